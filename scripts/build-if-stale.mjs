@@ -1,0 +1,34 @@
+// Builds, unless the last build is newer than everything that it was made of: starting again is quick.
+import { spawnSync } from 'node:child_process';
+import { readdirSync, statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const SOURCES = [
+  'src',
+  'ormconfig.ts',
+  'package-lock.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+];
+const BUILT = 'dist/.tsbuildinfo';
+
+function newest(path) {
+  const stats = statSync(path);
+  if (!stats.isDirectory()) return stats.mtimeMs;
+  return Math.max(...readdirSync(path).map((name) => newest(`${path}/${name}`)));
+}
+
+function isStale() {
+  const built = statSync(root + BUILT, { throwIfNoEntry: false });
+  return built === undefined || SOURCES.some((path) => newest(root + path) > built.mtimeMs);
+}
+
+if (isStale()) {
+  process.stderr.write('Building...\n');
+  const nest = fileURLToPath(new URL('../node_modules/@nestjs/cli/bin/nest.js', import.meta.url));
+  // Standard output belongs to the command that is run next.
+  const options = { cwd: root, stdio: ['ignore', process.stderr, 'inherit'] };
+  const { status } = spawnSync(process.execPath, [nest, 'build'], options);
+  if (status !== 0) process.exit(1);
+}

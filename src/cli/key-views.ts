@@ -1,0 +1,93 @@
+import type { ApiKey } from '../keys/api-key.entity.js';
+import { PLANS, type PlanName } from '../rate-limits/plan.js';
+import type { Usage } from '../rate-limits/usage.js';
+import { dayResetUnix, minuteResetUnix } from '../rate-limits/windows.js';
+
+/** A key as it is listed: times in ISO 8601, null where they do not apply. */
+export interface KeyView {
+  id: string;
+  name: string;
+  plan: PlanName;
+  scopes: string[];
+  perMinute: number;
+  perDay: number;
+  last4: string;
+  createdAt: string;
+  expiresAt: string | null;
+  revokedAt: string | null;
+  lastUsedAt: string | null;
+  bannedUntil: string | null;
+}
+
+export interface WindowView {
+  limit: number;
+  used: number;
+  remaining: number;
+  resetAt: string;
+}
+
+export interface UsageView {
+  id: string;
+  minute: WindowView;
+  day: WindowView;
+  bannedUntil: string | null;
+}
+
+/** What the command line shows of keys, and never more. */
+export class KeyViews {
+  constructor(private readonly usages: Usage) {}
+
+  issued(record: ApiKey, key: string) {
+    const { id, name, plan, createdAt, expiresAt } = record;
+    return {
+      id,
+      key,
+      name,
+      plan,
+      scopes: record.scopes.split(' '),
+      ...limitsOf(record),
+      createdAt: iso(createdAt)!,
+      expiresAt: iso(expiresAt),
+    };
+  }
+
+  async key(record: ApiKey): Promise<KeyView> {
+    const { bannedUntilMs } = await this.usages.of(record.clientId);
+    return {
+      id: record.id,
+      name: record.name,
+      plan: record.plan,
+      scopes: record.scopes.split(' '),
+      ...limitsOf(record),
+      last4: record.lastFour,
+      createdAt: iso(record.createdAt)!,
+      expiresAt: iso(record.expiresAt),
+      revokedAt: iso(record.revokedAt),
+      lastUsedAt: iso(record.lastUsedAt),
+      bannedUntil: iso(bannedUntilMs || null),
+    };
+  }
+
+  async usage(record: ApiKey): Promise<UsageView> {
+    const { nowMs, minuteUsed, dayUsed, bannedUntilMs } = await this.usages.of(record.clientId);
+    const { perMinute, perDay } = limitsOf(record);
+    return {
+      id: record.id,
+      minute: window(perMinute, minuteUsed, minuteResetUnix(nowMs)),
+      day: window(perDay, dayUsed, dayResetUnix(nowMs)),
+      bannedUntil: iso(bannedUntilMs || null),
+    };
+  }
+}
+
+function window(limit: number, used: number, resetUnix: number): WindowView {
+  return { limit, used, remaining: Math.max(0, limit - used), resetAt: iso(resetUnix * 1000)! };
+}
+
+function limitsOf({ plan, perMinute, perDay }: ApiKey): { perMinute: number; perDay: number } {
+  return PLANS[plan] ?? { perMinute: perMinute!, perDay: perDay! };
+}
+
+function iso(unixMs: number | null): string | null {
+  return unixMs === null ? null : new Date(unixMs).toISOString();
+}

@@ -1,0 +1,45 @@
+/** How a command speaks: data on standard output, one line of complaint on standard error. */
+export class Output {
+  constructor(
+    private readonly out: (text: string) => void = (text) => void process.stdout.write(text),
+    private readonly err: (text: string) => void = (text) => void process.stderr.write(text),
+  ) {}
+
+  /** With `--json` one JSON value and nothing else; else what a person reads. */
+  print(value: unknown, asJson: boolean | undefined, text: (() => string) | string): void {
+    if (asJson) this.out(`${JSON.stringify(value, null, 2)}\n`);
+    else this.out(`${typeof text === 'string' ? text : text()}\n`);
+  }
+
+  raw(text: string): void {
+    this.out(text);
+  }
+
+  complain(message: string): void {
+    this.err(`${message.trim().replace(/\s*\n\s*/g, ' ')}\n`);
+  }
+
+  /** For what is more than one line by nature: the faults of a configuration. */
+  complainInFull(message: string): void {
+    this.err(`${message}\n`);
+  }
+}
+
+/** Wrong arguments: exit 2. */
+export class UsageError extends Error {}
+
+/** Rows under their headings, in columns as wide as they have to be. */
+export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+  const all = [headings, ...rows];
+  const widths = headings.map((_heading, column) =>
+    Math.max(...all.map((row) => row[column]!.length)),
+  );
+  return all
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}

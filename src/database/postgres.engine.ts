@@ -1,0 +1,81 @@
+import type { Pool, PoolClient } from 'pg';
+import type { DataSource } from 'typeorm';
+import { Engine } from './engine.js';
+import { type Dialect, type Parameter, run, Statement, type Work } from './statement.js';
+
+export const POSTGRES: Dialect = {
+  jsonString: (expression) => `to_json(${expression})`,
+  nowMs: 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)',
+};
+
+const TRY_LOCK = new Statement<{ held: boolean }>(
+  'engine.try-lock',
+  () => 'SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS held',
+);
+
+/** PostgreSQL, on the connection pool of TypeORM, with named prepared statements. */
+export class PostgresEngine extends Engine {
+  private readonly texts = new Map<Statement, string>();
+
+  constructor(private readonly dataSource: DataSource) {
+    super();
+  }
+
+  async query<Row>(statement: Statement<Row>, ...parameters: Parameter[]): Promise<Row[]> {
+    return (await this.execute(this.pool, statement, parameters)) as Row[];
+  }
+
+  async write<Result>(work: () => Work<Result>): Promise<Result> {
+    const client = await this.pool.connect();
+    let broken: Error | undefined;
+    try {
+      await client.query('BEGIN');
+      const result = await this.drive(client, work());
+      await client.query('COMMIT');
+      return result;
+    } catch (error) {
+      await client.query('ROLLBACK').catch((cause: Error) => (broken = cause));
+      throw error;
+    } finally {
+      // A connection that cannot roll back is of no use to the next one either.
+      client.release(broken);
+    }
+  }
+
+  *tryLock(name: string): Work<boolean> {
+    const [row] = yield* run(TRY_LOCK, name);
+    return row!.held;
+  }
+
+  async ping(): Promise<void> {
+    await this.pool.query('SELECT 1');
+  }
+
+  private async drive<Result>(client: PoolClient, work: Work<Result>): Promise<Result> {
+    let step = work.next();
+    while (!step.done) {
+      const { statement, parameters } = step.value;
+      step = work.next(await this.execute(client, statement, parameters));
+    }
+    return step.value;
+  }
+
+  private async execute(
+    connection: Pool | PoolClient,
+    statement: Statement,
+    parameters: readonly Parameter[],
+  ): Promise<unknown[]> {
+    let text = this.texts.get(statement);
+    if (text === undefined) this.texts.set(statement, (text = statement.text(POSTGRES)));
+    const { rows } = await connection.query({
+      name: statement.name,
+      text,
+      values: [...parameters],
+    });
+    return rows as unknown[];
+  }
+
+  private get pool(): Pool {
+    return (this.dataSource.driver as unknown as { master: Pool }).master;
+  }
+}

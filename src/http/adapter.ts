@@ -1,0 +1,23 @@
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import type { FastifyInstance } from 'fastify';
+import { JsonAnswer } from './json-answer.js';
+import { stringifyJson } from './json.js';
+import type { ApiReply } from './request-context.js';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** Nest on our transport. It sends what a controller returns: JSON text as it is, objects int64-exact. */
+export class PetStoreAdapter extends FastifyAdapter {
+  constructor(transport: FastifyInstance) {
+    super(transport);
+    transport.setReplySerializer((payload) => stringifyJson(payload));
+  }
+
+  override reply(response: ApiReply, body: unknown, status?: number): ApiReply {
+    if (!(body instanceof JsonAnswer)) return super.reply(response, body, status);
+    if (status !== undefined) response.code(status);
+    response.header('content-type', JSON_TYPE);
+    if (body.headers !== undefined) response.headers(body.headers);
+    return response.send(body.text);
+  }
+}

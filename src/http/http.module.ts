@@ -1,0 +1,23 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { ErrorFilter } from './error.filter.js';
+import { OutageDetector } from './outage-detector.js';
+import { PublicAddress } from './public-address.js';
+import { RouteTable } from './route-table.js';
+
+@Module({})
+export class HttpModule {
+  /** The route table is filled by the transport, which exists before the application. */
+  static forRoot(routes: RouteTable, outages: OutageDetector): DynamicModule {
+    return {
+      module: HttpModule,
+      global: true,
+      providers: [
+        { provide: RouteTable, useValue: routes },
+        { provide: OutageDetector, useValue: outages },
+        PublicAddress,
+        ErrorFilter,
+      ],
+      exports: [RouteTable, PublicAddress, ErrorFilter],
+    };
+  }
+}

@@ -1,0 +1,29 @@
+import { Injectable } from '@nestjs/common';
+import { Config } from '../config/config.js';
+
+/**
+ * The base address that callers use, with its version segment, for absolute URLs in responses.
+ * It comes from the configuration and never from a request: a `Host` header is the caller's to choose.
+ */
+@Injectable()
+export class PublicAddress {
+  private base: string;
+
+  constructor(private readonly config: Config) {
+    this.base = config.publicBaseUrl ?? `http://localhost:${config.port}/v1`;
+  }
+
+  /** Told once listening: port 0 lets the system choose one. */
+  listensOn(port: number): void {
+    this.base = this.config.publicBaseUrl ?? `http://localhost:${port}/v1`;
+  }
+
+  get baseUrl(): string {
+    return this.base;
+  }
+
+  /** Where the documentation is: beside the base path, on the same origin. */
+  get docsUrl(): string {
+    return new URL('/docs', this.base).href;
+  }
+}

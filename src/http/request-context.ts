@@ -1,0 +1,21 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+/** What the steps before the controller found out about a request. Later rooms add their own part. */
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The operation id, once a route is known to answer: for the log and the metrics. */
+    operation: string | undefined;
+  }
+}
+
+export type ApiRequest = FastifyRequest;
+export type ApiReply = FastifyReply;
+
+/** What stands in for a parsed body: the message, whose bytes no one has read yet. */
+export interface UnreadBody extends IncomingMessage {
+  /** The body as sent, once the request pipe has read it. */
+  bytes?: Buffer;
+  /** Tells a client that sent `Expect: 100-continue` to go on. */
+  acceptBody?: () => void;
+}

@@ -1,0 +1,170 @@
+import { STATUS_CODES, METHODS, type IncomingMessage, type ServerResponse } from 'node:http';
+import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
+import fastify, { type FastifyInstance } from 'fastify';
+import type { Config } from '../config/config.js';
+import { ApiError } from './api-error.js';
+import { Cors } from './cors.js';
+import { parseQuery } from './query.js';
+import type { ApiReply, ApiRequest, UnreadBody } from './request-context.js';
+import { requestIdOf } from './request-id.js';
+import type { RouteTable } from './route-table.js';
+
+/** What the transport asks of the application that is built upon it. */
+export interface Application {
+  /** Who are you, how much may you: sets the headers. @throws {ApiError} 401 or 429 */
+  judge(request: ApiRequest, reply: ApiReply): Promise<void>;
+  sendError(error: unknown, request: ApiRequest, reply: ApiReply): void;
+  /** Called once the last byte of an answer is written, or its connection is gone. */
+  answered(request: ApiRequest, reply: ApiReply): void;
+  isDraining(): boolean;
+}
+
+/** The router must never refuse a path itself: the pipeline has its own bound on the whole target. */
+const MAX_PARAMETER_LENGTH = 65_536;
+/** How often Node looks for clients past their time. */
+const TIMEOUT_CHECK_MS = 500;
+
+/**
+ * Fastify, so that whatever arrives ends in the application's pipeline: bodies are left unread, every
+ * method is routed, and what Node or Fastify would refuse in words of their own is refused in ours.
+ */
+export function createTransport(
+  config: Config,
+  routes: RouteTable,
+  application: Application,
+): FastifyInstance {
+  const cors = new Cors(config.corsOrigins);
+  const underWay = new WeakMap<Socket, ApiReply>();
+
+  const server = fastify({
+    logger: false,
+    genReqId: requestIdOf,
+    requestTimeout: config.requestTimeoutSeconds * 1000,
+    http: {
+      headersTimeout: config.headersTimeoutSeconds * 1000,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+      requireHostHeader: false,
+    },
+    // Longer than the usual idle time of a load balancer, which must be the one to close.
+    keepAliveTimeout: 72_000,
+    routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH, querystringParser: parseQuery },
+    frameworkErrors: (error, request, reply) =>
+      void answerUnroutable(application, error, request as ApiRequest, reply as ApiReply),
+    clientErrorHandler: (error, socket) =>
+      answerBroken(application, error as NodeJS.ErrnoException, socket, underWay.get(socket)),
+  });
+
+  for (const method of METHODS) {
+    // Without a body, as far as Fastify is concerned: the request pipe reads it, after the guards.
+    if (method !== 'CONNECT') server.addHttpMethod(method, { overrideExisting: true });
+  }
+  server.addHook('onRoute', (route) => routes.add(route));
+  server.decorateRequest('operation', undefined);
+  server.addHook('onRequest', (request, reply, done) => {
+    underWay.set(request.raw.socket, reply);
+    request.body = request.raw;
+    reply.header('x-request-id', request.id);
+    if (application.isDraining()) reply.header('connection', 'close');
+    if (!cors.answersPreflight(request, reply)) done();
+  });
+  server.addHook('onResponse', (request, reply, done) => {
+    application.answered(request, reply);
+    done();
+  });
+  acceptAnyExpectation(server);
+  return server;
+}
+
+/** `Expect` is judged like the rest of the request, and `100 Continue` sent when the body is wanted. */
+function acceptAnyExpectation({ server }: FastifyInstance): void {
+  // Node keeps 2,000 header fields and drops the rest, which may hold the key; the size is bounded.
+  server.maxHeadersCount = 0;
+  server.on('checkContinue', (message: UnreadBody, response: ServerResponse) => {
+    message.acceptBody = () => response.writeContinue();
+    server.emit('request', message, response);
+  });
+  server.on('checkExpectation', (message: IncomingMessage, response: ServerResponse) =>
+    server.emit('request', message, response),
+  );
+  server.on('connect', (_message, socket: Socket) =>
+    writeError(socket, new ApiError('malformed_request', 'CONNECT is not served')),
+  );
+}
+
+/** The router could not read the path. Whoever asks below `/v1` is judged first, as everywhere there. */
+async function answerUnroutable(
+  application: Application,
+  error: Error,
+  request: ApiRequest,
+  reply: ApiReply,
+): Promise<void> {
+  reply.raw.once('close', () => application.answered(request, reply));
+  reply.header('x-request-id', request.id);
+  try {
+    if (isApiTarget(request.raw.url!)) await application.judge(request, reply);
+    throw error;
+  } catch (refusal) {
+    application.sendError(refusal, request, reply);
+  }
+}
+
+/** Percent-escapes are undone where they can be, to see through `/%761/` as the router does. */
+function isApiTarget(target: string): boolean {
+  const path = target
+    .replace(/^[a-z]+:\/\/[^/?]*/i, '')
+    .replace(/%[2-7][0-9a-f]/gi, (escape) => String.fromCharCode(parseInt(escape.slice(1), 16)));
+  return /^\/v1(?:[/?#]|$)/.test(path);
+}
+
+/** Node could not read the message, or it did not arrive in time. */
+function answerBroken(
+  application: Application,
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+  reply: ApiReply | undefined,
+): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const refusal = toRefusal(error);
+  if (reply === undefined || reply.raw.writableFinished) {
+    // Where the last answer did not wait for its whole request, these are the remains of that one.
+    if (reply !== undefined && !reply.request.raw.complete) socket.destroy();
+    else writeError(socket, refusal);
+  } else if (reply.sent || reply.request.raw.complete) {
+    socket.destroy();
+  } else {
+    // The body is what broke: the caller is known by now, and its headers are set.
+    reply.header('connection', 'close');
+    reply.raw.once('finish', () => socket.destroySoon());
+    application.sendError(refusal, reply.request, reply);
+  }
+}
+
+function toRefusal(error: NodeJS.ErrnoException): ApiError {
+  const cause = { cause: error };
+  switch (error.code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new ApiError('request_timeout', 'The request did not arrive in time', cause);
+    case 'HPE_HEADER_OVERFLOW':
+      return new ApiError('header_fields_too_large', 'The header fields are too large', cause);
+    default:
+      return new ApiError('malformed_request', 'The request is not well-formed HTTP', cause);
+  }
+}
+
+/** For a message of which there is no request, and so no reply to send. */
+function writeError(socket: Socket, error: ApiError): void {
+  const body = error.toBody();
+  socket.end(
+    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n` +
+      'Content-Type: application/json; charset=utf-8\r\n' +
+      `Content-Length: ${Buffer.byteLength(body)}\r\n` +
+      `X-Request-Id: ${randomUUID()}\r\n` +
+      `Date: ${new Date().toUTCString()}\r\n` +
+      `Connection: close\r\n\r\n${body}`,
+    () => socket.destroySoon(),
+  );
+}

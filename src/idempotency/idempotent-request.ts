@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import { applyDecorators, createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { ApiHeader, ApiResponse } from '@nestjs/swagger';
+import { ErrorBody } from '../http/error.dto.js';
+import type { ApiRequest, UnreadBody } from '../http/request-context.js';
+import { invalidRequest } from '../http/validation.js';
+
+const FIELD_NAME = 'idempotency-key';
+const MAX_LENGTH = 255;
+/** draft-ietf-httpapi-idempotency-key-header: a quoted string (RFC 8941). */
+const QUOTED = /^"((?:[^"\\]|\\["\\])*)"$/;
+const PRINTABLE = /^[\x20-\x7e]+$/;
+
+/** A request that may be sent again without being done again. */
+export interface IdempotentRequest {
+  keyId: string;
+  idempotencyKey: string;
+  /** Of the body as sent, SHA-256, base64url; known once it has been read. */
+  bodyDigest(): string;
+}
+
+/** The request's idempotency, as a controller's parameter; undefined without an `Idempotency-Key`. */
+export const Idempotency = createParamDecorator(
+  (_data: unknown, context: ExecutionContext): IdempotentRequest | undefined => {
+    const request = context.switchToHttp().getRequest<ApiRequest>();
+    const idempotencyKey = idempotencyKeyOf(request.raw);
+    if (idempotencyKey === undefined) return undefined;
+    return {
+      keyId: request.caller!.keyId,
+      idempotencyKey,
+      bodyDigest: () =>
+        createHash('sha256')
+          .update((request.raw as UnreadBody).bytes!)
+          .digest('base64url'),
+    };
+  },
+);
+
+/** @throws {ApiError} 400 where the field is not one usable key */
+export function idempotencyKeyOf(message: UnreadBody): string | undefined {
+  const sent = message.headersDistinct[FIELD_NAME];
+  if (sent === undefined) return undefined;
+  const [text = '', ...others] = sent;
+  const quoted = QUOTED.exec(text)?.[1]?.replace(/\\(.)/g, '$1');
+  const key = quoted ?? text;
+  if (others.length > 0 || key.length > MAX_LENGTH || !PRINTABLE.test(key)) {
+    throw invalidRequest([`Idempotency-Key must be 1 to ${MAX_LENGTH} printable ASCII characters`]);
+  }
+  return key;
+}
+
+/** Documents what an operation with an `Idempotency-Key` takes and answers. */
+export function ApiIdempotent(): MethodDecorator {
+  return applyDecorators(
+    ApiHeader({
+      name: 'Idempotency-Key',
+      required: false,
+      description:
+        'Makes it safe to repeat the request: within 24 hours a repeat with the same key and body ' +
+        'gets the first answer and creates nothing.',
+      schema: { type: 'string', minLength: 1, maxLength: MAX_LENGTH },
+      example: '8e03978e-40d5-43e8-bc93-6894a57f9324',
+    }),
+    ApiResponse({
+      status: 409,
+      description: 'The first request with this Idempotency-Key is still under way.',
+      type: ErrorBody,
+    }),
+    ApiResponse({
+      status: 422,
+      description: 'The Idempotency-Key was used with another body.',
+      type: ErrorBody,
+    }),
+  );
+}

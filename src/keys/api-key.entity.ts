@@ -1,0 +1,57 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { numberColumn } from '../database/columns.js';
+import type { PlanName } from '../rate-limits/plan.js';
+
+/** An API key as stored: its digest, never the key. Times are Unix milliseconds. */
+@Entity('api_keys')
+@Index('api_keys_digest', ['digest'], { unique: true })
+@Index('api_keys_client_id', ['clientId'])
+@Index('api_keys_changed_at', ['changedAt'])
+export class ApiKey {
+  @PrimaryColumn({ type: 'varchar', length: 32 })
+  id!: string;
+
+  /** Whose key it is: what rotation replaces shares its counters with what replaces it. */
+  @Column({ name: 'client_id', type: 'varchar', length: 32 })
+  clientId!: string;
+
+  @Column({ type: 'varchar', length: 255 })
+  name!: string;
+
+  /** SHA-256 of the key, base64url. */
+  @Column({ type: 'varchar', length: 43 })
+  digest!: string;
+
+  @Column({ name: 'last_four', type: 'varchar', length: 4 })
+  lastFour!: string;
+
+  @Column({ type: 'varchar', length: 16 })
+  plan!: PlanName;
+
+  /** Separated by spaces, as in RFC 6749 section 3.3. */
+  @Column({ type: 'varchar', length: 1024 })
+  scopes!: string;
+
+  /** Limits of its own, where the plan has none. */
+  @Column({ name: 'per_minute', type: 'bigint', nullable: true, transformer: numberColumn })
+  perMinute!: number | null;
+
+  @Column({ name: 'per_day', type: 'bigint', nullable: true, transformer: numberColumn })
+  perDay!: number | null;
+
+  @Column({ name: 'created_at', type: 'bigint', transformer: numberColumn })
+  createdAt!: number;
+
+  @Column({ name: 'expires_at', type: 'bigint', nullable: true, transformer: numberColumn })
+  expiresAt!: number | null;
+
+  @Column({ name: 'revoked_at', type: 'bigint', nullable: true, transformer: numberColumn })
+  revokedAt!: number | null;
+
+  @Column({ name: 'last_used_at', type: 'bigint', nullable: true, transformer: numberColumn })
+  lastUsedAt!: number | null;
+
+  /** When anything but its last use changed: what the servers look for. */
+  @Column({ name: 'changed_at', type: 'bigint', transformer: numberColumn })
+  changedAt!: number;
+}

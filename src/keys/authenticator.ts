@@ -1,0 +1,95 @@
+import type { IncomingMessage } from 'node:http';
+import { Injectable } from '@nestjs/common';
+import { Config } from '../config/config.js';
+import { ApiError } from '../http/api-error.js';
+import type { ApiReply, ApiRequest } from '../http/request-context.js';
+import { Limits } from '../rate-limits/limits.js';
+import { addressSubject } from '../rate-limits/memory.store.js';
+import { RateLimiter } from '../rate-limits/rate-limiter.js';
+import { digestOf, isWellFormedKey, KEY_LENGTH } from './api-key-format.js';
+import type { Caller } from './caller.js';
+import { ClientAddress } from './client-address.js';
+import { KeyDirectory } from './key-directory.js';
+
+const BEARER = /^Bearer(?: +(.*))?$/i;
+const CHALLENGE = 'Bearer realm="pet-store"';
+const FIELD_NAME = 'authorization';
+
+/** Tells who a caller is by its `Authorization: Bearer <key>` (RFC 6750 section 2.1). */
+@Injectable()
+export class Authenticator {
+  private readonly addressLimits: Limits;
+
+  constructor(
+    private readonly directory: KeyDirectory,
+    private readonly limiter: RateLimiter,
+    private readonly addresses: ClientAddress,
+    config: Config,
+  ) {
+    this.addressLimits = new Limits(config.failedAuthPerMinute, config.failedAuthPerDay, false);
+  }
+
+  /**
+   * Sets the caller and its quota. A failure counts against the client's address.
+   * @throws {ApiError} 401, or 429 where the address has failed too often
+   */
+  identify(request: ApiRequest, reply: ApiReply): void | Promise<void> {
+    const key = presentedKey(request.raw);
+    const found = key?.length === KEY_LENGTH ? this.find(key) : undefined;
+    if (found instanceof Promise) {
+      return found.then((caller) => this.conclude(caller, key, request, reply));
+    }
+    return this.conclude(found, key, request, reply);
+  }
+
+  private find(key: string): Caller | undefined | Promise<Caller | undefined> {
+    const digest = digestOf(key);
+    const remembered = this.directory.remembered(digest);
+    if (remembered !== undefined) return remembered;
+    return isWellFormedKey(key) ? this.directory.load(digest) : undefined;
+  }
+
+  private conclude(
+    caller: Caller | undefined,
+    key: string | undefined,
+    request: ApiRequest,
+    reply: ApiReply,
+  ): void | Promise<void> {
+    if (caller === undefined) return this.refuse(key, request, reply);
+    request.caller = caller;
+    request.quota = caller.quota;
+  }
+
+  private async refuse(
+    key: string | undefined,
+    request: ApiRequest,
+    reply: ApiReply,
+  ): Promise<never> {
+    const subject = addressSubject(this.addresses.of(request.raw));
+    await this.limiter.admit({ subject, limits: this.addressLimits }, reply);
+    if (key === undefined) {
+      throw new ApiError('missing_api_key', 'Send an API key: "Authorization: Bearer <API_KEY>"', {
+        headers: { 'WWW-Authenticate': CHALLENGE },
+      });
+    }
+    throw new ApiError('invalid_api_key', 'The API key is not valid', {
+      headers: { 'WWW-Authenticate': `${CHALLENGE}, error="invalid_token"` },
+    });
+  }
+}
+
+/**
+ * The key as sent, undefined where none was. Of two `Authorization` fields Node keeps the first; a
+ * request that says twice who sent it says nothing, so they stand for a key that cannot be.
+ */
+function presentedKey({ headers, rawHeaders }: IncomingMessage): string | undefined {
+  const { authorization } = headers;
+  if (authorization === undefined) return undefined;
+  let fields = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]!;
+    if (name.length === FIELD_NAME.length && name.toLowerCase() === FIELD_NAME) fields++;
+  }
+  if (fields > 1) return '';
+  return BEARER.exec(authorization)?.[1]?.trim() || undefined;
+}

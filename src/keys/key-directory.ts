@@ -1,0 +1,138 @@
+import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Clock } from '../config/clock.js';
+import { Engine } from '../database/engine.js';
+import { CHANGE_OVERLAP_MS, Poller } from '../database/poller.js';
+import { run, Statement, type Work } from '../database/statement.js';
+import { Logger } from '../telemetry/logger.js';
+import { Limits } from '../rate-limits/limits.js';
+import { PLANS, type PlanName } from '../rate-limits/plan.js';
+import type { Caller } from './caller.js';
+
+/** Some 400 bytes each. */
+const MAX_REMEMBERED = 100_000;
+/** While the database is away, callers are recognised for this long: a revoked one might be among them. */
+const TRUSTED_UNSEEN_MS = 300_000;
+const LAST_USE_INTERVAL_MS = 5_000;
+const LAST_USES_AT_ONCE = 1_000;
+
+interface KeyRow {
+  id: string;
+  clientId: string;
+  digest: string;
+  plan: PlanName;
+  scopes: string;
+  perMinute: number | string | null;
+  perDay: number | string | null;
+  expiresAt: number | string | null;
+  revokedAt: number | string | null;
+}
+
+const FIND = new Statement<KeyRow>(
+  'keys.find-by-digest',
+  () => `SELECT id, client_id AS "clientId", digest, plan, scopes, per_minute AS "perMinute",
+      per_day AS "perDay", expires_at AS "expiresAt", revoked_at AS "revokedAt"
+    FROM api_keys WHERE digest = $1`,
+);
+const CHANGED = new Statement<{ digest: string }>(
+  'keys.changed',
+  ({ nowMs }) => `SELECT digest FROM api_keys WHERE changed_at >= ${nowMs} - ${CHANGE_OVERLAP_MS}`,
+);
+const USED = new Statement(
+  'keys.used',
+  () => 'UPDATE api_keys SET last_used_at = $1 WHERE id = $2',
+);
+
+/** Finds the caller that a key's digest stands for, and remembers it until it changes. */
+@Injectable()
+export class KeyDirectory implements OnModuleInit, OnApplicationShutdown {
+  private readonly callers = new Map<string, Caller>();
+  private lastUses = new Map<string, number>();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly engine: Engine,
+    private readonly poller: Poller,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {}
+
+  onModuleInit(): void {
+    this.poller.watch(async () => {
+      for (const { digest } of await this.engine.query(CHANGED)) this.callers.delete(digest);
+    });
+    this.timer = setInterval(() => void this.saveLastUses(), LAST_USE_INTERVAL_MS).unref();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    clearInterval(this.timer);
+    await this.saveLastUses();
+  }
+
+  /** The caller, where it is known without asking the database. */
+  remembered(digest: string): Caller | undefined {
+    const caller = this.callers.get(digest);
+    if (caller === undefined || this.poller.blindForMs > TRUSTED_UNSEEN_MS) return undefined;
+    return this.inForce(caller);
+  }
+
+  /** The caller as the database knows it; undefined where no key in force has the digest. */
+  async load(digest: string): Promise<Caller | undefined> {
+    const [row] = await this.engine.query(FIND, digest);
+    if (row === undefined) return undefined;
+    const caller = toCaller(row);
+    if (this.callers.size >= MAX_REMEMBERED) this.forgetSome();
+    this.callers.set(digest, caller);
+    return this.inForce(caller);
+  }
+
+  private inForce(caller: Caller): Caller | undefined {
+    const nowMs = this.clock.now();
+    if (caller.expiresAtMs <= nowMs) return undefined;
+    this.lastUses.set(caller.keyId, nowMs);
+    return caller;
+  }
+
+  /** The longest remembered: a caller that is still here is loaded again, once. */
+  private forgetSome(): void {
+    let excess = MAX_REMEMBERED / 16;
+    for (const digest of this.callers.keys()) {
+      if (excess-- <= 0) return;
+      this.callers.delete(digest);
+    }
+  }
+
+  private async saveLastUses(): Promise<void> {
+    const uses = [...this.lastUses];
+    this.lastUses = new Map();
+    try {
+      for (let start = 0; start < uses.length; start += LAST_USES_AT_ONCE) {
+        const batch = uses.slice(start, start + LAST_USES_AT_ONCE);
+        await this.engine.write(() => saveUses(batch));
+      }
+    } catch (err) {
+      // Only ever a hint for operators: the next use is written down again.
+      this.logger.debug({ err }, 'The last use of keys could not be saved');
+    }
+  }
+}
+
+function* saveUses(uses: readonly (readonly [string, number])[]): Work<void> {
+  for (const [id, usedAt] of uses) yield* run(USED, usedAt, id);
+}
+
+/** A revocation is a moment, like an expiry: of the two, the earlier ends the key. */
+function toCaller(row: KeyRow): Caller {
+  const plan = PLANS[row.plan];
+  const perMinute = Number(row.perMinute ?? plan?.perMinute);
+  const perDay = Number(row.perDay ?? plan?.perDay);
+  return {
+    keyId: row.id,
+    scopes: new Set(row.scopes.split(' ')),
+    quota: { subject: row.clientId, limits: new Limits(perMinute, perDay, true) },
+    expiresAtMs: Math.min(toMs(row.expiresAt), toMs(row.revokedAt)),
+  };
+}
+
+function toMs(moment: number | string | null): number {
+  return moment === null ? Infinity : Number(moment);
+}

@@ -1,0 +1,45 @@
+import { ERROR_CODES } from '../http/api-error.js';
+import { PLANS } from '../rate-limits/plan.js';
+
+/** The text that opens the document: what holds for every operation. */
+export function describeApi(): string {
+  return `Lists, adds and retrieves animals that are available for adoption.
+
+## Authentication
+Send your API key with every request: \`Authorization: Bearer <API_KEY>\`.
+
+## Rate limits
+Requests are counted in two windows, the UTC minute and the UTC day.
+
+| Plan | Requests per minute | Requests per day |
+| --- | --- | --- |
+${planRows()}
+
+Every response says what is left. \`X-RateLimit-*\` speaks of the window with the fewest requests left,
+\`RateLimit\` and \`RateLimit-Policy\` of both. After a 429, wait for the seconds of \`Retry-After\`, and back off
+exponentially: a client that goes on regardless is banned for a while.
+
+## Errors
+Every error has the body \`{"code", "message", "status"}\`.
+
+| Status | Code | Meaning |
+| --- | --- | --- |
+${codeRows()}
+`;
+}
+
+function planRows(): string {
+  return Object.entries(PLANS)
+    .map(([name, limits]) => {
+      const plan = name[0]!.toUpperCase() + name.slice(1);
+      const [minute, day] = limits ? [limits.perMinute, limits.perDay] : ['custom', 'custom'];
+      return `| ${plan} | ${minute.toLocaleString('en')} | ${day.toLocaleString('en')} |`;
+    })
+    .join('\n');
+}
+
+function codeRows(): string {
+  return Object.entries(ERROR_CODES)
+    .map(([code, { status, meaning }]) => `| ${status} | \`${code}\` | ${meaning} |`)
+    .join('\n');
+}

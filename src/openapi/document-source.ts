@@ -1,0 +1,36 @@
+import type { INestApplication } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
+import { stringify } from 'yaml';
+import { Config } from '../config/config.js';
+import { buildDocument } from './openapi.js';
+
+/** The document as text, built when it is first asked for: not every start has to wait for it. */
+@Injectable()
+export class DocumentSource {
+  private app: INestApplication | undefined;
+  private readonly texts = new Map<'json' | 'yaml', string>();
+
+  constructor(private readonly config: Config) {}
+
+  /** Told once the application that it describes is assembled. */
+  describes(app: INestApplication): void {
+    this.app = app;
+  }
+
+  json(): string {
+    return this.text('json', (document) => `${JSON.stringify(document, null, 2)}\n`);
+  }
+
+  yaml(): string {
+    return this.text('yaml', (document) => stringify(document, { aliasDuplicateObjects: false }));
+  }
+
+  private text(format: 'json' | 'yaml', write: (document: object) => string): string {
+    let text = this.texts.get(format);
+    if (text === undefined) {
+      text = write(buildDocument(this.app!, this.config));
+      this.texts.set(format, text);
+    }
+    return text;
+  }
+}

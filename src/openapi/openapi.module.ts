@@ -1,0 +1,10 @@
+import { Module } from '@nestjs/common';
+import { DocsController } from './docs.controller.js';
+import { DocumentSource } from './document-source.js';
+
+@Module({
+  controllers: [DocsController],
+  providers: [DocumentSource],
+  exports: [DocumentSource],
+})
+export class OpenApiModule {}

@@ -1,0 +1,131 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiProperty, ApiPropertyOptional, ApiSchema, IntersectionType } from '@nestjs/swagger';
+import { Transform } from 'class-transformer';
+import { INT64_MAX, INT64_MIN } from '../http/int64.js';
+import { constrain, MayBeAbsent } from '../http/validation.js';
+import { decodeCursor, PetCursor } from './pet-cursor.js';
+import { PET_STATUSES, type PetStatus } from './pet.entity.js';
+
+const MAX_NAME_LENGTH = 255;
+// eslint-disable-next-line no-control-regex -- the characters that a name must not have
+const CONTROL_CHARACTER = /[\u0000-\u001f\u007f-\u009f]/;
+const ONLY_WHITE_SPACE = /^\s*$/u;
+
+/** A name as sent, byte for byte: what cannot be stored and shown as it is is refused, not mended. */
+function isName(value: unknown): boolean {
+  return (
+    typeof value === 'string' &&
+    // Code points are at most as many as UTF-16 units, and at least half as many.
+    value.length <= 2 * MAX_NAME_LENGTH &&
+    [...value].length <= MAX_NAME_LENGTH &&
+    !ONLY_WHITE_SPACE.test(value) &&
+    !CONTROL_CHARACTER.test(value) &&
+    value.isWellFormed()
+  );
+}
+
+function isInt64(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isSafeInteger(value);
+  return typeof value === 'bigint' && value >= INT64_MIN && value <= INT64_MAX;
+}
+
+function isStatus(value: unknown): boolean {
+  return PET_STATUSES.includes(value as PetStatus);
+}
+
+const IsStatus = (): PropertyDecorator =>
+  applyDecorators(
+    MayBeAbsent(),
+    constrain('isPetStatus', `one of ${PET_STATUSES.join(', ')}`, isStatus),
+  );
+
+/** The members of a new animal: the one source for validation and document. */
+export class NewPet {
+  @ApiProperty({
+    description: "The animal's name: not only white space, without control characters.",
+    minLength: 1,
+    maxLength: MAX_NAME_LENGTH,
+    example: 'Rex',
+  })
+  @constrain(
+    'isPetName',
+    `a string of 1 to ${MAX_NAME_LENGTH} characters, not only white space, without control characters`,
+    isName,
+  )
+  name!: string;
+
+  @ApiProperty({
+    description: 'ID of the category the animal belongs to.',
+    type: 'integer',
+    format: 'int64',
+    example: 7,
+  })
+  @constrain('isInt64', `an integer from ${INT64_MIN} to ${INT64_MAX}`, isInt64)
+  categoryId!: number | bigint;
+
+  @ApiPropertyOptional({
+    description: 'Availability status. Left out, it stays unset.',
+    enum: PET_STATUSES,
+    enumName: 'PetStatus',
+    example: 'available',
+  })
+  @IsStatus()
+  status?: PetStatus;
+}
+
+class PetId {
+  @ApiProperty({
+    description: 'Unique identifier assigned on creation.',
+    type: 'integer',
+    format: 'int64',
+    minimum: 1,
+    example: 42,
+  })
+  id!: bigint;
+}
+
+/** An animal as returned. */
+@ApiSchema({ name: 'Pet' })
+export class PetBody extends IntersectionType(PetId, NewPet) {}
+
+const DEFAULT_LIMIT = 20;
+const MAX_LIMIT = 100;
+const PLAIN_DIGITS = /^(?:[1-9]\d?|100)$/;
+
+export class ListPetsQuery {
+  @ApiPropertyOptional({
+    description: 'Maximum number of animals to return.',
+    type: 'integer',
+    minimum: 1,
+    maximum: MAX_LIMIT,
+    default: DEFAULT_LIMIT,
+  })
+  @Transform(({ value }: { value: unknown }) =>
+    typeof value === 'string' && PLAIN_DIGITS.test(value) ? Number(value) : value,
+  )
+  @constrain(
+    'isLimit',
+    `a whole number from 1 to ${MAX_LIMIT}`,
+    (value) => typeof value === 'number',
+  )
+  limit: number = DEFAULT_LIMIT;
+
+  @ApiPropertyOptional({
+    description: 'Filters by availability status.',
+    enum: PET_STATUSES,
+    enumName: 'PetStatus',
+  })
+  @IsStatus()
+  status?: PetStatus;
+
+  @ApiPropertyOptional({
+    description:
+      'Where the page begins, as the `Link` header of the page before says. Opaque; it belongs to its `status`.',
+    type: 'string',
+    maxLength: 64,
+  })
+  @Transform(({ value }: { value: unknown }) => decodeCursor(value))
+  @MayBeAbsent()
+  @constrain('isCursor', 'a cursor from a Link header', (value) => value instanceof PetCursor)
+  cursor?: PetCursor;
+}

@@ -1,0 +1,24 @@
+import { Check, Column, Entity, Index, PrimaryGeneratedColumn } from 'typeorm';
+import { bigintColumn } from '../database/columns.js';
+
+export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
+export type PetStatus = (typeof PET_STATUSES)[number];
+
+@Entity('pets')
+@Index('pets_status_id', ['status', 'id'])
+@Check('pets_status_known', `"status" IN ('available', 'pending', 'sold')`)
+export class Pet {
+  /** Assigned on creation; ever growing, never used again. */
+  @PrimaryGeneratedColumn({ type: 'bigint' })
+  id!: string;
+
+  @Column({ type: 'varchar', length: 255 })
+  name!: string;
+
+  @Column({ name: 'category_id', type: 'bigint', transformer: bigintColumn })
+  categoryId!: bigint;
+
+  /** Null where the caller left it out: then no response has it, and no filter selects it. */
+  @Column({ type: 'varchar', length: 9, nullable: true })
+  status!: PetStatus | null;
+}

@@ -1,0 +1,85 @@
+import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
+import {
+  ApiBadRequestResponse,
+  ApiCreatedResponse,
+  ApiNotFoundResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+  ApiResponse,
+  ApiTags,
+} from '@nestjs/swagger';
+import { Deprecated } from '../http/deprecation.js';
+import { ErrorBody } from '../http/error.dto.js';
+import type { JsonAnswer } from '../http/json-answer.js';
+import {
+  ApiIdempotent,
+  Idempotency,
+  type IdempotentRequest,
+} from '../idempotency/idempotent-request.js';
+import { RequireScope } from '../keys/scope.guard.js';
+import { ListPetsQuery, NewPet, PetBody } from './pet.dto.js';
+import { PetsService } from './pets.service.js';
+
+@ApiTags('pets')
+@Controller('pets')
+export class PetsController {
+  constructor(private readonly pets: PetsService) {}
+
+  @Get()
+  @RequireScope('pets:read')
+  @ApiOperation({
+    summary: 'List animals',
+    description:
+      'Returns a page of the animals, in the order of their ids. Where more follow, `Link` holds the ' +
+      'address of the next page; following it to the end visits every animal once.',
+  })
+  @ApiOkResponse({ description: 'A page of animals.', type: [PetBody] })
+  @ApiBadRequestResponse({ description: 'A query parameter is not valid.', type: ErrorBody })
+  listPets(@Query() query: ListPetsQuery): Promise<JsonAnswer> {
+    return this.pets.list(query);
+  }
+
+  @Post()
+  @RequireScope('pets:write')
+  @ApiOperation({ summary: 'Add an animal', description: 'Adds a new animal, durably.' })
+  @ApiIdempotent()
+  @ApiCreatedResponse({ description: 'The animal was added.', type: PetBody })
+  @ApiBadRequestResponse({
+    description: 'The body is missing required fields or contains invalid values.',
+    type: ErrorBody,
+  })
+  @ApiResponse({ status: 413, description: 'The body is larger than 64 KiB.', type: ErrorBody })
+  @ApiResponse({ status: 415, description: 'The body is not UTF-8 JSON.', type: ErrorBody })
+  createPet(
+    @Body() pet: NewPet,
+    @Idempotency() request: IdempotentRequest | undefined,
+  ): Promise<JsonAnswer> {
+    return this.pets.create(pet, request);
+  }
+
+  @Get(':petId')
+  @RequireScope('pets:read')
+  @Deprecated({
+    since: new Date('2025-12-05T00:00:00Z'),
+    sunset: new Date('2030-12-05T00:00:00Z'),
+    successor: { path: '/pets', hint: 'with a status filter' },
+  })
+  @ApiOperation({
+    summary: 'Get an animal by its ID',
+    description:
+      'Deprecated: to be removed on 5 December 2030. Use `GET /pets` with a `status` filter instead.',
+  })
+  @ApiParam({
+    name: 'petId',
+    description: 'ID of the animal to retrieve.',
+    schema: { type: 'integer', format: 'int64', minimum: 1 },
+    example: 42,
+  })
+  @ApiOkResponse({ description: 'The animal.', type: PetBody })
+  @ApiBadRequestResponse({ description: 'A query parameter was sent.', type: ErrorBody })
+  @ApiNotFoundResponse({ description: 'There is no such animal.', type: ErrorBody })
+  getPet(@Param('petId') petId: string): Promise<JsonAnswer> {
+    return this.pets.get(petId);
+  }
+}

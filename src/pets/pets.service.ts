@@ -1,0 +1,59 @@
+import { Injectable } from '@nestjs/common';
+import type { Work } from '../database/statement.js';
+import { ApiError } from '../http/api-error.js';
+import { INT64_MAX } from '../http/int64.js';
+import { JsonAnswer } from '../http/json-answer.js';
+import { PublicAddress } from '../http/public-address.js';
+import { invalidRequest } from '../http/validation.js';
+import { type Creation, IdempotencyService } from '../idempotency/idempotency.service.js';
+import type { IdempotentRequest } from '../idempotency/idempotent-request.js';
+import { PetCursor } from './pet-cursor.js';
+import type { ListPetsQuery, NewPet } from './pet.dto.js';
+import { PetsRepository } from './pets.repository.js';
+
+const CANONICAL_ID = /^[1-9]\d{0,18}$/;
+
+@Injectable()
+export class PetsService {
+  constructor(
+    private readonly pets: PetsRepository,
+    private readonly idempotency: IdempotencyService,
+    private readonly address: PublicAddress,
+  ) {}
+
+  /** A page, with the `Link` (RFC 8288) to the next one where there is one. */
+  async list({ limit, status, cursor }: ListPetsQuery): Promise<JsonAnswer> {
+    if (cursor !== undefined && cursor.status !== status) {
+      throw invalidRequest(['cursor must be used with the status of its own list']);
+    }
+    const { body, last, more } = await this.pets.page(status, cursor?.after ?? 0n, limit);
+    if (last === null || !more) return new JsonAnswer(body);
+
+    const filter = status === undefined ? '' : `status=${status}&`;
+    const next = new PetCursor(status, BigInt(last)).toString();
+    const url = `${this.address.baseUrl}/pets?${filter}limit=${limit}&cursor=${next}`;
+    return new JsonAnswer(body, { link: `<${url}>; rel="next"` });
+  }
+
+  async create(pet: NewPet, request: IdempotentRequest | undefined): Promise<JsonAnswer> {
+    const { answer, location, replayed } = await this.idempotency.create(request, () =>
+      this.insert(pet),
+    );
+    const headers: Record<string, string> = { location: `${this.address.baseUrl}${location}` };
+    if (replayed) headers['idempotent-replayed'] = 'true';
+    return new JsonAnswer(answer, headers);
+  }
+
+  /** @throws {ApiError} 404 `pet_not_found`, also for what cannot be an id */
+  async get(petId: string): Promise<JsonAnswer> {
+    const id = CANONICAL_ID.test(petId) ? BigInt(petId) : 0n;
+    const pet = id > INT64_MAX ? undefined : await this.pets.find(id);
+    if (pet === undefined) throw new ApiError('pet_not_found', 'There is no such animal');
+    return new JsonAnswer(pet);
+  }
+
+  private *insert(pet: NewPet): Work<Creation> {
+    const created = yield* this.pets.insert(pet);
+    return { answer: created.pet, location: `/pets/${created.id}` };
+  }
+}

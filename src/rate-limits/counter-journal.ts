@@ -1,0 +1,91 @@
+import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Clock } from '../config/clock.js';
+import { CHANGE_OVERLAP_MS, Poller } from '../database/poller.js';
+import { Logger } from '../telemetry/logger.js';
+import { BanLedger, type SubjectBan } from './ban-ledger.js';
+import type { Ban } from './bans.js';
+import { CounterLedger } from './counter-ledger.js';
+import { type Counter, MemoryStore } from './memory.store.js';
+import { dayOf } from './windows.js';
+
+/** A `kill -9` may forget the last second: half of it, and the time that saving takes. */
+const SAVE_INTERVAL_MS = 500;
+/** Saving holds up the event loop; so many at once take some milliseconds. */
+const SAVED_AT_ONCE = 1_000;
+
+/** Keeps the in-process counters in the database: a restart never refills a quota. */
+@Injectable()
+export class CounterJournal implements OnModuleInit, OnApplicationShutdown {
+  private readonly unsaved = new Set<Counter>();
+  private timer: NodeJS.Timeout | undefined;
+  private saving: Promise<void> | undefined;
+
+  constructor(
+    private readonly store: MemoryStore,
+    private readonly counters: CounterLedger,
+    private readonly bans: BanLedger,
+    private readonly poller: Poller,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    const today = dayOf(this.clock.now());
+    for (const count of await this.counters.since(today)) this.store.restore(count);
+    this.restoreBans(await this.bans.all());
+    await this.counters.forgetBefore(today);
+    this.store.listen({
+      counted: (counter) => this.unsaved.add(counter),
+      banned: (counter, ban) => void this.recordBan(counter.subject, ban),
+    });
+    this.timer = setInterval(() => void this.save(), SAVE_INTERVAL_MS).unref();
+    this.poller.watch(async () =>
+      this.restoreBans(await this.bans.changedWithin(CHANGE_OVERLAP_MS)),
+    );
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    clearInterval(this.timer);
+    await this.saving;
+    await this.save();
+  }
+
+  /** Saves what has changed; one at a time. What cannot be saved is kept for the next time. */
+  async save(): Promise<void> {
+    this.saving ??= this.saveAll().finally(() => (this.saving = undefined));
+    return this.saving;
+  }
+
+  private async saveAll(): Promise<void> {
+    const counters = [...this.unsaved];
+    for (let start = 0; start < counters.length; start += SAVED_AT_ONCE) {
+      const batch = counters.slice(start, start + SAVED_AT_ONCE);
+      for (const counter of batch) {
+        this.unsaved.delete(counter);
+        counter.unsaved = false;
+      }
+      try {
+        await this.counters.save(batch);
+      } catch (err) {
+        for (const counter of batch) {
+          counter.unsaved = true;
+          this.unsaved.add(counter);
+        }
+        this.logger.warn({ err, counters: this.unsaved.size }, 'Counters could not be saved yet');
+        return;
+      }
+    }
+  }
+
+  private restoreBans(bans: readonly SubjectBan[]): void {
+    for (const { subject, ban } of bans) this.store.restoreBan(subject, ban);
+  }
+
+  private async recordBan(subject: string, ban: Ban): Promise<void> {
+    try {
+      await this.bans.record(subject, ban);
+    } catch (err) {
+      this.logger.error({ err, subject }, 'A ban could not be saved: a restart would end it');
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import { Injectable } from '@nestjs/common';
+import { Engine } from '../database/engine.js';
+import { run, Statement, type Work } from '../database/statement.js';
+
+/** What of a subject's counter is saved; see `windows.ts` for the numbering of windows. */
+export interface SavedCount {
+  subject: string;
+  minute: number;
+  minuteUsed: number;
+  day: number;
+  dayUsed: number;
+}
+
+type CountRow = { subject: string } & Record<Exclude<keyof SavedCount, 'subject'>, number | string>;
+
+const COLUMNS = 'subject, minute, minute_used AS "minuteUsed", day, day_used AS "dayUsed"';
+
+/** A count never shrinks within its window, so an older one that arrives late changes nothing. */
+const SAVE = new Statement(
+  'counters.save',
+  () => `INSERT INTO rate_limit_counters (subject, minute, minute_used, day, day_used)
+    VALUES ($1, $2, $3, $4, $5)
+    ON CONFLICT (subject) DO UPDATE SET
+      minute = excluded.minute, minute_used = excluded.minute_used,
+      day = excluded.day, day_used = excluded.day_used
+    WHERE excluded.minute > rate_limit_counters.minute
+      OR excluded.day_used > rate_limit_counters.day_used`,
+);
+const SINCE = new Statement<CountRow>(
+  'counters.since',
+  () => `SELECT ${COLUMNS} FROM rate_limit_counters WHERE day >= $1`,
+);
+const FIND = new Statement<CountRow>(
+  'counters.find',
+  () => `SELECT ${COLUMNS} FROM rate_limit_counters WHERE subject = $1`,
+);
+const FORGET = new Statement(
+  'counters.forget',
+  () => 'DELETE FROM rate_limit_counters WHERE day < $1',
+);
+
+/** The in-process counters as the database keeps them. */
+@Injectable()
+export class CounterLedger {
+  constructor(private readonly engine: Engine) {}
+
+  async save(counts: readonly SavedCount[]): Promise<void> {
+    await this.engine.write(() => saveAll(counts));
+  }
+
+  /** The counts of a day, and of any later one. */
+  async since(day: number): Promise<SavedCount[]> {
+    return (await this.engine.query(SINCE, day)).map(toCount);
+  }
+
+  async find(subject: string): Promise<SavedCount | undefined> {
+    const [row] = await this.engine.query(FIND, subject);
+    return row && toCount(row);
+  }
+
+  async forgetBefore(day: number): Promise<void> {
+    await this.engine.write(() => run(FORGET, day));
+  }
+}
+
+function* saveAll(counts: readonly SavedCount[]): Work<void> {
+  for (const { subject, minute, minuteUsed, day, dayUsed } of counts) {
+    yield* run(SAVE, subject, minute, minuteUsed, day, dayUsed);
+  }
+}
+
+function toCount({ subject, minute, minuteUsed, day, dayUsed }: CountRow): SavedCount {
+  return {
+    subject,
+    minute: Number(minute),
+    minuteUsed: Number(minuteUsed),
+    day: Number(day),
+    dayUsed: Number(dayUsed),
+  };
+}

@@ -1,0 +1,27 @@
+/** What a subject may do in each window. Made once per caller, not once per request. */
+export class Limits {
+  /** `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers): quota `q` per window of `w` seconds. */
+  readonly policy: string;
+
+  constructor(
+    readonly perMinute: number,
+    readonly perDay: number,
+    /** Whether going on after refusals leads to a ban: of keys it does, of addresses it does not. */
+    readonly bans: boolean,
+  ) {
+    this.policy = `"minute";q=${perMinute};w=60,"day";q=${perDay};w=86400`;
+  }
+}
+
+/** Who is counted, and how much it may. */
+export interface Quota {
+  subject: string;
+  limits: Limits;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by who found out who the caller is; the throttler guard asks no more than this. */
+    quota: Quota | undefined;
+  }
+}

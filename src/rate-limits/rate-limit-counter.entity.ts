@@ -1,0 +1,22 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { numberColumn } from '../database/columns.js';
+
+/** What the in-process counters were when they were last saved. Windows are numbered since the epoch. */
+@Entity('rate_limit_counters')
+@Index('rate_limit_counters_day', ['day'])
+export class RateLimitCounter {
+  @PrimaryColumn({ type: 'varchar', length: 64 })
+  subject!: string;
+
+  @Column({ type: 'bigint', transformer: numberColumn })
+  minute!: number;
+
+  @Column({ name: 'minute_used', type: 'bigint', transformer: numberColumn })
+  minuteUsed!: number;
+
+  @Column({ type: 'bigint', transformer: numberColumn })
+  day!: number;
+
+  @Column({ name: 'day_used', type: 'bigint', transformer: numberColumn })
+  dayUsed!: number;
+}

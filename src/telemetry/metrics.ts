@@ -1,0 +1,77 @@
+import type { Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+export type CounterStoreMode = 'memory' | 'redis' | 'fallback';
+const COUNTER_STORE_MODES: readonly CounterStoreMode[] = ['memory', 'redis', 'fallback'];
+
+/** The service's Prometheus metrics; every name carries the prefix `petstore_`. */
+export abstract class Metrics {
+  /** One answered request; `operation` is an operation id or `unknown`. */
+  abstract countRequest(operation: string, status: number, seconds: number): void;
+  abstract setCounterStore(mode: CounterStoreMode): void;
+  /** The text exposition format, and its content type. */
+  abstract expose(): Promise<{ contentType: string; body: string }>;
+}
+
+/** Used where `METRICS_PORT` is 0: nobody can read them, so nothing is counted. */
+export class NoMetrics extends Metrics {
+  countRequest(): void {}
+  setCounterStore(): void {}
+  expose(): Promise<{ contentType: string; body: string }> {
+    return Promise.resolve({ contentType: 'text/plain', body: '' });
+  }
+}
+
+export class PrometheusMetrics extends Metrics {
+  private readonly requests: Counter;
+  private readonly durations: Histogram;
+  private readonly counterStore: Gauge;
+
+  private constructor(
+    prom: typeof import('prom-client'),
+    private readonly registry: Registry,
+  ) {
+    super();
+    const registers = [registry];
+    prom.collectDefaultMetrics({ register: registry, prefix: 'petstore_' });
+    this.requests = new prom.Counter({
+      name: 'petstore_http_requests_total',
+      help: 'Answered requests by operation and status.',
+      labelNames: ['operation', 'status'],
+      registers,
+    });
+    this.durations = new prom.Histogram({
+      name: 'petstore_http_request_duration_seconds',
+      help: 'Time from the request line to the last byte of the answer.',
+      labelNames: ['operation'],
+      buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers,
+    });
+    this.counterStore = new prom.Gauge({
+      name: 'petstore_counter_store',
+      help: 'Where requests are counted: 1 for the mode in force.',
+      labelNames: ['mode'],
+      registers,
+    });
+  }
+
+  /** Loads prom-client on demand: a server without metrics does not pay for it. */
+  static async create(): Promise<PrometheusMetrics> {
+    const prom = await import('prom-client');
+    return new PrometheusMetrics(prom, new prom.Registry());
+  }
+
+  countRequest(operation: string, status: number, seconds: number): void {
+    this.requests.inc({ operation, status }, 1);
+    this.durations.observe({ operation }, seconds);
+  }
+
+  setCounterStore(mode: CounterStoreMode): void {
+    for (const each of COUNTER_STORE_MODES) {
+      this.counterStore.set({ mode: each }, each === mode ? 1 : 0);
+    }
+  }
+
+  async expose(): Promise<{ contentType: string; body: string }> {
+    return { contentType: this.registry.contentType, body: await this.registry.metrics() };
+  }
+}

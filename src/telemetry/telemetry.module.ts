@@ -1,0 +1,25 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { Config } from '../config/config.js';
+import { Logger } from './logger.js';
+import { Metrics, NoMetrics, PrometheusMetrics } from './metrics.js';
+
+@Module({})
+export class TelemetryModule {
+  /** The logger is made before the application, to tell why one could not be made. */
+  static forRoot(logger: Logger): DynamicModule {
+    return {
+      module: TelemetryModule,
+      global: true,
+      providers: [
+        { provide: Logger, useValue: logger },
+        {
+          provide: Metrics,
+          inject: [Config],
+          useFactory: (config: Config) =>
+            config.metricsPort === 0 ? new NoMetrics() : PrometheusMetrics.create(),
+        },
+      ],
+      exports: [Logger, Metrics],
+    };
+  }
+}

@@ -1,0 +1,105 @@
+import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { connect } from 'node:net';
+
+export interface Answer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  /** The body as text, and a header may be looked for more than once here. */
+  text: string;
+  rawHeaders: string[];
+  json(): any; // eslint-disable-line @typescript-eslint/no-explicit-any -- what a test expects it to be
+}
+
+export interface Call {
+  method?: string;
+  headers?: Record<string, string | string[]>;
+  body?: string | Buffer;
+}
+
+/** A REST client that sends exactly what it is told: no default headers but `Host`. */
+export class Client {
+  private readonly agent = new Agent({ keepAlive: true, maxSockets: 256 });
+
+  constructor(
+    readonly origin: string,
+    readonly key?: string,
+    readonly keyId?: string,
+  ) {}
+
+  get(path: string, headers: Call['headers'] = {}): Promise<Answer> {
+    return this.send(path, { headers });
+  }
+
+  /** Posts JSON; a string is sent as it is. */
+  post(path: string, body: unknown, headers: Call['headers'] = {}): Promise<Answer> {
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    return this.send(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: text,
+    });
+  }
+
+  send(path: string, { method = 'GET', headers = {}, body }: Call = {}): Promise<Answer> {
+    const authorization = this.key === undefined ? {} : { authorization: `Bearer ${this.key}` };
+    return new Promise((resolve, reject) => {
+      const url = new URL(this.origin);
+      const request = httpRequest(
+        {
+          host: url.hostname,
+          port: url.port,
+          path,
+          method,
+          headers: { ...authorization, ...headers },
+          agent: this.agent,
+        },
+        (response) => {
+          const chunks: Buffer[] = [];
+          response.on('data', (chunk: Buffer) => chunks.push(chunk));
+          response.on('end', () => {
+            const text = Buffer.concat(chunks).toString('utf8');
+            resolve({
+              status: response.statusCode!,
+              headers: response.headers,
+              rawHeaders: response.rawHeaders,
+              text,
+              json: () => JSON.parse(text) as unknown,
+            });
+          });
+          response.on('error', reject);
+        },
+      );
+      request.on('error', reject);
+      if (body !== undefined) request.setHeader('content-length', Buffer.byteLength(body));
+      request.end(body);
+    });
+  }
+
+  close(): void {
+    this.agent.destroy();
+  }
+}
+
+/** Sends bytes on a fresh connection and resolves to all that comes back until it is closed or quiet. */
+export function sendRaw(origin: string, bytes: string | Buffer, quietMs = 300): Promise<string> {
+  const { hostname, port } = new URL(origin);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname);
+    let received = '';
+    let timer: NodeJS.Timeout | undefined;
+    const finish = (): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(received);
+    };
+    socket.setEncoding('latin1');
+    socket.on('data', (chunk: string) => {
+      received += chunk;
+      clearTimeout(timer);
+      timer = setTimeout(finish, quietMs);
+    });
+    socket.on('close', finish);
+    socket.on('error', (error) => (received === '' ? reject(error) : finish()));
+    socket.write(bytes);
+  });
+}

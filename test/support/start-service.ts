@@ -1,0 +1,60 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Config, loadConfig } from '../../src/config/config.js';
+import { KeysService, type NewKey } from '../../src/keys/keys.service.js';
+import { type PetStore, startPetStore, type StartOptions } from '../../src/server.js';
+import { createLogger } from '../../src/telemetry/logger.js';
+import { Client } from './client.js';
+
+export interface TestService extends AsyncDisposable {
+  store: PetStore;
+  origin: string;
+  config: Config;
+  /** A client with a fresh key; `enterprise` with room for any test where nothing else is asked for. */
+  client(key?: Partial<NewKey>): Promise<Client>;
+  /** A client without a key. */
+  anonymous(): Client;
+  close(): Promise<void>;
+}
+
+export interface TestServiceOptions extends Omit<StartOptions, 'config' | 'logger'> {
+  /** Environment variables, as an operator would set them. */
+  env?: Record<string, string>;
+}
+
+/** The service on a real socket and a database of its own, in this process. Cleans up after itself. */
+export async function startService(options: TestServiceOptions = {}): Promise<TestService> {
+  const { env, ...rest } = options;
+  const directory = mkdtempSync(join(tmpdir(), 'petstore-test-'));
+  const config = loadConfig({
+    PORT: '0',
+    METRICS_PORT: '0',
+    LOG_LEVEL: 'silent',
+    LOG_FORMAT: 'json',
+    DATABASE_URL: `sqlite:${directory}/petstore.db`,
+    SHUTDOWN_GRACE_SECONDS: '2',
+    ...env,
+  });
+  const logger = await createLogger(config);
+  const store = await startPetStore({ ...rest, config, logger });
+  const close = async (): Promise<void> => {
+    await store.close();
+    rmSync(directory, { recursive: true, force: true });
+  };
+  return {
+    store,
+    origin: store.origin,
+    config,
+    anonymous: () => new Client(store.origin),
+    client: async (key = {}) => {
+      const limits = key.plan === undefined ? { perMinute: 1_000_000, perDay: 10_000_000 } : {};
+      const issued = await store.app
+        .get(KeysService)
+        .issue({ name: 'test', plan: 'enterprise', ...limits, ...key });
+      return new Client(store.origin, issued.key, issued.record.id);
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
