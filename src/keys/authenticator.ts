@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Config } from '../config/config.js';
 import { ApiError } from '../http/api-error.js';
 import type { ApiReply, ApiRequest } from '../http/request-context.js';
-import { Limits } from '../rate-limits/limits.js';
+import { Limits, type Quota } from '../rate-limits/limits.js';
 import { addressSubject } from '../rate-limits/memory.store.js';
 import { RateLimiter } from '../rate-limits/rate-limiter.js';
 import { digestOf, isWellFormedKey, KEY_LENGTH } from './api-key-format.js';
@@ -37,7 +37,10 @@ export class Authenticator {
     const key = presentedKey(request.raw);
     const found = key?.length === KEY_LENGTH ? this.find(key) : undefined;
     if (found instanceof Promise) {
-      return found.then((caller) => this.conclude(caller, key, request, reply));
+      return found.then(
+        (caller) => this.conclude(caller, key, request, reply),
+        (outage) => this.giveUp(outage, request, reply),
+      );
     }
     return this.conclude(found, key, request, reply);
   }
@@ -65,8 +68,7 @@ export class Authenticator {
     request: ApiRequest,
     reply: ApiReply,
   ): Promise<never> {
-    const subject = addressSubject(this.addresses.of(request.raw));
-    await this.limiter.admit({ subject, limits: this.addressLimits }, reply);
+    await this.limiter.admit(this.addressQuota(request), reply);
     if (key === undefined) {
       throw new ApiError('missing_api_key', 'Send an API key: "Authorization: Bearer <API_KEY>"', {
         headers: { 'WWW-Authenticate': CHALLENGE },
@@ -75,6 +77,15 @@ export class Authenticator {
     throw new ApiError('invalid_api_key', 'The API key is not valid', {
       headers: { 'WWW-Authenticate': `${CHALLENGE}, error="invalid_token"` },
     });
+  }
+  /** Nobody can tell at this moment who it is: the quota of its address stands in, uncounted. */
+  private async giveUp(outage: unknown, request: ApiRequest, reply: ApiReply): Promise<never> {
+    await this.limiter.describe(this.addressQuota(request), reply);
+    throw outage;
+  }
+
+  private addressQuota(request: ApiRequest): Quota {
+    return { subject: addressSubject(this.addresses.of(request.raw)), limits: this.addressLimits };
   }
 }
 

@@ -16,16 +16,25 @@ export class RateLimiter {
     if (decision instanceof Promise) return decision.then((each) => conclude(limits, each, reply));
     conclude(limits, decision, reply);
   }
+
+  /** Tells what is left, and counts nothing: for a request that cannot be judged at this moment. */
+  async describe({ subject, limits }: Quota, reply: ApiReply): Promise<void> {
+    setHeaders(limits, reportQuota(limits, await this.store.peek(subject)), reply);
+  }
 }
 
 function conclude(limits: Limits, decision: Decision, reply: ApiReply): void {
   const report = reportQuota(limits, decision);
+  setHeaders(limits, report, reply);
+  if (!decision.admitted) throw refusalOf(decision, report);
+}
+
+function setHeaders(limits: Limits, report: QuotaReport, reply: ApiReply): void {
   reply.header('x-ratelimit-limit', report.limit);
   reply.header('x-ratelimit-remaining', report.remaining);
   reply.header('x-ratelimit-reset', report.resetUnix);
   reply.header('ratelimit-policy', limits.policy);
   reply.header('ratelimit', report.rateLimit);
-  if (!decision.admitted) throw refusalOf(decision, report);
 }
 
 function refusalOf({ bannedUntilMs }: Decision, { retryAfterSeconds }: QuotaReport): ApiError {
