@@ -1,4 +1,4 @@
-import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../config/clock.js';
 import { Engine } from '../database/engine.js';
 import { CHANGE_OVERLAP_MS, Poller } from '../database/poller.js';
@@ -44,7 +44,7 @@ const USED = new Statement(
 
 /** Finds the caller that a key's digest stands for, and remembers it until it changes. */
 @Injectable()
-export class KeyDirectory implements OnModuleInit, OnApplicationShutdown {
+export class KeyDirectory implements OnModuleInit, BeforeApplicationShutdown {
   private readonly callers = new Map<string, Caller>();
   private lastUses = new Map<string, number>();
   private timer: NodeJS.Timeout | undefined;
@@ -63,7 +63,7 @@ export class KeyDirectory implements OnModuleInit, OnApplicationShutdown {
     this.timer = setInterval(() => void this.saveLastUses(), LAST_USE_INTERVAL_MS).unref();
   }
 
-  async onApplicationShutdown(): Promise<void> {
+  async beforeApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
     await this.saveLastUses();
   }

@@ -1,4 +1,4 @@
-import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../config/clock.js';
 import { CHANGE_OVERLAP_MS, Poller } from '../database/poller.js';
 import { Logger } from '../telemetry/logger.js';
@@ -15,10 +15,13 @@ const SAVED_AT_ONCE = 1_000;
 
 /** Keeps the in-process counters in the database: a restart never refills a quota. */
 @Injectable()
-export class CounterJournal implements OnModuleInit, OnApplicationShutdown {
+export class CounterJournal implements OnModuleInit, BeforeApplicationShutdown {
   private readonly unsaved = new Set<Counter>();
   private timer: NodeJS.Timeout | undefined;
   private saving: Promise<void> | undefined;
+  private failing = false;
+  /** Counts of earlier days are gone from the database. */
+  private tidiedDay = 0;
 
   constructor(
     private readonly store: MemoryStore,
@@ -33,7 +36,6 @@ export class CounterJournal implements OnModuleInit, OnApplicationShutdown {
     const today = dayOf(this.clock.now());
     for (const count of await this.counters.since(today)) this.store.restore(count);
     this.restoreBans(await this.bans.all());
-    await this.counters.forgetBefore(today);
     this.store.listen({
       counted: (counter) => this.unsaved.add(counter),
       banned: (counter, ban) => void this.recordBan(counter.subject, ban),
@@ -44,7 +46,8 @@ export class CounterJournal implements OnModuleInit, OnApplicationShutdown {
     );
   }
 
-  async onApplicationShutdown(): Promise<void> {
+  /** Before the database is closed, which is done in the next step of a shutdown. */
+  async beforeApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
     await this.saving;
     await this.save();
@@ -57,6 +60,20 @@ export class CounterJournal implements OnModuleInit, OnApplicationShutdown {
   }
 
   private async saveAll(): Promise<void> {
+    try {
+      await this.saveUnsaved();
+      await this.tidy();
+      this.failing = false;
+    } catch (err) {
+      // Said once per outage; the counts are kept, and saved when the database is back.
+      if (!this.failing) {
+        this.logger.warn({ err, counters: this.unsaved.size }, 'Counters cannot be saved for now');
+      }
+      this.failing = true;
+    }
+  }
+
+  private async saveUnsaved(): Promise<void> {
     const counters = [...this.unsaved];
     for (let start = 0; start < counters.length; start += SAVED_AT_ONCE) {
       const batch = counters.slice(start, start + SAVED_AT_ONCE);
@@ -66,15 +83,22 @@ export class CounterJournal implements OnModuleInit, OnApplicationShutdown {
       }
       try {
         await this.counters.save(batch);
-      } catch (err) {
+      } catch (error) {
         for (const counter of batch) {
           counter.unsaved = true;
           this.unsaved.add(counter);
         }
-        this.logger.warn({ err, counters: this.unsaved.size }, 'Counters could not be saved yet');
-        return;
+        throw error;
       }
     }
+  }
+
+  /** Addresses come and go: what they left behind is kept for the day it counts. */
+  private async tidy(): Promise<void> {
+    const today = dayOf(this.clock.now());
+    if (today === this.tidiedDay) return;
+    await this.counters.forgetBefore(today);
+    this.tidiedDay = today;
   }
 
   private restoreBans(bans: readonly SubjectBan[]): void {
