@@ -51,7 +51,9 @@ export function readBody(body: UnreadBody): Promise<Buffer> {
     body.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
     // The client broke off: nobody reads the answer, yet the request must come to an end.
     body.on('error', (cause) => reject(brokenOff(cause)));
-    body.on('close', () => reject(brokenOff(undefined)));
+    body.on('close', () => {
+      if (!body.readableEnded) reject(brokenOff(undefined));
+    });
   });
 }
 

@@ -38,9 +38,8 @@ export const Idempotency = createParamDecorator(
 
 /** @throws {ApiError} 400 where the field is not one usable key */
 export function idempotencyKeyOf(message: UnreadBody): string | undefined {
-  const sent = message.headersDistinct[FIELD_NAME];
-  if (sent === undefined) return undefined;
-  const [text = '', ...others] = sent;
+  if (message.headers[FIELD_NAME] === undefined) return undefined;
+  const [text = '', ...others] = message.headersDistinct[FIELD_NAME]!;
   const quoted = QUOTED.exec(text)?.[1]?.replace(/\\(.)/g, '$1');
   const key = quoted ?? text;
   if (others.length > 0 || key.length > MAX_LENGTH || !PRINTABLE.test(key)) {
