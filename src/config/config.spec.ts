@@ -1,0 +1,143 @@
+import { mkdtempSync, rmSync, writeFileSync, mkdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ConfigError, loadConfig } from './config.js';
+
+describe(loadConfig.name, () => {
+  it('has a default for everything', () => {
+    expect(loadConfig({})).toEqual({
+      production: false,
+      host: '127.0.0.1',
+      port: 3000,
+      databaseUrl: 'sqlite:./data/petstore.db',
+      databasePoolSize: 10,
+      redisUrl: undefined,
+      publicBaseUrl: undefined,
+      stagingBaseUrl: undefined,
+      metricsPort: 9464,
+      trustProxy: false,
+      corsOrigins: [],
+      logLevel: 'info',
+      logFormat: 'pretty',
+      banAfterRejections: 100,
+      banSeconds: 300,
+      failedAuthPerMinute: 60,
+      failedAuthPerDay: 1000,
+      shutdownGraceSeconds: 10,
+      headersTimeoutSeconds: 10,
+      requestTimeoutSeconds: 30,
+      sunsetExtensionDays: 0,
+    });
+  });
+
+  it('logs JSON in production', () => {
+    expect(loadConfig({ NODE_ENV: 'production' })).toMatchObject({
+      production: true,
+      logFormat: 'json',
+    });
+  });
+
+  it('takes an empty variable for an unset one', () => {
+    expect(loadConfig({ PORT: '', TRUST_PROXY: ' ' })).toMatchObject({
+      port: 3000,
+      trustProxy: false,
+    });
+  });
+
+  it('reads every variable', () => {
+    expect(
+      loadConfig({
+        PORT: '8080',
+        HOST: '0.0.0.0',
+        DATABASE_URL: 'postgres://u:p@db:5432/pets',
+        REDIS_URL: 'rediss://r:6380',
+        PUBLIC_BASE_URL: 'https://api.example.com/v1/',
+        STAGING_BASE_URL: 'https://staging.example.com/v1',
+        TRUST_PROXY: '10.0.0.0/8, ::1,2001:db8::/32',
+        CORS_ORIGINS: 'https://a.example,http://localhost:8080',
+        METRICS_PORT: '0',
+      }),
+    ).toMatchObject({
+      port: 8080,
+      host: '0.0.0.0',
+      databaseUrl: 'postgres://u:p@db:5432/pets',
+      redisUrl: 'rediss://r:6380',
+      publicBaseUrl: 'https://api.example.com/v1',
+      stagingBaseUrl: 'https://staging.example.com/v1',
+      trustProxy: ['10.0.0.0/8', '::1', '2001:db8::/32'],
+      corsOrigins: ['https://a.example', 'http://localhost:8080'],
+      metricsPort: 0,
+    });
+  });
+
+  it.each([
+    ['PORT', '65536'],
+    ['PORT', '-1'],
+    ['PORT', '80a'],
+    ['DATABASE_URL', 'mysql://x'],
+    ['DATABASE_URL', 'sqlite:'],
+    ['DATABASE_POOL_SIZE', '0'],
+    ['REDIS_URL', 'http://x'],
+    ['REDIS_URL', 'nonsense'],
+    ['PUBLIC_BASE_URL', 'ftp://x'],
+    ['PUBLIC_BASE_URL', 'https://x/v1?a=b'],
+    ['STAGING_BASE_URL', '/v1'],
+    ['TRUST_PROXY', 'true'],
+    ['TRUST_PROXY', '10.0.0.0/33'],
+    ['TRUST_PROXY', '::1/129'],
+    ['TRUST_PROXY', '1.2.3.4/8/8'],
+    ['CORS_ORIGINS', '*'],
+    ['CORS_ORIGINS', 'https://a.example/'],
+    ['LOG_LEVEL', 'loud'],
+    ['LOG_FORMAT', 'xml'],
+    ['BAN_AFTER_REJECTIONS', '1.5'],
+    ['BAN_SECONDS', '0'],
+    ['SHUTDOWN_GRACE_SECONDS', '0'],
+    ['SUNSET_EXTENSION_DAYS', 'ten'],
+  ])('refuses %s=%s, and names it', (name, value) => {
+    expect(() => loadConfig({ [name]: value })).toThrow(new RegExp(`${name} must be`));
+  });
+
+  it('names all faults at once, and repeats no secret', () => {
+    const load = () =>
+      loadConfig({ PORT: 'x', DATABASE_URL: 'mysql://user:secret@host', LOG_LEVEL: 'y' });
+    expect(load).toThrow(ConfigError);
+    expect(load).toThrow(/PORT must be[^]*DATABASE_URL must be[^]*LOG_LEVEL must be/);
+    expect(load).not.toThrow(/secret/);
+  });
+
+  it('refuses headers that may take longer than their request', () => {
+    expect(() =>
+      loadConfig({ HEADERS_TIMEOUT_SECONDS: '20', REQUEST_TIMEOUT_SECONDS: '10' }),
+    ).toThrow(/HEADERS_TIMEOUT_SECONDS must not be greater/);
+  });
+
+  describe('.env', () => {
+    const home = process.cwd();
+    let directory: string;
+    beforeEach(() => {
+      directory = mkdtempSync(join(tmpdir(), 'petstore-env-'));
+      process.chdir(directory);
+    });
+    afterEach(() => {
+      process.chdir(home);
+      delete process.env['BAN_SECONDS'];
+      rmSync(directory, { recursive: true });
+    });
+
+    it('is read from the working directory, under the environment', () => {
+      writeFileSync('.env', 'PORT=4001\nBAN_SECONDS=7\n');
+      process.env['BAN_SECONDS'] = '8';
+      expect(loadConfig()).toMatchObject({ port: 4001, banSeconds: 8 });
+    });
+
+    it('need not exist', () => {
+      expect(loadConfig().port).toBe(3000);
+    });
+
+    it('that cannot be read is a fault', () => {
+      mkdirSync('.env');
+      expect(() => loadConfig()).toThrow(/\.env cannot be read/);
+    });
+  });
+});
