@@ -12,10 +12,11 @@ import { isEmbedded } from './database/data-source-options.js';
 import { isSchemaBehind, migrate } from './database/migrate.js';
 import { Readiness } from './health/readiness.js';
 import { PetStoreAdapter } from './http/adapter.js';
+import { notFound } from './http/api-error.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { PublicAddress } from './http/public-address.js';
 import { RouteTable } from './http/route-table.js';
-import { type Application, createTransport } from './http/transport.js';
+import { type Application, createTransport, judgeAndRefuse } from './http/transport.js';
 import { Gatekeeper } from './keys/gatekeeper.js';
 import { DocumentSource } from './openapi/document-source.js';
 import { accessLog } from './telemetry/access-log.js';
@@ -126,7 +127,9 @@ export async function createApp(options: AppOptions): Promise<NestFastifyApplica
   const transport = createTransport(config, routes, application);
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.forRoot({ ...options, routes }),
-    new PetStoreAdapter(transport),
+    new PetStoreAdapter(transport, (request, reply) =>
+      judgeAndRefuse(application, notFound(), request, reply),
+    ),
     { bodyParser: false, abortOnError: false, logger: new NestLogger(logger) },
   );
   app.setGlobalPrefix('v1', { exclude: OUTSIDE_THE_API });

@@ -2,15 +2,23 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import { JsonAnswer } from './json-answer.js';
 import { stringifyJson } from './json.js';
-import type { ApiReply } from './request-context.js';
+import type { ApiReply, ApiRequest } from './request-context.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Nest on our transport. It sends what a controller returns: JSON text as it is, objects int64-exact. */
 export class PetStoreAdapter extends FastifyAdapter {
-  constructor(transport: FastifyInstance) {
+  constructor(
+    transport: FastifyInstance,
+    private readonly answerUnrouted: (request: ApiRequest, reply: ApiReply) => Promise<void>,
+  ) {
     super(transport);
     transport.setReplySerializer((payload) => stringifyJson(payload));
+  }
+
+  /** Nest's own handler would answer before anyone has asked who the caller is. */
+  override setNotFoundHandler(): FastifyInstance {
+    return this.instance.setNotFoundHandler(this.answerUnrouted);
   }
 
   override reply(response: ApiReply, body: unknown, status?: number): ApiReply {

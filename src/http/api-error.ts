@@ -57,6 +57,10 @@ export class ApiError extends Error {
   }
 }
 
+export function notFound(): ApiError {
+  return new ApiError('not_found', 'There is no such resource');
+}
+
 /** Retry-After is a guess at how long an outage lasts: short, since recovery is noticed at once. */
 export function serviceUnavailable(cause: unknown): ApiError {
   return new ApiError('service_unavailable', 'The service is temporarily unavailable', {

@@ -40,6 +40,8 @@ export function judgeBodyHeaders({ headers }: UnreadBody): void {
  */
 export function readBody(body: UnreadBody): Promise<Buffer> {
   return new Promise((resolve, reject) => {
+    if (body.failure !== undefined) throw body.failure;
+    body.fail = reject;
     body.acceptBody?.();
     const chunks: Buffer[] = [];
     let size = 0;

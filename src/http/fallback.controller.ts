@@ -1,6 +1,6 @@
 import { All, Controller, Req } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import { ApiError } from './api-error.js';
+import { ApiError, notFound } from './api-error.js';
 import type { ApiRequest } from './request-context.js';
 import { RouteTable } from './route-table.js';
 
@@ -21,7 +21,7 @@ export class FallbackController {
   @All('*')
   unknown(@Req() request: ApiRequest): never {
     const allowed = this.routes.methodsOf(pathOf(request));
-    if (allowed.length === 0) throw new ApiError('not_found', 'There is no such resource');
+    if (allowed.length === 0) throw notFound();
     throw new ApiError('method_not_allowed', `The resource has no method ${request.method}`, {
       headers: { Allow: allowed.join(', ') },
     });

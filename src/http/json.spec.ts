@@ -98,7 +98,10 @@ describe(parseJson.name, () => {
   });
 
   it('agrees with JSON.parse on what is JSON, over 20,000 random mutations', () => {
-    const seeds = ['{"a":[1,2.5e3,-0,"x\\n"],"b":{"c":null,"d":true}}', '[{"k":"v"},false,"\\u00e9"]'];
+    const seeds = [
+      '{"a":[1,2.5e3,-0,"x\\n"],"b":{"c":null,"d":true}}',
+      '[{"k":"v"},false,"\\u00e9"]',
+    ];
     const alphabet = '{}[]",:.eE+-0123456789 \\ntrufalse\t\u0001é';
     let state = 42;
     const random = (below: number): number => {

@@ -18,4 +18,8 @@ export interface UnreadBody extends IncomingMessage {
   bytes?: Buffer;
   /** Tells a client that sent `Expect: 100-continue` to go on. */
   acceptBody?: () => void;
+  /** Why the rest of the body will not come. */
+  failure?: Error;
+  /** Tells whoever is reading the body of its failure. */
+  fail?: (failure: Error) => void;
 }

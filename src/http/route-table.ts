@@ -9,10 +9,11 @@ import findMyWay, { type HTTPMethod } from 'find-my-way';
 export class RouteTable {
   private readonly router = findMyWay({ maxParamLength: Number.MAX_SAFE_INTEGER });
 
-  /** Catch-all routes answer for what has no resource, so they are none. */
+  /** A route of every method answers for what is no resource, and no method of it is wrong. */
   add({ method, url }: Pick<RouteOptions, 'method' | 'url'>): void {
-    if (url.endsWith('*')) return;
-    for (const each of [method].flat() as HTTPMethod[]) {
+    const methods = [method].flat() as HTTPMethod[];
+    if (methods.includes('TRACE')) return;
+    for (const each of methods) {
       if (!this.router.hasRoute(each, url)) this.router.on(each, url, () => undefined);
     }
   }

@@ -52,7 +52,7 @@ export function createTransport(
     frameworkErrors: (error, request, reply) =>
       void answerUnroutable(application, error, request as ApiRequest, reply as ApiReply),
     clientErrorHandler: (error, socket) =>
-      answerBroken(application, error as NodeJS.ErrnoException, socket, underWay.get(socket)),
+      answerBroken(error as NodeJS.ErrnoException, socket, underWay.get(socket)),
   });
 
   for (const method of METHODS) {
@@ -92,7 +92,7 @@ function acceptAnyExpectation({ server }: FastifyInstance): void {
   );
 }
 
-/** The router could not read the path. Whoever asks below `/v1` is judged first, as everywhere there. */
+/** The router could not read the path; no hook has run. */
 async function answerUnroutable(
   application: Application,
   error: Error,
@@ -101,6 +101,16 @@ async function answerUnroutable(
 ): Promise<void> {
   reply.raw.once('close', () => application.answered(request, reply));
   reply.header('x-request-id', request.id);
+  await judgeAndRefuse(application, error, request, reply);
+}
+
+/** Refuses what no route answers. Whoever asks below `/v1` is judged first, as everywhere there. */
+export async function judgeAndRefuse(
+  application: Application,
+  error: Error,
+  request: ApiRequest,
+  reply: ApiReply,
+): Promise<void> {
   try {
     if (isApiTarget(request.raw.url!)) await application.judge(request, reply);
     throw error;
@@ -119,7 +129,6 @@ function isApiTarget(target: string): boolean {
 
 /** Node could not read the message, or it did not arrive in time. */
 function answerBroken(
-  application: Application,
   error: NodeJS.ErrnoException,
   socket: Socket,
   reply: ApiReply | undefined,
@@ -136,10 +145,12 @@ function answerBroken(
   } else if (reply.sent || reply.request.raw.complete) {
     socket.destroy();
   } else {
-    // The body is what broke: the caller is known by now, and its headers are set.
+    // The body is what broke: whoever comes to read it is told, unless the request is refused before.
+    const body: UnreadBody = reply.request.raw;
     reply.header('connection', 'close');
     reply.raw.once('finish', () => socket.destroySoon());
-    application.sendError(refusal, reply.request, reply);
+    body.failure = refusal;
+    body.fail?.(refusal);
   }
 }
 

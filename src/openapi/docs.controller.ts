@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Controller, Get, Header, Param, Redirect, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import swaggerUiPath from 'swagger-ui-dist/absolute-path.js';
-import { ApiError } from '../http/api-error.js';
+import { notFound } from '../http/api-error.js';
 import { Public } from '../http/public.decorator.js';
 import type { ApiReply } from '../http/request-context.js';
 import { DocumentSource } from './document-source.js';
@@ -57,9 +57,7 @@ export class DocsController {
     @Param('asset') name: string,
     @Res({ passthrough: true }) reply: ApiReply,
   ): Promise<Buffer> {
-    if (!Object.hasOwn(CONTENT_TYPES, name)) {
-      throw new ApiError('not_found', 'There is no such resource');
-    }
+    if (!Object.hasOwn(CONTENT_TYPES, name)) throw notFound();
     let asset = this.assets.get(name);
     if (asset === undefined) {
       asset = readFile(join(swaggerUiPath(), name));

@@ -81,7 +81,7 @@ export class Client {
 }
 
 /** Sends bytes on a fresh connection and resolves to all that comes back until it is closed or quiet. */
-export function sendRaw(origin: string, bytes: string | Buffer, quietMs = 300): Promise<string> {
+export function sendRaw(origin: string, bytes: string | Buffer, quietMs = 80): Promise<string> {
   const { hostname, port } = new URL(origin);
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname);

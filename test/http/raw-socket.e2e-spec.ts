@@ -1,0 +1,221 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { type Client, sendRaw } from '../support/client.js';
+import { startService, type TestService } from '../support/start-service.js';
+
+/** Below what an HTTP client would send. */
+describe('a raw connection', () => {
+  let service: TestService;
+  let client: Client;
+  let key: string;
+  beforeAll(async () => {
+    service = await startService({
+      env: { HEADERS_TIMEOUT_SECONDS: '1', REQUEST_TIMEOUT_SECONDS: '2' },
+    });
+    client = await service.client();
+    key = `Authorization: Bearer ${client.key}\r\n`;
+  });
+  afterAll(() => service.close());
+
+  const send = (text: string, quietMs?: number): Promise<string> =>
+    sendRaw(service.origin, text, quietMs);
+
+  function expectError(answer: string, status: number, code: string): void {
+    const [head = '', body = ''] = answer.split('\r\n\r\n');
+    expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(head).toMatch(/content-type: application\/json; charset=utf-8/i);
+    expect(head).toMatch(/x-request-id: \S+/i);
+    expect(JSON.parse(body)).toEqual({ code, message: expect.any(String), status });
+  }
+
+  function expectRateHeaders(answer: string): void {
+    for (const name of ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']) {
+      expect(answer.match(new RegExp(`^${name}: \\d+\r$`, 'gim'))).toHaveLength(1);
+    }
+  }
+
+  it.each([
+    ['nonsense', 'nonsense\r\n\r\n'],
+    ['an unknown method', 'BREW /v1/pets HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['a bad version', 'GET /v1/pets HTTP/9.9\r\nHost: x\r\n\r\n'],
+    [
+      'a length and chunks',
+      'POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
+    ],
+    [
+      'two lengths',
+      'POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
+    ],
+    ['a bad header', 'GET /v1/pets HTTP/1.1\r\nHost: x\r\nBad Header: x\r\n\r\n'],
+    ['a tunnel', 'CONNECT /v1/pets HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ])('answers %s with 400 malformed_request', async (_what, text) => {
+    expectError(await send(text), 400, 'malformed_request');
+  });
+
+  it('answers headers over 16 KiB with 431', async () => {
+    const answer = await send(
+      `GET /v1/pets HTTP/1.1\r\nHost: x\r\nX-A: ${'a'.repeat(17_000)}\r\n\r\n`,
+    );
+    expectError(answer, 431, 'header_fields_too_large');
+  });
+
+  it('finds the key behind 2,100 other fields, and refuses them by their number', async () => {
+    const fields = 'a:\r\n'.repeat(2_100);
+    const answer = await send(`GET /v1/pets HTTP/1.1\r\nHost: x\r\n${fields}${key}\r\n`);
+    expectError(answer, 431, 'header_fields_too_large');
+    expectRateHeaders(answer);
+    expect(answer).toMatch(/x-ratelimit-limit: 1000000/);
+  });
+
+  it('asks for the key before it asks for the Host', async () => {
+    expectError(await send('GET /v1/pets HTTP/1.1\r\n\r\n'), 401, 'missing_api_key');
+    const answer = await send(`GET /v1/pets HTTP/1.1\r\n${key}\r\n`);
+    expectError(answer, 400, 'malformed_request');
+    expectRateHeaders(answer);
+  });
+
+  it('does without a Host in HTTP/1.0', async () => {
+    expect(await send(`GET /v1/pets HTTP/1.0\r\n${key}\r\n`)).toMatch(/^HTTP\/1.1 200 /);
+  });
+
+  it('refuses two Authorization fields, even equal ones', async () => {
+    const answer = await send(`GET /v1/pets HTTP/1.1\r\nHost: x\r\n${key}${key}\r\n`);
+    expectError(answer, 401, 'invalid_api_key');
+    expect(answer).toMatch(/www-authenticate: Bearer realm="pet-store", error="invalid_token"\r/i);
+  });
+
+  it('takes an absolute-form target for its path', async () => {
+    const answer = await send(`GET http://evil.example/v1/pets HTTP/1.1\r\nHost: x\r\n${key}\r\n`);
+    expect(answer).toMatch(/^HTTP\/1.1 200 /);
+    expect(answer).not.toMatch(/evil/);
+    const unknown = await send(`DELETE http://evil/v1/pets?x=1 HTTP/1.1\r\nHost: x\r\n${key}\r\n`);
+    expectError(unknown, 405, 'method_not_allowed');
+    expect(unknown).toMatch(/^allow: GET, HEAD, POST\r$/im);
+  });
+
+  it.each(['/v1/%70ets', '/%76%31/pets'])('decodes %s, with a key and without', async (target) => {
+    expect(await send(`GET ${target} HTTP/1.1\r\nHost: x\r\n${key}\r\n`)).toMatch(
+      /^HTTP\/1.1 200 /,
+    );
+    expectError(await send(`GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`), 401, 'missing_api_key');
+  });
+
+  it.each(['/V1/pets', '//v1/pets', '/v2/pets', '*', '/v1pets'])(
+    'has nothing at %s, and asks nobody for a key there',
+    async (target) => {
+      expectError(await send(`OPTIONS ${target} HTTP/1.1\r\nHost: x\r\n\r\n`), 404, 'not_found');
+    },
+  );
+
+  it.each(['/%761/%zz', 'http://h/v1/%zz', '/v1/pets/%'])(
+    'asks for a key at %s',
+    async (target) => {
+      expectError(await send(`GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`), 401, 'missing_api_key');
+      const answer = await send(`GET ${target} HTTP/1.1\r\nHost: x\r\n${key}\r\n`);
+      expectError(answer, 400, 'malformed_request');
+      expectRateHeaders(answer);
+    },
+  );
+
+  it('asks nobody for a key at a bad path outside the API', async () => {
+    expectError(await send('GET /docs/%zz HTTP/1.1\r\nHost: x\r\n\r\n'), 400, 'malformed_request');
+  });
+
+  it('passes %00 through as part of an id', async () => {
+    expectError(
+      await send(`GET /v1/pets/1%00 HTTP/1.1\r\nHost: x\r\n${key}\r\n`),
+      404,
+      'pet_not_found',
+    );
+  });
+
+  it('answers an oversized body without a key with 401, and the connection stays usable', async () => {
+    const body = 'x'.repeat(200_000);
+    const answer = await send(
+      `POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}` +
+        `GET /v1/pets HTTP/1.1\r\nHost: x\r\n${key}\r\n`,
+    );
+    expect(answer.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 401', 'HTTP/1.1 200']);
+  });
+
+  it('answers a body that is too large as soon as it is', async () => {
+    const head = `POST /v1/pets HTTP/1.1\r\nHost: x\r\n${key}Content-Type: application/json\r\n`;
+    const declared = await send(`${head}Content-Length: 65537\r\n\r\n`);
+    expectError(declared, 413, 'payload_too_large');
+    const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n1\r\n \r\n`;
+    const chunked = await send(`${head}Transfer-Encoding: chunked\r\n\r\n${chunk}`);
+    expectError(chunked, 413, 'payload_too_large');
+    expectRateHeaders(chunked);
+  });
+
+  it('answers a bad chunk with 400, and with the headers of its caller', async () => {
+    const head = 'POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
+    const chunk = 'Transfer-Encoding: chunked\r\n\r\nzz\r\n';
+    const answer = await send(head + key + chunk);
+    expectError(answer, 400, 'malformed_request');
+    expectRateHeaders(answer);
+    expectError(await send(head + chunk), 401, 'missing_api_key');
+  });
+
+  it('answers a chunk that goes bad while it is read with 400', async () => {
+    const { hostname, port } = new URL(service.origin);
+    const socket = connect(Number(port), hostname);
+    socket.write(
+      `POST /v1/pets HTTP/1.1\r\nHost: x\r\n${key}Content-Type: application/json\r\n` +
+        'Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n',
+    );
+    setTimeout(() => socket.write('zz\r\n'), 100);
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expectError(answer.toString(), 400, 'malformed_request');
+    expectRateHeaders(answer.toString());
+    await once(socket, 'close');
+  });
+
+  it('asks for a body that is expected only where it is wanted', async () => {
+    const head = 'POST /v1/pets HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n';
+    const body = '{"name":"Rex","categoryId":7}';
+    const length = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
+    expect(await send(head + length)).toMatch(/^HTTP\/1.1 401 /);
+    const wanted = await send(head + key + length);
+    expect(wanted).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\n/);
+    const given = await send(head + key + length + body);
+    expect(given).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 201 /);
+  });
+
+  it('answers pipelined requests in their order', async () => {
+    const one = `GET /v1/pets?limit=1 HTTP/1.1\r\nHost: x\r\n${key}\r\n`;
+    const two = `GET /v1/nope HTTP/1.1\r\nHost: x\r\n${key}\r\n`;
+    const answer = await send(one + two + one);
+    expect(answer.match(/HTTP\/1.1 \d+/g)).toEqual([
+      'HTTP/1.1 200',
+      'HTTP/1.1 404',
+      'HTTP/1.1 200',
+    ]);
+  });
+
+  it('cuts a client whose headers do not come with 408', async () => {
+    expectError(await send('GET /v1/pets HTTP/1.1\r\nHost: x\r\n', 4_000), 408, 'request_timeout');
+  });
+
+  it('cuts a client whose body does not come with 408, and with the headers of its caller', async () => {
+    const answer = await send(
+      `POST /v1/pets HTTP/1.1\r\nHost: x\r\n${key}Content-Type: application/json\r\n` +
+        'Content-Length: 10\r\n\r\n{',
+      4_000,
+    );
+    expectError(answer, 408, 'request_timeout');
+    expectRateHeaders(answer);
+  });
+
+  it('does without an answer where the client breaks off', async () => {
+    const { hostname, port } = new URL(service.origin);
+    const socket = connect(Number(port), hostname);
+    socket.end(
+      `POST /v1/pets HTTP/1.1\r\nHost: x\r\n${key}Content-Type: application/json\r\n` +
+        'Content-Length: 10\r\n\r\n{',
+    );
+    socket.resume();
+    await once(socket, 'close');
+    expect((await client.get('/v1/pets')).status).toBe(200);
+  });
+});
