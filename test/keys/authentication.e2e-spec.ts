@@ -1,0 +1,134 @@
+import { mintKey } from '../../src/keys/api-key-format.js';
+import { KeysService } from '../../src/keys/keys.service.js';
+import { Client } from '../support/client.js';
+import { FakeClock } from '../support/clock.js';
+import { expectError, expectRateHeaders } from '../support/expectations.js';
+import { startService, type TestService } from '../support/start-service.js';
+
+const CHALLENGE = 'Bearer realm="pet-store"';
+const INVALID = `${CHALLENGE}, error="invalid_token"`;
+
+describe('authentication', () => {
+  let service: TestService;
+  let clock: FakeClock;
+  let keys: KeysService;
+  let key: string;
+  beforeAll(async () => {
+    clock = new FakeClock();
+    service = await startService({ clock });
+    keys = service.store.app.get(KeysService);
+    key = (await service.client()).key!;
+  });
+  afterAll(() => service.close());
+  // Each test within what one address may fail at.
+  beforeEach(() => clock.advance(60_000));
+
+  const get = (authorization?: string | string[]) =>
+    service.anonymous().get('/v1/pets', authorization === undefined ? {} : { authorization });
+
+  it.each(['Bearer', 'bearer', 'BEARER'])('takes the scheme %s', async (scheme) => {
+    expect((await get(`${scheme} ${key}`)).status).toBe(200);
+    expect((await get(`${scheme}   ${key}`)).status).toBe(200);
+  });
+
+  it.each([
+    ['none', undefined],
+    ['an empty one', ''],
+    ['a scheme alone', 'Bearer'],
+    ['an empty key', 'Bearer   '],
+    ['another scheme', 'Basic cGV0OnN0b3Jl'],
+    ['a key without a scheme', 'psk_x'],
+  ])('answers 401 missing_api_key to %s', async (_what, authorization) => {
+    const answer = await get(authorization);
+    expectError(answer, 401, 'missing_api_key');
+    expect(answer.headers['www-authenticate']).toBe(CHALLENGE);
+    expectRateHeaders(answer);
+  });
+
+  it.each([
+    ['an unknown key', () => mintKey()],
+    ['a short one', () => 'psk_1'],
+    ['a wrong checksum', () => `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`],
+    ['another prefix', () => key.replace('psk_', 'sk__')],
+    ['something after it', () => `${key} x`],
+    ['other case', () => key.toUpperCase()],
+    ['a very long one', () => 'x'.repeat(8_000)],
+  ])('answers 401 invalid_api_key to %s', async (_what, wrong) => {
+    const answer = await get(`Bearer ${wrong()}`);
+    expectError(answer, 401, 'invalid_api_key');
+    expect(answer.headers['www-authenticate']).toBe(INVALID);
+    expectRateHeaders(answer);
+  });
+
+  it('ends a key at the moment it expires', async () => {
+    const client = await service.client({ expiresAt: clock.now() + 1_000 });
+    expect((await client.get('/v1/pets')).status).toBe(200);
+    clock.advance(999);
+    expect((await client.get('/v1/pets')).status).toBe(200);
+    clock.advance(1);
+    expectError(await client.get('/v1/pets'), 401, 'invalid_api_key');
+  });
+
+  it('ends a revoked key within a second', async () => {
+    const client = await service.client();
+    expect((await client.get('/v1/pets')).status).toBe(200);
+    await keys.revoke(client.keyId!);
+    await eventually(async () => (await client.get('/v1/pets')).status === 401);
+  });
+
+  it('keeps a rotated key for its grace period, on the same counters', async () => {
+    const old = await service.client({ name: 'zoo', plan: 'pro' });
+    await old.get('/v1/pets');
+    const rotated = await keys.rotate(old.keyId!, 5_000);
+    const fresh = new Client(service.origin, rotated.key);
+    expect((await fresh.get('/v1/pets')).headers['x-ratelimit-remaining']).toBe('298');
+    expect((await old.get('/v1/pets')).headers['x-ratelimit-remaining']).toBe('297');
+    expect(rotated.record).toMatchObject({ name: 'zoo', plan: 'pro' });
+    clock.advance(5_000);
+    await eventually(async () => (await old.get('/v1/pets')).status === 401);
+    expect((await fresh.get('/v1/pets')).status).toBe(200);
+  });
+
+  it('puts a new plan in force within a second, with what is used already', async () => {
+    const client = await service.client({ plan: 'free' });
+    expect((await client.get('/v1/pets')).headers['x-ratelimit-limit']).toBe('60');
+    await keys.setPlan(client.keyId!, 'business', {});
+    await eventually(
+      async () => (await client.get('/v1/pets')).headers['x-ratelimit-limit'] === '1000',
+    );
+  });
+
+  describe('scopes', () => {
+    const rex = { name: 'Rex', categoryId: 7 };
+
+    it('lets a reader read, and refuses it to write before its body is read', async () => {
+      const reader = await service.client({ scopes: ['pets:read'] });
+      expect((await reader.get('/v1/pets')).status).toBe(200);
+      const answer = await reader.post('/v1/pets', 'no json');
+      expectError(answer, 403, 'insufficient_scope');
+      expectRateHeaders(answer);
+    });
+
+    it('lets a writer write, and refuses it to read', async () => {
+      const writer = await service.client({ scopes: ['pets:write'] });
+      expect((await writer.post('/v1/pets', rex)).status).toBe(201);
+      expectError(await writer.get('/v1/pets'), 403, 'insufficient_scope');
+      expectError(await writer.get('/v1/pets/1'), 403, 'insufficient_scope');
+    });
+
+    it('judges a wrong path and method before the scope, which they have none of', async () => {
+      const other = await service.client({ scopes: ['orders:read'] });
+      expectError(await other.get('/v1/nope'), 404, 'not_found');
+      expectError(await other.send('/v1/pets', { method: 'PUT' }), 405, 'method_not_allowed');
+    });
+  });
+});
+
+/** Within a second, which is what is promised. */
+async function eventually(holds: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 1_000;
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error('It did not come about within a second');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}

@@ -1,0 +1,224 @@
+import { KeysService } from '../../src/keys/keys.service.js';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Answer, Client } from '../support/client.js';
+import { FakeClock } from '../support/clock.js';
+import { expectError, expectRateHeaders } from '../support/expectations.js';
+import { startService, type TestService } from '../support/start-service.js';
+
+const unix = (iso: string): string => String(Date.parse(iso) / 1000);
+const quotaOf = ({ headers }: Answer) => [
+  headers['x-ratelimit-limit'],
+  headers['x-ratelimit-remaining'],
+  headers['x-ratelimit-reset'],
+];
+
+describe('quotas', () => {
+  let service: TestService;
+  let clock: FakeClock;
+  beforeEach(async () => {
+    clock = new FakeClock();
+    service = await startService({
+      clock,
+      env: { BAN_AFTER_REJECTIONS: '3', BAN_SECONDS: '10', FAILED_AUTH_PER_MINUTE: '5' },
+    });
+  });
+  afterEach(() => service.close());
+
+  const limited = (perMinute: number, perDay: number) =>
+    service.client({ plan: 'enterprise', perMinute, perDay });
+
+  it.each([
+    ['free', 60, 1_000],
+    ['pro', 300, 10_000],
+    ['business', 1_000, 100_000],
+  ] as const)('gives the plan %s %i a minute and %i a day', async (plan, perMinute, perDay) => {
+    const client = await service.client({ plan });
+    const answer = await client.get('/v1/pets');
+    expect(quotaOf(answer)).toEqual([
+      String(perMinute),
+      String(perMinute - 1),
+      unix('2026-06-15T12:01:00Z'),
+    ]);
+    expect(answer.headers['ratelimit-policy']).toBe(
+      `"minute";q=${perMinute};w=60,"day";q=${perDay};w=86400`,
+    );
+    expect(answer.headers['ratelimit']).toBe(
+      `"minute";r=${perMinute - 1};t=30,"day";r=${perDay - 1};t=43170`,
+    );
+  });
+
+  it('speaks of the window with the fewest requests left, on a tie of the day', async () => {
+    const client = await limited(3, 4);
+    const day = unix('2026-06-16T00:00:00Z');
+    expect(quotaOf(await client.get('/v1/pets'))).toEqual(['3', '2', unix('2026-06-15T12:01:00Z')]);
+    clock.advance(60_000);
+    expect(quotaOf(await client.get('/v1/pets'))).toEqual(['4', '2', day]);
+    expect(quotaOf(await client.get('/v1/pets'))).toEqual(['4', '1', day]);
+  });
+
+  it('admits exactly the limit of 200 simultaneous requests', async () => {
+    const client = await limited(50, 1_000);
+    const answers = await Promise.all(Array.from({ length: 200 }, () => client.get('/v1/pets')));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(50);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(150);
+    answers.forEach(expectRateHeaders);
+  });
+
+  it('counts every request of a caller, whatever becomes of it', async () => {
+    const client = await limited(10, 100);
+    for (const path of ['/v1/nope', '/v1/pets?limit=0', '/v1/pets/7', '/v1/%zz', '/v1/pets/']) {
+      await client.get(path);
+    }
+    expect(quotaOf(await client.get('/v1/pets'))[1]).toBe('4');
+  });
+
+  it('admits a client that waits exactly as long as Retry-After says', async () => {
+    const client = await limited(1, 2);
+    await client.get('/v1/pets');
+    const minute = await client.get('/v1/pets');
+    expectError(minute, 429, 'rate_limit_exceeded');
+    expect(minute.headers['retry-after']).toBe('30');
+    clock.advance(29_999);
+    expect((await client.get('/v1/pets')).headers['retry-after']).toBe('1');
+    clock.advance(1);
+    expect((await client.get('/v1/pets')).status).toBe(200);
+
+    const day = await client.get('/v1/pets');
+    expect(day.headers['retry-after']).toBe('43140');
+    expect(quotaOf(day)).toEqual(['2', '0', unix('2026-06-16T00:00:00Z')]);
+    clock.advance(43_140_000);
+    expect((await client.get('/v1/pets')).status).toBe(200);
+  });
+
+  it('consumes nothing of either window with a refused request', async () => {
+    const client = await limited(1, 2);
+    await client.get('/v1/pets');
+    await client.get('/v1/pets');
+    clock.advance(60_000);
+    expect((await client.get('/v1/pets')).status).toBe(200);
+  });
+
+  it('never refills a quota by a restart', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'petstore-restart-'));
+    const env = { DATABASE_URL: `sqlite:${directory}/petstore.db`, FAILED_AUTH_PER_MINUTE: '1' };
+    const first = await startService({ clock, env });
+    const { key } = await first.client({ plan: 'enterprise', perMinute: 2, perDay: 10 });
+    await new Client(first.origin, key).get('/v1/pets');
+    await first.anonymous().get('/v1/pets');
+    await first.close();
+
+    const second = await startService({ clock, env });
+    const client = new Client(second.origin, key);
+    expect(quotaOf(await client.get('/v1/pets'))[1]).toBe('0');
+    expectError(await client.get('/v1/pets'), 429, 'rate_limit_exceeded');
+    expectError(await second.anonymous().get('/v1/pets'), 429, 'rate_limit_exceeded');
+    await second.close();
+    rmSync(directory, { recursive: true });
+  });
+
+  it('counts failed authentication against the address, and never a valid key from it', async () => {
+    const client = await service.client();
+    const nobody = service.anonymous();
+    for (const left of ['4', '3', '2', '1', '0']) {
+      const answer = await nobody.get('/v1/pets');
+      expectError(answer, 401, 'missing_api_key');
+      expect(quotaOf(answer)).toEqual(['5', left, unix('2026-06-15T12:01:00Z')]);
+    }
+    const refused = await nobody.get('/v1/pets', { authorization: 'Bearer nonsense' });
+    expectError(refused, 429, 'rate_limit_exceeded');
+    expect(refused.headers['retry-after']).toBe('30');
+    expect(refused.headers['www-authenticate']).toBeUndefined();
+    expect((await client.get('/v1/pets')).status).toBe(200);
+    for (let round = 0; round < 10; round++) await nobody.get('/v1/pets');
+    expectError(await nobody.get('/v1/pets'), 429, 'rate_limit_exceeded');
+    clock.advance(30_000);
+    expectError(await nobody.get('/v1/pets'), 401, 'missing_api_key');
+  });
+
+  describe('bans', () => {
+    it('bans a key that goes on after refusals, answers so at once, and ends the ban in time', async () => {
+      const client = await limited(1, 100);
+      await client.get('/v1/pets');
+      for (let refusal = 1; refusal <= 3; refusal++) {
+        expectError(await client.get('/v1/pets'), 429, 'rate_limit_exceeded');
+      }
+      const banned = await client.get('/v1/pets');
+      expectError(banned, 429, 'key_banned');
+      expectRateHeaders(banned);
+      expect(banned.headers['retry-after']).toBe('10');
+      expect(quotaOf(banned).slice(1)).toEqual(['0', unix('2026-06-15T12:00:40Z')]);
+
+      clock.advance(9_000);
+      expect((await client.get('/v1/pets')).headers['retry-after']).toBe('1');
+      clock.advance(1_000);
+      // The windows are judged again, and refusals are counted from zero.
+      expectError(await client.get('/v1/pets'), 429, 'rate_limit_exceeded');
+      clock.set('2026-06-15T12:01:00Z');
+      expect((await client.get('/v1/pets')).status).toBe(200);
+    });
+
+    it('doubles each further ban, over a restart too', async () => {
+      const directory = mkdtempSync(join(tmpdir(), 'petstore-bans-'));
+      const env = {
+        DATABASE_URL: `sqlite:${directory}/petstore.db`,
+        BAN_AFTER_REJECTIONS: '1',
+        BAN_SECONDS: '10',
+      };
+      const first = await startService({ clock, env });
+      const { key } = await first.client({ plan: 'enterprise', perMinute: 1, perDay: 100 });
+      const provoke = async (client: Client): Promise<string | undefined> => {
+        for (let request = 0; request < 3; request++) await client.get('/v1/pets');
+        return (await client.get('/v1/pets')).headers['retry-after'];
+      };
+      expect(await provoke(new Client(first.origin, key))).toBe('10');
+      await first.close();
+
+      const second = await startService({ clock, env });
+      const client = new Client(second.origin, key);
+      expectError(await client.get('/v1/pets'), 429, 'key_banned');
+      clock.advance(60_000);
+      expect(await provoke(client)).toBe('20');
+      await second.close();
+      rmSync(directory, { recursive: true });
+    });
+
+    it('is ended by an operator within a second', async () => {
+      const client = await limited(1, 100);
+      for (let request = 0; request < 6; request++) await client.get('/v1/pets');
+      expectError(await client.get('/v1/pets'), 429, 'key_banned');
+      await service.store.app.get(KeysService).unban(client.keyId!);
+      expectError(await client.get('/v1/pets'), 429, 'rate_limit_exceeded');
+      clock.advance(60_000);
+      expect((await client.get('/v1/pets')).status).toBe(200);
+    });
+  });
+
+  it('believes X-Forwarded-For of a trusted proxy, and of nobody else', async () => {
+    const proxied = await startService({
+      clock,
+      env: { TRUST_PROXY: '127.0.0.1', FAILED_AUTH_PER_MINUTE: '1' },
+    });
+    const from = (address: string) =>
+      proxied.anonymous().get('/v1/pets', { 'x-forwarded-for': address });
+    expect((await from('203.0.113.1')).status).toBe(401);
+    expect((await from('203.0.113.1')).status).toBe(429);
+    expect((await from('203.0.113.2')).status).toBe(401);
+    // What the client itself put in front does not count.
+    expect((await from('198.51.100.9, 203.0.113.1')).status).toBe(429);
+    // One /64 is one client.
+    expect((await from('2001:db8:1:2::1')).status).toBe(401);
+    expect((await from('2001:db8:1:2:ffff::9')).status).toBe(429);
+    expect((await from('2001:db8:1:3::1')).status).toBe(401);
+    // Nonsense is nobody: the proxy answers for it.
+    expect((await from('nonsense')).status).toBe(401);
+    expect((await from('other nonsense')).status).toBe(429);
+    await proxied.close();
+
+    for (let request = 0; request < 5; request++) {
+      await service.anonymous().get('/v1/pets', { 'x-forwarded-for': `203.0.113.${request}` });
+    }
+    expect((await service.anonymous().get('/v1/pets')).status).toBe(429);
+  });
+});
