@@ -1,17 +1,224 @@
+import { PetsRepository } from '../../src/pets/pets.repository.js';
+import type { Answer, Client } from '../support/client.js';
+import { expectError, expectRateHeaders } from '../support/expectations.js';
 import { startService, type TestService } from '../support/start-service.js';
+
+interface Animal {
+  id: number;
+  name: string;
+  status?: string;
+}
+
+/** The path of the next page, undefined on the last. */
+function next({ headers }: Answer): string | undefined {
+  const [, url] = /^<([^>]+)>; rel="next"$/.exec((headers.link as string | undefined) ?? '') ?? [];
+  return url && new URL(url).pathname + new URL(url).search;
+}
 
 describe('GET /v1/pets', () => {
   let service: TestService;
+  let client: Client;
   beforeAll(async () => {
     service = await startService();
+    client = await service.client();
   });
   afterAll(() => service.close());
 
   it('answers an empty array where there are no animals', async () => {
-    const client = await service.client();
     const answer = await client.get('/v1/pets');
     expect(answer.status).toBe(200);
     expect(answer.text).toBe('[]');
-    client.close();
+    expect(answer.headers.link).toBeUndefined();
+  });
+
+  describe('with 250 animals', () => {
+    beforeAll(() => service.store.app.get(PetsRepository).seed(250, () => undefined));
+
+    it('answers 20 by default, in the order of their ids', async () => {
+      const answer = await client.get('/v1/pets');
+      expectRateHeaders(answer);
+      expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+      const ids = answer.json().map(({ id }: Animal) => id);
+      expect(ids).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
+    });
+
+    it.each([1, 9, 10, 99, 100])('answers as many as the limit %i says', async (limit) => {
+      expect((await client.get(`/v1/pets?limit=${limit}`)).json()).toHaveLength(limit);
+    });
+
+    it.each([
+      '0',
+      '101',
+      '1000',
+      '-1',
+      '+5',
+      '05',
+      '5.0',
+      '1e1',
+      '0x5',
+      '5.5',
+      '',
+      ' 5',
+      '5 ',
+      '%205',
+      '5%20',
+      '5,6',
+      'five',
+      'null',
+      'true',
+      'NaN',
+      'Infinity',
+      '1_0',
+      '٥',
+      '५',
+      '5\u200b',
+      '[]',
+      '5;',
+      '5%00',
+      '9223372036854775808',
+      '00',
+      '1/1',
+      '%',
+      '%zz',
+      '"5"',
+      "5'--",
+    ])('refuses the limit %p', async (limit) => {
+      const answer = await client.get(`/v1/pets?limit=${encodeURI(limit).replaceAll('%25', '%')}`);
+      expectError(answer, 400, 'invalid_request');
+      expect(answer.json().message).toBe('limit must be a whole number from 1 to 100');
+    });
+
+    it.each(['available', 'pending', 'sold'])('selects the status %s', async (status) => {
+      const animals: Animal[] = (await client.get(`/v1/pets?status=${status}&limit=100`)).json();
+      expect(animals).toHaveLength(status === 'available' || status === 'pending' ? 63 : 62);
+      expect(new Set(animals.map((animal) => animal.status))).toEqual(new Set([status]));
+    });
+
+    it.each(['', 'Available', 'gone', 'available,sold', 'null', 'available%20'])(
+      'refuses the status %p',
+      async (status) => {
+        const answer = await client.get(`/v1/pets?status=${status}`);
+        expectError(answer, 400, 'invalid_request');
+        expect(answer.json().message).toBe('status must be one of available, pending, sold');
+      },
+    );
+
+    it.each([
+      ['limit=5&limit=5', ['limit is given twice']],
+      ['status=sold&status=sold', ['status is given twice']],
+      ['page=2', ['"page" is not a known query parameter']],
+      ['Limit=5', ['"Limit" is not a known query parameter']],
+      ['limit%5B%5D=5', ['"limit[]" is not a known query parameter']],
+      ['__proto__=1', ['"__proto__" is not a known query parameter']],
+      ['=5', ['"" is not a known query parameter']],
+      ['limit=0&status=x&a=1', ['"a" is not', 'limit must be', 'status must be']],
+    ])('refuses ?%s and names each fault', async (query, faults) => {
+      const answer = await client.get(`/v1/pets?${query}`);
+      expectError(answer, 400, 'invalid_request');
+      for (const fault of faults) expect(answer.json().message).toContain(fault);
+    });
+
+    it.each(['', '?', '?limit=20', '?&limit=20', '?limit=%320'])('takes %p', async (query) => {
+      expect((await client.get(`/v1/pets${query}`)).json()).toHaveLength(20);
+    });
+
+    it('links to the next page with the same filter and limit, as an absolute URL', async () => {
+      const answer = await client.get('/v1/pets?limit=3&status=sold');
+      const { port } = new URL(service.origin);
+      expect(answer.headers.link).toMatch(
+        new RegExp(
+          `^<http://localhost:${port}/v1/pets\\?status=sold&limit=3&cursor=[\\w-]+>; rel="next"$`,
+        ),
+      );
+      const following: Animal[] = (await client.get(next(answer)!)).json();
+      expect(following.map(({ id }) => id)).toEqual([15, 19, 23]);
+    });
+
+    it('links to no page after the last, also where it is full', async () => {
+      const second = await client.get(next(await client.get('/v1/pets?limit=100'))!);
+      const third = await client.get(next(second)!);
+      expect(third.json()).toHaveLength(50);
+      expect(third.headers.link).toBeUndefined();
+      const half = await client.get(next(second)!.replace('limit=100', 'limit=50'));
+      expect(half.json()).toHaveLength(50);
+      expect(half.headers.link).toBeUndefined();
+    });
+
+    it('lets the limit change from page to page', async () => {
+      const path = next(await client.get('/v1/pets?limit=10'))!.replace('limit=10', 'limit=2');
+      expect((await client.get(path)).json().map(({ id }: Animal) => id)).toEqual([11, 12]);
+    });
+
+    it('refuses a cursor of another filter', async () => {
+      const all = next(await client.get('/v1/pets?limit=10'))!;
+      const sold = next(await client.get('/v1/pets?limit=10&status=sold'))!;
+      for (const path of [
+        `${all}&status=sold`,
+        sold.replace('status=sold&', ''),
+        sold.replace('status=sold', 'status=pending'),
+      ]) {
+        const answer = await client.get(path);
+        expectError(answer, 400, 'invalid_request');
+        expect(answer.json().message).toMatch(/cursor/);
+      }
+    });
+
+    it.each([
+      '',
+      'x',
+      'OjE=',
+      'OjE%3D',
+      '1',
+      'Ojow',
+      'OjAx',
+      'OjA',
+      'Oi0x',
+      'Ojk5OTk5OTk5OTk5OTk5OTk5OTk5',
+      'YTox',
+      'c29sZA',
+      `${'A'.repeat(3_000)}`,
+      '%00',
+      '😀',
+    ])('refuses the cursor %.20p', async (cursor) => {
+      const answer = await client.get(
+        `/v1/pets?cursor=${encodeURI(cursor).replaceAll('%25', '%')}`,
+      );
+      expectError(answer, 400, 'invalid_request');
+      expect(answer.json().message).toBe('cursor must be a cursor from a Link header');
+    });
+
+    it('visits every animal exactly once while others are added', async () => {
+      const seen: number[] = [];
+      for (let path: string | undefined = '/v1/pets?limit=7'; path !== undefined;) {
+        const answer: Answer = await client.get(path);
+        seen.push(...answer.json().map(({ id }: Animal) => id));
+        path = next(answer);
+        if (seen.length < 100) await client.post('/v1/pets', { name: 'Late', categoryId: 1 });
+      }
+      expect(seen.length).toBeGreaterThanOrEqual(250);
+      expect(seen).toEqual([...new Set(seen)].sort((a, b) => a - b));
+    });
+
+    it('answers HEAD with the same headers and no body', async () => {
+      const head = await client.send('/v1/pets?limit=3', { method: 'HEAD' });
+      const get = await client.get('/v1/pets?limit=3');
+      expect(head.status).toBe(200);
+      expect(head.text).toBe('');
+      expect(head.headers['content-length']).toBe(get.headers['content-length']);
+      expect(head.headers.link).toBe(get.headers.link);
+    });
+  });
+
+  it('uses the configured public address, and no Host header', async () => {
+    const behind = await startService({
+      env: { PUBLIC_BASE_URL: 'https://api.example.com/pets/v1' },
+    });
+    const caller = await behind.client();
+    const created = await caller.post('/v1/pets', { name: 'Rex', categoryId: 1 }, { host: 'evil' });
+    expect(created.headers.location).toBe('https://api.example.com/pets/v1/pets/1');
+    await caller.post('/v1/pets', { name: 'Rex', categoryId: 1 });
+    const { headers } = await caller.get('/v1/pets?limit=1', { host: 'evil' });
+    expect(headers.link).toMatch(/^<https:\/\/api\.example\.com\/pets\/v1\/pets\?limit=1&cursor=/);
+    await behind.close();
   });
 });

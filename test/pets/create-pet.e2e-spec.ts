@@ -1,0 +1,239 @@
+import { DataSource } from 'typeorm';
+import type { Client } from '../support/client.js';
+import { expectError, expectRateHeaders } from '../support/expectations.js';
+import { startService, type TestService } from '../support/start-service.js';
+
+describe('POST /v1/pets', () => {
+  let service: TestService;
+  let client: Client;
+  beforeAll(async () => {
+    service = await startService();
+    client = await service.client();
+  });
+  afterAll(() => service.close());
+
+  const post = (body: string, headers = {}) => client.post('/v1/pets', body, headers);
+
+  it('answers 201 with the animal, and where it is', async () => {
+    const answer = await post('{"name":"Rex","categoryId":7,"status":"pending"}');
+    expect(answer.status).toBe(201);
+    expectRateHeaders(answer);
+    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+    const { id } = answer.json();
+    expect(answer.text).toBe(`{"id":${id},"name":"Rex","categoryId":7,"status":"pending"}`);
+    expect(answer.headers.location).toBe(
+      `http://localhost:${new URL(service.origin).port}/v1/pets/${id}`,
+    );
+    const found = await client.get(`/v1/pets/${id}`);
+    expect(found.text).toBe(answer.text);
+  });
+
+  it('leaves an absent status absent, and no filter selects it', async () => {
+    const answer = await post('{"name":"Nobody","categoryId":7}');
+    expect(Object.keys(answer.json())).toEqual(['id', 'name', 'categoryId']);
+    for (const status of ['available', 'pending', 'sold']) {
+      const list = await client.get(`/v1/pets?status=${status}&limit=100`);
+      expect(list.text).not.toContain('Nobody');
+    }
+  });
+
+  it.each([
+    ['0', '0'],
+    ['-0', '0'],
+    ['1.0', '1'],
+    ['10e-1', '1'],
+    ['-5', '-5'],
+    ['9007199254740991', '9007199254740991'],
+    ['9007199254740992', '9007199254740992'],
+    ['9007199254740993', '9007199254740993'],
+    ['-9007199254740993', '-9007199254740993'],
+    ['9223372036854775807', '9223372036854775807'],
+    ['9223372036854775807.0', '9223372036854775807'],
+    ['9.223372036854775807e18', '9223372036854775807'],
+    ['-9223372036854775808', '-9223372036854775808'],
+  ])('keeps the categoryId %s to its last digit', async (sent, kept) => {
+    const answer = await post(`{"name":"Rex","categoryId":${sent}}`);
+    expect(answer.status).toBe(201);
+    expect(answer.text).toMatch(new RegExp(`"categoryId":${kept}}$`));
+    const path = new URL(answer.headers.location!).pathname;
+    expect((await client.get(path)).text).toBe(answer.text);
+    const [row] = await service.store.app
+      .get(DataSource)
+      .query(`SELECT CAST(category_id AS varchar) AS kept FROM pets ORDER BY id DESC LIMIT 1`);
+    expect(row.kept).toBe(kept);
+  });
+
+  it.each([
+    ['ASCII', 'Rex'],
+    ['inner and outer spaces', '  a  b '],
+    ['quotes and backslashes', '"\\/\'`'],
+    ['an emoji', '🐕‍🦺'],
+    ['combining marks as sent', 'e\u0301 \u00e9'],
+    ['line separators', 'a\u2028b\u2029'],
+    ['right to left', '\u202exeR'],
+    ['a byte order mark', '\ufeffRex'],
+    ['markup', '<script>alert(1)</script>'],
+    ['SQL', `'; DROP TABLE pets; --`],
+    ['255 characters', 'x'.repeat(255)],
+    ['255 characters beyond the BMP', '😀'.repeat(255)],
+  ])('keeps a name byte for byte: %s', async (_what, name) => {
+    const answer = await post(JSON.stringify({ name, categoryId: 1 }));
+    expect(answer.status).toBe(201);
+    expect(answer.json().name).toBe(name);
+    const path = new URL(answer.headers.location!).pathname;
+    expect((await client.get(path)).json().name).toBe(name);
+  });
+
+  const NAME = /name must be a string of 1 to 255 characters/;
+  const CATEGORY = /categoryId must be an integer from -9223372036854775808 to 9223372036854775807/;
+  const STATUS = /status must be one of available, pending, sold/;
+  it.each<[string, RegExp[]]>([
+    ['{}', [/name is required/, /categoryId is required/]],
+    ['{"name":"Rex"}', [/^categoryId is required$/]],
+    ['{"categoryId":1}', [/^name is required$/]],
+    ['{"name":"","categoryId":1}', [NAME]],
+    ['{"name":" \\t\\u00a0\\u3000","categoryId":1}', [NAME]],
+    ['{"name":"   ","categoryId":1}', [NAME]],
+    ['{"name":null,"categoryId":1}', [NAME]],
+    ['{"name":1,"categoryId":1}', [NAME]],
+    ['{"name":true,"categoryId":1}', [NAME]],
+    ['{"name":["Rex"],"categoryId":1}', [NAME]],
+    ['{"name":{"a":1},"categoryId":1}', [NAME]],
+    [`{"name":"${'x'.repeat(256)}","categoryId":1}`, [NAME]],
+    [`{"name":"${'😀'.repeat(256)}","categoryId":1}`, [NAME]],
+    ['{"name":"a\\u0000b","categoryId":1}', [NAME]],
+    ['{"name":"a\\nb","categoryId":1}', [NAME]],
+    ['{"name":"a\\u007fb","categoryId":1}', [NAME]],
+    ['{"name":"a\\u0085b","categoryId":1}', [NAME]],
+    ['{"name":"\\ud83d","categoryId":1}', [NAME]],
+    ['{"name":"\\ude00\\ud83d","categoryId":1}', [NAME]],
+    ['{"name":"Rex","categoryId":null}', [CATEGORY]],
+    ['{"name":"Rex","categoryId":"1"}', [CATEGORY]],
+    ['{"name":"Rex","categoryId":true}', [CATEGORY]],
+    ['{"name":"Rex","categoryId":[1]}', [CATEGORY]],
+    ['{"name":"Rex","categoryId":1.5}', [CATEGORY]],
+    ['{"name":"Rex","categoryId":1.00000000000000000001}', [CATEGORY]],
+    ['{"name":"Rex","categoryId":9223372036854775808}', [CATEGORY]],
+    ['{"name":"Rex","categoryId":-9223372036854775809}', [CATEGORY]],
+    ['{"name":"Rex","categoryId":1e400}', [CATEGORY]],
+    ['{"name":"Rex","categoryId":1e19}', [CATEGORY]],
+    ['{"name":"Rex","categoryId":1e-400}', [CATEGORY]],
+    ['{"name":"Rex","categoryId":1,"status":null}', [STATUS]],
+    ['{"name":"Rex","categoryId":1,"status":""}', [STATUS]],
+    ['{"name":"Rex","categoryId":1,"status":"Available"}', [STATUS]],
+    ['{"name":"Rex","categoryId":1,"status":"gone"}', [STATUS]],
+    ['{"name":"Rex","categoryId":1,"status":1}', [STATUS]],
+    ['{"name":"Rex","categoryId":1,"status":["sold"]}', [STATUS]],
+    ['{"name":"Rex","categoryId":1,"id":5}', [/"id" is not a known member/]],
+    ['{"name":"Rex","categoryId":1,"Name":"x"}', [/"Name" is not a known member/]],
+    ['{"name":"Rex","categoryId":1,"__proto__":{}}', [/"__proto__" is not a known member/]],
+    ['{"name":"Rex","categoryId":1,"constructor":1}', [/"constructor" is not a known member/]],
+    ['{"name":"Rex","categoryId":1,"toString":1}', [/"toString" is not a known member/]],
+    ['{"name":"Rex","name":"Rex","categoryId":1}', [/"name" is given twice/]],
+    ['{"name":"Rex","categoryId":1,"categoryId":2}', [/"categoryId" is given twice/]],
+    ['{"name":"Rex","categoryId":1,"__proto__":1,"__proto__":2}', [/"__proto__" is given twice/]],
+    ['{"name":"","categoryId":"x","status":0,"more":1}', [/"more"/, NAME, CATEGORY, STATUS]],
+    ['[]', [/must be a JSON object/]],
+    ['null', [/must be a JSON object/]],
+    ['"Rex"', [/must be a JSON object/]],
+    ['7', [/must be a JSON object/]],
+    [`${'['.repeat(2_000)}${']'.repeat(2_000)}`, [/nested/]],
+    [`{${Array.from({ length: 2_000 }, (_, i) => `"a${i}":1`).join()}}`, [/values/]],
+    [`{${Array.from({ length: 900 }, (_, i) => `"a${i}":1`).join()}}`, [/and 892 more/]],
+  ])('refuses %.80s and names each fault', async (body, faults) => {
+    const answer = await post(body);
+    expectError(answer, 400, 'invalid_request');
+    expectRateHeaders(answer);
+    for (const fault of faults) expect(answer.json().message).toMatch(fault);
+    expect(answer.text.length).toBeLessThan(1_500);
+  });
+
+  it.each<[string, string | Buffer]>([
+    ['nothing', ''],
+    ['white space', ' \n'],
+    ['half an object', '{"name":"Rex"'],
+    ['a trailing comma', '{"name":"Rex","categoryId":1,}'],
+    ['single quotes', "{'name':'Rex'}"],
+    ['NaN', '{"name":"Rex","categoryId":NaN}'],
+    ['a leading zero', '{"name":"Rex","categoryId":01}'],
+    ['something after it', '{"name":"Rex","categoryId":1} x'],
+    ['a byte order mark', '\ufeff{"name":"Rex","categoryId":1}'],
+    ['bytes that are not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+    ['UTF-16', Buffer.from('{"name":"Rex","categoryId":1}', 'utf16le')],
+  ])('refuses %s as malformed_json', async (_what, body) => {
+    const answer = await client.send('/v1/pets', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
+    expectError(answer, 400, 'malformed_json');
+  });
+
+  it.each([
+    'application/json',
+    'Application/JSON',
+    'application/json;charset=utf-8',
+    'application/json; charset=UTF-8',
+    'application/json; charset="utf-8"',
+    'application/json ; version=1; charset=utf-8',
+    'application/json;',
+  ])('takes %p', async (type) => {
+    expect((await post('{"name":"Rex","categoryId":1}', { 'content-type': type })).status).toBe(
+      201,
+    );
+  });
+
+  it.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'application/jsonx',
+    'application/json5',
+    'application/merge-patch+json',
+    'application/json; charset=utf-16',
+    'application/json; charset=latin1',
+    'application/json; charset=',
+    'application/json, text/plain',
+    'json',
+    'foo bar',
+    '*/*',
+    '',
+  ])('refuses %p with 415', async (type) => {
+    const answer = await post('{"name":"Rex","categoryId":1}', { 'content-type': type });
+    expectError(answer, 415, 'unsupported_media_type');
+  });
+
+  it('refuses a body without a type, and an encoded one, with 415', async () => {
+    const body = '{"name":"Rex","categoryId":1}';
+    expectError(
+      await client.send('/v1/pets', { method: 'POST', body }),
+      415,
+      'unsupported_media_type',
+    );
+    expectError(await post(body, { 'content-encoding': 'gzip' }), 415, 'unsupported_media_type');
+    expect((await post(body, { 'content-encoding': 'identity' })).status).toBe(201);
+  });
+
+  it('takes 65,536 bytes, and refuses one more with 413', async () => {
+    const body = '{"name":"Rex","categoryId":1}';
+    expect((await post(body + ' '.repeat(65_536 - body.length))).status).toBe(201);
+    expectError(await post(body + ' '.repeat(65_537 - body.length)), 413, 'payload_too_large');
+  });
+
+  it('refuses a query parameter', async () => {
+    const answer = await client.post('/v1/pets?dry=1', '{"name":"Rex","categoryId":1}');
+    expectError(answer, 400, 'invalid_request');
+    expect(answer.json().message).toBe('"dry" is not a known query parameter');
+  });
+
+  it('never uses an id again, and gives ever growing ones', async () => {
+    const dataSource = service.store.app.get(DataSource);
+    const create = async () => Number((await post('{"name":"Rex","categoryId":1}')).json().id);
+    const first = await create();
+    await dataSource.query(`DELETE FROM pets WHERE id >= ${first}`);
+    expect(await create()).toBeGreaterThan(first);
+    const many = await Promise.all(Array.from({ length: 50 }, create));
+    expect(new Set(many).size).toBe(50);
+    expect(Math.min(...many)).toBeGreaterThan(first);
+  });
+});

@@ -1,0 +1,116 @@
+import { type Answer, Client } from '../support/client.js';
+import { FakeClock } from '../support/clock.js';
+import { expectError, expectRateHeaders } from '../support/expectations.js';
+import { startService, type TestService } from '../support/start-service.js';
+
+const SUNSET = '2030-12-05T00:00:00.000Z';
+
+function expectDeprecation(answer: Answer, origin: string): void {
+  const { port } = new URL(origin);
+  expect(answer.headers['deprecation']).toBe('@1764892800');
+  expect(answer.headers['sunset']).toBe('Thu, 05 Dec 2030 00:00:00 GMT');
+  expect(answer.headers.link).toBe(
+    `<http://localhost:${port}/v1/pets>; rel="successor-version", ` +
+      `<http://localhost:${port}/docs>; rel="deprecation"; type="text/html"`,
+  );
+}
+
+describe('GET /v1/pets/{petId}', () => {
+  let service: TestService;
+  let clock: FakeClock;
+  let client: Client;
+  beforeAll(async () => {
+    clock = new FakeClock();
+    service = await startService({ clock });
+    client = await service.client();
+    await client.post('/v1/pets', { name: 'George', categoryId: 7, status: 'sold' });
+  });
+  afterAll(() => service.close());
+
+  it('answers the animal', async () => {
+    const answer = await client.get('/v1/pets/1');
+    expect(answer.text).toBe('{"id":1,"name":"George","categoryId":7,"status":"sold"}');
+    expectRateHeaders(answer);
+  });
+
+  it.each([
+    '2',
+    '0',
+    '-1',
+    '+1',
+    '01',
+    '1.0',
+    '1e0',
+    '0x1',
+    '1%20',
+    '%201',
+    'one',
+    '1n',
+    '١',
+    'null',
+    '9223372036854775807',
+    '9223372036854775808',
+    '99999999999999999999',
+    '1'.repeat(500),
+    '1%2F2',
+    '%00',
+    "1'--",
+    '%F0%9F%90%95',
+  ])('answers 404 to the id %.40p', async (id) => {
+    const answer = await client.get(`/v1/pets/${encodeURI(id).replaceAll('%25', '%')}`);
+    expectError(answer, 404, 'pet_not_found');
+    expectRateHeaders(answer);
+    expectDeprecation(answer, service.origin);
+  });
+
+  it('announces its removal on every response of it', async () => {
+    const reader = await service.client({ scopes: ['pets:write'] });
+    const spent = await service.client({ plan: 'enterprise', perMinute: 1, perDay: 1 });
+    await spent.get('/v1/pets');
+    const rows: [Promise<Answer>, number][] = [
+      [client.get('/v1/pets/1'), 200],
+      [client.send('/v1/pets/1', { method: 'HEAD' }), 200],
+      [client.get('/v1/pets/1?x=1'), 400],
+      [service.anonymous().get('/v1/pets/1'), 401],
+      [reader.get('/v1/pets/1'), 403],
+      [client.get('/v1/pets/2'), 404],
+      [client.get('/v1/pets/1', { expect: 'x' }), 417],
+      [spent.get('/v1/pets/1'), 429],
+    ];
+    for (const [answer, status] of rows) {
+      expect((await answer).status).toBe(status);
+      expectDeprecation(await answer, service.origin);
+    }
+  });
+
+  it('is not announced on what is not it', async () => {
+    const list = await client.get('/v1/pets');
+    expect(list.headers['deprecation']).toBeUndefined();
+    expect(list.headers['sunset']).toBeUndefined();
+  });
+
+  it('is gone from its removal date on, for those who may know', async () => {
+    clock.set('2030-12-04T23:59:59.999Z');
+    expect((await client.get('/v1/pets/1')).status).toBe(200);
+    clock.set(SUNSET);
+    const gone = await client.get('/v1/pets/1');
+    expectError(gone, 410, 'operation_removed');
+    expectRateHeaders(gone);
+    expectDeprecation(gone, service.origin);
+    expectError(await client.get('/v1/pets/999'), 410, 'operation_removed');
+    expectError(await service.anonymous().get('/v1/pets/1'), 401, 'missing_api_key');
+    expect((await client.get('/v1/pets')).status).toBe(200);
+  });
+
+  it('can be kept for some days more by a setting', async () => {
+    const late = new FakeClock(Date.parse(SUNSET));
+    const kept = await startService({ clock: late, env: { SUNSET_EXTENSION_DAYS: '2' } });
+    const caller = await kept.client();
+    await caller.post('/v1/pets', { name: 'George', categoryId: 7 });
+    late.set('2030-12-06T23:59:59.999Z');
+    expect((await caller.get('/v1/pets/1')).status).toBe(200);
+    late.advance(1);
+    expectError(await caller.get('/v1/pets/1'), 410, 'operation_removed');
+    await kept.close();
+  });
+});
