@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { DataSource } from 'typeorm';
 import { loadConfig } from './src/config/config.js';
-import { dataSourceOptions } from './src/database/data-source-options.js';
+import { createDataSource, dataSourceOptions } from './src/database/data-source-options.js';
 
 /**
  * The DataSource of the TypeORM command line, on the database that the service is configured for:
@@ -10,6 +9,6 @@ import { dataSourceOptions } from './src/database/data-source-options.js';
 const { databaseUrl, databasePoolSize } = loadConfig();
 const entities = fileURLToPath(new URL('./src/**/*.entity.{ts,js}', import.meta.url));
 
-export default new DataSource(
+export default createDataSource(
   dataSourceOptions({ url: databaseUrl, poolSize: databasePoolSize, entities: [entities] }),
 );

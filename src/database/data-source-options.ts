@@ -1,5 +1,10 @@
 import type { Database } from 'better-sqlite3';
-import type { DataSourceOptions, EntitySchema, MigrationInterface } from 'typeorm';
+import {
+  DataSource,
+  type DataSourceOptions,
+  type EntitySchema,
+  type MigrationInterface,
+} from 'typeorm';
 import { CreateSchema1764633600000 } from './migrations/1764633600000-create-schema.js';
 import { prepareConnection } from './sqlite.connection.js';
 
@@ -52,6 +57,18 @@ export function dataSourceOptions(settings: DataSourceSettings): DataSourceOptio
       keepAlive: true,
     },
   };
+}
+
+/** A DataSource whose schema builder knows that SQLite generates ids of the type INTEGER alone. */
+export function createDataSource(options: DataSourceOptions): DataSource {
+  const dataSource = new DataSource(options);
+  if (options.type === 'better-sqlite3') {
+    const { driver } = dataSource;
+    const normalizeType = driver.normalizeType.bind(driver);
+    driver.normalizeType = (column) =>
+      'isGenerated' in column && column.isGenerated ? 'integer' : normalizeType(column);
+  }
+  return dataSource;
 }
 
 /** Whether the database is the embedded default, which belongs to this one server. */

@@ -2,7 +2,12 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { Config } from '../config/config.js';
-import { dataSourceOptions, isEmbedded, type MigrationClass } from './data-source-options.js';
+import {
+  createDataSource,
+  dataSourceOptions,
+  isEmbedded,
+  type MigrationClass,
+} from './data-source-options.js';
 import { Engine } from './engine.js';
 import { Poller } from './poller.js';
 import { PostgresEngine } from './postgres.engine.js';
@@ -27,6 +32,7 @@ export class DatabaseModule {
             autoLoadEntities: true,
             retryAttempts: 0,
           }),
+          dataSourceFactory: (options) => Promise.resolve(createDataSource(options!)),
         }),
       ],
       providers: [

@@ -1,4 +1,4 @@
-import { type Answer, Client } from '../support/client.js';
+import { type Answer, type Client } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
 import { startService, type TestService } from '../support/start-service.js';

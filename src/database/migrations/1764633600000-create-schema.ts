@@ -31,8 +31,7 @@ const schema = (generatedId: string): string[] => [
     "category_id" bigint NOT NULL,
     "status" varchar(9),
     ${generatedId},
-    CONSTRAINT "pets_status_known" CHECK ("status" IN ('available', 'pending', 'sold'))
-  )`,
+    CONSTRAINT "pets_status_known" CHECK ("status" IN ('available', 'pending', 'sold')))`,
   `CREATE INDEX "pets_status_id" ON "pets" ("status", "id")`,
 
   `CREATE TABLE "api_keys" (

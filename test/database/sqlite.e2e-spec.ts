@@ -1,0 +1,109 @@
+import Database from 'better-sqlite3';
+import { DataSource } from 'typeorm';
+import { Engine } from '../../src/database/engine.js';
+import { run, Statement } from '../../src/database/statement.js';
+import type { Client } from '../support/client.js';
+import { expectError, expectRateHeaders } from '../support/expectations.js';
+import { startService, type TestService } from '../support/start-service.js';
+
+const rex = { name: 'Rex', categoryId: 7 };
+const INSERT = new Statement(
+  'test.insert',
+  () => 'INSERT INTO pets (name, category_id) VALUES ($1, $2)',
+);
+const FAIL = new Statement('test.fail', () => 'INSERT INTO pets (id, name) VALUES (1, NULL)');
+const COUNT = new Statement<{ count: number }>(
+  'test.count',
+  () => 'SELECT count(*) AS count FROM pets WHERE name = $1',
+);
+
+describe('the embedded database', () => {
+  let service: TestService;
+  let client: Client;
+  let engine: Engine;
+  let dataSource: DataSource;
+  beforeAll(async () => {
+    service = await startService();
+    client = await service.client();
+    engine = service.store.app.get(Engine);
+    dataSource = service.store.app.get(DataSource);
+  });
+  afterAll(() => service.close());
+
+  const file = (): string => service.config.databaseUrl.slice('sqlite:'.length);
+  const count = async (name: string): Promise<number> =>
+    (await engine.query(COUNT, name))[0]!.count;
+  const insert = (name: string) => () => run(INSERT, name, 1);
+
+  it('syncs every commit', async () => {
+    const [synchronous] = await dataSource.query('PRAGMA synchronous');
+    const [journal] = await dataSource.query('PRAGMA journal_mode');
+    expect(synchronous).toEqual({ synchronous: 2 });
+    expect(journal).toEqual({ journal_mode: 'wal' });
+  });
+
+  it('has the schema that the entities describe', async () => {
+    const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
+    expect(upQueries.map(({ query }) => query)).toEqual([]);
+  });
+
+  it('reads integers beyond 2^53 exactly, through TypeORM too', async () => {
+    const rows = await dataSource.query('SELECT 9223372036854775807 AS big, 7 AS small');
+    expect(rows).toEqual([{ big: 9223372036854775807n, small: 7 }]);
+  });
+
+  it('does a unit of work wholly or not at all, and takes no other with it', async () => {
+    const results = await Promise.allSettled([
+      engine.write(insert('before')),
+      engine.write(function* () {
+        yield* run(INSERT, 'broken', 1);
+        yield* run(FAIL);
+      }),
+      engine.write(insert('after')),
+    ]);
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(await count('before')).toBe(1);
+    expect(await count('broken')).toBe(0);
+    expect(await count('after')).toBe(1);
+  });
+
+  it('reports the failure of a unit that is alone', async () => {
+    await expect(engine.write(() => run(FAIL))).rejects.toThrow(/NOT NULL/);
+  });
+
+  it('keeps an acknowledged write that comes during a transaction of TypeORM', async () => {
+    const runner = dataSource.createQueryRunner();
+    await runner.startTransaction();
+    await runner.query(`INSERT INTO pets (name, category_id) VALUES ('undone', 1)`);
+    let acknowledged = false;
+    const write = engine.write(insert('kept')).then(() => (acknowledged = true));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(acknowledged).toBe(false);
+    await runner.rollbackTransaction();
+    await write;
+    expect(await count('undone')).toBe(0);
+    expect(await count('kept')).toBe(1);
+  });
+
+  it('refuses a statement whose parameters are out of order', () => {
+    const statement = new Statement('test.order', () => 'SELECT $2, $1');
+    expect(() => engine.query(statement, 1, 2)).toThrow(/out of order/);
+  });
+
+  it('answers 503 to what has to wait too long for a lock, and everything else meanwhile', async () => {
+    await client.post('/v1/pets', rex);
+    const blocker = new Database(file());
+    blocker.exec('BEGIN IMMEDIATE');
+    const started = performance.now();
+    const blocked = client.post('/v1/pets', rex);
+    expect((await client.get('/v1/pets')).status).toBe(200);
+    const answer = await blocked;
+    expectError(answer, 503, 'service_unavailable');
+    expectRateHeaders(answer);
+    expect(answer.headers['retry-after']).toMatch(/^[1-9]\d*$/);
+    expect(performance.now() - started).toBeLessThan(10_000);
+    blocker.exec('COMMIT');
+    blocker.close();
+    expect((await client.post('/v1/pets', rex)).status).toBe(201);
+  });
+});

@@ -1,0 +1,124 @@
+import Database from 'better-sqlite3';
+import type { Client } from '../support/client.js';
+import { FakeClock } from '../support/clock.js';
+import { expectError, expectRateHeaders } from '../support/expectations.js';
+import { startService, type TestService } from '../support/start-service.js';
+
+const rex = '{"name":"Rex","categoryId":9223372036854775807}';
+
+describe('Idempotency-Key', () => {
+  let service: TestService;
+  let clock: FakeClock;
+  let client: Client;
+  beforeAll(async () => {
+    clock = new FakeClock();
+    service = await startService({ clock });
+    client = await service.client();
+  });
+  afterAll(() => service.close());
+
+  const post = (key: string | string[], body = rex, as = client) =>
+    as.post('/v1/pets', body, { 'idempotency-key': key });
+  const count = async (): Promise<number> => (await client.get('/v1/pets?limit=100')).json().length;
+
+  it('gives the first answer again, and creates nothing', async () => {
+    const first = await post('once');
+    expect(first.status).toBe(201);
+    expect(first.headers['idempotent-replayed']).toBeUndefined();
+    const before = await count();
+    const again = await post('once');
+    expect(again.status).toBe(201);
+    expectRateHeaders(again);
+    expect(again.text).toBe(first.text);
+    expect(again.headers.location).toBe(first.headers.location);
+    expect(again.headers['content-type']).toBe(first.headers['content-type']);
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    expect(await count()).toBe(before);
+  });
+
+  it('refuses another body, even one that means the same', async () => {
+    await post('bodies');
+    expectError(
+      await post('bodies', '{"name":"Luna","categoryId":1}'),
+      422,
+      'idempotency_key_reused',
+    );
+    expectError(await post('bodies', `${rex} `), 422, 'idempotency_key_reused');
+    expect((await post('bodies')).headers['idempotent-replayed']).toBe('true');
+  });
+
+  it('remembers no refusal: a body can be corrected under the same key', async () => {
+    expectError(await post('corrected', '{"name":""}'), 400, 'invalid_request');
+    expectError(await post('corrected', '{'), 400, 'malformed_json');
+    const answer = await post('corrected');
+    expect(answer.status).toBe(201);
+    expect(answer.headers['idempotent-replayed']).toBeUndefined();
+  });
+
+  it('belongs to one API key', async () => {
+    const other = await service.client();
+    const first = await post('shared');
+    const second = await post('shared', rex, other);
+    expect(second.status).toBe(201);
+    expect(second.text).not.toBe(first.text);
+  });
+
+  it('is the same quoted and bare', async () => {
+    const first = await post('quoted "x"');
+    const again = await post('"quoted \\"x\\""');
+    expect(again.text).toBe(first.text);
+    expect(again.headers['idempotent-replayed']).toBe('true');
+  });
+
+  it('is forgotten after 24 hours', async () => {
+    const first = await post('a day');
+    clock.advance(86_400_000 - 1);
+    expect((await post('a day')).text).toBe(first.text);
+    clock.advance(1);
+    const second = await post('a day');
+    expect(second.status).toBe(201);
+    expect(second.text).not.toBe(first.text);
+    expect((await post('a day')).text).toBe(second.text);
+  });
+
+  it.each([
+    ['empty', ''],
+    ['an empty string', '""'],
+    ['256 characters', 'x'.repeat(256)],
+    ['not ASCII', 'é'],
+    ['a tab', 'a\tb'],
+    ['given twice', ['a', 'b']],
+  ])('is refused where it is %s', async (_what, key) => {
+    const answer = await post(key);
+    expectError(answer, 400, 'invalid_request');
+    expect(answer.json().message).toMatch(/Idempotency-Key/);
+  });
+
+  it('may have 255 characters, and any printable one', async () => {
+    expect((await post('x'.repeat(255))).status).toBe(201);
+    expect((await post('a b;c=d,e\\f~')).status).toBe(201);
+  });
+
+  it('creates one animal, however many repeats come at once', async () => {
+    const before = await count();
+    const answers = await Promise.all(Array.from({ length: 50 }, () => post('at once')));
+    for (const answer of answers) {
+      if (answer.status === 409) expectError(answer, 409, 'idempotency_key_in_use');
+      else expect(answer.status).toBe(201);
+    }
+    expect(answers.filter(({ status }) => status === 201).length).toBeGreaterThan(0);
+    expect(await count()).toBe(before + 1);
+  });
+
+  it('is in use until the first request is done', async () => {
+    const blocker = new Database(service.config.databaseUrl.slice('sqlite:'.length));
+    blocker.exec('BEGIN IMMEDIATE');
+    const first = post('slow');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expectError(await post('slow'), 409, 'idempotency_key_in_use');
+    blocker.exec('COMMIT');
+    blocker.close();
+    expect((await first).status).toBe(201);
+    expect((await post('slow')).headers['idempotent-replayed']).toBe('true');
+  });
+});
