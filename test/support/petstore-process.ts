@@ -1,0 +1,104 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+const MAIN = resolve('dist/src/main.js');
+
+export interface Finished {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** A working directory with a database of its own, in which the real program is run. */
+export class Workplace {
+  readonly directory = mkdtempSync(join(tmpdir(), 'petstore-process-'));
+  readonly databaseFile = join(this.directory, 'data', 'petstore.db');
+  private readonly children = new Set<ChildProcess>();
+
+  constructor(private readonly env: Record<string, string> = {}) {}
+
+  /** Runs one command to its end. */
+  async run(...args: string[]): Promise<Finished> {
+    const child = this.spawn(args);
+    const [stdout, stderr] = [collect(child.stdout!), collect(child.stderr!)];
+    const [code] = (await once(child, 'close')) as [number | null];
+    return { code, stdout: stdout.text, stderr: stderr.text };
+  }
+
+  /** Runs one command with `--json`, which must succeed, and parses what it prints. */
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what a test expects it to be
+  async json(...args: string[]): Promise<any> {
+    const { code, stdout, stderr } = await this.run(...args, '--json');
+    if (code !== 0) throw new Error(`petstore ${args.join(' ')}: exit ${code}: ${stderr}`);
+    return JSON.parse(stdout) as unknown;
+  }
+
+  /** Starts `petstore serve`; resolves once it is ready. */
+  async serve(env: Record<string, string> = {}): Promise<Served> {
+    const port = await freePort();
+    const child = this.spawn(['serve'], { PORT: String(port), METRICS_PORT: '0', ...env });
+    const [stdout, stderr] = [collect(child.stdout!), collect(child.stderr!)];
+    const origin = `http://127.0.0.1:${port}`;
+    const deadline = performance.now() + 20_000;
+    for (;;) {
+      if (child.exitCode !== null || performance.now() > deadline) {
+        throw new Error(`petstore serve did not start: ${stdout.text}${stderr.text}`);
+      }
+      const answer = await fetch(`${origin}/health/ready`).catch(() => undefined);
+      if (answer?.ok) break;
+      await new Promise((resume) => setTimeout(resume, 25));
+    }
+    return {
+      origin,
+      output: () => stdout.text + stderr.text,
+      stop: async (signal = 'SIGTERM') => {
+        const closed = once(child, 'close') as Promise<[number | null]>;
+        child.kill(signal);
+        return (await closed)[0];
+      },
+    };
+  }
+
+  remove(): void {
+    for (const child of this.children) child.kill('SIGKILL');
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+
+  private spawn(args: string[], env: Record<string, string> = {}): ChildProcess {
+    const { PATH = '' } = process.env;
+    const child = spawn(process.execPath, [MAIN, ...args], {
+      cwd: this.directory,
+      env: { PATH, ...this.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.children.add(child);
+    child.once('close', () => this.children.delete(child));
+    return child;
+  }
+}
+
+export interface Served {
+  origin: string;
+  output(): string;
+  /** Resolves to the exit code. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+function collect(stream: NodeJS.ReadableStream): { text: string } {
+  const collected = { text: '' };
+  stream.on('data', (chunk: Buffer) => (collected.text += chunk.toString()));
+  return collected;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
