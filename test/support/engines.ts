@@ -1,0 +1,43 @@
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+/** What some tests need of the machine, and where Debian has it. */
+const ENGINES = {
+  chromium: { program: 'chromium', package: 'chromium', beside: [] },
+  redis: { program: 'redis-server', package: 'redis-server', beside: [] },
+  postgres: {
+    program: 'initdb',
+    package: 'postgresql',
+    beside: [18, 17, 16, 15].map((version) => `/usr/lib/postgresql/${version}/bin`),
+  },
+} as const;
+
+export type EngineName = keyof typeof ENGINES;
+
+/** The path of an engine's program; undefined where the machine lacks it. */
+export function findEngine(name: EngineName): string | undefined {
+  const { program, beside } = ENGINES[name];
+  const folders = [...beside, ...(process.env['PATH'] ?? '').split(delimiter)];
+  return folders.map((folder) => join(folder, program)).find((path) => existsSync(path));
+}
+
+/**
+ * A `describe` of tests on a real engine, which are given its program. Where it is missing they are not
+ * run, and their name says so; in CI that is a failure.
+ */
+export function describeWith(
+  name: EngineName,
+  title: string,
+  tests: (program: string) => void,
+): void {
+  const program = findEngine(name);
+  if (program !== undefined) {
+    describe(title, () => tests(program));
+    return;
+  }
+  const missing = `${ENGINES[name].program} is missing: apt-get install ${ENGINES[name].package}`;
+  const declare = process.env['CI'] === 'true' ? it : it.skip;
+  declare(`${title} (${missing})`, () => {
+    throw new Error(missing);
+  });
+}
