@@ -22,9 +22,14 @@ exponentially: a client that goes on regardless is banned for a while.
 ## Errors
 Every error has the body \`{"code", "message", "status"}\`.
 
+<details>
+<summary>The codes</summary>
+
 | Status | Code | Meaning |
 | --- | --- | --- |
 ${codeRows()}
+
+</details>
 `;
 }
 

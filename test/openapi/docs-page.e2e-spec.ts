@@ -6,6 +6,9 @@ import type { Client } from '../support/client.js';
 import { describeWith } from '../support/engines.js';
 import { startService, type TestService } from '../support/start-service.js';
 
+/** Runs in the page, not here. */
+declare const getComputedStyle: (node: unknown) => { textDecorationLine: string };
+
 const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',

@@ -12,6 +12,14 @@ const RATE_HEADERS = [
   'X-Request-Id',
 ];
 
+type Responses = Record<
+  string,
+  {
+    headers: object;
+    content: { 'application/json': { schema: object; examples: object } };
+  }
+>;
+
 describe('the OpenAPI document', () => {
   let service: TestService;
   let document: any; // eslint-disable-line @typescript-eslint/no-explicit-any -- what the test finds out
@@ -95,7 +103,7 @@ describe('the OpenAPI document', () => {
       ['200', '400', '404', '410', ...errors].sort(),
     );
     for (const { responses } of operations()) {
-      for (const [status, response] of Object.entries<any>(responses)) {
+      for (const [status, response] of Object.entries(responses as Responses)) {
         expect(Object.keys(response.headers)).toEqual(expect.arrayContaining(RATE_HEADERS));
         const { schema, examples } = response.content['application/json'];
         if (Number(status) < 400) continue;
@@ -120,7 +128,7 @@ describe('the OpenAPI document', () => {
       'x-replaced-by': '/pets with a status filter',
     });
     expect(get.description).toMatch(/5 December 2030.*GET \/pets/s);
-    for (const response of Object.values<any>(get.responses)) {
+    for (const response of Object.values(get.responses as Responses)) {
       expect(Object.keys(response.headers)).toEqual(
         expect.arrayContaining(['Deprecation', 'Sunset', 'Link']),
       );

@@ -38,21 +38,22 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
   });
   const logger = await createLogger(config);
   const store = await startPetStore({ ...rest, config, logger });
+  const { origin } = store;
   const close = async (): Promise<void> => {
     await store.close();
     rmSync(directory, { recursive: true, force: true });
   };
   return {
     store,
-    origin: store.origin,
+    origin,
     config,
-    anonymous: () => new Client(store.origin),
+    anonymous: () => new Client(origin),
     client: async (key = {}) => {
       const limits = key.plan === undefined ? { perMinute: 1_000_000, perDay: 10_000_000 } : {};
       const issued = await store.app
         .get(KeysService)
         .issue({ name: 'test', plan: 'enterprise', ...limits, ...key });
-      return new Client(store.origin, issued.key, issued.record.id);
+      return new Client(origin, issued.key, issued.record.id);
     },
     close,
     [Symbol.asyncDispose]: close,

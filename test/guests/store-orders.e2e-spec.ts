@@ -1,0 +1,73 @@
+import { storeOrders } from '../../examples/store-orders/orders.module.js';
+import type { Client } from '../support/client.js';
+import { expectError, expectRateHeaders } from '../support/expectations.js';
+import { startService, type TestService } from '../support/start-service.js';
+
+const order = { petId: 42, quantity: 1 };
+
+describe('a guest module', () => {
+  let service: TestService;
+  let client: Client;
+  beforeAll(async () => {
+    service = await startService({ extensions: [storeOrders] });
+    client = await service.client({ scopes: ['orders:read', 'orders:write'] });
+  });
+  afterAll(() => service.close());
+
+  it('serves its operations, on its own tables', async () => {
+    const placed = await client.post('/v1/store/orders', order);
+    expect(placed.status).toBe(201);
+    expectRateHeaders(placed);
+    expect(placed.json()).toEqual({ ...order, id: expect.any(String) });
+    const found = await client.get(`/v1/store/orders/${placed.json().id}`);
+    expect(found.json()).toEqual(placed.json());
+    expect(found.headers['content-type']).toBe('application/json; charset=utf-8');
+  });
+
+  it('is closed to callers without a key', async () => {
+    const answer = await service.anonymous().post('/v1/store/orders', 'no json');
+    expectError(answer, 401, 'missing_api_key');
+    expectRateHeaders(answer);
+  });
+
+  it('is closed to callers without the scope', async () => {
+    const other = await service.client();
+    expectError(await other.post('/v1/store/orders', order), 403, 'insufficient_scope');
+    expectError(await client.get('/v1/pets'), 403, 'insufficient_scope');
+  });
+
+  it('is under the quota of its callers', async () => {
+    const spent = await service.client({
+      plan: 'enterprise',
+      perMinute: 1,
+      perDay: 1,
+      scopes: ['orders:read'],
+    });
+    await spent.get('/v1/store/orders/x');
+    expectError(await spent.get('/v1/store/orders/x'), 429, 'rate_limit_exceeded');
+  });
+
+  it('has its input validated, and its errors shaped', async () => {
+    const answer = await client.post('/v1/store/orders', { petId: 0, more: 1 });
+    expectError(answer, 400, 'invalid_request');
+    expect(answer.json().message).toBe(
+      '"more" is not a known member; petId must be a whole number from 1 to 1000000; quantity is required',
+    );
+    expectError(await client.get('/v1/store/orders/x'), 404, 'not_found');
+    expectError(await client.get('/v1/store/orders/x?y=1'), 400, 'invalid_request');
+    const wrong = await client.send('/v1/store/orders', { method: 'DELETE' });
+    expectError(wrong, 405, 'method_not_allowed');
+    expect(wrong.headers.allow).toBe('POST');
+  });
+
+  it('stands in the document, with the errors and headers of every operation', async () => {
+    const { paths } = (await service.anonymous().get('/openapi.json')).json();
+    const { post } = paths['/store/orders'];
+    expect(post.operationId).toBe('placeOrder');
+    expect(post.security).toEqual([{ apiKey: ['orders:write'] }]);
+    expect(Object.keys(post.responses)).toEqual(
+      expect.arrayContaining(['201', '401', '403', '429', '500', '503']),
+    );
+    expect(post.responses['201'].headers).toHaveProperty('X-RateLimit-Limit');
+  });
+});
