@@ -68,7 +68,9 @@ describe('the embedded database', () => {
   });
 
   it('reports the failure of a unit that is alone', async () => {
-    await expect(engine.write(() => run(FAIL))).rejects.toThrow(/NOT NULL/);
+    await expect(engine.write(() => run(FAIL))).rejects.toMatchObject({
+      code: 'SQLITE_CONSTRAINT_NOTNULL',
+    });
   });
 
   it('keeps an acknowledged write that comes during a transaction of TypeORM', async () => {

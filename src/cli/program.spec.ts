@@ -1,0 +1,182 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Output } from './output.js';
+import { runProgram } from './program.js';
+
+/** In this process; the same commands are run as a real program in `test/cli`. */
+describe(runProgram.name, () => {
+  const environment = { ...process.env };
+  let directory: string;
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'petstore-program-'));
+    process.env['DATABASE_URL'] = `sqlite:${directory}/petstore.db`;
+  });
+  afterEach(() => {
+    process.env = { ...environment };
+    rmSync(directory, { recursive: true });
+  });
+
+  async function run(...argv: string[]) {
+    const said = { out: '', err: '' };
+    const output = new Output(
+      (text) => void (said.out += text),
+      (text) => void (said.err += text),
+    );
+    return { code: await runProgram(argv, output), ...said };
+  }
+
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what a test expects it to be
+  async function json(...argv: string[]): Promise<any> {
+    const { code, out, err } = await run(...argv, '--json');
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    return JSON.parse(out) as unknown;
+  }
+
+  const issue = (...options: string[]) =>
+    json('keys', 'issue', '--name', 'Zoo', ...(options.length > 0 ? options : ['--plan', 'free']));
+
+  it.each([
+    [[], /a command is missing; petstore --help/],
+    [['nope'], /unknown command 'nope'/],
+    [['keys'], /a command is missing; petstore keys --help/],
+    [['keys', 'nope'], /unknown command 'nope'/],
+    [['serve', 'x'], /too many arguments/],
+    [['serve', '--x'], /unknown option '--x'/],
+    [['keys', 'issue'], /--plan/],
+    [['keys', 'issue', '--plan', 'free'], /--name/],
+    [['keys', 'issue', '--name', ' ', '--plan', 'free'], /printable characters/],
+    [['keys', 'issue', '--name', 'x', '--plan', 'gold'], /Allowed choices are free, pro/],
+    [['keys', 'issue', '--name', 'x', '--plan', 'free', '--scopes', 'all'], /comma list/],
+    [['keys', 'issue', '--name', 'x', '--plan', 'free', '--expires-at', 'soon'], /ISO 8601/],
+    [['keys', 'issue', '--name', 'x', '--plan', 'enterprise'], /needs --per-minute and --per-day/],
+    [['keys', 'issue', '--name', 'x', '--plan', 'enterprise', '--per-minute', '5'], /needs/],
+    [['keys', 'issue', '--name', 'x', '--plan', 'pro', '--per-day', '5'], /takes neither/],
+    [['keys', 'issue', '--name', 'x', '--plan', 'pro', '--per-day', '0'], /whole number from 1/],
+    [['keys', 'show'], /missing required argument 'id'/],
+    [['keys', 'rotate', 'x', '--grace', '1w'], /s, m, h or d/],
+    [['keys', 'set-plan', 'x'], /--plan/],
+    [['seed'], /--pets/],
+    [['seed', '--pets', '-1'], /whole number/],
+    [['openapi', '--format', 'xml'], /Allowed choices are json, yaml/],
+  ])('answers %j with one line and exit 2', async (argv, complaint) => {
+    const { code, out, err } = await run(...argv);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toMatch(complaint);
+    expect(err).toMatch(/^error: [^\n]+\n$/);
+  });
+
+  it.each([['--help'], ['keys', '--help'], ['keys', 'issue', '--help']])(
+    'explains itself and exits 0: %s %s %s',
+    async (...argv) => {
+      const { code, out } = await run(...argv.filter(Boolean));
+      expect(code).toBe(0);
+      expect(out).toMatch(/^Usage: petstore/);
+    },
+  );
+
+  it.each(['show', 'usage', 'revoke', 'unban', 'rotate'])(
+    'answers keys %s of an unknown key with one line and exit 1',
+    async (command) => {
+      const { code, out, err } = await run('keys', command, 'key_nobody');
+      expect({ code, out }).toEqual({ code: 1, out: '' });
+      expect(err).toBe('error: There is no key with the id key_nobody\n');
+    },
+  );
+
+  it('issues keys with what they were asked to have', async () => {
+    const plan = ['--plan', 'enterprise', '--per-minute', '5', '--per-day', '7'];
+    const more = [
+      '--scopes',
+      'pets:read, orders:write',
+      '--expires-at',
+      '2031-01-02T03:04:05+01:00',
+    ];
+    expect(await issue(...plan, ...more)).toMatchObject({
+      plan: 'enterprise',
+      perMinute: 5,
+      perDay: 7,
+      scopes: ['pets:read', 'orders:write'],
+      expiresAt: '2031-01-02T02:04:05.000Z',
+    });
+  });
+
+  it('speaks to people as well', async () => {
+    expect((await run('keys', 'list')).out).toBe('There are no keys.\n');
+    const issued = await run('keys', 'issue', '--name', 'Zoo', '--plan', 'pro');
+    expect(issued.out).toMatch(/^psk_\w{49}\n\nThe key of Zoo \(key_\w+, plan pro\)/);
+    const [{ id, last4 }] = await json('keys', 'list');
+    expect((await run('keys', 'list')).out).toMatch(
+      new RegExp(`${id} +psk_\\.\\.\\.${last4} +Zoo`),
+    );
+    expect((await run('keys', 'show', id)).out).toMatch(/Plan +pro \(300 a minute, 10000 a day\)/);
+    expect((await run('keys', 'usage', id)).out).toMatch(/minute +0 +300 +300 /);
+    expect((await run('keys', 'rotate', id, '--grace', '1h')).out).toMatch(/^psk_/);
+    expect((await run('keys', 'set-plan', id, '--plan', 'free')).out).toMatch(/Plan +free/);
+    expect((await run('keys', 'unban', id)).out).toBe(`The ban of ${id} is over.\n`);
+    expect((await run('keys', 'revoke', id)).out).toBe(`Revoked ${id}.\n`);
+    expect((await run('keys', 'list')).out).toMatch(/revoked 20/);
+    expect((await run('seed', '--pets', '7')).out).toMatch(/^Added 7 animals in [\d.]+ s\.\n$/);
+    expect((await run('migrate')).out).toBe('The schema is up to date.\n');
+  });
+
+  it('rotates to a key of the same client, and revokes for good', async () => {
+    const { id } = await issue('--plan', 'business');
+    const fresh = await json('keys', 'rotate', id, '--grace', '2h');
+    expect(fresh).toMatchObject({ name: 'Zoo', plan: 'business', expiresAt: null });
+    const old = await json('keys', 'show', id);
+    expect(Date.parse(old.expiresAt) - Date.now()).toBeGreaterThan(7_000_000);
+    expect(Date.parse(old.expiresAt) - Date.now()).toBeLessThanOrEqual(7_200_000);
+    const revoked = await json('keys', 'revoke', id);
+    expect((await json('keys', 'revoke', id)).revokedAt).toBe(revoked.revokedAt);
+    expect((await run('keys', 'rotate', id)).err).toMatch(/is revoked/);
+    const { id: ended } = await issue('--plan', 'free', '--expires-at', '2020-01-01');
+    expect((await run('keys', 'rotate', ended)).err).toMatch(/is expired/);
+    expect((await run('keys', 'list')).out).toMatch(/expired 2020-01-01/);
+  });
+
+  it('changes the plan of every key of a client', async () => {
+    const { id } = await issue();
+    const { id: other } = await json('keys', 'rotate', id);
+    await json(
+      'keys',
+      'set-plan',
+      id,
+      '--plan',
+      'enterprise',
+      '--per-minute',
+      '9',
+      '--per-day',
+      '99',
+    );
+    expect(await json('keys', 'show', other)).toMatchObject({ plan: 'enterprise', perMinute: 9 });
+    await json('keys', 'set-plan', other, '--plan', 'free');
+    expect(await json('keys', 'show', id)).toMatchObject({ plan: 'free', perMinute: 60 });
+    expect((await run('keys', 'set-plan', id, '--plan', 'enterprise')).code).toBe(2);
+  });
+
+  it('prints the document, and migrates an empty database', async () => {
+    expect(JSON.parse((await run('openapi')).out)).toMatchObject({ openapi: '3.1.0' });
+    expect((await run('openapi', '--format', 'yaml')).out).toMatch(/^openapi: 3.1.0$/m);
+    expect((await run('migrate')).out).toBe('Ran CreateSchema1764633600000.\n');
+  });
+
+  it('names every fault of the configuration and exits 1', async () => {
+    process.env['PORT'] = 'x';
+    process.env['LOG_LEVEL'] = 'loud';
+    const { code, err } = await run('keys', 'list');
+    expect(code).toBe(1);
+    expect(err).toMatch(/PORT must be[^]*LOG_LEVEL must be/);
+  });
+
+  it.each([
+    ['postgres://nobody@127.0.0.1:1/none', /database cannot be reached \(ECONNREFUSED\)/],
+    ['sqlite:/dev/null/petstore.db', /^error: /],
+  ])('says that %s cannot be opened, and exits 1', async (url, complaint) => {
+    process.env['DATABASE_URL'] = url;
+    const { code, err } = await run('keys', 'list');
+    expect(code).toBe(1);
+    expect(err).toMatch(complaint);
+    expect(err.trim()).not.toContain('\n');
+  });
+});

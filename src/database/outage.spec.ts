@@ -1,0 +1,54 @@
+import { isBusy, isOutage } from './outage.js';
+
+const withCode = (code: string) => Object.assign(new Error('x'), { code });
+
+describe(isOutage.name, () => {
+  it.each([
+    'SQLITE_BUSY',
+    'SQLITE_BUSY_SNAPSHOT',
+    'SQLITE_IOERR_FSYNC',
+    'SQLITE_FULL',
+    'SQLITE_READONLY',
+    'SQLITE_CANTOPEN',
+    'ECONNREFUSED',
+    'ECONNRESET',
+    'ETIMEDOUT',
+    '08006',
+    '40001',
+    '53300',
+    '57P01',
+    '57014',
+    '25006',
+    '55P03',
+  ])('takes %s for one', (code) => {
+    expect(isOutage(withCode(code))).toBe(true);
+    expect(isOutage({ driverError: withCode(code) })).toBe(true);
+  });
+
+  it.each([
+    'Connection terminated unexpectedly',
+    'Connection terminated due to connection timeout',
+    'timeout exceeded when trying to connect',
+    'Query read timeout',
+  ])('takes "%s" of the driver for one', (message) => {
+    expect(isOutage(new Error(message))).toBe(true);
+  });
+
+  it.each([withCode('SQLITE_CONSTRAINT'), withCode('23505'), withCode('22P02'), new Error('x')])(
+    'takes no fault of the service for one: %p',
+    (error) => expect(isOutage(error)).toBe(false),
+  );
+
+  it.each([undefined, null, 'text', 7])('takes %p for none', (error) => {
+    expect(isOutage(error)).toBe(false);
+  });
+});
+
+describe(isBusy.name, () => {
+  it('knows a lock from everything else', () => {
+    expect(isBusy(withCode('SQLITE_BUSY'))).toBe(true);
+    expect(isBusy({ driverError: withCode('SQLITE_BUSY') })).toBe(true);
+    expect(isBusy(withCode('SQLITE_FULL'))).toBe(false);
+    expect(isBusy(new Error('busy'))).toBe(false);
+  });
+});
