@@ -26,7 +26,7 @@ export interface CounterListener {
  *
  * Memory is bounded. A subject that can be made up at will (an address) and one that cannot (a key) are
  * kept apart, so that no number of addresses tried pushes out the counts of a key. Where either is
- * full, subjects whose windows are over go first, else the longest unseen.
+ * full, subjects whose windows are over go first, then the longest known, and banned ones last.
  *
  * A clock that is set back must not refill a quota: a window never gives way to an earlier one.
  */
@@ -176,16 +176,20 @@ function advance(counter: Counter, nowMs: number): void {
 /** Drops a part at once: dropping one at a time would make every newcomer pay for a search. */
 function makeRoom(counters: Map<string, Counter>, nowMs: number): void {
   const today = dayOf(nowMs);
-  const wanted = Math.ceil(counters.size / 16);
-  let dropped = 0;
-  for (const [subject, { day, ban }] of counters) {
-    if (day >= today || (ban !== undefined && ban.until > nowMs)) continue;
-    counters.delete(subject);
-    if (++dropped >= wanted) return;
-  }
-  for (const subject of counters.keys()) {
-    if (dropped++ >= wanted) return;
-    counters.delete(subject);
+  const isBanned = ({ ban }: Counter): boolean => ban !== undefined && ban.until > nowMs;
+  const leastMissedFirst = [
+    (counter: Counter) => counter.day < today && !isBanned(counter),
+    (counter: Counter) => !isBanned(counter),
+    () => true,
+  ];
+  let wanted = Math.ceil(counters.size / 16);
+  for (const isExpendable of leastMissedFirst) {
+    for (const [subject, counter] of counters) {
+      if (wanted === 0) return;
+      if (!isExpendable(counter)) continue;
+      counters.delete(subject);
+      wanted--;
+    }
   }
 }
 

@@ -18,7 +18,7 @@ export interface TestService extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-export interface TestServiceOptions extends Omit<StartOptions, 'config' | 'logger'> {
+export interface TestServiceOptions extends Omit<StartOptions, 'config'> {
   /** Environment variables, as an operator would set them. */
   env?: Record<string, string>;
 }
@@ -36,7 +36,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     SHUTDOWN_GRACE_SECONDS: '2',
     ...env,
   });
-  const logger = await createLogger(config);
+  const logger = rest.logger ?? (await createLogger(config));
   const store = await startPetStore({ ...rest, config, logger });
   const { origin } = store;
   const close = async (): Promise<void> => {

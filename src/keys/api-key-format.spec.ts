@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { digestOf, isWellFormedKey, mintId, mintKey } from './api-key-format.js';
+
+const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+describe(mintKey.name, () => {
+  it('mints psk_, 256 bits in base62, and the CRC-32 of all before it in base62', () => {
+    for (let round = 0; round < 200; round++) {
+      const key = mintKey();
+      expect(key).toMatch(/^psk_[0-9A-Za-z]{43}[0-9A-Za-z]{6}$/);
+      let checksum = 0;
+      for (const digit of key.slice(-6)) checksum = checksum * 62 + DIGITS.indexOf(digit);
+      expect(checksum).toBe(crc32(key.slice(0, -6)));
+      expect(isWellFormedKey(key)).toBe(true);
+    }
+  });
+
+  it('never mints the same twice', () => {
+    expect(new Set(Array.from({ length: 1_000 }, mintKey)).size).toBe(1_000);
+    expect(new Set(Array.from({ length: 1_000 }, () => mintId('key'))).size).toBe(1_000);
+  });
+});
+
+describe(isWellFormedKey.name, () => {
+  it('refuses a key with one character changed, wherever that is', () => {
+    const key = mintKey();
+    for (let at = 0; at < key.length; at++) {
+      const other = key[at] === 'a' ? 'b' : 'a';
+      expect(isWellFormedKey(key.slice(0, at) + other + key.slice(at + 1))).toBe(false);
+    }
+  });
+
+  it.each(['', 'psk_', 'x'.repeat(53), `${mintKey()}0`, ` ${mintKey()}`, `${mintKey()}\n`])(
+    'refuses %p',
+    (text) => expect(isWellFormedKey(text)).toBe(false),
+  );
+});
+
+describe(digestOf.name, () => {
+  it('is SHA-256', () => {
+    expect(digestOf('psk_x')).toBe(createHash('sha256').update('psk_x').digest('base64url'));
+  });
+});

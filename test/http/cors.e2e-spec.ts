@@ -1,0 +1,78 @@
+import type { Client } from '../support/client.js';
+import { expectError, expectRateHeaders } from '../support/expectations.js';
+import { startService, type TestService } from '../support/start-service.js';
+
+const app = 'https://app.example.com';
+const PREFLIGHT = { origin: app, 'access-control-request-method': 'POST' };
+
+describe('CORS', () => {
+  let service: TestService;
+  let client: Client;
+  beforeAll(async () => {
+    service = await startService({ env: { CORS_ORIGINS: `${app},http://localhost:8080` } });
+    client = await service.client({ plan: 'free' });
+  });
+  afterAll(() => service.close());
+
+  const options = (headers: Record<string, string>, as = service.anonymous()) =>
+    as.send('/v1/pets', { method: 'OPTIONS', headers });
+
+  it('answers a preflight of a configured origin without a key, at no cost', async () => {
+    const answer = await options(PREFLIGHT);
+    expect(answer.status).toBe(204);
+    expect(answer.text).toBe('');
+    expect(answer.headers).toMatchObject({
+      'access-control-allow-origin': app,
+      'access-control-allow-methods': expect.stringContaining('POST'),
+      'access-control-allow-headers': expect.stringMatching(/Authorization.*Idempotency-Key/),
+      vary: 'Origin',
+    });
+    for (let round = 0; round < 70; round++) await options(PREFLIGHT);
+    expectError(await service.anonymous().get('/v1/pets'), 401, 'missing_api_key');
+    expect((await client.get('/v1/pets')).headers['x-ratelimit-remaining']).toBe('59');
+  });
+
+  it.each([
+    ['another origin', { ...PREFLIGHT, origin: 'https://evil.example.com' }],
+    ['the origin null', { ...PREFLIGHT, origin: 'null' }],
+    ['no origin', { 'access-control-request-method': 'POST' }],
+    ['no requested method', { origin: app }],
+  ])('judges an OPTIONS with %s like every request', async (_what, headers) => {
+    expectError(await options(headers), 401, 'missing_api_key');
+    const answer = await options(headers, client);
+    expectError(answer, 405, 'method_not_allowed');
+    expectRateHeaders(answer);
+  });
+
+  it('lets a configured origin read the answer and its headers, errors too', async () => {
+    for (const path of ['/v1/pets', '/v1/nope']) {
+      const { headers } = await client.get(path, { origin: app });
+      expect(headers['access-control-allow-origin']).toBe(app);
+      for (const name of [
+        'X-RateLimit-Remaining',
+        'Link',
+        'Location',
+        'Retry-After',
+        'X-Request-Id',
+      ]) {
+        expect(headers['access-control-expose-headers']).toContain(name);
+      }
+    }
+  });
+
+  it('tells caches, and nobody else, that the origin matters', async () => {
+    const { headers } = await client.get('/v1/pets', { origin: 'https://evil.example.com' });
+    expect(headers['access-control-allow-origin']).toBeUndefined();
+    expect(headers.vary).toBe('Origin');
+  });
+
+  it('is off by default', async () => {
+    const closed = await startService();
+    const answer = await closed
+      .anonymous()
+      .send('/v1/pets', { method: 'OPTIONS', headers: PREFLIGHT });
+    expectError(answer, 401, 'missing_api_key');
+    expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+    await closed.close();
+  });
+});

@@ -1,0 +1,137 @@
+import { Controller, Get, HttpException, Module } from '@nestjs/common';
+import { SkipThrottle } from '@nestjs/throttler';
+import { PetsRepository } from '../../src/pets/pets.repository.js';
+import type { Logger } from '../../src/telemetry/logger.js';
+import type { Client } from '../support/client.js';
+import { expectError, expectRateHeaders, headerCounts } from '../support/expectations.js';
+import { startService, type TestService } from '../support/start-service.js';
+
+@Controller('broken')
+class BrokenController {
+  @Get('throws')
+  throws(): never {
+    throw new TypeError('secret detail at /home/x.js');
+  }
+
+  @Get('throws-text')
+  throwsText(): never {
+    // eslint-disable-next-line @typescript-eslint/only-throw-error -- what a careless guest might do
+    throw 'secret';
+  }
+
+  @Get('nest/:status')
+  nest(): never {
+    throw new HttpException('secret', 403);
+  }
+
+  @Get('teapot')
+  teapot(): never {
+    throw new HttpException('secret', 418);
+  }
+
+  @Get('big')
+  big(): object {
+    return { id: 9223372036854775807n, list: [1n] };
+  }
+
+  @SkipThrottle()
+  @Get('free')
+  free(): object {
+    return {};
+  }
+}
+
+@Module({ controllers: [BrokenController] })
+class BrokenModule {}
+
+describe('a failure', () => {
+  let service: TestService;
+  let client: Client;
+  const lines: { level: string; details: Record<string, unknown> }[] = [];
+  beforeAll(async () => {
+    const note = (level: string) => (details: object) =>
+      void lines.push({ level, details: details as Record<string, unknown> });
+    const logger: Logger = {
+      fatal: note('fatal'),
+      error: note('error'),
+      warn: note('warn'),
+      info: note('info'),
+      debug: note('debug'),
+      flush: () => undefined,
+    };
+    service = await startService({ extensions: [{ module: BrokenModule }], logger });
+    client = await service.client();
+  });
+  afterAll(() => service.close());
+  afterEach(() => jest.restoreAllMocks());
+
+  it.each(['throws', 'throws-text', 'teapot'])(
+    'that nobody foresaw is a 500 that tells nothing, and a log line that tells all: %s',
+    async (path) => {
+      const answer = await client.get(`/v1/broken/${path}`, { 'x-request-id': `request-${path}` });
+      expectError(answer, 500, 'internal_error');
+      expectRateHeaders(answer);
+      expect(answer.text).not.toMatch(/secret|TypeError/);
+      const line = lines.find(({ details }) => details['requestId'] === `request-${path}`);
+      expect(line).toMatchObject({ level: 'error', details: { code: 'internal_error' } });
+      expect(String(line?.details['err'])).toContain('secret');
+    },
+  );
+
+  it('in the words of Nest is put into ours', async () => {
+    const answer = await client.get('/v1/broken/nest/403');
+    expectError(answer, 403, 'insufficient_scope');
+    expect(answer.text).not.toContain('secret');
+  });
+
+  it('of the database is a 503 that says when to come again, and no error line for each', async () => {
+    jest
+      .spyOn(service.store.app.get(PetsRepository), 'find')
+      .mockRejectedValue(Object.assign(new Error('x'), { code: 'SQLITE_IOERR' }));
+    const before = lines.filter(({ level }) => level === 'error').length;
+    const answer = await client.get('/v1/pets/1');
+    expectError(answer, 503, 'service_unavailable');
+    expectRateHeaders(answer);
+    expect(answer.headers['retry-after']).toBe('2');
+    expect(lines.filter(({ level }) => level === 'error')).toHaveLength(before);
+  });
+
+  it('to write a BigInt is none: it is written with all of its digits', async () => {
+    const answer = await client.get('/v1/broken/big');
+    expect(answer.text).toBe('{"id":9223372036854775807,"list":[1]}');
+  });
+
+  it('to count is none where an operation says @SkipThrottle()', async () => {
+    const answer = await client.get('/v1/broken/free');
+    expect(answer.status).toBe(200);
+    expect(headerCounts(answer)).not.toHaveProperty('x-ratelimit-limit');
+    expect((await client.get('/v1/broken/free')).status).toBe(200);
+  });
+
+  it('leaves one line per request, with who, what, how and how long', async () => {
+    await client.get('/v1/pets?limit=1', { 'x-request-id': 'one-line' });
+    await new Promise((resume) => setTimeout(resume, 20));
+    const own = lines.filter(({ details }) => details['requestId'] === 'one-line');
+    expect(own).toEqual([
+      {
+        level: 'info',
+        details: {
+          requestId: 'one-line',
+          keyId: client.keyId,
+          operation: 'listPets',
+          method: 'GET',
+          status: 200,
+          durationMs: expect.any(Number),
+        },
+      },
+    ]);
+    expect(JSON.stringify(lines.filter(({ level }) => level === 'info'))).not.toContain(client.key);
+  });
+
+  it('below the router leaves its line as well', async () => {
+    await client.get('/v1/pets/%zz', { 'x-request-id': 'below' });
+    await new Promise((resume) => setTimeout(resume, 20));
+    const [line] = lines.filter(({ details }) => details['requestId'] === 'below');
+    expect(line?.details).toMatchObject({ operation: 'unknown', status: 400, keyId: client.keyId });
+  });
+});
