@@ -13,12 +13,25 @@ const TRY_LOCK = new Statement<{ held: boolean }>(
   () => 'SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS held',
 );
 
+const guarded = new WeakSet<PoolClient>();
+
+/**
+ * An error of a connection reaches whoever waits for an answer on it. One that comes when nobody does, as
+ * after a query that was given up, would end the process.
+ */
+function outliveErrors(client: PoolClient): void {
+  if (guarded.has(client)) return;
+  guarded.add(client);
+  client.on('error', () => undefined);
+}
+
 /** PostgreSQL, on the connection pool of TypeORM, with named prepared statements. */
 export class PostgresEngine extends Engine {
   private readonly texts = new Map<Statement, string>();
 
   constructor(private readonly dataSource: DataSource) {
     super();
+    this.pool.on('acquire', outliveErrors);
   }
 
   async query<Row>(statement: Statement<Row>, ...parameters: Parameter[]): Promise<Row[]> {

@@ -25,17 +25,31 @@ interface KeyRow {
   perDay: number | string | null;
   expiresAt: number | string | null;
   revokedAt: number | string | null;
+  changedAt: number | string;
+}
+
+/** A caller, and the state of its key that it was made of. */
+interface KnownCaller extends Caller {
+  readonly changedAt: number;
 }
 
 const FIND = new Statement<KeyRow>(
   'keys.find-by-digest',
   () => `SELECT id, client_id AS "clientId", digest, plan, scopes, per_minute AS "perMinute",
-      per_day AS "perDay", expires_at AS "expiresAt", revoked_at AS "revokedAt"
+      per_day AS "perDay", expires_at AS "expiresAt", revoked_at AS "revokedAt",
+      changed_at AS "changedAt"
     FROM api_keys WHERE digest = $1`,
 );
-const CHANGED = new Statement<{ digest: string }>(
+/** Of the last second, a change can still be followed by another one in the same millisecond. */
+const CHANGED = new Statement<{
+  digest: string;
+  changedAt: number | string;
+  fresh: boolean | number;
+}>(
   'keys.changed',
-  ({ nowMs }) => `SELECT digest FROM api_keys WHERE changed_at >= ${nowMs} - ${CHANGE_OVERLAP_MS}`,
+  ({ nowMs }) =>
+    `SELECT digest, changed_at AS "changedAt", changed_at >= ${nowMs} - 1000 AS fresh
+      FROM api_keys WHERE changed_at >= ${nowMs} - ${CHANGE_OVERLAP_MS}`,
 );
 const USED = new Statement(
   'keys.used',
@@ -45,7 +59,7 @@ const USED = new Statement(
 /** Finds the caller that a key's digest stands for, and remembers it until it changes. */
 @Injectable()
 export class KeyDirectory implements OnModuleInit, BeforeApplicationShutdown {
-  private readonly callers = new Map<string, Caller>();
+  private readonly callers = new Map<string, KnownCaller>();
   private lastUses = new Map<string, number>();
   private timer: NodeJS.Timeout | undefined;
 
@@ -58,7 +72,10 @@ export class KeyDirectory implements OnModuleInit, BeforeApplicationShutdown {
 
   onModuleInit(): void {
     this.poller.watch(async () => {
-      for (const { digest } of await this.engine.query(CHANGED)) this.callers.delete(digest);
+      for (const { digest, changedAt, fresh } of await this.engine.query(CHANGED)) {
+        const known = this.callers.get(digest);
+        if (fresh || known?.changedAt !== Number(changedAt)) this.callers.delete(digest);
+      }
     });
     this.timer = setInterval(() => void this.saveLastUses(), LAST_USE_INTERVAL_MS).unref();
   }
@@ -121,7 +138,7 @@ function* saveUses(uses: readonly (readonly [string, number])[]): Work<void> {
 }
 
 /** A revocation is a moment, like an expiry: of the two, the earlier ends the key. */
-function toCaller(row: KeyRow): Caller {
+function toCaller(row: KeyRow): KnownCaller {
   const plan = PLANS[row.plan];
   const perMinute = Number(row.perMinute ?? plan?.perMinute);
   const perDay = Number(row.perDay ?? plan?.perDay);
@@ -130,6 +147,7 @@ function toCaller(row: KeyRow): Caller {
     scopes: new Set(row.scopes.split(' ')),
     quota: { subject: row.clientId, limits: new Limits(perMinute, perDay, true) },
     expiresAtMs: Math.min(toMs(row.expiresAt), toMs(row.revokedAt)),
+    changedAt: Number(row.changedAt),
   };
 }
 

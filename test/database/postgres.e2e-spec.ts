@@ -1,0 +1,221 @@
+import { DataSource } from 'typeorm';
+import { createDataSource, dataSourceOptions } from '../../src/database/data-source-options.js';
+import { Engine } from '../../src/database/engine.js';
+import { migrate } from '../../src/database/migrate.js';
+import { mintKey } from '../../src/keys/api-key-format.js';
+import { run, Statement } from '../../src/database/statement.js';
+import { PetsRepository } from '../../src/pets/pets.repository.js';
+import type { Answer, Client } from '../support/client.js';
+import { describeWith } from '../support/engines.js';
+import { expectError, expectRateHeaders } from '../support/expectations.js';
+import { PostgresServer } from '../support/postgres.js';
+import { startService, type TestService } from '../support/start-service.js';
+
+const rex = { name: 'Rex', categoryId: 7, status: 'sold' };
+const INSERT = new Statement(
+  'test.insert',
+  () => 'INSERT INTO pets (name, category_id) VALUES ($1, $2)',
+);
+const FAIL = new Statement('test.fail', () => 'INSERT INTO pets (name) VALUES (NULL)');
+
+describeWith('postgres', 'on PostgreSQL', (initdb) => {
+  let server: PostgresServer;
+  let url: string;
+  let service: TestService;
+  let client: Client;
+
+  beforeAll(async () => {
+    server = await PostgresServer.start(initdb);
+    url = await server.createDatabase();
+    service = await startService({ env: { DATABASE_URL: url }, migrate: true });
+    client = await service.client();
+  }, 60_000);
+  afterAll(async () => {
+    await service?.close();
+    await server?.remove();
+  }, 60_000);
+
+  it('has the schema that the entities describe', async () => {
+    const dataSource = service.store.app.get(DataSource);
+    const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
+    expect(upQueries.map(({ query }) => query)).toEqual([]);
+  });
+
+  it('answers the same bytes as SQLite', async () => {
+    const embedded = await startService();
+    const other = await embedded.client();
+    const bodies = [
+      '{"name":"Rex \\"\\\\ 🐕 \\u2028","categoryId":9223372036854775807,"status":"sold"}',
+      '{"name":"</script>","categoryId":-9223372036854775808}',
+    ];
+    for (const body of bodies) {
+      const [one, two] = [await client.post('/v1/pets', body), await other.post('/v1/pets', body)];
+      expect(one.status).toBe(201);
+      expect(one.text).toBe(two.text);
+    }
+    for (const path of ['/v1/pets', '/v1/pets?status=sold', '/v1/pets?limit=1', '/v1/pets/1']) {
+      const [one, two] = [await client.get(path), await other.get(path)];
+      expect(one.text).toBe(two.text);
+      expect(cursorOf(one)).toBe(cursorOf(two));
+    }
+    await embedded.close();
+  });
+
+  it('visits every animal once', async () => {
+    await service.store.app.get(PetsRepository).seed(95, () => undefined);
+    const seen: number[] = [];
+    for (let cursor: string | undefined = ''; cursor !== undefined;) {
+      const answer: Answer = await client.get(`/v1/pets?limit=10${cursor && `&cursor=${cursor}`}`);
+      seen.push(...answer.json().map(({ id }: { id: number }) => id));
+      cursor = cursorOf(answer);
+    }
+    expect(seen).toHaveLength(97);
+    expect(seen).toEqual([...new Set(seen)].sort((a, b) => a - b));
+  });
+
+  it('does a unit of work wholly or not at all', async () => {
+    const engine = service.store.app.get(Engine);
+    const work = engine.write(function* () {
+      yield* run(INSERT, 'broken', 1);
+      yield* run(FAIL);
+    });
+    await expect(work).rejects.toMatchObject({ code: '23502' });
+    const rows = await service.store.app
+      .get(DataSource)
+      .query(`SELECT 1 FROM pets WHERE name = 'broken'`);
+    expect(rows).toEqual([]);
+  });
+
+  it('syncs every commit', async () => {
+    const [row] = await service.store.app.get(DataSource).query('SHOW synchronous_commit');
+    expect(row).toEqual({ synchronous_commit: 'on' });
+  });
+
+  it('does not start on a schema that is behind, and says what to run', async () => {
+    const env = { DATABASE_URL: await server.createDatabase() };
+    await expect(startService({ env })).rejects.toThrow(/petstore migrate/);
+  });
+
+  it('migrates on two nodes at once', async () => {
+    const target = await server.createDatabase();
+    const ran = await Promise.all(
+      [1, 2, 3].map(async () => {
+        const source = createDataSource(dataSourceOptions({ url: target, poolSize: 2 }));
+        await source.initialize();
+        const names = await migrate(source);
+        await source.destroy();
+        return names.length;
+      }),
+    );
+    expect(ran.sort()).toEqual([0, 0, 1]);
+  });
+
+  describe('two nodes', () => {
+    let other: TestService;
+    beforeAll(async () => {
+      other = await startService({ env: { DATABASE_URL: url } });
+    });
+    afterAll(() => other?.close());
+    const onOther = (key = client.key) =>
+      other.anonymous().get('/v1/pets', { authorization: `Bearer ${key}` });
+
+    it('know each other’s keys, and their revocation within a second', async () => {
+      const fresh = await service.client();
+      expect((await onOther(fresh.key)).status).toBe(200);
+      const { KeysService } = await import('../../src/keys/keys.service.js');
+      await service.store.app.get(KeysService).revoke(fresh.keyId!);
+      const deadline = performance.now() + 1_000;
+      while ((await onOther(fresh.key)).status !== 401) {
+        expect(performance.now()).toBeLessThan(deadline);
+        await new Promise((resume) => setTimeout(resume, 50));
+      }
+    });
+
+    it('create one animal for one Idempotency-Key, wherever it is sent', async () => {
+      const call = (target: TestService) =>
+        target.anonymous().post('/v1/pets', rex, {
+          authorization: `Bearer ${client.key}`,
+          'idempotency-key': 'both',
+        });
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, index) => call(index % 2 === 0 ? service : other)),
+      );
+      const created = answers.filter(({ status }) => status === 201);
+      expect(new Set(created.map(({ text }) => text)).size).toBe(1);
+      for (const answer of answers) expect([201, 409]).toContain(answer.status);
+      const again = await call(other);
+      expect(again.headers['idempotent-replayed']).toBe('true');
+      expect(again.text).toBe(created[0]!.text);
+    });
+  });
+
+  describe('that is away', () => {
+    // A key that was changed just now is not remembered yet.
+    beforeAll(async () => {
+      await new Promise((resume) => setTimeout(resume, 1_500));
+      await client.get('/v1/pets');
+    });
+
+    async function expectOutage(limitMs: number): Promise<void> {
+      const started = performance.now();
+      const [list, create, unknown] = await Promise.all([
+        client.get('/v1/pets'),
+        client.post('/v1/pets', rex),
+        service.anonymous().get('/v1/pets', { authorization: `Bearer ${unknownKey}` }),
+      ]);
+      for (const answer of [list, create, unknown]) {
+        expectError(answer, 503, 'service_unavailable');
+        expectRateHeaders(answer);
+        expect(answer.headers['retry-after']).toMatch(/^\d+$/);
+      }
+      expect(performance.now() - started).toBeLessThan(limitMs);
+      expectError(await service.anonymous().get('/v1/pets'), 401, 'missing_api_key');
+      expectError(await client.get('/v1/nope'), 404, 'not_found');
+      expectError(await client.send('/v1/pets', { method: 'PUT' }), 405, 'method_not_allowed');
+      expect((await client.get('/health/live')).status).toBe(200);
+      expect((await client.get('/health/ready')).status).toBe(503);
+    }
+    async function expectRecovery(): Promise<void> {
+      const deadline = performance.now() + 5_000;
+      while ((await client.post('/v1/pets', rex)).status !== 201) {
+        expect(performance.now()).toBeLessThan(deadline);
+        await new Promise((resume) => setTimeout(resume, 100));
+      }
+      expect((await client.get('/v1/pets')).status).toBe(200);
+      expect((await client.get('/health/ready')).status).toBe(200);
+    }
+    const unknownKey = mintKey();
+
+    it('costs 503 where it is needed, and nothing else; it is used again when it is back', async () => {
+      await server.stop();
+      try {
+        await expectOutage(5_000);
+      } finally {
+        await server.run();
+      }
+      await expectRecovery();
+    }, 60_000);
+
+    it('hangs nothing when it stalls', async () => {
+      server.stall();
+      try {
+        await expectOutage(8_000);
+      } finally {
+        server.resume();
+      }
+      await expectRecovery();
+    }, 60_000);
+
+    it('is not missed when its connections are killed', async () => {
+      await server.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+          WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'`,
+      );
+      await expectRecovery();
+    }, 60_000);
+  });
+});
+
+function cursorOf({ headers }: Answer): string | undefined {
+  return /cursor=([\w-]+)>/.exec((headers.link as string | undefined) ?? '')?.[1];
+}

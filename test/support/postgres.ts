@@ -1,0 +1,127 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { Client } from 'pg';
+
+/** A private PostgreSQL in a temporary directory, on a port of its own. */
+export class PostgresServer {
+  private child: ChildProcess | undefined;
+
+  private constructor(
+    private readonly programs: string,
+    private readonly directory: string,
+    readonly port: number,
+    private readonly account: { uid?: number; gid?: number },
+  ) {}
+
+  /** @param initdb the path of that program; the others are beside it */
+  static async start(initdb: string): Promise<PostgresServer> {
+    const account = unprivileged();
+    const directory = mkdtempSync(join(tmpdir(), 'petstore-postgres-'));
+    if (account.uid !== undefined) chownSync(directory, account.uid, account.gid!);
+    const options = ['--no-sync', '--auth=trust', '--username=postgres', '--encoding=UTF8'];
+    execFileSync(initdb, ['-D', join(directory, 'data'), ...options], {
+      ...account,
+      cwd: directory,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const server = new PostgresServer(dirname(initdb), directory, await freePort(), account);
+    await server.run();
+    return server;
+  }
+
+  get url(): string {
+    return `postgres://postgres@127.0.0.1:${this.port}/postgres`;
+  }
+
+  /** An empty database; resolves to its URL. */
+  async createDatabase(): Promise<string> {
+    const name = `test_${process.pid}_${Date.now().toString(36)}_${Math.floor(Math.random() * 1e9)}`;
+    await this.query(`CREATE DATABASE ${name}`);
+    return this.url.replace(/postgres$/, name);
+  }
+
+  async query(sql: string): Promise<unknown[]> {
+    const client = new Client({ connectionString: this.url });
+    await client.connect();
+    try {
+      return (await client.query(sql)).rows as unknown[];
+    } finally {
+      await client.end();
+    }
+  }
+
+  /** Starts it, again after a `stop()`. */
+  async run(): Promise<void> {
+    const settings = [
+      'fsync=off',
+      `unix_socket_directories=${this.directory}`,
+      'max_connections=200',
+    ];
+    this.child = spawn(
+      join(this.programs, 'postgres'),
+      [
+        ...['-D', join(this.directory, 'data'), '-p', String(this.port), '-h', '127.0.0.1'],
+        ...settings.flatMap((setting) => ['-c', setting]),
+      ],
+      { ...this.account, cwd: this.directory, stdio: 'ignore' },
+    );
+    const deadline = performance.now() + 15_000;
+    while (performance.now() < deadline) {
+      const rows = await this.query('SELECT 1').catch(() => undefined);
+      if (rows !== undefined) return;
+      await new Promise((resume) => setTimeout(resume, 50));
+    }
+    throw new Error('PostgreSQL did not start');
+  }
+
+  /** SIGINT: it ends its connections and shuts down. */
+  async stop(): Promise<void> {
+    const { child } = this;
+    if (child?.exitCode !== null || child.signalCode !== null) return;
+    const closed = once(child, 'close');
+    child.kill('SIGCONT');
+    child.kill('SIGINT');
+    await closed;
+  }
+
+  /** Every process of it stands still, connections stay open. */
+  stall(): void {
+    this.signalAll('STOP');
+  }
+
+  resume(): void {
+    this.signalAll('CONT');
+  }
+
+  async remove(): Promise<void> {
+    if (this.child?.exitCode === null) this.resume();
+    await this.stop();
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+
+  private signalAll(signal: 'STOP' | 'CONT'): void {
+    const pid = String(this.child!.pid);
+    const children = execFileSync('pgrep', ['-P', pid], { encoding: 'utf8' }).split('\n');
+    execFileSync('kill', [`-${signal}`, pid, ...children.filter(Boolean)]);
+  }
+}
+
+/** PostgreSQL refuses to run as root: then it runs as the user that its package made. */
+function unprivileged(): { uid?: number; gid?: number } {
+  if (process.getuid?.() !== 0) return {};
+  const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
+  return { uid: id('-u'), gid: id('-g') };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
