@@ -1,0 +1,9 @@
+// The ceiling: node:http and a constant page of the same size as a page of ours. Nothing can be faster here.
+import { createServer } from 'node:http';
+
+const [, , bytes, port] = process.argv;
+const body = 'x'.repeat(Number(bytes));
+createServer((_request, response) => {
+  response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' });
+  response.end(body);
+}).listen(Number(port), '127.0.0.1');

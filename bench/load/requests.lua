@@ -1,0 +1,30 @@
+-- One request after the other, each with the next of the keys. Arguments: work, file of keys, animals.
+local keys, count, work, animals = {}, 0, "list", 1
+
+function init(args)
+  work, animals = args[1], tonumber(args[3])
+  for key in io.lines(args[2]) do keys[#keys + 1] = key end
+end
+
+function request()
+  count = count + 1
+  local headers = { ["Authorization"] = "Bearer " .. keys[count % #keys + 1] }
+  if work == "list" then return wrk.format("GET", "/v1/pets?limit=20", headers) end
+  if work == "get" then
+    return wrk.format("GET", "/v1/pets/" .. (count * 7919 % animals + 1), headers)
+  end
+  headers["Content-Type"] = "application/json"
+  local body = '{"name":"Rex ' .. count .. '","categoryId":7,"status":"available"}'
+  return wrk.format("POST", "/v1/pets", headers, body)
+end
+
+local statuses = {}
+function response(status)
+  statuses[status] = (statuses[status] or 0) + 1
+end
+
+function done(summary, latency)
+  io.write(string.format('RESULT {"requests":%d,"seconds":%.6f,"p99Ms":%.3f,"errors":%d}\n',
+    summary.requests, summary.duration / 1e6, latency:percentile(99) / 1e3,
+    summary.errors.status + summary.errors.connect + summary.errors.read + summary.errors.timeout))
+end
