@@ -2,6 +2,7 @@ import type { Database, Statement as Prepared } from 'better-sqlite3';
 import type { DataSource } from 'typeorm';
 import { Engine } from './engine.js';
 import { isBusy } from './outage.js';
+import { SqliteFile } from './sqlite.file.js';
 import type { Dialect, Parameter, Statement, Step, Work } from './statement.js';
 
 export const SQLITE: Dialect = {
@@ -28,11 +29,13 @@ interface Unit {
  */
 export class SqliteEngine extends Engine {
   private readonly prepared = new Map<Statement, Prepared>();
+  private readonly file: SqliteFile;
   private units: Unit[] = [];
   private waitingSince = 0;
 
   constructor(private readonly dataSource: DataSource) {
     super();
+    this.file = new SqliteFile(this.database.name);
   }
 
   query<Row>(statement: Statement<Row>, ...parameters: Parameter[]): Row[] {
@@ -53,7 +56,10 @@ export class SqliteEngine extends Engine {
   }
 
   ping(): Promise<void> {
-    return Promise.resolve().then(() => void this.database.pragma('schema_version'));
+    return Promise.resolve().then(() => {
+      this.file.assertInPlace();
+      this.database.pragma('schema_version');
+    });
   }
 
   private readonly commit = (): void => {
@@ -87,6 +93,7 @@ export class SqliteEngine extends Engine {
 
   /** Fails at once where another process is writing: waiting here would hold up everyone. */
   private begin(): void {
+    this.file.assertInPlace();
     this.database.exec('PRAGMA busy_timeout = 0; BEGIN IMMEDIATE');
   }
 
@@ -132,7 +139,8 @@ export class SqliteEngine extends Engine {
   private prepare(statement: Statement): Prepared {
     let prepared = this.prepared.get(statement);
     if (prepared === undefined) {
-      prepared = this.database.prepare(positional(statement.text(SQLITE)));
+      prepared = this.prepareDirectly(positional(statement.text(SQLITE)));
+      if (statement.isColumn) prepared.pluck();
       // A write without RETURNING has no rows to give.
       if (!prepared.reader) {
         const write = prepared.run.bind(prepared);
@@ -141,6 +149,12 @@ export class SqliteEngine extends Engine {
       this.prepared.set(statement, prepared);
     }
     return prepared;
+  }
+
+  /** Without the exact integers that TypeORM needs: statements cast what might be rounded to text. */
+  private prepareDirectly(text: string): Prepared {
+    const { prepare } = Object.getPrototypeOf(this.database) as Pick<Database, 'prepare'>;
+    return prepare.call(this.database, text);
   }
 
   private get database(): Database {

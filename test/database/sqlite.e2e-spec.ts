@@ -1,3 +1,4 @@
+import { copyFileSync, existsSync, renameSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { DataSource } from 'typeorm';
 import { Engine } from '../../src/database/engine.js';
@@ -67,6 +68,18 @@ describe('the embedded database', () => {
     expect(await count('after')).toBe(1);
   });
 
+  it('commits what comes at once together', async () => {
+    const { databaseConnection: database } = dataSource.driver as unknown as {
+      databaseConnection: Database.Database;
+    };
+    const exec = jest.spyOn(database, 'exec');
+    await Promise.all(Array.from({ length: 50 }, () => engine.write(insert('together'))));
+    const commits = exec.mock.calls.filter(([sql]) => sql === 'COMMIT');
+    exec.mockRestore();
+    expect(commits).toHaveLength(1);
+    expect(await count('together')).toBe(50);
+  });
+
   it('reports the failure of a unit that is alone', async () => {
     await expect(engine.write(() => run(FAIL))).rejects.toMatchObject({
       code: 'SQLITE_CONSTRAINT_NOTNULL',
@@ -107,5 +120,35 @@ describe('the embedded database', () => {
     blocker.exec('COMMIT');
     blocker.close();
     expect((await client.post('/v1/pets', rex)).status).toBe(201);
+  });
+
+  describe('moved away', () => {
+    const aside = (): string => `${file()}.aside`;
+    const ready = () => service.anonymous().get('/health/ready');
+    const isRefused = async (): Promise<void> => {
+      const refused = await client.post('/v1/pets', rex);
+      expectError(refused, 503, 'service_unavailable');
+      expectRateHeaders(refused);
+      expect(refused.headers['retry-after']).toMatch(/^[1-9]\d*$/);
+      expect((await ready()).status).toBe(503);
+    };
+
+    afterEach(() => {
+      if (existsSync(aside())) renameSync(aside(), file());
+    });
+
+    it('takes no writes, and is not ready, until it is back', async () => {
+      renameSync(file(), aside());
+      await isRefused();
+      renameSync(aside(), file());
+      expect((await client.post('/v1/pets', rex)).status).toBe(201);
+      expect((await ready()).status).toBe(200);
+    });
+
+    it('is not taken for a copy in its place', async () => {
+      renameSync(file(), aside());
+      copyFileSync(aside(), file());
+      await isRefused();
+    });
   });
 });
