@@ -80,12 +80,10 @@ export class PostgresEngine extends Engine {
   ): Promise<unknown[]> {
     let text = this.texts.get(statement);
     if (text === undefined) this.texts.set(statement, (text = statement.text(POSTGRES)));
-    const { rows } = await connection.query({
-      name: statement.name,
-      text,
-      values: [...parameters],
-    });
-    return rows as unknown[];
+    const query = { name: statement.name, text, values: [...parameters] };
+    if (!statement.isColumn) return (await connection.query(query)).rows as unknown[];
+    const { rows } = await connection.query<[unknown]>({ ...query, rowMode: 'array' });
+    return rows.map(([value]) => value);
   }
 
   private get pool(): Pool {

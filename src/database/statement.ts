@@ -8,7 +8,7 @@ export interface Dialect {
 
 /**
  * One SQL statement, prepared once per connection. Its text numbers parameters `$1`, `$2`, ... in the
- * order of their use, each used once.
+ * order of their use, each used once. An int64 result that a Number might round is cast to text.
  * @typeParam Row the shape of a result row
  */
 export class Statement<Row = unknown> {
@@ -19,7 +19,14 @@ export class Statement<Row = unknown> {
     /** Names the prepared statement on the server; unique in the application. */
     readonly name: string,
     readonly text: (dialect: Dialect) => string,
+    /** Whether a row is not an object, but the value of its only column. */
+    readonly isColumn = false,
   ) {}
+
+  /** A statement of one column, whose values are given as they are: half the cost of an object each. */
+  static ofColumn<Value>(name: string, text: (dialect: Dialect) => string): Statement<Value> {
+    return new Statement<Value>(name, text, true);
+  }
 }
 
 export type Parameter = string | number | bigint | null;

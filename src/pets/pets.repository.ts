@@ -6,42 +6,29 @@ import type { PetStatus } from './pet.entity.js';
 
 /**
  * An animal as JSON text, made by the database: it writes an int64 exactly, and no object is made of a
- * row only to be taken apart again. A status that is unset has no member.
+ * row only to be taken apart again. A status that is unset has no member. The id comes first: `idOf`.
  */
 const petJson = ({ jsonString }: Dialect): string =>
   `'{"id":' || id || ',"name":' || ${jsonString('name')} || ',"categoryId":' || category_id ||
     CASE WHEN status IS NULL THEN '}' ELSE ',"status":"' || status || '"}' END`;
 
-const page = (dialect: Dialect, filter: string, limit: string, moreFilter: string): string =>
-  `SELECT body, CAST(last AS varchar) AS last,
-      EXISTS (SELECT 1 FROM pets WHERE ${moreFilter}id > page.last) AS more
-    FROM (
-      SELECT '[' || coalesce(string_agg(pet, ','), '') || ']' AS body, max(id) AS last
-      FROM (SELECT id, ${petJson(dialect)} AS pet FROM pets WHERE ${filter} ORDER BY id LIMIT ${limit})
-        AS pet
-    ) AS page`;
-
-export interface PetPage {
-  /** A JSON array of the animals. */
-  body: string;
-  /** The id of the last of them; null on an empty page. */
-  last: string | null;
-  /** Whether more follow. */
-  more: boolean | number;
-}
-
-const PAGE = new Statement<PetPage>('pets.page', (dialect) => page(dialect, 'id > $1', '$2', ''));
-const PAGE_OF_STATUS = new Statement<PetPage>('pets.page-of-status', (dialect) =>
-  page(dialect, 'status = $2 AND id > $3', '$4', 'status = $1 AND '),
+const PAGE = Statement.ofColumn<string>(
+  'pets.page',
+  (dialect) => `SELECT ${petJson(dialect)} FROM pets WHERE id > $1 ORDER BY id LIMIT $2`,
 );
-const FIND = new Statement<{ pet: string }>(
+const PAGE_OF_STATUS = Statement.ofColumn<string>(
+  'pets.page-of-status',
+  (dialect) =>
+    `SELECT ${petJson(dialect)} FROM pets WHERE status = $1 AND id > $2 ORDER BY id LIMIT $3`,
+);
+const FIND = Statement.ofColumn<string>(
   'pets.find',
-  (dialect) => `SELECT ${petJson(dialect)} AS pet FROM pets WHERE id = $1`,
+  (dialect) => `SELECT ${petJson(dialect)} FROM pets WHERE id = $1`,
 );
-const INSERT = new Statement<{ id: string; pet: string }>(
+const INSERT = Statement.ofColumn<string>(
   'pets.insert',
   (dialect) => `INSERT INTO pets (name, category_id, status) VALUES ($1, $2, $3)
-    RETURNING CAST(id AS varchar) AS id, ${petJson(dialect)} AS pet`,
+    RETURNING ${petJson(dialect)}`,
 );
 
 /** So many at once that a running server can write in between. */
@@ -60,23 +47,33 @@ const SEED = new Statement(
     ORDER BY i`,
 );
 
+/** The id that the JSON text of an animal begins with. */
+export function idOf(pet: string): string {
+  return pet.slice('{"id":'.length, pet.indexOf(','));
+}
+
 /** Animals as JSON text, read and written with prepared statements. */
 @Injectable()
 export class PetsRepository {
   constructor(private readonly engine: Engine) {}
 
-  /** The animals after an id, in the order of their ids. Costs the same wherever the page begins. */
-  async page(status: PetStatus | undefined, after: bigint, limit: number): Promise<PetPage> {
-    const [row] =
-      status === undefined
-        ? await this.engine.query(PAGE, after, limit)
-        : await this.engine.query(PAGE_OF_STATUS, status, status, after, limit);
-    return row!;
+  /**
+   * At most `count` animals after an id, in the order of their ids. Costs the same wherever it begins.
+   */
+  page(status: PetStatus | undefined, after: bigint, count: number): string[] | Promise<string[]> {
+    return status === undefined
+      ? this.engine.query(PAGE, after, count)
+      : this.engine.query(PAGE_OF_STATUS, status, after, count);
   }
 
   async find(id: bigint): Promise<string | undefined> {
-    const [row] = await this.engine.query(FIND, id);
-    return row?.pet;
+    const [pet] = await this.engine.query(FIND, id);
+    return pet;
+  }
+
+  *insert({ name, categoryId, status }: NewPet): Work<string> {
+    const [pet] = yield* run(INSERT, name, categoryId, status ?? null);
+    return pet!;
   }
 
   /** Adds made-up animals, the same every time, some thousand to a transaction. */
@@ -87,10 +84,5 @@ export class PetsRepository {
       await this.engine.write(() => run(SEED, from + size, from));
       progress((done += size));
     }
-  }
-
-  *insert({ name, categoryId, status }: NewPet): Work<{ id: string; pet: string }> {
-    const [row] = yield* run(INSERT, name, categoryId, status ?? null);
-    return row!;
   }
 }

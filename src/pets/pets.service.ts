@@ -9,7 +9,7 @@ import { type Creation, IdempotencyService } from '../idempotency/idempotency.se
 import type { IdempotentRequest } from '../idempotency/idempotent-request.js';
 import { PetCursor } from './pet-cursor.js';
 import type { ListPetsQuery, NewPet } from './pet.dto.js';
-import { PetsRepository } from './pets.repository.js';
+import { idOf, PetsRepository } from './pets.repository.js';
 
 const CANONICAL_ID = /^[1-9]\d{0,18}$/;
 
@@ -26,13 +26,15 @@ export class PetsService {
     if (cursor !== undefined && cursor.status !== status) {
       throw invalidRequest(['cursor must be used with the status of its own list']);
     }
-    const { body, last, more } = await this.pets.page(status, cursor?.after ?? 0n, limit);
-    if (last === null || !more) return new JsonAnswer(body);
+    // One more than asked for tells whether another page follows.
+    const pets = await this.pets.page(status, cursor?.after ?? 0n, limit + 1);
+    if (pets.length <= limit) return new JsonAnswer(`[${pets.join()}]`);
+    pets.pop();
 
     const filter = status === undefined ? '' : `status=${status}&`;
-    const next = new PetCursor(status, BigInt(last)).toString();
+    const next = new PetCursor(status, BigInt(idOf(pets[limit - 1]!))).toString();
     const url = `${this.address.baseUrl}/pets?${filter}limit=${limit}&cursor=${next}`;
-    return new JsonAnswer(body, { link: `<${url}>; rel="next"` });
+    return new JsonAnswer(`[${pets.join()}]`, { link: `<${url}>; rel="next"` });
   }
 
   async create(pet: NewPet, request: IdempotentRequest | undefined): Promise<JsonAnswer> {
@@ -53,7 +55,7 @@ export class PetsService {
   }
 
   private *insert(pet: NewPet): Work<Creation> {
-    const created = yield* this.pets.insert(pet);
-    return { answer: created.pet, location: `/pets/${created.id}` };
+    const answer = yield* this.pets.insert(pet);
+    return { answer, location: `/pets/${idOf(answer)}` };
   }
 }
