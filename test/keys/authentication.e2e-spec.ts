@@ -1,6 +1,7 @@
 import { mintKey } from '../../src/keys/api-key-format.js';
 import { KeysService } from '../../src/keys/keys.service.js';
 import { Client } from '../support/client.js';
+import { eventually } from '../support/eventually.js';
 import { FakeClock } from '../support/clock.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
 import { startService, type TestService } from '../support/start-service.js';
@@ -123,12 +124,3 @@ describe('authentication', () => {
     });
   });
 });
-
-/** Within a second, which is what is promised. */
-async function eventually(holds: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 1_000;
-  while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error('It did not come about within a second');
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
