@@ -17,6 +17,8 @@ import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { Redis } from 'ioredis';
+import pg from 'pg';
 import './build-if-stale.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -127,23 +129,21 @@ async function startPostgres(initdb, directory, port) {
     ...options,
     stopSignal: 'SIGINT',
   });
-  const client = [...address, '-U', 'petstore'];
+  const server = `postgres://petstore@127.0.0.1:${port}`;
   await waitFor('PostgreSQL', async () => {
-    execFileSync(join(programs, 'psql'), [...client, '-d', 'postgres', '-qc', 'SELECT 1'], {
-      ...options,
-      stdio: 'ignore',
-    });
+    const client = new pg.Client({ connectionString: `${server}/postgres` });
+    await client.connect();
+    await client.query('CREATE DATABASE petstore');
+    await client.end();
     return true;
   });
-  execFileSync(join(programs, 'createdb'), [...client, 'petstore'], options);
-  return `postgres://petstore@127.0.0.1:${port}/petstore`;
+  return `${server}/petstore`;
 }
 
 async function startRedis(program, directory, port) {
   mkdirSync(directory);
   const settings = ['--bind', '127.0.0.1', '--port', String(port), '--dir', directory];
   start('redis', program, [...settings, '--appendonly', 'yes', '--maxmemory-policy', 'noeviction']);
-  const { Redis } = await import('ioredis');
   const client = new Redis({
     port,
     host: '127.0.0.1',
@@ -162,12 +162,13 @@ async function startRedis(program, directory, port) {
 /** The committed site on local addresses, under a main configuration that needs no privileges. */
 async function startNginx(program, directory, port, nodePorts) {
   mkdirSync(directory);
-  const upstreams = nodePorts.map((nodePort) => `server 127.0.0.1:${nodePort} max_fails=0;`);
+  const upstreams = nodePorts.map(
+    (nodePort) => `server 127.0.0.1:${nodePort} max_fails=3 fail_timeout=1s;`,
+  );
   const site = readFileSync(join(root, 'deploy/nginx/petstore.conf'), 'utf8')
     .replace(/^\s*server node\d:3000 .*;\n/gm, '')
     .replace('upstream petstore {', `upstream petstore {\n    ${upstreams.join('\n    ')}`)
-    .replace('listen 8080', `listen 127.0.0.1:${port}`)
-    .replace(/^\s*resolver .*\n/gm, '');
+    .replace('listen 8080', `listen 127.0.0.1:${port}`);
   writeFileSync(join(directory, 'petstore.conf'), site);
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
     .map((kind) => `${kind}_temp_path ${directory}/${kind};`)

@@ -5,6 +5,7 @@ import { delimiter, join } from 'node:path';
 const ENGINES = {
   chromium: { program: 'chromium', package: 'chromium', beside: [] },
   redis: { program: 'redis-server', package: 'redis-server', beside: [] },
+  nginx: { program: 'nginx', package: 'nginx', beside: ['/usr/sbin'] },
   postgres: {
     program: 'initdb',
     package: 'postgresql',
