@@ -67,6 +67,13 @@ export default tseslint.config(
     },
   },
   {
+    files: ['examples/**/*.ts'],
+    rules: {
+      // A guest knows the public surface alone.
+      'no-restricted-imports': ['error', { patterns: [{ regex: '/src/(?!index\\.js$)' }] }],
+    },
+  },
+  {
     files: ['test/**/*.ts', '**/*.spec.ts'],
     rules: {
       // What comes back from a socket has the type that the test is there to find out.

@@ -1,5 +1,11 @@
 import { Body, Controller, Get, Param, Post } from '@nestjs/common';
-import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import {
+  ApiCreatedResponse,
+  ApiNotFoundResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiTags,
+} from '@nestjs/swagger';
 import { RequireScope } from '../../src/index.js';
 import { NewOrder, OrderBody } from './order.dto.js';
 import { OrdersService } from './orders.service.js';
@@ -21,6 +27,7 @@ export class OrdersController {
   @RequireScope('orders:read')
   @ApiOperation({ summary: 'Get an order by its ID' })
   @ApiOkResponse({ description: 'The order.', type: OrderBody })
+  @ApiNotFoundResponse({ description: 'There is no such order.' })
   getOrder(@Param('orderId') orderId: string): Promise<OrderBody> {
     return this.orders.get(orderId);
   }

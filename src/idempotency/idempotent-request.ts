@@ -56,9 +56,9 @@ export function ApiIdempotent(): MethodDecorator {
       required: false,
       description:
         'Makes it safe to repeat the request: within 24 hours a repeat with the same key and body ' +
-        'gets the first answer and creates nothing.',
-      schema: { type: 'string', minLength: 1, maxLength: MAX_LENGTH },
-      example: '8e03978e-40d5-43e8-bc93-6894a57f9324',
+        'gets the first answer and creates nothing. A fresh UUID will do.',
+      // Without an example: the page would send that one with every animal, and so create only one.
+      schema: { type: 'string', minLength: 1, maxLength: MAX_LENGTH, pattern: PRINTABLE.source },
     }),
     ApiResponse({
       status: 409,

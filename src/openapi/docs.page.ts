@@ -1,3 +1,15 @@
+/**
+ * Of the documented responses, errors repeat the six headers of every response, which come first: the
+ * page shows only what is their own.
+ */
+const STYLE = `
+      #swagger-ui .response[data-code^='4'] .headers tbody tr:nth-child(-n + 6),
+      #swagger-ui .response[data-code^='5'] .headers tbody tr:nth-child(-n + 6),
+      #swagger-ui .response:is([data-code^='4'], [data-code^='5'])
+        .headers-wrapper:not(:has(tbody tr:nth-child(7))) {
+        display: none;
+      }`;
+
 /** The page of Swagger UI; all that it loads is served beside it. */
 export const PAGE = `<!doctype html>
 <html lang="en">
@@ -7,6 +19,8 @@ export const PAGE = `<!doctype html>
     <title>Pet Store API</title>
     <link rel="stylesheet" href="/docs/swagger-ui.css" />
     <link rel="icon" type="image/png" href="/docs/favicon-32x32.png" />
+    <style>${STYLE}
+    </style>
   </head>
   <body>
     <div id="swagger-ui"></div>

@@ -6,7 +6,6 @@ import {
   ApiOkResponse,
   ApiOperation,
   ApiParam,
-  ApiResponse,
   ApiTags,
 } from '@nestjs/swagger';
 import { Deprecated } from '../http/deprecation.js';
@@ -35,7 +34,6 @@ export class PetsController {
       'address of the next page; following it to the end visits every animal once.',
   })
   @ApiOkResponse({ description: 'A page of animals.', type: [PetBody] })
-  @ApiBadRequestResponse({ description: 'A query parameter is not valid.', type: ErrorBody })
   listPets(@Query() query: ListPetsQuery): Promise<JsonAnswer> {
     return this.pets.list(query);
   }
@@ -49,8 +47,6 @@ export class PetsController {
     description: 'The body is missing required fields or contains invalid values.',
     type: ErrorBody,
   })
-  @ApiResponse({ status: 413, description: 'The body is larger than 64 KiB.', type: ErrorBody })
-  @ApiResponse({ status: 415, description: 'The body is not UTF-8 JSON.', type: ErrorBody })
   createPet(
     @Body() pet: NewPet,
     @Idempotency() request: IdempotentRequest | undefined,
@@ -77,7 +73,6 @@ export class PetsController {
     example: 42,
   })
   @ApiOkResponse({ description: 'The animal.', type: PetBody })
-  @ApiBadRequestResponse({ description: 'A query parameter was sent.', type: ErrorBody })
   @ApiNotFoundResponse({ description: 'There is no such animal.', type: ErrorBody })
   getPet(@Param('petId') petId: string): Promise<JsonAnswer> {
     return this.pets.get(petId);

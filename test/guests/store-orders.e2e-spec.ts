@@ -1,6 +1,7 @@
 import { storeOrders } from '../../examples/store-orders/orders.module.js';
-import type { Client } from '../support/client.js';
+import { Client } from '../support/client.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
+import { Workplace } from '../support/petstore-process.js';
 import { startService, type TestService } from '../support/start-service.js';
 
 const order = { petId: 42, quantity: 1 };
@@ -36,6 +37,20 @@ describe('a guest module', () => {
     expectError(await client.get('/v1/pets'), 403, 'insufficient_scope');
   });
 
+  it('is opened by a key that the command line has issued with its scope', async () => {
+    const workplace = new Workplace({ DATABASE_URL: service.config.databaseUrl });
+    const issued = await workplace.json(
+      ...['keys', 'issue', '--name', 'o', '--plan', 'free', '--scopes', 'orders:read'],
+    );
+    workplace.remove();
+    expect(issued.scopes).toEqual(['orders:read']);
+    const reader = new Client(service.origin, issued.key);
+    const { id } = (await client.post('/v1/store/orders', order)).json();
+    expect((await reader.get(`/v1/store/orders/${id}`)).json()).toEqual({ ...order, id });
+    expectError(await reader.post('/v1/store/orders', order), 403, 'insufficient_scope');
+    reader.close();
+  });
+
   it('is under the quota of its callers', async () => {
     const spent = await service.client({
       plan: 'enterprise',
@@ -54,7 +69,14 @@ describe('a guest module', () => {
       '"more" is not a known member; petId must be a whole number from 1 to 1000000; quantity is required',
     );
     expectError(await client.get('/v1/store/orders/x'), 404, 'not_found');
-    expectError(await client.get('/v1/store/orders/x?y=1'), 400, 'invalid_request');
+    expectError(await client.post('/v1/store/orders', '{'), 400, 'malformed_json');
+    const text = { 'content-type': 'text/plain' };
+    expectError(await client.post('/v1/store/orders', order, text), 415, 'unsupported_media_type');
+    for (const query of ['/v1/store/orders/x?y=1', '/v1/store/orders/x?y=1&y=2']) {
+      const unknown = await client.get(query);
+      expectError(unknown, 400, 'invalid_request');
+      expect(unknown.json().message).toBe('"y" is not a known query parameter');
+    }
     const wrong = await client.send('/v1/store/orders', { method: 'DELETE' });
     expectError(wrong, 405, 'method_not_allowed');
     expect(wrong.headers.allow).toBe('POST');
@@ -66,8 +88,24 @@ describe('a guest module', () => {
     expect(post.operationId).toBe('placeOrder');
     expect(post.security).toEqual([{ apiKey: ['orders:write'] }]);
     expect(Object.keys(post.responses)).toEqual(
-      expect.arrayContaining(['201', '401', '403', '429', '500', '503']),
+      expect.arrayContaining([
+        '201',
+        '400',
+        '401',
+        '403',
+        '405',
+        '413',
+        '415',
+        '429',
+        '500',
+        '503',
+      ]),
     );
     expect(post.responses['201'].headers).toHaveProperty('X-RateLimit-Limit');
+    const { get } = paths['/store/orders/{orderId}'];
+    expect(get.security).toEqual([{ apiKey: ['orders:read'] }]);
+    expect(Object.keys(get.responses['404'].content['application/json'].examples)).toEqual([
+      'not_found',
+    ]);
   });
 });

@@ -86,6 +86,8 @@ describe('the OpenAPI document', () => {
     expect(NewPet.properties.name).toMatchObject({ type: 'string', minLength: 1, maxLength: 255 });
     expect(NewPet.properties.categoryId).toMatchObject({ type: 'integer', format: 'int64' });
     expect(Object.keys(NewPet.properties)).toEqual(['name', 'categoryId', 'status']);
+    expect(NewPet.additionalProperties).toBe(false);
+    expect(Pet.additionalProperties).toBeUndefined();
     expect([...Pet.required].sort()).toEqual(['categoryId', 'id', 'name']);
     expect(Pet.properties.id).toMatchObject({ type: 'integer', format: 'int64' });
     expect(Pets).toMatchObject({ type: 'array', items: { $ref: '#/components/schemas/Pet' } });
@@ -117,6 +119,33 @@ describe('the OpenAPI document', () => {
     expect(list.responses['200'].headers).toHaveProperty('Link');
     expect(create.responses['201'].headers).toHaveProperty('Location');
     expect(list.responses['429'].headers).toHaveProperty('Retry-After');
+  });
+
+  it.each([
+    ['/pets', 'get', '400', ['invalid_request', 'malformed_request']],
+    ['/pets', 'post', '400', ['invalid_request', 'malformed_json', 'malformed_request']],
+    ['/pets/{petId}', 'get', '404', ['pet_not_found']],
+    ['/pets/{petId}', 'get', '429', ['rate_limit_exceeded', 'key_banned']],
+  ])('has for %s, %s, the codes of a %s that it may answer', (path, method, status, codes) => {
+    const { content } = document.paths[path][method].responses[status];
+    expect(Object.keys(content['application/json'].examples)).toEqual(codes);
+  });
+
+  it.each([
+    ['Rex', true],
+    [' \u2028x', true],
+    ['😀', true],
+    ['a b', true],
+    ['', false],
+    [' \u3000', false],
+    ['a\u0000', false],
+    ['\u0085b', false],
+  ])('has a pattern for names that tells %j as the service does', async (name, valid) => {
+    const pattern = new RegExp(document.components.schemas.NewPet.properties.name.pattern, 'u');
+    expect(pattern.test(name)).toBe(valid);
+    const client = await service.client();
+    const { status } = await client.post('/v1/pets', { name, categoryId: 1 });
+    expect(status).toBe(valid ? 201 : 400);
   });
 
   it('marks getPet deprecated, with its date and its replacement', () => {

@@ -1,0 +1,107 @@
+/** Every header of the API: `[description, schema, example]`. */
+const HEADERS = {
+  'X-RateLimit-Limit': ['The limit in force for the caller.', integer(1), 60],
+  'X-RateLimit-Remaining': ['Requests remaining in the current window.', integer(0), 59],
+  'X-RateLimit-Reset': ['Unix timestamp at which the limit resets.', integer(0), 1764892860],
+  RateLimit: [
+    'What is left of each window, and the seconds until it resets.',
+    { type: 'string' },
+    '"minute";r=59;t=17,"day";r=999;t=40211',
+  ],
+  'RateLimit-Policy': [
+    'The quota of each window.',
+    { type: 'string' },
+    '"minute";q=60;w=60,"day";q=1000;w=86400',
+  ],
+  'X-Request-Id': [
+    "Names the request: the caller's own, or a fresh one.",
+    { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
+    '3d6f1f0e-7c1b-4b52-9d3c-0b1f0f3a5f10',
+  ],
+  'Retry-After': ['Seconds to wait before the request is repeated.', integer(1), 17],
+  'WWW-Authenticate': [
+    'How to authenticate (RFC 6750).',
+    { type: 'string' },
+    'Bearer realm="pet-store", error="invalid_token"',
+  ],
+  Allow: ['The methods that the resource has.', { type: 'string' }, 'GET, HEAD, POST'],
+  Link: [
+    'Links to other resources (RFC 8288).',
+    { type: 'string' },
+    '<http://localhost:3000/v1/pets?limit=20&cursor=OjIw>; rel="next"',
+  ],
+  Location: [
+    'The address of the new animal.',
+    { type: 'string', format: 'uri' },
+    'http://localhost:3000/v1/pets/42',
+  ],
+  'Idempotent-Replayed': [
+    'Sent where this is the answer to an earlier request.',
+    { type: 'string', enum: ['true'] },
+    'true',
+  ],
+  Deprecation: [
+    'Since when the operation is deprecated (RFC 9745).',
+    { type: 'string' },
+    '@1764892800',
+  ],
+  Sunset: [
+    'When the operation is to be removed (RFC 8594).',
+    { type: 'string' },
+    'Thu, 05 Dec 2030 00:00:00 GMT',
+  ],
+} as const;
+type HeaderName = keyof typeof HEADERS;
+
+const ON_EVERY_RESPONSE: readonly HeaderName[] = [
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'RateLimit',
+  'RateLimit-Policy',
+  'X-Request-Id',
+];
+
+/** What belongs to one status only. */
+const BY_STATUS: Record<string, readonly HeaderName[]> = {
+  401: ['WWW-Authenticate'],
+  405: ['Allow'],
+  409: ['Retry-After'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+};
+
+/** What belongs to one operation's success only. */
+const BY_OPERATION: Record<string, readonly HeaderName[]> = {
+  listPets: ['Link'],
+  createPet: ['Location', 'Idempotent-Replayed'],
+};
+
+/** The headers as components, each defined once. */
+export function headerComponents(): Record<string, object> {
+  return Object.fromEntries(
+    Object.entries(HEADERS).map(([name, [description, schema, example]]) => [
+      name,
+      { description, schema, example },
+    ]),
+  );
+}
+
+/** References to the headers of one response. */
+export function headersOf(
+  operation: { operationId?: string; deprecated?: boolean },
+  status: string,
+): Record<string, { $ref: string }> {
+  const isError = Number(status) >= 400;
+  const names = [
+    ...ON_EVERY_RESPONSE,
+    ...(BY_STATUS[status] ?? []),
+    ...(isError ? [] : (BY_OPERATION[operation.operationId ?? ''] ?? [])),
+    ...(operation.deprecated ? (['Deprecation', 'Sunset', 'Link'] as const) : []),
+  ];
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+function integer(minimum: number) {
+  return { type: 'integer', minimum };
+}
