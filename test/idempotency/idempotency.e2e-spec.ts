@@ -1,5 +1,9 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import type { Client } from '../support/client.js';
+import { PetsRepository } from '../../src/pets/pets.repository.js';
+import { Client } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
 import { startService, type TestService } from '../support/start-service.js';
@@ -115,10 +119,46 @@ describe('Idempotency-Key', () => {
     blocker.exec('BEGIN IMMEDIATE');
     const first = post('slow');
     await new Promise((resolve) => setTimeout(resolve, 100));
-    expectError(await post('slow'), 409, 'idempotency_key_in_use');
+    const early = await post('slow');
+    expectError(early, 409, 'idempotency_key_in_use');
+    expectRateHeaders(early);
+    expect(early.headers['retry-after']).toBe('1');
+    expectError(await post('slow', '{"name":"","categoryId":1}'), 400, 'invalid_request');
     blocker.exec('COMMIT');
     blocker.close();
     expect((await first).status).toBe(201);
     expect((await post('slow')).headers['idempotent-replayed']).toBe('true');
+  });
+
+  it('is free again where the first request has failed', async () => {
+    const create = jest.spyOn(service.store.app.get(PetsRepository), 'insert');
+    create.mockImplementationOnce(() => {
+      throw Object.assign(new Error('away'), { code: 'SQLITE_IOERR' });
+    });
+    expectError(await post('failed'), 503, 'service_unavailable');
+    create.mockRestore();
+    const answer = await post('failed');
+    expect(answer.status).toBe(201);
+    expect(answer.headers['idempotent-replayed']).toBeUndefined();
+  });
+
+  it('is ignored where nothing is created', async () => {
+    expect((await client.get('/v1/pets', { 'idempotency-key': 'x'.repeat(300) })).status).toBe(200);
+  });
+
+  it('is remembered over a restart', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'petstore-test-'));
+    const env = { DATABASE_URL: `sqlite:${directory}/petstore.db`, PUBLIC_BASE_URL: 'http://a/v1' };
+    const before = await startService({ env });
+    const caller = await before.client();
+    const first = await post('restart', rex, caller);
+    await before.close();
+
+    const after = await startService({ env });
+    const again = await post('restart', rex, new Client(after.origin, caller.key));
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    expect([again.text, again.headers.location]).toEqual([first.text, first.headers.location]);
+    await after.close();
+    rmSync(directory, { recursive: true });
   });
 });

@@ -1,3 +1,5 @@
+import { DataSource } from 'typeorm';
+import { PetsRepository } from '../../src/pets/pets.repository.js';
 import { type Answer, type Client } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
@@ -31,6 +33,24 @@ describe('GET /v1/pets/{petId}', () => {
     const answer = await client.get('/v1/pets/1');
     expect(answer.text).toBe('{"id":1,"name":"George","categoryId":7,"status":"sold"}');
     expectRateHeaders(answer);
+  });
+
+  it('answers HEAD with the same headers and no body', async () => {
+    const head = await client.send('/v1/pets/1', { method: 'HEAD' });
+    expect(head.status).toBe(200);
+    expect(head.text).toBe('');
+    const get = await client.get('/v1/pets/1');
+    expect(head.headers['content-length']).toBe(get.headers['content-length']);
+    expectRateHeaders(head);
+  });
+
+  it.each(['9007199254740993', '9223372036854775806'])('finds the id %s, exactly', async (id) => {
+    await service.store.app
+      .get(DataSource)
+      .query(`INSERT INTO pets (id, name, category_id) VALUES (${id}, 'Far', -${id})`);
+    const answer = await client.get(`/v1/pets/${id}`);
+    expect(answer.text).toBe(`{"id":${id},"name":"Far","categoryId":-${id}}`);
+    expect((await client.get(`/v1/pets/${BigInt(id) - 1n}`)).status).toBe(404);
   });
 
   it.each([
@@ -81,6 +101,19 @@ describe('GET /v1/pets/{petId}', () => {
       expect((await answer).status).toBe(status);
       expectDeprecation(await answer, service.origin);
     }
+  });
+
+  it.each([
+    ['fails', new Error('a fault'), 500],
+    ['lacks its database', Object.assign(new Error('away'), { code: 'SQLITE_IOERR' }), 503],
+  ])('announces its removal also where it %s', async (_what, failure, status) => {
+    const find = jest.spyOn(service.store.app.get(PetsRepository), 'find');
+    find.mockRejectedValueOnce(failure);
+    const answer = await client.get('/v1/pets/1');
+    find.mockRestore();
+    expect(answer.status).toBe(status);
+    expectRateHeaders(answer);
+    expectDeprecation(answer, service.origin);
   });
 
   it('is not announced on what is not it', async () => {
