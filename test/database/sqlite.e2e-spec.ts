@@ -1,10 +1,13 @@
 import { copyFileSync, existsSync, renameSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { DataSource } from 'typeorm';
+import { createDataSource, dataSourceOptions } from '../../src/database/data-source-options.js';
 import { Engine } from '../../src/database/engine.js';
+import { migrate } from '../../src/database/migrate.js';
 import { run, Statement } from '../../src/database/statement.js';
 import type { Client } from '../support/client.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
+import { Workplace } from '../support/petstore-process.js';
 import { startService, type TestService } from '../support/start-service.js';
 
 const rex = { name: 'Rex', categoryId: 7 };
@@ -46,6 +49,31 @@ describe('the embedded database', () => {
   it('has the schema that the entities describe', async () => {
     const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
     expect(upQueries.map(({ query }) => query)).toEqual([]);
+  });
+
+  it('can be taken back to nothing, and made again', async () => {
+    const fresh = createDataSource(dataSourceOptions({ url: 'sqlite::memory:', poolSize: 1 }));
+    await fresh.initialize();
+    const tables = (): Promise<unknown[]> =>
+      fresh.query(`SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'`);
+    expect(await migrate(fresh)).toEqual(['CreateSchema1764633600000']);
+    expect(await migrate(fresh)).toEqual([]);
+    const made = await tables();
+    await fresh.undoLastMigration();
+    expect(await tables()).toEqual([{ name: 'migrations' }]);
+    await migrate(fresh);
+    expect(await tables()).toEqual(expect.arrayContaining(made));
+    await fresh.destroy();
+  });
+
+  it('is migrated once by however many do it at the same time', async () => {
+    const workplace = new Workplace();
+    const results = await Promise.all([workplace.run('migrate'), workplace.run('migrate')]);
+    workplace.remove();
+    expect(results.map(({ code, stderr }) => ({ code, stderr }))).toEqual([
+      { code: 0, stderr: '' },
+      { code: 0, stderr: '' },
+    ]);
   });
 
   it('reads integers beyond 2^53 exactly, through TypeORM too', async () => {

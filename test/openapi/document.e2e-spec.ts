@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { ERROR_CODES } from '../../src/http/api-error.js';
+import { expectError } from '../support/expectations.js';
 import { startService, type TestService } from '../support/start-service.js';
 
 const RATE_HEADERS = [
@@ -188,6 +189,20 @@ describe('the OpenAPI document', () => {
     expect(answer.headers['content-type']).toMatch(/yaml/);
     expect(parse(answer.text)).toEqual(document);
   });
+
+  it('has a page that names no other origin, and may load from none', async () => {
+    const page = await service.anonymous().get('/docs');
+    expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(page.headers['content-security-policy']).toContain("default-src 'none'");
+    expect(page.text).not.toMatch(/https?:/);
+    const root = await service.anonymous().get('/');
+    expect([root.status, root.headers.location]).toEqual([302, '/docs']);
+  });
+
+  it.each(['nope.js', 'package.json', '..%2fpackage.json', '__proto__', 'constructor'])(
+    'has no asset %s',
+    async (name) => expectError(await service.anonymous().get(`/docs/${name}`), 404, 'not_found'),
+  );
 
   it('is what is committed, but for the base addresses', () => {
     const committed = JSON.parse(readFileSync('openapi.json', 'utf8')) as object;

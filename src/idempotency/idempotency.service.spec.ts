@@ -1,0 +1,54 @@
+import type { Engine } from '../database/engine.js';
+import type { Work } from '../database/statement.js';
+import type { Logger } from '../telemetry/logger.js';
+import { IdempotencyService } from './idempotency.service.js';
+
+const NOON = Date.parse('2026-06-15T12:00:00Z');
+const DAY_MS = 86_400_000;
+
+describe(IdempotencyService.name, () => {
+  const write = jest.fn<Promise<unknown>, [() => Work<unknown>]>();
+  const warn = jest.fn();
+  let service: IdempotencyService;
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    write.mockReset().mockResolvedValue([]);
+    warn.mockReset();
+    service = new IdempotencyService({ write } as unknown as Engine, { now: () => NOON }, {
+      warn,
+    } as unknown as Logger);
+    service.onModuleInit();
+  });
+  afterEach(() => {
+    service.onApplicationShutdown();
+    jest.useRealTimers();
+  });
+
+  it('removes records of more than a day, every ten minutes', async () => {
+    await jest.advanceTimersByTimeAsync(599_999);
+    expect(write).not.toHaveBeenCalled();
+    await jest.advanceTimersByTimeAsync(1);
+    expect(write).toHaveBeenCalledTimes(1);
+    const step = write.mock.calls[0]![0]().next().value as { parameters: unknown[] };
+    expect(step.parameters).toEqual([NOON - DAY_MS]);
+    await jest.advanceTimersByTimeAsync(600_000);
+    expect(write).toHaveBeenCalledTimes(2);
+    expect(warn).not.toHaveBeenCalled();
+  });
+
+  it('tries again where they could not be removed', async () => {
+    write.mockRejectedValueOnce(new Error('away'));
+    await jest.advanceTimersByTimeAsync(600_000);
+    expect(warn).toHaveBeenCalledTimes(1);
+    await jest.advanceTimersByTimeAsync(600_000);
+    expect(write).toHaveBeenCalledTimes(2);
+    expect(warn).toHaveBeenCalledTimes(1);
+  });
+
+  it('stops with the application', async () => {
+    service.onApplicationShutdown();
+    await jest.advanceTimersByTimeAsync(3_600_000);
+    expect(write).not.toHaveBeenCalled();
+  });
+});
