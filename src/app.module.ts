@@ -21,6 +21,7 @@ import { ScopeGuard } from './keys/scope.guard.js';
 import { OpenApiModule } from './openapi/openapi.module.js';
 import { PetsModule } from './pets/pets.module.js';
 import { PlanThrottlerGuard } from './rate-limits/plan-throttler.guard.js';
+import { RedisModule } from './redis/redis.module.js';
 import type { Logger } from './telemetry/logger.js';
 import { MetricsServer } from './telemetry/metrics.server.js';
 import { TelemetryModule } from './telemetry/telemetry.module.js';
@@ -92,6 +93,7 @@ function foundation({ config, clock, logger, routes, extensions = [] }: AppOptio
     ConfigModule.forRoot(config, clock),
     TelemetryModule.forRoot(logger),
     HttpModule.forRoot(routes ?? new RouteTable(), { isOutage }),
+    RedisModule.forRoot(),
     DatabaseModule.forRoot(extensions.flatMap(({ migrations = [] }) => migrations)),
   ];
 }

@@ -14,6 +14,7 @@ export abstract class Config {
   /** `sqlite:PATH` or `postgres://...`. */
   abstract readonly databaseUrl: string;
   abstract readonly databasePoolSize: number;
+  /** `redis://...`; several, separated by commas, are the nodes of a cluster. */
   abstract readonly redisUrl: string | undefined;
   /** No trailing slash. Undefined: `http://localhost:PORT/v1` with the port in use. */
   abstract readonly publicBaseUrl: string | undefined;
@@ -55,7 +56,7 @@ export function loadConfig(environment: Environment = withDotEnv(process.env)): 
     port: read.integer('PORT', 3000, 0, 65_535),
     databaseUrl: read.databaseUrl('DATABASE_URL', 'sqlite:./data/petstore.db'),
     databasePoolSize: read.integer('DATABASE_POOL_SIZE', 10, 1, 1_000),
-    redisUrl: read.url('REDIS_URL', ['redis:', 'rediss:']),
+    redisUrl: read.redisUrl('REDIS_URL'),
     publicBaseUrl: read.baseUrl('PUBLIC_BASE_URL'),
     stagingBaseUrl: read.baseUrl('STAGING_BASE_URL'),
     metricsPort: read.integer('METRICS_PORT', 9464, 0, 65_535),
@@ -120,6 +121,18 @@ class Reader {
     if (text === undefined) return undefined;
     if (URL.canParse(text) && protocols.includes(new URL(text).protocol)) return text;
     return this.fault(name, `a URL that starts with ${protocols.join('// or ')}//`, undefined);
+  }
+
+  redisUrl(name: string): string | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    const urls = splitList(text);
+    if (urls.every((url) => URL.canParse(url) && /^rediss?:\/\//.test(url))) return urls.join();
+    return this.fault(
+      name,
+      'redis://HOST:PORT, or a comma list of the nodes of a cluster',
+      undefined,
+    );
   }
 
   databaseUrl(name: string, fallback: string): string {

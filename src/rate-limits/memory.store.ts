@@ -82,8 +82,13 @@ export class MemoryStore extends RateLimitStore {
     if (counter?.ban !== undefined) this.restoreBan(subject, { ...counter.ban, until: 0 });
   }
 
-  /** Takes over a count saved earlier. One that has grown meanwhile is not lowered. */
-  restore(saved: SavedCount): void {
+  isBanned(subject: string): boolean {
+    const ban = this.keys.get(subject)?.ban;
+    return ban !== undefined && ban.until > this.clock.now();
+  }
+
+  /** Takes over a count made elsewhere, where it is higher; the count as it is then. */
+  restore(saved: SavedCount): Readonly<SavedCount> {
     const counter = this.counterOf(saved.subject, !isAddress(saved.subject), this.clock.now());
     if (saved.minute >= counter.minute) {
       if (saved.minute > counter.minute) counter.minuteUsed = 0;
@@ -96,6 +101,7 @@ export class MemoryStore extends RateLimitStore {
       counter.dayUsed = Math.max(counter.dayUsed, saved.dayUsed);
     }
     advance(counter, this.clock.now());
+    return counter;
   }
 
   /** Takes over a ban, or the end of one, that came about elsewhere. An older one than known is not news. */

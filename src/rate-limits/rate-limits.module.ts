@@ -3,18 +3,44 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { ThrottlerModule } from '@nestjs/throttler';
 import { Clock } from '../config/clock.js';
 import { Config } from '../config/config.js';
+import { RedisClient } from '../redis/redis.client.js';
+import { Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { BanLedger } from './ban-ledger.js';
+import type { BanPolicy } from './bans.js';
 import { CounterLedger } from './counter-ledger.js';
+import { FallbackStore } from './fallback.store.js';
 import { MemoryStore } from './memory.store.js';
 import { PLAN_THROTTLER } from './plan-throttler.guard.js';
 import { PLANS } from './plan.js';
 import { RateLimitBan } from './rate-limit-ban.entity.js';
 import { RateLimitCounter } from './rate-limit-counter.entity.js';
 import { RateLimitStore } from './rate-limit-store.js';
+import { RedisStore } from './redis.store.js';
 import { RateLimiter } from './rate-limiter.js';
 import { Usage } from './usage.js';
 import { MINUTE_MS } from './windows.js';
+
+function banPolicy({ banAfterRejections, banSeconds }: Config): BanPolicy {
+  return { afterRejections: banAfterRejections, firstBanMs: banSeconds * 1000 };
+}
+
+/** Counters in this process, or shared ones where there is a Redis to share them in. */
+function chooseStore(
+  memory: MemoryStore,
+  client: RedisClient | undefined,
+  config: Config,
+  bans: BanLedger,
+  metrics: Metrics,
+  logger: Logger,
+): RateLimitStore {
+  if (client === undefined) {
+    metrics.setCounterStore('memory');
+    return memory;
+  }
+  const redis = new RedisStore(client, banPolicy(config));
+  return new FallbackStore(redis, memory, bans, metrics, logger);
+}
 
 const throttler = ThrottlerModule.forRoot([
   { name: PLAN_THROTTLER, ttl: MINUTE_MS, limit: PLANS.free.perMinute },
@@ -25,16 +51,21 @@ const throttler = ThrottlerModule.forRoot([
   providers: [
     {
       provide: MemoryStore,
-      inject: [Clock, Config, Metrics],
-      useFactory: (clock: Clock, config: Config, metrics: Metrics) => {
-        metrics.setCounterStore('memory');
-        return new MemoryStore(clock, {
-          afterRejections: config.banAfterRejections,
-          firstBanMs: config.banSeconds * 1000,
-        });
-      },
+      inject: [Clock, Config],
+      useFactory: (clock: Clock, config: Config) => new MemoryStore(clock, banPolicy(config)),
     },
-    { provide: RateLimitStore, useExisting: MemoryStore },
+    {
+      provide: RateLimitStore,
+      inject: [
+        MemoryStore,
+        { token: RedisClient, optional: true },
+        Config,
+        BanLedger,
+        Metrics,
+        Logger,
+      ],
+      useFactory: chooseStore,
+    },
     BanLedger,
     CounterLedger,
     Usage,
