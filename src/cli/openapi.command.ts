@@ -25,7 +25,7 @@ export function openapiCommand(output: Output): Command {
       const logger = await createLogger({ logLevel: 'silent', logFormat: 'json' });
       const app = await createApp({ config, logger });
       const document = app.get(DocumentSource);
-      output.raw(json || format === 'json' ? document.json() : document.yaml());
+      output.raw(json || format === 'json' ? document.json() : await document.yaml());
       await app.close();
     });
 }

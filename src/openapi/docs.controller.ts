@@ -75,7 +75,7 @@ export class DocsController {
 
   @Get('openapi.yaml')
   @Header('content-type', 'application/yaml; charset=utf-8')
-  yaml(): string {
+  yaml(): Promise<string> {
     return this.document.yaml();
   }
 }

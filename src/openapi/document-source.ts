@@ -1,6 +1,5 @@
 import type { INestApplication } from '@nestjs/common';
 import { Injectable } from '@nestjs/common';
-import { stringify } from 'yaml';
 import { Config } from '../config/config.js';
 import { buildDocument } from './openapi.js';
 
@@ -21,7 +20,9 @@ export class DocumentSource {
     return this.text('json', (document) => `${JSON.stringify(document, null, 2)}\n`);
   }
 
-  yaml(): string {
+  async yaml(): Promise<string> {
+    // Loaded on demand: hardly anyone asks for it.
+    const { stringify } = await import('yaml');
     return this.text('yaml', (document) => stringify(document, { aliasDuplicateObjects: false }));
   }
 

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { PetsRepository } from '../../src/pets/pets.repository.js';
 import { Client } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
+import { lockWrites } from '../support/lock-writes.js';
 import { startService, type TestService } from '../support/start-service.js';
 
 const rex = '{"name":"Rex","categoryId":9223372036854775807}';
@@ -115,8 +115,7 @@ describe('Idempotency-Key', () => {
   });
 
   it('is in use until the first request is done', async () => {
-    const blocker = new Database(service.config.databaseUrl.slice('sqlite:'.length));
-    blocker.exec('BEGIN IMMEDIATE');
+    const unlock = await lockWrites(service.config.databaseUrl);
     const first = post('slow');
     await new Promise((resolve) => setTimeout(resolve, 100));
     const early = await post('slow');
@@ -124,8 +123,7 @@ describe('Idempotency-Key', () => {
     expectRateHeaders(early);
     expect(early.headers['retry-after']).toBe('1');
     expectError(await post('slow', '{"name":"","categoryId":1}'), 400, 'invalid_request');
-    blocker.exec('COMMIT');
-    blocker.close();
+    await unlock();
     expect((await first).status).toBe(201);
     expect((await post('slow')).headers['idempotent-replayed']).toBe('true');
   });

@@ -38,20 +38,12 @@ export class PostgresServer {
   }
 
   /** An empty database; resolves to its URL. */
-  async createDatabase(): Promise<string> {
-    const name = `test_${process.pid}_${Date.now().toString(36)}_${Math.floor(Math.random() * 1e9)}`;
-    await this.query(`CREATE DATABASE ${name}`);
-    return this.url.replace(/postgres$/, name);
+  createDatabase(): Promise<string> {
+    return createDatabase(this.url);
   }
 
-  async query(sql: string): Promise<unknown[]> {
-    const client = new Client({ connectionString: this.url });
-    await client.connect();
-    try {
-      return (await client.query(sql)).rows as unknown[];
-    } finally {
-      await client.end();
-    }
+  query(sql: string): Promise<unknown[]> {
+    return query(this.url, sql);
   }
 
   /** Starts it, again after a `stop()`. */
@@ -107,6 +99,23 @@ export class PostgresServer {
     const pid = String(this.child!.pid);
     const children = execFileSync('pgrep', ['-P', pid], { encoding: 'utf8' }).split('\n');
     execFileSync('kill', [`-${signal}`, pid, ...children.filter(Boolean)]);
+  }
+}
+
+/** An empty database on a server; resolves to its URL. */
+export async function createDatabase(serverUrl: string): Promise<string> {
+  const name = `test_${process.pid}_${Date.now().toString(36)}_${Math.floor(Math.random() * 1e9)}`;
+  await query(serverUrl, `CREATE DATABASE ${name}`);
+  return serverUrl.replace(/postgres$/, name);
+}
+
+async function query(url: string, sql: string): Promise<unknown[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows as unknown[];
+  } finally {
+    await client.end();
   }
 }
 

@@ -6,6 +6,7 @@ import { KeysService, type NewKey } from '../../src/keys/keys.service.js';
 import { type PetStore, startPetStore, type StartOptions } from '../../src/server.js';
 import { createLogger } from '../../src/telemetry/logger.js';
 import { Client } from './client.js';
+import { createDatabase } from './postgres.js';
 
 export interface TestService extends AsyncDisposable {
   store: PetStore;
@@ -23,6 +24,16 @@ export interface TestServiceOptions extends Omit<StartOptions, 'config'> {
   env?: Record<string, string>;
 }
 
+const { TEST_POSTGRES_URL } = process.env;
+/** Whether this run is the one on PostgreSQL. */
+export const onPostgres = TEST_POSTGRES_URL !== undefined;
+
+function freshDatabase(directory: string): string | Promise<string> {
+  return TEST_POSTGRES_URL === undefined
+    ? `sqlite:${directory}/petstore.db`
+    : createDatabase(TEST_POSTGRES_URL);
+}
+
 /** The service on a real socket and a database of its own, in this process. Cleans up after itself. */
 export async function startService(options: TestServiceOptions = {}): Promise<TestService> {
   const { env, ...rest } = options;
@@ -32,12 +43,12 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     METRICS_PORT: '0',
     LOG_LEVEL: 'silent',
     LOG_FORMAT: 'json',
-    DATABASE_URL: `sqlite:${directory}/petstore.db`,
+    DATABASE_URL: await freshDatabase(directory),
     SHUTDOWN_GRACE_SECONDS: '2',
     ...env,
   });
   const logger = rest.logger ?? (await createLogger(config));
-  const store = await startPetStore({ ...rest, config, logger });
+  const store = await startPetStore({ migrate: onPostgres, ...rest, config, logger });
   const { origin } = store;
   const close = async (): Promise<void> => {
     await store.close();
