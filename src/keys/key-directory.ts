@@ -123,7 +123,8 @@ export class KeyDirectory implements OnModuleInit, BeforeApplicationShutdown {
     this.lastUses = new Map();
     try {
       for (let start = 0; start < uses.length; start += LAST_USES_AT_ONCE) {
-        const batch = uses.slice(start, start + LAST_USES_AT_ONCE);
+        // In one order on all nodes: two that wait for each other's rows are a deadlock.
+        const batch = uses.slice(start, start + LAST_USES_AT_ONCE).sort(byId);
         await this.engine.write(() => saveUses(batch));
       }
     } catch (err) {
@@ -131,6 +132,10 @@ export class KeyDirectory implements OnModuleInit, BeforeApplicationShutdown {
       this.logger.debug({ err }, 'The last use of keys could not be saved');
     }
   }
+}
+
+function byId([one]: readonly [string, number], [other]: readonly [string, number]): number {
+  return one < other ? -1 : 1;
 }
 
 function* saveUses(uses: readonly (readonly [string, number])[]): Work<void> {
