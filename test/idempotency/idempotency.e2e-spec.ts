@@ -147,12 +147,12 @@ describe('Idempotency-Key', () => {
   it('is remembered over a restart', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'petstore-test-'));
     const env = { DATABASE_URL: `sqlite:${directory}/petstore.db`, PUBLIC_BASE_URL: 'http://a/v1' };
-    const before = await startService({ env });
+    await using before = await startService({ env });
     const caller = await before.client();
     const first = await post('restart', rex, caller);
     await before.close();
 
-    const after = await startService({ env });
+    await using after = await startService({ env });
     const again = await post('restart', rex, new Client(after.origin, caller.key));
     expect(again.headers['idempotent-replayed']).toBe('true');
     expect([again.text, again.headers.location]).toEqual([first.text, first.headers.location]);

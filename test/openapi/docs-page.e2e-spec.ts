@@ -19,7 +19,7 @@ const FLAGS = [
 describeWith('chromium', 'the documentation in a browser', (executablePath) => {
   let service: TestService;
   let client: Client;
-  let browser: Browser;
+  let browser: Browser | undefined;
   let page: Page;
   let port: string;
   const requested: string[] = [];
@@ -41,7 +41,7 @@ describeWith('chromium', 'the documentation in a browser', (executablePath) => {
     await authorize();
   }, 60_000);
   afterAll(async () => {
-    await browser.close();
+    await browser?.close();
     await service.close();
   });
 

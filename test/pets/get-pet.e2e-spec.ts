@@ -137,13 +137,12 @@ describe('GET /v1/pets/{petId}', () => {
 
   it('can be kept for some days more by a setting', async () => {
     const late = new FakeClock(Date.parse(SUNSET));
-    const kept = await startService({ clock: late, env: { SUNSET_EXTENSION_DAYS: '2' } });
+    await using kept = await startService({ clock: late, env: { SUNSET_EXTENSION_DAYS: '2' } });
     const caller = await kept.client();
     await caller.post('/v1/pets', { name: 'George', categoryId: 7 });
     late.set('2030-12-06T23:59:59.999Z');
     expect((await caller.get('/v1/pets/1')).status).toBe(200);
     late.advance(1);
     expectError(await caller.get('/v1/pets/1'), 410, 'operation_removed');
-    await kept.close();
   });
 });

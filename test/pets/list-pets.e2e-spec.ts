@@ -228,7 +228,7 @@ describe('GET /v1/pets', () => {
   });
 
   it('pages through ids of the whole int64 range, exactly', async () => {
-    const far = await startService();
+    await using far = await startService();
     const caller = await far.client();
     const ids = ['9007199254740993', '9007199254740994', '9223372036854775807'];
     for (const id of ids) {
@@ -243,11 +243,10 @@ describe('GET /v1/pets', () => {
       path = next(answer);
     }
     expect(pages).toEqual(ids.map((id) => `[{"id":${id},"name":"Far","categoryId":1}]`));
-    await far.close();
   });
 
   it('uses the configured public address, and no Host header', async () => {
-    const behind = await startService({
+    await using behind = await startService({
       env: { PUBLIC_BASE_URL: 'https://api.example.com/pets/v1' },
     });
     const caller = await behind.client();
@@ -256,6 +255,5 @@ describe('GET /v1/pets', () => {
     await caller.post('/v1/pets', { name: 'Rex', categoryId: 1 });
     const { headers } = await caller.get('/v1/pets?limit=1', { host: 'evil' });
     expect(headers.link).toMatch(/^<https:\/\/api\.example\.com\/pets\/v1\/pets\?limit=1&cursor=/);
-    await behind.close();
   });
 });
