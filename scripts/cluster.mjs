@@ -50,13 +50,8 @@ function findPrograms() {
     if (paths[program] === undefined) missing.push(`${program} (apt-get install ${debianPackage})`);
   }
   if (missing.length > 0)
-    fail(`The cluster needs programs that are missing: ${missing.join(', ')}`);
+    throw new Error(`The cluster needs programs that are missing: ${missing.join(', ')}`);
   return paths;
-}
-
-function fail(message) {
-  process.stderr.write(`${message}\n`);
-  process.exit(1);
 }
 
 /** Ports that nobody has at this moment; all are held until all are known, so that they differ. */
