@@ -18,11 +18,6 @@ function request()
   return wrk.format("POST", "/v1/pets", headers, body)
 end
 
-local statuses = {}
-function response(status)
-  statuses[status] = (statuses[status] or 0) + 1
-end
-
 function done(summary, latency)
   io.write(string.format('RESULT {"requests":%d,"seconds":%.6f,"p99Ms":%.3f,"errors":%d}\n',
     summary.requests, summary.duration / 1e6, latency:percentile(99) / 1e3,

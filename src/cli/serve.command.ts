@@ -19,11 +19,17 @@ async function serve(migrate: boolean, output: Output): Promise<void> {
   ]);
   const config = loadConfig();
   const logger = await createLogger(config);
-  const store = await startPetStore({ config, logger, migrate });
+  // Listened for from now on: as the first process of a container it would be deaf to them by default.
   const stop = new Promise<void>((resolve) => {
     process.once('SIGTERM', () => resolve());
     process.once('SIGINT', () => resolve());
   });
+  process.once('uncaughtException', (err) => {
+    logger.fatal({ err }, 'Nobody handled this error: the process is in an unknown state and ends');
+    logger.flush();
+    process.exit(1);
+  });
+  const store = await startPetStore({ config, logger, migrate });
   await introduce(store.app, config, output);
   await stop;
   await store.close();
