@@ -1,36 +1,41 @@
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { Logger } from '../telemetry/logger.js';
-import { Metrics } from '../telemetry/metrics.js';
-import { BanLedger } from './ban-ledger.js';
-import { Limits } from './limits.js';
+import { type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { type Logger } from '../telemetry/logger.js';
+import { type Metrics } from '../telemetry/metrics.js';
+import { type BanLedger } from './ban-ledger.js';
+import type { Limits } from './limits.js';
 import type { MemoryStore } from './memory.store.js';
 import { type Decision, RateLimitStore } from './rate-limit-store.js';
 import type { RedisStore, SharedDecision } from './redis.store.js';
 import { dayOf, minuteOf } from './windows.js';
 
-const PROBE_INTERVAL_MS = 500;
-const PROBE_SUBJECT = 'probe';
-const PROBE_LIMITS = new Limits(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, false);
+const PROBE_INTERVAL_MS = 250;
+const NOBODY = 'nobody';
 
 /**
  * Counts in Redis, and in this process where Redis fails.
  *
  * The first failure, be it a refusal or silence, turns to the counters of this process for everyone; a
- * probe that really writes finds out when Redis is back. No request waits longer than one command may
- * take, and none is failed for it.
+ * probe that really writes, to that part of Redis which failed, finds out when it is back. A node that is
+ * asked nothing probes as well, so that it always says truly where it counts. No request waits longer than
+ * one command may take, and none is failed for it.
  *
  * Nothing is refilled on either way. What Redis answers is copied into the process' counters, so that
- * these go on from there. And where Redis answers with less than is known here (it was flushed or
- * restarted empty, or this node has counted meanwhile) it is raised to that. While Redis is away each
- * node admits up to what is left by its own knowledge: with n nodes at most n times that.
+ * these go on from there; what these know is sent along with every request, so that Redis goes on from
+ * there. While Redis is away each node admits up to what is left by its own knowledge, and on return the
+ * highest count holds, not the sum: with n nodes at most n times what was left is admitted.
  *
  * Bans made by any node reach every node through the ledger in the database, whichever counters are in
  * use; they are judged here first.
  */
-@Injectable()
-export class FallbackStore extends RateLimitStore implements OnApplicationShutdown {
+export class FallbackStore
+  extends RateLimitStore
+  implements OnApplicationBootstrap, OnApplicationShutdown
+{
   private usesRedis = true;
-  private readonly timer: NodeJS.Timeout;
+  /** Whether Redis was asked since the last look at it. */
+  private wasAsked = false;
+  private failedSubject = NOBODY;
+  private timer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly redis: RedisStore,
@@ -41,7 +46,11 @@ export class FallbackStore extends RateLimitStore implements OnApplicationShutdo
   ) {
     super();
     metrics.setCounterStore('redis');
-    this.timer = setInterval(() => void this.probe(), PROBE_INTERVAL_MS).unref();
+  }
+
+  async onApplicationBootstrap(): Promise<void> {
+    this.timer = setInterval(() => void this.lookAfter(), PROBE_INTERVAL_MS).unref();
+    await this.probe();
   }
 
   get mode(): 'redis' | 'fallback' {
@@ -62,23 +71,24 @@ export class FallbackStore extends RateLimitStore implements OnApplicationShutdo
     try {
       return await this.redis.peek(subject);
     } catch (error) {
-      this.degrade(error);
+      this.degrade(error, subject);
       return this.memory.peek(subject);
     }
   }
 
-  /** @throws where Redis cannot be told: its ban would outlive this */
+  /** Where Redis cannot be told, the nodes tell it: they know from the ledger that the ban was lifted. */
   async unban(subject: string): Promise<void> {
     this.memory.unban(subject);
-    await this.redis.unban(subject);
+    await this.redis.unban(subject).catch(() => undefined);
   }
 
   private async takeShared(subject: string, limits: Limits): Promise<Decision> {
     let decision: SharedDecision;
     try {
-      decision = await this.redis.take(subject, limits);
+      this.wasAsked = true;
+      decision = await this.redis.take(subject, limits, this.memory.known(subject));
     } catch (error) {
-      this.degrade(error);
+      this.degrade(error, subject);
       return this.memory.take(subject, limits);
     }
     this.mirror(subject, decision);
@@ -86,35 +96,40 @@ export class FallbackStore extends RateLimitStore implements OnApplicationShutdo
   }
 
   private mirror(subject: string, { nowMs, minuteUsed, dayUsed, ban }: SharedDecision): void {
-    if (ban !== undefined && !this.memory.isBanned(subject)) {
+    // One that is known may have been lifted while this answer was on its way.
+    const knownBan = this.memory.known(subject)?.ban;
+    if (ban !== undefined && (knownBan === undefined || ban.at > knownBan.at)) {
       this.memory.restoreBan(subject, ban);
       this.bans
         .record(subject, ban)
         .catch((err: unknown) => this.logger.error({ err, subject }, 'A ban could not be saved'));
     }
-    const count = { subject, minute: minuteOf(nowMs), minuteUsed, day: dayOf(nowMs), dayUsed };
-    const known = this.memory.restore(count);
-    const isBehind =
-      (known.day === count.day && known.dayUsed > dayUsed) ||
-      (known.minute === count.minute && known.minuteUsed > minuteUsed);
-    // A failure is noticed by the next request, and this is done again.
-    if (isBehind) void this.redis.raise(known).catch(() => undefined);
+    const [minute, day] = [minuteOf(nowMs), dayOf(nowMs)];
+    this.memory.restore({ subject, minute, minuteUsed, day, dayUsed });
   }
 
-  private degrade(err: unknown): void {
+  private degrade(err: unknown, subject: string): void {
     if (!this.usesRedis) return;
     this.usesRedis = false;
+    this.failedSubject = subject;
     this.metrics.setCounterStore('fallback');
     this.logger.error({ err }, 'Redis does not answer: this node counts requests by itself');
   }
 
+  private async lookAfter(): Promise<void> {
+    if (!this.usesRedis || !this.wasAsked) await this.probe();
+    this.wasAsked = false;
+  }
+
   private async probe(): Promise<void> {
-    if (this.usesRedis) return;
+    const subject = this.failedSubject;
     try {
-      await this.redis.take(PROBE_SUBJECT, PROBE_LIMITS);
-    } catch {
+      await this.redis.probe(subject);
+    } catch (error) {
+      this.degrade(error, subject);
       return;
     }
+    if (this.usesRedis) return;
     this.usesRedis = true;
     this.metrics.setCounterStore('redis');
     this.logger.info({}, 'Redis answers again: requests are counted together');

@@ -87,8 +87,13 @@ export class MemoryStore extends RateLimitStore {
     return ban !== undefined && ban.until > this.clock.now();
   }
 
-  /** Takes over a count made elsewhere, where it is higher; the count as it is then. */
-  restore(saved: SavedCount): Readonly<SavedCount> {
+  /** What was known of a subject when it was last counted. */
+  known(subject: string): Readonly<Counter> | undefined {
+    return this.find(subject);
+  }
+
+  /** Takes over a count made elsewhere, where it is higher. */
+  restore(saved: SavedCount): void {
     const counter = this.counterOf(saved.subject, !isAddress(saved.subject), this.clock.now());
     if (saved.minute >= counter.minute) {
       if (saved.minute > counter.minute) counter.minuteUsed = 0;
@@ -101,7 +106,6 @@ export class MemoryStore extends RateLimitStore {
       counter.dayUsed = Math.max(counter.dayUsed, saved.dayUsed);
     }
     advance(counter, this.clock.now());
-    return counter;
   }
 
   /** Takes over a ban, or the end of one, that came about elsewhere. An older one than known is not news. */

@@ -1,7 +1,7 @@
 import type { RedisClient, Script } from '../redis/redis.client.js';
 import type { Ban, BanPolicy } from './bans.js';
-import type { SavedCount } from './counter-ledger.js';
 import type { Limits } from './limits.js';
+import type { Counter } from './memory.store.js';
 import type { Decision } from './rate-limit-store.js';
 
 /**
@@ -14,6 +14,10 @@ import type { Decision } from './rate-limit-store.js';
  *
  * The clock is Redis' own, so that nodes need not agree on the time. It lives for two days: as long as
  * any of it can count. The rules are those of `memory.store.ts` and `bans.ts`.
+ *
+ * A node sends along what it knows of the subject. Where that is more than Redis knows (it was flushed,
+ * it restarted empty, the node has counted by itself meanwhile, a ban was lifted that Redis was not told
+ * of), it is what counts, before the request is judged: no request slips through a loss.
  */
 const PREAMBLE = `
 local time = redis.call('TIME')
@@ -32,10 +36,23 @@ if minute > m then m, mu, r = minute, 0, 0 end
 if day > d then d, du = day, 0 end
 `;
 
-/** Arguments: per minute, per day, refusals before a ban (0: never), the length of a first ban in ms. */
+/**
+ * Arguments: per minute, per day, refusals before a ban (0: never), the length of a first ban in ms; then
+ * what the node knows: m, mu, d, du, ba, bu, bn.
+ */
 const TAKE: Script = {
   name: 'petstoreTake',
   lua: `${PREAMBLE}
+local known = {}
+for index = 5, 11 do known[index - 4] = tonumber(ARGV[index]) end
+local knownM, knownMu, knownD, knownDu, knownBa, knownBu, knownBn = unpack(known)
+if knownM == m then mu = math.max(mu, knownMu) end
+if knownD == d then du = math.max(du, knownDu) end
+if knownBa > ba then
+  ba, bu, bn, r = knownBa, knownBu, knownBn, 0
+elseif knownBa == ba and knownBu < bu then
+  bu, r = knownBu, 0
+end
 if bu > now then return {0, now, mu, du, bu, ba, bn} end
 local perMinute, perDay = tonumber(ARGV[1]), tonumber(ARGV[2])
 if mu < perMinute and du < perDay then
@@ -66,15 +83,10 @@ return {1, now, mu, du, 0, 0, 0}
 `,
 };
 
-/** Arguments: a minute and what was used in it, a day and what was used in it. Never lowers a count. */
-const RAISE: Script = {
-  name: 'petstoreRaise',
-  lua: `${PREAMBLE}
-if tonumber(ARGV[1]) == m then mu = math.max(mu, tonumber(ARGV[2])) end
-if tonumber(ARGV[3]) == d then du = math.max(du, tonumber(ARGV[4])) end
-save()
-return 1
-`,
+/** A write that changes nothing: a full or read-only Redis must not pass for a working one. */
+const PROBE: Script = {
+  name: 'petstoreProbe',
+  lua: `return redis.call('SET', KEYS[1], 1, 'EX', 60)`,
 };
 
 const UNBAN: Script = {
@@ -99,9 +111,16 @@ export class RedisStore {
     private readonly policy: BanPolicy,
   ) {}
 
-  async take(subject: string, { perMinute, perDay, bans }: Limits): Promise<SharedDecision> {
+  /** @param known what the node knows of the subject by itself */
+  async take(
+    subject: string,
+    { perMinute, perDay, bans }: Limits,
+    known: Readonly<Counter> | undefined,
+  ): Promise<SharedDecision> {
     const threshold = bans ? this.policy.afterRejections : 0;
     const args = [perMinute, perDay, threshold, this.policy.firstBanMs];
+    args.push(known?.minute ?? 0, known?.minuteUsed ?? 0, known?.day ?? 0, known?.dayUsed ?? 0);
+    args.push(known?.ban?.at ?? 0, known?.ban?.until ?? 0, known?.ban?.bans ?? 0);
     return toDecision((await this.client.run(TAKE, keyOf(subject), args)) as Reply);
   }
 
@@ -109,8 +128,9 @@ export class RedisStore {
     return toDecision((await this.client.run(PEEK, keyOf(subject), [])) as Reply);
   }
 
-  async raise({ subject, minute, minuteUsed, day, dayUsed }: SavedCount): Promise<void> {
-    await this.client.run(RAISE, keyOf(subject), [minute, minuteUsed, day, dayUsed]);
+  /** Whether Redis takes writes, where it keeps this subject. */
+  async probe(subject: string): Promise<void> {
+    await this.client.run(PROBE, `${keyOf(subject)}:probe`, []);
   }
 
   async unban(subject: string): Promise<void> {

@@ -1,15 +1,20 @@
-import { setTimeout } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Cluster, Redis, RedisOptions } from 'ioredis';
 
 /** A request is not kept waiting for its counter longer than this. */
 const COMMAND_TIMEOUT_MS = 100;
+/** For connecting, and for what is asked of a Redis before it is used. */
 const CONNECT_TIMEOUT_MS = 1_000;
 const RECONNECT_MS = 250;
+/** A connection that says nothing for so long may be dead without anybody having been told. */
+const SILENCE_MS = 500;
 
 const OPTIONS: RedisOptions = {
   lazyConnect: true,
   connectTimeout: CONNECT_TIMEOUT_MS,
-  commandTimeout: COMMAND_TIMEOUT_MS,
+  commandTimeout: CONNECT_TIMEOUT_MS,
+  // While it loads its data, Redis guesses how long that takes; a guess must not hold up the return.
+  maxLoadingRetryTime: RECONNECT_MS,
   // What cannot be asked now is answered without: a queue would only make everyone wait.
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
@@ -45,20 +50,31 @@ export async function connectRedis(url: string): Promise<RedisClient> {
           lazyConnect: true,
           enableOfflineQueue: false,
           clusterRetryStrategy: () => RECONNECT_MS,
-          redisOptions: OPTIONS,
+          redisOptions: { ...OPTIONS, ...credentialsOf(urls[0]!) },
         });
   // Whoever sends a command hears of its failure; without a listener the process would end.
   connection.on('error', () => undefined);
   // A Redis that is away must not keep a server from starting; it is connected to when it is back.
   const attempt = connection.connect().catch(() => undefined);
-  await Promise.race([attempt, setTimeout(CONNECT_TIMEOUT_MS, undefined, { ref: false })]);
+  await Promise.race([attempt, pause(CONNECT_TIMEOUT_MS, undefined, { ref: false })]);
   return new IoRedisClient(connection);
+}
+
+/** The nodes that a cluster tells of are told by address alone. */
+function credentialsOf(url: string): RedisOptions {
+  const { protocol, username, password } = new URL(url);
+  return {
+    ...(username !== '' && { username: decodeURIComponent(username) }),
+    ...(password !== '' && { password: decodeURIComponent(password) }),
+    ...(protocol === 'rediss:' && { tls: {} }),
+  };
 }
 
 type ScriptCommand = (key: string, ...args: (string | number)[]) => Promise<unknown>;
 
 class IoRedisClient extends RedisClient {
   private readonly commands = new Map<Script, ScriptCommand>();
+  private silentSinceMs: number | undefined;
 
   constructor(private readonly connection: Redis | Cluster) {
     super();
@@ -72,7 +88,47 @@ class IoRedisClient extends RedisClient {
       command = defined[script.name]!.bind(this.connection);
       this.commands.set(script, command);
     }
-    return command(key, ...args);
+    return this.giveUpInTime(command(key, ...args));
+  }
+
+  /**
+   * Bounds the whole command, with all that the library tries again. A process that was busy itself finds
+   * the timer and the reply waiting at once, so it reads what has arrived before it judges.
+   */
+  private giveUpInTime(reply: Promise<unknown>): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      let isSettled = false;
+      const timer = setTimeout(() => {
+        setImmediate(() => {
+          if (isSettled) return;
+          reject(new Error(`Redis did not answer within ${COMMAND_TIMEOUT_MS} ms`));
+          this.noteSilence();
+        });
+      }, COMMAND_TIMEOUT_MS);
+      const settle = (): void => {
+        isSettled = true;
+        clearTimeout(timer);
+      };
+      reply.then(
+        (value) => {
+          settle();
+          this.silentSinceMs = undefined;
+          resolve(value);
+        },
+        (error: Error) => {
+          settle();
+          reject(error);
+        },
+      );
+    });
+  }
+
+  private noteSilence(): void {
+    const nowMs = performance.now();
+    this.silentSinceMs ??= nowMs;
+    if (nowMs - this.silentSinceMs < SILENCE_MS) return;
+    this.silentSinceMs = undefined;
+    this.connection.disconnect(true);
   }
 
   disconnect(): void {

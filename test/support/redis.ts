@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 
 /** A private Redis, in memory, on a port of its own. */
-export class RedisServer {
+export class RedisServer implements AsyncDisposable {
   private child: ChildProcess | undefined;
 
   private constructor(
@@ -28,8 +28,9 @@ export class RedisServer {
     return `redis://127.0.0.1:${this.port}`;
   }
 
-  async run(): Promise<void> {
-    const options = ['--save', '', '--appendonly', 'no', '--bind', '127.0.0.1', ...this.options];
+  async run(...more: string[]): Promise<void> {
+    const always = ['--save', '', '--appendonly', 'no', '--bind', '127.0.0.1'];
+    const options = [...always, ...this.options, ...more];
     this.child = spawn(this.program, ['--port', String(this.port), ...options], {
       cwd: this.directory,
       stdio: 'ignore',
@@ -44,7 +45,11 @@ export class RedisServer {
 
   /** One command, on a connection of its own. */
   async call(command: string, ...args: string[]): Promise<unknown> {
-    const redis = new Redis(this.url, { lazyConnect: true, retryStrategy: () => null });
+    const redis = new Redis(this.url, {
+      lazyConnect: true,
+      enableReadyCheck: false,
+      retryStrategy: () => null,
+    });
     redis.on('error', () => undefined);
     try {
       await redis.connect();
@@ -69,6 +74,10 @@ export class RedisServer {
 
   resume(): void {
     this.child!.kill('SIGCONT');
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.remove();
   }
 
   async remove(): Promise<void> {
