@@ -8,17 +8,25 @@ export function serveCommand(output: Output): Command {
   return new Command('serve')
     .description('serve the API until SIGTERM or SIGINT')
     .option('--migrate', 'bring the schema up to date first, also on PostgreSQL')
-    .action((options: { migrate?: true }) => serve(options.migrate ?? false, output));
+    .option('--json', 'print where it listens as JSON, and the log to standard error')
+    .action((options: ServeOptions) => serve(options, output));
 }
 
-async function serve(migrate: boolean, output: Output): Promise<void> {
-  const [{ startPetStore }, { loadConfig }, { createLogger }] = await Promise.all([
-    import('../server.js'),
-    import('../config/config.js'),
-    import('../telemetry/logger.js'),
-  ]);
+interface ServeOptions {
+  migrate?: true;
+  json?: true;
+}
+
+async function serve(options: ServeOptions, output: Output): Promise<void> {
+  const [{ startPetStore }, { loadConfig }, { createLogger }, { PublicAddress }] =
+    await Promise.all([
+      import('../server.js'),
+      import('../config/config.js'),
+      import('../telemetry/logger.js'),
+      import('../http/public-address.js'),
+    ]);
   const config = loadConfig();
-  const logger = await createLogger(config);
+  const logger = await createLogger(config, options.json ? 2 : 1);
   // Listened for from now on: as the first process of a container it would be deaf to them by default.
   const stop = new Promise<void>((resolve) => {
     process.once('SIGTERM', () => resolve());
@@ -29,28 +37,32 @@ async function serve(migrate: boolean, output: Output): Promise<void> {
     logger.flush();
     process.exit(1);
   });
-  const store = await startPetStore({ config, logger, migrate });
-  await introduce(store.app, config, output);
+  const store = await startPetStore({ config, logger, migrate: options.migrate ?? false });
+  const { baseUrl, docsUrl } = store.app.get(PublicAddress);
+  const key = await firstKey(store.app, config);
+  if (options.json || key !== undefined) {
+    const where = { origin: store.origin, baseUrl, docsUrl, key: key ?? null };
+    output.print(where, options.json, () => introduction(key!, baseUrl, docsUrl));
+  }
   await stop;
   await store.close();
 }
 
-/** Whoever starts it for the first time, to try it, is handed what it takes. */
-async function introduce(
-  app: INestApplicationContext,
-  config: Config,
-  output: Output,
-): Promise<void> {
-  const [{ KeysService }, { PublicAddress }, { isEmbedded }] = await Promise.all([
+/** A key for whoever starts the embedded default for the first time, to try it. */
+async function firstKey(app: INestApplicationContext, config: Config): Promise<string | undefined> {
+  const [{ KeysService }, { isEmbedded }] = await Promise.all([
     import('../keys/keys.service.js'),
-    import('../http/public-address.js'),
     import('../database/data-source-options.js'),
   ]);
   const keys = app.get(KeysService);
-  if (config.production || !isEmbedded(config.databaseUrl) || !(await keys.isEmpty())) return;
-  const { key } = await keys.issue({ name: 'demo', plan: 'free' });
-  const { baseUrl, docsUrl } = app.get(PublicAddress);
-  output.raw(`
+  if (config.production || !isEmbedded(config.databaseUrl) || !(await keys.isEmpty())) {
+    return undefined;
+  }
+  return (await keys.issue({ name: 'demo', plan: 'free' })).key;
+}
+
+function introduction(key: string, baseUrl: string, docsUrl: string): string {
+  return `
   Your first API key (plan free), shown only this once:
 
     ${key}
@@ -60,6 +72,5 @@ async function introduce(
     curl -i -H 'Authorization: Bearer ${key}' ${baseUrl}/pets
 
   Documentation: ${docsUrl}
-
-`);
+`;
 }

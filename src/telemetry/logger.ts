@@ -13,26 +13,32 @@ export abstract class Logger {
   abstract flush(): void;
 }
 
-/** JSON lines to standard output, or readable ones for a terminal. */
+/** JSON lines, or readable ones for a terminal, to a file descriptor: 1 is standard output. */
 export async function createLogger(
   config: Pick<Config, 'logLevel' | 'logFormat'>,
+  fd: 1 | 2 = 1,
 ): Promise<Logger> {
-  const stream = config.logFormat === 'pretty' ? await prettyStream() : bufferedStream();
+  const stream = config.logFormat === 'pretty' ? await prettyStream(fd) : bufferedStream(fd);
   const logger: Logger = pino({ level: config.logLevel, base: null }, stream);
   return logger;
 }
 
 /** Lines are gathered for a moment: one write call per line would cost more than the line. */
-function bufferedStream(): DestinationStream {
-  const stream = destination({ fd: 1, minLength: 4_096, sync: false });
+function bufferedStream(fd: number): DestinationStream {
+  const stream = destination({ fd, minLength: 4_096, sync: false });
   setInterval(() => stream.flush(), 200).unref();
   return stream;
 }
 
 /** Loaded on demand: production does not pay for it. */
-async function prettyStream(): Promise<DestinationStream> {
+async function prettyStream(fd: number): Promise<DestinationStream> {
   const { PinoPretty } = await import('pino-pretty');
-  return PinoPretty({ translateTime: 'HH:MM:ss.l', ignore: 'pid,hostname', singleLine: true });
+  return PinoPretty({
+    destination: fd,
+    translateTime: 'HH:MM:ss.l',
+    ignore: 'pid,hostname',
+    singleLine: true,
+  });
 }
 
 /** Nest's own words, sent to the same place; what it says of a normal start is detail. */

@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
-import { Workplace } from '../support/petstore-process.js';
+import { freePort, Workplace } from '../support/petstore-process.js';
 
 const ENTERPRISE = ['--plan', 'enterprise', '--per-minute', '100000', '--per-day', '1000000'];
 
@@ -27,6 +28,22 @@ describe('petstore', () => {
     const second = await workplace.serve();
     expect(second.output()).not.toContain('psk_');
     expect(await second.stop('SIGINT')).toBe(0);
+  });
+
+  it('prints where it listens as one JSON value, with its log elsewhere', async () => {
+    const port = await freePort();
+    const child = workplace.start(['serve', '--json'], { PORT: String(port), METRICS_PORT: '0' });
+    const out: string[] = [];
+    child.stdout!.on('data', (chunk: Buffer) => out.push(chunk.toString()));
+    await eventually(() => Promise.resolve(out.join('').trimEnd().endsWith('}')));
+    child.kill('SIGTERM');
+    await once(child, 'close');
+    expect(JSON.parse(out.join(''))).toEqual({
+      origin: `http://127.0.0.1:${port}`,
+      baseUrl: `http://localhost:${port}/v1`,
+      docsUrl: `http://localhost:${port}/docs`,
+      key: expect.stringMatching(/^psk_/),
+    });
   });
 
   it('issues no key by itself in production', async () => {

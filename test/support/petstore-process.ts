@@ -23,7 +23,7 @@ export class Workplace {
 
   /** Runs one command to its end. */
   async run(...args: string[]): Promise<Finished> {
-    const child = this.spawn(args);
+    const child = this.start(args);
     const [stdout, stderr] = [collect(child.stdout!), collect(child.stderr!)];
     const [code] = (await once(child, 'close')) as [number | null];
     return { code, stdout: stdout.text, stderr: stderr.text };
@@ -40,7 +40,7 @@ export class Workplace {
   /** Starts `petstore serve`; resolves once it is ready. */
   async serve(env: Record<string, string> = {}): Promise<Served> {
     const port = await freePort();
-    const child = this.spawn(['serve'], { PORT: String(port), METRICS_PORT: '0', ...env });
+    const child = this.start(['serve'], { PORT: String(port), METRICS_PORT: '0', ...env });
     const [stdout, stderr] = [collect(child.stdout!), collect(child.stderr!)];
     const origin = `http://127.0.0.1:${port}`;
     const deadline = performance.now() + 20_000;
@@ -68,7 +68,8 @@ export class Workplace {
     rmSync(this.directory, { recursive: true, force: true });
   }
 
-  private spawn(args: string[], env: Record<string, string> = {}): ChildProcess {
+  /** Starts a command; it ends with the workplace at the latest. */
+  start(args: string[], env: Record<string, string> = {}): ChildProcess {
     const { PATH = '' } = process.env;
     const child = spawn(process.execPath, [MAIN, ...args], {
       cwd: this.directory,
@@ -94,7 +95,7 @@ function collect(stream: NodeJS.ReadableStream): { text: string } {
   return collected;
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
