@@ -13,6 +13,8 @@ const OPTIONS: RedisOptions = {
   lazyConnect: true,
   connectTimeout: CONNECT_TIMEOUT_MS,
   commandTimeout: CONNECT_TIMEOUT_MS,
+  // A dead connection does not answer a farewell either; waiting for one delays its successor, and the exit.
+  disconnectTimeout: COMMAND_TIMEOUT_MS,
   // While it loads its data, Redis guesses how long that takes; a guess must not hold up the return.
   maxLoadingRetryTime: RECONNECT_MS,
   // What cannot be asked now is answered without: a queue would only make everyone wait.
