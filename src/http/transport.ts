@@ -138,12 +138,15 @@ function answerBroken(
     return;
   }
   const refusal = toRefusal(error);
+  // What broke is the next request, or the remains of one that was answered without waiting for them.
+  const conclude = (): void => {
+    if (reply === undefined || reply.request.raw.complete) writeError(socket, refusal);
+    else socket.destroySoon();
+  };
   if (reply === undefined || reply.raw.writableFinished) {
-    // Where the last answer did not wait for its whole request, these are the remains of that one.
-    if (reply !== undefined && !reply.request.raw.complete) socket.destroy();
-    else writeError(socket, refusal);
+    conclude();
   } else if (reply.sent || reply.request.raw.complete) {
-    socket.destroy();
+    reply.raw.once('finish', conclude);
   } else {
     // The body is what broke: whoever comes to read it is told, unless the request is refused before.
     const body: UnreadBody = reply.request.raw;

@@ -193,6 +193,16 @@ describe('a raw connection', () => {
     ]);
   });
 
+  it('answers a request before it refuses the nonsense that follows it', async () => {
+    const request = `GET /v1/pets?limit=1 HTTP/1.1\r\nHost: x\r\n${key}\r\n`;
+    const answer = await send(`${request}${request}nonsense\r\n\r\n`);
+    expect(answer.match(/HTTP\/1.1 \d+/g)).toEqual([
+      'HTTP/1.1 200',
+      'HTTP/1.1 200',
+      'HTTP/1.1 400',
+    ]);
+  });
+
   it('cuts a client whose headers do not come with 408', async () => {
     expectError(await send('GET /v1/pets HTTP/1.1\r\nHost: x\r\n', 4_000), 408, 'request_timeout');
   });
