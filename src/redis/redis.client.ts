@@ -9,10 +9,9 @@ const RECONNECT_MS = 250;
 /** A connection that says nothing for so long may be dead without anybody having been told. */
 const SILENCE_MS = 500;
 
-const OPTIONS: RedisOptions = {
+const OPTIONS = {
   lazyConnect: true,
   connectTimeout: CONNECT_TIMEOUT_MS,
-  commandTimeout: CONNECT_TIMEOUT_MS,
   // A dead connection does not answer a farewell either; waiting for one delays its successor, and the exit.
   disconnectTimeout: COMMAND_TIMEOUT_MS,
   // While it loads its data, Redis guesses how long that takes; a guess must not hold up the return.
@@ -24,7 +23,7 @@ const OPTIONS: RedisOptions = {
   retryStrategy: () => RECONNECT_MS,
   // A replica that was a primary a moment ago: look for the new one.
   reconnectOnError: (error) => error.message.startsWith('READONLY'),
-};
+} satisfies RedisOptions;
 
 /** Redis, or a Redis Cluster. */
 export abstract class RedisClient {
@@ -40,26 +39,33 @@ export interface Script {
   lua: string;
 }
 
-/** @param url `redis://...`; several, separated by commas, are the nodes of a cluster */
-export async function connectRedis(url: string): Promise<RedisClient> {
+/**
+ * @param url `redis://...`; several, separated by commas, are the nodes of a cluster
+ * @param timeoutMs after which a command is given up
+ */
+export async function connectRedis(
+  url: string,
+  timeoutMs = COMMAND_TIMEOUT_MS,
+): Promise<RedisClient> {
   // Loaded on demand: a single node does not pay for it.
   const { Cluster, Redis } = await import('ioredis');
   const urls = url.split(',');
+  const options = { ...OPTIONS, commandTimeout: Math.max(timeoutMs, CONNECT_TIMEOUT_MS) };
   const connection =
     urls.length === 1
-      ? new Redis(url, OPTIONS)
+      ? new Redis(url, options)
       : new Cluster(urls, {
           lazyConnect: true,
           enableOfflineQueue: false,
           clusterRetryStrategy: () => RECONNECT_MS,
-          redisOptions: { ...OPTIONS, ...credentialsOf(urls[0]!) },
+          redisOptions: { ...options, ...credentialsOf(urls[0]!) },
         });
   // Whoever sends a command hears of its failure; without a listener the process would end.
   connection.on('error', () => undefined);
   // A Redis that is away must not keep a server from starting; it is connected to when it is back.
   const attempt = connection.connect().catch(() => undefined);
   await Promise.race([attempt, pause(CONNECT_TIMEOUT_MS, undefined, { ref: false })]);
-  return new IoRedisClient(connection);
+  return new IoRedisClient(connection, timeoutMs);
 }
 
 /** The nodes that a cluster tells of are told by address alone. */
@@ -78,7 +84,10 @@ class IoRedisClient extends RedisClient {
   private readonly commands = new Map<Script, ScriptCommand>();
   private silentSinceMs: number | undefined;
 
-  constructor(private readonly connection: Redis | Cluster) {
+  constructor(
+    private readonly connection: Redis | Cluster,
+    private readonly timeoutMs: number,
+  ) {
     super();
   }
 
@@ -103,10 +112,10 @@ class IoRedisClient extends RedisClient {
       const timer = setTimeout(() => {
         setImmediate(() => {
           if (isSettled) return;
-          reject(new Error(`Redis did not answer within ${COMMAND_TIMEOUT_MS} ms`));
+          reject(new Error(`Redis did not answer within ${this.timeoutMs} ms`));
           this.noteSilence();
         });
-      }, COMMAND_TIMEOUT_MS);
+      }, this.timeoutMs);
       const settle = (): void => {
         isSettled = true;
         clearTimeout(timer);
