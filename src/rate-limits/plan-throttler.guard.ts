@@ -20,7 +20,8 @@ const SKIP_METADATA = `THROTTLER:SKIP${PLAN_THROTTLER}`;
  */
 @Injectable()
 export class PlanThrottlerGuard extends ThrottlerGuard {
-  private readonly skipped = new Map<unknown, boolean>();
+  /** By controller and handler: controllers that inherit a handler share it, and not what is skipped. */
+  private readonly skipped = new WeakMap<object, WeakMap<object, boolean>>();
 
   constructor(
     @Inject(getOptionsToken()) options: ThrottlerModuleOptions,
@@ -41,12 +42,17 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
   }
 
   private isSkipped(context: ExecutionContext): boolean {
-    const handler = context.getHandler();
-    let skipped = this.skipped.get(handler);
+    const [controller, handler] = [context.getClass(), context.getHandler()];
+    let ofController = this.skipped.get(controller);
+    if (ofController === undefined) {
+      ofController = new WeakMap();
+      this.skipped.set(controller, ofController);
+    }
+    let skipped = ofController.get(handler);
     if (skipped === undefined) {
-      const targets = [handler, context.getClass()];
-      skipped = this.reflector.getAllAndOverride<boolean>(SKIP_METADATA, targets) ?? false;
-      this.skipped.set(handler, skipped);
+      skipped =
+        this.reflector.getAllAndOverride<boolean>(SKIP_METADATA, [handler, controller]) ?? false;
+      ofController.set(handler, skipped);
     }
     return skipped;
   }

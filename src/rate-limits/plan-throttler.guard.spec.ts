@@ -1,0 +1,67 @@
+import type { ExecutionContext } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { SkipThrottle } from '@nestjs/throttler';
+import type { ThrottlerStorage } from '@nestjs/throttler';
+import { Limits } from './limits.js';
+import { PlanThrottlerGuard } from './plan-throttler.guard.js';
+import type { RateLimiter } from './rate-limiter.js';
+
+const quota = { subject: 'zoo', limits: new Limits(1, 1, true) };
+
+class Orders {
+  list(): void {}
+  @SkipThrottle() ping(): void {}
+}
+@SkipThrottle()
+class Probes extends Orders {
+  @SkipThrottle({ default: false }) costly(): void {}
+}
+
+describe(PlanThrottlerGuard.name, () => {
+  const admit = jest.fn<undefined | Promise<void>, unknown[]>();
+  const guard = new PlanThrottlerGuard(
+    [{ name: 'default', ttl: 60_000, limit: 60 }],
+    {} as ThrottlerStorage,
+    new Reflector(),
+    { admit } as unknown as RateLimiter,
+  );
+  beforeEach(() => admit.mockReset());
+
+  const judge = (controller: typeof Orders, handler: () => void, of: object = { quota }) => {
+    const http = { getRequest: () => of, getResponse: () => 'reply' };
+    return guard.canActivate({
+      switchToHttp: () => http,
+      getClass: () => controller,
+      getHandler: () => handler,
+    } as unknown as ExecutionContext);
+  };
+
+  it('counts a request against the quota of its caller', async () => {
+    expect(await judge(Orders, Orders.prototype.list)).toBe(true);
+    expect(admit).toHaveBeenCalledWith(quota, 'reply');
+  });
+
+  it('waits where counters are elsewhere', async () => {
+    admit.mockResolvedValueOnce();
+    expect(await judge(Orders, Orders.prototype.list)).toBe(true);
+    admit.mockRejectedValueOnce(new Error('refused'));
+    await expect(judge(Orders, Orders.prototype.list)).rejects.toThrow('refused');
+  });
+
+  it('counts nothing where nobody has been identified', async () => {
+    expect(await judge(Orders, Orders.prototype.list, {})).toBe(true);
+    expect(admit).not.toHaveBeenCalled();
+  });
+
+  it.each([
+    ['an operation', Orders, Orders.prototype.ping, 0],
+    ['all of a controller', Probes, Probes.prototype.list, 0],
+    ['no operation that says otherwise', Probes, Probes.prototype.costly, 1],
+    ['no operation of a controller that is only a relative', Orders, Orders.prototype.list, 1],
+  ])('skips %s with @SkipThrottle()', async (_what, controller, handler, counted) => {
+    for (let request = 1; request <= 2; request++) {
+      expect(await judge(controller, handler)).toBe(true);
+      expect(admit).toHaveBeenCalledTimes(counted * request);
+    }
+  });
+});
