@@ -142,7 +142,7 @@ function* saveUses(uses: readonly (readonly [string, number])[]): Work<void> {
   for (const [id, usedAt] of uses) yield* run(USED, usedAt, id);
 }
 
-/** A revocation is a moment, like an expiry: of the two, the earlier ends the key. */
+/** A revoked key has ended, whatever the clock says: it may be behind that of who revoked it. */
 function toCaller(row: KeyRow): KnownCaller {
   const plan = PLANS[row.plan];
   const perMinute = Number(row.perMinute ?? plan?.perMinute);
@@ -151,11 +151,8 @@ function toCaller(row: KeyRow): KnownCaller {
     keyId: row.id,
     scopes: new Set(row.scopes.split(' ')),
     quota: { subject: row.clientId, limits: new Limits(perMinute, perDay, true) },
-    expiresAtMs: Math.min(toMs(row.expiresAt), toMs(row.revokedAt)),
+    expiresAtMs:
+      row.revokedAt !== null ? 0 : row.expiresAt === null ? Infinity : Number(row.expiresAt),
     changedAt: Number(row.changedAt),
   };
-}
-
-function toMs(moment: number | string | null): number {
-  return moment === null ? Infinity : Number(moment);
 }
