@@ -23,6 +23,13 @@ describe(mintKey.name, () => {
 });
 
 describe(isWellFormedKey.name, () => {
+  // Made by Python's zlib.crc32, so that no fault is shared with the subject.
+  it.each([
+    ['of zeros', 'psk_00000000000000000000000000000000000000000004K3v2N'],
+    ['of every kind of digit', 'psk_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefg19M8OS'],
+    ['whose checksum is padded', 'psk_000000000000000000000000000000000000000030200QAfa'],
+  ])('takes a key %s', (_what, key) => expect(isWellFormedKey(key)).toBe(true));
+
   it('refuses a key with one character changed, wherever that is', () => {
     const key = mintKey();
     for (let at = 0; at < key.length; at++) {

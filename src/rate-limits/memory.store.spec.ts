@@ -1,4 +1,5 @@
 import { FakeClock } from '../../test/support/clock.js';
+import { describeStore, SUITE_POLICY } from '../../test/support/rate-limit-store.suite.js';
 import { Limits } from './limits.js';
 import { addressSubject, MemoryStore } from './memory.store.js';
 
@@ -66,6 +67,22 @@ describe(MemoryStore.name, () => {
     });
     take(10, addressSubject('::1'), addresses);
     expect(store.peek(addressSubject('::1')).bannedUntilMs).toBe(0);
+  });
+
+  it('bans nobody where the threshold is 0', () => {
+    store = new MemoryStore(clock, { afterRejections: 0, firstBanMs: 10_000 });
+    for (let hit = 0; hit < 500; hit++) {
+      expect(store.take('zoo', limits).bannedUntilMs).toBe(0);
+    }
+  });
+
+  it('keeps a ban that a restart has brought back, and the next one is twice as long', () => {
+    const at = clock.now() - 1_000;
+    store.restoreBan('zoo', { at, until: at + 10_000, bans: 1 });
+    expect(store.take('zoo', limits).bannedUntilMs).toBe(at + 10_000);
+    clock.advance(60_000);
+    const decisions = Array.from({ length: 5 }, () => store.take('zoo', limits));
+    expect(decisions.at(-1)!.bannedUntilMs).toBe(clock.now() + 20_000);
   });
 
   it('counts refusals anew each minute', () => {
@@ -138,3 +155,13 @@ describe(MemoryStore.name, () => {
     expect(store.peek('banned').bannedUntilMs).toBeGreaterThan(0);
   });
 });
+
+describeStore(
+  MemoryStore.name,
+  () => {
+    const clock = new FakeClock();
+    const store = new MemoryStore(clock, SUITE_POLICY);
+    return Promise.resolve({ store, clock, close: () => Promise.resolve() });
+  },
+  true,
+);

@@ -1,0 +1,52 @@
+import type { ApiReply } from '../http/request-context.js';
+import { Limits } from './limits.js';
+import type { Decision, RateLimitStore } from './rate-limit-store.js';
+import { RateLimiter } from './rate-limiter.js';
+
+const nowMs = Date.parse('2026-06-15T12:00:30.000Z');
+const quota = { subject: 'zoo', limits: new Limits(2, 9, true) };
+const admitted: Decision = { admitted: true, nowMs, minuteUsed: 1, dayUsed: 1, bannedUntilMs: 0 };
+const refused: Decision = { ...admitted, admitted: false, minuteUsed: 2, dayUsed: 2 };
+const banned: Decision = { ...refused, bannedUntilMs: nowMs + 5_000 };
+const headers = {
+  'x-ratelimit-limit': 2,
+  'x-ratelimit-remaining': 1,
+  'x-ratelimit-reset': nowMs / 1000 + 30,
+  'ratelimit-policy': '"minute";q=2;w=60,"day";q=9;w=86400',
+  ratelimit: '"minute";r=1;t=30,"day";r=8;t=43170',
+};
+
+describe(RateLimiter.name, () => {
+  const sent: Record<string, unknown> = {};
+  const reply = { header: (name: string, value: unknown) => (sent[name] = value) };
+  const limiter = (decision: Decision | Promise<Decision>) =>
+    new RateLimiter({ take: () => decision, peek: () => decision } as unknown as RateLimitStore);
+  // Called as a request would be, so that what is thrown at once and what later look alike.
+  const admit = async (decision: Decision | Promise<Decision>): Promise<void> =>
+    limiter(decision).admit(quota, reply as unknown as ApiReply);
+
+  beforeEach(() => Object.keys(sent).forEach((name) => delete sent[name]));
+
+  it.each([
+    ['in this process', () => admitted],
+    ['elsewhere', () => Promise.resolve(admitted)],
+  ])('tells what is left where counters are %s', async (_where, decision) => {
+    await admit(decision());
+    expect(sent).toEqual(headers);
+  });
+
+  it.each([
+    ['rate_limit_exceeded', refused, '30'],
+    ['key_banned', banned, '5'],
+  ])('refuses with %s, and says how long to wait', async (code, decision, seconds) => {
+    const refusal = { code, headers: { 'Retry-After': seconds } };
+    await expect(admit(decision)).rejects.toMatchObject(refusal);
+    await expect(admit(Promise.resolve(decision))).rejects.toMatchObject(refusal);
+    expect(sent).toMatchObject({ 'x-ratelimit-remaining': 0 });
+  });
+
+  it('only describes a quota where a request cannot be judged', async () => {
+    await limiter(refused).describe(quota, reply as unknown as ApiReply);
+    expect(sent).toMatchObject({ 'x-ratelimit-remaining': 0 });
+  });
+});

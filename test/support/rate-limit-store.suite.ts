@@ -1,0 +1,192 @@
+import type { BanPolicy } from '../../src/rate-limits/bans.js';
+import { Limits } from '../../src/rate-limits/limits.js';
+import type { RateLimitStore } from '../../src/rate-limits/rate-limit-store.js';
+import type { FakeClock } from './clock.js';
+
+export const SUITE_POLICY: BanPolicy = { afterRejections: 3, firstBanMs: 60_000 };
+
+export interface StoreUnderTest {
+  /** With `SUITE_POLICY`, and empty but for subjects of other tests. */
+  store: Pick<RateLimitStore, 'take' | 'peek' | 'unban'>;
+  /** Where the store counts by a clock that can be moved. */
+  clock?: FakeClock;
+  close(): Promise<void>;
+}
+
+let subjects = 0;
+
+/**
+ * What every store of counters guarantees. Where one counts by a clock of its own, the day is what
+ * limits, and a minute about to end is waited out; what needs a clock that moves is left out.
+ */
+export function describeStore(
+  name: string,
+  create: () => Promise<StoreUnderTest>,
+  hasClock = false,
+): void {
+  describe(`${name}, as every store`, () => {
+    let tested: StoreUnderTest;
+    let store: StoreUnderTest['store'];
+    let subject: string;
+    beforeAll(async () => {
+      tested = await create();
+      ({ store } = tested);
+    });
+    afterAll(() => tested?.close());
+    beforeEach(async () => {
+      subject = `suite_${process.pid}_${subjects++}`;
+      if (hasClock) return;
+      const leftMs = 60_000 - (Date.now() % 60_000);
+      if (leftMs < 3_000) await new Promise((resume) => setTimeout(resume, leftMs + 50));
+    });
+
+    const take = async (times: number, limits: Limits, of = subject) => {
+      const decisions = [];
+      for (let request = 0; request < times; request++) {
+        decisions.push(await store.take(of, limits));
+      }
+      return decisions;
+    };
+    const admissions = async (times: number, limits: Limits, of = subject) =>
+      (await take(times, limits, of)).map(({ admitted }) => admitted);
+
+    it('admits exactly the limit of any number of simultaneous requests', async () => {
+      const limits = new Limits(1_000, 50, false);
+      const decisions = await Promise.all(
+        Array.from({ length: 200 }, async () => store.take(subject, limits)),
+      );
+      expect(decisions.filter(({ admitted }) => admitted)).toHaveLength(50);
+      expect(decisions.map(({ dayUsed }) => dayUsed).sort((a, b) => a - b)).toEqual([
+        ...Array.from({ length: 49 }, (_, index) => index + 1),
+        ...Array.from({ length: 151 }, () => 50),
+      ]);
+    });
+
+    it.each([
+      ['minute', new Limits(2, 9, false)],
+      ['day', new Limits(9, 2, false)],
+    ])('takes from neither window where the %s is full', async (_window, limits) => {
+      expect(await admissions(4, limits)).toEqual([true, true, false, false]);
+      expect(await store.peek(subject)).toMatchObject({ minuteUsed: 2, dayUsed: 2 });
+    });
+
+    it('counts each subject by itself', async () => {
+      const limits = new Limits(9, 1, false);
+      expect(await admissions(2, limits)).toEqual([true, false]);
+      expect(await admissions(2, limits, `${subject}_other`)).toEqual([true, false]);
+    });
+
+    it('counts nothing by looking, and knows nothing of whom it has not seen', async () => {
+      const unseen = { admitted: true, minuteUsed: 0, dayUsed: 0, bannedUntilMs: 0 };
+      expect(await store.peek(subject)).toMatchObject(unseen);
+      expect(await store.peek(subject)).toMatchObject(unseen);
+      await store.unban(subject);
+      expect(await store.peek(subject)).toMatchObject(unseen);
+    });
+
+    it('judges by the limits of now, with what is used already', async () => {
+      await take(5, new Limits(9, 9, false));
+      expect(await admissions(1, new Limits(9, 3, false))).toEqual([false]);
+      expect(await admissions(2, new Limits(9, 6, false))).toEqual([true, false]);
+    });
+
+    it('bans at the refusal that passes the threshold, and is not made to prolong it', async () => {
+      const limits = new Limits(9, 1, true);
+      const decisions = await take(5, limits);
+      expect(decisions.map(({ bannedUntilMs }) => bannedUntilMs > 0)).toEqual([
+        false,
+        false,
+        false,
+        false,
+        true,
+      ]);
+      const [banned] = decisions.slice(-1);
+      expect(banned!.bannedUntilMs - banned!.nowMs).toBe(SUITE_POLICY.firstBanMs);
+      for (const { admitted, bannedUntilMs } of await take(9, limits)) {
+        expect({ admitted, bannedUntilMs }).toEqual({
+          admitted: false,
+          bannedUntilMs: banned!.bannedUntilMs,
+        });
+      }
+      expect(await store.peek(subject)).toMatchObject({
+        admitted: false,
+        bannedUntilMs: banned!.bannedUntilMs,
+      });
+    });
+
+    it('bans nobody whose limits say so', async () => {
+      const decisions = await take(20, new Limits(9, 1, false));
+      expect(decisions.every(({ bannedUntilMs }) => bannedUntilMs === 0)).toBe(true);
+    });
+
+    it('ends a ban when told to, counts refusals from zero, and doubles the next', async () => {
+      const limits = new Limits(9, 1, true);
+      await take(5, limits);
+      await store.unban(subject);
+      const decisions = await take(4, limits);
+      expect(decisions.map(({ bannedUntilMs }) => bannedUntilMs > 0)).toEqual([
+        false,
+        false,
+        false,
+        true,
+      ]);
+      const [banned] = decisions.slice(-1);
+      expect(banned!.bannedUntilMs - banned!.nowMs).toBe(2 * SUITE_POLICY.firstBanMs);
+    });
+
+    if (!hasClock) return;
+    describe('by a clock that is moved', () => {
+      const limits = new Limits(2, 5, false);
+      const clock = (): FakeClock => tested.clock!;
+      beforeEach(() => clock().set('2026-06-15T12:00:30Z'));
+
+      it('opens the minute at :00 and the day at 00:00, not before', async () => {
+        expect(await admissions(3, limits)).toEqual([true, true, false]);
+        clock().set('2026-06-15T12:00:59.999Z');
+        expect(await admissions(1, limits)).toEqual([false]);
+        clock().set('2026-06-15T12:01:00Z');
+        expect(await admissions(3, limits)).toEqual([true, true, false]);
+        clock().set('2026-06-15T12:02:00Z');
+        expect(await admissions(2, limits)).toEqual([true, false]);
+        clock().set('2026-06-15T23:59:59.999Z');
+        expect(await admissions(1, limits)).toEqual([false]);
+        clock().set('2026-06-16T00:00:00Z');
+        expect(await admissions(3, limits)).toEqual([true, true, false]);
+      });
+
+      it.each(['2026-06-15T12:00:29Z', '2026-06-15T11:00:00Z', '2026-06-14T12:00:00Z'])(
+        'refills nothing when it is set back to %s',
+        async (earlier) => {
+          await take(2, limits);
+          clock().set(earlier);
+          expect(await admissions(2, limits)).toEqual([false, false]);
+        },
+      );
+
+      it('counts refusals of one minute only', async () => {
+        const banned = new Limits(9, 1, true);
+        await take(4, banned);
+        clock().advance(60_000);
+        const decisions = await take(4, banned);
+        expect(decisions.map(({ bannedUntilMs }) => bannedUntilMs > 0)).toEqual([
+          false,
+          false,
+          false,
+          true,
+        ]);
+      });
+
+      it('judges the windows again at the end of a ban, and starts over after 24 hours', async () => {
+        const strict = new Limits(1, 9, true);
+        await take(5, strict);
+        clock().advance(SUITE_POLICY.firstBanMs - 1);
+        expect((await store.take(subject, strict)).admitted).toBe(false);
+        clock().advance(1);
+        expect(await admissions(1, strict)).toEqual([true]);
+        clock().set('2026-06-16T12:00:30Z');
+        const [banned] = (await take(5, strict)).slice(-1);
+        expect(banned!.bannedUntilMs - banned!.nowMs).toBe(SUITE_POLICY.firstBanMs);
+      });
+    });
+  });
+}
