@@ -1,6 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import type { DataSource } from 'typeorm';
 import { Engine } from './engine.js';
+import { isOutage } from './outage.js';
 import { type Dialect, type Parameter, run, Statement, type Work } from './statement.js';
 
 export const POSTGRES: Dialect = {
@@ -47,10 +48,12 @@ export class PostgresEngine extends Engine {
       await client.query('COMMIT');
       return result;
     } catch (error) {
-      await client.query('ROLLBACK').catch((cause: Error) => (broken = cause));
+      // To roll back on a connection that does not answer would be to wait for it once more.
+      if (isOutage(error)) broken = error as Error;
+      else await client.query('ROLLBACK').catch((cause: Error) => (broken = cause));
       throw error;
     } finally {
-      // A connection that cannot roll back is of no use to the next one either.
+      // Closing a broken connection ends its transaction, and keeps the next one from it.
       client.release(broken);
     }
   }

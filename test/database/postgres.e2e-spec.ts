@@ -192,7 +192,7 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
     it('hangs nothing when it stalls', async () => {
       server.stall();
       try {
-        await expectOutage(8_000);
+        await expectOutage(6_000);
       } finally {
         server.resume();
       }
