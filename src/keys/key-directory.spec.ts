@@ -153,6 +153,19 @@ describe(KeyDirectory.name, () => {
     expect(written).toHaveLength(2);
   });
 
+  it('writes last uses down every few seconds: they may lag 10', async () => {
+    jest.useFakeTimers();
+    try {
+      directory.onModuleInit();
+      await directory.load('zoo');
+      jest.advanceTimersByTime(9_000);
+      expect(written).toMatchObject([{ parameters: [clock.now(), 'key_zoo'] }]);
+      await directory.beforeApplicationShutdown();
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
   it('fails nobody for a last use that cannot be saved', async () => {
     await directory.load('zoo');
     write.mockRejectedValueOnce(new Error('disk full'));

@@ -1,6 +1,7 @@
+import { Engine } from '../../src/database/engine.js';
 import { mintKey } from '../../src/keys/api-key-format.js';
 import { KeysService } from '../../src/keys/keys.service.js';
-import { Client } from '../support/client.js';
+import { Client, sendRaw } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
 import { FakeClock } from '../support/clock.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
@@ -61,6 +62,64 @@ describe('authentication', () => {
     expectRateHeaders(answer);
   });
 
+  it.each([
+    ['the same key twice', () => [key, key]],
+    ['a valid and a wrong one', () => [key, mintKey()]],
+    ['a wrong and a valid one', () => [mintKey(), key]],
+    ['an empty and a valid one', () => ['', key]],
+  ])('answers 401 to two headers: %s', async (_what, both) => {
+    const [first, second] = both();
+    const text = await sendRaw(
+      service.origin,
+      `GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${first}\r\n` +
+        `AUTHORIZATION: Bearer ${second}\r\nConnection: close\r\n\r\n`,
+    );
+    expect(text).toMatch(/^HTTP\/1\.1 401 /);
+    expect(text.toLowerCase()).toContain(`www-authenticate: ${INVALID}`.toLowerCase());
+  });
+
+  it.each([
+    ['GET', '/v1/pets'],
+    ['HEAD', '/v1/pets'],
+    ['GET', '/v1/pets?limit=nonsense'],
+    ['GET', '/v1/pets/1'],
+    ['GET', '/v1/nope'],
+    ['GET', '/v1/pets/'],
+    ['GET', '/v1/%zz'],
+    ['PUT', '/v1/pets'],
+    ['OPTIONS', '/v1/pets'],
+    ['POST', '/v1/pets', '{"name":'],
+    ['POST', '/v1/pets', 'x'.repeat(100_000)],
+  ])('asks who it is before anything else: %s %s', async (method, path, body = '') => {
+    const sent = body === '' ? {} : { body };
+    const answer = await service.anonymous().send(path, { method, ...sent });
+    expect(answer.status).toBe(401);
+    expect(answer.headers['www-authenticate']).toBe(CHALLENGE);
+    expectRateHeaders(answer);
+  });
+
+  it('asks the database nothing for a key whose checksum is wrong', async () => {
+    const query = jest.spyOn(service.store.app.get(Engine), 'query');
+    const lookUps = () => query.mock.calls.filter(([{ name }]) => name === 'keys.find-by-digest');
+    await get(`Bearer ${mintKey().slice(0, -6)}000000`);
+    expect(lookUps()).toHaveLength(0);
+    await get(`Bearer ${mintKey()}`);
+    expect(lookUps()).toHaveLength(1);
+    query.mockRestore();
+  });
+
+  it('answers 401 invalid_api_key to a key that was revoked or has expired before', async () => {
+    const revoked = await service.client();
+    await keys.revoke(revoked.keyId!);
+    const expired = await service.client({ expiresAt: clock.now() });
+    for (const client of [revoked, expired]) {
+      const answer = await client.get('/v1/pets');
+      expectError(answer, 401, 'invalid_api_key');
+      expect(answer.headers['www-authenticate']).toBe(INVALID);
+      expectRateHeaders(answer);
+    }
+  });
+
   it('ends a key at the moment it expires', async () => {
     const client = await service.client({ expiresAt: clock.now() + 1_000 });
     expect((await client.get('/v1/pets')).status).toBe(200);
@@ -97,6 +156,17 @@ describe('authentication', () => {
     await eventually(
       async () => (await client.get('/v1/pets')).headers['x-ratelimit-limit'] === '1000',
     );
+  });
+
+  it('has spent its quota by 403, and is refused by quota before scope', async () => {
+    const reader = await service.client({
+      ...{ plan: 'enterprise', perMinute: 2, perDay: 9 },
+      scopes: ['pets:read'],
+    });
+    const post = () => reader.post('/v1/pets', {});
+    expectError(await post(), 403, 'insufficient_scope');
+    expectError(await post(), 403, 'insufficient_scope');
+    expectError(await post(), 429, 'rate_limit_exceeded');
   });
 
   describe('scopes', () => {

@@ -1,0 +1,101 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Output } from './output.js';
+import { runProgram } from './program.js';
+
+const VIEW = [
+  ...['id', 'name', 'plan', 'scopes', 'perMinute', 'perDay', 'last4', 'createdAt', 'expiresAt'],
+  ...['revokedAt', 'lastUsedAt', 'bannedUntil'],
+];
+const ISSUED = [
+  ...['id', 'key', 'name', 'plan', 'scopes', 'perMinute', 'perDay', 'createdAt', 'expiresAt'],
+];
+const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+describe('petstore keys --json', () => {
+  const environment = { ...process.env };
+  let directory: string;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what a test expects it to be
+  let zoo: any;
+  beforeAll(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'petstore-keys-'));
+    process.env['DATABASE_URL'] = `sqlite:${directory}/petstore.db`;
+    zoo = await json('issue', '--name', 'Zoo', '--plan', 'free');
+  });
+  afterAll(() => {
+    process.env = { ...environment };
+    rmSync(directory, { recursive: true });
+  });
+
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what a test expects it to be
+  async function json(...argv: string[]): Promise<any> {
+    const said = { out: '', err: '' };
+    const output = new Output(
+      (text) => void (said.out += text),
+      (text) => void (said.err += text),
+    );
+    const code = await runProgram(['keys', ...argv, '--json'], output);
+    expect({ code, err: said.err }).toEqual({ code: 0, err: '' });
+    return JSON.parse(said.out) as unknown;
+  }
+
+  it('issue prints what the contract names, in its order, and nothing else', () => {
+    expect(Object.keys(zoo)).toEqual(ISSUED);
+    expect(zoo).toMatchObject({
+      ...{ name: 'Zoo', plan: 'free', perMinute: 60, perDay: 1_000, expiresAt: null },
+      ...{ scopes: ['pets:read', 'pets:write'], createdAt: expect.stringMatching(ISO) },
+    });
+  });
+
+  it.each([
+    ['free', 60, 1_000],
+    ['pro', 300, 10_000],
+    ['business', 1_000, 100_000],
+  ])('set-plan gives the limits of the plan %s', async (plan, perMinute, perDay) => {
+    const view = await json('set-plan', zoo.id, '--plan', plan);
+    expect(Object.keys(view)).toEqual(VIEW);
+    expect(view).toMatchObject({ id: zoo.id, plan, perMinute, perDay });
+  });
+
+  it.each(['show', 'unban'])('%s shows the key, and of its secret the last four', async (name) => {
+    const view = await json(name, zoo.id);
+    expect(Object.keys(view)).toEqual(VIEW);
+    expect(view).toMatchObject({ last4: zoo.key.slice(-4), revokedAt: null, bannedUntil: null });
+    expect(JSON.stringify(view)).not.toContain(zoo.key.slice(4, 20));
+  });
+
+  it('list shows every key like that', async () => {
+    const views = await json('list');
+    expect(views).toContainEqual(await json('show', zoo.id));
+    expect(JSON.stringify(views)).not.toContain(zoo.key.slice(4, 20));
+  });
+
+  it('usage tells both windows and when they reset', async () => {
+    const { minute, day, ...rest } = await json('usage', zoo.id);
+    expect(rest).toEqual({ id: zoo.id, bannedUntil: null });
+    for (const window of [minute, day]) {
+      expect(Object.keys(window)).toEqual(['limit', 'used', 'remaining', 'resetAt']);
+      expect(window).toMatchObject({ used: 0, remaining: window.limit });
+    }
+    expect(minute.resetAt).toMatch(/:00\.000Z$/);
+    expect(day.resetAt).toMatch(/T00:00:00\.000Z$/);
+  });
+
+  it('rotate prints the new key, and lets the old one be for 24 hours where nothing is said', async () => {
+    const before = Date.now();
+    const fresh = await json('rotate', zoo.id);
+    expect(Object.keys(fresh)).toEqual(ISSUED);
+    expect(fresh).toMatchObject({ name: 'Zoo', expiresAt: null });
+    expect(fresh.id).not.toBe(zoo.id);
+    const ends = Date.parse((await json('show', zoo.id)).expiresAt) - 86_400_000;
+    expect(ends).toBeGreaterThanOrEqual(before);
+    expect(ends).toBeLessThanOrEqual(Date.now());
+  });
+
+  it('revoke says since when the key is no more', async () => {
+    const view = await json('revoke', zoo.id);
+    expect(Object.keys(view)).toEqual(VIEW);
+    expect(view.revokedAt).toMatch(ISO);
+  });
+});

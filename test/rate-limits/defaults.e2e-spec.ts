@@ -1,0 +1,113 @@
+import type { Client } from '../support/client.js';
+import { FakeClock } from '../support/clock.js';
+import { expectError, expectRateHeaders } from '../support/expectations.js';
+import { startService, type TestService } from '../support/start-service.js';
+
+/** What holds where the operator has set nothing. */
+describe('limits by default', () => {
+  let service: TestService;
+  let clock: FakeClock;
+  beforeAll(async () => {
+    clock = new FakeClock();
+    service = await startService({ clock });
+  });
+  afterAll(() => service.close());
+
+  const limited = (perMinute: number, perDay: number) =>
+    service.client({ plan: 'enterprise', perMinute, perDay });
+  const codesOf = async (client: Client, requests: number): Promise<string[]> => {
+    const codes: string[] = [];
+    for (let request = 0; request < requests; request++) {
+      const answer = await client.get('/v1/pets');
+      codes.push(answer.status === 200 ? 'ok' : answer.json().code);
+    }
+    return codes;
+  };
+  const times = (count: number, code: string) => Array.from({ length: count }, () => code);
+
+  it('bans at the 101st refusal of a minute, which itself is answered so', async () => {
+    const client = await limited(1, 100_000);
+    expect(await codesOf(client, 103)).toEqual([
+      'ok',
+      ...times(100, 'rate_limit_exceeded'),
+      ...times(2, 'key_banned'),
+    ]);
+  });
+
+  it('bans nobody for 100 refusals in each of several minutes', async () => {
+    const client = await limited(1, 100_000);
+    for (let minute = 0; minute < 3; minute++) {
+      expect(await codesOf(client, 101)).toEqual(['ok', ...times(100, 'rate_limit_exceeded')]);
+      clock.advance(60_000);
+    }
+  });
+
+  it('bans for 5 minutes, doubles each further ban within 24 hours, up to 1 hour', async () => {
+    clock.set('2026-06-16T01:00:00Z');
+    const client = await limited(1, 100_000);
+    const lengths: number[] = [];
+    for (let ban = 0; ban < 6; ban++) {
+      const [banned] = [(await codesOf(client, 102)).at(-1)];
+      expect(banned).toBe('key_banned');
+      clock.advance(1_000);
+      const refused = await client.get('/v1/pets');
+      expectError(refused, 429, 'key_banned');
+      expectRateHeaders(refused);
+      const seconds = Number(refused.headers['retry-after']);
+      lengths.push(seconds + 1);
+      expect(refused.headers['x-ratelimit-remaining']).toBe('0');
+      expect(Number(refused.headers['x-ratelimit-reset'])).toBe(clock.now() / 1000 + seconds);
+      // Going on does not prolong it, and who waits exactly that long is heard again.
+      clock.advance(seconds * 1_000 - 1);
+      expectError(await client.get('/v1/pets'), 429, 'key_banned');
+      clock.advance(1);
+      expect((await client.get('/v1/pets')).text).not.toContain('key_banned');
+      clock.advance(60_000);
+    }
+    expect(lengths).toEqual([300, 600, 1_200, 2_400, 3_600, 3_600]);
+  });
+
+  it('lets an address fail 60 times a minute and 1,000 times a day, and no valid key feel it', async () => {
+    clock.set('2026-06-17T01:00:00Z');
+    const [nobody, valid] = [service.anonymous(), await limited(1_000, 10_000)];
+    for (let minute = 0; minute < 16; minute++) {
+      expect(await codesOf(nobody, 61)).toEqual([
+        ...times(60, 'missing_api_key'),
+        'rate_limit_exceeded',
+      ]);
+      clock.advance(60_000);
+    }
+    expect(await codesOf(nobody, 41)).toEqual([
+      ...times(40, 'missing_api_key'),
+      'rate_limit_exceeded',
+    ]);
+    const refused = await nobody.get('/v1/pets');
+    expectRateHeaders(refused);
+    expect(refused.headers['x-ratelimit-limit']).toBe('1000');
+    expect((await valid.get('/v1/pets')).headers['x-ratelimit-remaining']).toBe('999');
+    clock.advance(Number(refused.headers['retry-after']) * 1_000 - 1);
+    expect(await codesOf(nobody, 1)).toEqual(['rate_limit_exceeded']);
+    clock.advance(1);
+    expect(await codesOf(nobody, 1)).toEqual(['missing_api_key']);
+  });
+
+  it('never bans an address, however often it is refused', async () => {
+    clock.set('2026-06-18T01:00:00Z');
+    const codes = await codesOf(service.anonymous(), 260);
+    expect(codes).toEqual([...times(60, 'missing_api_key'), ...times(200, 'rate_limit_exceeded')]);
+  });
+});
+
+it('bans nobody where BAN_AFTER_REJECTIONS is 0', async () => {
+  await using service = await startService({
+    clock: new FakeClock(),
+    env: { BAN_AFTER_REJECTIONS: '0' },
+  });
+  const client = await service.client({ plan: 'enterprise', perMinute: 1, perDay: 10 });
+  const statuses = new Set<string>();
+  await client.get('/v1/pets');
+  for (let request = 0; request < 300; request++) {
+    statuses.add((await client.get('/v1/pets')).json().code);
+  }
+  expect([...statuses]).toEqual(['rate_limit_exceeded']);
+});
