@@ -49,7 +49,7 @@ describe(CounterJournal.name, () => {
     counters.since.mockResolvedValue([{ subject: 'zoo', minute, minuteUsed: 2, day, dayUsed: 9 }]);
     bans.all.mockResolvedValue([{ subject: 'ark', ban }] satisfies SubjectBan[]);
     await journal.onModuleInit();
-    expect(counters.since).toHaveBeenCalledWith(day);
+    expect(counters.since).toHaveBeenCalledWith(day, 100_000);
     expect(store.take('zoo', limits)).toMatchObject({ admitted: false, dayUsed: 9 });
     expect(store.take('ark', limits).bannedUntilMs).toBe(ban.until);
   });

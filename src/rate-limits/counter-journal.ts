@@ -34,7 +34,8 @@ export class CounterJournal implements OnModuleInit, BeforeApplicationShutdown {
 
   async onModuleInit(): Promise<void> {
     const today = dayOf(this.clock.now());
-    for (const count of await this.counters.since(today)) this.store.restore(count);
+    const counts = await this.counters.since(today, this.store.capacity.addresses);
+    for (const count of counts) this.store.restore(count);
     this.restoreBans(await this.bans.all());
     this.store.listen({
       counted: (counter) => this.unsaved.add(counter),

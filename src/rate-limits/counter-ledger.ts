@@ -26,9 +26,14 @@ const SAVE = new Statement(
     WHERE excluded.minute > rate_limit_counters.minute
       OR excluded.day_used > rate_limit_counters.day_used`,
 );
-const SINCE = new Statement<CountRow>(
-  'counters.since',
-  () => `SELECT ${COLUMNS} FROM rate_limit_counters WHERE day >= $1`,
+const KEYS_SINCE = new Statement<CountRow>(
+  'counters.keys-since',
+  () => `SELECT ${COLUMNS} FROM rate_limit_counters WHERE day >= $1 AND subject NOT LIKE 'ip:%'`,
+);
+const LATEST_ADDRESSES_SINCE = new Statement<CountRow>(
+  'counters.latest-addresses-since',
+  () => `SELECT ${COLUMNS} FROM rate_limit_counters WHERE day >= $1 AND subject LIKE 'ip:%'
+    ORDER BY minute DESC LIMIT $2`,
 );
 const FIND = new Statement<CountRow>(
   'counters.find',
@@ -48,9 +53,14 @@ export class CounterLedger {
     await this.engine.write(() => saveAll(counts));
   }
 
-  /** The counts of a day, and of any later one. */
-  async since(day: number): Promise<SavedCount[]> {
-    return (await this.engine.query(SINCE, day)).map(toCount);
+  /**
+   * The counts of a day, and of any later one: of all keys, and of the addresses seen last, the latest
+   * of them at the end. Addresses can be made up without number, and all that is told is in memory.
+   */
+  async since(day: number, maxAddresses: number): Promise<SavedCount[]> {
+    const keys = await this.engine.query(KEYS_SINCE, day);
+    const addresses = await this.engine.query(LATEST_ADDRESSES_SINCE, day, maxAddresses);
+    return [...keys, ...addresses.reverse()].map(toCount);
   }
 
   async find(subject: string): Promise<SavedCount | undefined> {

@@ -39,7 +39,7 @@ export class MemoryStore extends RateLimitStore {
   constructor(
     private readonly clock: Clock,
     private readonly policy: BanPolicy,
-    private readonly capacity = { keys: 2_000_000, addresses: 100_000 },
+    readonly capacity = { keys: 2_000_000, addresses: 100_000 },
   ) {
     super();
   }
