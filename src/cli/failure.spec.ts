@@ -1,0 +1,39 @@
+import { ConfigError } from '../config/config.js';
+import { reportFailure } from './failure.js';
+import { Output } from './output.js';
+
+describe(reportFailure.name, () => {
+  const complaintAbout = (error: unknown): string => {
+    let said = '';
+    const silent = () => {
+      throw new Error('A failure is no result');
+    };
+    reportFailure(error, new Output(silent, (text) => void (said += text)));
+    return said;
+  };
+  const failure = (code: string) => Object.assign(new Error(`${code}: it failed`), { code });
+
+  it.each([
+    ['EADDRINUSE', /another program listens there; set PORT to a free one\n$/],
+    ['EACCES', /not allowed; see PORT and DATABASE_URL\n$/],
+    ['ECONNREFUSED', /the database cannot be reached \(ECONNREFUSED\); see DATABASE_URL\n$/],
+    ['ENOTFOUND', /the database cannot be reached \(ENOTFOUND\); see DATABASE_URL\n$/],
+    ['ETIMEDOUT', /the database cannot be reached \(ETIMEDOUT\); see DATABASE_URL\n$/],
+    ['EIO', /EIO: it failed\n$/],
+  ])('tells what to do about %s in one line', (code, advice) => {
+    expect(complaintAbout(failure(code))).toMatch(advice);
+    expect(complaintAbout(failure(code))).toMatch(/^error: [^\n]+\n$/);
+  });
+
+  it('has something to say of a failure without words', () => {
+    expect(complaintAbout(new Error(''))).toBe('error: Error\n');
+  });
+
+  it('names every fault of a configuration on a line of its own', () => {
+    const { message } = new ConfigError(['PORT is wrong', 'HOST is wrong']);
+    expect(complaintAbout(new ConfigError(['PORT is wrong', 'HOST is wrong']))).toBe(
+      `${message}\n`,
+    );
+    expect(message).toMatch(/PORT is wrong\n[^\n]*HOST is wrong/);
+  });
+});

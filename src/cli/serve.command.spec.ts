@@ -1,0 +1,54 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eventually } from '../../test/support/eventually.js';
+import { Output } from './output.js';
+import { runProgram } from './program.js';
+
+describe('petstore serve', () => {
+  const environment = { ...process.env };
+  let directory: string;
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'petstore-serve-'));
+    Object.assign(process.env, {
+      ...{ DATABASE_URL: `sqlite:${directory}/petstore.db`, PORT: '0', METRICS_PORT: '0' },
+      ...{ LOG_LEVEL: 'silent', LOG_FORMAT: 'json', NODE_ENV: 'test' },
+    });
+  });
+  afterEach(() => {
+    process.env = { ...environment };
+    rmSync(directory, { recursive: true });
+  });
+
+  /** Serves until `isUp` says so, then stops as a signal would; all that was printed. */
+  async function serve(isUp: (out: string) => boolean, ...argv: string[]): Promise<string> {
+    let out = '';
+    let err = '';
+    const output = new Output(
+      (text) => void (out += text),
+      (text) => void (err += text),
+    );
+    const ended = runProgram(['serve', ...argv], output);
+    await eventually(() => Promise.resolve(isUp(out)));
+    process.emit('SIGTERM');
+    expect({ code: await ended, err }).toEqual({ code: 0, err: '' });
+    return out;
+  }
+
+  it('tells where it listens, a key at the first start only, and ends with 0 on SIGTERM', async () => {
+    const first = JSON.parse(await serve((out) => out.endsWith('}\n'), '--json'));
+    expect(first).toEqual({
+      origin: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      baseUrl: expect.stringMatching(/^http:\/\/localhost:\d+\/v1$/),
+      docsUrl: expect.stringMatching(/\/docs$/),
+      key: expect.stringMatching(/^psk_/),
+    });
+    const second = JSON.parse(await serve((out) => out.endsWith('}\n'), '--json'));
+    expect(second).toMatchObject({ key: null });
+  });
+
+  it('introduces itself with a curl line to whoever starts it first', async () => {
+    const out = await serve((text) => text.includes('Documentation: '));
+    expect(out).toMatch(/curl -i -H 'Authorization: Bearer psk_\w{49}' http:\/\/\S+\/v1\/pets\n/);
+  });
+});
