@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
-import { freePort, Workplace } from '../support/petstore-process.js';
+import { freePort } from '../support/free-port.js';
+import { Workplace } from '../support/petstore-process.js';
 
 const ENTERPRISE = ['--plan', 'enterprise', '--per-minute', '100000', '--per-day', '1000000'];
 

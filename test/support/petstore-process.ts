@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { freePort } from './free-port.js';
 
 const MAIN = resolve('dist/src/main.js');
 
@@ -93,13 +93,4 @@ function collect(stream: NodeJS.ReadableStream): { text: string } {
   const collected = { text: '' };
   stream.on('data', (chunk: Buffer) => (collected.text += chunk.toString()));
   return collected;
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -2,18 +2,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { startService } from '../support/start-service.js';
 import { Client } from '../support/client.js';
-
-async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resume) => server.once('listening', resume));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resume) => server.close(resume));
-  return String(port);
-}
+import { freePort } from '../support/free-port.js';
 
 describe('metrics', () => {
   it('are served on a port of their own, with the prefix petstore_', async () => {
-    const port = await freePort();
+    const port = String(await freePort());
     await using service = await startService({ env: { METRICS_PORT: port } });
     const client = await service.client();
     await client.get('/v1/pets');
