@@ -8,6 +8,7 @@ describe(Poller.name, () => {
     info: jest.fn(),
     debug: jest.fn(),
     flush: jest.fn(),
+    request: jest.fn(),
   };
   let poller: Poller;
   beforeEach(() => {

@@ -19,16 +19,13 @@ export function accessLog(logger: Logger, metrics: Metrics) {
   return (request: AnsweredRequest, { statusCode, elapsedTime }: Answer): void => {
     const { operation = 'unknown' } = request;
     metrics.countRequest(operation, statusCode, elapsedTime / 1000);
-    logger.info(
-      {
-        requestId: request.id,
-        keyId: request.caller?.keyId,
-        operation,
-        method: request.method,
-        status: statusCode,
-        durationMs: Math.round(elapsedTime * 100) / 100,
-      },
-      'request',
-    );
+    logger.request({
+      requestId: request.id,
+      keyId: request.caller?.keyId,
+      operation,
+      method: request.method,
+      status: statusCode,
+      durationMs: Math.round(elapsedTime * 100) / 100,
+    });
   };
 }

@@ -1,6 +1,8 @@
 import type { LoggerService } from '@nestjs/common';
-import { type DestinationStream, destination, pino } from 'pino';
+import { type DestinationStream, pino } from 'pino';
 import type { Config } from '../config/config.js';
+import { LineBuffer } from './line-buffer.js';
+import { type RequestRecord, requestLine } from './request-line.js';
 
 /** What the service logs through: a structured record first, then the sentence. */
 export abstract class Logger {
@@ -9,6 +11,8 @@ export abstract class Logger {
   abstract warn(details: object, message: string): void;
   abstract info(details: object, message: string): void;
   abstract debug(details: object, message: string): void;
+  /** One line per answered request, at `info`. */
+  abstract request(record: RequestRecord): void;
   /** Writes out what is still buffered. */
   abstract flush(): void;
 }
@@ -18,16 +22,14 @@ export async function createLogger(
   config: Pick<Config, 'logLevel' | 'logFormat'>,
   fd: 1 | 2 = 1,
 ): Promise<Logger> {
-  const stream = config.logFormat === 'pretty' ? await prettyStream(fd) : bufferedStream(fd);
-  const logger: Logger = pino({ level: config.logLevel, base: null }, stream);
-  return logger;
-}
-
-/** Lines are gathered for a moment: one write call per line would cost more than the line. */
-function bufferedStream(fd: number): DestinationStream {
-  const stream = destination({ fd, minLength: 4_096, sync: false });
-  setInterval(() => stream.flush(), 200).unref();
-  return stream;
+  const stream = config.logFormat === 'pretty' ? await prettyStream(fd) : new LineBuffer(fd);
+  const logger = pino({ level: config.logLevel, base: null }, stream);
+  const isDirect = config.logFormat === 'json' && logger.isLevelEnabled('info');
+  return Object.assign(logger, {
+    request: isDirect
+      ? (record: RequestRecord) => void stream.write(requestLine(record, Date.now()))
+      : (record: RequestRecord) => logger.info(record, 'request'),
+  });
 }
 
 /** Loaded on demand: production does not pay for it. */

@@ -1,4 +1,5 @@
-import type { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Gauge, Registry } from 'prom-client';
+import { RequestStatistics } from './request-statistics.js';
 
 export type CounterStoreMode = 'memory' | 'redis' | 'fallback';
 const COUNTER_STORE_MODES: readonly CounterStoreMode[] = ['memory', 'redis', 'fallback'];
@@ -22,8 +23,7 @@ export class NoMetrics extends Metrics {
 }
 
 export class PrometheusMetrics extends Metrics {
-  private readonly requests: Counter;
-  private readonly durations: Histogram;
+  private readonly requests = new RequestStatistics();
   private readonly counterStore: Gauge;
 
   private constructor(
@@ -31,26 +31,13 @@ export class PrometheusMetrics extends Metrics {
     private readonly registry: Registry,
   ) {
     super();
-    const registers = [registry];
     prom.collectDefaultMetrics({ register: registry, prefix: 'petstore_' });
-    this.requests = new prom.Counter({
-      name: 'petstore_http_requests_total',
-      help: 'Answered requests by operation and status.',
-      labelNames: ['operation', 'status'],
-      registers,
-    });
-    this.durations = new prom.Histogram({
-      name: 'petstore_http_request_duration_seconds',
-      help: 'Time from the request line to the last byte of the answer.',
-      labelNames: ['operation'],
-      buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-      registers,
-    });
+    this.requests.registerIn(registry);
     this.counterStore = new prom.Gauge({
       name: 'petstore_counter_store',
       help: 'Where requests are counted: 1 for the mode in force.',
       labelNames: ['mode'],
-      registers,
+      registers: [registry],
     });
   }
 
@@ -61,8 +48,7 @@ export class PrometheusMetrics extends Metrics {
   }
 
   countRequest(operation: string, status: number, seconds: number): void {
-    this.requests.inc({ operation, status }, 1);
-    this.durations.observe({ operation }, seconds);
+    this.requests.count(operation, status, seconds);
   }
 
   setCounterStore(mode: CounterStoreMode): void {

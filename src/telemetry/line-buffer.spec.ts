@@ -1,0 +1,34 @@
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { LineBuffer } from './line-buffer.js';
+
+describe(LineBuffer.name, () => {
+  const directory = mkdtempSync(join(tmpdir(), 'petstore-log-'));
+  const path = join(directory, 'log');
+  const fd = openSync(path, 'a');
+  const buffer = new LineBuffer(fd);
+  const text = () => readFileSync(path, 'utf8');
+  afterAll(() => {
+    closeSync(fd);
+    rmSync(directory, { recursive: true });
+  });
+
+  it('keeps lines for a moment, whole and in their order', () => {
+    buffer.write('first\n');
+    buffer.write('zw\u00f6lf \u{1f43e}\n');
+    expect(text()).toBe('');
+    buffer.flushSync();
+    expect(text()).toBe('first\nzw\u00f6lf \u{1f43e}\n');
+  });
+
+  it('loses nothing of what is more than it holds', () => {
+    const before = text();
+    const long = `${'x'.repeat(20_000)}\n`;
+    const lines = Array.from({ length: 500 }, (_none, index) => `${index} ${'y'.repeat(100)}\n`);
+    const sent = [...lines, long, ...lines];
+    for (const line of sent) buffer.write(line);
+    buffer.flushSync();
+    expect(text()).toBe(before + sent.join(''));
+  });
+});
