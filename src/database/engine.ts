@@ -1,3 +1,4 @@
+import type { Eventual } from './eventual.js';
 import type { Parameter, Statement, Work } from './statement.js';
 
 /**
@@ -6,10 +7,13 @@ import type { Parameter, Statement, Work } from './statement.js';
  */
 export abstract class Engine {
   /** Rows as they are committed. Synchronous where the engine is. */
-  abstract query<Row>(
+  abstract query<Row>(statement: Statement<Row>, ...parameters: Parameter[]): Eventual<Row[]>;
+
+  /** The only row, where there is one. */
+  abstract first<Row>(
     statement: Statement<Row>,
     ...parameters: Parameter[]
-  ): Row[] | Promise<Row[]>;
+  ): Eventual<Row | undefined>;
 
   /**
    * Runs a unit of work. Once the promise is fulfilled, neither the end of this process nor a power cut

@@ -39,6 +39,14 @@ export class PostgresEngine extends Engine {
     return (await this.execute(this.pool, statement, parameters)) as Row[];
   }
 
+  async first<Row>(
+    statement: Statement<Row>,
+    ...parameters: Parameter[]
+  ): Promise<Row | undefined> {
+    const [row] = await this.execute(this.pool, statement, parameters);
+    return row as Row | undefined;
+  }
+
   async write<Result>(work: () => Work<Result>): Promise<Result> {
     const client = await this.pool.connect();
     let broken: Error | undefined;

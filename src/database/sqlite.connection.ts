@@ -20,6 +20,33 @@ export function prepareConnection(database: Database): void {
   database.prepare = ((source: string) => exactIntegers(prepare(source))) as Database['prepare'];
 }
 
+/** A second connection to a database that another one has prepared. It must not write. */
+export function prepareForReading(database: Database): void {
+  database.pragma(`mmap_size = ${MEMORY_MAP_BYTES}`);
+  database.pragma('query_only = ON');
+}
+
+/** Calls `onWrite` before whatever may change or commit something on the connection from now on. */
+export function watchWrites(database: Database, onWrite: () => void): void {
+  const prepare = database.prepare.bind(database);
+  database.prepare = ((source: string) => {
+    const statement = prepare(source);
+    if (statement.reader && statement.readonly) return statement;
+    const method = statement.reader ? 'all' : 'run';
+    const execute = statement[method].bind(statement) as (...parameters: unknown[]) => never;
+    statement[method] = (...parameters: unknown[]) => {
+      onWrite();
+      return execute(...parameters);
+    };
+    return statement;
+  }) as Database['prepare'];
+  const exec = database.exec.bind(database);
+  database.exec = (source) => {
+    onWrite();
+    return exec(source);
+  };
+}
+
 function exactIntegers(statement: Statement): Statement {
   if (!statement.reader) return statement;
   statement.safeIntegers(true);

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Database } from 'better-sqlite3';
+import Sqlite, { type Database } from 'better-sqlite3';
 import type { DataSource } from 'typeorm';
 import { createDataSource, dataSourceOptions } from './data-source-options.js';
 import { prepareConnection } from './sqlite.connection.js';
@@ -35,6 +35,7 @@ describe(SqliteEngine.name, () => {
     database.exec('DROP TABLE words');
   });
   afterAll(async () => {
+    engine.onApplicationShutdown();
     await dataSource.destroy();
     rmSync(directory, { recursive: true });
   });
@@ -76,6 +77,47 @@ describe(SqliteEngine.name, () => {
     await new Promise((resume) => setImmediate(resume));
     await Promise.all([first, add('second')]);
     expect(words()).toEqual(['first', 'second']);
+  });
+
+  it('shows one view of the database for one turn, and a fresh one in the next', async () => {
+    await add('before');
+    expect(words()).toEqual(['before']);
+    const other = new Sqlite(database.name);
+    other.exec("INSERT INTO words VALUES ('beside')");
+    expect(words()).toEqual(['before']);
+    await new Promise((resume) => setImmediate(resume));
+    expect(words()).toEqual(['before', 'beside']);
+    other.close();
+  });
+
+  it('shows a writer what it wrote, in the same turn', async () => {
+    expect(words()).toEqual([]);
+    const added = add('unit').then(words);
+    await dataSource.query("INSERT INTO words VALUES ('typeorm')");
+    expect(words()).toEqual(['typeorm']);
+    expect(await added).toEqual(['typeorm', 'unit']);
+    const returned = await dataSource.query("INSERT INTO words VALUES ('zoo') RETURNING word");
+    expect(returned).toEqual([{ word: 'zoo' }]);
+    expect(words()).toContain('zoo');
+  });
+
+  it('shows nobody what a transaction of TypeORM has not committed', async () => {
+    await dataSource.transaction(async (manager) => {
+      await manager.query("INSERT INTO words VALUES ('perhaps')");
+      expect(words()).toEqual([]);
+    });
+    expect(words()).toEqual(['perhaps']);
+  });
+
+  it('goes on after a read that failed', async () => {
+    expect(() => engine.first(new Statement('broken', () => 'SELECT * FROM nowhere'))).toThrow();
+    await add('one');
+    expect(engine.first(WORDS)).toEqual({ word: 'one' });
+  });
+
+  it('never writes by a read', () => {
+    expect(() => engine.query(INSERT, 'sneaky')).toThrow(/readonly/);
+    expect(words()).toEqual([]);
   });
 
   it('rolls back a commit that fails, and says so to all of it', async () => {

@@ -1,14 +1,13 @@
+import type { OnApplicationShutdown } from '@nestjs/common';
 import type { Database, Statement as Prepared } from 'better-sqlite3';
 import type { DataSource } from 'typeorm';
 import { Engine } from './engine.js';
 import { isBusy } from './outage.js';
+import { watchWrites } from './sqlite.connection.js';
 import { SqliteFile } from './sqlite.file.js';
-import type { Dialect, Parameter, Statement, Step, Work } from './statement.js';
-
-export const SQLITE: Dialect = {
-  jsonString: (expression) => `json_quote(${expression})`,
-  nowMs: `CAST(unixepoch('subsec') * 1000 AS INTEGER)`,
-};
+import { SqliteReader } from './sqlite.reader.js';
+import { SqliteStatements } from './sqlite.statements.js';
+import type { Parameter, Statement, Step, Work } from './statement.js';
 
 /** How long writes wait, without holding up reads, while another process has the write lock. */
 const LOCK_DEADLINE_MS = 3_000;
@@ -21,25 +20,37 @@ interface Unit {
 }
 
 /**
- * SQLite, on the one connection of TypeORM.
+ * SQLite: writes on the one connection of TypeORM, reads on one of their own.
  *
  * Group commit: the units of work of one turn of the event loop share a transaction, and so one sync of
  * the disk, which is what a commit costs. Their callers hear of it after that commit. A unit that fails
  * takes the transaction with it; all of it is then done again, each unit in a transaction of its own.
  */
-export class SqliteEngine extends Engine {
-  private readonly prepared = new Map<Statement, Prepared>();
+export class SqliteEngine extends Engine implements OnApplicationShutdown {
+  private readonly statements: SqliteStatements;
+  private readonly reader: SqliteReader | undefined;
   private readonly file: SqliteFile;
   private units: Unit[] = [];
   private waitingSince = 0;
 
   constructor(private readonly dataSource: DataSource) {
     super();
-    this.file = new SqliteFile(this.database.name);
+    const { database } = this;
+    this.file = new SqliteFile(database.name);
+    this.statements = new SqliteStatements(database);
+    // A database in memory is that of its one connection.
+    if (database.memory) return;
+    const reader = new SqliteReader(database.name);
+    watchWrites(database, reader.endView);
+    this.reader = reader;
   }
 
   query<Row>(statement: Statement<Row>, ...parameters: Parameter[]): Row[] {
-    return this.prepare(statement).all(parameters) as Row[];
+    return this.toRead(statement).all(parameters) as Row[];
+  }
+
+  first<Row>(statement: Statement<Row>, ...parameters: Parameter[]): Row | undefined {
+    return this.toRead(statement).get(parameters) as Row | undefined;
   }
 
   write<Result>(work: () => Work<Result>): Promise<Result> {
@@ -60,6 +71,10 @@ export class SqliteEngine extends Engine {
       this.file.assertInPlace();
       this.database.pragma('schema_version');
     });
+  }
+
+  onApplicationShutdown(): void {
+    this.reader?.close();
   }
 
   private readonly commit = (): void => {
@@ -127,34 +142,17 @@ export class SqliteEngine extends Engine {
     }
   }
 
+  private toRead(statement: Statement): Prepared {
+    return (this.reader ?? this.statements).of(statement);
+  }
+
   private drive(work: Work<unknown>): unknown {
     let step = work.next();
     while (!step.done) {
       const { statement, parameters }: Step = step.value;
-      step = work.next(this.prepare(statement).all(parameters));
+      step = work.next(this.statements.of(statement).all(parameters));
     }
     return step.value;
-  }
-
-  private prepare(statement: Statement): Prepared {
-    let prepared = this.prepared.get(statement);
-    if (prepared === undefined) {
-      prepared = this.prepareDirectly(positional(statement.text(SQLITE)));
-      if (statement.isColumn) prepared.pluck();
-      // A write without RETURNING has no rows to give.
-      if (!prepared.reader) {
-        const write = prepared.run.bind(prepared);
-        prepared.all = (...parameters) => (write(...parameters), []);
-      }
-      this.prepared.set(statement, prepared);
-    }
-    return prepared;
-  }
-
-  /** Without the exact integers that TypeORM needs: statements cast what might be rounded to text. */
-  private prepareDirectly(text: string): Prepared {
-    const { prepare } = Object.getPrototypeOf(this.database) as Pick<Database, 'prepare'>;
-    return prepare.call(this.database, text);
   }
 
   private get database(): Database {
@@ -166,13 +164,4 @@ export class SqliteEngine extends Engine {
 /** To the units that wait, no different from a lock of another process. */
 class TransactionUnderWay extends Error {
   readonly code = 'SQLITE_BUSY';
-}
-
-/** better-sqlite3 binds an array to anonymous parameters only. */
-function positional(text: string): string {
-  let expected = 1;
-  return text.replace(/\$(\d+)/g, (_parameter, number: string) => {
-    if (Number(number) !== expected++) throw new Error(`Parameters out of order in: ${text}`);
-    return '?';
-  });
 }

@@ -39,13 +39,13 @@ describe(KeyDirectory.name, () => {
       for (let step = unit.next(); !step.done; step = unit.next([])) written.push(step.value);
       return Promise.resolve();
     });
-    const query = ({ name }: { name: string }, digest: string): unknown[] => {
-      if (name === 'keys.changed') return changes;
+    const query = (): unknown[] => changes;
+    const first = (_find: unknown, digest: string): unknown => {
       lookUps++;
-      return rows.filter((row) => row.digest === digest);
+      return rows.find((row) => row.digest === digest);
     };
     directory = new KeyDirectory(
-      { query, write } as unknown as Engine,
+      { query, first, write } as unknown as Engine,
       poller as unknown as Poller,
       clock,
       logger as unknown as Logger,

@@ -28,9 +28,12 @@ interface KeyRow {
   changedAt: number | string;
 }
 
-/** A caller, and the state of its key that it was made of. */
+/** A caller, the state of its key that it was made of, and when the key was last used. */
 interface KnownCaller extends Caller {
   readonly changedAt: number;
+  /** Unix milliseconds. */
+  lastUsedAtMs: number;
+  isUseUnsaved: boolean;
 }
 
 const FIND = new Statement<KeyRow>(
@@ -60,7 +63,7 @@ const USED = new Statement(
 @Injectable()
 export class KeyDirectory implements OnModuleInit, BeforeApplicationShutdown {
   private readonly callers = new Map<string, KnownCaller>();
-  private lastUses = new Map<string, number>();
+  private used: KnownCaller[] = [];
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -94,7 +97,7 @@ export class KeyDirectory implements OnModuleInit, BeforeApplicationShutdown {
 
   /** The caller as the database knows it; undefined where no key in force has the digest. */
   async load(digest: string): Promise<Caller | undefined> {
-    const [row] = await this.engine.query(FIND, digest);
+    const row = await this.engine.first(FIND, digest);
     if (row === undefined) return undefined;
     const caller = toCaller(row);
     if (this.callers.size >= MAX_REMEMBERED) this.forgetSome();
@@ -102,10 +105,14 @@ export class KeyDirectory implements OnModuleInit, BeforeApplicationShutdown {
     return this.inForce(caller);
   }
 
-  private inForce(caller: Caller): Caller | undefined {
+  private inForce(caller: KnownCaller): Caller | undefined {
     const nowMs = this.clock.now();
     if (caller.expiresAtMs <= nowMs) return undefined;
-    this.lastUses.set(caller.keyId, nowMs);
+    caller.lastUsedAtMs = nowMs;
+    if (!caller.isUseUnsaved) {
+      caller.isUseUnsaved = true;
+      this.used.push(caller);
+    }
     return caller;
   }
 
@@ -119,12 +126,13 @@ export class KeyDirectory implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   private async saveLastUses(): Promise<void> {
-    const uses = [...this.lastUses];
-    this.lastUses = new Map();
+    const { used } = this;
+    this.used = [];
+    for (const caller of used) caller.isUseUnsaved = false;
     try {
-      for (let start = 0; start < uses.length; start += LAST_USES_AT_ONCE) {
+      for (let start = 0; start < used.length; start += LAST_USES_AT_ONCE) {
         // In one order on all nodes: two that wait for each other's rows are a deadlock.
-        const batch = uses.slice(start, start + LAST_USES_AT_ONCE).sort(byId);
+        const batch = used.slice(start, start + LAST_USES_AT_ONCE).sort(byId);
         await this.engine.write(() => saveUses(batch));
       }
     } catch (err) {
@@ -134,12 +142,12 @@ export class KeyDirectory implements OnModuleInit, BeforeApplicationShutdown {
   }
 }
 
-function byId([one]: readonly [string, number], [other]: readonly [string, number]): number {
+function byId({ keyId: one }: Caller, { keyId: other }: Caller): number {
   return one < other ? -1 : 1;
 }
 
-function* saveUses(uses: readonly (readonly [string, number])[]): Work<void> {
-  for (const [id, usedAt] of uses) yield* run(USED, usedAt, id);
+function* saveUses(callers: readonly KnownCaller[]): Work<void> {
+  for (const { lastUsedAtMs, keyId } of callers) yield* run(USED, lastUsedAtMs, keyId);
 }
 
 /** A revoked key has ended, whatever the clock says: it may be behind that of who revoked it. */
@@ -154,5 +162,7 @@ function toCaller(row: KeyRow): KnownCaller {
     expiresAtMs:
       row.revokedAt !== null ? 0 : row.expiresAt === null ? Infinity : Number(row.expiresAt),
     changedAt: Number(row.changedAt),
+    lastUsedAtMs: 0,
+    isUseUnsaved: false,
   };
 }

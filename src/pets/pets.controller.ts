@@ -8,6 +8,7 @@ import {
   ApiParam,
   ApiTags,
 } from '@nestjs/swagger';
+import type { Eventual } from '../database/eventual.js';
 import { Deprecated } from '../http/deprecation.js';
 import { ErrorBody } from '../http/error.dto.js';
 import type { JsonAnswer } from '../http/json-answer.js';
@@ -34,7 +35,7 @@ export class PetsController {
       'address of the next page; following it to the end visits every animal once.',
   })
   @ApiOkResponse({ description: 'A page of animals.', type: [PetBody] })
-  listPets(@Query() query: ListPetsQuery): Promise<JsonAnswer> {
+  listPets(@Query() query: ListPetsQuery): Eventual<JsonAnswer> {
     return this.pets.list(query);
   }
 
@@ -74,7 +75,7 @@ export class PetsController {
   })
   @ApiOkResponse({ description: 'The animal.', type: PetBody })
   @ApiNotFoundResponse({ description: 'There is no such animal.', type: ErrorBody })
-  getPet(@Param('petId') petId: string): Promise<JsonAnswer> {
+  getPet(@Param('petId') petId: string): Eventual<JsonAnswer> {
     return this.pets.get(petId);
   }
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Engine } from '../database/engine.js';
+import type { Eventual } from '../database/eventual.js';
 import { type Dialect, run, Statement, type Work } from '../database/statement.js';
 import type { NewPet } from './pet.dto.js';
 import type { PetStatus } from './pet.entity.js';
@@ -60,15 +61,14 @@ export class PetsRepository {
   /**
    * At most `count` animals after an id, in the order of their ids. Costs the same wherever it begins.
    */
-  page(status: PetStatus | undefined, after: bigint, count: number): string[] | Promise<string[]> {
+  page(status: PetStatus | undefined, after: bigint, count: number): Eventual<string[]> {
     return status === undefined
       ? this.engine.query(PAGE, after, count)
       : this.engine.query(PAGE_OF_STATUS, status, after, count);
   }
 
-  async find(id: bigint): Promise<string | undefined> {
-    const [pet] = await this.engine.query(FIND, id);
-    return pet;
+  find(id: bigint): Eventual<string | undefined> {
+    return this.engine.first(FIND, id);
   }
 
   *insert({ name, categoryId, status }: NewPet): Work<string> {

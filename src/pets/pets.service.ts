@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { type Eventual, whenHere } from '../database/eventual.js';
 import type { Work } from '../database/statement.js';
 import { ApiError } from '../http/api-error.js';
 import { INT64_MAX } from '../http/int64.js';
@@ -9,6 +10,7 @@ import { type Creation, IdempotencyService } from '../idempotency/idempotency.se
 import type { IdempotentRequest } from '../idempotency/idempotent-request.js';
 import { PetCursor } from './pet-cursor.js';
 import type { ListPetsQuery, NewPet } from './pet.dto.js';
+import type { PetStatus } from './pet.entity.js';
 import { idOf, PetsRepository } from './pets.repository.js';
 
 const CANONICAL_ID = /^[1-9]\d{0,18}$/;
@@ -22,19 +24,13 @@ export class PetsService {
   ) {}
 
   /** A page, with the `Link` (RFC 8288) to the next one where there is one. */
-  async list({ limit, status, cursor }: ListPetsQuery): Promise<JsonAnswer> {
+  list({ limit, status, cursor }: ListPetsQuery): Eventual<JsonAnswer> {
     if (cursor !== undefined && cursor.status !== status) {
       throw invalidRequest(['cursor must be used with the status of its own list']);
     }
     // One more than asked for tells whether another page follows.
-    const pets = await this.pets.page(status, cursor?.after ?? 0n, limit + 1);
-    if (pets.length <= limit) return new JsonAnswer(`[${pets.join()}]`);
-    pets.pop();
-
-    const filter = status === undefined ? '' : `status=${status}&`;
-    const next = new PetCursor(status, BigInt(idOf(pets[limit - 1]!))).toString();
-    const url = `${this.address.baseUrl}/pets?${filter}limit=${limit}&cursor=${next}`;
-    return new JsonAnswer(`[${pets.join()}]`, { link: `<${url}>; rel="next"` });
+    const pets = this.pets.page(status, cursor?.after ?? 0n, limit + 1);
+    return whenHere(pets, (found) => this.toPage(found, status, limit));
   }
 
   async create(pet: NewPet, request: IdempotentRequest | undefined): Promise<JsonAnswer> {
@@ -47,15 +43,27 @@ export class PetsService {
   }
 
   /** @throws {ApiError} 404 `pet_not_found`, also for what cannot be an id */
-  async get(petId: string): Promise<JsonAnswer> {
+  get(petId: string): Eventual<JsonAnswer> {
     const id = CANONICAL_ID.test(petId) ? BigInt(petId) : 0n;
-    const pet = id > INT64_MAX ? undefined : await this.pets.find(id);
-    if (pet === undefined) throw new ApiError('pet_not_found', 'There is no such animal');
-    return new JsonAnswer(pet);
+    return whenHere(id > INT64_MAX ? undefined : this.pets.find(id), toAnimal);
+  }
+
+  private toPage(pets: string[], status: PetStatus | undefined, limit: number): JsonAnswer {
+    if (pets.length <= limit) return new JsonAnswer(`[${pets.join()}]`);
+    pets.pop();
+    const filter = status === undefined ? '' : `status=${status}&`;
+    const next = new PetCursor(status, BigInt(idOf(pets[limit - 1]!))).toString();
+    const url = `${this.address.baseUrl}/pets?${filter}limit=${limit}&cursor=${next}`;
+    return new JsonAnswer(`[${pets.join()}]`, { link: `<${url}>; rel="next"` });
   }
 
   private *insert(pet: NewPet): Work<Creation> {
     const answer = yield* this.pets.insert(pet);
     return { answer, location: `/pets/${idOf(answer)}` };
   }
+}
+
+function toAnimal(pet: string | undefined): JsonAnswer {
+  if (pet === undefined) throw new ApiError('pet_not_found', 'There is no such animal');
+  return new JsonAnswer(pet);
 }

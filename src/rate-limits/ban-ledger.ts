@@ -48,7 +48,7 @@ export class BanLedger {
   }
 
   async find(subject: string): Promise<Ban | undefined> {
-    const [row] = await this.engine.query(FIND, subject);
+    const row = await this.engine.first(FIND, subject);
     return row && toBan(row);
   }
 

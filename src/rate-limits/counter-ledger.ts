@@ -64,7 +64,7 @@ export class CounterLedger {
   }
 
   async find(subject: string): Promise<SavedCount | undefined> {
-    const [row] = await this.engine.query(FIND, subject);
+    const row = await this.engine.first(FIND, subject);
     return row && toCount(row);
   }
 

@@ -1,0 +1,44 @@
+import type { Database, Statement as Prepared } from 'better-sqlite3';
+import type { Dialect, Statement } from './statement.js';
+
+export const SQLITE: Dialect = {
+  jsonString: (expression) => `json_quote(${expression})`,
+  nowMs: `CAST(unixepoch('subsec') * 1000 AS INTEGER)`,
+};
+
+/** The statements that are prepared on one connection of SQLite. */
+export class SqliteStatements {
+  private readonly prepared = new Map<Statement, Prepared>();
+
+  constructor(private readonly database: Database) {}
+
+  /** A statement whose `all()` gives its rows, none where it is a write without RETURNING. */
+  of(statement: Statement): Prepared {
+    let prepared = this.prepared.get(statement);
+    if (prepared === undefined) {
+      prepared = this.prepareDirectly(positional(statement.text(SQLITE)));
+      if (statement.isColumn) prepared.pluck();
+      if (!prepared.reader) {
+        const write = prepared.run.bind(prepared);
+        prepared.all = (...parameters) => (write(...parameters), []);
+      }
+      this.prepared.set(statement, prepared);
+    }
+    return prepared;
+  }
+
+  /** Without the exact integers that TypeORM needs: statements cast what might be rounded to text. */
+  private prepareDirectly(text: string): Prepared {
+    const { prepare } = Object.getPrototypeOf(this.database) as Pick<Database, 'prepare'>;
+    return prepare.call(this.database, text);
+  }
+}
+
+/** better-sqlite3 binds an array to anonymous parameters only. */
+function positional(text: string): string {
+  let expected = 1;
+  return text.replace(/\$(\d+)/g, (_parameter, number: string) => {
+    if (Number(number) !== expected++) throw new Error(`Parameters out of order in: ${text}`);
+    return '?';
+  });
+}
