@@ -10,7 +10,7 @@ import { Config } from '../config/config.js';
 import { ApiError } from './api-error.js';
 import { ErrorBody } from './error.dto.js';
 import { PublicAddress } from './public-address.js';
-import type { ApiReply } from './request-context.js';
+import { replyOf } from './request-context.js';
 
 /** How an operation is retired. */
 export interface Deprecation {
@@ -61,8 +61,7 @@ export class DeprecationGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const deprecation = deprecations.get(context.getHandler());
     if (deprecation !== undefined) {
-      const reply = context.switchToHttp().getResponse<ApiReply>();
-      reply.headers(this.headersOf(context.getHandler(), deprecation));
+      replyOf(context).headers(this.headersOf(context.getHandler(), deprecation));
     }
     return true;
   }

@@ -1,6 +1,6 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { ApiError } from './api-error.js';
-import type { ApiRequest } from './request-context.js';
+import { requestOf } from './request-context.js';
 
 /** RFC 9110 section 4.1 asks for at least 8,000. */
 const MAX_TARGET_LENGTH = 8_000;
@@ -13,7 +13,7 @@ const MAX_HEADER_FIELDS = 1_000;
 @Injectable()
 export class MessageGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
-    const { raw } = context.switchToHttp().getRequest<ApiRequest>();
+    const { raw } = requestOf(context);
     const { headers } = raw;
     if (raw.url!.length > MAX_TARGET_LENGTH) {
       throw new ApiError(

@@ -2,7 +2,7 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import { ROUTE_ARGS_METADATA, RouteParamtypes } from '@nestjs/common/internal';
 import { FallbackController } from './fallback.controller.js';
 import { isPublic } from './public.decorator.js';
-import type { ApiRequest } from './request-context.js';
+import { requestOf } from './request-context.js';
 import { invalidRequest, shown } from './validation.js';
 
 /** An operation that declares no query has none: the request pipe never sees it, so it is refused here. */
@@ -11,7 +11,7 @@ export class QueryGuard implements CanActivate {
   private readonly exempt = new Map<unknown, boolean>();
 
   canActivate(context: ExecutionContext): boolean {
-    const request = context.switchToHttp().getRequest<ApiRequest>();
+    const request = requestOf(context);
     const names = Object.keys(request.query as object);
     if (names.length === 0 || this.takesAnyQuery(context)) return true;
     throw invalidRequest(names.map((name) => `${shown(name)} is not a known query parameter`));

@@ -22,6 +22,11 @@ export interface Application {
 
 /** The router must never refuse a path itself: the pipeline has its own bound on the whole target. */
 const MAX_PARAMETER_LENGTH = 65_536;
+/** A connection, and the reply to the latest request that arrived on it. */
+interface ClientSocket extends Socket {
+  [LATEST]?: ApiReply;
+}
+const LATEST = Symbol('the latest reply');
 /** How often Node looks for clients past their time. */
 const TIMEOUT_CHECK_MS = 500;
 
@@ -35,7 +40,6 @@ export function createTransport(
   application: Application,
 ): FastifyInstance {
   const cors = new Cors(config.corsOrigins);
-  const underWay = new WeakMap<Socket, ApiReply>();
 
   const server = fastify({
     logger: false,
@@ -51,8 +55,7 @@ export function createTransport(
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH, querystringParser: parseQuery },
     frameworkErrors: (error, request, reply) =>
       void answerUnroutable(application, error, request as ApiRequest, reply as ApiReply),
-    clientErrorHandler: (error, socket) =>
-      answerBroken(error as NodeJS.ErrnoException, socket, underWay.get(socket)),
+    clientErrorHandler: (error, socket) => answerBroken(error as NodeJS.ErrnoException, socket),
   });
 
   for (const method of METHODS) {
@@ -62,7 +65,7 @@ export function createTransport(
   server.addHook('onRoute', (route) => routes.add(route));
   server.decorateRequest('operation', undefined);
   server.addHook('onRequest', (request, reply, done) => {
-    underWay.set(request.raw.socket, reply);
+    (request.raw.socket as ClientSocket)[LATEST] = reply;
     request.body = request.raw;
     reply.header('x-request-id', request.id);
     if (application.isDraining()) reply.header('connection', 'close');
@@ -128,11 +131,8 @@ function isApiTarget(target: string): boolean {
 }
 
 /** Node could not read the message, or it did not arrive in time. */
-function answerBroken(
-  error: NodeJS.ErrnoException,
-  socket: Socket,
-  reply: ApiReply | undefined,
-): void {
+function answerBroken(error: NodeJS.ErrnoException, socket: ClientSocket): void {
+  const reply = socket[LATEST];
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;

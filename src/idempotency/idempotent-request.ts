@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { applyDecorators, createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ApiHeader, ApiResponse } from '@nestjs/swagger';
 import { ErrorBody } from '../http/error.dto.js';
-import type { ApiRequest, UnreadBody } from '../http/request-context.js';
+import { requestOf, type UnreadBody } from '../http/request-context.js';
 import { invalidRequest } from '../http/validation.js';
 
 const FIELD_NAME = 'idempotency-key';
@@ -22,7 +22,7 @@ export interface IdempotentRequest {
 /** The request's idempotency, as a controller's parameter; undefined without an `Idempotency-Key`. */
 export const Idempotency = createParamDecorator(
   (_data: unknown, context: ExecutionContext): IdempotentRequest | undefined => {
-    const request = context.switchToHttp().getRequest<ApiRequest>();
+    const request = requestOf(context);
     const idempotencyKey = idempotencyKeyOf(request.raw);
     if (idempotencyKey === undefined) return undefined;
     return {

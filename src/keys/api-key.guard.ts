@@ -1,6 +1,6 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { isPublic } from '../http/public.decorator.js';
-import type { ApiReply, ApiRequest } from '../http/request-context.js';
+import { replyOf, requestOf } from '../http/request-context.js';
 import { Authenticator } from './authenticator.js';
 
 /** Who are you: nothing but what is marked `@Public()` is open to a caller without a valid key. */
@@ -9,11 +9,10 @@ export class ApiKeyGuard implements CanActivate {
   constructor(private readonly authenticator: Authenticator) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    const http = context.switchToHttp();
-    const request = http.getRequest<ApiRequest>();
+    const request = requestOf(context);
     request.operation = context.getHandler().name;
     if (isPublic(context.getClass())) return true;
-    const identified = this.authenticator.identify(request, http.getResponse<ApiReply>());
+    const identified = this.authenticator.identify(request, replyOf(context));
     return identified === undefined ? true : identified.then(() => true);
   }
 }

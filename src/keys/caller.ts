@@ -1,5 +1,5 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import type { ApiRequest } from '../http/request-context.js';
+import { requestOf } from '../http/request-context.js';
 import type { Quota } from '../rate-limits/limits.js';
 
 /** Who sent a request, as its key tells. Shared by all requests of the key, and never changed. */
@@ -19,6 +19,5 @@ declare module 'fastify' {
 
 /** The caller as a controller's parameter. Every operation has one: there is no other way in. */
 export const CurrentCaller = createParamDecorator(
-  (_data: unknown, context: ExecutionContext) =>
-    context.switchToHttp().getRequest<ApiRequest>().caller,
+  (_data: unknown, context: ExecutionContext) => requestOf(context).caller,
 );

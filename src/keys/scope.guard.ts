@@ -7,7 +7,7 @@ import {
 import { ApiResponse, ApiSecurity } from '@nestjs/swagger';
 import { ApiError } from '../http/api-error.js';
 import { ErrorBody } from '../http/error.dto.js';
-import type { ApiRequest } from '../http/request-context.js';
+import { requestOf } from '../http/request-context.js';
 
 /** The name of the security scheme in the document. */
 export const BEARER_SCHEME = 'apiKey';
@@ -33,7 +33,7 @@ export class ScopeGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const scope = requiredScopes.get(context.getHandler());
     if (scope === undefined) return true;
-    const { caller } = context.switchToHttp().getRequest<ApiRequest>();
+    const { caller } = requestOf(context);
     if (caller?.scopes.has(scope)) return true;
     throw new ApiError('insufficient_scope', `The API key lacks the scope ${scope}`);
   }

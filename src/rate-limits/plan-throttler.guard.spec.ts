@@ -28,9 +28,8 @@ describe(PlanThrottlerGuard.name, () => {
   beforeEach(() => admit.mockReset());
 
   const judge = (controller: typeof Orders, handler: () => void, of: object = { quota }) => {
-    const http = { getRequest: () => of, getResponse: () => 'reply' };
     return guard.canActivate({
-      switchToHttp: () => http,
+      getArgByIndex: (index: number) => [of, 'reply'][index],
       getClass: () => controller,
       getHandler: () => handler,
     } as unknown as ExecutionContext);

@@ -7,7 +7,7 @@ import {
   type ThrottlerModuleOptions,
   type ThrottlerStorage,
 } from '@nestjs/throttler';
-import type { ApiReply, ApiRequest } from '../http/request-context.js';
+import { replyOf, requestOf } from '../http/request-context.js';
 import { RateLimiter } from './rate-limiter.js';
 
 /** The one named throttler: two would put a suffix to every header. Its limits are those of the plan. */
@@ -34,10 +34,9 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
 
   /** The stock guard reads a dozen metadata per request, of which only skipping applies to a plan. */
   override canActivate(context: ExecutionContext): Promise<boolean> {
-    const http = context.switchToHttp();
-    const { quota } = http.getRequest<ApiRequest>();
+    const { quota } = requestOf(context);
     if (quota === undefined || this.isSkipped(context)) return true as never;
-    const counted = this.limiter.admit(quota, http.getResponse<ApiReply>());
+    const counted = this.limiter.admit(quota, replyOf(context));
     return (counted === undefined ? true : counted.then(() => true)) as never;
   }
 
