@@ -127,7 +127,11 @@ async function main() {
     PUBLIC_BASE_URL: 'http://localhost:4712/v1',
   });
   const idleMb = residentMb(ours);
-  const floor = await start(process.execPath, ['bench/field/floor.mjs', files.floor, '4712'], 4712);
+  const floor = await start(
+    process.execPath,
+    ['bench/field/floor.mjs', `sqlite:${files.floor}`, '4712'],
+    4712,
+  );
   await compareAnswers(ours, floor, keys[0]);
 
   const rows = [];
