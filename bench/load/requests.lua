@@ -1,21 +1,22 @@
--- One request after the other, each with the next of the keys. Arguments: work, file of keys, animals.
-local keys, count, work, animals = {}, 0, "list", 1
+-- One request after the other, each with the next of the keys.
+-- Arguments: work, its path, file of keys, number of animals, first key.
+local keys, count, firstKey, work, path, animals = {}, 0, 0, "list", "/", 1
 
 function init(args)
-  work, animals = args[1], tonumber(args[3])
-  for key in io.lines(args[2]) do keys[#keys + 1] = key end
+  work, path, animals, firstKey = args[1], args[2], tonumber(args[4]), tonumber(args[5])
+  for key in io.lines(args[3]) do keys[#keys + 1] = key end
 end
 
 function request()
   count = count + 1
-  local headers = { ["Authorization"] = "Bearer " .. keys[count % #keys + 1] }
-  if work == "list" then return wrk.format("GET", "/v1/pets?limit=20", headers) end
+  local headers = { ["Authorization"] = "Bearer " .. keys[(count + firstKey) % #keys + 1] }
+  if work == "list" then return wrk.format("GET", path, headers) end
   if work == "get" then
-    return wrk.format("GET", "/v1/pets/" .. (count * 7919 % animals + 1), headers)
+    return wrk.format("GET", path .. (count * 7919 % animals + 1), headers)
   end
   headers["Content-Type"] = "application/json"
   local body = '{"name":"Rex ' .. count .. '","categoryId":7,"status":"available"}'
-  return wrk.format("POST", "/v1/pets", headers, body)
+  return wrk.format("POST", path, headers, body)
 end
 
 function done(summary, latency)

@@ -1,0 +1,42 @@
+import { parseArgs } from 'node:util';
+
+/** What can be measured by itself. */
+export const PARTS = ['sqlite', 'postgres', 'redis', 'growth'];
+
+export const HELP = `npm run bench [-- OPTIONS]
+
+Measures the service beside other programs, interleaved, and writes docs/performance.md and its chart.
+
+  --quick        ours and the floor program on SQLite alone, in a minute; writes nothing
+  --only PART    one part with short rounds; writes nothing. PART is one of ${PARTS.join(', ')}
+  --help         this text
+
+It needs two cores, wrk and taskset; all but --quick also PostgreSQL, redis-server, and the other programs:
+npm ci --prefix bench && npm ci --prefix bench/directus
+`;
+
+/** The command line was wrong: one line about it, and exit 2. */
+export class UsageError extends Error {}
+
+/**
+ * @returns {{help: boolean, quick: boolean, only: string | undefined}}
+ * @throws {UsageError}
+ */
+export function readArguments(args) {
+  const options = {
+    help: { type: 'boolean', default: false },
+    quick: { type: 'boolean', default: false },
+    only: { type: 'string' },
+  };
+  let values;
+  try {
+    ({ values } = parseArgs({ args, options }));
+  } catch (error) {
+    throw new UsageError(error.message);
+  }
+  const { help, quick, only } = values;
+  if (only !== undefined && !PARTS.includes(only))
+    throw new UsageError(`--only takes one of ${PARTS.join(', ')}`);
+  if (quick && only !== undefined) throw new UsageError('--quick is a part by itself: no --only');
+  return { help, quick, only };
+}

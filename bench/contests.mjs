@@ -1,0 +1,98 @@
+// Who is compared with whom: on SQLite the whole field, on PostgreSQL and Redis ours and the floor.
+import { copyFileSync } from 'node:fs';
+import { compareAnswers, ratioOf, runRounds } from './compare.mjs';
+import { preparePostgres, prepareSqlite, writeKeys } from './data.mjs';
+import { startPostgres, startRedis } from './engines.mjs';
+import { startFloor, startOurs } from './servers.mjs';
+import { ANIMALS, PAGE } from './settings.mjs';
+
+const WORKS = ['list', 'get', 'create'];
+
+/**
+ * @typedef {{name: string, perSecond: number, p99Ms: number, processorMicros: number, ratio: object}} Entry
+ *   `ratio` to the floor; see compare.mjs
+ * @typedef {{work: string, entries: Entry[]}} Contest
+ */
+
+/** @param {object[]} field of `field/field.mjs` @returns {Promise<Contest[]>} */
+export async function onSqlite(stage, pace, field) {
+  const { file, keys } = await prepareSqlite(stage, 'animals', { animals: ANIMALS });
+  const urls = ['ours', 'floor'].map((name) => {
+    const copy = stage.path(`${name}.db`);
+    copyFileSync(file, copy);
+    return `sqlite:${copy}`;
+  });
+  const keyFile = writeKeys(stage, 'keys', keys);
+  const pair = await startPair(stage, keyFile, keys[0], urls);
+  const others = [];
+  const context = { file, keyFile, pageBytes: await pageBytes(pair[0], keys[0]) };
+  for (const { start, works } of field) {
+    const server = await start(stage, context);
+    others.push({ works, server: { ...server, seconds: pace.fieldSeconds } });
+  }
+  const contestants = (work) => [
+    ...pair,
+    ...others.filter(({ works }) => works.includes(work)).map(({ server }) => server),
+  ];
+  return contest(contestants, pace);
+}
+
+/** On PostgreSQL, and with Redis for the counters besides. @returns {Promise<{postgres?: Contest[], redis?: Contest[]}>} */
+export async function onPostgres(stage, pace, parts) {
+  const server = await startPostgres(stage);
+  const databases = ['ours', 'floor'];
+  const { urls, keys } = await preparePostgres(stage, server, { animals: ANIMALS, databases });
+  const keyFile = writeKeys(stage, 'keys-postgres', keys);
+  const results = {};
+  for (const part of parts) {
+    const redisUrl = part === 'redis' ? await startRedis(stage) : undefined;
+    const pair = await startPair(stage, keyFile, keys[0], urls, redisUrl);
+    console.log(part === 'redis' ? 'PostgreSQL + Redis' : 'PostgreSQL');
+    results[part] = await contest(() => pair, pace);
+    for (const { running } of pair) await running.stop();
+  }
+  return results;
+}
+
+/** Ours and the floor, which has been seen to answer the same. */
+async function startPair(stage, keyFile, key, [oursUrl, floorUrl], redisUrl) {
+  const floor = { running: await startFloor(stage, { databaseUrl: floorUrl, redisUrl }), keyFile };
+  const publicPort = floor.running.port;
+  const options = { databaseUrl: oursUrl, redisUrl, publicPort };
+  const ours = { running: await startOurs(stage, options), keyFile };
+  await compareAnswers(ours, floor, key);
+  return [ours, floor];
+}
+
+/** @param {(work: string) => object[]} contestants ours first, then the floor */
+async function contest(contestants, pace) {
+  const results = [];
+  for (const work of WORKS) {
+    const figures = await runRounds(contestants(work), work, pace);
+    const floor = figures.get('floor');
+    const entries = [...figures].map(([name, figure]) => ({
+      ...figure,
+      name,
+      ratio: ratioOf(figure.rounds, floor.rounds),
+    }));
+    for (const entry of entries) print(work, entry);
+    results.push({ work, entries });
+  }
+  return results;
+}
+
+function print(work, { name, perSecond, p99Ms, processorMicros, ratio }) {
+  const [median, least, most] = [ratio.ratio, ratio.least, ratio.most].map((each) =>
+    each.toFixed(2),
+  );
+  console.log(
+    `${work.padEnd(6)} ${name.padEnd(21)} ${median.padStart(6)} of the floor (${least}-${most}); ` +
+      `${Math.round(perSecond)}/s, p99 ${p99Ms.toFixed(1)} ms, ${processorMicros.toFixed(1)} µs of processor a request`,
+  );
+}
+
+async function pageBytes({ running }, key) {
+  const headers = { authorization: `Bearer ${key}` };
+  const url = `http://127.0.0.1:${running.port}/v1/pets?limit=${PAGE}`;
+  return (await (await fetch(url, { headers })).arrayBuffer()).byteLength;
+}

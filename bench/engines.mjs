@@ -1,0 +1,80 @@
+// PostgreSQL and Redis on the stage, on the core of the load generator: a server under test shares its own
+// with nobody. Both sides of a comparison use the same ones.
+import { execFileSync } from 'node:child_process';
+import { chownSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { findProgram } from './machine.mjs';
+import { OTHER_CORE } from './settings.mjs';
+import { freePort } from './stage.mjs';
+
+/** As Debian installs it: every commit is synced. @returns {Promise<string>} its URL, without a database */
+export async function startPostgres(stage) {
+  const initdb = findProgram('initdb');
+  const account = unprivileged();
+  const directory = stage.path('postgres');
+  mkdirSync(directory);
+  if (account.uid !== undefined) chownSync(directory, account.uid, account.gid);
+  const data = join(directory, 'data');
+  const options = ['--auth=trust', '--username=petstore', '--encoding=UTF8', '--no-locale'];
+  execFileSync(initdb, ['-D', data, ...options], { ...account, cwd: directory, stdio: 'pipe' });
+
+  const port = await freePort();
+  const url = `postgres://petstore@127.0.0.1:${port}`;
+  await stage.start({
+    name: 'PostgreSQL',
+    command: join(dirname(initdb), 'postgres'),
+    args: ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', directory],
+    port,
+    core: OTHER_CORE,
+    account,
+    stopSignal: 'SIGINT',
+    isReady: () => query(`${url}/postgres`, 'SELECT 1').then(() => true),
+  });
+  return url;
+}
+
+/** In memory alone. @returns {Promise<string>} its URL */
+export async function startRedis(stage) {
+  const port = await freePort();
+  const settings = ['--port', String(port), '--bind', '127.0.0.1', '--save', ''];
+  await stage.start({
+    name: 'Redis',
+    command: findProgram('redis-server'),
+    args: [...settings, '--appendonly', 'no', '--dir', stage.directory],
+    port,
+    core: OTHER_CORE,
+    isReady: () => ping(port),
+  });
+  return `redis://127.0.0.1:${port}`;
+}
+
+/** Runs SQL on a connection of its own; resolves to its rows. */
+export async function query(url, text, values = []) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(text, values)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function ping(port) {
+  const redis = new Redis({ port, lazyConnect: true, retryStrategy: () => null });
+  redis.on('error', () => undefined);
+  try {
+    await redis.connect();
+    return (await redis.ping()) === 'PONG';
+  } finally {
+    redis.disconnect();
+  }
+}
+
+/** PostgreSQL refuses to run as root: then it runs as the user that its package made. */
+function unprivileged() {
+  if (process.getuid() !== 0) return {};
+  const id = (flag) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
+  return { uid: id('-u'), gid: id('-g') };
+}

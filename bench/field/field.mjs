@@ -1,0 +1,134 @@
+// What users would pick instead, and the ceiling: how each is started, and what it does not do. Each has the
+// animals of the file it is given, where it can hold any.
+import { copyFileSync, writeFileSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { PATHS } from '../load.mjs';
+import { PAGE, root } from '../settings.mjs';
+import { answers, freePort } from '../stage.mjs';
+import { startDirectus } from './directus.mjs';
+import { compileTutorial } from './tutorial/compile.mjs';
+
+const WORKS = ['list', 'get', 'create'];
+
+/**
+ * @typedef {object} Context
+ * @property {string} file a database of the service, to copy
+ * @property {string} keyFile
+ * @property {number} pageBytes of a page of the list
+ *
+ * @typedef {object} Contestant
+ * @property {string} name
+ * @property {string[]} works
+ * @property {string} unequal what it leaves out, for the page
+ * @property {(stage: object, context: Context) => Promise<object>} start resolves to what `load` takes
+ */
+
+/** @type {Contestant[]} */
+export const FIELD = [
+  {
+    name: 'ceiling (`node:http`)',
+    works: ['list'],
+    unequal: 'a constant page of as many bytes: no key, no quota, no database, no routing',
+    start: startCeiling,
+  },
+  tutorial('Fastify', 'fastify'),
+  tutorial('Express', 'express'),
+  {
+    name: 'json-server',
+    works: WORKS,
+    unequal:
+      'no keys, no quota, no validation; animals in memory, the whole file written anew after a create, not synced; ' +
+      'a page is in the order of the file',
+    start: startJsonServer,
+  },
+  {
+    name: 'Prism mock',
+    works: WORKS,
+    unequal:
+      'holds no animals: answers the examples of our document (one animal a page), after validating the request by it; ' +
+      'a key has to be there, but is not looked up; no quota',
+    start: startPrism,
+  },
+  {
+    name: 'Directus',
+    works: WORKS,
+    unequal:
+      'one static token instead of keys; its limiter on, which counts one window by address; no cursors. The last ' +
+      'version that runs on Node 20',
+    start: startDirectus,
+  },
+];
+
+function tutorial(title, platform) {
+  return {
+    name: `tutorial Nest/${title}`,
+    works: WORKS,
+    unequal:
+      'no cursors, ids beyond 2^53 rounded, quota in the memory of the process and lost with it. Syncs each commit; ' +
+      "TypeORM's one connection lets concurrent creates share a transaction, so one that fails undoes others' too",
+    async start(stage, { file, keyFile }) {
+      compileTutorial();
+      const database = stage.path(`tutorial-${platform}.db`);
+      copyFileSync(file, database);
+      const port = await freePort();
+      const running = await stage.start({
+        name: `tutorial Nest/${title}`,
+        args: [`${root}bench/field/tutorial/main.mjs`, platform, database, String(port)],
+        env: { NODE_ENV: 'production' },
+        port,
+        isReady: () => answers(`http://127.0.0.1:${port}${PATHS.list}`),
+      });
+      return { running, keyFile };
+    },
+  };
+}
+
+async function startCeiling(stage, { keyFile, pageBytes }) {
+  const port = await freePort();
+  const running = await stage.start({
+    name: 'ceiling (`node:http`)',
+    args: [`${root}bench/field/ceiling.mjs`, String(pageBytes), String(port)],
+    port,
+    isReady: () => answers(`http://127.0.0.1:${port}/`),
+  });
+  return { running, keyFile };
+}
+
+async function startJsonServer(stage, { file, keyFile }) {
+  const database = new Database(file, { readonly: true });
+  const pets = database
+    .prepare('SELECT id, name, category_id AS "categoryId", status FROM pets ORDER BY id')
+    .all();
+  database.close();
+  const [data, routes] = [stage.path('json-server.json'), stage.path('json-server-routes.json')];
+  writeFileSync(data, JSON.stringify({ pets }));
+  writeFileSync(routes, JSON.stringify({ '/v1/*': '/$1' }));
+  const port = await freePort();
+  const program = `${root}bench/node_modules/json-server/lib/cli/bin.js`;
+  const options = ['--quiet', '--host', '127.0.0.1', '--port', String(port), '--routes', routes];
+  const running = await stage.start({
+    name: 'json-server',
+    args: [program, ...options, data],
+    env: { NODE_ENV: 'production' },
+    port,
+    isReady: () => answers(`http://127.0.0.1:${port}/v1/pets/1`),
+  });
+  return { running, keyFile, paths: { ...PATHS, list: `/v1/pets?_limit=${PAGE}` } };
+}
+
+async function startPrism(stage, { keyFile }) {
+  const port = await freePort();
+  const program = `${root}bench/node_modules/@stoplight/prism-cli/dist/index.js`;
+  const running = await stage.start({
+    name: 'Prism mock',
+    args: [program, 'mock', '-p', String(port), '-v', 'warn', `${root}openapi.json`],
+    env: { NODE_ENV: 'production' },
+    port,
+    isReady: () => answers(`http://127.0.0.1:${port}/pets`),
+  });
+  return {
+    running,
+    keyFile,
+    paths: { list: `/pets?limit=${PAGE}`, get: '/pets/', create: '/pets' },
+  };
+}

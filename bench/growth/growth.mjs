@@ -1,0 +1,24 @@
+// What must stay flat, and what must stay small.
+import { growthOfKeys } from './keys.mjs';
+import { growthOfLimiter } from './limiter.mjs';
+import { growthOfPages } from './pages.mjs';
+import { timeToReady } from './start.mjs';
+
+const FULL = {
+  pages: { small: 1_000, large: 10_000_000 },
+  keys: { many: 1_000_000, rounds: 6, seconds: 10 },
+};
+const SHORT = {
+  pages: { small: 1_000, large: 1_000_000 },
+  keys: { many: 100_000, rounds: 3, seconds: 2 },
+};
+
+/** @param {{full: boolean}} options otherwise with smaller numbers, to see that it works */
+export async function growth(stage, pace, { full }) {
+  const sizes = full ? FULL : SHORT;
+  const limiter = await growthOfLimiter();
+  const start = await timeToReady(stage);
+  const pages = await growthOfPages(stage, pace, sizes.pages);
+  const keys = await growthOfKeys(stage, sizes.keys);
+  return { limiter, start, costs: [...pages, keys.cost], memory: keys.memory };
+}

@@ -1,0 +1,57 @@
+// What must not grow with the number of keys: the cost of a request. What may grow, within bounds: memory.
+import { ratioOf } from '../compare.mjs';
+import { prepareSqlite, writeKeys } from '../data.mjs';
+import { load } from '../load.mjs';
+import { residentMb } from '../process.mjs';
+import { startOurs } from '../servers.mjs';
+import { describe } from './pages.mjs';
+
+const ANIMALS = 1_000;
+const FEW = 10;
+
+/**
+ * Two servers under the same load, in turn, for a minute each: one has ten callers, at the other every
+ * request is another's. It goes on until all keys were seen.
+ * @param {{many: number, rounds: number, seconds: number}} options
+ * @returns {Promise<{cost: object, memory: {idleMb, loadedMb, allKeysMb}}>} of the server with few keys idle
+ *   and after its load, and what the keys of the other cost it besides
+ */
+export async function growthOfKeys(stage, { many, rounds, seconds }) {
+  const few = await serve(stage, FEW);
+  const idleMb = residentMb(few.running.pid);
+  const lots = await serve(stage, many);
+  const [figures, references] = [[], []];
+  let seen = 0;
+  const next = async () => {
+    const figure = await load(lots, { work: 'list', seconds, firstKey: seen });
+    seen += figure.requests;
+    return figure;
+  };
+  for (let round = 0; round < rounds; round++) {
+    references.push(await load(few, { work: 'list', seconds }));
+    figures.push(await next());
+  }
+  const loadedMb = residentMb(few.running.pid);
+  while (seen < many) await next();
+  const allKeysMb = residentMb(lots.running.pid) - loadedMb;
+  for (const { running } of [few, lots]) await running.stop();
+
+  const name = `list: ${many.toLocaleString('en')} to ${FEW} keys`;
+  const cost = { name, ...ratioOf(figures, references, ({ perSecond }) => 1 / perSecond) };
+  console.log(describe(cost));
+  const memory = { idleMb, loadedMb, allKeysMb, keys: many, loadSeconds: rounds * seconds };
+  console.log(
+    `resident: ${idleMb.toFixed(0)} MB idle, ${loadedMb.toFixed(0)} MB after ${memory.loadSeconds} s of load; ` +
+      `${many.toLocaleString('en')} keys: ${allKeysMb.toFixed(0)} MB more`,
+  );
+  return { cost, memory };
+}
+
+async function serve(stage, count) {
+  const { file, keys } = await prepareSqlite(stage, `of-${count}-keys`, {
+    animals: ANIMALS,
+    keys: count,
+  });
+  const running = await startOurs(stage, { databaseUrl: `sqlite:${file}` });
+  return { running, keyFile: writeKeys(stage, `${count}-keys`, keys), animals: ANIMALS };
+}

@@ -1,0 +1,56 @@
+// What must not grow with the table, nor with the number of the page.
+import { ratioOf } from '../compare.mjs';
+import { prepareSqlite, writeKeys } from '../data.mjs';
+import { load, PATHS } from '../load.mjs';
+import { startOurs } from '../servers.mjs';
+import { KEYS } from '../settings.mjs';
+
+const PAGE_NUMBER = 5_000;
+const PAGE = 20;
+
+/**
+ * @param {{small: number, large: number}} sizes numbers of animals
+ * @returns {Promise<object[]>} `name` and how many times the cost of the first it is: see `ratioOf`
+ */
+export async function growthOfPages(stage, pace, { small, large }) {
+  const [few, many] = [await serve(stage, small), await serve(stage, large)];
+  const after = Math.min(PAGE_NUMBER - 1, large / PAGE - 2) * PAGE;
+  const cursor = Buffer.from(`:${after}`).toString('base64url');
+  const deep = { ...many, paths: { ...PATHS, list: `${PATHS.list}&cursor=${cursor}` } };
+  const count = (number) => number.toLocaleString('en');
+  const cases = [
+    [`list, page 1: ${count(large)} to ${count(small)} animals`, 'list', many, few],
+    [`list of ${count(large)} animals: page 5,000 to page 1`, 'list', deep, many],
+    [`get: ${count(large)} to ${count(small)} animals`, 'get', many, few],
+  ];
+  const results = [];
+  for (const [name, work, server, reference] of cases) {
+    results.push({ name, ...(await timesTheCost(server, reference, work, pace)) });
+    console.log(describe(results.at(-1)));
+  }
+  for (const { running } of [few, many]) await running.stop();
+  return results;
+}
+
+/** How many times the cost of the reference a request is, as in time. */
+async function timesTheCost(server, reference, work, { rounds, fieldSeconds, warmUpSeconds }) {
+  const [figures, references] = [[], []];
+  for (const each of [server, reference]) await load(each, { work, seconds: warmUpSeconds });
+  for (let round = 0; round < rounds; round++) {
+    figures.push(await load(server, { work, seconds: fieldSeconds }));
+    references.push(await load(reference, { work, seconds: fieldSeconds }));
+  }
+  return ratioOf(figures, references, ({ perSecond }) => 1 / perSecond);
+}
+
+export function describe({ name, ratio, least, most }) {
+  const [median, from, to] = [ratio, least, most].map((each) => each.toFixed(2));
+  return `${name}: ${median} times the cost (${from}-${to})`;
+}
+
+async function serve(stage, animals) {
+  const { file, keys } = await prepareSqlite(stage, `animals-${animals}`, { animals, keys: KEYS });
+  const keyFile = writeKeys(stage, `keys-${animals}`, keys);
+  const running = await startOurs(stage, { databaseUrl: `sqlite:${file}` });
+  return { running, keyFile, animals };
+}

@@ -1,0 +1,37 @@
+// The load generator: wrk, on the core that the servers leave free.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { processorSeconds, settle } from './process.mjs';
+import { ANIMALS, CONNECTIONS, OTHER_CORE, PAGE, root } from './settings.mjs';
+
+const run = promisify(execFile);
+
+/** Where a server has its animals. */
+export const PATHS = { list: `/v1/pets?limit=${PAGE}`, get: '/v1/pets/', create: '/v1/pets' };
+
+/**
+ * Loads a server, and waits until it has settled.
+ * @param {{running: object, keyFile: string, paths?: object, animals?: number}} server
+ * @param {{work: string, seconds: number, firstKey?: number}} load the keys are taken in turn from `firstKey` on
+ * @returns {Promise<{requests: number, perSecond: number, p99Ms: number, processorMicros: number}>}
+ *   `processorMicros` is what a request took of the server's processor time
+ */
+export async function load(server, { work, seconds, firstKey = 0 }) {
+  const { running, keyFile, paths = PATHS, animals = ANIMALS } = server;
+  const wrk = ['wrk', '-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '--timeout', '30s', '--latency'];
+  const script = ['-s', `${root}bench/load/requests.lua`, `http://127.0.0.1:${running.port}`, '--'];
+  const args = [work, paths[work], keyFile, String(animals), String(firstKey)];
+  const before = processorSeconds(running.pid);
+  const { stdout } = await run('taskset', ['-c', String(OTHER_CORE), ...wrk, ...script, ...args]);
+  const used = processorSeconds(running.pid) - before;
+  const result = JSON.parse(/RESULT (.*)/.exec(stdout)[1]);
+  if (result.errors > 0)
+    throw new Error(`${running.name}, ${work}: ${result.errors} of ${result.requests} failed`);
+  await settle(running.pid);
+  return {
+    requests: result.requests,
+    perSecond: result.requests / result.seconds,
+    p99Ms: result.p99Ms,
+    processorMicros: (used / result.requests) * 1e6,
+  };
+}

@@ -1,0 +1,77 @@
+// What the bench needs of the machine, and what the page says of it.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { cpus, totalmem, type as system, release } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { root } from './settings.mjs';
+
+/** Programs, where they come from on Debian, and where it has them beside the path. */
+const PROGRAMS = {
+  wrk: { from: 'wrk' },
+  taskset: { from: 'util-linux' },
+  'redis-server': { from: 'redis-server' },
+  initdb: {
+    from: 'postgresql',
+    beside: [18, 17, 16, 15, 14].map((version) => `/usr/lib/postgresql/${version}/bin`),
+  },
+};
+
+/** @throws where a second core, or one of the programs or packages, is missing */
+export function assertCapable({ programs, packages }) {
+  const missing = [];
+  if (cpus().length < 2) missing.push('a second core for the load generator');
+  for (const program of programs) {
+    if (findProgram(program) === undefined)
+      missing.push(`${program} (apt-get install ${PROGRAMS[program].from})`);
+  }
+  for (const folder of packages) {
+    if (!existsSync(`${root}${folder}/node_modules`))
+      missing.push(`packages (npm ci --prefix ${folder})`);
+  }
+  if (missing.length > 0) throw new Error(`The bench misses ${missing.join(', ')}`);
+}
+
+/** The path of a program; undefined where the machine lacks it. */
+export function findProgram(name) {
+  const folders = [...process.env.PATH.split(delimiter), ...(PROGRAMS[name].beside ?? [])];
+  return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
+}
+
+/** One line: system, processor, cores, memory. */
+export function describeMachine() {
+  const [{ model }] = cpus();
+  const gibibytes = Math.round(totalmem() / 2 ** 30);
+  return `${system()} ${release()}, ${model.trim()}, ${cpus().length} cores, ${gibibytes} GiB`;
+}
+
+/** Name and version of everything that took part. */
+export function versions() {
+  const installed = (name, folder = '') =>
+    JSON.parse(readFileSync(`${root}${folder}node_modules/${name}/package.json`, 'utf8')).version;
+  return {
+    'Node.js': process.version.slice(1),
+    Nest: installed('@nestjs/core'),
+    Fastify: installed('fastify'),
+    'better-sqlite3': installed('better-sqlite3'),
+    TypeORM: installed('typeorm'),
+    pg: installed('pg'),
+    ioredis: installed('ioredis'),
+    PostgreSQL: versionOf('initdb', ['--version']),
+    Redis: versionOf('redis-server', ['--version']),
+    // It knows `-v` alone, and calls it a failure.
+    wrk: versionOf('wrk', ['-v']),
+    'json-server': installed('json-server', 'bench/'),
+    Prism: installed('@stoplight/prism-cli', 'bench/'),
+    Directus: installed('directus', 'bench/directus/'),
+  };
+}
+
+function versionOf(program, args) {
+  let output;
+  try {
+    output = execFileSync(findProgram(program), args, { encoding: 'utf8' });
+  } catch (error) {
+    output = `${error.stdout}${error.stderr}`;
+  }
+  return /\d+(\.\d+)+/.exec(output)?.[0] ?? 'unknown';
+}

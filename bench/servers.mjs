@@ -1,0 +1,41 @@
+// The service and the floor program on the stage.
+import { root } from './settings.mjs';
+import { answers, freePort } from './stage.mjs';
+
+const PROGRAM = `${root}dist/src/main.js`;
+
+/**
+ * Ours as in production: log at `info` to a file, metrics on.
+ * @param {{databaseUrl: string, redisUrl?: string, publicPort?: number}} options `publicPort`: whose
+ *   address is in its links
+ */
+export async function startOurs(stage, { databaseUrl, redisUrl, publicPort }) {
+  const [port, metricsPort] = [await freePort(), await freePort()];
+  return stage.start({
+    name: 'ours',
+    args: [PROGRAM, 'serve'],
+    env: {
+      NODE_ENV: 'production',
+      PORT: String(port),
+      METRICS_PORT: String(metricsPort),
+      LOG_LEVEL: 'info',
+      LOG_FORMAT: 'json',
+      DATABASE_URL: databaseUrl,
+      ...(redisUrl && { REDIS_URL: redisUrl }),
+      PUBLIC_BASE_URL: `http://localhost:${publicPort ?? port}/v1`,
+    },
+    port,
+    isReady: () => answers(`http://127.0.0.1:${port}/health/ready`),
+  });
+}
+
+export async function startFloor(stage, { databaseUrl, redisUrl = [] }) {
+  const port = await freePort();
+  return stage.start({
+    name: 'floor',
+    args: [`${root}bench/field/floor.mjs`, databaseUrl, String(port)].concat(redisUrl),
+    env: { NODE_ENV: 'production' },
+    port,
+    isReady: () => answers(`http://127.0.0.1:${port}/v1/pets`),
+  });
+}

@@ -1,0 +1,24 @@
+// What every comparison has in common.
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('..', import.meta.url));
+export const ANIMALS = 100_000;
+export const KEYS = 1_000;
+export const CONNECTIONS = 64;
+export const PAGE = 20;
+/** A quota that no load exhausts. */
+export const UNLIMITED = 1_000_000_000;
+/** The program under test has the first core for itself; whatever loads or feeds it has the second. */
+export const SERVER_CORE = 0;
+export const OTHER_CORE = 1;
+
+/**
+ * @typedef {{rounds: number, seconds: number, fieldSeconds: number, warmUpSeconds: number}} Pace
+ *   whole seconds of load a round, of ours and the floor, and of the rest of the field
+ */
+/** @type {Record<string, Pace>} */
+export const PACES = {
+  quick: { rounds: 3, seconds: 2, fieldSeconds: 2, warmUpSeconds: 1 },
+  short: { rounds: 2, seconds: 1, fieldSeconds: 1, warmUpSeconds: 1 },
+  full: { rounds: 5, seconds: 3, fieldSeconds: 2, warmUpSeconds: 2 },
+};
