@@ -55,6 +55,8 @@ export function dataSourceOptions(settings: DataSourceSettings): DataSourceOptio
       statement_timeout: STATEMENT_TIMEOUT_MS,
       query_timeout: STATEMENT_TIMEOUT_MS + 500,
       keepAlive: true,
+      // Several statements under way on one connection: see `postgres.reader.ts`.
+      pipeline: true,
     },
   };
 }

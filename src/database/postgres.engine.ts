@@ -1,7 +1,8 @@
-import type { Pool, PoolClient } from 'pg';
+import type { Pool, PoolClient, QueryConfig } from 'pg';
 import type { DataSource } from 'typeorm';
 import { Engine } from './engine.js';
 import { isOutage } from './outage.js';
+import { PostgresReader } from './postgres.reader.js';
 import { type Dialect, type Parameter, run, Statement, type Work } from './statement.js';
 
 export const POSTGRES: Dialect = {
@@ -13,6 +14,8 @@ const TRY_LOCK = new Statement<{ held: boolean }>(
   'engine.try-lock',
   () => 'SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS held',
 );
+
+const AS_ARRAYS = { rowMode: 'array' };
 
 const guarded = new WeakSet<PoolClient>();
 
@@ -29,6 +32,7 @@ function outliveErrors(client: PoolClient): void {
 /** PostgreSQL, on the connection pool of TypeORM, with named prepared statements. */
 export class PostgresEngine extends Engine {
   private readonly texts = new Map<Statement, string>();
+  private readonly reader = new PostgresReader(() => this.pool);
 
   constructor(private readonly dataSource: DataSource) {
     super();
@@ -36,15 +40,16 @@ export class PostgresEngine extends Engine {
   }
 
   async query<Row>(statement: Statement<Row>, ...parameters: Parameter[]): Promise<Row[]> {
-    return (await this.execute(this.pool, statement, parameters)) as Row[];
+    const rows = await this.reader.read(this.toQuery(statement, parameters));
+    return toValues(statement, rows) as Row[];
   }
 
   async first<Row>(
     statement: Statement<Row>,
     ...parameters: Parameter[]
   ): Promise<Row | undefined> {
-    const [row] = await this.execute(this.pool, statement, parameters);
-    return row as Row | undefined;
+    const [row] = await this.query(statement, ...parameters);
+    return row;
   }
 
   async write<Result>(work: () => Work<Result>): Promise<Result> {
@@ -79,25 +84,34 @@ export class PostgresEngine extends Engine {
     let step = work.next();
     while (!step.done) {
       const { statement, parameters } = step.value;
-      step = work.next(await this.execute(client, statement, parameters));
+      const { rows } = await client.query(this.toQuery(statement, parameters));
+      step = work.next(toValues(statement, rows));
     }
     return step.value;
   }
 
-  private async execute(
-    connection: Pool | PoolClient,
-    statement: Statement,
-    parameters: readonly Parameter[],
-  ): Promise<unknown[]> {
+  private toQuery(statement: Statement, parameters: readonly Parameter[]): QueryConfig {
     let text = this.texts.get(statement);
-    if (text === undefined) this.texts.set(statement, (text = statement.text(POSTGRES)));
-    const query = { name: statement.name, text, values: [...parameters] };
-    if (!statement.isColumn) return (await connection.query(query)).rows as unknown[];
-    const { rows } = await connection.query<[unknown]>({ ...query, rowMode: 'array' });
-    return rows.map(([value]) => value);
+    if (text === undefined) this.texts.set(statement, (text = textOf(statement)));
+    const query = { name: statement.name, text, values: parameters as Parameter[] };
+    return statement.column === undefined ? query : Object.assign(query, AS_ARRAYS);
   }
 
   private get pool(): Pool {
     return (this.dataSource.driver as unknown as { master: Pool }).master;
   }
+}
+
+/** JSON texts come as one, one a line: a row of its own for each costs more than its text. */
+function textOf({ text, column }: Statement): string {
+  const own = text(POSTGRES);
+  return column === 'json' ? `SELECT string_agg(line, E'\\n') FROM (${own}) AS lines(line)` : own;
+}
+
+function toValues({ column }: Statement, rows: unknown[]): unknown[] {
+  if (column === undefined) return rows;
+  const values = (rows as [unknown][]).map(([value]) => value);
+  if (column !== 'json') return values;
+  const [lines] = values as [string | null];
+  return lines === null ? [] : lines.split('\n');
 }

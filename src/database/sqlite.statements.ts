@@ -17,7 +17,7 @@ export class SqliteStatements {
     let prepared = this.prepared.get(statement);
     if (prepared === undefined) {
       prepared = this.prepareDirectly(positional(statement.text(SQLITE)));
-      if (statement.isColumn) prepared.pluck();
+      if (statement.column !== undefined) prepared.pluck();
       if (!prepared.reader) {
         const write = prepared.run.bind(prepared);
         prepared.all = (...parameters) => (write(...parameters), []);

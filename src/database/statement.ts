@@ -19,13 +19,18 @@ export class Statement<Row = unknown> {
     /** Names the prepared statement on the server; unique in the application. */
     readonly name: string,
     readonly text: (dialect: Dialect) => string,
-    /** Whether a row is not an object, but the value of its only column. */
-    readonly isColumn = false,
+    /** Whether a row is not an object, but the value of its only column, and whether that is JSON. */
+    readonly column: 'any' | 'json' | undefined = undefined,
   ) {}
 
   /** A statement of one column, whose values are given as they are: half the cost of an object each. */
   static ofColumn<Value>(name: string, text: (dialect: Dialect) => string): Statement<Value> {
-    return new Statement<Value>(name, text, true);
+    return new Statement<Value>(name, text, 'any');
+  }
+
+  /** A column of JSON texts, none of which holds a line feed of its own; not of a write. */
+  static ofJson(name: string, text: (dialect: Dialect) => string): Statement<string> {
+    return new Statement<string>(name, text, 'json');
   }
 }
 

@@ -13,11 +13,11 @@ const petJson = ({ jsonString }: Dialect): string =>
   `'{"id":' || id || ',"name":' || ${jsonString('name')} || ',"categoryId":' || category_id ||
     CASE WHEN status IS NULL THEN '}' ELSE ',"status":"' || status || '"}' END`;
 
-const PAGE = Statement.ofColumn<string>(
+const PAGE = Statement.ofJson(
   'pets.page',
   (dialect) => `SELECT ${petJson(dialect)} FROM pets WHERE id > $1 ORDER BY id LIMIT $2`,
 );
-const PAGE_OF_STATUS = Statement.ofColumn<string>(
+const PAGE_OF_STATUS = Statement.ofJson(
   'pets.page-of-status',
   (dialect) =>
     `SELECT ${petJson(dialect)} FROM pets WHERE status = $1 AND id > $2 ORDER BY id LIMIT $3`,
