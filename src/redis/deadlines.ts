@@ -1,0 +1,55 @@
+interface Wait {
+  readonly untilMs: number;
+  readonly giveUp: () => void;
+  isOver: boolean;
+}
+
+/**
+ * Bounds many short waits by one timer: a timer for each costs more than what it watches.
+ */
+export class Deadlines {
+  private waits: Wait[] = [];
+  private timer: NodeJS.Timeout | undefined;
+
+  /** @param onExpiry told of every wait that was given up */
+  constructor(
+    private readonly boundMs: number,
+    private readonly onExpiry: () => void,
+  ) {}
+
+  /** The reply, or an error where there is none in time. What comes after that is dropped. */
+  bound<Reply>(reply: Promise<Reply>): Promise<Reply> {
+    return new Promise((resolve, reject) => {
+      const giveUp = (): void => {
+        reject(new Error(`Redis did not answer within ${this.boundMs} ms`));
+        this.onExpiry();
+      };
+      const wait: Wait = { untilMs: performance.now() + this.boundMs, giveUp, isOver: false };
+      this.waits.push(wait);
+      this.timer ??= setTimeout(this.look, this.boundMs);
+      reply.then(
+        (value) => {
+          wait.isOver = true;
+          resolve(value);
+        },
+        (error: Error) => {
+          wait.isOver = true;
+          reject(error);
+        },
+      );
+    });
+  }
+
+  /** A process that was busy itself finds the timer and the reply waiting at once: the reply goes first. */
+  private readonly look = (): void => {
+    setImmediate(() => {
+      const nowMs = performance.now();
+      const waits = this.waits.filter(({ isOver }) => !isOver);
+      const first = waits.findIndex(({ untilMs }) => untilMs > nowMs);
+      this.waits = first === -1 ? [] : waits.slice(first);
+      const [next] = this.waits;
+      this.timer = next && setTimeout(this.look, next.untilMs - nowMs);
+      for (const { giveUp } of first === -1 ? waits : waits.slice(0, first)) giveUp();
+    });
+  };
+}
