@@ -1,12 +1,13 @@
-import type { Pool, PoolClient, QueryConfig } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import type { DataSource } from 'typeorm';
 import { Engine } from './engine.js';
+import { jsonWriter } from './json-members.js';
 import { isOutage } from './outage.js';
 import { PostgresReader } from './postgres.reader.js';
 import { type Dialect, type Parameter, run, Statement, type Work } from './statement.js';
 
 export const POSTGRES: Dialect = {
-  jsonString: (expression) => `to_json(${expression})`,
+  json: (members) => members.map(({ column }) => column).join(),
   nowMs: 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)',
 };
 
@@ -15,7 +16,13 @@ const TRY_LOCK = new Statement<{ held: boolean }>(
   () => 'SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS held',
 );
 
-const AS_ARRAYS = { rowMode: 'array' };
+type ToValue = (row: unknown) => unknown;
+
+interface Prepared {
+  query: { name: string; text: string; rowMode?: 'array' };
+  /** What is to be made of a row; undefined where that is what the statement gives. */
+  toValue: ToValue | undefined;
+}
 
 const guarded = new WeakSet<PoolClient>();
 
@@ -31,7 +38,7 @@ function outliveErrors(client: PoolClient): void {
 
 /** PostgreSQL, on the connection pool of TypeORM, with named prepared statements. */
 export class PostgresEngine extends Engine {
-  private readonly texts = new Map<Statement, string>();
+  private readonly prepared = new Map<Statement, Prepared>();
   private readonly reader = new PostgresReader(() => this.pool);
 
   constructor(private readonly dataSource: DataSource) {
@@ -39,9 +46,9 @@ export class PostgresEngine extends Engine {
     this.pool.on('acquire', outliveErrors);
   }
 
-  async query<Row>(statement: Statement<Row>, ...parameters: Parameter[]): Promise<Row[]> {
-    const rows = await this.reader.read(this.toQuery(statement, parameters));
-    return toValues(statement, rows) as Row[];
+  query<Row>(statement: Statement<Row>, ...parameters: Parameter[]): Promise<Row[]> {
+    const { query, toValue } = this.prepare(statement);
+    return this.reader.read({ ...query, values: parameters }, toValue) as Promise<Row[]>;
   }
 
   async first<Row>(
@@ -56,8 +63,9 @@ export class PostgresEngine extends Engine {
     const client = await this.pool.connect();
     let broken: Error | undefined;
     try {
-      await client.query('BEGIN');
-      const result = await this.drive(client, work());
+      // In one packet with the first statement: nobody has to wait for this answer by itself.
+      const begun = client.query('BEGIN');
+      const result = await this.drive(client, begun, work());
       await client.query('COMMIT');
       return result;
     } catch (error) {
@@ -80,38 +88,37 @@ export class PostgresEngine extends Engine {
     await this.pool.query('SELECT 1');
   }
 
-  private async drive<Result>(client: PoolClient, work: Work<Result>): Promise<Result> {
+  private async drive<Result>(
+    client: PoolClient,
+    begun: Promise<unknown>,
+    work: Work<Result>,
+  ): Promise<Result> {
     let step = work.next();
     while (!step.done) {
       const { statement, parameters } = step.value;
-      const { rows } = await client.query(this.toQuery(statement, parameters));
-      step = work.next(toValues(statement, rows));
+      const { query, toValue } = this.prepare(statement);
+      const run = client.query({ ...query, values: parameters as Parameter[] });
+      const [{ rows }] = await Promise.all([run, begun]);
+      step = work.next(toValue === undefined ? rows : rows.map(toValue));
     }
     return step.value;
   }
 
-  private toQuery(statement: Statement, parameters: readonly Parameter[]): QueryConfig {
-    let text = this.texts.get(statement);
-    if (text === undefined) this.texts.set(statement, (text = textOf(statement)));
-    const query = { name: statement.name, text, values: parameters as Parameter[] };
-    return statement.column === undefined ? query : Object.assign(query, AS_ARRAYS);
+  private prepare(statement: Statement): Prepared {
+    let prepared = this.prepared.get(statement);
+    if (prepared === undefined) {
+      const { name, json } = statement;
+      const query = { name, text: statement.text(POSTGRES) };
+      prepared =
+        json === undefined
+          ? { query, toValue: undefined }
+          : { query: { ...query, rowMode: 'array' }, toValue: jsonWriter(json) as ToValue };
+      this.prepared.set(statement, prepared);
+    }
+    return prepared;
   }
 
   private get pool(): Pool {
     return (this.dataSource.driver as unknown as { master: Pool }).master;
   }
-}
-
-/** JSON texts come as one, one a line: a row of its own for each costs more than its text. */
-function textOf({ text, column }: Statement): string {
-  const own = text(POSTGRES);
-  return column === 'json' ? `SELECT string_agg(line, E'\\n') FROM (${own}) AS lines(line)` : own;
-}
-
-function toValues({ column }: Statement, rows: unknown[]): unknown[] {
-  if (column === undefined) return rows;
-  const values = (rows as [unknown][]).map(([value]) => value);
-  if (column !== 'json') return values;
-  const [lines] = values as [string | null];
-  return lines === null ? [] : lines.split('\n');
 }

@@ -6,12 +6,21 @@ import type { Pool, PoolClient, QueryArrayConfig, QueryConfig } from 'pg';
 const MAX_SHARING = 16;
 /** Whoever waits for a connection of the pool gets one by then, however many reads keep coming. */
 const MAX_BORROWED_MS = 100;
+/** The server gives up a statement before that: who has not answered by then is gone. */
+const ANSWER_TIMEOUT_MS = MAX_BORROWED_MS + 3_500;
+
+/** What the driver keeps to itself. */
+interface ClientInternals {
+  connection: { stream: Socket };
+  connectionParameters: { query_timeout: number | undefined };
+}
 
 type Config = QueryConfig | QueryArrayConfig;
 
 interface Read {
   config: Config;
-  resolve: (rows: never[]) => void;
+  toValue: ((row: unknown) => unknown) | undefined;
+  resolve: (values: unknown[]) => void;
   reject: (error: Error) => void;
 }
 
@@ -25,10 +34,10 @@ export class PostgresReader {
 
   constructor(private readonly pool: () => Pool) {}
 
-  /** Resolves to the rows. @throws what the driver throws */
-  read<Row>(config: Config): Promise<Row[]> {
+  /** Resolves to what `toValue` makes of each row, or to the rows. @throws what the driver throws */
+  read(config: Config, toValue?: (row: unknown) => unknown): Promise<unknown[]> {
     return new Promise((resolve, reject) => {
-      this.connection().add({ config, resolve: resolve, reject });
+      this.connection().add({ config, toValue, resolve, reject });
     });
   }
 
@@ -45,7 +54,9 @@ export class PostgresReader {
 /** A connection from when it is asked for until none of its reads is under way. */
 class SharedConnection {
   private readonly borrowedUntilMs = performance.now() + MAX_BORROWED_MS;
-  private client: PoolClient | undefined;
+  private client: (PoolClient & ClientInternals) | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private timeoutMs: number | undefined;
   private waiting: Read[] = [];
   private underWay = 0;
   private broken: Error | undefined;
@@ -56,7 +67,7 @@ class SharedConnection {
   ) {
     pool.connect().then(
       (client) => {
-        this.client = client;
+        this.take(client as PoolClient & ClientInternals);
         setImmediate(() => this.send());
       },
       (error: Error) => {
@@ -79,21 +90,31 @@ class SharedConnection {
     if (this.waiting.length === 1 && this.client !== undefined) setImmediate(() => this.send());
   }
 
+  /**
+   * One timer watches over all of its reads. The driver's own, one each, would have every answer outlive
+   * its request by some seconds, as far as the collector of garbage can tell.
+   */
+  private take(client: PoolClient & ClientInternals): void {
+    this.client = client;
+    this.timeoutMs = client.connectionParameters.query_timeout;
+    client.connectionParameters.query_timeout = 0;
+    this.timer = setTimeout(() => client.connection.stream.destroy(), ANSWER_TIMEOUT_MS);
+  }
+
   private send(): void {
-    const client = this.client!;
+    const { stream } = this.client!.connection;
     const reads = this.waiting;
     this.waiting = [];
     this.underWay += reads.length;
-    const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;
     stream.cork();
-    for (const read of reads) this.start(client, read);
+    for (const read of reads) this.start(read);
     stream.uncork();
   }
 
-  private start(client: PoolClient, { config, resolve, reject }: Read): void {
-    client.query(config, (error: Error | undefined, result) => {
+  private start({ config, toValue, resolve, reject }: Read): void {
+    this.client!.query(config, (error: Error | undefined, result) => {
       if (error) this.fail(error, reject);
-      else resolve(result.rows as never[]);
+      else resolve(toValue === undefined ? result.rows : result.rows.map(toValue));
       if (--this.underWay === 0 && this.waiting.length === 0) this.giveBack();
     });
   }
@@ -104,7 +125,10 @@ class SharedConnection {
   }
 
   private giveBack(): void {
+    const client = this.client!;
     this.returned();
-    this.client!.release(this.broken);
+    clearTimeout(this.timer);
+    client.connectionParameters.query_timeout = this.timeoutMs;
+    client.release(this.broken);
   }
 }

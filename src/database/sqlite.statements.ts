@@ -1,8 +1,9 @@
 import type { Database, Statement as Prepared } from 'better-sqlite3';
+import { jsonExpression } from './json-members.js';
 import type { Dialect, Statement } from './statement.js';
 
 export const SQLITE: Dialect = {
-  jsonString: (expression) => `json_quote(${expression})`,
+  json: jsonExpression,
   nowMs: `CAST(unixepoch('subsec') * 1000 AS INTEGER)`,
 };
 
@@ -17,7 +18,7 @@ export class SqliteStatements {
     let prepared = this.prepared.get(statement);
     if (prepared === undefined) {
       prepared = this.prepareDirectly(positional(statement.text(SQLITE)));
-      if (statement.column !== undefined) prepared.pluck();
+      if (statement.json !== undefined) prepared.pluck();
       if (!prepared.reader) {
         const write = prepared.run.bind(prepared);
         prepared.all = (...parameters) => (write(...parameters), []);

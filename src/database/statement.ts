@@ -1,7 +1,9 @@
+import type { JsonMembers } from './json-members.js';
+
 /** The few words in which the engines' SQL differs, for the statements written by hand. */
 export interface Dialect {
-  /** A string expression as a JSON string, quotation marks included. */
-  readonly jsonString: (expression: string) => string;
+  /** What to select of a row that is to become JSON: see `Statement.ofJson`. */
+  readonly json: (members: JsonMembers) => string;
   /** The database's clock, the same for all who use it: Unix milliseconds. */
   readonly nowMs: string;
 }
@@ -19,18 +21,21 @@ export class Statement<Row = unknown> {
     /** Names the prepared statement on the server; unique in the application. */
     readonly name: string,
     readonly text: (dialect: Dialect) => string,
-    /** Whether a row is not an object, but the value of its only column, and whether that is JSON. */
-    readonly column: 'any' | 'json' | undefined = undefined,
+    /** What the rows are as JSON, where they are JSON texts instead of objects. */
+    readonly json: JsonMembers | undefined = undefined,
   ) {}
 
-  /** A statement of one column, whose values are given as they are: half the cost of an object each. */
-  static ofColumn<Value>(name: string, text: (dialect: Dialect) => string): Statement<Value> {
-    return new Statement<Value>(name, text, 'any');
-  }
-
-  /** A column of JSON texts, none of which holds a line feed of its own; not of a write. */
-  static ofJson(name: string, text: (dialect: Dialect) => string): Statement<string> {
-    return new Statement<string>(name, text, 'json');
+  /**
+   * A statement whose rows are JSON texts. They are made where that costs least: by SQLite itself, which
+   * runs in this process, and of the columns of PostgreSQL here, whose processor all nodes share.
+   * @param text of the statement, given what it has to select or return
+   */
+  static ofJson(
+    name: string,
+    members: JsonMembers,
+    text: (json: string) => string,
+  ): Statement<string> {
+    return new Statement<string>(name, ({ json }) => text(json(members)), members);
   }
 }
 

@@ -1,35 +1,34 @@
 import { Injectable } from '@nestjs/common';
 import { Engine } from '../database/engine.js';
 import type { Eventual } from '../database/eventual.js';
-import { type Dialect, run, Statement, type Work } from '../database/statement.js';
+import type { JsonMembers } from '../database/json-members.js';
+import { run, Statement, type Work } from '../database/statement.js';
 import type { NewPet } from './pet.dto.js';
 import type { PetStatus } from './pet.entity.js';
 
-/**
- * An animal as JSON text, made by the database: it writes an int64 exactly, and no object is made of a
- * row only to be taken apart again. A status that is unset has no member. The id comes first: `idOf`.
- */
-const petJson = ({ jsonString }: Dialect): string =>
-  `'{"id":' || id || ',"name":' || ${jsonString('name')} || ',"categoryId":' || category_id ||
-    CASE WHEN status IS NULL THEN '}' ELSE ',"status":"' || status || '"}' END`;
+/** An animal as the API shows it: a status that is unset has no member. The id comes first: `idOf`. */
+const PET: JsonMembers = [
+  { name: 'id', column: 'id', type: 'integer' },
+  { name: 'name', column: 'name', type: 'string' },
+  { name: 'categoryId', column: 'category_id', type: 'integer' },
+  { name: 'status', column: 'status', type: 'word', isOptional: true },
+];
 
 const PAGE = Statement.ofJson(
   'pets.page',
-  (dialect) => `SELECT ${petJson(dialect)} FROM pets WHERE id > $1 ORDER BY id LIMIT $2`,
+  PET,
+  (json) => `SELECT ${json} FROM pets WHERE id > $1 ORDER BY id LIMIT $2`,
 );
 const PAGE_OF_STATUS = Statement.ofJson(
   'pets.page-of-status',
-  (dialect) =>
-    `SELECT ${petJson(dialect)} FROM pets WHERE status = $1 AND id > $2 ORDER BY id LIMIT $3`,
+  PET,
+  (json) => `SELECT ${json} FROM pets WHERE status = $1 AND id > $2 ORDER BY id LIMIT $3`,
 );
-const FIND = Statement.ofColumn<string>(
-  'pets.find',
-  (dialect) => `SELECT ${petJson(dialect)} FROM pets WHERE id = $1`,
-);
-const INSERT = Statement.ofColumn<string>(
+const FIND = Statement.ofJson('pets.find', PET, (json) => `SELECT ${json} FROM pets WHERE id = $1`);
+const INSERT = Statement.ofJson(
   'pets.insert',
-  (dialect) => `INSERT INTO pets (name, category_id, status) VALUES ($1, $2, $3)
-    RETURNING ${petJson(dialect)}`,
+  PET,
+  (json) => `INSERT INTO pets (name, category_id, status) VALUES ($1, $2, $3) RETURNING ${json}`,
 );
 
 /** So many at once that a running server can write in between. */

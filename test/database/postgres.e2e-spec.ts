@@ -87,6 +87,45 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
     expect(rows).toEqual([]);
   });
 
+  it('fails a read that fails alone, beside others on its connection', async () => {
+    const engine = service.store.app.get(Engine);
+    const one = new Statement<{ one: number }>('test.one', () => 'SELECT 1 AS one');
+    const broken = new Statement('test.broken', () => 'SELECT 1 / 0');
+    const reads = [one, broken, one, broken, one].map(async (statement) => engine.query(statement));
+    const results = await Promise.allSettled(reads);
+    expect(results.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ]);
+    expect(await engine.first(one)).toEqual({ one: 1 });
+  });
+
+  it('gives each of many simultaneous reads its own rows', async () => {
+    const engine = service.store.app.get(Engine);
+    const echo = new Statement<{ sent: string }>('test.echo', () => 'SELECT $1::text AS sent');
+    const numbers = Array.from({ length: 500 }, (_none, index) => String(index));
+    const rows = await Promise.all(numbers.map(async (number) => engine.first(echo, number)));
+    expect(rows).toEqual(numbers.map((sent) => ({ sent })));
+  });
+
+  it('lets a write have a connection, however many reads keep coming', async () => {
+    const single = await startService({ env: { DATABASE_URL: url, DATABASE_POOL_SIZE: '1' } });
+    const engine = single.store.app.get(Engine);
+    const nap = new Statement('test.nap', () => 'SELECT pg_sleep(0.01)');
+    let isWritten = false;
+    const keepReading = async (): Promise<void> => {
+      while (!isWritten) await engine.query(nap);
+    };
+    const readers = [keepReading(), keepReading(), keepReading()];
+    await engine.write(() => run(INSERT, 'Patience', 1));
+    isWritten = true;
+    await Promise.all(readers);
+    await single.close();
+  });
+
   it('syncs every commit', async () => {
     const [row] = await service.store.app.get(DataSource).query('SHOW synchronous_commit');
     expect(row).toEqual({ synchronous_commit: 'on' });

@@ -1,0 +1,45 @@
+import Sqlite from 'better-sqlite3';
+import { jsonExpression, type JsonMembers, jsonWriter } from './json-members.js';
+
+const WORD: JsonMembers = [
+  { name: 'id', column: 'id', type: 'integer' },
+  { name: 'text', column: 'text', type: 'string' },
+  { name: 'kind', column: 'kind', type: 'word', isOptional: true },
+];
+const TEXTS = [
+  'plain',
+  '',
+  'with "quotes" and \\ and /',
+  'zwölf 🐾',
+  'tab\there, line\nbreak, \u0001',
+  '\u007f\u2028',
+  'x'.repeat(300),
+  `"${'y'.repeat(300)}`,
+];
+
+describe('an object made of a row', () => {
+  const database = new Sqlite(':memory:');
+  database.exec('CREATE TABLE words (id integer PRIMARY KEY, text text, kind text)');
+  const select = database.prepare(`SELECT ${jsonExpression(WORD)} FROM words`).pluck();
+  const write = jsonWriter(WORD);
+  afterAll(() => database.close());
+
+  it.each(TEXTS)('reads back as what it was made of: %j', (text) => {
+    database.exec('DELETE FROM words');
+    database
+      .prepare('INSERT INTO words VALUES (?, ?, ?)')
+      .run(9_223_372_036_854_775_807n, text, 'a');
+    const made = write(['9223372036854775807', text, 'a']);
+    expect(made).toContain('"id":9223372036854775807,');
+    expect(select.get()).toContain('"id":9223372036854775807,');
+    for (const json of [made, select.get() as string]) {
+      expect(JSON.parse(json)).toMatchObject({ text, kind: 'a' });
+    }
+  });
+
+  it('leaves out what is optional and not there', () => {
+    database.exec("DELETE FROM words; INSERT INTO words VALUES (1, 'cat', NULL)");
+    expect(select.get()).toBe('{"id":1,"text":"cat"}');
+    expect(write(['1', 'cat', null])).toBe('{"id":1,"text":"cat"}');
+  });
+});
