@@ -1,0 +1,95 @@
+import { once } from 'node:events';
+import type { IncomingHttpHeaders } from 'node:http';
+import { connect } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Answer } from './client.js';
+
+/** No answer takes so long; a test that waits for it has found a connection that hangs. */
+const PATIENCE_MS = 15_000;
+const STATUS_LINE = /^HTTP\/1\.1 ([1-5]\d\d) [\x20-\x7e]*$/;
+const FIELD =
+  /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*((?:[\x21-\xff](?:[ \t\x21-\xff]*[\x21-\xff])?)?)$/;
+
+/** Sends the parts on a fresh connection, a turn between them; resolves to what comes until it is closed. */
+export async function exchange(origin: string, parts: readonly Buffer[]): Promise<Buffer> {
+  const { hostname, port } = new URL(origin);
+  const socket = connect({ port: Number(port), host: hostname, noDelay: true });
+  const received: Buffer[] = [];
+  socket.on('data', (chunk: Buffer) => received.push(chunk));
+  // It may be closed while there is still something to send; what came before counts.
+  socket.on('error', () => undefined);
+  const timer = setTimeout(() => socket.destroy(new Error('hangs')), PATIENCE_MS);
+  const closed = once(socket, 'close').catch(() => undefined);
+  for (const part of parts) {
+    if (socket.destroyed) break;
+    socket.write(part);
+    await nextTurn();
+  }
+  await closed;
+  clearTimeout(timer);
+  const bytes = Buffer.concat(received);
+  if (socket.errored?.message === 'hangs') {
+    throw new Error(`The connection hangs; it has answered ${shownBytes(bytes)}`);
+  }
+  return bytes;
+}
+
+/**
+ * The answers in what a server has sent, by the letter of RFC 9112: more, less or other than whole
+ * answers is an error. Interim ones (`100 Continue`) are left out.
+ * @param isHead whether the request that an answer belongs to was a HEAD
+ */
+export function parseAnswers(
+  bytes: Buffer,
+  isHead: (index: number) => boolean = () => false,
+): Answer[] {
+  const answers: Answer[] = [];
+  let rest = bytes.toString('latin1');
+  while (rest !== '') {
+    const end = rest.indexOf('\r\n\r\n');
+    if (end === -1) throw new Error(`A head without an end: ${JSON.stringify(rest)}`);
+    const head = parseHead(rest.slice(0, end));
+    rest = rest.slice(end + 4);
+    if (head.status < 200) continue;
+    const isBodiless = head.status === 204 || head.status === 304 || isHead(answers.length);
+    const length = isBodiless ? 0 : lengthOf(head.headers);
+    if (rest.length < length)
+      throw new Error(`A body of ${rest.length} bytes, said to be ${length}`);
+    const text = Buffer.from(rest.slice(0, length), 'latin1').toString('utf8');
+    rest = rest.slice(length);
+    answers.push({ ...head, text, json: () => JSON.parse(text) as unknown });
+  }
+  return answers;
+}
+
+function parseHead(head: string): Pick<Answer, 'status' | 'headers' | 'rawHeaders'> {
+  const [line = '', ...fields] = head.split('\r\n');
+  const [, status] = STATUS_LINE.exec(line) ?? [];
+  if (status === undefined) throw new Error(`No status line: ${JSON.stringify(line)}`);
+  const rawHeaders: string[] = [];
+  const headers: IncomingHttpHeaders = {};
+  for (const field of fields) {
+    const [, name, value] = FIELD.exec(field) ?? [];
+    if (name === undefined) throw new Error(`No header field: ${JSON.stringify(field)}`);
+    rawHeaders.push(name, value!);
+    headers[name.toLowerCase()] = value;
+  }
+  return { status: Number(status), headers, rawHeaders };
+}
+
+/** The service sends nothing in chunks: it knows every answer before it sends it. */
+function lengthOf(headers: IncomingHttpHeaders): number {
+  const length = headers['content-length'];
+  if (length === undefined || !/^\d+$/.test(length) || 'transfer-encoding' in headers) {
+    throw new Error(`No telling how long the body is: ${JSON.stringify(headers)}`);
+  }
+  return Number(length);
+}
+
+/** For people: long runs of the same are told by their number. */
+export function shownBytes(bytes: Buffer): string {
+  const text = bytes.toString('latin1').replace(/(.{1,6}?)\1{9,}/gs, (run, one: string) => {
+    return `${one}<${run.length / one.length} times>`;
+  });
+  return JSON.stringify(text.slice(0, 4_000));
+}
