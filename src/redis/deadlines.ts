@@ -26,7 +26,8 @@ export class Deadlines {
       };
       const wait: Wait = { untilMs: performance.now() + this.boundMs, giveUp, isOver: false };
       this.waits.push(wait);
-      this.timer ??= setTimeout(this.look, this.boundMs);
+      // What is waited for holds the process; the bound alone does not.
+      this.timer ??= setTimeout(this.look, this.boundMs).unref();
       reply.then(
         (value) => {
           wait.isOver = true;
@@ -48,7 +49,7 @@ export class Deadlines {
       const first = waits.findIndex(({ untilMs }) => untilMs > nowMs);
       this.waits = first === -1 ? [] : waits.slice(first);
       const [next] = this.waits;
-      this.timer = next && setTimeout(this.look, next.untilMs - nowMs);
+      this.timer = next && setTimeout(this.look, next.untilMs - nowMs).unref();
       for (const { giveUp } of first === -1 ? waits : waits.slice(0, first)) giveUp();
     });
   };
