@@ -1,0 +1,74 @@
+import { SystemClock } from '../../src/config/clock.js';
+import type { BanLedger } from '../../src/rate-limits/ban-ledger.js';
+import { FallbackStore } from '../../src/rate-limits/fallback.store.js';
+import { MemoryStore } from '../../src/rate-limits/memory.store.js';
+import { RedisStore } from '../../src/rate-limits/redis.store.js';
+import { connectRedis, type RedisClient } from '../../src/redis/redis.client.js';
+import type { Logger } from '../../src/telemetry/logger.js';
+import type { Metrics } from '../../src/telemetry/metrics.js';
+import { describeWith } from '../support/engines.js';
+import {
+  describeStore,
+  type StoreUnderTest,
+  SUITE_POLICY,
+} from '../support/rate-limit-store.suite.js';
+import { RedisServer } from '../support/redis.js';
+
+/** What is counted is under test here, not how fast this machine is. */
+const PATIENCE_MS = 10_000;
+const ledger = { record: () => Promise.resolve() } as unknown as BanLedger;
+const metrics = { setCounterStore: () => undefined } as unknown as Metrics;
+const logger = { error: () => undefined, info: () => undefined } as unknown as Logger;
+
+describeWith('redis', 'with counters in Redis', (program) => {
+  let server: RedisServer;
+  const clients: RedisClient[] = [];
+  beforeAll(async () => {
+    server = await RedisServer.start(program);
+  });
+  afterAll(() => server?.remove());
+
+  const connect = async (): Promise<RedisStore> => {
+    const client = await connectRedis(server.url, PATIENCE_MS);
+    clients.push(client);
+    return new RedisStore(client, SUITE_POLICY);
+  };
+  const close = (): Promise<void> => {
+    for (const client of clients.splice(0)) client.disconnect();
+    return Promise.resolve();
+  };
+
+  describeStore(RedisStore.name, async () => {
+    const store = await connect();
+    return { store: bare(store), close };
+  });
+
+  describeStore(`${RedisStore.name} on two nodes in turn`, async () => {
+    const [one, other] = [bare(await connect()), bare(await connect())];
+    let turns = 0;
+    const next = () => (turns++ % 2 === 0 ? one : other);
+    return {
+      store: {
+        take: (subject, limits) => next().take(subject, limits),
+        peek: (subject) => next().peek(subject),
+        unban: (subject) => next().unban(subject),
+      },
+      close,
+    };
+  });
+
+  describeStore(FallbackStore.name, async () => {
+    const memory = new MemoryStore(new SystemClock(), SUITE_POLICY);
+    const store = new FallbackStore(await connect(), memory, ledger, metrics, logger);
+    return { store, close };
+  });
+});
+
+/** As a node uses it that knows nothing by itself. */
+function bare(store: RedisStore): StoreUnderTest['store'] {
+  return {
+    take: (subject, limits) => store.take(subject, limits, undefined),
+    peek: (subject) => store.peek(subject),
+    unban: (subject) => store.unban(subject),
+  };
+}
