@@ -1,18 +1,31 @@
 import { setTimeout } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
+import { createDataSource } from './data-source-options.js';
 import { isBusy } from './outage.js';
 
 /** Any number, the same on every node: two of them must not migrate at once. */
-const MIGRATION_LOCK = 7_305_197_442;
+export const MIGRATION_LOCK = 7_305_197_442;
 const ATTEMPTS = 100;
 const ATTEMPT_INTERVAL_MS = 100;
 
 /** Brings the schema up to date; may run on several nodes at once. Resolves to the names of what ran. */
 export async function migrate(dataSource: DataSource): Promise<string[]> {
-  return withMigrationLock(dataSource, async () => {
-    const ran = await dataSource.runMigrations();
-    return ran.map(({ name }) => name);
-  });
+  const { options } = dataSource;
+  if (options.type !== 'postgres') return whenUnlocked(() => runMigrations(dataSource));
+  // On connections of its own, one for the lock: a pool may have but one, and its statements are given
+  // up sooner than a migration, or that of another node, may take.
+  const own = createDataSource({ ...options, poolSize: 2, extra: {} });
+  await own.initialize();
+  try {
+    return await withSessionLock(own, () => runMigrations(own));
+  } finally {
+    await own.destroy();
+  }
+}
+
+async function runMigrations(dataSource: DataSource): Promise<string[]> {
+  const ran = await dataSource.runMigrations();
+  return ran.map(({ name }) => name);
 }
 
 /** Whether the schema is behind this version of the service. */
@@ -21,16 +34,12 @@ export function isSchemaBehind(dataSource: DataSource): Promise<boolean> {
 }
 
 /** PostgreSQL's lock is bound to a session, which is held meanwhile. */
-async function withMigrationLock<T>(dataSource: DataSource, work: () => Promise<T>): Promise<T> {
-  if (dataSource.options.type !== 'postgres') return whenUnlocked(work);
+async function withSessionLock<T>(dataSource: DataSource, work: () => Promise<T>): Promise<T> {
   const session = dataSource.createQueryRunner();
   try {
-    await session.query('SET statement_timeout = 0');
     await session.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
     return await work();
   } finally {
-    await session.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]);
-    await session.query('RESET statement_timeout');
     await session.release();
   }
 }

@@ -1,7 +1,9 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Client as PostgresClient } from 'pg';
 import { DataSource } from 'typeorm';
 import { createDataSource, dataSourceOptions } from '../../src/database/data-source-options.js';
 import { Engine } from '../../src/database/engine.js';
-import { migrate } from '../../src/database/migrate.js';
+import { migrate, MIGRATION_LOCK } from '../../src/database/migrate.js';
 import { mintKey } from '../../src/keys/api-key-format.js';
 import { run, Statement } from '../../src/database/statement.js';
 import { PetsRepository } from '../../src/pets/pets.repository.js';
@@ -148,6 +150,22 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
       }),
     );
     expect(ran.sort()).toEqual([0, 0, 1]);
+  });
+
+  it('waits with its migration for that of another node, however long it takes', async () => {
+    const target = await server.createDatabase();
+    const other = new PostgresClient({ connectionString: target });
+    await other.connect();
+    await other.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    const source = createDataSource(dataSourceOptions({ url: target, poolSize: 1 }));
+    await source.initialize();
+    const migration = migrate(source);
+    // Longer than any statement of a request may take.
+    const first = await Promise.race([migration, pause(4_000, 'waits')]);
+    expect(first).toBe('waits');
+    await other.end();
+    expect(await migration).toHaveLength(1);
+    await source.destroy();
   });
 
   describe('two nodes', () => {

@@ -42,8 +42,8 @@ export class PostgresServer {
     return createDatabase(this.url);
   }
 
-  query(sql: string): Promise<unknown[]> {
-    return query(this.url, sql);
+  query(sql: string, url = this.url): Promise<unknown[]> {
+    return query(url, sql);
   }
 
   /** Starts it, again after a `stop()`. */

@@ -1,0 +1,113 @@
+import type { Pool } from 'pg';
+import { DataSource } from 'typeorm';
+import { mintKey } from '../../src/keys/api-key-format.js';
+import type { Answer, Client } from '../support/client.js';
+import { describeWith } from '../support/engines.js';
+import { eventually } from '../support/eventually.js';
+import { expectError, expectRateHeaders } from '../support/expectations.js';
+import { lockWrites } from '../support/lock-writes.js';
+import { PostgresServer } from '../support/postgres.js';
+import { startService, type TestService } from '../support/start-service.js';
+
+const rex = { name: 'Rex', categoryId: 7 };
+/** Two seconds for a connection, three and a half for a statement, and some for a busy machine. */
+const SOME_SECONDS_MS = 12_000;
+
+describeWith('postgres', 'a pool of one connection to PostgreSQL', (initdb) => {
+  let server: PostgresServer;
+  let url: string;
+  let service: TestService;
+  let client: Client;
+  beforeAll(async () => {
+    server = await PostgresServer.start(initdb);
+    url = await server.createDatabase();
+    const env = { DATABASE_URL: url, DATABASE_POOL_SIZE: '1' };
+    service = await startService({ env, migrate: true });
+    client = await service.client();
+    // A key that was changed just now is not remembered yet.
+    await new Promise((resume) => setTimeout(resume, 1_500));
+    await client.get('/v1/pets');
+  }, 60_000);
+  afterAll(async () => {
+    await service?.close();
+    await server?.remove();
+  }, 60_000);
+
+  const unknownKey = { authorization: `Bearer ${mintKey()}` };
+  /** Of each kind that needs a connection, more at once than the pool has. */
+  const everyKind = (): Promise<Answer>[] => [
+    client.get('/v1/pets'),
+    client.get('/v1/pets/1'),
+    client.post('/v1/pets', rex),
+    client.post('/v1/pets', rex, { 'idempotency-key': 'waits' }),
+    service.anonymous().get('/v1/pets', unknownKey),
+  ];
+
+  async function expectUnavailable(answers: readonly Promise<Answer>[]): Promise<void> {
+    const started = performance.now();
+    for (const answer of await Promise.all(answers)) {
+      expectError(answer, 503, 'service_unavailable');
+      expectRateHeaders(answer);
+      expect(answer.headers['retry-after']).toMatch(/^[1-9]\d*$/);
+    }
+    expect(performance.now() - started).toBeLessThan(SOME_SECONDS_MS);
+  }
+
+  async function expectRecovery(): Promise<void> {
+    await eventually(async () => (await client.get('/health/ready')).status === 200);
+    const statuses = (await Promise.all(everyKind())).map(({ status }) => status);
+    expect(statuses).toEqual([200, 200, 201, 201, 401]);
+  }
+
+  it('answers everything while it has room for one at a time', async () => {
+    await client.post('/v1/pets', rex);
+    const answers = Array.from({ length: 20 }, (_, index) =>
+      index % 2 === 0 ? client.get('/v1/pets') : client.post('/v1/pets', rex),
+    );
+    const statuses = (await Promise.all(answers)).map(({ status }) => status);
+    expect(new Set(statuses)).toEqual(new Set([200, 201]));
+  });
+
+  it('refuses who waits in vain for a connection, and serves whoever comes when it is back', async () => {
+    const { master } = service.store.app.get(DataSource).driver as unknown as { master: Pool };
+    const held = await master.connect();
+    try {
+      await expectUnavailable(everyKind());
+      expect((await client.get('/health/ready')).status).toBe(503);
+      expectError(await service.anonymous().get('/v1/pets'), 401, 'missing_api_key');
+    } finally {
+      held.release();
+    }
+    await expectRecovery();
+  }, 60_000);
+
+  it('gives a statement up that waits for a lock, and whoever waits for its connection', async () => {
+    const unlock = await lockWrites(url);
+    try {
+      const blocked = client.post('/v1/pets', rex);
+      await eventually(async () => (await blockedStatements()) === 1);
+      await expectUnavailable([blocked, client.get('/v1/pets'), client.post('/v1/pets', rex)]);
+    } finally {
+      await unlock();
+    }
+    await expectRecovery();
+  }, 60_000);
+
+  it('creates nothing for those whom it has refused', async () => {
+    const unlock = await lockWrites(url);
+    const refused = { name: 'Refused', categoryId: 7 };
+    try {
+      await expectUnavailable([1, 2, 3].map(() => client.post('/v1/pets', refused)));
+    } finally {
+      await unlock();
+    }
+    await expectRecovery();
+    expect(await query(`SELECT id FROM pets WHERE name = 'Refused'`)).toEqual([]);
+  }, 60_000);
+
+  async function blockedStatements(): Promise<number> {
+    return (await query('SELECT 1 FROM pg_locks WHERE NOT granted')).length;
+  }
+
+  const query = (sql: string): Promise<unknown[]> => server.query(sql, url);
+});
