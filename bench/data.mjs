@@ -1,12 +1,10 @@
 // Databases with made-up animals and keys. Both are the service's own work: its migrations, its `seed`.
-import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { promisify } from 'node:util';
 import Database from 'better-sqlite3';
+import { run } from './children.mjs';
 import { query } from './engines.mjs';
 import { KEYS, root, UNLIMITED } from './settings.mjs';
 
-const run = promisify(execFile);
 const PROGRAM = `${root}dist/src/main.js`;
 const COLUMNS = `id, client_id, name, digest, last_four, plan, scopes, per_minute, per_day, created_at, changed_at`;
 const CONSTANTS = `'enterprise', 'pets:read pets:write', ${UNLIMITED}, ${UNLIMITED}, 0, 0`;

@@ -1,10 +1,7 @@
 // The load generator: wrk, on the core that the servers leave free.
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
+import { run } from './children.mjs';
 import { processorSeconds, settle } from './process.mjs';
 import { ANIMALS, CONNECTIONS, OTHER_CORE, PAGE, root } from './settings.mjs';
-
-const run = promisify(execFile);
 
 /** Where a server has its animals. */
 export const PATHS = { list: `/v1/pets?limit=${PAGE}`, get: '/v1/pets/', create: '/v1/pets' };
@@ -22,9 +19,9 @@ export async function load(server, { work, seconds, firstKey = 0 }) {
   const script = ['-s', `${root}bench/load/requests.lua`, `http://127.0.0.1:${running.port}`, '--'];
   const args = [work, paths[work], keyFile, String(animals), String(firstKey)];
   const before = processorSeconds(running.pid);
-  const { stdout } = await run('taskset', ['-c', String(OTHER_CORE), ...wrk, ...script, ...args]);
+  const output = await run('taskset', ['-c', String(OTHER_CORE), ...wrk, ...script, ...args]);
   const used = processorSeconds(running.pid) - before;
-  const result = JSON.parse(/RESULT (.*)/.exec(stdout)[1]);
+  const result = JSON.parse(/RESULT (.*)/.exec(output)[1]);
   if (result.errors > 0)
     throw new Error(`${running.name}, ${work}: ${result.errors} of ${result.requests} failed`);
   await settle(running.pid);

@@ -1,11 +1,16 @@
 // `npm run bench`: side by side, interleaved, in one run on one machine. All figures are ratios: the
 // machine's own speed cancels out.
+import { writeFileSync } from 'node:fs';
 import { HELP, readArguments, UsageError } from './arguments.mjs';
 import { onPostgres, onSqlite } from './contests.mjs';
 import { FIELD } from './field/field.mjs';
 import { growth } from './growth/growth.mjs';
-import { assertCapable } from './machine.mjs';
-import { PACES } from './settings.mjs';
+import { assertCapable, describeMachine, versions } from './machine.mjs';
+import { drawChart } from './page/chart.mjs';
+import { readNotes } from './page/notes.mjs';
+import { writePage } from './page/page.mjs';
+import { panelsOf } from './page/panels.mjs';
+import { PACES, root } from './settings.mjs';
 import { Stage } from './stage.mjs';
 
 const EVERY_PROGRAM = ['wrk', 'taskset', 'initdb', 'redis-server'];
@@ -27,7 +32,13 @@ async function everything(stage) {
   const { postgres, redis } = await onPostgres(stage, PACES.full, ['postgres', 'redis']);
   const grown = await growth(stage, PACES.full, { full: true });
   const minutes = (performance.now() - began) / 60_000;
-  console.log({ sqlite, postgres, redis, growth: grown, minutes });
+  const results = { sqlite, postgres, redis, growth: grown, minutes };
+  const context = { pace: PACES.full, machine: describeMachine(), versions: versions() };
+  writeFileSync(
+    `${root}docs/performance.md`,
+    writePage(results, { ...context, notes: readNotes() }),
+  );
+  writeFileSync(`${root}docs/performance.svg`, drawChart(panelsOf(results)));
 }
 
 async function main() {

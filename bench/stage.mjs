@@ -1,22 +1,20 @@
 // A temporary directory, and the programs that run in it. All of them end before it is removed.
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, openSync, closeSync, readFileSync, rmSync, chmodSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { end, endAll, launch } from './children.mjs';
 import { SERVER_CORE } from './settings.mjs';
 
 const START_TIMEOUT_MS = 60_000;
-const STOP_TIMEOUT_MS = 20_000;
 const LOG_LINES = 15;
 
 /** @typedef {{name: string, pid: number, port: number, readyMs: number, stop(): Promise<void>}} Running */
 
 export class Stage {
   directory = mkdtempSync(join(tmpdir(), 'petstore-bench-'));
-  #children = new Set();
 
   constructor() {
     // PostgreSQL runs as somebody else, and has a directory of its own in here.
@@ -35,19 +33,19 @@ export class Stage {
    */
   async start(program) {
     const { name, command = process.execPath, args, env = {}, port, account = {} } = program;
-    const { core = SERVER_CORE, stopSignal = 'SIGTERM', isReady } = program;
+    const { core = SERVER_CORE, stopSignal, isReady } = program;
     const log = this.path(`${name.replaceAll(/\W+/g, '-')}-${port}.log`);
     const output = openSync(log, 'a');
     const began = performance.now();
-    const child = spawn('taskset', ['-c', String(core), command, ...args], {
+    const child = launch('taskset', ['-c', String(core), command, ...args], {
       cwd: this.directory,
       // Nothing of the caller's own settings: a stray DATABASE_URL must not meet a load.
       env: { PATH: process.env.PATH, HOME: this.directory, ...env },
       stdio: ['ignore', output, output],
+      stopSignal,
       ...account,
     });
     closeSync(output);
-    this.#children.add({ child, stopSignal });
     let failure;
     child.once('error', (error) => (failure = error.message));
     while (!(await isReady().catch(() => false))) {
@@ -58,33 +56,14 @@ export class Stage {
       await wait(5);
     }
     const readyMs = performance.now() - began;
-    return { name, pid: child.pid, port, readyMs, stop: () => this.#stop(child) };
-  }
-
-  async #stop(child) {
-    for (const entry of this.#children) {
-      if (entry.child !== child) continue;
-      if (await end(entry)) this.#children.delete(entry);
-    }
+    return { name, pid: child.pid, port, readyMs, stop: () => end(child) };
   }
 
   /** Ends all programs, the last one first, and then removes the directory. */
   async close() {
-    for (const entry of [...this.#children].reverse()) await end(entry);
-    this.#children.clear();
+    await endAll();
     rmSync(this.directory, { recursive: true, force: true });
   }
-}
-
-/** By its signal, and where that is not heard by force. */
-async function end({ child, stopSignal }) {
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return true;
-  const exited = once(child, 'exit');
-  child.kill(stopSignal);
-  const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
-  await exited;
-  clearTimeout(timer);
-  return true;
 }
 
 function lastLines(file) {

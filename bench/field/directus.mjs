@@ -1,7 +1,6 @@
 // Directus on SQLite, with a static token and its rate limiter on.
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import Database from 'better-sqlite3';
+import { run } from '../children.mjs';
 import { writeKeys } from '../data.mjs';
 import { PAGE, root, UNLIMITED } from '../settings.mjs';
 import { answers, freePort } from '../stage.mjs';
@@ -31,7 +30,7 @@ export async function startDirectus(stage, { file }) {
     TELEMETRY: 'false',
     LOG_LEVEL: 'warn',
   };
-  await promisify(execFile)(process.execPath, [PROGRAM, 'bootstrap'], {
+  await run(process.execPath, [PROGRAM, 'bootstrap'], {
     cwd: stage.directory,
     env: { PATH: process.env.PATH, HOME: stage.directory, ...env },
   });

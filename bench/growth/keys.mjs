@@ -37,7 +37,11 @@ export async function growthOfKeys(stage, { many, rounds, seconds }) {
   for (const { running } of [few, lots]) await running.stop();
 
   const name = `list: ${many.toLocaleString('en')} to ${FEW} keys`;
-  const cost = { name, ...ratioOf(figures, references, ({ perSecond }) => 1 / perSecond) };
+  const cost = {
+    id: 'keys',
+    name,
+    ...ratioOf(figures, references, ({ perSecond }) => 1 / perSecond),
+  };
   console.log(describe(cost));
   const memory = { idleMb, loadedMb, allKeysMb, keys: many, loadSeconds: rounds * seconds };
   console.log(

@@ -10,7 +10,7 @@ const PAGE = 20;
 
 /**
  * @param {{small: number, large: number}} sizes numbers of animals
- * @returns {Promise<object[]>} `name` and how many times the cost of the first it is: see `ratioOf`
+ * @returns {Promise<object[]>} `id`, `name`, and how many times the cost of the first it is: see `ratioOf`
  */
 export async function growthOfPages(stage, pace, { small, large }) {
   const [few, many] = [await serve(stage, small), await serve(stage, large)];
@@ -19,13 +19,13 @@ export async function growthOfPages(stage, pace, { small, large }) {
   const deep = { ...many, paths: { ...PATHS, list: `${PATHS.list}&cursor=${cursor}` } };
   const count = (number) => number.toLocaleString('en');
   const cases = [
-    [`list, page 1: ${count(large)} to ${count(small)} animals`, 'list', many, few],
-    [`list of ${count(large)} animals: page 5,000 to page 1`, 'list', deep, many],
-    [`get: ${count(large)} to ${count(small)} animals`, 'get', many, few],
+    ['animals-list', `list: ${count(large)} to ${count(small)} animals`, 'list', many, few],
+    ['page', `list of ${count(large)} animals: page 5,000 to page 1`, 'list', deep, many],
+    ['animals-get', `get: ${count(large)} to ${count(small)} animals`, 'get', many, few],
   ];
   const results = [];
-  for (const [name, work, server, reference] of cases) {
-    results.push({ name, ...(await timesTheCost(server, reference, work, pace)) });
+  for (const [id, name, work, server, reference] of cases) {
+    results.push({ id, name, ...(await timesTheCost(server, reference, work, pace)) });
     console.log(describe(results.at(-1)));
   }
   for (const { running } of [few, many]) await running.stop();

@@ -1,0 +1,28 @@
+// What of a run's results the chart shows.
+import { entryOf, goalsOf } from './goals.mjs';
+
+/** @returns {object[]} what `drawChart` takes */
+export function panelsOf(results) {
+  const goals = new Map(goalsOf(results).map(({ id, goal }) => [id, goal]));
+  const bar = ({ name, ratio }, goal) => ({ name, ...ratio, ours: name === 'ours', goal });
+  const works = results.sqlite.map(({ work, entries }) => ({
+    title: `${work}, SQLite`,
+    bars: entries
+      // The ceiling would dwarf the rest; the tables have it.
+      .filter(({ name }) => name !== 'floor' && !name.startsWith('ceiling'))
+      .map((entry) => bar(entry, entry.name === 'ours' ? goals.get(work) : undefined))
+      .sort((one, other) => Number(other.ours) - Number(one.ours) || other.ratio - one.ratio),
+  }));
+  const engine = (title, contests, prefix) => ({
+    title,
+    bars: contests.map((contest) => ({
+      ...bar(entryOf(contest, 'ours'), goals.get(`${prefix}${contest.work}`)),
+      name: `ours, ${contest.work}`,
+    })),
+  });
+  return [
+    ...works,
+    engine('PostgreSQL', results.postgres, 'postgres-'),
+    engine('PostgreSQL + Redis', results.redis, 'redis-'),
+  ];
+}
