@@ -41,7 +41,8 @@ export function findProgram(name) {
 export function describeMachine() {
   const [{ model }] = cpus();
   const gibibytes = Math.round(totalmem() / 2 ** 30);
-  return `${system()} ${release()}, ${model.trim()}, ${cpus().length} cores, ${gibibytes} GiB`;
+  const [kernel] = /^\d+\.\d+/.exec(release()) ?? [release()];
+  return `${system()} ${kernel}, ${model.trim()}, ${cpus().length} cores, ${gibibytes} GiB`;
 }
 
 /** Name and version of everything that took part. */

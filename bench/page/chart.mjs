@@ -2,12 +2,16 @@
 
 const WIDTH = 760;
 const LABELS = 190;
-const RIGHT = 150;
+const RIGHT = 130;
 const ROW = 24;
 const BAR = 14;
 const PANEL_HEAD = 46;
-const TOP = 20;
+const TOP = 44;
 const BAR_WIDTH = WIDTH - LABELS - RIGHT;
+/** In a column of their own, clear of the lines. */
+const VALUES = WIDTH - RIGHT + 16;
+
+const TITLE = 'Requests a second, as a ratio to the floor program';
 
 /** Without a background: the text and the lines follow the reader's colour scheme. */
 const STYLE = `
@@ -43,9 +47,10 @@ export function drawChart(panels) {
   });
   const height = y + 8;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img">
-<title>Requests a second, as a ratio to the floor program</title>
+<title>${TITLE}</title>
 <style>${STYLE}
 </style>
+${text('note', 0, 14, `${TITLE}; the thin line spans the least and the most of the rounds`)}
 ${parts.join('\n')}
 </svg>
 `;
@@ -70,17 +75,16 @@ function drawPanel({ title, bars }, top) {
 function drawBar({ name, ratio, least, most, ours, goal }, top, x, line) {
   const middle = top + ROW / 2;
   const value = ratio < 0.1 ? ratio.toFixed(3) : ratio.toFixed(2);
-  const end = Math.max(x(ratio), x(most), goal === undefined ? 0 : x(goal));
   const width = Math.max(1, round(x(ratio) - LABELS));
   const parts = [
     text('', LABELS - 10, middle + 4, name, 'end'),
     `<rect class="${ours ? 'ours' : 'other'}" x="${LABELS}" y="${middle - BAR / 2}" width="${width}" height="${BAR}"/>`,
     `<line class="spread" x1="${x(least)}" x2="${x(most)}" y1="${middle}" y2="${middle}"/>`,
-    text('', end + 8, middle + 4, value),
+    text('', VALUES, middle + 4, value),
   ];
   if (goal !== undefined) {
     parts.push(line('goal', goal, middle - BAR / 2 - 3, middle + BAR / 2 + 3));
-    parts.push(text('key', end + 48, middle + 4, `goal ${goal}`));
+    parts.push(text('key', VALUES + 52, middle + 4, `goal ${goal}`));
   }
   return parts.join('\n');
 }

@@ -1,6 +1,6 @@
 // docs/performance.md out of a run's results.
 import { FIELD } from '../field/field.mjs';
-import { ANIMALS, CONNECTIONS, KEYS } from '../settings.mjs';
+import { ANIMALS, CONNECTIONS, KEYS, OTHER_CORE, SERVER_CORE } from '../settings.mjs';
 import { goalsOf, isMet, shortfall } from './goals.mjs';
 
 /**
@@ -31,9 +31,9 @@ ${missed(goals, notes)}
   headers and body of a page, the next page, a filtered page, an animal, and a new one.
 - ${count(ANIMALS)} animals, ${count(KEYS)} keys in turn, ${CONNECTIONS} keep-alive connections, pages of 20. Ours has its log at \`info\` to a
   file and its metrics on. \`create\` is durable on both sides: \`synchronous=FULL\`, and PostgreSQL as it is installed.
-- The server has core 0 for itself; the load generator (wrk) has core 1, and so have PostgreSQL and Redis, for both
-  sides: where these are busy, they and not the server may be what is measured, so the server's own processor
-  time is told besides.
+- The server has core ${SERVER_CORE} for itself. The load generator has core ${OTHER_CORE}, and so have PostgreSQL and Redis, for both sides:
+  where these are busy, they and not the server may be what is measured, so the server's own processor time is told
+  besides. Each load is \`taskset -c ${OTHER_CORE} wrk -t1 -c${CONNECTIONS} -d${pace.seconds}s --timeout 30s --latency -s bench/load/requests.lua\`.
 - Medians of ${pace.rounds} rounds of ${pace.seconds} s (the field: ${pace.fieldSeconds} s) after ${pace.warmUpSeconds} s to warm up, each server in turn and every other round in
   the reverse order; in parentheses the least and the most of the rounds' ratios.
 
@@ -83,7 +83,8 @@ function missed(goals, notes) {
 
 function goalRow(goal) {
   const { text, atLeast, unit, digits } = goal;
-  const figure = (value) => `${value.toFixed(digits)}${unit && ` ${unit}`}`;
+  const figure = (value) =>
+    unit === '' ? value.toFixed(digits) : `${count(Math.round(value))} ${unit}`;
   const wanted = unit === '' ? String(goal.goal) : `${count(goal.goal)} ${unit}`;
   const spread =
     goal.least === undefined ? '' : ` (${goal.least.toFixed(digits)}-${goal.most.toFixed(digits)})`;

@@ -6,7 +6,7 @@ export function panelsOf(results) {
   const goals = new Map(goalsOf(results).map(({ id, goal }) => [id, goal]));
   const bar = ({ name, ratio }, goal) => ({ name, ...ratio, ours: name === 'ours', goal });
   const works = results.sqlite.map(({ work, entries }) => ({
-    title: `${work}, SQLite`,
+    title: `${work} on SQLite`,
     bars: entries
       // The ceiling would dwarf the rest; the tables have it.
       .filter(({ name }) => name !== 'floor' && !name.startsWith('ceiling'))
@@ -17,12 +17,12 @@ export function panelsOf(results) {
     title,
     bars: contests.map((contest) => ({
       ...bar(entryOf(contest, 'ours'), goals.get(`${prefix}${contest.work}`)),
-      name: `ours, ${contest.work}`,
+      name: contest.work,
     })),
   });
   return [
     ...works,
-    engine('PostgreSQL', results.postgres, 'postgres-'),
-    engine('PostgreSQL + Redis', results.redis, 'redis-'),
+    engine('ours on PostgreSQL', results.postgres, 'postgres-'),
+    engine('ours on PostgreSQL + Redis', results.redis, 'redis-'),
   ];
 }
