@@ -28,13 +28,15 @@ export async function onSqlite(stage, pace, field) {
   const context = { file, keyFile, pageBytes: await pageBytes(pair[0], keys[0]) };
   for (const { start, works } of field) {
     const server = await start(stage, context);
-    others.push({ works, server: { ...server, seconds: pace.fieldSeconds } });
+    others.push({ works, server: { ...server, seconds: pace.shortSeconds } });
   }
   const contestants = (work) => [
     ...pair,
     ...others.filter(({ works }) => works.includes(work)).map(({ server }) => server),
   ];
-  return contest(contestants, pace);
+  const results = await contest(contestants, pace);
+  for (const { running } of [...pair, ...others.map(({ server }) => server)]) await running.stop();
+  return results;
 }
 
 /** On PostgreSQL, and with Redis for the counters besides. @returns {Promise<{postgres?: Contest[], redis?: Contest[]}>} */
@@ -48,7 +50,7 @@ export async function onPostgres(stage, pace, parts) {
     const redisUrl = part === 'redis' ? await startRedis(stage) : undefined;
     const pair = await startPair(stage, keyFile, keys[0], urls, redisUrl);
     console.log(part === 'redis' ? 'PostgreSQL + Redis' : 'PostgreSQL');
-    results[part] = await contest(() => pair, pace);
+    results[part] = await contest(() => pair, { ...pace, seconds: pace.shortSeconds });
     for (const { running } of pair) await running.stop();
   }
   return results;

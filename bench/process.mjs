@@ -14,12 +14,19 @@ function familyOf(pid) {
   return [pid, ...children.flatMap(familyOf)];
 }
 
-/** Resident memory in MB (2^20 bytes). */
-export function residentMb(pid) {
-  const kibibytes = familyOf(pid).map((each) =>
-    Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${each}/status`, 'utf8'))[1]),
-  );
-  return kibibytes.reduce((sum, each) => sum + each, 0) / 1024;
+/**
+ * Memory in MB (2^20 bytes): all that is resident, and of it what is mapped from files, which the kernel takes
+ * back when it needs it.
+ */
+export function memoryMb(pid) {
+  const of = (field) => {
+    const kibibytes = familyOf(pid).map((each) => {
+      const status = readFileSync(`/proc/${each}/status`, 'utf8');
+      return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)[1]);
+    });
+    return kibibytes.reduce((sum, each) => sum + each, 0) / 1024;
+  };
+  return { resident: of('VmRSS'), mapped: of('RssFile') };
 }
 
 /** Seconds of processor time used so far. */

@@ -13,12 +13,12 @@ export const SERVER_CORE = 0;
 export const OTHER_CORE = 1;
 
 /**
- * @typedef {{rounds: number, seconds: number, fieldSeconds: number, warmUpSeconds: number}} Pace
- *   whole seconds of load a round, of ours and the floor, and of the rest of the field
+ * @typedef {{rounds: number, seconds: number, shortSeconds: number, warmUpSeconds: number}} Pace
+ *   whole seconds of load a round: of ours and the floor on SQLite, and of everything else
  */
 /** @type {Record<string, Pace>} */
 export const PACES = {
-  quick: { rounds: 3, seconds: 2, fieldSeconds: 2, warmUpSeconds: 1 },
-  short: { rounds: 2, seconds: 1, fieldSeconds: 1, warmUpSeconds: 1 },
-  full: { rounds: 5, seconds: 3, fieldSeconds: 2, warmUpSeconds: 2 },
+  quick: { rounds: 3, seconds: 2, shortSeconds: 2, warmUpSeconds: 1 },
+  short: { rounds: 2, seconds: 1, shortSeconds: 1, warmUpSeconds: 1 },
+  full: { rounds: 5, seconds: 3, shortSeconds: 2, warmUpSeconds: 2 },
 };

@@ -2,7 +2,7 @@
 import { ratioOf } from '../compare.mjs';
 import { prepareSqlite, writeKeys } from '../data.mjs';
 import { load } from '../load.mjs';
-import { residentMb } from '../process.mjs';
+import { memoryMb } from '../process.mjs';
 import { startOurs } from '../servers.mjs';
 import { describe } from './pages.mjs';
 
@@ -13,12 +13,12 @@ const FEW = 10;
  * Two servers under the same load, in turn, for a minute each: one has ten callers, at the other every
  * request is another's. It goes on until all keys were seen.
  * @param {{many: number, rounds: number, seconds: number}} options
- * @returns {Promise<{cost: object, memory: {idleMb, loadedMb, allKeysMb}}>} of the server with few keys idle
- *   and after its load, and what the keys of the other cost it besides
+ * @returns {Promise<{cost: object, memory: object}>} in MB: `idleMb` and `loadedMb`, resident, of the
+ *   server with few keys, and what the `keys` of the other cost it besides: `ownMb`, and `mappedMb` of the file
  */
 export async function growthOfKeys(stage, { many, rounds, seconds }) {
   const few = await serve(stage, FEW);
-  const idleMb = residentMb(few.running.pid);
+  const idle = memoryMb(few.running.pid);
   const lots = await serve(stage, many);
   const [figures, references] = [[], []];
   let seen = 0;
@@ -31,9 +31,9 @@ export async function growthOfKeys(stage, { many, rounds, seconds }) {
     references.push(await load(few, { work: 'list', seconds }));
     figures.push(await next());
   }
-  const loadedMb = residentMb(few.running.pid);
+  const loaded = memoryMb(few.running.pid);
   while (seen < many) await next();
-  const allKeysMb = residentMb(lots.running.pid) - loadedMb;
+  const allKeys = memoryMb(lots.running.pid);
   for (const { running } of [few, lots]) await running.stop();
 
   const name = `list: ${many.toLocaleString('en')} to ${FEW} keys`;
@@ -43,11 +43,13 @@ export async function growthOfKeys(stage, { many, rounds, seconds }) {
     ...ratioOf(figures, references, ({ perSecond }) => 1 / perSecond),
   };
   console.log(describe(cost));
-  const memory = { idleMb, loadedMb, allKeysMb, keys: many, loadSeconds: rounds * seconds };
+  const mappedMb = allKeys.mapped - loaded.mapped;
+  const ownMb = allKeys.resident - loaded.resident - mappedMb;
   console.log(
-    `resident: ${idleMb.toFixed(0)} MB idle, ${loadedMb.toFixed(0)} MB after ${memory.loadSeconds} s of load; ` +
-      `${many.toLocaleString('en')} keys: ${allKeysMb.toFixed(0)} MB more`,
+    `resident: ${idle.resident.toFixed(0)} MB idle, ${loaded.resident.toFixed(0)} MB after ${rounds * seconds} s of ` +
+      `load; ${many.toLocaleString('en')} keys: ${ownMb.toFixed(0)} MB more of its own, ${mappedMb.toFixed(0)} MB mapped`,
   );
+  const memory = { idleMb: idle.resident, loadedMb: loaded.resident, keys: many, ownMb, mappedMb };
   return { cost, memory };
 }
 

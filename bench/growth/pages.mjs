@@ -33,12 +33,12 @@ export async function growthOfPages(stage, pace, { small, large }) {
 }
 
 /** How many times the cost of the reference a request is, as in time. */
-async function timesTheCost(server, reference, work, { rounds, fieldSeconds, warmUpSeconds }) {
+async function timesTheCost(server, reference, work, { rounds, shortSeconds, warmUpSeconds }) {
   const [figures, references] = [[], []];
   for (const each of [server, reference]) await load(each, { work, seconds: warmUpSeconds });
   for (let round = 0; round < rounds; round++) {
-    figures.push(await load(server, { work, seconds: fieldSeconds }));
-    references.push(await load(reference, { work, seconds: fieldSeconds }));
+    figures.push(await load(server, { work, seconds: shortSeconds }));
+    references.push(await load(reference, { work, seconds: shortSeconds }));
   }
   return ratioOf(figures, references, ({ perSecond }) => 1 / perSecond);
 }

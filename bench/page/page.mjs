@@ -34,7 +34,7 @@ ${missed(goals, notes)}
 - The server has core ${SERVER_CORE} for itself. The load generator has core ${OTHER_CORE}, and so have PostgreSQL and Redis, for both sides:
   where these are busy, they and not the server may be what is measured, so the server's own processor time is told
   besides. Each load is \`taskset -c ${OTHER_CORE} wrk -t1 -c${CONNECTIONS} -d${pace.seconds}s --timeout 30s --latency -s bench/load/requests.lua\`.
-- Medians of ${pace.rounds} rounds of ${pace.seconds} s (the field: ${pace.fieldSeconds} s) after ${pace.warmUpSeconds} s to warm up, each server in turn and every other round in
+- Medians of ${pace.rounds} rounds of ${pace.seconds} s (all but the two on SQLite: ${pace.shortSeconds} s) after ${pace.warmUpSeconds} s to warm up, each server in turn and every other round in
   the reverse order; in parentheses the least and the most of the rounds' ratios.
 
 ${machine}.
@@ -64,6 +64,8 @@ ${contestTables(results.redis)}
 ${table(['case', 'times the cost'], results.growth.costs.map(costRow))}
 
 At ${count(results.growth.memory.keys)} keys every request is another key's: each is looked up in the database and counted for the first time.
+Besides the memory of its own, ${count(Math.round(results.growth.memory.mappedMb))} MB more of the database's file are mapped, which the kernel takes back when it needs
+them.
 
 The limiter alone, in process, beside the storage of \`@nestjs/throttler\` with one key at its limit:
 
