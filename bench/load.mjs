@@ -24,6 +24,7 @@ export async function load(server, { work, seconds, firstKey = 0 }) {
   const result = JSON.parse(/RESULT (.*)/.exec(output)[1]);
   if (result.errors > 0)
     throw new Error(`${running.name}, ${work}: ${result.errors} of ${result.requests} failed`);
+  if (result.requests === 0) throw new Error(`${running.name}, ${work}: no answer in ${seconds} s`);
   await settle(running.pid);
   return {
     requests: result.requests,

@@ -64,7 +64,8 @@ function tutorial(title, platform) {
     name: `tutorial Nest/${title}`,
     works: WORKS,
     unequal:
-      'no cursors, ids beyond 2^53 rounded, quota in the memory of the process and lost with it. Syncs each commit; ' +
+      'no cursors, ids beyond 2^53 rounded, quota in the memory of the process and lost with it; counts by key, which ' +
+      'the guide shows how to do, and is kinder to it than by address, its default. Syncs each commit; ' +
       "TypeORM's one connection lets concurrent creates share a transaction, so one that fails undoes others' too",
     async start(stage, { file, keyFile }) {
       compileTutorial();
