@@ -20,7 +20,8 @@ return {1, now, minuteUsed, dayUsed}
 
 /** @returns {(caller: object) => Promise<{admitted, nowMs, minuteUsed, dayUsed}>} */
 export function countInRedis(url) {
-  const redis = new Redis(url);
+  // The takes of one turn in one packet: it saves Redis more than it costs here.
+  const redis = new Redis(url, { enableAutoPipelining: true });
   // Sent by its SHA-1, and whole only where Redis does not know it yet.
   redis.defineCommand('take', { numberOfKeys: 1, lua: TAKE });
   return async ({ subject, perMinute, perDay }) => {
