@@ -20,9 +20,15 @@ import { AuthenticationModule, KeysModule } from './keys/keys.module.js';
 import { ScopeGuard } from './keys/scope.guard.js';
 import { OpenApiModule } from './openapi/openapi.module.js';
 import { PetsModule } from './pets/pets.module.js';
+import { CounterChannelModule } from './rate-limits/counter-channel.module.js';
+import type { CounterChannel } from './rate-limits/counter-channel.js';
+import { CounterJournal } from './rate-limits/counter-journal.js';
 import { PlanThrottlerGuard } from './rate-limits/plan-throttler.guard.js';
+import { PrimaryCounter } from './rate-limits/primary-counter.js';
+import { RateLimitsModule } from './rate-limits/rate-limits.module.js';
 import { RedisModule } from './redis/redis.module.js';
 import type { Logger } from './telemetry/logger.js';
+import type { Metrics } from './telemetry/metrics.js';
 import { MetricsServer } from './telemetry/metrics.server.js';
 import { TelemetryModule } from './telemetry/telemetry.module.js';
 
@@ -37,6 +43,8 @@ export interface AppOptions {
   logger: Logger;
   clock?: Clock | undefined;
   routes?: RouteTable;
+  /** Of a worker: the way to the process that counts for it, and that serves its metrics. */
+  primary?: CounterChannel | undefined;
   extensions?: readonly Extension[];
 }
 
@@ -59,20 +67,21 @@ const ORDER_OF_JUDGEMENT = [
 @Module({})
 export class AppModule {
   static forRoot(options: AppOptions): DynamicModule {
-    const { extensions = [] } = options;
+    const { extensions = [], primary, config } = options;
+    const isWorker = primary !== undefined;
     return {
       module: AppModule,
       imports: [
         ...foundation(options),
         KeysModule,
-        AuthenticationModule,
+        AuthenticationModule.forRoot(!isWorker || config.redisUrl !== undefined),
         PetsModule,
         ...extensions.map(({ module }) => module),
         HealthModule,
         OpenApiModule,
       ],
       controllers: [FallbackController],
-      providers: [...ORDER_OF_JUDGEMENT, MetricsServer],
+      providers: [...ORDER_OF_JUDGEMENT, ...(isWorker ? [] : [MetricsServer])],
     };
   }
 }
@@ -88,12 +97,27 @@ export class OperatorModule {
   }
 }
 
-function foundation({ config, clock, logger, routes, extensions = [] }: AppOptions) {
+/** What the process needs that starts the workers: it counts for them, and shows their metrics. */
+@Module({})
+export class PrimaryModule {
+  static forRoot(options: AppOptions & { metrics: Metrics }): DynamicModule {
+    const counts = options.config.redisUrl === undefined;
+    return {
+      module: PrimaryModule,
+      imports: [...foundation(options), RateLimitsModule],
+      providers: [PrimaryCounter, MetricsServer, ...(counts ? [CounterJournal] : [])],
+    };
+  }
+}
+
+function foundation(options: AppOptions & { metrics?: Metrics }) {
+  const { config, clock, logger, metrics, routes, primary, extensions = [] } = options;
   return [
     ConfigModule.forRoot(config, clock),
-    TelemetryModule.forRoot(logger),
+    TelemetryModule.forRoot(logger, metrics),
     HttpModule.forRoot(routes ?? new RouteTable(), { isOutage }),
     RedisModule.forRoot(),
+    CounterChannelModule.forRoot(primary),
     DatabaseModule.forRoot(extensions.flatMap(({ migrations = [] }) => migrations)),
   ];
 }

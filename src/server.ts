@@ -19,6 +19,7 @@ import { RouteTable } from './http/route-table.js';
 import { type Application, createTransport, judgeAndRefuse } from './http/transport.js';
 import { Gatekeeper } from './keys/gatekeeper.js';
 import { DocumentSource } from './openapi/document-source.js';
+import type { CounterChannel } from './rate-limits/counter-channel.js';
 import { accessLog } from './telemetry/access-log.js';
 import { createLogger, type Logger, NestLogger } from './telemetry/logger.js';
 import { Metrics } from './telemetry/metrics.js';
@@ -43,6 +44,8 @@ export interface StartOptions {
   config?: Config;
   logger?: Logger;
   clock?: Clock;
+  /** Of a worker: the way to the process that counts for it. */
+  primary?: CounterChannel | undefined;
   extensions?: readonly Extension[];
   /** Migrate at start on PostgreSQL too. */
   migrate?: boolean;

@@ -15,6 +15,15 @@ export function quantity(text: string): number {
   throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_QUOTA}.`);
 }
 
+const MAX_WORKERS = 256;
+
+/** A number of processes. */
+export function workerCount(text: string): number {
+  const value = /^[1-9]\d{0,2}$/.test(text) ? Number(text) : Number.NaN;
+  if (value <= MAX_WORKERS) return value;
+  throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_WORKERS}.`);
+}
+
 export function keyName(text: string): string {
   // eslint-disable-next-line no-control-regex -- a name must not move the cursor of a terminal
   if (text.trim() !== '' && text.length <= MAX_NAME_LENGTH && !/[\u0000-\u001f\u007f]/.test(text)) {

@@ -1,4 +1,4 @@
-import { Module } from '@nestjs/common';
+import { type DynamicModule, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { CounterJournal } from '../rate-limits/counter-journal.js';
 import { RateLimitsModule } from '../rate-limits/rate-limits.module.js';
@@ -18,9 +18,18 @@ import { KeysService } from './keys.service.js';
 export class KeysModule {}
 
 /** Keys as a server sees them: it recognises callers, counts them, and keeps both up to date. */
-@Module({
-  imports: [RateLimitsModule],
-  providers: [CounterJournal, KeyDirectory, ClientAddress, Authenticator, Gatekeeper],
-  exports: [Authenticator, Gatekeeper, RateLimitsModule],
-})
-export class AuthenticationModule {}
+@Module({})
+export class AuthenticationModule {
+  /** @param counts whether this process counts, if only while Redis is away */
+  static forRoot(counts: boolean): DynamicModule {
+    return {
+      module: AuthenticationModule,
+      imports: [RateLimitsModule],
+      providers: [
+        ...(counts ? [CounterJournal] : []),
+        ...[KeyDirectory, ClientAddress, Authenticator, Gatekeeper],
+      ],
+      exports: [Authenticator, Gatekeeper, RateLimitsModule],
+    };
+  }
+}

@@ -48,7 +48,7 @@ export class MemoryStore extends RateLimitStore {
     this.listener = listener;
   }
 
-  take(subject: string, limits: Limits): Decision {
+  take(subject: string, limits: Omit<Limits, 'policy'>): Decision {
     const nowMs = this.clock.now();
     const counter = this.counterOf(subject, limits.bans, nowMs);
     const { ban } = counter;

@@ -8,11 +8,13 @@ import { Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { BanLedger } from './ban-ledger.js';
 import type { BanPolicy } from './bans.js';
+import { CounterChannel } from './counter-channel.js';
 import { CounterLedger } from './counter-ledger.js';
 import { FallbackStore } from './fallback.store.js';
 import { MemoryStore } from './memory.store.js';
 import { PLAN_THROTTLER } from './plan-throttler.guard.js';
 import { PLANS } from './plan.js';
+import { PrimaryStore } from './primary.store.js';
 import { RateLimitBan } from './rate-limit-ban.entity.js';
 import { RateLimitCounter } from './rate-limit-counter.entity.js';
 import { RateLimitStore } from './rate-limit-store.js';
@@ -25,10 +27,11 @@ function banPolicy({ banAfterRejections, banSeconds }: Config): BanPolicy {
   return { afterRejections: banAfterRejections, firstBanMs: banSeconds * 1000 };
 }
 
-/** Counters in this process, or shared ones where there is a Redis to share them in. */
+/** Counters in Redis where there is one, else in the process that counts for all workers, else here. */
 function chooseStore(
   memory: MemoryStore,
   client: RedisClient | undefined,
+  channel: CounterChannel | undefined,
   config: Config,
   bans: BanLedger,
   metrics: Metrics,
@@ -36,7 +39,7 @@ function chooseStore(
 ): RateLimitStore {
   if (client === undefined) {
     metrics.setCounterStore('memory');
-    return memory;
+    return channel === undefined ? memory : new PrimaryStore(channel);
   }
   const redis = new RedisStore(client, banPolicy(config));
   return new FallbackStore(redis, memory, bans, metrics, logger);
@@ -59,6 +62,7 @@ const throttler = ThrottlerModule.forRoot([
       inject: [
         MemoryStore,
         { token: RedisClient, optional: true },
+        { token: CounterChannel, optional: true },
         Config,
         BanLedger,
         Metrics,

@@ -2,6 +2,8 @@ import { fstatSync, writeSync } from 'node:fs';
 import { type DestinationStream, destination } from 'pino';
 
 const CHUNK_BYTES = 16_384;
+/** What a pipe takes in one piece, whoever else writes to it: PIPE_BUF of Linux. */
+const SHARED_CHUNK_BYTES = 4_096;
 const MAX_BYTES_PER_UNIT = 3;
 const FLUSH_INTERVAL_MS = 200;
 
@@ -19,22 +21,36 @@ interface ByteDestination {
  */
 export class LineBuffer implements DestinationStream {
   private readonly destination: ByteDestination;
-  private chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+  private readonly chunkBytes: number;
+  private chunk: Buffer;
   private used = 0;
 
-  /** @param fd a file descriptor that is open for writing */
-  constructor(private readonly fd: number) {
+  /**
+   * @param fd a file descriptor that is open for writing
+   * @param isShared whether other processes write there too: a line of theirs must not end up inside of ours
+   */
+  constructor(
+    private readonly fd: number,
+    isShared = false,
+  ) {
+    this.chunkBytes = isShared ? SHARED_CHUNK_BYTES : CHUNK_BYTES;
+    this.chunk = Buffer.allocUnsafeSlow(this.chunkBytes);
     // A file takes a chunk sooner than another thread could be woken for it; a pipe may make us wait.
     const sync = fstatSync(fd).isFile();
-    this.destination = destination({ fd, sync, ...BYTES }) as unknown as ByteDestination;
+    this.destination = destination({
+      fd,
+      sync,
+      maxWrite: this.chunkBytes,
+      ...BYTES,
+    }) as unknown as ByteDestination;
     setInterval(() => this.flush(), FLUSH_INTERVAL_MS).unref();
     if (buffers.push(this) === 1) process.on('exit', writeOut);
   }
 
   write(line: string): void {
     const atMost = line.length * MAX_BYTES_PER_UNIT;
-    if (atMost > CHUNK_BYTES - this.used) this.flush();
-    if (atMost > CHUNK_BYTES) this.destination.write(Buffer.from(line));
+    if (atMost > this.chunkBytes - this.used) this.flush();
+    if (atMost > this.chunkBytes) this.destination.write(Buffer.from(line));
     else this.used += this.chunk.write(line, this.used);
   }
 
@@ -42,7 +58,7 @@ export class LineBuffer implements DestinationStream {
   flush(): void {
     if (this.used === 0) return;
     this.destination.write(this.chunk.subarray(0, this.used));
-    this.chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+    this.chunk = Buffer.allocUnsafeSlow(this.chunkBytes);
     this.used = 0;
   }
 

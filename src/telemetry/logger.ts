@@ -17,17 +17,24 @@ export abstract class Logger {
   abstract flush(): void;
 }
 
-/** JSON lines, or readable ones for a terminal, to a file descriptor: 1 is standard output. */
+/**
+ * JSON lines, or readable ones for a terminal.
+ * @param fd 1 is standard output
+ * @param worker which of several processes that write there, for every line to say
+ */
 export async function createLogger(
   config: Pick<Config, 'logLevel' | 'logFormat'>,
   fd: 1 | 2 = 1,
+  worker?: number,
 ): Promise<Logger> {
-  const stream = config.logFormat === 'pretty' ? await prettyStream(fd) : new LineBuffer(fd);
-  const logger = pino({ level: config.logLevel, base: null }, stream);
+  const isShared = worker !== undefined;
+  const stream =
+    config.logFormat === 'pretty' ? await prettyStream(fd) : new LineBuffer(fd, isShared);
+  const logger = pino({ level: config.logLevel, base: isShared ? { worker } : null }, stream);
   const isDirect = config.logFormat === 'json' && logger.isLevelEnabled('info');
   return Object.assign(logger, {
     request: isDirect
-      ? (record: RequestRecord) => void stream.write(requestLine(record, Date.now()))
+      ? (record: RequestRecord) => void stream.write(requestLine(record, Date.now(), worker))
       : (record: RequestRecord) => logger.info(record, 'request'),
   });
 }

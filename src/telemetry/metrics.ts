@@ -9,6 +9,8 @@ export abstract class Metrics {
   /** One answered request; `operation` is an operation id or `unknown`. */
   abstract countRequest(operation: string, status: number, seconds: number): void;
   abstract setCounterStore(mode: CounterStoreMode): void;
+  /** The metrics as prom-client gathers those of several processes. */
+  abstract snapshot(): Promise<object[]>;
   /** The text exposition format, and its content type. */
   abstract expose(): Promise<{ contentType: string; body: string }>;
 }
@@ -17,6 +19,9 @@ export abstract class Metrics {
 export class NoMetrics extends Metrics {
   countRequest(): void {}
   setCounterStore(): void {}
+  snapshot(): Promise<object[]> {
+    return Promise.resolve([]);
+  }
   expose(): Promise<{ contentType: string; body: string }> {
     return Promise.resolve({ contentType: 'text/plain', body: '' });
   }
@@ -37,6 +42,7 @@ export class PrometheusMetrics extends Metrics {
       name: 'petstore_counter_store',
       help: 'Where requests are counted: 1 for the mode in force.',
       labelNames: ['mode'],
+      aggregator: 'max',
       registers: [registry],
     });
   }
@@ -55,6 +61,10 @@ export class PrometheusMetrics extends Metrics {
     for (const each of COUNTER_STORE_MODES) {
       this.counterStore.set({ mode: each }, each === mode ? 1 : 0);
     }
+  }
+
+  snapshot(): Promise<object[]> {
+    return this.registry.getMetricsAsJSON();
   }
 
   async expose(): Promise<{ contentType: string; body: string }> {

@@ -5,8 +5,8 @@ import { Metrics, NoMetrics, PrometheusMetrics } from './metrics.js';
 
 @Module({})
 export class TelemetryModule {
-  /** The logger is made before the application, to tell why one could not be made. */
-  static forRoot(logger: Logger): DynamicModule {
+  /** @param metrics where they are not this process' own. The logger is made before the application, to tell why one could not be made. */
+  static forRoot(logger: Logger, metrics?: Metrics): DynamicModule {
     return {
       module: TelemetryModule,
       global: true,
@@ -16,7 +16,7 @@ export class TelemetryModule {
           provide: Metrics,
           inject: [Config],
           useFactory: (config: Config) =>
-            config.metricsPort === 0 ? new NoMetrics() : PrometheusMetrics.create(),
+            metrics ?? (config.metricsPort === 0 ? new NoMetrics() : PrometheusMetrics.create()),
         },
       ],
       exports: [Logger, Metrics],

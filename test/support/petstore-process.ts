@@ -38,9 +38,9 @@ export class Workplace {
   }
 
   /** Starts `petstore serve`; resolves once it is ready. */
-  async serve(env: Record<string, string> = {}): Promise<Served> {
+  async serve(env: Record<string, string> = {}, ...args: string[]): Promise<Served> {
     const port = await freePort();
-    const child = this.start(['serve'], { PORT: String(port), METRICS_PORT: '0', ...env });
+    const child = this.start(['serve', ...args], { PORT: String(port), METRICS_PORT: '0', ...env });
     const [stdout, stderr] = [collect(child.stdout!), collect(child.stderr!)];
     const origin = `http://127.0.0.1:${port}`;
     const deadline = performance.now() + 20_000;
@@ -54,6 +54,7 @@ export class Workplace {
     }
     return {
       origin,
+      pid: child.pid!,
       output: () => stdout.text + stderr.text,
       stop: async (signal = 'SIGTERM') => {
         const closed = once(child, 'close') as Promise<[number | null]>;
@@ -84,6 +85,7 @@ export class Workplace {
 
 export interface Served {
   origin: string;
+  pid: number;
   output(): string;
   /** Resolves to the exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;

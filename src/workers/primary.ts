@@ -1,0 +1,111 @@
+import cluster, { type Worker } from 'node:cluster';
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { INestApplicationContext } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { PrimaryModule } from '../app.module.js';
+import type { Config } from '../config/config.js';
+import { PrimaryCounter } from '../rate-limits/primary-counter.js';
+import { type Logger, NestLogger } from '../telemetry/logger.js';
+import type { FromWorker, ToWorker } from './messages.js';
+import { WorkerMetrics } from './worker-metrics.js';
+
+/** A worker that dies younger is replaced after a pause that grows. */
+const SETTLED_MS = 10_000;
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 5_000;
+/** Beyond their grace period, workers are not waited for. */
+const OVERTIME_MS = 1_000;
+
+type Listening = Extract<FromWorker, { kind: 'listening' }>;
+
+/** The process that starts the workers, counts for them and looks after them. It serves nobody itself. */
+export class Primary {
+  private readonly metrics = new WorkerMetrics(() => [...this.workers]);
+  private readonly workers = new Set<Worker>();
+  private app: INestApplicationContext | undefined;
+  private stopping = false;
+  private pauseMs = FIRST_PAUSE_MS;
+
+  constructor(
+    private readonly config: Config,
+    private readonly logger: Logger,
+    private readonly count: number,
+  ) {}
+
+  /**
+   * Starts all workers; resolves once they listen. They run the program that runs here, with its arguments.
+   * @throws where the first one cannot start; it has said why
+   */
+  async start(): Promise<Listening> {
+    const { config, logger, metrics } = this;
+    this.app = await NestFactory.createApplicationContext(
+      PrimaryModule.forRoot({ config, logger, metrics }),
+      { logger: new NestLogger(logger), abortOnError: false },
+    );
+    // The first by itself: what keeps one from starting keeps all, and should be said once.
+    const where = await this.startOne();
+    await Promise.all(Array.from({ length: this.count - 1 }, () => this.startOne()));
+    logger.info({ origin: where.origin, workers: this.count }, 'All workers listen');
+    return where;
+  }
+
+  /** Has every worker answer what it has accepted, and then saves the counters. */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    const ended = [...this.workers].map((worker) => once(worker, 'exit'));
+    for (const { process } of this.workers) process.kill('SIGTERM');
+    const graceMs = this.config.shutdownGraceSeconds * 1000 + OVERTIME_MS;
+    await Promise.race([Promise.all(ended), pause(graceMs, undefined, { ref: false })]);
+    for (const { process } of this.workers) process.kill('SIGKILL');
+    await this.app?.close();
+    this.logger.info({}, 'All workers have stopped');
+    this.logger.flush();
+  }
+
+  private async startOne(): Promise<Listening> {
+    const worker = cluster.fork();
+    this.workers.add(worker);
+    const startedAt = performance.now();
+    let isListening = false;
+    const listening = new Promise<Listening>((resolve, reject) => {
+      worker.on('message', (message: FromWorker) => {
+        if (message.kind !== 'listening') return this.hear(worker, message);
+        isListening = true;
+        resolve(message);
+      });
+      worker.once('exit', () => reject(new Error('A worker could not start; its error is above')));
+    });
+    worker.once('exit', (code: number, signal: string) => {
+      this.workers.delete(worker);
+      if (this.stopping || !isListening) return;
+      const { pid } = worker.process;
+      this.logger.error({ pid, code, signal }, 'A worker died; another one takes its place');
+      void this.replace(performance.now() - startedAt);
+    });
+    return listening;
+  }
+
+  private async replace(lifeMs: number): Promise<void> {
+    this.pauseMs =
+      lifeMs >= SETTLED_MS ? FIRST_PAUSE_MS : Math.min(this.pauseMs * 2, LONGEST_PAUSE_MS);
+    const startedAt = performance.now();
+    await pause(this.pauseMs, undefined, { ref: false });
+    if (this.stopping) return;
+    try {
+      await this.startOne();
+    } catch (err) {
+      this.logger.error({ err }, 'A worker could not be replaced; tried again');
+      await this.replace(performance.now() - startedAt);
+    }
+  }
+
+  private hear(worker: Worker, message: Exclude<FromWorker, Listening>): void {
+    if (message.kind === 'metrics') {
+      this.metrics.heard(message);
+      return;
+    }
+    const answers = this.app!.get(PrimaryCounter).answer(message.asks);
+    if (worker.isConnected()) worker.send({ kind: 'answer', answers } satisfies ToWorker);
+  }
+}
