@@ -8,8 +8,9 @@ const MAX_BODY_BYTES = 65_536;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
+/** White space belongs to the parameter behind it, or else there are two ways to read it, and 2^n for n. */
 const JSON_MEDIA_TYPE = new RegExp(
-  `^application/json((?:[ \\t]*;[ \\t]*(?:${TOKEN}=(?:${TOKEN}|"(?:[^"\\\\]|\\\\.)*"))?)*)[ \\t]*$`,
+  `^application/json((?:[ \\t]*;(?:[ \\t]*${TOKEN}=(?:${TOKEN}|"(?:[^"\\\\]|\\\\.)*"))?)*)[ \\t]*$`,
   'i',
 );
 const CHARSETS = /;[ \t]*charset=("?)([^";\s]*)\1/gi;
@@ -79,10 +80,14 @@ function parse(body: Buffer): unknown {
       throw invalidRequest([`${shown(error.member)} is given twice`]);
     }
     if (error instanceof JsonLimitError) throw invalidRequest([`The body is ${error.message}`]);
-    const detail = error instanceof Error && body.length > 0 ? error.message : 'it is empty';
-    const reason = error instanceof TypeError ? 'it is not UTF-8' : detail;
-    throw new ApiError('malformed_json', `The body is not JSON: ${reason}`);
+    throw new ApiError('malformed_json', `The body is not JSON: ${reasonOf(error, body)}`);
   }
+}
+
+function reasonOf(error: unknown, { length }: Buffer): string {
+  if (length === 0) return 'it is empty';
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'it is not UTF-8' : message;
 }
 
 function tooLarge(): ApiError {

@@ -34,6 +34,7 @@ const TYPES = [
   ...['application/json; =', 'application/json, text/plain', 'multipart/form-data; boundary=x', ''],
   `application/json; a="${'\\"'.repeat(500)}"`,
   `application/json${' '.repeat(2_000)};x`,
+  `application/json${' ; '.repeat(500)}!`,
 ];
 const MEMBERS = { name: '"name":"Rex"', categoryId: '"categoryId":7', status: '"status":"sold"' };
 
