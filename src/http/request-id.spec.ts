@@ -1,0 +1,31 @@
+import type { IncomingMessage } from 'node:http';
+import { requestIdOf } from './request-id.js';
+
+describe(requestIdOf.name, () => {
+  const idOf = (sent?: string) =>
+    requestIdOf({
+      headers: sent === undefined ? {} : { 'x-request-id': sent },
+    } as unknown as IncomingMessage);
+
+  it.each(['a', 'A.b_c-9', 'x'.repeat(128)])('keeps %p of the caller', (id) => {
+    expect(idOf(id)).toBe(id);
+  });
+
+  it.each([
+    undefined,
+    '',
+    'x'.repeat(129),
+    'a b',
+    'a,b',
+    'a\n{"level":"fatal"}',
+    'a\n',
+    '\u001b[31m',
+    'é',
+    '<script>',
+    '"',
+  ])('puts a fresh one in the place of %p', (id) => {
+    const fresh = idOf(id);
+    expect(fresh).toMatch(/^[0-9a-f-]{36}$/);
+    expect(idOf(id)).not.toBe(fresh);
+  });
+});

@@ -1,0 +1,34 @@
+import { METHODS } from 'node:http';
+import { RouteTable } from './route-table.js';
+
+describe(RouteTable.name, () => {
+  const routes = new RouteTable();
+  routes.add({ method: ['GET'], url: '/v1/pets' });
+  routes.add({ method: 'HEAD', url: '/v1/pets' });
+  routes.add({ method: 'POST', url: '/v1/pets' });
+  routes.add({ method: ['HEAD', 'GET'], url: '/v1/pets/:petId' });
+  // As Nest does for a controller that answers everything.
+  routes.add({ method: METHODS.filter((method) => method !== 'CONNECT'), url: '/v1/*' });
+
+  it('knows the methods of a path, sorted, each once', () => {
+    routes.add({ method: 'GET', url: '/v1/pets' });
+    expect(routes.methodsOf('/v1/pets')).toEqual(['GET', 'HEAD', 'POST']);
+    expect(routes.methodsOf('/v1/pets/1')).toEqual(['GET', 'HEAD']);
+  });
+
+  it.each(['/v1/nope', '/v1/pets/', '/v1/pets/1/2', '/v1//pets', '/v1/PETS', '/v1', '', '*', '//'])(
+    'knows no resource at %p, so that a wrong method there is no 405',
+    (path) => {
+      expect(routes.methodsOf(path)).toEqual([]);
+    },
+  );
+
+  it('sees through escapes as the router of requests does', () => {
+    expect(routes.methodsOf('/v1/%70ets')).toEqual(['GET', 'HEAD', 'POST']);
+    expect(routes.methodsOf('/v1/pets/a%2Fb')).toEqual(['GET', 'HEAD']);
+  });
+
+  it('refuses no parameter for its length', () => {
+    expect(routes.methodsOf(`/v1/pets/${'9'.repeat(7_900)}`)).toEqual(['GET', 'HEAD']);
+  });
+});
