@@ -1,0 +1,173 @@
+import { FakeClock } from '../../test/support/clock.js';
+import { loadConfig } from '../config/config.js';
+import { type ApiError } from '../http/api-error.js';
+import type { ApiReply, ApiRequest } from '../http/request-context.js';
+import { Limits } from '../rate-limits/limits.js';
+import { addressSubject, MemoryStore } from '../rate-limits/memory.store.js';
+import { RateLimiter } from '../rate-limits/rate-limiter.js';
+import { digestOf, mintKey } from './api-key-format.js';
+import { Authenticator } from './authenticator.js';
+import type { Caller } from './caller.js';
+import { ClientAddress } from './client-address.js';
+import type { KeyDirectory } from './key-directory.js';
+
+const key = mintKey();
+const caller: Caller = {
+  keyId: 'key_zoo',
+  scopes: new Set(),
+  quota: { subject: 'zoo', limits: new Limits(1, 1, true) },
+  expiresAtMs: Infinity,
+};
+const address = '203.0.113.7';
+const config = loadConfig({ FAILED_AUTH_PER_MINUTE: '2', FAILED_AUTH_PER_DAY: '9' });
+
+describe(Authenticator.name, () => {
+  let store: MemoryStore;
+  let authenticator: Authenticator;
+  const directory = { remembered: jest.fn(), load: jest.fn() };
+  beforeEach(() => {
+    store = new MemoryStore(new FakeClock(), { afterRejections: 1, firstBanMs: 60_000 });
+    directory.remembered.mockReset().mockReturnValue(undefined);
+    directory.load
+      .mockReset()
+      .mockImplementation((digest) =>
+        Promise.resolve(digest === digestOf(key) ? caller : undefined),
+      );
+    authenticator = new Authenticator(
+      directory as unknown as KeyDirectory,
+      new RateLimiter(store),
+      new ClientAddress(config),
+      config,
+    );
+  });
+
+  /** What becomes of a request with these `Authorization` fields; an array stands for several. */
+  async function identify(sent?: string | string[], remoteAddress = address) {
+    const fields = [sent ?? []].flat();
+    const rawHeaders = ['Host', 'x', ...fields.flatMap((field) => ['AUTHORIZATION', field])];
+    const headers = { authorization: fields[0] };
+    const request = { raw: { headers, rawHeaders, socket: { remoteAddress } } };
+    const told: Record<string, unknown> = {};
+    const reply = { header: (name: string, value: unknown) => (told[name] = value) };
+    const { caller: found, quota, error } = await attempt(request, reply);
+    return { caller: found, quota, error, told };
+  }
+
+  async function attempt(request: object, reply: object) {
+    const asked = request as unknown as ApiRequest;
+    let error: unknown;
+    try {
+      await authenticator.identify(asked, reply as unknown as ApiReply);
+    } catch (thrown) {
+      error = thrown;
+    }
+    return { caller: asked.caller, quota: asked.quota, error: error as ApiError | undefined };
+  }
+
+  const failures = () => store.peek(addressSubject(address)).minuteUsed;
+  const challenge = 'Bearer realm="pet-store"';
+
+  it.each([`Bearer ${key}`, `bearer ${key}`, `BEARER ${key}`, `Bearer   ${key}  `])(
+    'knows the caller by %s, and counts nothing yet',
+    async (sent) => {
+      expect(await identify(sent)).toEqual({
+        caller,
+        quota: caller.quota,
+        error: undefined,
+        told: {},
+      });
+      expect(failures()).toBe(0);
+      expect(store.size).toBe(0);
+    },
+  );
+
+  it('does not ask the database for a caller that it remembers', async () => {
+    directory.remembered.mockReturnValue(caller);
+    expect((await identify(`Bearer ${key}`)).caller).toBe(caller);
+    expect(directory.load).not.toHaveBeenCalled();
+  });
+
+  it.each([
+    undefined,
+    '',
+    'Bearer',
+    'Bearer ',
+    `Basic ${key}`,
+    key,
+    `Bearer${key}`,
+    `Bearer\t${key}`,
+  ])('asks for a key where %p was sent', async (sent) => {
+    const { error, caller: found } = await identify(sent);
+    expect(error).toMatchObject({
+      code: 'missing_api_key',
+      headers: { 'WWW-Authenticate': challenge },
+    });
+    expect(found).toBeUndefined();
+    expect(failures()).toBe(1);
+  });
+
+  it.each<[string, string | string[]]>([
+    ['an unknown key', `Bearer ${mintKey()}`],
+    ['one of a wrong checksum', `Bearer ${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`],
+    ['one with something behind it', `Bearer ${key},`],
+    ['two keys in one', `Bearer ${key} ${key}`],
+    ['two fields, the first of them right', [`Bearer ${key}`, 'Basic eDp5']],
+    ['two fields, the second of them right', ['Basic eDp5', `Bearer ${key}`]],
+    ['two fields that agree', [`Bearer ${key}`, `Bearer ${key}`]],
+  ])('refuses %s as a key that is not valid', async (_what, sent) => {
+    const { error, caller: found } = await identify(sent);
+    expect(error).toMatchObject({
+      code: 'invalid_api_key',
+      headers: { 'WWW-Authenticate': `${challenge}, error="invalid_token"` },
+    });
+    expect(found).toBeUndefined();
+    expect(failures()).toBe(1);
+  });
+
+  it.each(['psk_1', 'x'.repeat(8_000), 'A'.repeat(key.length), `${key.slice(0, -1)}!`])(
+    'does not ask the database for what cannot be a key: %s',
+    async (sent) => {
+      expect((await identify(`Bearer ${sent}`)).error).toMatchObject({ code: 'invalid_api_key' });
+      expect(directory.load).not.toHaveBeenCalled();
+    },
+  );
+
+  it('tells a caller without a key what is left of its address', async () => {
+    expect((await identify()).told).toMatchObject({
+      'x-ratelimit-limit': 2,
+      'x-ratelimit-remaining': 1,
+      'ratelimit-policy': '"minute";q=2;w=60,"day";q=9;w=86400',
+    });
+  });
+
+  it('answers 429 in the place of 401 once an address has failed too often, and bans it never', async () => {
+    await identify();
+    await identify(`Bearer ${mintKey()}`);
+    for (let time = 0; time < 5; time++) {
+      const { error, told } = await identify(`Bearer ${mintKey()}`);
+      expect(error).toMatchObject({
+        code: 'rate_limit_exceeded',
+        headers: { 'Retry-After': '30' },
+      });
+      expect(told).toMatchObject({ 'x-ratelimit-remaining': 0 });
+    }
+    expect((await identify(undefined, '203.0.113.8')).error).toMatchObject({ status: 401 });
+  });
+
+  it('never lets the failures of an address stand in the way of a valid key', async () => {
+    for (let time = 0; time < 5; time++) await identify();
+    expect(await identify(`Bearer ${key}`)).toMatchObject({ caller, error: undefined });
+    directory.remembered.mockReturnValue(caller);
+    expect(await identify(`Bearer ${key}`)).toMatchObject({ caller, error: undefined });
+  });
+
+  it('charges nobody while nobody can be known, and says what is left all the same', async () => {
+    const outage = new Error('the database is away');
+    directory.load.mockRejectedValue(outage);
+    const { error, told, caller: found } = await identify(`Bearer ${key}`);
+    expect(error).toBe(outage);
+    expect(found).toBeUndefined();
+    expect(told).toMatchObject({ 'x-ratelimit-limit': 2, 'x-ratelimit-remaining': 2 });
+    expect(failures()).toBe(0);
+  });
+});
