@@ -203,6 +203,18 @@ describe('a raw connection', () => {
     ]);
   });
 
+  it.each(['h2c', 'websocket'])('goes on in HTTP/1.1 with who offers %s', async (protocol) => {
+    const { hostname, port } = new URL(service.origin);
+    const socket = connect(Number(port), hostname);
+    const offer = `Connection: Upgrade\r\nUpgrade: ${protocol}\r\n`;
+    for (let request = 0; request < 2; request++) {
+      socket.write(`GET /v1/pets?limit=1 HTTP/1.1\r\nHost: x\r\n${key}${offer}\r\n`);
+      const [answer] = (await once(socket, 'data')) as [Buffer];
+      expect(answer.toString()).toMatch(/^HTTP\/1.1 200 /);
+    }
+    socket.destroy();
+  });
+
   it('cuts a client whose headers do not come with 408', async () => {
     expectError(await send('GET /v1/pets HTTP/1.1\r\nHost: x\r\n', 4_000), 408, 'request_timeout');
   });
