@@ -11,19 +11,26 @@ export interface JsonMember {
 /** An object's members, in their order. The first is always there. */
 export type JsonMembers = readonly JsonMember[];
 
-/** An SQL expression, in SQLite's words, for the JSON text of a row. */
+/** An SQL expression, in SQLite's words, for the JSON text of a row: as few parts as there can be. */
 export function jsonExpression(members: JsonMembers): string {
-  const parts = members.map((member, index) => {
-    const text = `'${label(member, index)}' || ${VALUES[member.type](member.column)}`;
-    return member.isOptional ? `CASE WHEN ${member.column} IS NULL THEN '' ELSE ${text} END` : text;
-  });
-  return `'{' || ${parts.join(' || ')} || '}'`;
+  return expressionFrom(members, 0, '{');
+}
+
+/** @param before the text between the value of the last member and this one */
+function expressionFrom(members: JsonMembers, index: number, before: string): string {
+  const member = members[index];
+  if (member === undefined) return `'${before}}'`;
+  const { column, type, isOptional } = member;
+  const [quote, value] = type === 'word' ? ['"', column] : ['', VALUES[type](column)];
+  const start = `'${before}${label(member, index)}${quote}'`;
+  const present = `${start} || ${value} || ${expressionFrom(members, index + 1, quote)}`;
+  if (!isOptional) return present;
+  return `CASE WHEN ${column} IS NULL THEN ${expressionFrom(members, index + 1, before)} ELSE ${present} END`;
 }
 
 const VALUES = {
   integer: (column: string) => column,
   string: (column: string) => `json_quote(${column})`,
-  word: (column: string) => `'"' || ${column} || '"'`,
 };
 
 /** Makes the JSON text of a row out of its columns, each as text: an int64 is exact. */

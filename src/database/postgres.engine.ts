@@ -65,6 +65,8 @@ export class PostgresEngine extends Engine {
     try {
       // In one packet with the first statement: nobody has to wait for this answer by itself.
       const begun = client.query('BEGIN');
+      // Whoever drives the work waits for it, unless the work ends before its first statement.
+      begun.catch(() => undefined);
       const result = await this.drive(client, begun, work());
       await client.query('COMMIT');
       return result;

@@ -14,6 +14,8 @@ import { KeyDirectory } from './key-directory.js';
 const BEARER = /^Bearer(?: +(.*))?$/i;
 const CHALLENGE = 'Bearer realm="pet-store"';
 const FIELD_NAME = 'authorization';
+const USUAL_SCHEME = 'Bearer ';
+const WELL_FORMED_LENGTH = USUAL_SCHEME.length + KEY_LENGTH;
 
 /** Tells who a caller is by its `Authorization: Bearer <key>` (RFC 6750 section 2.1). */
 @Injectable()
@@ -102,5 +104,9 @@ function presentedKey({ headers, rawHeaders }: IncomingMessage): string | undefi
     if (name.length === FIELD_NAME.length && name.toLowerCase() === FIELD_NAME) fields++;
   }
   if (fields > 1) return '';
+  // What nearly everyone sends needs no search.
+  if (authorization.length === WELL_FORMED_LENGTH && authorization.startsWith(USUAL_SCHEME)) {
+    return authorization.slice(USUAL_SCHEME.length);
+  }
   return BEARER.exec(authorization)?.[1]?.trim() || undefined;
 }

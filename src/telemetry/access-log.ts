@@ -9,23 +9,18 @@ export interface AnsweredRequest {
   caller?: { keyId: string } | undefined;
 }
 
-export interface Answer {
-  statusCode: number;
-  elapsedTime: number;
-}
-
 /** One line and one count per answered request. */
 export function accessLog(logger: Logger, metrics: Metrics) {
-  return (request: AnsweredRequest, { statusCode, elapsedTime }: Answer): void => {
+  return (request: AnsweredRequest, status: number, elapsedMs: number): void => {
     const { operation = 'unknown' } = request;
-    metrics.countRequest(operation, statusCode, elapsedTime / 1000);
+    metrics.countRequest(operation, status, elapsedMs / 1000);
     logger.request({
       requestId: request.id,
       keyId: request.caller?.keyId,
       operation,
       method: request.method,
-      status: statusCode,
-      durationMs: Math.round(elapsedTime * 100) / 100,
+      status,
+      durationMs: Math.round(elapsedMs * 100) / 100,
     });
   };
 }
