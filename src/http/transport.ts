@@ -5,6 +5,7 @@ import fastify, { type FastifyInstance } from 'fastify';
 import type { Config } from '../config/config.js';
 import { ApiError } from './api-error.js';
 import { Cors } from './cors.js';
+import { GatheredResponse } from './gathered-response.js';
 import { parseQuery } from './query.js';
 import type { ApiReply, ApiRequest, UnreadBody } from './request-context.js';
 import { requestIdOf } from './request-id.js';
@@ -61,6 +62,7 @@ export function createTransport(
     genReqId: requestIdOf,
     requestTimeout: config.requestTimeoutSeconds * 1000,
     http: {
+      ServerResponse: GatheredResponse,
       headersTimeout: config.headersTimeoutSeconds * 1000,
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
       requireHostHeader: false,

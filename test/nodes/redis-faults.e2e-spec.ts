@@ -198,7 +198,14 @@ describeWith('redis', 'a Redis that fails', (program) => {
     it('says once that Redis is gone, and once that it is back', async () => {
       const said: string[] = [];
       const note = (_fields: object, message: string) => void said.push(message);
-      const logger = { debug: note, info: note, warn: note, error: note, flush: () => undefined };
+      const logger = {
+        debug: note,
+        info: note,
+        warn: note,
+        error: note,
+        request: () => undefined,
+        flush: () => undefined,
+      };
       const talkative = await startService({
         env: { REDIS_URL: `redis://127.0.0.1:${proxy.port}` },
         logger: logger as never,

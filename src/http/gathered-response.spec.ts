@@ -1,0 +1,60 @@
+import { once } from 'node:events';
+import { createServer, get, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { GatheredResponse } from './gathered-response.js';
+
+describe(GatheredResponse.name, () => {
+  let server: Server<typeof IncomingMessage, typeof GatheredResponse>;
+  let respond: (response: GatheredResponse) => void;
+  beforeAll(async () => {
+    server = createServer({ ServerResponse: GatheredResponse }, (_request, response) =>
+      respond(response),
+    );
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  });
+  afterAll(() => void server.close());
+
+  const answer = async (): Promise<string> => {
+    const { port } = server.address() as AddressInfo;
+    const [response] = (await once(get({ port, host: '127.0.0.1' }), 'response')) as [
+      IncomingMessage,
+    ];
+    let text = '';
+    for await (const chunk of response) text += String(chunk);
+    return text;
+  };
+
+  it('leaves when its turn has ended, and has ended for whoever asks before', async () => {
+    const seen: unknown[] = [];
+    respond = (response) => {
+      response.writeHead(200, { 'content-length': 5 });
+      response.end('hello');
+      seen.push(response.writableEnded, response.writableFinished, response.headersSent);
+      setImmediate(() => seen.push(response.writableLength >= 0 && response.isEnding));
+    };
+    expect(await answer()).toBe('hello');
+    expect(seen).toEqual([true, false, true, true]);
+  });
+
+  it('sends the answer that was given first, once', async () => {
+    respond = (response) => {
+      expect(response.writableEnded).toBe(false);
+      response.end('first');
+      response.end('second');
+    };
+    expect(await answer()).toBe('first');
+  });
+
+  it('calls back when it has left, and sends what was written before it ended', async () => {
+    const left = jest.fn();
+    respond = (response) => {
+      response.write('a');
+      response.write('b');
+      response.end('c', 'utf8', left);
+    };
+    expect(await answer()).toBe('abc');
+    await new Promise((resume) => setTimeout(resume, 10));
+    expect(left).toHaveBeenCalledTimes(1);
+  });
+});

@@ -1,0 +1,48 @@
+import { type IncomingMessage, ServerResponse } from 'node:http';
+
+let gathered: GatheredResponse[] = [];
+
+/** The end of the turn: everything that was answered in it leaves, one after the other. */
+function sendGathered(): void {
+  const leaving = gathered;
+  gathered = [];
+  for (const response of leaving) response.leave();
+}
+
+/**
+ * A response that leaves at the end of its turn of the event loop, with all others of that turn. Each one
+ * sent by itself wakes its receiver, who sleeps again until the next: to be woken, and to wake, costs both
+ * sides more than to write and to read. Who was woken by the first is still awake for the others.
+ */
+export class GatheredResponse<
+  Request extends IncomingMessage = IncomingMessage,
+> extends ServerResponse<Request> {
+  private ending: unknown[] | undefined;
+
+  /** Whether `end()` was called: nothing can be added any more. */
+  get isEnding(): boolean {
+    return this.ending !== undefined;
+  }
+
+  override end(callback?: () => void): this;
+  override end(chunk: unknown, callback?: () => void): this;
+  override end(chunk: unknown, encoding: BufferEncoding, callback?: () => void): this;
+  override end(...args: unknown[]): this {
+    if (this.ending !== undefined) return this;
+    this.ending = args;
+    gathered.push(this);
+    if (gathered.length === 1) setImmediate(sendGathered);
+    return this;
+  }
+
+  leave(): void {
+    super.end.apply(this, this.ending as Parameters<ServerResponse['end']>);
+  }
+}
+
+/** As far as anyone can tell it has ended. Node declares a property, and has an accessor. */
+Object.defineProperty(GatheredResponse.prototype, 'writableEnded', {
+  get(this: GatheredResponse): boolean {
+    return this.isEnding;
+  },
+});
