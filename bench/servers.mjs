@@ -3,6 +3,8 @@ import { root } from './settings.mjs';
 import { answers, freePort } from './stage.mjs';
 
 const PROGRAM = `${root}dist/src/main.js`;
+/** As the service is shipped; the floor program gets the same. */
+const YOUNG_GENERATION = '--max-semi-space-size=8';
 
 /**
  * Ours as in production: log at `info` to a file, metrics on.
@@ -13,7 +15,7 @@ export async function startOurs(stage, { databaseUrl, redisUrl, publicPort }) {
   const [port, metricsPort] = [await freePort(), await freePort()];
   return stage.start({
     name: 'ours',
-    args: [PROGRAM, 'serve'],
+    args: [YOUNG_GENERATION, PROGRAM, 'serve'],
     env: {
       NODE_ENV: 'production',
       PORT: String(port),
@@ -33,7 +35,9 @@ export async function startFloor(stage, { databaseUrl, redisUrl = [] }) {
   const port = await freePort();
   return stage.start({
     name: 'floor',
-    args: [`${root}bench/field/floor.mjs`, databaseUrl, String(port)].concat(redisUrl),
+    args: [YOUNG_GENERATION, `${root}bench/field/floor.mjs`, databaseUrl, String(port)].concat(
+      redisUrl,
+    ),
     env: { NODE_ENV: 'production' },
     port,
     isReady: () => answers(`http://127.0.0.1:${port}/v1/pets`),

@@ -8,8 +8,9 @@ import { Limits } from '../rate-limits/limits.js';
 import { PLANS, type PlanName } from '../rate-limits/plan.js';
 import type { Caller } from './caller.js';
 
-/** Some 400 bytes each. */
+/** Some 300 bytes each. */
 const MAX_REMEMBERED = 100_000;
+const MAX_SHARED = 1_000;
 /** While the database is away, callers are recognised for this long: a revoked one might be among them. */
 const TRUSTED_UNSEEN_MS = 300_000;
 const LAST_USE_INTERVAL_MS = 5_000;
@@ -150,6 +151,24 @@ function* saveUses(callers: readonly KnownCaller[]): Work<void> {
   for (const { lastUsedAtMs, keyId } of callers) yield* run(USED, lastUsedAtMs, keyId);
 }
 
+/** Values that many callers have in common are kept once. */
+class Shared<Value> {
+  private readonly values = new Map<string, Value>();
+
+  of(name: string, make: (name: string) => Value): Value {
+    let value = this.values.get(name);
+    if (value === undefined) {
+      if (this.values.size >= MAX_SHARED) this.values.clear();
+      value = make(name);
+      this.values.set(name, value);
+    }
+    return value;
+  }
+}
+
+const scopeSets = new Shared<ReadonlySet<string>>();
+const limits = new Shared<Limits>();
+
 /** A revoked key has ended, whatever the clock says: it may be behind that of who revoked it. */
 function toCaller(row: KeyRow): KnownCaller {
   const plan = PLANS[row.plan];
@@ -157,8 +176,11 @@ function toCaller(row: KeyRow): KnownCaller {
   const perDay = Number(row.perDay ?? plan?.perDay);
   return {
     keyId: row.id,
-    scopes: new Set(row.scopes.split(' ')),
-    quota: { subject: row.clientId, limits: new Limits(perMinute, perDay, true) },
+    scopes: scopeSets.of(row.scopes, (scopes) => new Set(scopes.split(' '))),
+    quota: {
+      subject: row.clientId,
+      limits: limits.of(`${perMinute}/${perDay}`, () => new Limits(perMinute, perDay, true)),
+    },
     expiresAtMs:
       row.revokedAt !== null ? 0 : row.expiresAt === null ? Infinity : Number(row.expiresAt),
     changedAt: Number(row.changedAt),
