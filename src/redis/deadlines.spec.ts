@@ -40,7 +40,7 @@ describe(Deadlines.name, () => {
   it('prefers a reply that waits to be read to the time that is over', async () => {
     let reply: (value: string) => void = () => undefined;
     const bound = deadlines.bound(new Promise<string>((resolve) => (reply = resolve)));
-    jest.advanceTimersToNextTimer();
+    jest.advanceTimersToNextTimer(2);
     reply('late, but here');
     await jest.advanceTimersByTimeAsync(1);
     expect(await bound).toBe('late, but here');

@@ -1,5 +1,5 @@
 interface Wait {
-  readonly untilMs: number;
+  untilMs: number;
   readonly giveUp: () => void;
   isOver: boolean;
 }
@@ -9,6 +9,8 @@ interface Wait {
  */
 export class Deadlines {
   private waits: Wait[] = [];
+  /** Of this turn, whose commands leave at its end. */
+  private fresh: Wait[] = [];
   private timer: NodeJS.Timeout | undefined;
 
   /** @param onExpiry told of every wait that was given up */
@@ -24,10 +26,9 @@ export class Deadlines {
         reject(new Error(`Redis did not answer within ${this.boundMs} ms`));
         this.onExpiry();
       };
-      const wait: Wait = { untilMs: performance.now() + this.boundMs, giveUp, isOver: false };
-      this.waits.push(wait);
-      // What is waited for holds the process; the bound alone does not.
-      this.timer ??= setTimeout(this.look, this.boundMs).unref();
+      const wait: Wait = { untilMs: Infinity, giveUp, isOver: false };
+      this.fresh.push(wait);
+      if (this.fresh.length === 1) setImmediate(this.begin);
       reply.then(
         (value) => {
           wait.isOver = true;
@@ -40,6 +41,18 @@ export class Deadlines {
       );
     });
   }
+
+  /** What was not sent yet cannot be late. */
+  private readonly begin = (): void => {
+    const untilMs = performance.now() + this.boundMs;
+    for (const wait of this.fresh) {
+      wait.untilMs = untilMs;
+      this.waits.push(wait);
+    }
+    this.fresh = [];
+    // What is waited for holds the process; the bound alone does not.
+    this.timer ??= setTimeout(this.look, this.boundMs).unref();
+  };
 
   /** A process that was busy itself finds the timer and the reply waiting at once: the reply goes first. */
   private readonly look = (): void => {
