@@ -9,7 +9,8 @@ COPY package.json package-lock.json ./
 RUN npm ci --no-audit --no-fund
 COPY nest-cli.json tsconfig.json tsconfig.build.json ormconfig.ts ./
 COPY src ./src
-RUN npm run build && npm prune --omit=dev --no-audit --no-fund
+COPY docs ./docs
+RUN npm run build:service && npm prune --omit=dev --no-audit --no-fund
 
 FROM node:22-bookworm-slim
 LABEL org.opencontainers.image.title="pet-store-service" \
@@ -25,6 +26,8 @@ WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
+# Packages of extensions beside ours, in node_modules, find the service by its name there.
+RUN ln -s /app node_modules/pet-store-service
 # "petstore keys list" works in the container as the documentation writes it.
 RUN chmod 755 dist/src/main.js \
   && ln -s /app/dist/src/main.js /usr/local/bin/petstore \

@@ -157,12 +157,8 @@ async function startRedis(program, directory, port) {
 /** The committed site on local addresses, under a main configuration that needs no privileges. */
 async function startNginx(program, directory, port, nodePorts) {
   mkdirSync(directory);
-  const upstreams = nodePorts.map(
-    (nodePort) => `server 127.0.0.1:${nodePort} max_fails=3 fail_timeout=1s;`,
-  );
   const site = readFileSync(join(root, 'deploy/nginx/petstore.conf'), 'utf8')
-    .replace(/^\s*server node\d:3000 .*;\n/gm, '')
-    .replace('upstream petstore {', `upstream petstore {\n    ${upstreams.join('\n    ')}`)
+    .replace(/server node(\d):3000/g, (_all, node) => `server 127.0.0.1:${nodePorts[node - 1]}`)
     .replace('listen 8080', `listen 127.0.0.1:${port}`);
   writeFileSync(join(directory, 'petstore.conf'), site);
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']

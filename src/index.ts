@@ -1,24 +1,53 @@
 /** The public surface for guest modules: what is not listed here may change at any time. */
-export type { Extension } from './app.module.js';
-export { Clock } from './config/clock.js';
+export { Clock } from './time/clock.js';
 export { type Config, loadConfig } from './config/config.js';
-export { Engine } from './database/engine.js';
-export { type Parameter, run, Statement, type Work } from './database/statement.js';
-export { ApiError, type ErrorCode } from './http/api-error.js';
-export { Deprecated } from './http/deprecation.js';
-export { ErrorBody } from './http/error.dto.js';
-export { JsonAnswer } from './http/json-answer.js';
+export { ApiError, type ApiErrorOptions, type ErrorDefinition } from './errors/api-error.js';
+export { ApiErrors } from './errors/api-errors.decorator.js';
+export { defineErrors, type ErrorFactories, type ErrorFactory } from './errors/define-errors.js';
+export { type ErrorCode, errors } from './errors/errors.js';
+export { Deprecated } from './deprecation/deprecation.js';
+export {
+  defineConfig,
+  defineExtension,
+  type Extension,
+  type NamedExtension,
+  type PetStoreConfig,
+} from './extensions/define.js';
+export { type KeyBanned, type QuotaThreshold } from './keys/caller-events.js';
+export type { PetEvent } from './pets/pet.events.js';
+export { afterCommit } from './database/after-commit.js';
+export { Readiness, type ReadinessCheck } from './health/readiness.js';
+export { settingsOf } from './extensions/settings.js';
+export { ErrorBody } from './errors/error.dto.js';
 export { Public } from './http/public.decorator.js';
 export { PublicAddress } from './http/public-address.js';
-export { constrain, MayBeAbsent } from './http/validation.js';
+export { bigintColumn } from './database/columns.js';
+export { INT64_MAX, INT64_MIN, isInt64, parseInt64 } from './input/int64.js';
+export { Int64Pipe, IsInt64, IsInt64Text } from './input/int64.rules.js';
+export { ApiPage } from './input/api-page.decorator.js';
+export { Cursor, type CursorKey, type CursorKind } from './input/cursor.js';
+export { Page, PageQuery } from './input/page.js';
+export { constrain, MayBeAbsent } from './input/validation.js';
+export { Creates } from './http/creates.decorator.js';
+export type { IdempotentRequest } from './idempotency/idempotent-request.js';
+export { Idempotent } from './idempotency/idempotent.decorator.js';
 export {
-  ApiIdempotent,
-  Idempotency,
-  type IdempotentRequest,
-} from './idempotency/idempotent-request.js';
-export { IdempotencyModule } from './idempotency/idempotency.module.js';
-export { type Creation, IdempotencyService } from './idempotency/idempotency.service.js';
+  type Creation,
+  type IdempotentCreation,
+  IdempotencyService,
+} from './idempotency/idempotency.service.js';
 export { type Caller, CurrentCaller } from './keys/caller.js';
-export { RequireScope } from './keys/scope.guard.js';
+export { AnyScope, RequireScope } from './keys/scope.guard.js';
+export type { TokenVerifier, VerifiedCaller } from './keys/verifier.js';
 export { type PetStore, startPetStore } from './server.js';
 export { Logger } from './telemetry/logger.js';
+export { Metrics } from './telemetry/metrics.js';
+export type {
+  CounterMetric,
+  GaugeOptions,
+  HistogramMetric,
+  HistogramOptions,
+  MetricOptions,
+} from './telemetry/instruments.js';
+export { Pet, type PetStatus } from './pets/pet.entity.js';
+export { Pets } from './pets/pets.js';

@@ -2,4 +2,15 @@
 import 'reflect-metadata';
 import { runProgram } from './cli/program.js';
 
+/** For what a failed start leaves open, as a connection that is still being made: it must not keep the process. */
+const LINGER_MS = 500;
+
+// Who reads has had enough, as `head` does: that is no failure.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+}
+
 process.exitCode = await runProgram(process.argv.slice(2));
+setTimeout(() => process.exit(), LINGER_MS).unref();

@@ -1,28 +1,41 @@
 import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Server as HttpServer } from 'node:http';
 import { type AddressInfo, Server as NetServer } from 'node:net';
-import { RequestMethod } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DataSource } from 'typeorm';
-import { AppModule, type AppOptions, type Extension } from './app.module.js';
-import type { Clock } from './config/clock.js';
+import { AppModule, type AppOptions, OUR_MODULES } from './app.module.js';
+import type { Clock } from './time/clock.js';
 import { type Config, loadConfig } from './config/config.js';
-import { isEmbedded } from './database/data-source-options.js';
-import { isSchemaBehind, migrate } from './database/migrate.js';
+import { claimDatabase, type DatabaseClaim, isEmbedded } from './database/data-source-options.js';
+import { watchDatabase } from './database/database-watch.js';
+import { Engine } from './database/engine.js';
+import { ensureSchema } from './database/migrate.js';
+import { type CheckOptions, checkExtensions } from './extensions/check.js';
+import { checkOperations } from './extensions/check-operations.js';
+import type { Extension } from './extensions/define.js';
 import { Readiness } from './health/readiness.js';
 import { PetStoreAdapter } from './http/adapter.js';
-import { notFound } from './http/api-error.js';
+import { notFound } from './errors/errors.js';
 import { ErrorFilter } from './http/error.filter.js';
+import { followGuests } from './extensions/guest-routes.js';
+import { assertSettingsRead, settingsOf } from './extensions/settings.js';
+import { refuseUnsupported } from './extensions/unsupported.js';
+import { publicPaths } from './http/public-paths.js';
+import { closeAllConnections } from './http/pipelining.js';
 import { PublicAddress } from './http/public-address.js';
 import { RouteTable } from './http/route-table.js';
-import { type Application, createTransport, judgeAndRefuse } from './http/transport.js';
+import { refuseUnrouted } from './http/refusals.js';
+import { type Application, createTransport } from './http/transport.js';
 import { Gatekeeper } from './keys/gatekeeper.js';
 import { DocumentSource } from './openapi/document-source.js';
-import type { CounterChannel } from './rate-limits/counter-channel.js';
+import type { CounterChannel } from './rate-limits/stores/counter-channel.js';
 import { accessLog } from './telemetry/access-log.js';
 import { createLogger, type Logger, NestLogger } from './telemetry/logger.js';
 import { Metrics } from './telemetry/metrics.js';
+import { openTraces } from './telemetry/traces.js';
+import { UsageHistory } from './usage/usage-history.js';
 
 /** Of the grace period, what is left for saving counters and closing the database. */
 const CLOSING_SHARE = 0.15;
@@ -30,17 +43,7 @@ const CLOSING_SHARE = 0.15;
 const IDLE_PATIENCE_MS = 500;
 const DRAIN_CHECK_MS = 50;
 
-/** Everything else, a guest's operations included, is below `/v1`. */
-const OUTSIDE_THE_API = [
-  { path: '/', method: RequestMethod.GET },
-  'docs',
-  'docs/*path',
-  'openapi.json',
-  'openapi.yaml',
-  'health/*path',
-];
-
-export interface StartOptions {
+export interface StartOptions extends CheckOptions {
   config?: Config;
   logger?: Logger;
   clock?: Clock;
@@ -49,24 +52,23 @@ export interface StartOptions {
   extensions?: readonly Extension[];
   /** Migrate at start on PostgreSQL too. */
   migrate?: boolean;
-}
-
-/** The operator has to bring the schema up to date first. */
-export class SchemaBehindError extends Error {
-  constructor() {
-    super('The database schema is behind this version: run "petstore migrate" first');
-  }
+  /** Run once the schema is there, before anybody is served. */
+  prepare?: (app: NestFastifyApplication) => Promise<void>;
 }
 
 /** A running service. */
 export class PetStore {
   private closing: Promise<void> | undefined;
+  private readonly endWatch: (() => void) | undefined;
 
   constructor(
     readonly app: NestFastifyApplication,
     private readonly config: Config,
     private readonly logger: Logger,
-  ) {}
+    private readonly claim?: DatabaseClaim,
+  ) {
+    if (isEmbedded(config.databaseUrl)) this.endWatch = watchDatabase(app.get(Engine), logger);
+  }
 
   /** Where it listens: `http://HOST:PORT`. */
   get origin(): string {
@@ -86,9 +88,16 @@ export class PetStore {
   private async drainAndClose(): Promise<void> {
     this.logger.info({}, 'Draining: no new connections, requests under way are answered');
     this.app.get(Readiness).drain();
-    const grace = this.config.shutdownGraceSeconds * 1000;
-    await this.drainConnections(performance.now() + grace * (1 - CLOSING_SHARE));
-    await this.app.close();
+    const graceMs = this.config.shutdownGraceSeconds * 1000;
+    const endsAtMs = performance.now() + graceMs;
+    await this.drainConnections(endsAtMs - graceMs * CLOSING_SHARE);
+    this.endWatch?.();
+    // A database that does not answer does not take leave either.
+    await Promise.race([
+      this.app.close(),
+      pause(endsAtMs - performance.now(), undefined, { ref: false }),
+    ]);
+    this.claim?.release();
     this.logger.info({}, 'Stopped');
     this.logger.flush();
   }
@@ -102,7 +111,7 @@ export class PetStore {
     const idleFrom = Math.min(performance.now() + IDLE_PATIENCE_MS, deadline);
     const timer = setInterval(() => {
       const now = performance.now();
-      if (now >= deadline) server.closeAllConnections();
+      if (now >= deadline) closeAllConnections(server);
       else if (now >= idleFrom) server.closeIdleConnections();
     }, DRAIN_CHECK_MS);
     await closed;
@@ -116,7 +125,9 @@ export class PetStore {
 
 /** Assembles the application; it does not listen yet. */
 export async function createApp(options: AppOptions): Promise<NestFastifyApplication> {
-  const { config, logger } = options;
+  const { config, logger, traces, extensions = [] } = options;
+  for (const warning of checkExtensions(extensions, options)) logger.warn({}, warning);
+  assertSettingsRead(extensions, config.settings);
   const routes = new RouteTable();
   const application: Application = {
     judge: (request, reply) => app.get(Gatekeeper).judge(request, reply),
@@ -127,37 +138,60 @@ export async function createApp(options: AppOptions): Promise<NestFastifyApplica
     answered: () => undefined,
     isDraining: () => false,
   };
-  const transport = createTransport(config, routes, application);
+  const requestHeaders = extensions.flatMap((each) => each.requestHeaders ?? []);
+  const transport = createTransport(config, routes, application, requestHeaders, traces);
+  const baseUrl = (): string => app.get(PublicAddress).baseUrl;
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.forRoot({ ...options, routes }),
-    new PetStoreAdapter(transport, (request, reply) =>
-      judgeAndRefuse(application, notFound(), request, reply),
+    new PetStoreAdapter(
+      transport,
+      (request, reply) => refuseUnrouted(application, notFound(), request, reply),
+      baseUrl,
     ),
     { bodyParser: false, abortOnError: false, logger: new NestLogger(logger) },
   );
-  app.setGlobalPrefix('v1', { exclude: OUTSIDE_THE_API });
+  try {
+    refuseUnsupported(app);
+    checkOperations(app);
+  } catch (error) {
+    await app.close();
+    throw error;
+  }
+  followGuests(app, transport, OUR_MODULES);
+  app.setGlobalPrefix('v1', { exclude: publicPaths(app) });
   const readiness = app.get(Readiness);
   app.get(DocumentSource).describes(app);
   application.isDraining = () => readiness.isDraining;
-  application.answered = accessLog(logger, app.get(Metrics));
+  const log = accessLog(logger, app.get(Metrics), traces);
+  const history = app.get(UsageHistory);
+  application.answered = (request, status, elapsedMs) => {
+    log(request, status, elapsedMs);
+    history.record(request, status);
+  };
   return app;
 }
 
 /** Starts the service and listens. */
 export async function startPetStore(options: StartOptions = {}): Promise<PetStore> {
-  const config = options.config ?? loadConfig();
+  const config = options.config ?? loadConfig(undefined, settingsOf(options.extensions ?? []));
   const logger = options.logger ?? (await createLogger(config));
-  const app = await createApp({ ...options, config, logger });
+  // The workers' primary process has it for them.
+  const claim = options.primary ? undefined : claimDatabase(config.databaseUrl);
+  const traces = await openTraces(config);
+  const app = await createApp({ ...options, config, logger, traces }).catch((error: unknown) => {
+    claim?.release();
+    throw error;
+  });
   try {
-    const dataSource = app.get(DataSource);
-    if (isEmbedded(config.databaseUrl) || options.migrate) await migrate(dataSource);
-    else if (await isSchemaBehind(dataSource)) throw new SchemaBehindError();
+    await ensureSchema(app.get(DataSource), options.migrate ?? false);
+    await options.prepare?.(app);
     await app.listen(config.port, config.host);
   } catch (error) {
     await app.close().catch(() => undefined);
+    claim?.release();
     throw error;
   }
-  const store = new PetStore(app, config, logger);
+  const store = new PetStore(app, config, logger, claim);
   app.get(PublicAddress).listensOn((app.getHttpServer().address() as AddressInfo).port);
   logger.info({ origin: store.origin }, 'Listening');
   return store;

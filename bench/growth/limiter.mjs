@@ -16,7 +16,7 @@ const SUBJECTS = 200;
  * @returns {Promise<{limit: number, nanoseconds: number, stockNanoseconds?: number}[]>}
  */
 export async function growthOfLimiter() {
-  const { MemoryStore } = await import(`${root}dist/src/rate-limits/memory.store.js`);
+  const { MemoryStore } = await import(`${root}dist/src/rate-limits/stores/memory.store.js`);
   const { Limits } = await import(`${root}dist/src/rate-limits/limits.js`);
   const policy = { afterRejections: 100, firstBanMs: 300_000 };
   const results = [];

@@ -52,6 +52,13 @@ export function moment(text: string): number {
   );
 }
 
+/** A moment that is still to come. */
+export function futureMoment(text: string): number {
+  const unixMs = moment(text);
+  if (unixMs > Date.now()) return unixMs;
+  throw new InvalidArgumentError('It must not be in the past.');
+}
+
 /** A whole number and `s`, `m`, `h` or `d`: milliseconds. */
 export function duration(text: string): number {
   const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { ownerOf } from '../database/guest-migrations.js';
 import { quantity } from './arguments.js';
 import type { Output } from './output.js';
 
@@ -8,14 +9,12 @@ export function migrateCommand(output: Output): Command {
     .description('bring the database schema up to date')
     .option('--json', 'print JSON')
     .action(async ({ json }: { json?: true }) => {
-      const [{ asOperator }, { migrate }, { DataSource }] = await Promise.all([
-        import('./operator.js'),
-        import('../database/migrate.js'),
-        import('typeorm'),
-      ]);
-      const ran = await asOperator((app) => migrate(app.get(DataSource)), { anySchema: true });
-      const text = ran.length === 0 ? 'The schema is up to date.' : `Ran ${ran.join(', ')}.`;
-      output.print({ migrations: ran }, json, text);
+      const { asOperator } = await import('./operator.js');
+      const ran = await asOperator((_app, migrations) => migrations, {
+        migrate: true,
+        mayCreate: true,
+      });
+      output.print(toMigrated(ran), json, () => describeMigrated(ran));
     });
 }
 
@@ -34,11 +33,28 @@ export function seedCommand(output: Output): Command {
       const startedAt = performance.now();
       const progress = progressBar(pets);
       try {
-        await asOperator((app) => app.get(PetsRepository).seed(pets, progress.update));
+        await asOperator((app) => app.get(PetsRepository).seed(pets, progress.update), {
+          mayCreate: true,
+        });
       } finally {
         progress.stop();
       }
       const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
       output.print({ pets, seconds }, json, `Added ${pets} animals in ${seconds} s.`);
     });
+}
+
+/** What was run of the service itself, and of each extension that had something to run. */
+function toMigrated(ran: readonly string[]) {
+  const all = ran.map(ownerOf);
+  const of = (owner?: string) => all.filter((each) => each.owner === owner).map(({ name }) => name);
+  const owners = new Set(all.flatMap(({ owner }) => owner ?? []));
+  const extensions = Object.fromEntries(Array.from(owners, (owner) => [owner, of(owner)]));
+  return { migrations: of(), ...(owners.size > 0 && { extensions }) };
+}
+
+function describeMigrated(ran: readonly string[]): string {
+  if (ran.length === 0) return 'The schema is up to date.';
+  const names = ran.map(ownerOf).map(({ owner, name }) => (owner ? `${name} of ${owner}` : name));
+  return `Ran ${names.join(', ')}.`;
 }

@@ -1,4 +1,5 @@
 import { ConfigError } from '../config/config.js';
+import { connectionFailure } from '../database/outage.js';
 import type { Output } from './output.js';
 
 /** What an operator needs to know of a failure, and to do about it. */
@@ -15,12 +16,12 @@ export function reportFailure(error: unknown, output: Output): void {
     case 'EACCES':
       output.complain(`error: ${message}: not allowed; see PORT and DATABASE_URL`);
       return;
-    case 'ECONNREFUSED':
-    case 'ENOTFOUND':
-    case 'ETIMEDOUT':
-      output.complain(`error: the database cannot be reached (${code}); see DATABASE_URL`);
-      return;
     default:
-      output.complain(`error: ${message || String(error)}`);
+      output.complain(`error: ${advice(error) ?? (message || String(error))}`);
   }
+}
+
+function advice(error: unknown): string | undefined {
+  const reason = connectionFailure(error);
+  return reason && `the database cannot be reached (${reason}); see DATABASE_URL`;
 }

@@ -1,7 +1,10 @@
 import type { ApiKey } from '../keys/api-key.entity.js';
+import type { ListedKey } from '../keys/key-list.js';
+import type { RotatedKey } from '../keys/keys.service.js';
 import { PLANS, type PlanName } from '../rate-limits/plan.js';
 import type { Usage } from '../rate-limits/usage.js';
-import { dayResetUnix, minuteResetUnix } from '../rate-limits/windows.js';
+import type { UseReport } from '../usage/usage-report.js';
+import { dayEndUnix, minuteEndUnix } from '../time/windows.js';
 
 /** A key as it is listed: times in ISO 8601, null where they do not apply. */
 export interface KeyView {
@@ -17,6 +20,9 @@ export interface KeyView {
   revokedAt: string | null;
   lastUsedAt: string | null;
   bannedUntil: string | null;
+  /** What its quota is shared with: all keys of one client. */
+  clientId: string;
+  replacedBy: string | null;
 }
 
 export interface WindowView {
@@ -26,7 +32,7 @@ export interface WindowView {
   resetAt: string;
 }
 
-export interface UsageView {
+export interface UsageView extends UseReport {
   id: string;
   minute: WindowView;
   day: WindowView;
@@ -36,6 +42,11 @@ export interface UsageView {
 /** What the command line shows of keys, and never more. */
 export class KeyViews {
   constructor(private readonly usages: Usage) {}
+
+  rotated({ record, key, replaced }: RotatedKey) {
+    const replaces = { id: replaced.id, expiresAt: iso(replaced.expiresAt) };
+    return { ...this.issued(record, key), replaces };
+  }
 
   issued(record: ApiKey, key: string) {
     const { id, name, plan, createdAt, expiresAt } = record;
@@ -51,8 +62,7 @@ export class KeyViews {
     };
   }
 
-  async key(record: ApiKey): Promise<KeyView> {
-    const { bannedUntilMs } = await this.usages.of(record.clientId);
+  key(record: ListedKey): KeyView {
     return {
       id: record.id,
       name: record.name,
@@ -64,18 +74,23 @@ export class KeyViews {
       expiresAt: iso(record.expiresAt),
       revokedAt: iso(record.revokedAt),
       lastUsedAt: iso(record.lastUsedAt),
-      bannedUntil: iso(bannedUntilMs || null),
+      bannedUntil: iso(record.bannedUntilMs),
+      clientId: record.clientId,
+      replacedBy: record.replacedBy,
     };
   }
 
-  async usage(record: ApiKey): Promise<UsageView> {
-    const { nowMs, minuteUsed, dayUsed, bannedUntilMs } = await this.usages.of(record.clientId);
+  async usage(record: ApiKey, used: UseReport): Promise<UsageView> {
+    const { minute, minuteUsed, day, dayUsed, bannedUntilMs } = await this.usages.of(
+      record.clientId,
+    );
     const { perMinute, perDay } = limitsOf(record);
     return {
       id: record.id,
-      minute: window(perMinute, minuteUsed, minuteResetUnix(nowMs)),
-      day: window(perDay, dayUsed, dayResetUnix(nowMs)),
+      minute: window(perMinute, minuteUsed, minuteEndUnix(minute)),
+      day: window(perDay, dayUsed, dayEndUnix(day)),
       bannedUntil: iso(bannedUntilMs || null),
+      ...used,
     };
   }
 }

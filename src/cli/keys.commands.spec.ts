@@ -6,7 +6,7 @@ import { runProgram } from './program.js';
 
 const VIEW = [
   ...['id', 'name', 'plan', 'scopes', 'perMinute', 'perDay', 'last4', 'createdAt', 'expiresAt'],
-  ...['revokedAt', 'lastUsedAt', 'bannedUntil'],
+  ...['revokedAt', 'lastUsedAt', 'bannedUntil', 'clientId', 'replacedBy'],
 ];
 const ISSUED = [
   ...['id', 'key', 'name', 'plan', 'scopes', 'perMinute', 'perDay', 'createdAt', 'expiresAt'],
@@ -21,6 +21,7 @@ describe('petstore keys --json', () => {
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), 'petstore-keys-'));
     process.env['DATABASE_URL'] = `sqlite:${directory}/petstore.db`;
+    await runProgram(['migrate'], new Output(() => undefined));
     zoo = await json('issue', '--name', 'Zoo', '--plan', 'free');
   });
   afterAll(() => {
@@ -73,7 +74,8 @@ describe('petstore keys --json', () => {
 
   it('usage tells both windows and when they reset', async () => {
     const { minute, day, ...rest } = await json('usage', zoo.id);
-    expect(rest).toEqual({ id: zoo.id, bannedUntil: null });
+    const nothing = { hours: [], outcomes: [], refusals: [] };
+    expect(rest).toEqual({ id: zoo.id, bannedUntil: null, ...nothing });
     for (const window of [minute, day]) {
       expect(Object.keys(window)).toEqual(['limit', 'used', 'remaining', 'resetAt']);
       expect(window).toMatchObject({ used: 0, remaining: window.limit });
@@ -85,10 +87,13 @@ describe('petstore keys --json', () => {
   it('rotate prints the new key, and lets the old one be for 24 hours where nothing is said', async () => {
     const before = Date.now();
     const fresh = await json('rotate', zoo.id);
-    expect(Object.keys(fresh)).toEqual(ISSUED);
+    expect(Object.keys(fresh)).toEqual([...ISSUED, 'replaces']);
     expect(fresh).toMatchObject({ name: 'Zoo', expiresAt: null });
     expect(fresh.id).not.toBe(zoo.id);
-    const ends = Date.parse((await json('show', zoo.id)).expiresAt) - 86_400_000;
+    const old = await json('show', zoo.id);
+    expect(old).toMatchObject({ replacedBy: fresh.id, clientId: zoo.id });
+    expect(fresh.replaces).toEqual({ id: zoo.id, expiresAt: old.expiresAt });
+    const ends = Date.parse(old.expiresAt) - 86_400_000;
     expect(ends).toBeGreaterThanOrEqual(before);
     expect(ends).toBeLessThanOrEqual(Date.now());
   });

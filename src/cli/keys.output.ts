@@ -1,23 +1,34 @@
 import type { ApiKey } from '../keys/api-key.entity.js';
+import type { RotatedKey } from '../keys/keys.service.js';
 import type { KeyView, UsageView, WindowView } from './key-views.js';
 import { table } from './output.js';
+
+/** Of a list, with all columns but the name as wide as they can be. */
+const WIDTH_WITHOUT_NAME = 65;
+const NARROWEST = 80;
 
 export function describeIssued({ id, name, plan }: ApiKey, key: string): string {
   return `${key}\n\nThe key of ${name} (${id}, plan ${plan}). It is not shown again: keep it now.`;
 }
 
-export function describeKeys(keys: readonly KeyView[]): string {
+export function describeRotated({ record, key, replaced }: RotatedKey): string {
+  const end = new Date(replaced.expiresAt!).toISOString();
+  return `${describeIssued(record, key)}\nIt replaces ${replaced.id}, which ends at ${end}.`;
+}
+
+/** One line for each key, no wider than the terminal. */
+export function describeKeys(keys: readonly KeyView[], columns = NARROWEST): string {
   if (keys.length === 0) return 'There are no keys.';
+  const nameWidth = Math.max(columns, NARROWEST) - WIDTH_WITHOUT_NAME;
   return table(
-    ['ID', 'KEY', 'NAME', 'PLAN', 'STATE', 'CREATED', 'LAST USED'],
+    ['ID', 'KEY', 'NAME', 'PLAN', 'STATUS', 'LAST USED'],
     keys.map((key) => [
       key.id,
-      `psk_...${key.last4}`,
-      key.name,
+      `...${key.last4}`,
+      shortened(key.name, nameWidth),
       key.plan,
-      stateOf(key),
-      key.createdAt,
-      key.lastUsedAt ?? 'never',
+      statusOf(key),
+      key.lastUsedAt?.slice(0, 'YYYY-MM-DD'.length) ?? 'never',
     ]),
   );
 }
@@ -26,19 +37,22 @@ export function describeKey(key: KeyView): string {
   return table(
     ['ID', key.id],
     [
+      ['Client', key.clientId],
       ['Key', `psk_...${key.last4}`],
       ['Name', key.name],
       ['Plan', `${key.plan} (${key.perMinute} a minute, ${key.perDay} a day)`],
       ['Scopes', key.scopes.join(', ')],
-      ['State', stateOf(key)],
+      ['Status', describeStatus(key)],
       ['Created', key.createdAt],
       ['Expires', key.expiresAt ?? 'never'],
       ['Last used', key.lastUsedAt ?? 'never'],
+      ...(key.replacedBy === null ? [] : [['Replaced by', key.replacedBy]]),
     ],
   );
 }
 
-export function describeUsage({ minute, day, bannedUntil }: UsageView): string {
+export function describeUsage(usage: UsageView): string {
+  const { minute, day, bannedUntil } = usage;
   const row = (name: string, { used, limit, remaining, resetAt }: WindowView) => [
     name,
     String(used),
@@ -50,12 +64,39 @@ export function describeUsage({ minute, day, bannedUntil }: UsageView): string {
     ['WINDOW', 'USED', 'LIMIT', 'LEFT', 'RESETS'],
     [row('minute', minute), row('day', day)],
   );
-  return bannedUntil === null ? windows : `${windows}\nBanned until ${bannedUntil}.`;
+  const ban = bannedUntil === null ? [] : [`Banned until ${bannedUntil}.`];
+  return [windows, ...ban, ...describeOutcomes(usage)].join('\n');
 }
 
-function stateOf({ revokedAt, expiresAt, bannedUntil }: KeyView): string {
-  if (revokedAt !== null) return `revoked ${revokedAt}`;
-  if (expiresAt !== null && Date.parse(expiresAt) <= Date.now()) return `expired ${expiresAt}`;
-  if (bannedUntil !== null) return `banned until ${bannedUntil}`;
-  return 'valid';
+/** What became of its requests: where some were refused, why. */
+function describeOutcomes({ outcomes, refusals }: UsageView): string[] {
+  if (outcomes.length === 0) return ['\nNothing was asked in the last 24 hours.'];
+  const counts = table(
+    ['LAST 24 HOURS', 'STATUS', 'REQUESTS'],
+    outcomes.map(({ code, status, requests }) => [code ?? 'ok', String(status), String(requests)]),
+  );
+  if (refusals.length === 0) return [`\n${counts}`];
+  const latest = table(
+    ['LATEST REFUSALS', 'CODE', 'OPERATION', 'ADDRESS'],
+    refusals.map(({ at, code, operation, address }) => [at, code, operation, address]),
+  );
+  return [`\n${counts}`, `\n${latest}`];
+}
+
+function statusOf({ revokedAt, expiresAt, bannedUntil }: KeyView): string {
+  if (revokedAt !== null) return 'revoked';
+  if (expiresAt !== null && Date.parse(expiresAt) <= Date.now()) return 'expired';
+  return bannedUntil === null ? 'active' : 'banned';
+}
+
+function describeStatus(key: KeyView): string {
+  const status = statusOf(key);
+  if (status === 'banned') return `banned until ${key.bannedUntil}`;
+  const since = { revoked: key.revokedAt, expired: key.expiresAt }[status];
+  return since === undefined ? status : `${status} ${since}`;
+}
+
+function shortened(text: string, width: number): string {
+  const characters = [...text];
+  return characters.length <= width ? text : `${characters.slice(0, width - 1).join('')}…`;
 }

@@ -1,35 +1,50 @@
+import { existsSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { OperatorModule } from '../app.module.js';
 import { loadConfig } from '../config/config.js';
 import { isEmbedded } from '../database/data-source-options.js';
-import { isSchemaBehind, migrate } from '../database/migrate.js';
-import { SchemaBehindError } from '../server.js';
+import { ensureSchema } from '../database/migrate.js';
+import { checkExtensions } from '../extensions/check.js';
 import { createLogger, NestLogger } from '../telemetry/logger.js';
+import { configured } from './config-file.js';
+
+/** A database that does not answer does not take leave either. */
+const CLOSING_PATIENCE_MS = 2_000;
+
+/** Whoever types the path of a database wrongly is not to be given an empty one. */
+export function assertThere(databaseUrl: string): void {
+  if (!isEmbedded(databaseUrl)) return;
+  const path = databaseUrl.slice('sqlite:'.length);
+  if (existsSync(path)) return;
+  throw new Error(
+    `There is no database at ${path}: serve, migrate and seed make one; see DATABASE_URL`,
+  );
+}
 
 /**
  * Runs `work` on the modules of the server, without the server. The schema of the embedded default is
- * brought up to date first; another one has to be already.
+ * brought up to date first, as another one is with `migrate`; else that has to be so already.
  */
 export async function asOperator<T>(
-  work: (app: INestApplicationContext) => Promise<T>,
-  options: { anySchema?: boolean } = {},
+  work: (app: INestApplicationContext, migrations: readonly string[]) => T | Promise<T>,
+  options: { migrate?: boolean; mayCreate?: boolean } = {},
 ): Promise<T> {
+  const known = await configured();
+  checkExtensions(known.extensions, known);
   const config = { ...loadConfig(), metricsPort: 0 };
+  if (!options.mayCreate) assertThere(config.databaseUrl);
   const logger = await createLogger({ logLevel: 'silent', logFormat: 'json' });
   const app = await NestFactory.createApplicationContext(
-    OperatorModule.forRoot({ config, logger }),
+    OperatorModule.forRoot({ config, logger, ...known }),
     { logger: new NestLogger(logger), abortOnError: false },
   );
   try {
-    const dataSource = app.get(DataSource);
-    if (!options.anySchema) {
-      if (isEmbedded(config.databaseUrl)) await migrate(dataSource);
-      else if (await isSchemaBehind(dataSource)) throw new SchemaBehindError();
-    }
-    return await work(app);
+    const migrations = await ensureSchema(app.get(DataSource), options.migrate ?? false);
+    return await work(app, migrations);
   } finally {
-    await app.close();
+    await Promise.race([app.close(), pause(CLOSING_PATIENCE_MS, undefined, { ref: false })]);
   }
 }

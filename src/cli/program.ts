@@ -1,10 +1,18 @@
 import { Command, CommanderError } from 'commander';
+import { VERSION } from '../config/version.js';
+import { backupCommand, restoreCommand } from './backup.commands.js';
+import { completionCommand } from './completion.command.js';
+import { takesConfigFile } from './config-file.js';
+import { doctorCommand, UnwellError } from './doctor.command.js';
+import { EXAMPLES } from './examples.js';
 import { reportFailure } from './failure.js';
 import { migrateCommand, seedCommand } from './data.commands.js';
 import { keysCommand } from './keys.commands.js';
+import { newCommand } from './new.command.js';
 import { openapiCommand } from './openapi.command.js';
 import { Output, UsageError } from './output.js';
 import { serveCommand } from './serve.command.js';
+import { closest } from './suggestion.js';
 
 const SUCCESS = 0;
 const FAILURE = 1;
@@ -13,7 +21,9 @@ const USAGE_ERROR = 2;
 /** Runs the command that `argv` (as of a shell, without node and script) names; resolves to the exit code. */
 export async function runProgram(argv: readonly string[], output = new Output()): Promise<number> {
   try {
-    await program(output).parseAsync([...argv], { from: 'user' });
+    const [first, ...rest] = argv;
+    const asked = first === 'help' ? [...rest, '--help'] : [...argv];
+    await program(output).parseAsync(asked, { from: 'user' });
     return SUCCESS;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? SUCCESS : USAGE_ERROR;
@@ -21,7 +31,7 @@ export async function runProgram(argv: readonly string[], output = new Output())
       output.complain(`error: ${error.message}`);
       return USAGE_ERROR;
     }
-    reportFailure(error, output);
+    if (!(error instanceof UnwellError)) reportFailure(error, output);
     return FAILURE;
   }
 }
@@ -29,14 +39,22 @@ export async function runProgram(argv: readonly string[], output = new Output())
 function program(output: Output): Command {
   const root = new Command('petstore')
     .description('The pet-store service and its operator’s tools.')
+    .version(VERSION)
     .addCommand(serveCommand(output))
     .addCommand(migrateCommand(output))
     .addCommand(seedCommand(output))
     .addCommand(keysCommand(output))
-    .addCommand(openapiCommand(output));
+    .addCommand(openapiCommand(output))
+    .addCommand(doctorCommand(output))
+    .addCommand(backupCommand(output))
+    .addCommand(restoreCommand(output))
+    .addCommand(newCommand(output));
+  root.addCommand(completionCommand(root, output));
   everyCommand(root, (command) => {
     command.exitOverride().allowExcessArguments(false);
     if (command.commands.length > 0) requireCommand(command);
+    else takesConfigFile(command);
+    showExamples(command);
     command.configureOutput({
       writeOut: (text) => output.raw(text),
       writeErr: (text) => output.complain(text),
@@ -49,10 +67,29 @@ function program(output: Output): Command {
 /** Commander would print the whole help where a usage error is to be one line. */
 function requireCommand(command: Command): void {
   command.argument('[command]').action((name: string | undefined) => {
-    const path = command.parent === null ? 'petstore' : `petstore ${command.name()}`;
-    const problem = name === undefined ? 'a command is missing' : `unknown command '${name}'`;
-    throw new UsageError(`${problem}; ${path} --help lists them`);
+    if (name === undefined && command.parent === null) command.help();
+    const path = pathOf(command);
+    if (name === undefined) throw new UsageError(`a command is missing; ${path} --help lists them`);
+    const meant = closest(
+      name,
+      command.commands.map((each) => each.name()),
+    );
+    const hint = meant === undefined ? '' : `; did you mean ${path} ${meant}?`;
+    throw new UsageError(`unknown command '${name}'${hint || `; ${path} --help lists them`}`);
   });
+}
+
+function showExamples(command: Command): void {
+  const examples = EXAMPLES[pathOf(command)];
+  if (examples === undefined) return;
+  command.addHelpText(
+    'after',
+    ['', 'Examples:', ...examples.map((line) => `  ${line}`)].join('\n'),
+  );
+}
+
+function pathOf(command: Command): string {
+  return command.parent === null ? 'petstore' : `${pathOf(command.parent)} ${command.name()}`;
 }
 
 function everyCommand(command: Command, visit: (command: Command) => void): void {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '../../test/support/eventually.js';
+import { freePort } from '../../test/support/free-port.js';
 import { Output } from './output.js';
 import { runProgram } from './program.js';
 
@@ -41,14 +42,30 @@ describe('petstore serve', () => {
       origin: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
       baseUrl: expect.stringMatching(/^http:\/\/localhost:\d+\/v1$/),
       docsUrl: expect.stringMatching(/\/docs$/),
+      metricsUrl: null,
+      database: `${directory}/petstore.db`,
       key: expect.stringMatching(/^psk_/),
     });
     const second = JSON.parse(await serve((out) => out.endsWith('}\n'), '--json'));
     expect(second).toMatchObject({ key: null });
   });
 
-  it('introduces itself with a curl line to whoever starts it first', async () => {
-    const out = await serve((text) => text.includes('Documentation: '));
+  it('introduces itself with a curl line, and what runs where, to whoever starts it first', async () => {
+    const out = await serve((text) => text.includes('curl'));
     expect(out).toMatch(/curl -i -H 'Authorization: Bearer psk_\w{49}' http:\/\/\S+\/v1\/pets\n/);
+    expect(out).toMatch(/API +http:\/\/localhost:\d+\/v1\n/);
+    expect(out).toMatch(/Documentation +http:\/\/localhost:\d+\/docs\n/);
+    expect(out).toContain(`${directory}/petstore.db (with 30 made-up animals)`);
+    expect(out).toMatch(/More keys +petstore keys issue /);
+  });
+
+  it('tells a person what runs where at every start, and of its animals at the first one only', async () => {
+    process.env['LOG_FORMAT'] = 'pretty';
+    process.env['METRICS_PORT'] = String(await freePort());
+    await serve((text) => text.includes('curl'));
+    const second = await serve((text) => text.includes('More keys'));
+    expect(second).toContain(`http://127.0.0.1:${process.env['METRICS_PORT']}/metrics\n`);
+    expect(second).toContain(`${directory}/petstore.db\n`);
+    expect(second).not.toMatch(/curl|psk_|made-up/);
   });
 });

@@ -5,6 +5,7 @@ import type { Output } from './output.js';
 
 export interface ServeOptions {
   workers: number;
+  demo: boolean;
   migrate?: true;
   json?: true;
 }
@@ -14,6 +15,7 @@ export function serveCommand(output: Output): Command {
   return new Command('serve')
     .description('serve the API until SIGTERM or SIGINT')
     .option('--workers <number>', 'processes to serve with, one for each core', workerCount, 1)
+    .option('--no-demo', 'add no made-up animals at the first start')
     .option('--migrate', 'bring the schema up to date first, also on PostgreSQL')
     .option('--json', 'print where it listens as JSON, and the log to standard error')
     .action((options: ServeOptions) => serve(options, output));

@@ -7,6 +7,7 @@ describe(loadConfig.name, () => {
   it('has a default for everything', () => {
     expect(loadConfig({})).toEqual({
       production: false,
+      settings: [],
       host: '127.0.0.1',
       port: 3000,
       databaseUrl: 'sqlite:./data/petstore.db',
@@ -26,6 +27,8 @@ describe(loadConfig.name, () => {
       shutdownGraceSeconds: 10,
       headersTimeoutSeconds: 10,
       requestTimeoutSeconds: 30,
+      sendTimeoutSeconds: 30,
+      shedAfterMs: 250,
       sunsetExtensionDays: 0,
     });
   });
@@ -76,6 +79,7 @@ describe(loadConfig.name, () => {
     ['PORT', '80a'],
     ['DATABASE_URL', 'mysql://x'],
     ['DATABASE_URL', 'sqlite:'],
+    ['DATABASE_URL', 'sqlite::memory:'],
     ['DATABASE_POOL_SIZE', '0'],
     ['REDIS_URL', 'http://x'],
     ['REDIS_URL', 'nonsense'],

@@ -2,6 +2,14 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { parse } from 'dotenv';
 
+/** Where OpenTelemetry sends spans, by its own variables (OTEL_...), of which these are all. */
+export interface Tracing {
+  protocol: OtlpProtocol;
+  variables: Record<string, string>;
+}
+export type OtlpProtocol = (typeof OTLP_PROTOCOLS)[number];
+const OTLP_PROTOCOLS = ['http/protobuf', 'http/json'] as const;
+
 export type LogFormat = 'json' | 'pretty';
 export type LogLevel = (typeof LOG_LEVELS)[number];
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -9,6 +17,8 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 /** Every setting of the service, validated. Nothing else reads the environment. */
 export abstract class Config {
   abstract readonly production: boolean;
+  /** Those of extensions, by their classes. */
+  abstract readonly settings: readonly object[];
   abstract readonly host: string;
   abstract readonly port: number;
   /** `sqlite:PATH` or `postgres://...`. */
@@ -34,7 +44,13 @@ export abstract class Config {
   abstract readonly shutdownGraceSeconds: number;
   abstract readonly headersTimeoutSeconds: number;
   abstract readonly requestTimeoutSeconds: number;
+  /** How long a client may take no byte of its answers. */
+  abstract readonly sendTimeoutSeconds: number;
+  /** So late the event loop may be, for a second on end, before requests are refused; 0: it may be any. */
+  abstract readonly shedAfterMs: number;
   abstract readonly sunsetExtensionDays: number;
+  /** Undefined: nothing is traced. */
+  abstract readonly tracing: Tracing | undefined;
 }
 
 /** All faults of a configuration at once, one per line. */
@@ -44,14 +60,27 @@ export class ConfigError extends Error {
   }
 }
 
-type Environment = Record<string, string | undefined>;
+/** SQLite's `:memory:` is that of one connection, and there are several. */
+const IN_A_FILE = 'a database in a file: one in memory could not keep an animal';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+/** Reads settings of somebody else's from the same environment, and says what is wrong with them. */
+export type SettingsReader = (environment: Environment) => {
+  settings: object;
+  faults: readonly string[];
+};
 
 /** @throws {ConfigError} naming every fault. */
-export function loadConfig(environment: Environment = withDotEnv(process.env)): Config {
+export function loadConfig(
+  environment: Environment = withDotEnv(process.env),
+  readers: readonly SettingsReader[] = [],
+): Config {
   const read = new Reader(environment);
+  const further = readers.map((reader) => reader(environment));
   const production = environment['NODE_ENV'] === 'production';
   const config: Config = {
     production,
+    settings: further.map(({ settings }) => settings),
     host: read.text('HOST') ?? '127.0.0.1',
     port: read.integer('PORT', 3000, 0, 65_535),
     databaseUrl: read.databaseUrl('DATABASE_URL', 'sqlite:./data/petstore.db'),
@@ -71,12 +100,16 @@ export function loadConfig(environment: Environment = withDotEnv(process.env)): 
     shutdownGraceSeconds: read.integer('SHUTDOWN_GRACE_SECONDS', 10, 1, 3_600),
     headersTimeoutSeconds: read.integer('HEADERS_TIMEOUT_SECONDS', 10, 1, 3_600),
     requestTimeoutSeconds: read.integer('REQUEST_TIMEOUT_SECONDS', 30, 1, 3_600),
+    shedAfterMs: read.integer('SHED_AFTER_MS', 250, 0, 60_000),
+    sendTimeoutSeconds: read.integer('SEND_TIMEOUT_SECONDS', 30, 1, 3_600),
     sunsetExtensionDays: read.integer('SUNSET_EXTENSION_DAYS', 0, 0, 36_500),
+    tracing: read.tracing(),
   };
   if (config.headersTimeoutSeconds > config.requestTimeoutSeconds) {
     read.faults.push('HEADERS_TIMEOUT_SECONDS must not be greater than REQUEST_TIMEOUT_SECONDS');
   }
-  if (read.faults.length > 0) throw new ConfigError(read.faults);
+  const faults = [...read.faults, ...further.flatMap((each) => each.faults)];
+  if (faults.length > 0) throw new ConfigError(faults);
   return config;
 }
 
@@ -138,6 +171,7 @@ class Reader {
   databaseUrl(name: string, fallback: string): string {
     const text = this.text(name);
     if (text === undefined) return fallback;
+    if (text === 'sqlite::memory:') return this.fault(name, IN_A_FILE, fallback);
     if (text.startsWith('sqlite:') && text.length > 'sqlite:'.length) return text;
     if (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text)) return text;
     // The value itself may hold a password, so it is not repeated.
@@ -166,6 +200,22 @@ class Reader {
     return entries.every((entry) => URL.canParse(entry) && new URL(entry).origin === entry)
       ? entries
       : this.fault(name, 'a comma list of exact origins such as https://app.example.com', []);
+  }
+
+  /** OpenTelemetry's own variables. An endpoint turns tracing on. */
+  tracing(): Tracing | undefined {
+    const exporter = this.oneOf('OTEL_TRACES_EXPORTER', ['otlp', 'none'] as const, 'otlp');
+    const general = this.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:']);
+    const endpoint = this.url('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', ['http:', 'https:']) ?? general;
+    const ofAll = this.oneOf('OTEL_EXPORTER_OTLP_PROTOCOL', OTLP_PROTOCOLS, 'http/protobuf');
+    const protocol = this.oneOf('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', OTLP_PROTOCOLS, ofAll);
+    const isDisabled = this.text('OTEL_SDK_DISABLED')?.toLowerCase() === 'true';
+    const isMeant = endpoint !== undefined || this.text('OTEL_TRACES_EXPORTER') === 'otlp';
+    if (isDisabled || exporter === 'none' || !isMeant) return undefined;
+    const variables = Object.entries(this.environment).filter(
+      (entry): entry is [string, string] => entry[0].startsWith('OTEL_') && entry[1] !== undefined,
+    );
+    return { protocol, variables: Object.fromEntries(variables) };
   }
 
   private fault<T>(name: string, expected: string, fallback: T): T {

@@ -2,7 +2,7 @@ import type { ValueTransformer } from 'typeorm';
 
 /** int64 on both engines: PostgreSQL's driver gives strings, SQLite's Numbers or BigInts. */
 export const bigintColumn: ValueTransformer = {
-  to: (value: bigint | null | undefined) => value?.toString(),
+  to: (value: bigint | null | undefined) => value?.toString() ?? value,
   from: (value: string | number | bigint | null) => (value === null ? null : BigInt(value)),
 };
 

@@ -1,18 +1,24 @@
-import type { Database } from 'better-sqlite3';
-import {
-  DataSource,
-  type DataSourceOptions,
-  type EntitySchema,
-  type MigrationInterface,
-} from 'typeorm';
+import { type DataSource, type DataSourceOptions, type EntitySchema } from 'typeorm';
+import { type GuestMigrations, type MigrationClass, ownMigrations } from './guest-migrations.js';
 import { CreateSchema1764633600000 } from './migrations/1764633600000-create-schema.js';
-import { prepareConnection } from './sqlite.connection.js';
+import { AddKeySuccession1764806400000 } from './migrations/1764806400000-add-key-succession.js';
+import { AddAuditRecords1764892800000 } from './migrations/1764892800000-add-audit-records.js';
+import { AddUsageHistory1764979200000 } from './migrations/1764979200000-add-usage-history.js';
+import { PostgresDataSource } from './postgres/postgres.data-source.js';
+import { SqliteClaim } from './sqlite/sqlite.claim.js';
+import { ExactDatabase } from './sqlite/sqlite.connection.js';
+import { SqliteDataSource } from './sqlite/sqlite.data-source.js';
 
-export type MigrationClass = new () => MigrationInterface;
 export type EntityClass = (new () => object) | string | EntitySchema;
 
-const MIGRATIONS: readonly MigrationClass[] = [CreateSchema1764633600000];
+const MIGRATIONS: readonly MigrationClass[] = [
+  CreateSchema1764633600000,
+  AddKeySuccession1764806400000,
+  AddAuditRecords1764892800000,
+  AddUsageHistory1764979200000,
+];
 
+export const MIGRATIONS_TABLE = 'migrations';
 const CONNECT_TIMEOUT_MS = 2_000;
 const STATEMENT_TIMEOUT_MS = 3_000;
 
@@ -21,17 +27,17 @@ export interface DataSourceSettings {
   url: string;
   poolSize: number;
   entities?: readonly EntityClass[];
-  /** Of guest modules, after those of the service itself. */
-  migrations?: readonly MigrationClass[];
+  /** Of guests, after those of the service itself. */
+  guests?: readonly GuestMigrations[];
 }
 
 /** The one place that tells the engines apart by their URL. Schema comes from migrations alone. */
 export function dataSourceOptions(settings: DataSourceSettings): DataSourceOptions {
-  const { url, poolSize, entities = [], migrations = [] } = settings;
+  const { url, poolSize, entities = [], guests = [] } = settings;
   const common = {
     entities: [...entities],
-    migrations: [...MIGRATIONS, ...migrations],
-    migrationsTableName: 'migrations',
+    migrations: allMigrations(guests),
+    migrationsTableName: MIGRATIONS_TABLE,
     migrationsTransactionMode: 'all' as const,
     synchronize: false,
     logging: false,
@@ -40,8 +46,10 @@ export function dataSourceOptions(settings: DataSourceSettings): DataSourceOptio
     return {
       ...common,
       type: 'better-sqlite3',
-      database: url.slice('sqlite:'.length),
-      prepareDatabase: (database) => prepareConnection(database as Database),
+      database: pathOf(url),
+      driver: ExactDatabase,
+      // The connection keeps them, for all query runners.
+      statementCacheSize: 0,
     };
   }
   return {
@@ -61,16 +69,44 @@ export function dataSourceOptions(settings: DataSourceSettings): DataSourceOptio
   };
 }
 
-/** A DataSource whose schema builder knows that SQLite generates ids of the type INTEGER alone. */
+function allMigrations(guests: readonly GuestMigrations[]): MigrationClass[] {
+  return [...MIGRATIONS, ...guests.flatMap(ownMigrations)];
+}
+
+/** As the database knows them once they ran. */
+export function migrationNames(guests: readonly GuestMigrations[]): string[] {
+  return allMigrations(guests).map((Migration) => new Migration().name ?? Migration.name);
+}
+
+/** TypeORM's, with the guarantees for transactions that both engines give. */
 export function createDataSource(options: DataSourceOptions): DataSource {
-  const dataSource = new DataSource(options);
-  if (options.type === 'better-sqlite3') {
-    const { driver } = dataSource;
-    const normalizeType = driver.normalizeType.bind(driver);
-    driver.normalizeType = (column) =>
-      'isGenerated' in column && column.isGenerated ? 'integer' : normalizeType(column);
+  switch (options.type) {
+    case 'better-sqlite3':
+      return new SqliteDataSource(options);
+    case 'postgres':
+      return new PostgresDataSource(options);
+    default:
+      throw new Error(`There is no engine for a database of the type ${options.type}`);
   }
-  return dataSource;
+}
+
+export type DatabaseClaim = SqliteClaim;
+
+/**
+ * Says that this process, or the workers that it starts, serve the database; several may on PostgreSQL.
+ * @throws {DatabaseServedError} where another server has it
+ */
+export function claimDatabase(url: string): DatabaseClaim | undefined {
+  return isEmbedded(url) ? SqliteClaim.take(pathOf(url)) : undefined;
+}
+
+/** Undefined where the database is not a file. */
+export function fileOf(url: string): string | undefined {
+  return isEmbedded(url) ? pathOf(url) : undefined;
+}
+
+function pathOf(url: string): string {
+  return url.slice('sqlite:'.length);
 }
 
 /** Whether the database is the embedded default, which belongs to this one server. */

@@ -2,21 +2,44 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { Config } from '../config/config.js';
-import {
-  createDataSource,
-  dataSourceOptions,
-  isEmbedded,
-  type MigrationClass,
-} from './data-source-options.js';
+import { createDataSource, dataSourceOptions } from './data-source-options.js';
+import type { GuestMigrations } from './guest-migrations.js';
+import { Metrics } from '../telemetry/metrics.js';
+import { Traces } from '../telemetry/traces.js';
 import { Engine } from './engine.js';
+import { ObservedEngine } from './observed.engine.js';
 import { Poller } from './poller.js';
-import { PostgresEngine } from './postgres.engine.js';
-import { SqliteEngine } from './sqlite.engine.js';
+import type { PostgresDataSource } from './postgres/postgres.data-source.js';
+import { PostgresEngine } from './postgres/postgres.engine.js';
+import { SqliteDataSource } from './sqlite/sqlite.data-source.js';
+import { SqliteEngine } from './sqlite/sqlite.engine.js';
+
+/** What TypeORM says to the database, in as many words as a guest likes. */
+const GUESTS = 'typeorm';
+
+/** Who does not measure does not pay for it. */
+function openEngine(
+  dataSource: DataSource,
+  { metricsPort }: Config,
+  metrics: Metrics,
+  traces: Traces | undefined,
+): Engine {
+  const isSqlite = dataSource instanceof SqliteDataSource;
+  const engine = isSqlite
+    ? new SqliteEngine(dataSource)
+    : new PostgresEngine(dataSource as PostgresDataSource);
+  if (metricsPort === 0 && traces === undefined) return engine;
+  const system = isSqlite ? 'sqlite' : 'postgresql';
+  const observed = new ObservedEngine(engine, metrics, traces, system);
+  dataSource.subscribers.push({
+    afterQuery: ({ executionTime = 0 }) => observed.ran(GUESTS, performance.now() - executionTime),
+  });
+  return observed;
+}
 
 @Module({})
 export class DatabaseModule {
-  /** @param migrations of guest modules */
-  static forRoot(migrations: readonly MigrationClass[] = []): DynamicModule {
+  static forRoot(guests: readonly GuestMigrations[] = []): DynamicModule {
     return {
       module: DatabaseModule,
       global: true,
@@ -27,10 +50,11 @@ export class DatabaseModule {
             ...dataSourceOptions({
               url: config.databaseUrl,
               poolSize: config.databasePoolSize,
-              migrations,
+              guests,
             }),
             autoLoadEntities: true,
-            retryAttempts: 0,
+            // What cannot be reached is said once, by whoever starts us.
+            toRetry: () => false,
           }),
           dataSourceFactory: (options) => Promise.resolve(createDataSource(options!)),
         }),
@@ -39,11 +63,8 @@ export class DatabaseModule {
         Poller,
         {
           provide: Engine,
-          inject: [DataSource, Config],
-          useFactory: (dataSource: DataSource, config: Config) =>
-            isEmbedded(config.databaseUrl)
-              ? new SqliteEngine(dataSource)
-              : new PostgresEngine(dataSource),
+          inject: [DataSource, Config, Metrics, { token: Traces, optional: true }],
+          useFactory: openEngine,
         },
       ],
       exports: [Engine, Poller],

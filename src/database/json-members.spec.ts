@@ -17,6 +17,8 @@ const TEXTS = [
   `"${'y'.repeat(300)}`,
 ];
 
+const asText = (value: string | bigint | null) => (value === null ? null : String(value));
+
 describe('an object made of a row', () => {
   const database = new Sqlite(':memory:');
   database.exec('CREATE TABLE words (id integer PRIMARY KEY, text text, kind text)');
@@ -41,5 +43,26 @@ describe('an object made of a row', () => {
     database.exec("DELETE FROM words; INSERT INTO words VALUES (1, 'cat', NULL)");
     expect(select.get()).toBe('{"id":1,"text":"cat"}');
     expect(write(['1', 'cat', null])).toBe('{"id":1,"text":"cat"}');
+  });
+
+  it('has as many parts as there are members, however many are optional', () => {
+    const types = ['integer', 'string', 'word'] as const;
+    const optional = Array.from({ length: 12 }, (_, index) => ({
+      ...{ name: `m${index}`, column: `c${index}`, type: types[index % 3]! },
+      isOptional: true as const,
+    }));
+    const members: JsonMembers = [WORD[0]!, ...optional];
+    const expression = jsonExpression(members);
+    expect(expression.length).toBeLessThan(1_000);
+    const values = [7n, 'x "y"', 'z'];
+    for (let present = 0; present < 2 ** 12; present += 7) {
+      const row = optional.map((_, index) => (present & (1 << index) ? values[index % 3]! : null));
+      const columns = optional.map(({ column }) => `? AS ${column}`);
+      const made = database
+        .prepare(`SELECT ${expression} FROM (SELECT 1 AS id, ${columns.join()})`)
+        .pluck()
+        .get(...row);
+      expect(made).toBe(jsonWriter(members)(['1', ...row.map(asText)]));
+    }
   });
 });

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
-import type { DataSource } from 'typeorm';
+import { type DataSource, MigrationExecutor } from 'typeorm';
 import { createDataSource } from './data-source-options.js';
+import { ownerOf } from './guest-migrations.js';
 import { isBusy } from './outage.js';
 
 /** Any number, the same on every node: two of them must not migrate at once. */
@@ -28,9 +29,27 @@ async function runMigrations(dataSource: DataSource): Promise<string[]> {
   return ran.map(({ name }) => name);
 }
 
-/** Whether the schema is behind this version of the service. */
-export function isSchemaBehind(dataSource: DataSource): Promise<boolean> {
-  return dataSource.showMigrations();
+/** The operator has to bring the schema up to date first. */
+export class SchemaBehindError extends Error {
+  constructor(pending: readonly string[]) {
+    const owners = new Set(pending.map((migration) => ownerOf(migration).owner));
+    const behind = Array.from(owners, (owner) =>
+      owner === undefined ? 'this version' : `the extension ${owner}`,
+    );
+    super(`The database schema is behind ${behind.join(' and ')}: run "petstore migrate" first`);
+  }
+}
+
+/**
+ * Migrates the embedded default, which belongs to this one server, and another database where that is
+ * wished. Resolves to the names of what ran.
+ * @throws {SchemaBehindError} where it is not wished, and has to be
+ */
+export async function ensureSchema(dataSource: DataSource, mayMigrate: boolean): Promise<string[]> {
+  if (mayMigrate || dataSource.options.type !== 'postgres') return migrate(dataSource);
+  const pending = await new MigrationExecutor(dataSource).getPendingMigrations();
+  if (pending.length > 0) throw new SchemaBehindError(pending.map(({ name }) => name));
+  return [];
 }
 
 /** PostgreSQL's lock is bound to a session, which is held meanwhile. */

@@ -1,4 +1,4 @@
-import { isBusy, isOutage } from './outage.js';
+import { isBusy, isHeld, isOutage, isStale } from './outage.js';
 
 const withCode = (code: string) => Object.assign(new Error('x'), { code });
 
@@ -10,6 +10,8 @@ describe(isOutage.name, () => {
     'SQLITE_FULL',
     'SQLITE_READONLY',
     'SQLITE_CANTOPEN',
+    'SQLITE_CORRUPT',
+    'SQLITE_NOTADB',
     'ECONNREFUSED',
     'ECONNRESET',
     'ETIMEDOUT',
@@ -51,4 +53,24 @@ describe(isBusy.name, () => {
     expect(isBusy(withCode('SQLITE_FULL'))).toBe(false);
     expect(isBusy(new Error('busy'))).toBe(false);
   });
+});
+
+describe(isHeld.name, () => {
+  it('knows a row that another unit of work holds', () => {
+    expect(isHeld(withCode('55P03'))).toBe(true);
+    expect(isHeld(withCode('57014'))).toBe(false);
+    expect(isHeld(new Error('held'))).toBe(false);
+  });
+});
+
+describe(isStale.name, () => {
+  it.each(['0A000', '26000'])('takes %s for what was prepared before', (code) => {
+    expect(isStale(withCode(code))).toBe(true);
+    expect(isStale({ driverError: withCode(code) })).toBe(true);
+  });
+
+  it.each([withCode('42703'), withCode('57014'), new Error('x')])(
+    'takes nothing else for it: %p',
+    (error) => expect(isStale(error)).toBe(false),
+  );
 });

@@ -1,6 +1,7 @@
 /** Classes of SQLSTATE (PostgreSQL, appendix A) and codes of SQLite and Node that pass by themselves. */
 const SQLSTATE_OUTAGE = /^(?:(?:08|40|53|58)...|57P0.|57014|25006|55P03)$/;
-const SQLITE_OUTAGE = /^SQLITE_(?:BUSY|LOCKED|IOERR|FULL|READONLY|CANTOPEN|PROTOCOL|NOMEM)/;
+const SQLITE_OUTAGE =
+  /^SQLITE_(?:BUSY|LOCKED|IOERR|FULL|READONLY|CANTOPEN|PROTOCOL|NOMEM|CORRUPT|NOTADB)/;
 const NETWORK_OUTAGE = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -15,6 +16,9 @@ const NETWORK_OUTAGE = new Set([
 const DRIVER_OUTAGE =
   /^(?:Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error)/;
 
+/** No connection is made: it broke, its user is refused, there is no such database, none is free, not now. */
+const SQLSTATE_CONNECTION = /^(?:08...|28...|3D000|53300|57P0.)$/;
+
 interface DriverError {
   code?: unknown;
   message?: unknown;
@@ -27,11 +31,33 @@ export function isBusy(error: unknown): boolean {
   return String(toDriverError(error).code).startsWith('SQLITE_BUSY');
 }
 
+/** A lock was not to be had in the time that was given for it. */
+export function isHeld(error: unknown): boolean {
+  return toDriverError(error).code === '55P03';
+}
+
+/**
+ * What was prepared on a connection is no longer there, or no longer fits: the schema was changed, or the
+ * statement that others were to use could not be prepared.
+ */
+export function isStale(error: unknown): boolean {
+  const { code } = toDriverError(error);
+  return code === '0A000' || code === '26000';
+}
+
 /** Whether the database, and not the service or its caller, is why a statement failed. */
 export function isOutage(error: unknown): boolean {
   const { code, message } = toDriverError(error);
   if (typeof code !== 'string') return DRIVER_OUTAGE.test(String(message));
   return NETWORK_OUTAGE.has(code) || SQLITE_OUTAGE.test(code) || SQLSTATE_OUTAGE.test(code);
+}
+
+/** Why there is no connection to the database, in a few words; undefined where that is not what failed. */
+export function connectionFailure(error: unknown): string | undefined {
+  const { code, message } = toDriverError(error);
+  if (typeof code !== 'string') return DRIVER_OUTAGE.exec(String(message))?.input;
+  if (NETWORK_OUTAGE.has(code)) return code;
+  return SQLSTATE_CONNECTION.test(code) ? String(message) : undefined;
 }
 
 function toDriverError(error: unknown): DriverError {

@@ -1,61 +1,174 @@
+import { FakeClock } from '../../test/support/clock.js';
+import type { Logger } from '../telemetry/logger.js';
+import type { Engine } from './engine.js';
 import { Poller } from './poller.js';
 
+const locked = () => Promise.reject(Object.assign(new Error('locked'), { code: '55P03' }));
+
 describe(Poller.name, () => {
-  const logger = {
-    fatal: jest.fn(),
-    error: jest.fn(),
-    warn: jest.fn(),
-    info: jest.fn(),
-    debug: jest.fn(),
-    flush: jest.fn(),
-    request: jest.fn(),
-  };
+  const logger = { error: jest.fn(), info: jest.fn() };
+  let clock: FakeClock;
+  let databaseNowMs: number;
+  let away: boolean;
   let poller: Poller;
   beforeEach(() => {
     jest.useFakeTimers();
     jest.clearAllMocks();
-    poller = new Poller(logger);
+    clock = new FakeClock();
+    databaseNowMs = 1_000_000_000;
+    away = false;
+    const observe = () =>
+      away ? Promise.reject(new Error('gone')) : Promise.resolve([{ nowMs: databaseNowMs }]);
+    poller = new Poller({ observe } as unknown as Engine, clock, logger as unknown as Logger);
   });
   afterEach(() => {
     poller.onApplicationShutdown();
     jest.useRealTimers();
   });
 
+  /** Time goes on for this process and for the database. */
+  async function pass(ms: number): Promise<void> {
+    databaseNowMs += ms;
+    await jest.advanceTimersByTimeAsync(ms);
+  }
+
   it('looks three times a second: a change is in force well within one', async () => {
     const look = jest.fn(() => Promise.resolve());
     poller.watch(look);
-    poller.onApplicationBootstrap();
-    await jest.advanceTimersByTimeAsync(950);
-    expect(look).toHaveBeenCalledTimes(3);
+    await poller.onApplicationBootstrap();
+    expect(look).toHaveBeenCalledTimes(1);
+    await pass(950);
+    expect(look).toHaveBeenCalledTimes(4);
   });
 
-  it('says once that the database cannot be read, for how long, and that it can again', async () => {
-    let away = true;
-    poller.watch(() => (away ? Promise.reject(new Error('gone')) : Promise.resolve()));
-    poller.onApplicationBootstrap();
-    expect(poller.blindForMs).toBe(0);
-    await jest.advanceTimersByTimeAsync(3_000);
-    expect(logger.error).toHaveBeenCalledTimes(1);
-    expect(poller.blindForMs).toBeGreaterThanOrEqual(2_500);
+  it('asks for all there is first, then for what came since, and what was committed late', async () => {
+    const look = jest.fn<Promise<void>, [number | undefined]>(() => Promise.resolve());
+    poller.watch(look);
+    await poller.onApplicationBootstrap();
+    const first = databaseNowMs;
+    await pass(300);
+    expect(look.mock.calls).toEqual([[undefined], [first - 10_000]]);
+  });
+
+  it.each([
+    ['stood still', 0],
+    ['stood still, and the clock of the database was set back', -3_600_000],
+    ['stood still, and the clock of the database was set forward', 3_600_000],
+  ])('misses nothing of the time that the process %s', async (_what, setMs) => {
+    const look = jest.fn<Promise<void>, [number | undefined]>(() => Promise.resolve());
+    poller.watch(look);
+    await poller.onApplicationBootstrap();
+    const seen = databaseNowMs;
+    databaseNowMs += 60_000 + setMs;
+    clock.advance(60_300);
+    await pass(300);
+    const expected = Math.min(seen, seen + setMs) - 10_000;
+    expect(look.mock.lastCall![0]).toBeLessThanOrEqual(expected);
+    expect(look.mock.lastCall![0]).toBeGreaterThan(expected - 1_000);
+  });
+
+  it('asks again for what a look has failed to see', async () => {
+    const look = jest.fn<Promise<void>, [number | undefined]>(() => Promise.resolve());
+    poller.watch(look);
+    await poller.onApplicationBootstrap();
+    const seen = databaseNowMs;
+    away = true;
+    await pass(20_000);
     away = false;
-    await jest.advanceTimersByTimeAsync(300);
-    expect(poller.blindForMs).toBe(0);
+    await pass(100);
+    expect(look).toHaveBeenCalledTimes(2);
+    expect(look.mock.lastCall![0]).toBeLessThanOrEqual(seen - 10_000);
+  });
+
+  it('asks for all there is after very long', async () => {
+    const look = jest.fn<Promise<void>, [number | undefined]>(() => Promise.resolve());
+    poller.watch(look);
+    await poller.onApplicationBootstrap();
+    clock.advance(601_000);
+    await pass(300);
+    expect(look.mock.calls).toEqual([[undefined], [undefined]]);
+  });
+
+  it('vouches for what was seen for less than a second', async () => {
+    const watch = poller.watch(() => Promise.resolve());
+    expect(watch.isCurrent).toBe(false);
+    await poller.onApplicationBootstrap();
+    expect(watch.isCurrent).toBe(true);
+    away = true;
+    await pass(800);
+    expect(watch.isCurrent).toBe(true);
+    await pass(100);
+    expect(watch.isCurrent).toBe(false);
+    away = false;
+    await pass(100);
+    expect(watch.isCurrent).toBe(true);
+  });
+
+  it('vouches for nothing the moment that a process goes on which stood still', async () => {
+    const watch = poller.watch(() => Promise.resolve());
+    await poller.onApplicationBootstrap();
+    clock.advance(1_000);
+    expect(watch.isCurrent).toBe(false);
+    expect(watch.unseenForMs).toBe(1_000);
+    await pass(300);
+    expect(watch.isCurrent).toBe(true);
+  });
+
+  it('vouches for a table that another transaction has locked, since nobody can change it, for a minute', async () => {
+    let look: () => Promise<void> = () => Promise.resolve();
+    const watch = poller.watch(() => look());
+    await poller.onApplicationBootstrap();
+    look = locked;
+    await pass(10_000);
+    expect(watch.isCurrent).toBe(true);
+    await pass(52_000);
+    expect(watch.isCurrent).toBe(false);
+    look = () => Promise.resolve();
+    await pass(300);
+    expect(watch.isCurrent).toBe(true);
+  });
+
+  it('does not vouch for a locked table that it had lost sight of before', async () => {
+    let look: () => Promise<void> = () => Promise.resolve();
+    const watch = poller.watch(() => look());
+    await poller.onApplicationBootstrap();
+    clock.advance(1_000);
+    look = locked;
+    await pass(1_000);
+    expect(watch.isCurrent).toBe(false);
+  });
+
+  it('sees what is not locked', async () => {
+    poller.watch(locked);
+    const watch = poller.watch(() => Promise.resolve());
+    await poller.onApplicationBootstrap();
+    expect(watch.isCurrent).toBe(true);
+  });
+
+  it('says once that the database cannot be read, and that it can again', async () => {
+    poller.watch(() => Promise.resolve());
+    await poller.onApplicationBootstrap();
+    away = true;
+    await pass(3_000);
+    expect(logger.error).toHaveBeenCalledTimes(1);
+    away = false;
+    await pass(300);
     expect(logger.info).toHaveBeenCalledTimes(1);
   });
 
   it('does not look before the last look is over, nor after the end', async () => {
     const look = jest.fn(() => new Promise<void>(() => undefined));
     poller.watch(look);
-    poller.onApplicationBootstrap();
-    await jest.advanceTimersByTimeAsync(5_000);
+    void poller.onApplicationBootstrap();
+    await pass(5_000);
     expect(look).toHaveBeenCalledTimes(1);
     poller.onApplicationShutdown();
-    await jest.advanceTimersByTimeAsync(5_000);
+    await pass(5_000);
     expect(look).toHaveBeenCalledTimes(1);
   });
 
-  it('does nothing where there is nothing to look at', () => {
-    poller.onApplicationBootstrap();
+  it('does nothing where there is nothing to look at', async () => {
+    await poller.onApplicationBootstrap();
     expect(jest.getTimerCount()).toBe(0);
   });
 });

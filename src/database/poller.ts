@@ -4,38 +4,65 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { Logger } from '../telemetry/logger.js';
+import { Clock } from '../time/clock.js';
+import { Stopwatch } from '../time/stopwatch.js';
+import { Engine } from './engine.js';
+import { isHeld } from './outage.js';
+import { Statement } from './statement.js';
 
 /** What the command line or another node changed is in force within a second: two looks, and some slack. */
 const INTERVAL_MS = 300;
+const INTERVAL_WHILE_FAILING_MS = 100;
+/** What is remembered counts for so long from the beginning of the last look that was complete. */
+const CURRENT_MS = 900;
+/** A transaction may be committed so long after the moment that it has written down as its own. */
+const LATE_COMMIT_MS = 10_000;
+/** After a longer gap it is less work to forget everything than to ask what has changed. */
+const LONGEST_GAP_MS = 600_000;
+/** Who holds a lock keeps others from changing anything, but may have been late for a change before it. */
+const LONGEST_LOCK_MS = 60_000;
+
+const NOW = new Statement<{ nowMs: number | string }>(
+  'poller.now',
+  ({ nowMs }) => `SELECT ${nowMs} AS "nowMs"`,
+);
+
 /**
- * A look asks for the changes of this long, over and over: a transaction may be committed some time after
- * the moment that it has written down as its own.
+ * Takes in what has changed since `sinceMs` by the database's clock, as rows say it of themselves; all
+ * there is where it is undefined. Rejects where it could not.
  */
-export const CHANGE_OVERLAP_MS = 10_000;
+export type Look = (sinceMs: number | undefined) => Promise<void>;
 
-export type Look = () => Promise<void>;
-
-/** Looks for changes that others made in the database, one look after the other. */
+/**
+ * Looks for changes that others made in the database, one look after the other.
+ *
+ * A look asks for what has changed since the beginning of the last one that was complete, and for some
+ * seconds more, since a transaction may be committed after the moment that it wrote down. So what
+ * happened while this process stood still, or the database was out of reach, is seen by the first look
+ * after. How long that was is measured here as well: the database's clock may have been set back.
+ */
 @Injectable()
 export class Poller implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly looks: Look[] = [];
+  private readonly watches: Watch[] = [];
   private timer: NodeJS.Timeout | undefined;
   private stopped = false;
-  private failingSince: number | undefined;
+  private failing = false;
 
-  constructor(private readonly logger: Logger) {}
+  constructor(
+    private readonly engine: Engine,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {}
 
-  watch(look: Look): void {
-    this.looks.push(look);
+  watch(look: Look): Watch {
+    const watch = new Watch(look);
+    this.watches.push(watch);
+    return watch;
   }
 
-  /** For how long the database could not be read: milliseconds, 0 where the last look succeeded. */
-  get blindForMs(): number {
-    return this.failingSince === undefined ? 0 : performance.now() - this.failingSince;
-  }
-
-  onApplicationBootstrap(): void {
-    if (this.looks.length > 0) this.schedule();
+  /** The first look is over before the first request comes. */
+  async onApplicationBootstrap(): Promise<void> {
+    if (this.watches.length > 0) await this.lookAround();
   }
 
   onApplicationShutdown(): void {
@@ -43,26 +70,75 @@ export class Poller implements OnApplicationBootstrap, OnApplicationShutdown {
     clearTimeout(this.timer);
   }
 
-  private schedule(): void {
-    if (!this.stopped) this.timer = setTimeout(() => void this.lookAround(), INTERVAL_MS).unref();
+  private schedule(ms: number): void {
+    if (!this.stopped) this.timer = setTimeout(() => void this.lookAround(), ms).unref();
   }
 
   private async lookAround(): Promise<void> {
-    const startedAt = performance.now();
     try {
-      for (const look of this.looks) await look();
-      if (this.failingSince !== undefined) this.logger.info({}, 'The database can be read again');
-      this.failingSince = undefined;
+      const begun = new Stopwatch(this.clock);
+      const [row] = await this.engine.observe(NOW);
+      let locked: Error | undefined;
+      for (const watch of this.watches) {
+        locked = (await watch.look(begun, Number(row!.nowMs))) ?? locked;
+      }
+      if (locked !== undefined) throw locked;
+      if (this.failing) this.logger.info({}, 'The database can be read again');
+      this.failing = false;
     } catch (err) {
+      if (this.stopped) return;
       // Said once: an outage is one event, however often it is noticed.
-      if (this.failingSince === undefined) {
+      if (!this.failing) {
         this.logger.error(
           { err },
           'The database cannot be read; answering from memory where possible',
         );
       }
-      this.failingSince ??= startedAt;
+      this.failing = true;
     }
-    this.schedule();
+    this.schedule(this.failing ? INTERVAL_WHILE_FAILING_MS : INTERVAL_MS);
+  }
+}
+
+/** What one look has seen, and when. */
+export class Watch {
+  /** Runs from the beginning of the last look that was complete. */
+  private seen: Stopwatch | undefined;
+  /** That moment by the database's clock. */
+  private seenMs = 0;
+  /** Like `seen`, or from when the table was found locked: nobody else could have changed it. */
+  private current: Stopwatch | undefined;
+
+  constructor(private readonly take: Look) {}
+
+  /** Whether what was seen still counts. */
+  get isCurrent(): boolean {
+    return this.current !== undefined && this.current.elapsedMs < CURRENT_MS;
+  }
+
+  /** How long ago the last complete look began; Infinity where there was none. */
+  get unseenForMs(): number {
+    return this.seen?.elapsedMs ?? Infinity;
+  }
+
+  /** @returns the error, where another transaction has locked what there is to see */
+  async look(begun: Stopwatch, nowMs: number): Promise<Error | undefined> {
+    try {
+      await this.take(this.sinceMs(nowMs));
+    } catch (error) {
+      if (!isHeld(error)) throw error;
+      if (this.isCurrent && this.unseenForMs < LONGEST_LOCK_MS) this.current = begun;
+      return error as Error;
+    }
+    this.seen = begun;
+    this.seenMs = nowMs;
+    this.current = begun;
+    return undefined;
+  }
+
+  private sinceMs(nowMs: number): number | undefined {
+    const gapMs = this.unseenForMs;
+    if (gapMs > LONGEST_GAP_MS) return undefined;
+    return Math.min(this.seenMs, Math.floor(nowMs - gapMs)) - LATE_COMMIT_MS;
   }
 }

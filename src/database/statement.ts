@@ -6,6 +6,25 @@ export interface Dialect {
   readonly json: (members: JsonMembers) => string;
   /** The database's clock, the same for all who use it: Unix milliseconds. */
   readonly nowMs: string;
+  /** The members of a JSON object of numbers, as rows of `name` and `value`. */
+  readonly members: (object: string) => string;
+  /** The elements of a JSON array, as rows of `value` under that name; `value ->> 0` is the first of one. */
+  readonly elements: (array: string, name: string) => string;
+  /** Locks the rows of `table` that a subselect finds, and leaves out those that others have locked. */
+  readonly skipLocked: (table: string) => string;
+}
+
+/** How a statement does for many sets of parameters what it does for one, where an engine has a use for that. */
+export interface ForMany {
+  /** What the parameters are, in their order. */
+  readonly columns: Readonly<Record<string, 'text' | 'bigint'>>;
+  /**
+   * @param given a relation of these columns, a row for each set of parameters, and of `place`, by which
+   *   the rows are numbered from 1 on
+   */
+  readonly text: (given: string, dialect: Dialect) => string;
+  /** Whether each result row names as its `place` whose it is; otherwise each set has one, in their order. */
+  readonly isNumbered?: true;
 }
 
 /**
@@ -23,6 +42,7 @@ export class Statement<Row = unknown> {
     readonly text: (dialect: Dialect) => string,
     /** What the rows are as JSON, where they are JSON texts instead of objects. */
     readonly json: JsonMembers | undefined = undefined,
+    readonly many: ForMany | undefined = undefined,
   ) {}
 
   /**
@@ -34,8 +54,9 @@ export class Statement<Row = unknown> {
     name: string,
     members: JsonMembers,
     text: (json: string) => string,
+    many?: ForMany,
   ): Statement<string> {
-    return new Statement<string>(name, ({ json }) => text(json(members)), members);
+    return new Statement<string>(name, ({ json }) => text(json(members)), members, many);
   }
 }
 
@@ -45,6 +66,15 @@ export type Parameter = string | number | bigint | null;
 export interface Step {
   statement: Statement;
   parameters: readonly Parameter[];
+  /** Rather than wait for a row that another unit of work holds, it fails with `HeldError`. */
+  isImpatient?: boolean;
+}
+
+/** Another unit of work, of whichever node, holds the row. */
+export class HeldError extends Error {
+  constructor(cause?: unknown) {
+    super('Another unit of work holds the row', { cause });
+  }
 }
 
 /**
@@ -58,4 +88,15 @@ export type Work<Result> = Generator<Step, Result, unknown[]>;
 /** Within a unit of work: `const rows = yield* run(STATEMENT, ...)`. */
 export function* run<Row>(statement: Statement<Row>, ...parameters: Parameter[]): Work<Row[]> {
   return (yield { statement, parameters }) as Row[];
+}
+
+/**
+ * Like `run`, for a row that another unit of work may be about to write: it is not waited for.
+ * @throws {HeldError} which ends this unit of work
+ */
+export function* runUnlessHeld<Row>(
+  statement: Statement<Row>,
+  ...parameters: Parameter[]
+): Work<Row[]> {
+  return (yield { statement, parameters, isImpatient: true }) as Row[];
 }

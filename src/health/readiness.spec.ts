@@ -1,5 +1,5 @@
 import { type Engine } from '../database/engine.js';
-import { type RateLimitStore } from '../rate-limits/rate-limit-store.js';
+import { type RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
 import { Readiness } from './readiness.js';
 
 const reachable = () => Promise.resolve();

@@ -1,23 +1,41 @@
 import { Injectable } from '@nestjs/common';
 import { Engine } from '../database/engine.js';
-import { RateLimitStore } from '../rate-limits/rate-limit-store.js';
+import { within } from '../time/within.js';
+import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
 
-const PING_TIMEOUT_MS = 1_000;
+const CHECK_TIMEOUT_MS = 1_000;
+
+/** False, or a throw: this node should not be sent requests. */
+export type ReadinessCheck = () => boolean | void | Promise<boolean | void>;
 
 export interface ReadinessReport {
   status: 'ok' | 'degraded' | 'unavailable';
-  checks: { database: 'ok' | 'unavailable'; counters: 'memory' | 'redis' | 'fallback' };
+  checks: {
+    database: 'ok' | 'unavailable';
+    counters: 'memory' | 'redis' | 'fallback';
+    /** Those of extensions. */
+    [name: string]: string;
+  };
 }
 
 /** Whether this node should be sent requests. */
 @Injectable()
 export class Readiness {
   private draining = false;
+  private readonly further = new Map<string, ReadinessCheck>();
 
   constructor(
     private readonly engine: Engine,
     private readonly counters: RateLimitStore,
   ) {}
+
+  /** Makes something else that this node cannot do without a part of the report. */
+  register(name: string, check: ReadinessCheck): void {
+    if (this.further.has(name) || ['database', 'counters'].includes(name)) {
+      throw new Error(`There is a readiness check named ${name} already`);
+    }
+    this.further.set(name, check);
+  }
 
   /** From now on other nodes are to be asked. */
   drain(): void {
@@ -29,25 +47,26 @@ export class Readiness {
   }
 
   async check(): Promise<ReadinessReport> {
-    const database = (await this.isDatabaseReachable()) ? 'ok' : 'unavailable';
+    const [database, ...others] = await Promise.all([
+      outcomeOf(() => this.engine.ping().then(() => true)),
+      ...Array.from(this.further.values(), outcomeOf),
+    ]);
+    const further = Object.fromEntries(
+      Array.from(this.further.keys(), (name, index) => [name, others[index]!]),
+    );
     const counters = this.counters.mode;
     const degraded = counters === 'fallback' ? 'degraded' : 'ok';
-    const status = this.draining || database !== 'ok' ? 'unavailable' : degraded;
-    return { status, checks: { database, counters } };
+    const isReady = !this.draining && [database, ...others].every((outcome) => outcome === 'ok');
+    const status = isReady ? degraded : 'unavailable';
+    return { status, checks: { database, counters, ...further } };
   }
+}
 
-  private async isDatabaseReachable(): Promise<boolean> {
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => reject(new Error('The database did not answer')), PING_TIMEOUT_MS);
-    });
-    try {
-      await Promise.race([this.engine.ping(), timeout]);
-      return true;
-    } catch {
-      return false;
-    } finally {
-      clearTimeout(timer);
-    }
+async function outcomeOf(check: ReadinessCheck): Promise<'ok' | 'unavailable'> {
+  try {
+    const isFine = await within(CHECK_TIMEOUT_MS, Promise.resolve(check()));
+    return isFine === false ? 'unavailable' : 'ok';
+  } catch {
+    return 'unavailable';
   }
 }

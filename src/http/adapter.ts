@@ -1,8 +1,10 @@
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import { JsonAnswer } from './json-answer.js';
-import { stringifyJson } from './json.js';
+import { stringifyJson } from './json-text.js';
+import { nextPageUrl, PagedAnswer } from './paged-answer.js';
 import type { ApiReply, ApiRequest } from './request-context.js';
+import { pathOf } from './target.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -11,6 +13,7 @@ export class PetStoreAdapter extends FastifyAdapter {
   constructor(
     transport: FastifyInstance,
     private readonly answerUnrouted: (request: ApiRequest, reply: ApiReply) => Promise<void>,
+    private readonly baseUrl: () => string,
   ) {
     super(transport);
     transport.setReplySerializer((payload) => stringifyJson(payload));
@@ -22,10 +25,24 @@ export class PetStoreAdapter extends FastifyAdapter {
   }
 
   override reply(response: ApiReply, body: unknown, status?: number): ApiReply {
+    if (body instanceof PagedAnswer) return this.replyPage(response, body, status);
     if (!(body instanceof JsonAnswer)) return super.reply(response, body, status);
     if (status !== undefined) response.code(status);
     response.header('content-type', JSON_TYPE);
     if (body.headers !== undefined) response.headers(body.headers);
     return response.send(body.text);
+  }
+
+  private replyPage(response: ApiReply, page: PagedAnswer, status?: number): ApiReply {
+    if (page.next !== undefined) {
+      const { raw, query } = response.request;
+      const path = pathOf(raw.url!);
+      // The version segment is part of the base address.
+      const url = this.baseUrl() + path.slice(path.indexOf('/', 1));
+      const next = `<${nextPageUrl(url, query as Record<string, unknown>, page)}>; rel="next"`;
+      const others = response.getHeader('link');
+      response.header('link', others === undefined ? next : `${String(others)}, ${next}`);
+    }
+    return super.reply(response, page.items, status);
   }
 }

@@ -1,17 +1,30 @@
 import { Cors } from './cors.js';
 import type { ApiReply, ApiRequest } from './request-context.js';
+import { RouteTable } from './route-table.js';
 
 const ORIGIN = 'https://app.example.com';
 const ALLOW = 'access-control-allow-origin';
 
 describe(Cors.name, () => {
-  const answer = (origins: string[], method: string, headers: Record<string, string>) => {
+  const routes = new RouteTable();
+  routes.add({ method: ['GET', 'HEAD'], url: '/v1/pets' });
+  routes.add({ method: 'POST', url: '/v1/pets' });
+  routes.add({ method: 'DELETE', url: '/v1/toys/:id' });
+  const answer = (
+    origins: string[],
+    method: string,
+    headers: Record<string, string>,
+    url = '/v1/pets',
+  ) => {
     const sent: Record<string, unknown> = {};
     const code = jest.fn();
     const send = jest.fn();
     const reply = { header: (name: string, value: unknown) => (sent[name] = value), code, send };
-    const request = { raw: { method, headers } } as unknown as ApiRequest;
-    const answered = new Cors(origins).answersPreflight(request, reply as unknown as ApiReply);
+    const request = { raw: { method, headers, url } } as unknown as ApiRequest;
+    const answered = new Cors(origins, routes, ['X-Toy']).answersPreflight(
+      request,
+      reply as unknown as ApiReply,
+    );
     expect(send.mock.calls).toHaveLength(answered ? 1 : 0);
     return { answered, sent, status: code.mock.calls[0]?.[0] as number | undefined };
   };
@@ -27,8 +40,15 @@ describe(Cors.name, () => {
     });
     const allowed = String(sent['access-control-allow-headers']).toLowerCase().split(', ');
     expect(allowed).toEqual(
-      expect.arrayContaining(['authorization', 'content-type', 'idempotency-key']),
+      expect.arrayContaining(['authorization', 'content-type', 'idempotency-key', 'x-toy']),
     );
+  });
+
+  it('allows the methods of the resource that is asked for, and none where there is none', () => {
+    const methods = (url: string) =>
+      answer([ORIGIN], 'OPTIONS', preflight, url).sent['access-control-allow-methods'];
+    expect(methods('/v1/toys/7?x=1')).toBe('DELETE');
+    expect(methods('/v1/nope')).toBeUndefined();
   });
 
   it.each([

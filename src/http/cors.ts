@@ -1,4 +1,6 @@
 import type { ApiReply, ApiRequest } from './request-context.js';
+import type { RouteTable } from './route-table.js';
+import { pathOf } from './target.js';
 
 /** What scripts of another origin may read besides the body (Fetch standard, CORS protocol). */
 const EXPOSED_HEADERS = [
@@ -15,16 +17,23 @@ const EXPOSED_HEADERS = [
   'Sunset',
   'Idempotent-Replayed',
 ].join(', ');
-const ALLOWED_METHODS = 'GET, HEAD, POST';
-const ALLOWED_HEADERS = 'Authorization, Content-Type, Idempotency-Key, X-Request-Id';
+const REQUEST_HEADERS = ['Authorization', 'Content-Type', 'Idempotency-Key', 'X-Request-Id'];
 const PREFLIGHT_SECONDS = '600';
 
 /** Lets scripts of the configured origins, and of no other, call the API. */
 export class Cors {
   private readonly origins: ReadonlySet<string>;
 
-  constructor(origins: readonly string[]) {
+  private readonly requestHeaders: string;
+
+  /** @param requestHeaders what scripts may send besides our own fields */
+  constructor(
+    origins: readonly string[],
+    private readonly routes: RouteTable,
+    requestHeaders: readonly string[] = [],
+  ) {
     this.origins = new Set(origins);
+    this.requestHeaders = [...new Set([...REQUEST_HEADERS, ...requestHeaders])].join(', ');
   }
 
   /** Adds the headers of a cross-origin response; true where it was a preflight, which is answered. */
@@ -39,8 +48,10 @@ export class Cors {
     if (raw.method !== 'OPTIONS') return false;
     if (raw.headers['access-control-request-method'] === undefined) return false;
     reply.code(204);
-    reply.header('access-control-allow-methods', ALLOWED_METHODS);
-    reply.header('access-control-allow-headers', ALLOWED_HEADERS);
+    // Those of the resource, a guest's too; where there is none, there is none to allow.
+    const methods = this.routes.methodsOf(pathOf(raw.url!));
+    if (methods.length > 0) reply.header('access-control-allow-methods', methods.join(', '));
+    reply.header('access-control-allow-headers', this.requestHeaders);
     reply.header('access-control-max-age', PREFLIGHT_SECONDS);
     reply.send();
     return true;

@@ -1,16 +1,43 @@
-import { ForbiddenException, HttpException, NotFoundException } from '@nestjs/common';
+import {
+  BadRequestException,
+  ConflictException,
+  ForbiddenException,
+  HttpException,
+  ImATeapotException,
+  MethodNotAllowedException,
+  NotFoundException,
+  NotImplementedException,
+  ServiceUnavailableException,
+  UnauthorizedException,
+  UnprocessableEntityException,
+} from '@nestjs/common';
 import type { Logger } from '../telemetry/logger.js';
-import { ApiError, ERROR_CODES } from './api-error.js';
+import { loadConfig } from '../config/config.js';
+import { defineErrors } from '../errors/define-errors.js';
+import { errors } from '../errors/errors.js';
+import { ClientAddress } from './client-address.js';
 import { ErrorFilter } from './error.filter.js';
+import { PublicAddress } from './public-address.js';
 import type { ApiReply, ApiRequest } from './request-context.js';
+import { RouteTable } from './route-table.js';
 
 const outage = new Error('the database is away');
-const request = { id: 'r1', operation: 'listPets' } as unknown as ApiRequest;
+const routes = new RouteTable();
+routes.add({ method: 'GET', url: '/v1/pets' });
+const request = {
+  id: 'r1',
+  url: '/v1/pets?x',
+  operation: 'listPets',
+  raw: { socket: { remoteAddress: '192.0.2.7' } },
+} as unknown as ApiRequest;
 
 describe(ErrorFilter.name, () => {
   const logger = { error: jest.fn(), debug: jest.fn() };
   const filter = new ErrorFilter(
     { isOutage: (error) => error === outage },
+    routes,
+    new ClientAddress(loadConfig({})),
+    new PublicAddress(loadConfig({ PUBLIC_BASE_URL: 'https://api.example.com/v1' })),
     logger as unknown as Logger,
   );
   beforeEach(() => jest.clearAllMocks());
@@ -23,6 +50,9 @@ describe(ErrorFilter.name, () => {
       type: (type: string) => ((answer.headers['content-type'] = type), reply),
       headers: (headers: object) => (Object.assign(answer.headers, headers), reply),
       send: (body: string) => ((answer.body = body), reply),
+      header: (name: string, value: unknown) => ((answer.headers[name] = value), reply),
+      hasHeader: (name: string) => name in answer.headers,
+      getHeader: (name: string) => answer.headers[name],
     };
     filter.send(filter.toApiError(thrown), request, reply as unknown as ApiReply);
     return answer;
@@ -33,13 +63,30 @@ describe(ErrorFilter.name, () => {
   };
 
   it('answers an error of ours as it is, with its headers', () => {
-    const error = new ApiError('not_found', 'Nope', { headers: { Allow: 'GET' }, cause: 'secret' });
+    const error = errors.not_found('Nope', { headers: { Allow: 'GET' }, cause: 'secret' });
     expect(answerTo(error)).toEqual({
       status: 404,
       headers: { 'content-type': 'application/json; charset=utf-8', Allow: 'GET' },
       body: '{"code":"not_found","message":"Nope","status":404}',
     });
     expect(logger.error).not.toHaveBeenCalled();
+  });
+
+  it.each(['idempotency_key_in_use', 'idempotency_key_reused'] as const)(
+    'leads from %s to what to do about it, beside the links that are there',
+    (code) => {
+      const entry = `<https://api.example.com/docs/guides/clients#${code}>; rel="describedby"; type="text/html"`;
+      expect(answerTo(errors[code]('No')).headers['link']).toBe(entry);
+      const linked = errors[code]('No', { headers: { link: '</v1/pets>; rel="up"' } });
+      expect(answerTo(linked).headers['link']).toBe(`</v1/pets>; rel="up", ${entry}`);
+    },
+  );
+
+  it('leads nowhere from a code that the guide does not have', () => {
+    const { order_closed } = defineErrors({ order_closed: { status: 409, meaning: 'Closed.' } });
+    for (const error of [order_closed('No'), new ConflictException('No'), errors.not_found('No')]) {
+      expect(answerTo(error).headers).not.toHaveProperty('link');
+    }
   });
 
   it('answers an outage with 503, and leaves the log to who noticed it', () => {
@@ -56,7 +103,8 @@ describe(ErrorFilter.name, () => {
     ['an object', { message: 'secret', status: 404, headers: { 'X-Secret': '1' } }],
     ['what says it is a success', { statusCode: 200, message: 'secret' }],
     ['what has a status of no meaning', { statusCode: '404', message: 'secret' }],
-    ['an exception of a status that the API has not', new HttpException('secret', 418)],
+    ['an error of another library', Object.assign(new Error('secret'), { statusCode: 404 })],
+    ['an exception of a status that HTTP has not', new HttpException('secret', 99)],
     ['a failure in the words of Nest', new HttpException('secret', 500)],
   ])('tells the caller nothing of %s, and the log everything', (_what, thrown) => {
     const { status, headers, body } = answerTo(thrown);
@@ -69,21 +117,51 @@ describe(ErrorFilter.name, () => {
   });
 
   it.each([
-    [new NotFoundException('secret'), 404, 'not_found'],
-    [new ForbiddenException('secret'), 403, 'insufficient_scope'],
-    [Object.assign(new Error('secret'), { statusCode: 400 }), 400, 'malformed_request'],
-    [Object.assign(new Error('secret'), { statusCode: 414 }), 414, 'uri_too_long'],
-  ])('puts %s into the words of the API', (thrown, status, code) => {
-    expect(statusAndCode(thrown)).toEqual([status, code]);
+    [400, 'malformed_request'],
+    [414, 'uri_too_long'],
+  ])("puts Fastify's %i into the words of the API", (statusCode, code) => {
+    const thrown = Object.assign(new Error('secret'), { statusCode, code: 'FST_ERR_X' });
+    expect(statusAndCode(thrown)).toEqual([statusCode, code]);
     expect(answerTo(thrown).body).not.toContain('secret');
   });
 
-  it('answers a status of a framework with a code of that status', () => {
-    for (let status = 400; status < 500; status++) {
-      const error = filter.toApiError(new HttpException('x', status));
-      expect(ERROR_CODES[error.code].status).toBe(error.status);
-      expect([status, 500]).toContain(error.status);
-    }
+  it.each([
+    [new NotFoundException('Gone fishing'), 404, 'not_found', 'Gone fishing'],
+    [new BadRequestException(['a', 'b']), 400, 'invalid_request', 'a; b'],
+    [new ConflictException('Twice'), 409, 'conflict', 'Twice'],
+    [new UnprocessableEntityException(), 422, 'unprocessable_content', 'Unprocessable Entity'],
+    [new ForbiddenException('Not yours'), 403, 'forbidden', 'Not yours'],
+    [new HttpException({ code: 'closed', message: 'It is' }, 409), 409, 'closed', 'It is'],
+    [new HttpException({ code: 7 }, 410), 410, 'gone', 'Http Exception'],
+    [new ImATeapotException('Short'), 418, 'im_a_teapot', 'Short'],
+    [new NotImplementedException('Soon'), 501, 'not_implemented', 'Soon'],
+  ])('keeps the status and the message of %s', (thrown, status, code, message) => {
+    expect(JSON.parse(answerTo(thrown).body)).toEqual({ code, message, status });
+    expect(answerTo(thrown).status).toBe(status);
+  });
+
+  it.each([
+    [new UnauthorizedException('Who?'), { 'WWW-Authenticate': 'Bearer realm="pet-store"' }],
+    [new MethodNotAllowedException('No'), { allow: 'GET' }],
+    [new HttpException('Slowly', 429), { 'Retry-After': '1' }],
+    [new ServiceUnavailableException('Later'), { 'Retry-After': '2' }],
+  ])('gives %s the header that its status needs', (thrown, headers) => {
+    expect(answerTo(thrown).headers).toMatchObject(headers);
+  });
+
+  it('answers an error that a guest has defined', () => {
+    const { order_closed } = defineErrors({ order_closed: { status: 409, meaning: 'Closed.' } });
+    expect(JSON.parse(answerTo(order_closed('The order 7 is closed')).body)).toEqual({
+      code: 'order_closed',
+      message: 'The order 7 is closed',
+      status: 409,
+    });
+  });
+
+  it('is an exception of Nest, for the filters of a guest', () => {
+    const error = errors.not_found('Nope');
+    expect(error).toBeInstanceOf(HttpException);
+    expect(error.getStatus()).toBe(404);
   });
 
   it('sends nothing a second time', () => {

@@ -1,29 +1,37 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import { Logger } from '../telemetry/logger.js';
-import { ApiError, type ErrorCode, serviceUnavailable } from './api-error.js';
+import { ApiError } from '../errors/api-error.js';
+import type { ErrorFactory } from '../errors/define-errors.js';
+import { type ErrorCode, errors, serviceUnavailable } from '../errors/errors.js';
+import { ClientAddress } from './client-address.js';
+import { toApiError } from './http-exception.js';
 import { OutageDetector } from './outage-detector.js';
+import { PublicAddress } from './public-address.js';
 import type { ApiReply, ApiRequest } from './request-context.js';
+import { RouteTable } from './route-table.js';
+import { pathOf } from './target.js';
 
-/** What a framework's exception is to a caller, in our words: theirs may tell too much. */
-const FRAMEWORK_ERRORS: Record<number, readonly [ErrorCode, string]> = {
+/** What Fastify's errors are to a caller, in our words: theirs may tell too much. */
+const FASTIFY_ERRORS: Record<number, readonly [ErrorCode, string]> = {
   400: ['malformed_request', 'The request is not well-formed HTTP'],
-  401: ['invalid_api_key', 'The API key is not valid'],
-  403: ['insufficient_scope', 'The API key does not allow this operation'],
   404: ['not_found', 'There is no such resource'],
   405: ['method_not_allowed', 'The resource has no such method'],
   408: ['request_timeout', 'The request did not arrive in time'],
   413: ['payload_too_large', 'The body is too large'],
   414: ['uri_too_long', 'The request target is too long'],
   415: ['unsupported_media_type', 'The media type is not supported'],
-  417: ['expectation_failed', 'The expectation cannot be met'],
   431: ['header_fields_too_large', 'The header fields are too large'],
 };
+const FASTIFY_CODE = /^FST_/;
 
 /** Shapes every error into the Error body of the specification; the only place that does. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   constructor(
     private readonly outages: OutageDetector,
+    private readonly routes: RouteTable,
+    private readonly addresses: ClientAddress,
+    private readonly publicAddress: PublicAddress,
     private readonly logger: Logger,
   ) {}
 
@@ -36,22 +44,36 @@ export class ErrorFilter implements ExceptionFilter {
 
   /** Answers `error`, and logs what the caller is not told. */
   send(error: ApiError, request: ApiRequest, reply: ApiReply): void {
+    request.refusal = { code: error.code, address: this.addresses.of(request.raw) };
     if (error.status >= 500) this.log(error, request);
     // The client may be gone, or cut off for being slow, while its request was judged.
     if (reply.sent) return;
     reply.code(error.status).type('application/json; charset=utf-8');
-    if (error.headers !== undefined) reply.headers(error.headers);
+    setHeaders(error, reply);
+    if (error.status === 405 && !reply.hasHeader('allow')) {
+      reply.header('allow', this.routes.methodsOf(pathOf(request.url)).join(', '));
+    }
+    if (isExplained(error)) this.linkTo(error.code, reply);
     reply.send(error.toBody());
   }
 
+  /** What to do about it, beside what else the answer leads to. */
+  private linkTo(code: string, reply: ApiReply): void {
+    const entry = `<${this.publicAddress.docsUrl}/guides/clients#${code}>; rel="describedby"; type="text/html"`;
+    const others = reply.getHeader('link');
+    reply.header('link', others === undefined ? entry : `${String(others)}, ${entry}`);
+  }
+
   toApiError(thrown: unknown): ApiError {
-    if (thrown instanceof ApiError) return thrown;
+    if (thrown instanceof ApiError) return thrown as ApiError;
     if (this.outages.isOutage(thrown)) return serviceUnavailable(thrown);
-    const known = FRAMEWORK_ERRORS[frameworkStatus(thrown) ?? 0];
-    if (known !== undefined) return new ApiError(known[0], known[1], { cause: thrown });
-    return new ApiError('internal_error', 'The service failed to answer this request', {
-      cause: thrown,
-    });
+    if (thrown instanceof HttpException) return toApiError(thrown);
+    const known = FASTIFY_ERRORS[fastifyStatus(thrown) ?? 0];
+    if (known !== undefined) {
+      const refuse: ErrorFactory = errors[known[0]];
+      return refuse(known[1], { cause: thrown });
+    }
+    return errors.internal_error('The service failed to answer this request', { cause: thrown });
   }
 
   private log(error: ApiError, request: ApiRequest): void {
@@ -67,9 +89,22 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-/** Nest's exceptions and Fastify's errors carry their status under different names. */
-function frameworkStatus(thrown: unknown): number | undefined {
-  if (thrown instanceof HttpException) return thrown.getStatus();
-  const status = (thrown as { statusCode?: unknown } | null)?.statusCode;
-  return typeof status === 'number' ? status : undefined;
+/** Conflicts are for the client's author to understand. A guest's codes have no entry in the guide. */
+function isExplained({ status, code }: ApiError): boolean {
+  return (status === 409 || status === 422) && Object.hasOwn(errors, code);
+}
+
+/** Of Fastify's own errors alone: that of another library says nothing of this request. */
+function fastifyStatus(thrown: unknown): number | undefined {
+  const { code, statusCode } = (thrown ?? {}) as { code?: unknown; statusCode?: unknown };
+  const isFastify = typeof code === 'string' && FASTIFY_CODE.test(code);
+  return isFastify && typeof statusCode === 'number' ? statusCode : undefined;
+}
+
+/** What a status needs, where it was not set already by who threw an exception of Nest. */
+function setHeaders({ headers = {}, cause }: ApiError, reply: ApiReply): void {
+  for (const [name, value] of Object.entries(headers)) {
+    if (cause instanceof HttpException && reply.hasHeader(name)) continue;
+    reply.header(name, value);
+  }
 }

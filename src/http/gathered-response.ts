@@ -1,13 +1,9 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
+import { Turn } from '../time/turn.js';
 
-let gathered: GatheredResponse[] = [];
-
-/** The end of the turn: everything that was answered in it leaves, one after the other. */
-function sendGathered(): void {
-  const leaving = gathered;
-  gathered = [];
-  for (const response of leaving) response.leave();
-}
+const leaving = new Turn<{ leave(): void }>((responses) => {
+  for (const response of responses) response.leave();
+});
 
 /**
  * A response that leaves at the end of its turn of the event loop, with all others of that turn. Each one
@@ -30,8 +26,7 @@ export class GatheredResponse<
   override end(...args: unknown[]): this {
     if (this.ending !== undefined) return this;
     this.ending = args;
-    gathered.push(this);
-    if (gathered.length === 1) setImmediate(sendGathered);
+    leaving.add(this);
     return this;
   }
 

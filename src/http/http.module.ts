@@ -1,5 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { ClientAddress } from './client-address.js';
 import { ErrorFilter } from './error.filter.js';
+import { Overload } from './overload.js';
 import { OutageDetector } from './outage-detector.js';
 import { PublicAddress } from './public-address.js';
 import { RouteTable } from './route-table.js';
@@ -15,9 +17,11 @@ export class HttpModule {
         { provide: RouteTable, useValue: routes },
         { provide: OutageDetector, useValue: outages },
         PublicAddress,
+        ClientAddress,
         ErrorFilter,
+        Overload,
       ],
-      exports: [RouteTable, PublicAddress, ErrorFilter],
+      exports: [RouteTable, PublicAddress, ClientAddress, ErrorFilter, Overload],
     };
   }
 }

@@ -6,17 +6,20 @@ interface Message {
   httpVersion?: string;
   fields?: number;
   headers?: Record<string, string>;
+  rawHeaders?: string[];
+  originalUrl?: string;
 }
 
 describe(MessageGuard.name, () => {
-  const judge = ({ url = '/v1/pets', httpVersion = '1.1', fields = 1, headers = {} }: Message) => {
+  const judge = (message: Message) => {
+    const { url = '/v1/pets', httpVersion = '1.1', fields = 1, headers = {} } = message;
     const raw = {
       url,
       httpVersion,
       headers: { host: 'x', ...headers },
-      rawHeaders: Array.from({ length: 2 * fields }, () => 'a'),
+      rawHeaders: message.rawHeaders ?? Array.from({ length: 2 * fields }, () => 'a'),
     };
-    const request = { raw };
+    const request = { raw, url, originalUrl: message.originalUrl ?? url };
     return () =>
       new MessageGuard().canActivate({
         getArgByIndex: () => request,
@@ -40,6 +43,29 @@ describe(MessageGuard.name, () => {
     expect(judge(without)).toThrow(refusal('malformed_request'));
     expect(judge({ ...without, httpVersion: '1.0' })()).toBe(true);
     expect(judge({ headers: { host: '' } })()).toBe(true);
+  });
+
+  it.each([
+    ['Host', 'hOST'],
+    ['Content-Type', 'content-type'],
+  ])('takes one %s and not two', (one, two) => {
+    expect(judge({ rawHeaders: [one, 'x', 'A', 'y'] })()).toBe(true);
+    expect(judge({ rawHeaders: [one, 'x', two, 'x'] })).toThrow(refusal('malformed_request'));
+  });
+
+  it.each(['gzip', 'gzip, chunked', 'chunked, chunked', 'identity', ''])(
+    'takes no body in the coding %p',
+    (coding) => {
+      const message = { headers: { 'transfer-encoding': coding } };
+      expect(judge(message)).toThrow(refusal('malformed_request'));
+      expect(judge({ headers: { 'transfer-encoding': 'Chunked' } })()).toBe(true);
+    },
+  );
+
+  it('refuses a target that had to be made decodable', () => {
+    expect(judge({ originalUrl: '/v1/%zz', url: '/v1/%25zz' })).toThrow(
+      refusal('malformed_request'),
+    );
   });
 
   it('can be expected to continue, and nothing else', () => {

@@ -1,6 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import { ApiError } from './api-error.js';
-import { requestOf } from './request-context.js';
+import type { ApiError } from '../errors/api-error.js';
+import { errors } from '../errors/errors.js';
+import { type ApiRequest, requestOf } from './request-context.js';
 
 /** RFC 9110 section 4.1 asks for at least 8,000. */
 const MAX_TARGET_LENGTH = 8_000;
@@ -13,26 +14,56 @@ const MAX_HEADER_FIELDS = 1_000;
 @Injectable()
 export class MessageGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
-    const { raw } = requestOf(context);
+    const request = requestOf(context);
+    const { raw } = request;
     const { headers } = raw;
-    if (raw.url!.length > MAX_TARGET_LENGTH) {
-      throw new ApiError(
-        'uri_too_long',
-        `The target must not exceed ${MAX_TARGET_LENGTH} characters`,
-      );
+    if (request.originalUrl.length > MAX_TARGET_LENGTH) {
+      throw errors.uri_too_long(`The target must not exceed ${MAX_TARGET_LENGTH} characters`);
     }
     if (raw.rawHeaders.length > 2 * MAX_HEADER_FIELDS) {
-      throw new ApiError(
-        'header_fields_too_large',
+      throw errors.header_fields_too_large(
         `A request must not have more than ${MAX_HEADER_FIELDS} header fields`,
       );
     }
+    refuseAmbiguity(request);
     if (headers.host === undefined && raw.httpVersion === '1.1') {
-      throw new ApiError('malformed_request', 'The Host header is missing');
+      throw malformed('The Host header is missing');
     }
     if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue') {
-      throw new ApiError('expectation_failed', 'Only 100-continue can be expected');
+      throw errors.expectation_failed('Only 100-continue can be expected');
     }
     return true;
   }
+}
+
+/** What two readers of the message could understand in two ways. */
+function refuseAmbiguity({ raw, originalUrl, url }: ApiRequest): void {
+  if (originalUrl !== url) throw undecodable();
+  const coding = raw.headers['transfer-encoding'];
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
+    throw malformed('Transfer-Encoding must be chunked');
+  }
+  if (isRepeated('host', raw.rawHeaders)) throw malformed('The Host header is given twice');
+  if (isRepeated('content-type', raw.rawHeaders)) {
+    throw malformed('The Content-Type header is given twice');
+  }
+}
+
+/** Of two such fields Node keeps the first. */
+function isRepeated(field: string, rawHeaders: readonly string[]): boolean {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]!;
+    if (name.length === field.length && name.toLowerCase() === field) count++;
+  }
+  return count > 1;
+}
+
+/** The target of it had to be made decodable. */
+export function undecodable(): ApiError {
+  return malformed('The target cannot be decoded');
+}
+
+function malformed(message: string): ApiError {
+  return errors.malformed_request(message);
 }

@@ -1,15 +1,15 @@
-import { type Type } from '@nestjs/common';
+import { SetMetadata, type Type } from '@nestjs/common';
 
-const publicControllers = new WeakSet<object>();
+const PUBLIC = 'petstore:public';
 
 /**
- * Opens a controller outside `/v1` to everyone: no key, no quota.
+ * Opens a controller to everyone: outside `/v1`, at its own path, without key, quota or rate headers.
  * Everything that is not marked is closed.
  */
 export function Public(): ClassDecorator {
-  return (controller) => void publicControllers.add(controller);
+  return SetMetadata(PUBLIC, true);
 }
 
 export function isPublic(controller: Type): boolean {
-  return publicControllers.has(controller);
+  return Reflect.getMetadata(PUBLIC, controller) === true;
 }

@@ -7,6 +7,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The operation id, once a route is known to answer: for the log and the metrics. */
     operation: string | undefined;
+    /** Why it was refused, or failed, and who asked: while answering, its connection may go. */
+    refusal: { code: string; address: string } | undefined;
   }
 }
 
@@ -23,9 +25,12 @@ export function replyOf(context: ExecutionContext): ApiReply {
   return context.getArgByIndex<ApiReply>(1);
 }
 
-/** What stands in for a parsed body: the message, whose bytes no one has read yet. */
+/** On a parameter decorator's factory, or an interceptor: it looks at no body. */
+export const READS_NO_BODY = 'petstore:reads-no-body';
+
+/** The message, whose body no one has read before the last of the guards does. */
 export interface UnreadBody extends IncomingMessage {
-  /** The body as sent, once the request pipe has read it. */
+  /** The body as sent, once the body guard has read it. */
   bytes?: Buffer;
   /** Tells a client that sent `Expect: 100-continue` to go on. */
   acceptBody?: () => void;

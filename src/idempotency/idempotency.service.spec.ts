@@ -1,6 +1,8 @@
+import type { DataSource } from 'typeorm';
 import type { Engine } from '../database/engine.js';
 import type { Work } from '../database/statement.js';
 import type { Logger } from '../telemetry/logger.js';
+import { NoMetrics } from '../telemetry/metrics.js';
 import { IdempotencyService } from './idempotency.service.js';
 
 const NOON = Date.parse('2026-06-15T12:00:00Z');
@@ -15,9 +17,13 @@ describe(IdempotencyService.name, () => {
     jest.useFakeTimers();
     write.mockReset().mockResolvedValue([]);
     warn.mockReset();
-    service = new IdempotencyService({ write } as unknown as Engine, { now: () => NOON }, {
-      warn,
-    } as unknown as Logger);
+    service = new IdempotencyService(
+      { write } as unknown as Engine,
+      {} as DataSource,
+      { now: () => NOON },
+      { warn } as unknown as Logger,
+      new NoMetrics(),
+    );
     service.onModuleInit();
   });
   afterEach(() => {
@@ -31,7 +37,7 @@ describe(IdempotencyService.name, () => {
     await jest.advanceTimersByTimeAsync(1);
     expect(write).toHaveBeenCalledTimes(1);
     const step = write.mock.calls[0]![0]().next().value as { parameters: unknown[] };
-    expect(step.parameters).toEqual([NOON - DAY_MS]);
+    expect(step.parameters).toEqual([NOON - DAY_MS, expect.any(Number)]);
     await jest.advanceTimersByTimeAsync(600_000);
     expect(write).toHaveBeenCalledTimes(2);
     expect(warn).not.toHaveBeenCalled();
@@ -44,6 +50,20 @@ describe(IdempotencyService.name, () => {
     await jest.advanceTimersByTimeAsync(600_000);
     expect(write).toHaveBeenCalledTimes(2);
     expect(warn).toHaveBeenCalledTimes(1);
+  });
+
+  it('removes them in batches, one purge at a time', async () => {
+    let left = 3_000;
+    write.mockImplementation((work) => {
+      const { parameters } = work().next().value as { parameters: number[] };
+      const removed = Math.min(left, parameters[1]!);
+      left -= removed;
+      return new Promise((resolve) => setTimeout(() => resolve(Array(removed)), 700_000));
+    });
+    await jest.advanceTimersByTimeAsync(1_200_000);
+    expect(write).toHaveBeenCalledTimes(1);
+    await jest.advanceTimersByTimeAsync(30_000_000);
+    expect(left).toBe(0);
   });
 
   it('stops with the application', async () => {

@@ -1,9 +1,15 @@
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { Clock } from '../config/clock.js';
+import { DataSource, type EntityManager } from 'typeorm';
+import { Clock } from '../time/clock.js';
 import { Engine } from '../database/engine.js';
-import { run, Statement, type Work } from '../database/statement.js';
-import { ApiError } from '../http/api-error.js';
+import { inBatches } from '../database/in-batches.js';
+import { impatiently, inSharedTransaction } from '../database/shared-transaction.js';
+import { HeldError, run, runUnlessHeld, Statement, type Work } from '../database/statement.js';
+import type { ApiError } from '../errors/api-error.js';
+import { errors } from '../errors/errors.js';
+import type { Count } from '../telemetry/instruments.js';
 import { Logger } from '../telemetry/logger.js';
+import { Metrics } from '../telemetry/metrics.js';
 import type { IdempotentRequest } from './idempotent-request.js';
 
 const KEPT_MS = 86_400_000;
@@ -25,17 +31,60 @@ const FIND = new Statement<Creation & { bodyDigest: string }>(
   () => `SELECT body_digest AS "bodyDigest", answer, location FROM idempotency_records
     WHERE key_id = $1 AND idempotency_key = $2 AND created_at > $3`,
 );
-const REMEMBER = new Statement(
-  'idempotency.remember',
+/** The row itself is the lock: whoever writes the same one waits until this unit of work has ended. */
+const CLAIM = new Statement(
+  'idempotency.claim',
   () => `INSERT INTO idempotency_records
       (key_id, idempotency_key, body_digest, answer, location, created_at)
-    VALUES ($1, $2, $3, $4, $5, $6)
-    ON CONFLICT (key_id, idempotency_key) DO UPDATE SET body_digest = excluded.body_digest,
-      answer = excluded.answer, location = excluded.location, created_at = excluded.created_at`,
+    VALUES ($1, $2, $3, '', '', $4)
+    ON CONFLICT (key_id, idempotency_key) DO UPDATE
+      SET body_digest = excluded.body_digest, created_at = excluded.created_at
+      WHERE idempotency_records.created_at <= $5
+    RETURNING 1`,
+  undefined,
+  {
+    columns: {
+      key_id: 'text',
+      idempotency_key: 'text',
+      body_digest: 'text',
+      created_at: 'bigint',
+      expired_at: 'bigint',
+    },
+    text: (given) => `WITH given AS (SELECT * FROM ${given}),
+      claimed AS (
+        INSERT INTO idempotency_records
+          (key_id, idempotency_key, body_digest, answer, location, created_at)
+        SELECT key_id, idempotency_key, body_digest, '', '', created_at FROM given
+        ON CONFLICT (key_id, idempotency_key) DO UPDATE
+          SET body_digest = excluded.body_digest, created_at = excluded.created_at
+          WHERE idempotency_records.created_at <= (SELECT min(expired_at) FROM given)
+        RETURNING key_id, idempotency_key)
+      SELECT place FROM given JOIN claimed USING (key_id, idempotency_key)`,
+    isNumbered: true,
+  },
+);
+const REMEMBER = new Statement(
+  'idempotency.remember',
+  () => `UPDATE idempotency_records SET answer = $1, location = $2
+    WHERE key_id = $3 AND idempotency_key = $4`,
+  undefined,
+  {
+    columns: { answer: 'text', location: 'text', key_id: 'text', idempotency_key: 'text' },
+    // None is inserted: all are claimed. In this form they are found by their index for certain, whatever
+    // a plan made while the table was small would do.
+    text: (given) => `INSERT INTO idempotency_records
+        (key_id, idempotency_key, body_digest, answer, location, created_at)
+      SELECT key_id, idempotency_key, '', answer, location, 0 FROM ${given}
+      ON CONFLICT (key_id, idempotency_key) DO UPDATE
+        SET answer = excluded.answer, location = excluded.location`,
+    isNumbered: true,
+  },
 );
 const PURGE = new Statement(
   'idempotency.purge',
-  () => 'DELETE FROM idempotency_records WHERE created_at <= $1',
+  () => `DELETE FROM idempotency_records WHERE (key_id, idempotency_key) IN (
+      SELECT key_id, idempotency_key FROM idempotency_records WHERE created_at <= $1 LIMIT $2)
+    RETURNING 1`,
 );
 
 /** Creates once, however often a request is repeated (draft-ietf-httpapi-idempotency-key-header). */
@@ -43,13 +92,25 @@ const PURGE = new Statement(
 export class IdempotencyService implements OnModuleInit, OnApplicationShutdown {
   /** First requests of this process that are still under way. */
   private readonly underWay = new Set<string>();
+  private readonly stop = new AbortController();
   private timer: NodeJS.Timeout | undefined;
+  private isPurging = false;
+  private readonly replays: Count;
 
   constructor(
     private readonly engine: Engine,
+    private readonly dataSource: DataSource,
     private readonly clock: Clock,
     private readonly logger: Logger,
-  ) {}
+    metrics: Metrics,
+  ) {
+    this.replays = metrics
+      .counter({
+        name: 'idempotent_replays_total',
+        help: 'Requests that were answered with what an earlier one with their Idempotency-Key created.',
+      })
+      .of();
+  }
 
   onModuleInit(): void {
     this.timer = setInterval(() => void this.purge(), PURGE_INTERVAL_MS).unref();
@@ -57,6 +118,7 @@ export class IdempotencyService implements OnModuleInit, OnApplicationShutdown {
 
   onApplicationShutdown(): void {
     clearInterval(this.timer);
+    this.stop.abort();
   }
 
   /**
@@ -70,52 +132,128 @@ export class IdempotencyService implements OnModuleInit, OnApplicationShutdown {
     if (request === undefined) {
       return { ...(await this.engine.write(work)), replayed: false };
     }
+    return this.first(request, (bodyDigest) =>
+      this.engine.write(() => this.once(request, bodyDigest, work)),
+    );
+  }
+
+  /**
+   * As `create`, of work that is done through TypeORM: in one transaction, which whatever it does there joins.
+   * @throws {ApiError} 409 `idempotency_key_in_use`, 422 `idempotency_key_reused`
+   */
+  async transact(
+    request: IdempotentRequest,
+    work: (manager: EntityManager) => Promise<Creation>,
+  ): Promise<IdempotentCreation> {
+    const { keyId, idempotencyKey } = request;
+    return this.first(request, (bodyDigest) =>
+      inSharedTransaction(this.dataSource, async (manager) => {
+        if (!(await this.claim(manager, request, bodyDigest))) return undefined;
+        const creation = await work(manager);
+        await manager.sql`UPDATE idempotency_records
+          SET answer = ${creation.answer}, location = ${creation.location}
+          WHERE key_id = ${keyId} AND idempotency_key = ${idempotencyKey}`;
+        return creation;
+      }),
+    );
+  }
+
+  /** @param attempt undefined where there is a record of an earlier request after all */
+  private async first(
+    request: IdempotentRequest,
+    attempt: (bodyDigest: string) => Promise<Creation | undefined>,
+  ): Promise<IdempotentCreation> {
     const name = `${request.keyId}/${request.idempotencyKey}`;
     if (this.underWay.has(name)) throw inUse();
     this.underWay.add(name);
     try {
       const bodyDigest = request.bodyDigest();
-      return await this.engine.write(() => this.once(request, name, bodyDigest, work));
+      const earlier = await this.earlier(request, bodyDigest);
+      if (earlier !== undefined) return earlier;
+      const created = await attempt(bodyDigest);
+      if (created !== undefined) return { ...created, replayed: false };
+      // Another node was faster, and is done by now.
+      const faster = await this.earlier(request, bodyDigest);
+      if (faster === undefined) throw inUse();
+      return faster;
+    } catch (error) {
+      throw error instanceof HeldError ? inUse() : error;
     } finally {
       this.underWay.delete(name);
     }
   }
 
+  /** The answer to an earlier request with the same key. @throws {ApiError} 422 where that was another one */
+  private async earlier(
+    { keyId, idempotencyKey }: IdempotentRequest,
+    bodyDigest: string,
+  ): Promise<IdempotentCreation | undefined> {
+    const first = await this.engine.first(FIND, keyId, idempotencyKey, this.expiredMs());
+    if (first === undefined) return undefined;
+    if (first.bodyDigest !== bodyDigest) {
+      throw errors.idempotency_key_reused('The Idempotency-Key was used with another body');
+    }
+    this.replays.add();
+    return { answer: first.answer, location: first.location, replayed: true };
+  }
+
+  /** Undefined where there is a record of an earlier request after all. */
   private *once(
     { keyId, idempotencyKey }: IdempotentRequest,
-    name: string,
     bodyDigest: string,
     work: () => Work<Creation>,
-  ): Work<IdempotentCreation> {
-    if (!(yield* this.engine.tryLock(name))) throw inUse();
+  ): Work<Creation | undefined> {
     const nowMs = this.clock.now();
-    const [first] = yield* run(FIND, keyId, idempotencyKey, nowMs - KEPT_MS);
-    if (first !== undefined) {
-      if (first.bodyDigest !== bodyDigest) {
-        throw new ApiError(
-          'idempotency_key_reused',
-          'The Idempotency-Key was used with another body',
-        );
-      }
-      return { answer: first.answer, location: first.location, replayed: true };
-    }
-    const { answer, location } = yield* work();
-    yield* run(REMEMBER, keyId, idempotencyKey, bodyDigest, answer, location, nowMs);
-    return { answer, location, replayed: false };
+    const claim = [keyId, idempotencyKey, bodyDigest, nowMs, this.expiredMs()];
+    const [claimed] = yield* runUnlessHeld(CLAIM, ...claim);
+    if (claimed === undefined) return undefined;
+    const creation = yield* work();
+    yield* run(REMEMBER, creation.answer, creation.location, keyId, idempotencyKey);
+    return creation;
+  }
+
+  /** As `CLAIM`, within a transaction of TypeORM. */
+  private claim(
+    manager: EntityManager,
+    { keyId, idempotencyKey }: IdempotentRequest,
+    bodyDigest: string,
+  ): Promise<boolean> {
+    return impatiently(manager, async () => {
+      const claimed = await manager.sql<unknown[]>`INSERT INTO idempotency_records
+          (key_id, idempotency_key, body_digest, answer, location, created_at)
+        VALUES (${keyId}, ${idempotencyKey}, ${bodyDigest}, '', '', ${this.clock.now()})
+        ON CONFLICT (key_id, idempotency_key) DO UPDATE
+          SET body_digest = excluded.body_digest, created_at = excluded.created_at
+          WHERE idempotency_records.created_at <= ${this.expiredMs()}
+        RETURNING 1`;
+      return claimed.length > 0;
+    });
+  }
+
+  /** Records of that time, and of any before, are as good as gone. */
+  private expiredMs(): number {
+    return this.clock.now() - KEPT_MS;
   }
 
   private async purge(): Promise<void> {
+    if (this.isPurging) return;
+    this.isPurging = true;
+    const beforeMs = this.expiredMs();
     try {
-      await this.engine.write(() => run(PURGE, this.clock.now() - KEPT_MS));
+      await inBatches(
+        async (rows) => (await this.engine.write(() => run(PURGE, beforeMs, rows))).length,
+        this.stop.signal,
+      );
     } catch (err) {
       this.logger.warn({ err }, 'Old idempotency records could not be removed; tried again later');
+    } finally {
+      this.isPurging = false;
     }
   }
 }
 
 function inUse(): ApiError {
-  return new ApiError(
-    'idempotency_key_in_use',
+  return errors.idempotency_key_in_use(
     'The first request with this Idempotency-Key is still under way',
     { headers: { 'Retry-After': '1' } },
   );

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { applyDecorators, createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ApiHeader, ApiResponse } from '@nestjs/swagger';
-import { ErrorBody } from '../http/error.dto.js';
+import { ApiErrors } from '../errors/api-errors.decorator.js';
+import { ErrorBody } from '../errors/error.dto.js';
 import { requestOf, type UnreadBody } from '../http/request-context.js';
-import { invalidRequest } from '../http/validation.js';
+import { pathOf } from '../http/target.js';
+import { invalidRequest } from '../input/validation.js';
 
 const FIELD_NAME = 'idempotency-key';
 const MAX_LENGTH = 255;
@@ -21,20 +23,34 @@ export interface IdempotentRequest {
 
 /** The request's idempotency, as a controller's parameter; undefined without an `Idempotency-Key`. */
 export const Idempotency = createParamDecorator(
-  (_data: unknown, context: ExecutionContext): IdempotentRequest | undefined => {
-    const request = requestOf(context);
-    const idempotencyKey = idempotencyKeyOf(request.raw);
-    if (idempotencyKey === undefined) return undefined;
-    return {
-      keyId: request.caller!.keyId,
-      idempotencyKey,
-      bodyDigest: () =>
-        createHash('sha256')
-          .update((request.raw as UnreadBody).bytes!)
-          .digest('base64url'),
-    };
-  },
+  (_data: unknown, context: ExecutionContext): IdempotentRequest | undefined =>
+    requestIn(context, ''),
 );
+
+/**
+ * As a guest's operation sees it. A key that was used with another operation was used with another body:
+ * its answer is not that of this one.
+ */
+export function idempotentRequestOf(context: ExecutionContext): IdempotentRequest | undefined {
+  const { method, url } = requestOf(context);
+  return requestIn(context, `${method} ${pathOf(url)}\n`);
+}
+
+/** @param whatElse is asked, besides the body */
+function requestIn(context: ExecutionContext, whatElse: string): IdempotentRequest | undefined {
+  const request = requestOf(context);
+  const idempotencyKey = idempotencyKeyOf(request.raw);
+  if (idempotencyKey === undefined) return undefined;
+  return {
+    keyId: request.caller!.keyId,
+    idempotencyKey,
+    bodyDigest: () =>
+      createHash('sha256')
+        .update(whatElse)
+        .update((request.raw as UnreadBody).bytes ?? '')
+        .digest('base64url'),
+  };
+}
 
 /** @throws {ApiError} 400 where the field is not one usable key */
 export function idempotencyKeyOf(message: UnreadBody): string | undefined {
@@ -60,6 +76,7 @@ export function ApiIdempotent(): MethodDecorator {
       // Without an example: the page would send that one with every animal, and so create only one.
       schema: { type: 'string', minLength: 1, maxLength: MAX_LENGTH, pattern: PRINTABLE.source },
     }),
+    ApiErrors('idempotency_key_in_use', 'idempotency_key_reused'),
     ApiResponse({
       status: 409,
       description: 'The first request with this Idempotency-Key is still under way.',

@@ -48,6 +48,10 @@ export class ApiKey {
   @Column({ name: 'revoked_at', type: 'bigint', nullable: true, transformer: numberColumn })
   revokedAt!: number | null;
 
+  /** The key that took its place in a rotation: it is not rotated again. */
+  @Column({ name: 'replaced_by', type: 'varchar', length: 32, nullable: true })
+  replacedBy!: string | null;
+
   @Column({ name: 'last_used_at', type: 'bigint', nullable: true, transformer: numberColumn })
   lastUsedAt!: number | null;
 

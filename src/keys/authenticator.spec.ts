@@ -1,31 +1,40 @@
 import { FakeClock } from '../../test/support/clock.js';
 import { loadConfig } from '../config/config.js';
-import { type ApiError } from '../http/api-error.js';
+import { type ApiError } from '../errors/api-error.js';
 import type { ApiReply, ApiRequest } from '../http/request-context.js';
 import { Limits } from '../rate-limits/limits.js';
-import { addressSubject, MemoryStore } from '../rate-limits/memory.store.js';
+import { MemoryStore } from '../rate-limits/stores/memory.store.js';
+import { addressSubject } from '../rate-limits/subject.js';
+import { PrometheusMetrics } from '../telemetry/prometheus.metrics.js';
 import { RateLimiter } from '../rate-limits/rate-limiter.js';
 import { digestOf, mintKey } from './api-key-format.js';
 import { Authenticator } from './authenticator.js';
 import type { Caller } from './caller.js';
-import { ClientAddress } from './client-address.js';
+import { ClientAddress } from '../http/client-address.js';
 import type { KeyDirectory } from './key-directory.js';
+import type { Verifiers } from './verifiers.js';
 
 const key = mintKey();
 const caller: Caller = {
+  clientId: 'key_zoo',
   keyId: 'key_zoo',
+  plan: 'free' as const,
   scopes: new Set(),
-  quota: { subject: 'zoo', limits: new Limits(1, 1, true) },
+  quota: { subject: 'zoo', limits: new Limits(1, 1) },
   expiresAtMs: Infinity,
 };
 const address = '203.0.113.7';
+const verifiers = { callerOf: () => undefined, areAskedOf: () => false };
 const config = loadConfig({ FAILED_AUTH_PER_MINUTE: '2', FAILED_AUTH_PER_DAY: '9' });
 
 describe(Authenticator.name, () => {
   let store: MemoryStore;
   let authenticator: Authenticator;
-  const directory = { remembered: jest.fn(), load: jest.fn() };
-  beforeEach(() => {
+  const directory = { remembered: jest.fn(), load: jest.fn(), whyNot: jest.fn() };
+  let metrics: PrometheusMetrics;
+  beforeEach(async () => {
+    metrics = await PrometheusMetrics.create();
+    directory.whyNot.mockReset().mockReturnValue('unknown');
     store = new MemoryStore(new FakeClock(), { afterRejections: 1, firstBanMs: 60_000 });
     directory.remembered.mockReset().mockReturnValue(undefined);
     directory.load
@@ -35,9 +44,11 @@ describe(Authenticator.name, () => {
       );
     authenticator = new Authenticator(
       directory as unknown as KeyDirectory,
-      new RateLimiter(store),
+      verifiers as unknown as Verifiers,
+      new RateLimiter(store, metrics),
       new ClientAddress(config),
       config,
+      metrics,
     );
   });
 
@@ -110,6 +121,9 @@ describe(Authenticator.name, () => {
     ['an unknown key', `Bearer ${mintKey()}`],
     ['one of a wrong checksum', `Bearer ${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`],
     ['one with something behind it', `Bearer ${key},`],
+    ['one behind a tab', `Bearer \t${key}`],
+    ['one before a tab', `Bearer ${key}\t`],
+    ['one before a space that does not break', `Bearer ${key}\u00a0`],
     ['two keys in one', `Bearer ${key} ${key}`],
     ['two fields, the first of them right', [`Bearer ${key}`, 'Basic eDp5']],
     ['two fields, the second of them right', ['Basic eDp5', `Bearer ${key}`]],

@@ -1,15 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { Config } from '../config/config.js';
-import { ApiError } from '../http/api-error.js';
+import { errors } from '../errors/errors.js';
 import type { ApiReply, ApiRequest } from '../http/request-context.js';
 import { Limits, type Quota } from '../rate-limits/limits.js';
-import { addressSubject } from '../rate-limits/memory.store.js';
+import { addressSubject } from '../rate-limits/subject.js';
 import { RateLimiter } from '../rate-limits/rate-limiter.js';
+import type { CounterMetric } from '../telemetry/instruments.js';
+import { Metrics } from '../telemetry/metrics.js';
 import { digestOf, isWellFormedKey, KEY_LENGTH } from './api-key-format.js';
 import type { Caller } from './caller.js';
-import { ClientAddress } from './client-address.js';
+import { ClientAddress } from '../http/client-address.js';
 import { KeyDirectory } from './key-directory.js';
+import { Verifiers } from './verifiers.js';
 
 const BEARER = /^Bearer(?: +(.*))?$/i;
 const CHALLENGE = 'Bearer realm="pet-store"';
@@ -17,18 +20,33 @@ const FIELD_NAME = 'authorization';
 const USUAL_SCHEME = 'Bearer ';
 const WELL_FORMED_LENGTH = USUAL_SCHEME.length + KEY_LENGTH;
 
+const FAILURES = [
+  ...(['missing', 'malformed', 'unknown'] as const),
+  ...(['revoked', 'expired', 'address_limited'] as const),
+] as const;
+type Failure = (typeof FAILURES)[number];
+
 /** Tells who a caller is by its `Authorization: Bearer <key>` (RFC 6750 section 2.1). */
 @Injectable()
 export class Authenticator {
   private readonly addressLimits: Limits;
+  private readonly failures: CounterMetric;
 
   constructor(
     private readonly directory: KeyDirectory,
+    private readonly verifiers: Verifiers,
     private readonly limiter: RateLimiter,
     private readonly addresses: ClientAddress,
     config: Config,
+    metrics: Metrics,
   ) {
-    this.addressLimits = new Limits(config.failedAuthPerMinute, config.failedAuthPerDay, false);
+    this.addressLimits = new Limits(config.failedAuthPerMinute, config.failedAuthPerDay);
+    this.failures = metrics.counter({
+      name: 'authentication_failures_total',
+      help: 'Requests without a valid key, by what was wrong with it; or with their address over its limit.',
+      labels: ['reason'],
+    });
+    for (const reason of FAILURES) this.failures.of(reason);
   }
 
   /**
@@ -37,7 +55,7 @@ export class Authenticator {
    */
   identify(request: ApiRequest, reply: ApiReply): void | Promise<void> {
     const key = presentedKey(request.raw);
-    const found = key?.length === KEY_LENGTH ? this.find(key) : undefined;
+    const found = key === undefined ? undefined : this.find(key);
     if (found instanceof Promise) {
       return found.then(
         (caller) => this.conclude(caller, key, request, reply),
@@ -48,10 +66,11 @@ export class Authenticator {
   }
 
   private find(key: string): Caller | undefined | Promise<Caller | undefined> {
+    if (key.length !== KEY_LENGTH) return this.verifiers.callerOf(key);
     const digest = digestOf(key);
     const remembered = this.directory.remembered(digest);
     if (remembered !== undefined) return remembered;
-    return isWellFormedKey(key) ? this.directory.load(digest) : undefined;
+    return isWellFormedKey(key) ? this.directory.load(digest) : this.verifiers.callerOf(key);
   }
 
   private conclude(
@@ -70,16 +89,33 @@ export class Authenticator {
     request: ApiRequest,
     reply: ApiReply,
   ): Promise<never> {
-    await this.limiter.admit(this.addressQuota(request), reply);
+    await this.chargeAddress(request, reply);
+    this.failures.of(this.whyNot(key)).add();
     if (key === undefined) {
-      throw new ApiError('missing_api_key', 'Send an API key: "Authorization: Bearer <API_KEY>"', {
+      throw errors.missing_api_key('Send an API key: "Authorization: Bearer <API_KEY>"', {
         headers: { 'WWW-Authenticate': CHALLENGE },
       });
     }
-    throw new ApiError('invalid_api_key', 'The API key is not valid', {
+    throw errors.invalid_api_key('The API key is not valid', {
       headers: { 'WWW-Authenticate': `${CHALLENGE}, error="invalid_token"` },
     });
   }
+
+  private async chargeAddress(request: ApiRequest, reply: ApiReply): Promise<void> {
+    try {
+      await this.limiter.admit(this.addressQuota(request), reply);
+    } catch (error) {
+      this.failures.of('address_limited').add();
+      throw error;
+    }
+  }
+
+  private whyNot(key: string | undefined): Failure {
+    if (key === undefined) return 'missing';
+    if (isWellFormedKey(key)) return this.directory.whyNot(digestOf(key));
+    return this.verifiers.areAskedOf(key) ? 'unknown' : 'malformed';
+  }
+
   /** Nobody can tell at this moment who it is: the quota of its address stands in, uncounted. */
   private async giveUp(outage: unknown, request: ApiRequest, reply: ApiReply): Promise<never> {
     await this.limiter.describe(this.addressQuota(request), reply);
@@ -108,5 +144,12 @@ function presentedKey({ headers, rawHeaders }: IncomingMessage): string | undefi
   if (authorization.length === WELL_FORMED_LENGTH && authorization.startsWith(USUAL_SCHEME)) {
     return authorization.slice(USUAL_SCHEME.length);
   }
-  return BEARER.exec(authorization)?.[1]?.trim() || undefined;
+  return withoutSpacesBehind(BEARER.exec(authorization)?.[1] ?? '') || undefined;
+}
+
+/** A pattern would take a time that grows with the square of the spaces in between. */
+function withoutSpacesBehind(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === ' ') end--;
+  return text.slice(0, end);
 }

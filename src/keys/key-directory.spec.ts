@@ -1,8 +1,9 @@
 import { FakeClock } from '../../test/support/clock.js';
 import type { Engine } from '../database/engine.js';
-import type { Poller } from '../database/poller.js';
+import type { Look, Poller } from '../database/poller.js';
 import type { Step, Work } from '../database/statement.js';
 import type { Logger } from '../telemetry/logger.js';
+import { NoMetrics } from '../telemetry/metrics.js';
 import { KeyDirectory } from './key-directory.js';
 
 const zoo = {
@@ -18,37 +19,44 @@ const zoo = {
   changedAt: 1_000,
 };
 
+const outage = Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
+
 describe(KeyDirectory.name, () => {
   let clock: FakeClock;
+  let metrics: NoMetrics;
   let directory: KeyDirectory;
   let rows: (typeof zoo)[];
-  let changes: { digest: string; changedAt: number; fresh: boolean }[];
+  let changes: ({ digest: string; changedAt: number } & Partial<typeof zoo>)[];
   let lookUps: number;
   let written: Step[];
-  let look: () => Promise<void>;
-  let poller: { blindForMs: number; watch: (watched: typeof look) => void };
+  let look: Look;
+  let watch: { isCurrent: boolean; unseenForMs: number };
+  let answer: () => unknown;
   const logger = { debug: jest.fn() };
   const write = jest.fn();
 
   beforeEach(() => {
     clock = new FakeClock();
     [rows, changes, written, lookUps] = [[{ ...zoo }], [], [], 0];
-    poller = { blindForMs: 0, watch: (watched) => (look = watched) };
+    watch = { isCurrent: true, unseenForMs: 0 };
+    answer = () => undefined;
     write.mockReset().mockImplementation((work: () => Work<void>) => {
       const unit = work();
       for (let step = unit.next(); !step.done; step = unit.next([])) written.push(step.value);
       return Promise.resolve();
     });
-    const query = (): unknown[] => changes;
+    const observe = () => Promise.resolve(changes);
     const first = (_find: unknown, digest: string): unknown => {
       lookUps++;
-      return rows.find((row) => row.digest === digest);
+      return answer() ?? rows.find((row) => row.digest === digest);
     };
+    metrics = new NoMetrics();
     directory = new KeyDirectory(
-      { query, first, write } as unknown as Engine,
-      poller as unknown as Poller,
+      { observe, first, write } as unknown as Engine,
+      { watch: (watched: Look) => ((look = watched), watch) } as unknown as Poller,
       clock,
       logger as unknown as Logger,
+      metrics,
     );
     directory.onModuleInit();
   });
@@ -59,7 +67,7 @@ describe(KeyDirectory.name, () => {
     expect(await directory.load('zoo')).toMatchObject({
       keyId: 'key_zoo',
       scopes: new Set(['pets:read', 'pets:write']),
-      quota: { subject: 'key_client', limits: { perMinute: 300, perDay: 10_000, bans: true } },
+      quota: { subject: 'key_client', limits: { perMinute: 300, perDay: 10_000 } },
     });
     expect(directory.remembered('zoo')).toMatchObject({ keyId: 'key_zoo' });
     expect(lookUps).toBe(1);
@@ -98,32 +106,73 @@ describe(KeyDirectory.name, () => {
     expect(directory.remembered('zoo')).toBeUndefined();
   });
 
-  it('forgets a caller whose key has changed, and only that one', async () => {
+  it('takes over what has changed of a key, of that one only, without asking again', async () => {
     rows.push({ ...zoo, id: 'key_ark', digest: 'ark' });
     await directory.load('zoo');
     await directory.load('ark');
-    changes = [{ digest: 'zoo', changedAt: 2_000, fresh: false }];
-    await look();
+    changes = [{ ...zoo, changedAt: 2_000, revokedAt: 2_000 }];
+    await look(0);
+    rows.length = 0;
     expect(directory.remembered('zoo')).toBeUndefined();
+    expect(await directory.load('zoo')).toBeUndefined();
+    expect(directory.whyNot('zoo')).toBe('revoked');
     expect(directory.remembered('ark')).toBeDefined();
   });
 
-  it('keeps a caller that it knows as changed, once no other change can share the moment', async () => {
+  it('keeps a caller that it knows as changed', async () => {
     await directory.load('zoo');
-    changes = [{ digest: 'zoo', changedAt: 1_000, fresh: false }];
-    await look();
+    changes = [{ ...zoo, changedAt: 1_000 }];
+    await look(0);
     expect(directory.remembered('zoo')).toBeDefined();
-    changes = [{ digest: 'zoo', changedAt: 1_000, fresh: true }];
-    await look();
+  });
+
+  it.each([
+    ['may have changed', undefined, 0],
+    ['so many have changed that there may be more', 0, 10_000],
+  ])('forgets everyone where anyone %s', async (_what, sinceMs, count) => {
+    await directory.load('zoo');
+    changes = Array.from({ length: count }, (_, n) => ({ digest: `d${n}`, changedAt: 1 }));
+    await look(sinceMs);
     expect(directory.remembered('zoo')).toBeUndefined();
   });
 
-  it('trusts what it remembers for five minutes without a look at the database', async () => {
+  it('asks for each caller anew while it is not sure of what it remembers', async () => {
     await directory.load('zoo');
-    poller.blindForMs = 300_000;
-    expect(directory.remembered('zoo')).toBeDefined();
-    poller.blindForMs = 300_001;
+    watch.isCurrent = false;
     expect(directory.remembered('zoo')).toBeUndefined();
+    rows = [{ ...zoo, revokedAt: clock.now() }];
+    expect(await directory.load('zoo')).toBeUndefined();
+  });
+
+  it('does not remember what was too long on its way to be of now', async () => {
+    answer = () => (clock.advance(6_000), undefined);
+    expect(await directory.load('zoo')).toBeDefined();
+    expect(directory.remembered('zoo')).toBeUndefined();
+  });
+
+  it.each([
+    ['says so', () => Promise.reject(outage)],
+    ['is silent', () => new Promise(() => undefined)],
+  ])(
+    'knows whom it knew for five minutes while the database %s, and nobody else',
+    async (_, away) => {
+      await directory.load('zoo');
+      watch.isCurrent = false;
+      answer = away;
+      watch.unseenForMs = 300_000;
+      expect(await directory.load('zoo')).toMatchObject({ keyId: 'key_zoo' });
+      watch.unseenForMs = 300_001;
+      await expect(directory.load('zoo')).rejects.toMatchObject({
+        code: expect.stringMatching(/^E/),
+      });
+    },
+  );
+
+  it('knows nobody by heart for a fault that is not of the database', async () => {
+    await directory.load('zoo');
+    watch.isCurrent = false;
+    answer = () => Promise.reject(new Error('a bug'));
+    await expect(directory.load('zoo')).rejects.toThrow('a bug');
   });
 
   it('remembers a bounded number of callers, and forgets the oldest first', async () => {
@@ -138,19 +187,28 @@ describe(KeyDirectory.name, () => {
     expect(directory.remembered('digest-99999')).toBeDefined();
   });
 
-  it('writes the last use of each key down once, in one order for all nodes', async () => {
+  const lastUses = () =>
+    written.map(({ parameters }) => JSON.parse(String(parameters[0])) as unknown);
+
+  it('writes the last use of each key down once, many together', async () => {
     rows.push({ ...zoo, id: 'key_ark', digest: 'ark' });
     await directory.load('zoo');
     await directory.load('ark');
     clock.advance(1_000);
     directory.remembered('zoo');
     await directory.beforeApplicationShutdown();
-    expect(written.map(({ parameters }) => parameters)).toEqual([
-      [clock.now() - 1_000, 'key_ark'],
-      [clock.now(), 'key_zoo'],
-    ]);
+    expect(lastUses()).toEqual([{ key_ark: clock.now() - 1_000, key_zoo: clock.now() }]);
     await directory.beforeApplicationShutdown();
-    expect(written).toHaveLength(2);
+    expect(written).toHaveLength(1);
+  });
+
+  it('writes down a bounded number at once', async () => {
+    for (let count = 0; count < 1_100; count++) {
+      rows = [{ ...zoo, id: `key_${count}`, digest: `digest-${count}` }];
+      await directory.load(`digest-${count}`);
+    }
+    await directory.beforeApplicationShutdown();
+    expect(lastUses().map((uses) => Object.keys(uses as object).length)).toEqual([500, 500, 100]);
   });
 
   it('writes last uses down every few seconds: they may lag 10', async () => {
@@ -159,7 +217,7 @@ describe(KeyDirectory.name, () => {
       directory.onModuleInit();
       await directory.load('zoo');
       jest.advanceTimersByTime(9_000);
-      expect(written).toMatchObject([{ parameters: [clock.now(), 'key_zoo'] }]);
+      expect(lastUses()).toEqual([{ key_zoo: clock.now() }]);
       await directory.beforeApplicationShutdown();
     } finally {
       jest.useRealTimers();

@@ -1,9 +1,15 @@
+import { setTimeout } from 'node:timers/promises';
 import { Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { Clock } from '../config/clock.js';
+import { Clock } from '../time/clock.js';
+import { Stopwatch } from '../time/stopwatch.js';
+import { within } from '../time/within.js';
 import { Engine } from '../database/engine.js';
-import { CHANGE_OVERLAP_MS, Poller } from '../database/poller.js';
-import { run, Statement, type Work } from '../database/statement.js';
+import { isOutage } from '../database/outage.js';
+import { Poller, type Watch } from '../database/poller.js';
+import { run, Statement } from '../database/statement.js';
+import type { Count } from '../telemetry/instruments.js';
 import { Logger } from '../telemetry/logger.js';
+import { Metrics } from '../telemetry/metrics.js';
 import { Limits } from '../rate-limits/limits.js';
 import { PLANS, type PlanName } from '../rate-limits/plan.js';
 import type { Caller } from './caller.js';
@@ -13,8 +19,16 @@ const MAX_REMEMBERED = 100_000;
 const MAX_SHARED = 1_000;
 /** While the database is away, callers are recognised for this long: a revoked one might be among them. */
 const TRUSTED_UNSEEN_MS = 300_000;
+/** Who is not sure whether it is away asks for this long. */
+const DOUBT_PATIENCE_MS = 500;
+/** After so many changes it is less work to forget everyone. */
+const MANY_CHANGES = 10_000;
+/** What was longer on its way may be of before a look that did not find it here. */
+const FRESH_MS = 5_000;
 const LAST_USE_INTERVAL_MS = 5_000;
-const LAST_USES_AT_ONCE = 1_000;
+/** So many hold their rows for some milliseconds: a revocation has to wait that long at most. */
+const LAST_USES_AT_ONCE = 500;
+const BETWEEN_SAVES_MS = 10;
 
 interface KeyRow {
   id: string;
@@ -37,27 +51,25 @@ interface KnownCaller extends Caller {
   isUseUnsaved: boolean;
 }
 
+const COLUMNS = `id, client_id AS "clientId", digest, plan, scopes, per_minute AS "perMinute",
+  per_day AS "perDay", expires_at AS "expiresAt", revoked_at AS "revokedAt", changed_at AS "changedAt"`;
 const FIND = new Statement<KeyRow>(
   'keys.find-by-digest',
-  () => `SELECT id, client_id AS "clientId", digest, plan, scopes, per_minute AS "perMinute",
-      per_day AS "perDay", expires_at AS "expiresAt", revoked_at AS "revokedAt",
-      changed_at AS "changedAt"
-    FROM api_keys WHERE digest = $1`,
+  () => `SELECT ${COLUMNS} FROM api_keys WHERE digest = $1`,
 );
-/** Of the last second, a change can still be followed by another one in the same millisecond. */
-const CHANGED = new Statement<{
-  digest: string;
-  changedAt: number | string;
-  fresh: boolean | number;
-}>(
+const CHANGED = new Statement<KeyRow>(
   'keys.changed',
-  ({ nowMs }) =>
-    `SELECT digest, changed_at AS "changedAt", changed_at >= ${nowMs} - 1000 AS fresh
-      FROM api_keys WHERE changed_at >= ${nowMs} - ${CHANGE_OVERLAP_MS}`,
+  () => `SELECT ${COLUMNS} FROM api_keys WHERE changed_at >= $1 LIMIT ${MANY_CHANGES}`,
 );
+/** Who has locked a row changes the key, or writes down the same from another node: neither is to wait. */
 const USED = new Statement(
   'keys.used',
-  () => 'UPDATE api_keys SET last_used_at = $1 WHERE id = $2',
+  ({ members, skipLocked }) => `UPDATE api_keys SET last_used_at = used.at FROM (
+      SELECT known.id, latest.value AS at
+      FROM ${members('$1')} latest CROSS JOIN api_keys known
+      WHERE known.id = latest.name AND coalesce(known.last_used_at, 0) < latest.value
+      ${skipLocked('known')}
+    ) used WHERE api_keys.id = used.id`,
 );
 
 /** Finds the caller that a key's digest stands for, and remembers it until it changes. */
@@ -66,44 +78,97 @@ export class KeyDirectory implements OnModuleInit, BeforeApplicationShutdown {
   private readonly callers = new Map<string, KnownCaller>();
   private used: KnownCaller[] = [];
   private timer: NodeJS.Timeout | undefined;
+  private saving: Promise<void> | undefined;
+  private readonly changes: Watch;
+  private readonly hits: Count;
+  private readonly misses: Count;
 
   constructor(
     private readonly engine: Engine,
-    private readonly poller: Poller,
+    poller: Poller,
     private readonly clock: Clock,
     private readonly logger: Logger,
-  ) {}
+    metrics: Metrics,
+  ) {
+    const lookups = metrics.counter({
+      name: 'key_cache_total',
+      help: 'Keys that were looked up: found in memory, or asked of the database.',
+      labels: ['result'],
+    });
+    this.hits = lookups.of('hit');
+    this.misses = lookups.of('miss');
+    this.changes = poller.watch((sinceMs) => this.takeOverChanges(sinceMs));
+  }
 
   onModuleInit(): void {
-    this.poller.watch(async () => {
-      for (const { digest, changedAt, fresh } of await this.engine.query(CHANGED)) {
-        const known = this.callers.get(digest);
-        if (fresh || known?.changedAt !== Number(changedAt)) this.callers.delete(digest);
-      }
-    });
     this.timer = setInterval(() => void this.saveLastUses(), LAST_USE_INTERVAL_MS).unref();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
+    await this.saving;
     await this.saveLastUses();
   }
 
-  /** The caller, where it is known without asking the database. */
+  /** The caller, where it is known for sure without asking the database. */
   remembered(digest: string): Caller | undefined {
     const caller = this.callers.get(digest);
-    if (caller === undefined || this.poller.blindForMs > TRUSTED_UNSEEN_MS) return undefined;
-    return this.inForce(caller);
+    if (caller === undefined || !this.changes.isCurrent) return undefined;
+    const inForce = this.inForce(caller);
+    if (inForce !== undefined) this.hits.add();
+    return inForce;
   }
 
-  /** The caller as the database knows it; undefined where no key in force has the digest. */
+  /** Why a key, which was just looked for, stands for nobody. */
+  whyNot(digest: string): 'unknown' | 'revoked' | 'expired' {
+    const known = this.callers.get(digest);
+    if (known === undefined) return 'unknown';
+    return known.expiresAtMs === REVOKED_MS ? 'revoked' : 'expired';
+  }
+
+  /**
+   * The caller as the database knows it; undefined where no key in force has the digest. Where the
+   * database is away, who was known before is taken for known for some time.
+   */
   async load(digest: string): Promise<Caller | undefined> {
+    const known = this.callers.get(digest);
+    // Not in force, and no look has found anything else since: nobody has to wait for a connection to say so.
+    if (known !== undefined && this.changes.isCurrent) return this.inForce(known);
+    this.misses.add();
+    if (known === undefined) return this.find(digest);
+    try {
+      return await within(DOUBT_PATIENCE_MS, this.find(digest));
+    } catch (error) {
+      const latest = this.callers.get(digest);
+      const isTrusted = isOutage(error) && this.changes.unseenForMs <= TRUSTED_UNSEEN_MS;
+      if (latest === undefined || !isTrusted) throw error;
+      return this.inForce(latest);
+    }
+  }
+
+  private async find(digest: string): Promise<Caller | undefined> {
+    const asked = new Stopwatch(this.clock);
     const row = await this.engine.first(FIND, digest);
     if (row === undefined) return undefined;
     const caller = toCaller(row);
+    if (asked.elapsedMs < FRESH_MS) this.remember(digest, caller);
+    return this.inForce(caller);
+  }
+
+  private remember(digest: string, caller: KnownCaller): void {
     if (this.callers.size >= MAX_REMEMBERED) this.forgetSome();
     this.callers.set(digest, caller);
-    return this.inForce(caller);
+  }
+
+  /** Each change of a key has a moment of its own, later than that of the one before. */
+  private async takeOverChanges(sinceMs: number | undefined): Promise<void> {
+    const changes = sinceMs === undefined ? [] : await this.engine.observe(CHANGED, sinceMs);
+    if (sinceMs === undefined || changes.length === MANY_CHANGES) this.callers.clear();
+    for (const row of changes) {
+      const known = this.callers.get(row.digest);
+      if (known === undefined || known.changedAt === Number(row.changedAt)) continue;
+      this.callers.set(row.digest, toCaller(row));
+    }
   }
 
   private inForce(caller: KnownCaller): Caller | undefined {
@@ -126,29 +191,27 @@ export class KeyDirectory implements OnModuleInit, BeforeApplicationShutdown {
     }
   }
 
-  private async saveLastUses(): Promise<void> {
+  private saveLastUses(): Promise<void> {
+    this.saving ??= this.saveInBatches().finally(() => (this.saving = undefined));
+    return this.saving;
+  }
+
+  private async saveInBatches(): Promise<void> {
     const { used } = this;
     this.used = [];
     for (const caller of used) caller.isUseUnsaved = false;
     try {
       for (let start = 0; start < used.length; start += LAST_USES_AT_ONCE) {
-        // In one order on all nodes: two that wait for each other's rows are a deadlock.
-        const batch = used.slice(start, start + LAST_USES_AT_ONCE).sort(byId);
-        await this.engine.write(() => saveUses(batch));
+        if (start > 0) await setTimeout(BETWEEN_SAVES_MS);
+        const batch = used.slice(start, start + LAST_USES_AT_ONCE);
+        const uses = batch.map(({ keyId, lastUsedAtMs }) => [keyId, lastUsedAtMs] as const);
+        await this.engine.write(() => run(USED, JSON.stringify(Object.fromEntries(uses))));
       }
     } catch (err) {
       // Only ever a hint for operators: the next use is written down again.
       this.logger.debug({ err }, 'The last use of keys could not be saved');
     }
   }
-}
-
-function byId({ keyId: one }: Caller, { keyId: other }: Caller): number {
-  return one < other ? -1 : 1;
-}
-
-function* saveUses(callers: readonly KnownCaller[]): Work<void> {
-  for (const { lastUsedAtMs, keyId } of callers) yield* run(USED, lastUsedAtMs, keyId);
 }
 
 /** Values that many callers have in common are kept once. */
@@ -169,20 +232,30 @@ class Shared<Value> {
 const scopeSets = new Shared<ReadonlySet<string>>();
 const limits = new Shared<Limits>();
 
+/** Long ago. */
+const REVOKED_MS = 0;
+
 /** A revoked key has ended, whatever the clock says: it may be behind that of who revoked it. */
 function toCaller(row: KeyRow): KnownCaller {
   const plan = PLANS[row.plan];
   const perMinute = Number(row.perMinute ?? plan?.perMinute);
   const perDay = Number(row.perDay ?? plan?.perDay);
   return {
+    clientId: row.clientId,
     keyId: row.id,
+    plan: row.plan,
     scopes: scopeSets.of(row.scopes, (scopes) => new Set(scopes.split(' '))),
     quota: {
       subject: row.clientId,
-      limits: limits.of(`${perMinute}/${perDay}`, () => new Limits(perMinute, perDay, true)),
+      plan: row.plan,
+      limits: limits.of(`${perMinute}/${perDay}`, () => new Limits(perMinute, perDay)),
     },
     expiresAtMs:
-      row.revokedAt !== null ? 0 : row.expiresAt === null ? Infinity : Number(row.expiresAt),
+      row.revokedAt !== null
+        ? REVOKED_MS
+        : row.expiresAt === null
+          ? Infinity
+          : Number(row.expiresAt),
     changedAt: Number(row.changedAt),
     lastUsedAtMs: 0,
     isUseUnsaved: false,

@@ -1,21 +1,29 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
-import { Clock } from '../config/clock.js';
-import { Engine } from '../database/engine.js';
-import { run, Statement } from '../database/statement.js';
-import { BanLedger } from '../rate-limits/ban-ledger.js';
+import { Clock } from '../time/clock.js';
+import { run } from '../database/statement.js';
+import { BanLedger } from '../rate-limits/bans/ban-ledger.js';
 import { PLANS, type PlanName } from '../rate-limits/plan.js';
-import { RateLimitStore } from '../rate-limits/rate-limit-store.js';
+import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
 import { ApiKey } from './api-key.entity.js';
-import { digestOf, mintId, mintKey } from './api-key-format.js';
-import { DEFAULT_SCOPES } from './scopes.js';
-
-/** Limits of a key's own: with the plan enterprise required, with any other not allowed. */
-export interface OwnLimits {
-  perMinute?: number | undefined;
-  perDay?: number | undefined;
-}
+import { mintId, mintKey } from './api-key-format.js';
+import { assertAhead, type OwnLimits, planOf } from './key-request.js';
+import { type Initiator, isoTime, SERVICE, type State } from './audit-record.js';
+import { AuditTrail } from './audit-trail.js';
+import {
+  END,
+  insert,
+  type NewRow,
+  type PlanRow,
+  REPLACE,
+  REVOKE,
+  SCOPES_OF,
+  SET_PLAN,
+  SET_SCOPES,
+  WITH_OTHER_PLAN,
+} from './key-statements.js';
+import { DEFAULT_SCOPES, Scopes } from './scopes.js';
 
 export interface NewKey extends OwnLimits {
   name: string;
@@ -30,6 +38,11 @@ export interface IssuedKey {
   record: ApiKey;
 }
 
+export interface RotatedKey extends IssuedKey {
+  /** The key that it replaces, with the end that it has now. */
+  replaced: ApiKey;
+}
+
 /** No key has that id. */
 export class UnknownKeyError extends Error {
   constructor(id: string) {
@@ -40,85 +53,131 @@ export class UnknownKeyError extends Error {
 /** The change makes no sense for the key as it is. */
 export class KeyStateError extends Error {}
 
-/** Limits of a key's own, with a plan that has its own; or none, with one that has not. */
-export class OwnLimitsError extends Error {}
-
-const INSERT = new Statement(
-  'keys.insert',
-  ({ nowMs }) => `INSERT INTO api_keys (id, client_id, name, digest, last_four, plan, scopes,
-      per_minute, per_day, created_at, expires_at, changed_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, ${nowMs})`,
-);
-const REVOKE = new Statement(
-  'keys.revoke',
-  ({ nowMs }) =>
-    `UPDATE api_keys SET revoked_at = $1, changed_at = ${nowMs} WHERE id = $2 AND revoked_at IS NULL`,
-);
-const SET_PLAN = new Statement(
-  'keys.set-plan',
-  ({
-    nowMs,
-  }) => `UPDATE api_keys SET plan = $1, per_minute = $2, per_day = $3, changed_at = ${nowMs}
-    WHERE client_id = $4`,
-);
-const EXPIRE = new Statement(
-  'keys.expire',
-  ({ nowMs }) => `UPDATE api_keys SET expires_at = $1, changed_at = ${nowMs} WHERE id = $2`,
-);
-
 /** The life of API keys, from issue to revocation. Running servers notice each change within a second. */
 @Injectable()
 export class KeysService {
+  private initiator: Initiator = SERVICE;
+
   constructor(
     @InjectRepository(ApiKey) private readonly keys: Repository<ApiKey>,
-    private readonly engine: Engine,
+    private readonly audit: AuditTrail,
     private readonly store: RateLimitStore,
     private readonly bans: BanLedger,
     private readonly clock: Clock,
+    private readonly scopes: Scopes,
   ) {}
 
-  async issue(request: NewKey): Promise<IssuedKey> {
-    const id = mintId('key');
-    return this.insert(id, {
-      clientId: id,
-      name: request.name,
-      scopes: (request.scopes ?? DEFAULT_SCOPES).join(' '),
-      expiresAt: request.expiresAt ?? null,
-      ...ownLimits(request.plan, request),
-    });
+  /** The same, on somebody else's behalf. */
+  by(initiator: Initiator): KeysService {
+    const { keys, audit, store, bans, clock, scopes } = this;
+    const service = new KeysService(keys, audit, store, bans, clock, scopes);
+    service.initiator = initiator;
+    return service;
   }
 
-  /** A new key for the same client; the old one stays valid for `graceMs`, at most. */
-  async rotate(id: string, graceMs: number): Promise<IssuedKey> {
-    const old = await this.get(id);
+  /** @throws {KeyRequestError} */
+  async issue(request: NewKey): Promise<IssuedKey> {
+    const { name, scopes = DEFAULT_SCOPES, expiresAt } = request;
     const nowMs = this.clock.now();
-    if (old.revokedAt !== null) throw new KeyStateError(`The key ${id} is revoked`);
-    if (old.expiresAt !== null && old.expiresAt <= nowMs) {
-      throw new KeyStateError(`The key ${id} is expired`);
-    }
-    const issued = await this.insert(mintId('key'), old);
-    const ends = Math.min(nowMs + graceMs, old.expiresAt ?? Infinity);
-    await this.engine.write(() => run(EXPIRE, ends, id));
-    return issued;
+    this.scopes.assertDeclared(scopes);
+    assertAhead(expiresAt, nowMs);
+    const plan = planOf(request.plan, request);
+    const [id, key] = [mintId('key'), mintKey()];
+    const common = { clientId: id, name, scopes: scopes.join(' '), expiresAt: expiresAt ?? null };
+    const row = { id, key, nowMs, ...common, ...plan };
+    await this.audit.write(this.initiator, function* (note) {
+      yield* insert(row);
+      yield* note({ action: 'key.issue', target: id, before: null, after: stateOf(row) });
+    });
+    return { key, record: await this.get(id) };
+  }
+
+  /**
+   * A new key for the same client, with the same end; the old one stays valid for `graceMs`, at most.
+   * @throws {KeyStateError}
+   */
+  async rotate(id: string, graceMs: number): Promise<RotatedKey> {
+    const nowMs = this.clock.now();
+    const [successor, key] = [mintId('key'), mintKey()];
+    const isReplaced = await this.audit.write(this.initiator, function* (note) {
+      const [old] = yield* run(REPLACE, successor, id, nowMs);
+      if (old === undefined) return false;
+      yield* insert({ ...old, id: successor, key, nowMs });
+      const [ended] = yield* run(END, nowMs + graceMs, nowMs + graceMs, id);
+      yield* note({
+        action: 'key.rotate',
+        target: id,
+        before: { replacedBy: null, expiresAt: isoTime(old.expiresAt) },
+        after: { replacedBy: successor, expiresAt: isoTime(ended!.expiresAt) },
+      });
+      return true;
+    });
+    const replaced = await this.get(id);
+    if (!isReplaced) throw new KeyStateError(`The key ${id} ${whyNotRotated(replaced)}`);
+    return { key, record: await this.get(successor), replaced };
   }
 
   async revoke(id: string): Promise<ApiKey> {
     await this.get(id);
-    await this.engine.write(() => run(REVOKE, this.clock.now(), id));
+    const nowMs = this.clock.now();
+    await this.audit.write(this.initiator, function* (note) {
+      const [revoked] = yield* run(REVOKE, nowMs, id);
+      if (revoked === undefined) return;
+      const after = { revokedAt: isoTime(revoked.revokedAt) };
+      yield* note({ action: 'key.revoke', target: id, before: { revokedAt: null }, after });
+    });
     return this.get(id);
   }
 
-  /** A plan is the client's: every key of it gets it. */
+  /** A plan is the client's: every key of it gets it. @throws {KeyRequestError} */
   async setPlan(id: string, plan: PlanName, own: OwnLimits): Promise<ApiKey> {
+    const { perMinute, perDay } = planOf(plan, own);
     const { clientId } = await this.get(id);
-    const { perMinute, perDay } = ownLimits(plan, own);
-    await this.engine.write(() => run(SET_PLAN, plan, perMinute, perDay, clientId));
+    const values = [plan, perMinute, perDay] as const;
+    await this.audit.write(this.initiator, function* (note) {
+      // Again, until there is none: a rotation that was under way may have copied the plan of before.
+      for (;;) {
+        const others = yield* run(WITH_OTHER_PLAN, clientId, ...values);
+        if (others.length === 0) return;
+        for (const old of others) {
+          const read = [old.plan, old.perMinute, old.perDay] as const;
+          if ((yield* run(SET_PLAN, ...values, old.id, ...read)).length === 0) continue;
+          const [before, after] = [planState(old), planState({ plan, perMinute, perDay })];
+          yield* note({ action: 'key.set_plan', target: old.id, before, after });
+        }
+      }
+    });
+    return this.get(id);
+  }
+
+  /** @throws {KeyRequestError} */
+  async setScopes(id: string, scopes: readonly string[]): Promise<ApiKey> {
+    this.scopes.assertDeclared(scopes);
+    await this.get(id);
+    const text = scopes.join(' ');
+    await this.audit.write(this.initiator, function* (note) {
+      for (;;) {
+        const [old] = yield* run(SCOPES_OF, id);
+        if (isSameSet(old!.scopes.split(' '), scopes)) return;
+        if ((yield* run(SET_SCOPES, text, id, old!.scopes)).length === 0) continue;
+        const [before, after] = [{ scopes: old!.scopes.split(' ') }, { scopes }];
+        yield* note({ action: 'key.set_scopes', target: id, before, after });
+        return;
+      }
+    });
     return this.get(id);
   }
 
   async unban(id: string): Promise<ApiKey> {
     const key = await this.get(id);
-    await this.bans.lift(key.clientId);
+    const { bans } = this;
+    const nowMs = this.clock.now();
+    await this.audit.write(this.initiator, function* (note) {
+      const until = yield* bans.lifting(key.clientId);
+      if (until <= nowMs) return;
+      const [before, after] = [{ bannedUntil: isoTime(until) }, { bannedUntil: null }];
+      yield* note({ action: 'key.unban', target: id, before, after });
+    });
     await this.store.unban(key.clientId);
     return key;
   }
@@ -130,51 +189,28 @@ export class KeysService {
     return key;
   }
 
-  /** Newest last. */
-  list(): Promise<ApiKey[]> {
-    return this.keys.find({ order: { createdAt: 'ASC', id: 'ASC' } });
-  }
-
   async isEmpty(): Promise<boolean> {
     return !(await this.keys.exists());
   }
-
-  private async insert(
-    id: string,
-    of: Pick<
-      ApiKey,
-      'clientId' | 'name' | 'plan' | 'scopes' | 'perMinute' | 'perDay' | 'expiresAt'
-    >,
-  ): Promise<IssuedKey> {
-    const key = mintKey();
-    await this.engine.write(() =>
-      run(
-        INSERT,
-        id,
-        of.clientId,
-        of.name,
-        digestOf(key),
-        key.slice(-4),
-        of.plan,
-        of.scopes,
-        of.perMinute,
-        of.perDay,
-        this.clock.now(),
-        of.expiresAt,
-      ),
-    );
-    return { key, record: await this.get(id) };
-  }
 }
 
-function ownLimits(plan: PlanName, { perMinute, perDay }: OwnLimits) {
-  const given = perMinute !== undefined || perDay !== undefined;
-  if (PLANS[plan] === undefined) {
-    if (perMinute === undefined || perDay === undefined) {
-      throw new OwnLimitsError(`The plan ${plan} needs --per-minute and --per-day`);
-    }
-    return { plan, perMinute, perDay };
-  }
-  if (given) throw new OwnLimitsError(`The plan ${plan} takes neither --per-minute nor --per-day`);
-  return { plan, perMinute: null, perDay: null };
+/** What of a new key is no secret. */
+function stateOf(row: NewRow): State {
+  const { name, scopes, expiresAt } = row;
+  return { name, ...planState(row), scopes: scopes.split(' '), expiresAt: isoTime(expiresAt) };
+}
+
+/** With the limits that a plan has at the time: they may be others one day. */
+function planState({ plan, perMinute, perDay }: Pick<PlanRow, 'plan' | 'perMinute' | 'perDay'>) {
+  return { plan, ...(PLANS[plan] ?? { perMinute: Number(perMinute), perDay: Number(perDay) }) };
+}
+
+function whyNotRotated({ replacedBy, revokedAt }: ApiKey): string {
+  if (replacedBy !== null) return `is replaced already, by ${replacedBy}`;
+  return revokedAt === null ? 'is expired' : 'is revoked';
+}
+
+function isSameSet(some: readonly string[], others: readonly string[]): boolean {
+  const set = new Set(some);
+  return set.size === new Set(others).size && others.every((each) => set.has(each));
 }

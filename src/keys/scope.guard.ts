@@ -3,38 +3,62 @@ import {
   type CanActivate,
   type ExecutionContext,
   Injectable,
+  SetMetadata,
 } from '@nestjs/common';
-import { ApiResponse, ApiSecurity } from '@nestjs/swagger';
-import { ApiError } from '../http/api-error.js';
-import { ErrorBody } from '../http/error.dto.js';
+import { Reflector } from '@nestjs/core';
+import { ApiExtension } from '@nestjs/swagger';
+import { errors } from '../errors/errors.js';
+import { PerOperation } from '../http/per-operation.js';
 import { requestOf } from '../http/request-context.js';
 
 /** The name of the security scheme in the document. */
 export const BEARER_SCHEME = 'apiKey';
 
-const requiredScopes = new Map<unknown, string>();
+/** The scopes that an operation requires, as its metadata; an empty list where any key will do. */
+export const REQUIRED_SCOPES = 'petstore:required-scopes';
+/** How the document is told of them. */
+export const SCOPES_EXTENSION = 'x-required-scopes';
 
-/** What a key must be allowed for the operation, in the guard and in the document. */
-export function RequireScope(scope: string): MethodDecorator {
+/** What a key must be allowed for the operation, or for each one of the controller: all of `scopes`. */
+export function RequireScope(
+  ...scopes: readonly [string, ...string[]]
+): MethodDecorator & ClassDecorator {
+  return withScopes(scopes);
+}
+
+/** Any valid key will do, whatever its scopes. */
+export function AnyScope(): MethodDecorator & ClassDecorator {
+  return withScopes([]);
+}
+
+function withScopes(scopes: readonly string[]): MethodDecorator & ClassDecorator {
   return applyDecorators(
-    (_target: object, _name: string | symbol, descriptor: PropertyDescriptor) =>
-      void requiredScopes.set(descriptor.value, scope),
-    ApiSecurity(BEARER_SCHEME, [scope]),
-    ApiResponse({
-      status: 403,
-      description: `The API key lacks the scope \`${scope}\`.`,
-      type: ErrorBody,
-    }),
+    SetMetadata(REQUIRED_SCOPES, scopes),
+    ApiExtension(SCOPES_EXTENSION, scopes),
   );
 }
 
 @Injectable()
 export class ScopeGuard implements CanActivate {
+  private readonly required: PerOperation<readonly string[]>;
+
+  constructor(reflector: Reflector) {
+    this.required = new PerOperation(
+      (controller, handler) =>
+        reflector.getAllAndOverride<string[] | undefined>(REQUIRED_SCOPES, [handler, controller]) ??
+        [],
+    );
+  }
+
   canActivate(context: ExecutionContext): boolean {
-    const scope = requiredScopes.get(context.getHandler());
-    if (scope === undefined) return true;
+    const required = this.required.of(context);
+    if (required.length === 0) return true;
     const { caller } = requestOf(context);
-    if (caller?.scopes.has(scope)) return true;
-    throw new ApiError('insufficient_scope', `The API key lacks the scope ${scope}`);
+    for (const scope of required) {
+      if (!caller?.scopes.has(scope)) {
+        throw errors.insufficient_scope(`The API key lacks the scope ${scope}`);
+      }
+    }
+    return true;
   }
 }

@@ -1,4 +1,4 @@
-import { DEFAULT_SCOPES, isScope } from './scopes.js';
+import { DEFAULT_SCOPES, isScope, Scopes } from './scopes.js';
 
 describe(isScope.name, () => {
   it.each([...DEFAULT_SCOPES, 'orders:read', 'store-orders:bulk-write2'])('takes %s', (scope) => {
@@ -22,5 +22,19 @@ describe(isScope.name, () => {
     '-pets:read',
   ])('refuses %p', (scope) => {
     expect(isScope(scope)).toBe(false);
+  });
+});
+
+describe(Scopes.name, () => {
+  const scopes = new Scopes([{ 'orders:read': 'Read orders.' }]);
+
+  it.each(['pets:read', 'pets:write', 'orders:read'])('knows %s', (scope) => {
+    expect(scopes.has(scope)).toBe(true);
+    scopes.assertDeclared([scope]);
+  });
+
+  it.each(['orders:write', 'toString', '__proto__'])('does not know %s', (scope) => {
+    expect(scopes.has(scope)).toBe(false);
+    expect(() => scopes.assertDeclared(['pets:read', scope])).toThrow(scope);
   });
 });

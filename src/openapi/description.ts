@@ -1,4 +1,4 @@
-import { ERROR_CODES } from '../http/api-error.js';
+import { errors } from '../errors/errors.js';
 import { PLANS } from '../rate-limits/plan.js';
 
 /** The text that opens the document: what holds for every operation. */
@@ -44,7 +44,7 @@ function planRows(): string {
 }
 
 function codeRows(): string {
-  return Object.entries(ERROR_CODES)
+  return Object.entries(errors)
     .map(([code, { status, meaning }]) => `| ${status} | \`${code}\` | ${meaning} |`)
     .join('\n');
 }

@@ -1,81 +1,131 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { Controller, Get, Header, Param, Redirect, Res } from '@nestjs/common';
+import {
+  Controller,
+  Get,
+  Header,
+  type OnModuleInit,
+  Param,
+  Redirect,
+  Req,
+  Res,
+  UseGuards,
+} from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
 import { ApiExcludeController } from '@nestjs/swagger';
-import swaggerUiPath from 'swagger-ui-dist/absolute-path.js';
-import { notFound } from '../http/api-error.js';
+import type { FastifyInstance } from 'fastify';
+import { Config } from '../config/config.js';
+import { notFound } from '../errors/errors.js';
+import { PublicAddress } from '../http/public-address.js';
 import { Public } from '../http/public.decorator.js';
-import type { ApiReply } from '../http/request-context.js';
+import type { ApiReply, ApiRequest } from '../http/request-context.js';
+import { DocsAssets } from './docs.assets.js';
+import { referencePage } from './docs.page.js';
 import { DocumentSource } from './document-source.js';
-import { INITIALIZER, PAGE } from './docs.page.js';
+import { Guides } from './guides.js';
+import { PageLimitGuard } from './page-limit.guard.js';
+import { Resource } from './resource.js';
 
-const SCRIPT = 'text/javascript; charset=utf-8';
-const CONTENT_TYPES: Record<string, string> = {
-  'swagger-ui.css': 'text/css; charset=utf-8',
-  'swagger-ui-bundle.js': SCRIPT,
-  'favicon-32x32.png': 'image/png',
-};
-/** Everything comes from here, so that the page works without a network and lets nothing else in. */
-const CONTENT_SECURITY_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
-  "connect-src 'self' http: https:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const A_YEAR = 'public, max-age=31536000, immutable';
 
-/** Swagger UI, and the document that it shows. */
+/** Swagger UI, the document that it shows, and the guides beside it. */
 @Public()
+@UseGuards(PageLimitGuard)
 @ApiExcludeController()
 @Controller()
-export class DocsController {
-  private readonly assets = new Map<string, Promise<Buffer>>();
+export class DocsController implements OnModuleInit {
+  private reference: Promise<Resource> | undefined;
+  private json: Promise<Resource> | undefined;
+  private yaml: Promise<Resource> | undefined;
 
-  constructor(private readonly document: DocumentSource) {}
+  constructor(
+    private readonly document: DocumentSource,
+    private readonly assets: DocsAssets,
+    private readonly guides: Guides,
+    private readonly address: PublicAddress,
+    private readonly config: Config,
+    private readonly host: HttpAdapterHost,
+  ) {}
+
+  /** Nest takes the slash off a path, and the service does not serve one resource at two. */
+  onModuleInit(): void {
+    const server = this.host.httpAdapter.getInstance<FastifyInstance>();
+    server.get('/docs/', (_request, reply) => reply.redirect('/docs', 308));
+  }
 
   @Get()
   @Redirect('/docs', 302)
   root(): void {}
 
   @Get('docs')
-  @Header('content-type', 'text/html; charset=utf-8')
-  @Header('content-security-policy', CONTENT_SECURITY_POLICY)
-  @Header('x-content-type-options', 'nosniff')
-  @Header('referrer-policy', 'no-referrer')
-  @Header('cache-control', 'no-cache')
-  page(): string {
-    return PAGE;
+  async referencePage(@Req() request: ApiRequest, @Res({ passthrough: true }) reply: ApiReply) {
+    this.reference ??= this.renderReference();
+    return this.page(await this.reference, request, reply);
   }
 
-  @Get('docs/initializer.js')
-  @Header('content-type', SCRIPT)
-  @Header('cache-control', 'no-cache')
-  initializer(): string {
-    return INITIALIZER;
-  }
-
-  @Get('docs/:asset')
-  @Header('cache-control', 'public, max-age=86400')
-  @Header('x-content-type-options', 'nosniff')
-  async asset(
-    @Param('asset') name: string,
+  @Get('docs/guides/:guide')
+  async guide(
+    @Param('guide') name: string,
+    @Req() request: ApiRequest,
     @Res({ passthrough: true }) reply: ApiReply,
-  ): Promise<Buffer> {
-    if (!Object.hasOwn(CONTENT_TYPES, name)) throw notFound();
-    let asset = this.assets.get(name);
-    if (asset === undefined) {
-      asset = readFile(join(swaggerUiPath(), name));
-      this.assets.set(name, asset);
-    }
-    reply.type(CONTENT_TYPES[name]!);
-    return asset;
+  ) {
+    const guide = await this.guides.page(name);
+    if (guide === undefined) throw notFound();
+    return this.page(guide, request, reply);
+  }
+
+  @Get('docs/assets/:version/:asset')
+  async asset(
+    @Param('version') version: string,
+    @Param('asset') name: string,
+    @Req() request: ApiRequest,
+    @Res({ passthrough: true }) reply: ApiReply,
+  ) {
+    const asset = await this.assets.find(name);
+    if (asset === undefined) throw notFound();
+    // While nodes are updated one by one, a page of another version may ask: ours will do, for now.
+    const isCurrent = version === (await this.assets.version());
+    reply.header('cache-control', isCurrent ? A_YEAR : 'no-store');
+    reply.header('x-content-type-options', 'nosniff');
+    return asset.answer(request, reply);
   }
 
   @Get('openapi.json')
-  @Header('content-type', 'application/json; charset=utf-8')
-  json(): string {
-    return this.document.json();
+  @Header('cache-control', 'no-cache')
+  async openapiJson(@Req() request: ApiRequest, @Res({ passthrough: true }) reply: ApiReply) {
+    this.json ??= Resource.ofText('application/json; charset=utf-8', this.document.json());
+    return (await this.json).answer(request, reply);
   }
 
   @Get('openapi.yaml')
-  @Header('content-type', 'application/yaml; charset=utf-8')
-  yaml(): Promise<string> {
-    return this.document.yaml();
+  @Header('cache-control', 'no-cache')
+  async openapiYaml(@Req() request: ApiRequest, @Res({ passthrough: true }) reply: ApiReply) {
+    this.yaml ??= this.document
+      .yaml()
+      .then((text) => Resource.ofText('application/yaml; charset=utf-8', text));
+    return (await this.yaml).answer(request, reply);
+  }
+
+  private async renderReference(): Promise<Resource> {
+    const [assets, guides] = await Promise.all([this.assets.path(), this.guides.titles()]);
+    return Resource.ofText('text/html; charset=utf-8', referencePage({ assets, guides }));
+  }
+
+  private page(page: Resource, request: ApiRequest, reply: ApiReply) {
+    reply.headers({
+      'content-security-policy': this.contentSecurityPolicy(),
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'cache-control': 'no-cache',
+    });
+    return page.answer(request, reply);
+  }
+
+  /** Everything comes from here, and only the servers of the document can be called. */
+  private contentSecurityPolicy(): string {
+    const servers = [this.address.baseUrl, this.config.stagingBaseUrl ?? []].flat();
+    const origins = [...new Set(servers.map((url) => new URL(url).origin))].join(' ');
+    return (
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+      `connect-src 'self' ${origins}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
+    );
   }
 }

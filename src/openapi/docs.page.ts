@@ -1,54 +1,67 @@
-/**
- * Of the documented responses, errors repeat the six headers of every response, which come first: the
- * page shows only what is their own.
- */
-const STYLE = `
-      #swagger-ui .response[data-code^='4'] .headers tbody tr:nth-child(-n + 6),
-      #swagger-ui .response[data-code^='5'] .headers tbody tr:nth-child(-n + 6),
-      #swagger-ui .response:is([data-code^='4'], [data-code^='5'])
-        .headers-wrapper:not(:has(tbody tr:nth-child(7))) {
-        display: none;
-      }`;
+export interface PageOptions {
+  /** The folder of the assets. */
+  assets: string;
+  /** The guides of the navigation: name and title. */
+  guides: Record<string, string>;
+  title: string;
+  /** HTML between navigation and end. */
+  main: string;
+  /** The guide that this is; undefined for the reference. */
+  current?: string;
+  /** HTML of the head. */
+  head?: string;
+}
 
-/** The page of Swagger UI; all that it loads is served beside it. */
-export const PAGE = `<!doctype html>
+/** The frame of every page; all that it loads is served beside it. */
+export function pageOf({ assets, guides, title, main, current, head = '' }: PageOptions): string {
+  const link = (href: string, text: string, isCurrent: boolean): string =>
+    `<a href="${href}"${isCurrent ? ' aria-current="page"' : ''}>${text}</a>`;
+  const links = [
+    link('/docs', 'Reference', current === undefined),
+    ...Object.entries(guides).map(([name, text]) =>
+      link(`/docs/guides/${name}`, text, name === current),
+    ),
+    link('/openapi.json', 'JSON', false),
+    link('/openapi.yaml', 'YAML', false),
+  ];
+  return `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
-    <title>Pet Store API</title>
-    <link rel="stylesheet" href="/docs/swagger-ui.css" />
-    <link rel="icon" type="image/png" href="/docs/favicon-32x32.png" />
-    <style>${STYLE}
-    </style>
+    <meta name="color-scheme" content="light dark" />
+    <title>${title}</title>
+    <link rel="icon" type="image/svg+xml" href="${assets}/favicon.svg" />
+    <script src="${assets}/theme.js"></script>
+    <link rel="stylesheet" href="${assets}/swagger-ui.css" />
+    <link rel="stylesheet" href="${assets}/page.css" />${head}
   </head>
   <body>
-    <div id="swagger-ui"></div>
-    <script src="/docs/swagger-ui-bundle.js"></script>
-    <script src="/docs/initializer.js"></script>
+    <header class="masthead">
+      <a class="brand" href="/docs"><img src="${assets}/favicon.svg" alt="" width="28" height="28" />Pet Store <span>API</span></a>
+      <nav aria-label="Documentation">${links.join('')}</nav>
+    </header>
+    ${main}
   </body>
 </html>
 `;
+}
 
-/**
- * The server that the page came from is the first choice of "Try it out", whatever the public address is:
- * a browser would not let the page call another origin.
- */
-export const INITIALIZER = `window.onload = async () => {
-  const response = await fetch('/openapi.json');
-  const spec = await response.json();
-  const here = location.origin + '/v1';
-  if (!spec.servers.some((server) => server.url === here)) {
-    spec.servers.unshift({ url: here, description: 'This server' });
-  }
-  window.ui = SwaggerUIBundle({
-    spec,
-    dom_id: '#swagger-ui',
-    deepLinking: true,
-    persistAuthorization: true,
-    displayRequestDuration: true,
-    tryItOutEnabled: true,
-    presets: [SwaggerUIBundle.presets.apis],
+/** Swagger UI, and what is left of the reader's quota. */
+export function referencePage(options: Pick<PageOptions, 'assets' | 'guides'>): string {
+  const { assets } = options;
+  return pageOf({
+    ...options,
+    title: 'Pet Store API',
+    head: `
+    <script defer src="${assets}/swagger-ui-bundle.js"></script>
+    <script type="module" src="${assets}/page.js"></script>`,
+    main: `<aside id="quota" aria-label="What is left of your quota" hidden>${meter('minute')}${meter('day')}</aside>
+    <div id="swagger-ui"><p class="loading">Loading the reference</p></div>
+    <noscript><p class="loading">The reference needs JavaScript. The same is in <a href="/openapi.yaml">openapi.yaml</a>.</p></noscript>`,
   });
-};
-`;
+}
+
+function meter(window: string): string {
+  return `<p data-window="${window}"><span>This ${window}</span><meter aria-label="Requests left this ${window}" min="0" max="1" value="1"></meter><b></b> <small></small></p>`;
+}

@@ -25,15 +25,15 @@ const HEADERS = {
     'Bearer realm="pet-store", error="invalid_token"',
   ],
   Allow: ['The methods that the resource has.', { type: 'string' }, 'GET, HEAD, POST'],
-  Link: [
-    'Links to other resources (RFC 8288).',
+  DeprecationLink: [
+    'What replaces the operation, and what to know of its end (RFC 8288).',
     { type: 'string' },
-    '<http://localhost:3000/v1/pets?limit=20&cursor=OjIw>; rel="next"',
+    '<http://localhost:3000/v1/pets>; rel="successor-version", <http://localhost:3000/docs>; rel="deprecation"; type="text/html"',
   ],
-  Location: [
-    'The address of the new animal.',
-    { type: 'string', format: 'uri' },
-    'http://localhost:3000/v1/pets/42',
+  ErrorLink: [
+    'What to do about the error, in the guide for clients (RFC 8288).',
+    { type: 'string' },
+    '<http://localhost:3000/docs/guides/clients#idempotency_key_reused>; rel="describedby"; type="text/html"',
   ],
   'Idempotent-Replayed': [
     'Sent where this is the answer to an earlier request.',
@@ -66,40 +66,50 @@ const ON_EVERY_RESPONSE: readonly HeaderName[] = [
 const BY_STATUS: Record<string, readonly HeaderName[]> = {
   401: ['WWW-Authenticate'],
   405: ['Allow'],
-  409: ['Retry-After'],
   429: ['Retry-After'],
   503: ['Retry-After'],
 };
 
-/** What belongs to one operation's success only. */
-const BY_OPERATION: Record<string, readonly HeaderName[]> = {
-  listPets: ['Link'],
-  createPet: ['Location', 'Idempotent-Replayed'],
+/** Under another name than the field's, since an operation may have a `Link` of its own. */
+const FIELD_NAMES: Partial<Record<HeaderName, string>> = {
+  DeprecationLink: 'Link',
+  ErrorLink: 'Link',
 };
+/** The link is for our codes; a guest's operation may have codes of its own beside them. */
+const SOMETIMES: readonly HeaderName[] = ['Idempotent-Replayed', 'ErrorLink'];
 
 /** The headers as components, each defined once. */
 export function headerComponents(): Record<string, object> {
   return Object.fromEntries(
     Object.entries(HEADERS).map(([name, [description, schema, example]]) => [
       name,
-      { description, schema, example },
+      {
+        description,
+        ...(!SOMETIMES.includes(name as HeaderName) && { required: true }),
+        schema,
+        example,
+      },
     ]),
   );
 }
 
-/** References to the headers of one response. */
+/** The headers of one response: references to those that the service adds, and what it declares itself. */
 export function headersOf(
-  operation: { operationId?: string; deprecated?: boolean },
+  operation: { parameters?: readonly { name?: string }[]; 'x-sunset'?: unknown },
   status: string,
-): Record<string, { $ref: string }> {
-  const isError = Number(status) >= 400;
-  const names = [
-    ...ON_EVERY_RESPONSE,
-    ...(BY_STATUS[status] ?? []),
-    ...(isError ? [] : (BY_OPERATION[operation.operationId ?? ''] ?? [])),
-    ...(operation.deprecated ? (['Deprecation', 'Sunset', 'Link'] as const) : []),
-  ];
-  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+  own: Record<string, unknown> = {},
+): Record<string, unknown> {
+  const isIdempotent = operation.parameters?.some(({ name }) => name === 'Idempotency-Key');
+  const names: HeaderName[] = [...ON_EVERY_RESPONSE, ...(BY_STATUS[status] ?? [])];
+  if (isIdempotent && status === '409') names.push('Retry-After');
+  if (isIdempotent && (status === '409' || status === '422')) names.push('ErrorLink');
+  if (isIdempotent && Number(status) < 400) names.push('Idempotent-Replayed');
+  if (operation['x-sunset'] !== undefined) names.push('Deprecation', 'Sunset', 'DeprecationLink');
+  const ours = names.map((name): [string, unknown] => [
+    FIELD_NAMES[name] ?? name,
+    { $ref: `#/components/headers/${name}` },
+  ]);
+  return { ...Object.fromEntries<unknown>(ours), ...own };
 }
 
 function integer(minimum: number) {

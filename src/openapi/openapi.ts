@@ -15,6 +15,7 @@ export function buildDocument(app: INestApplication, config: Config): OpenAPIObj
     .setDescription(describeApi())
     .setLicense('MIT', 'https://opensource.org/license/mit')
     .addTag('pets', 'Animals up for adoption.')
+    .addTag('usage', 'What a key may, and what is left of it.')
     .addServer(app.get(PublicAddress).baseUrl, 'Production')
     .addBearerAuth(
       {
@@ -26,9 +27,31 @@ export function buildDocument(app: INestApplication, config: Config): OpenAPIObj
       BEARER_SCHEME,
     );
   if (config.stagingBaseUrl !== undefined) builder.addServer(config.stagingBaseUrl, 'Staging');
+  const names = new Map<string, string>();
   const document = SwaggerModule.createDocument(app, builder.build(), {
     ignoreGlobalPrefix: true,
-    operationIdFactory: (_controller, method) => method,
+    operationIdFactory: (controller, method) => {
+      names.set(`${controller}_${method}`, method);
+      return `${controller}_${method}`;
+    },
   });
+  document.info.contact = { name: 'The operator who issued your API key' };
+  shortenOperationIds(document, names);
   return completeDocument(document);
+}
+
+/** The method's name, where no other operation has it. */
+function shortenOperationIds(document: OpenAPIObject, names: ReadonlyMap<string, string>): void {
+  const operations = Object.values(document.paths)
+    .flatMap((item) => Object.values(item as Record<string, { operationId?: string }>))
+    .filter(({ operationId }) => operationId !== undefined);
+  const taken = new Map<string, number>();
+  for (const { operationId = '' } of operations) {
+    const name = names.get(operationId) ?? operationId;
+    taken.set(name, (taken.get(name) ?? 0) + 1);
+  }
+  for (const operation of operations) {
+    const name = names.get(operation.operationId!);
+    if (name !== undefined && taken.get(name) === 1) operation.operationId = name;
+  }
 }

@@ -1,6 +1,12 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { ERROR_CODES, type ErrorCode } from '../http/api-error.js';
+import type { ErrorDefinition } from '../errors/api-error.js';
+import { ERROR_EXTENSION } from '../errors/api-errors.decorator.js';
+import { errors } from '../errors/errors.js';
+import { BEARER_SCHEME, SCOPES_EXTENSION } from '../keys/scope.guard.js';
 import { headerComponents, headersOf } from './headers.js';
+
+const JSON_TYPE = 'application/json';
+const ERROR_SCHEMA = '#/components/schemas/Error';
 
 type SchemaObject = Record<string, unknown>;
 type Responses = Record<string, ResponseObject>;
@@ -11,9 +17,10 @@ interface ResponseObject {
 }
 interface OperationObject {
   operationId?: string;
-  deprecated?: boolean;
+  parameters?: { name?: string }[];
   requestBody?: { content: Record<string, { schema?: { $ref?: string } }> };
   responses: Responses;
+  security?: Record<string, readonly string[]>[];
 }
 
 /** Errors that any operation may answer with. */
@@ -46,24 +53,56 @@ export function completeDocument(document: OpenAPIObject): OpenAPIObject {
   for (const item of Object.values(document.paths)) {
     for (const operation of Object.values(item as Record<string, unknown>)) {
       if (!isOperation(operation)) continue;
-      completeOperation(operation);
+      nameCodes(completeOperation(operation), schemas);
       closeBody(operation, schemas);
     }
   }
   return document;
 }
 
-function completeOperation(operation: OperationObject): void {
+/** The codes of guests are among those that an Error may have. */
+function nameCodes(
+  codes: readonly ErrorDefinition[],
+  { ErrorCode: known }: Record<string, SchemaObject>,
+): void {
+  const names = known?.['enum'] as string[] | undefined;
+  for (const { code } of codes) if (names?.includes(code) === false) names.push(code);
+}
+
+function completeOperation(
+  operation: OperationObject & Record<string, unknown>,
+): readonly ErrorDefinition[] {
   const { responses } = operation;
+  takeScopes(operation);
+  const codes = takeErrors(operation);
   const errors = { ...ON_EVERY_OPERATION, ...(operation.requestBody && ON_EVERY_BODY) };
   for (const [status, description] of Object.entries(errors)) {
     responses[status] ??= { description };
   }
   for (const [status, response] of Object.entries(responses)) {
-    response.headers = headersOf(operation, status);
-    if (Number(status) >= 400) response.content = errorContent(Number(status), operation);
-    else usePetsSchema(response);
+    response.headers = headersOf(operation, status, response.headers);
+    if (Number(status) < 400) usePetsSchema(response);
+    else if (!isDescribed(response)) response.content = errorContent(Number(status), codes);
   }
+  return codes;
+}
+
+/** Whether a guest says more of an error's body than that it is one. */
+function isDescribed({ content }: ResponseObject): boolean {
+  return Object.entries(content ?? {}).some(([type, media]) => {
+    const { schema, ...more } = media as { schema?: { $ref?: string } };
+    return type !== JSON_TYPE || schema?.$ref !== ERROR_SCHEMA || Object.keys(more).length > 0;
+  });
+}
+
+/** What `@RequireScope` and `@AnyScope` say of the operation. */
+function takeScopes(operation: OperationObject & Record<string, unknown>): void {
+  const scopes = (operation[SCOPES_EXTENSION] ?? []) as readonly string[];
+  delete operation[SCOPES_EXTENSION];
+  operation.security = [{ [BEARER_SCHEME]: scopes }];
+  if (scopes.length === 0) return;
+  const names = scopes.map((scope) => `\`${scope}\``).join(', ');
+  operation.responses['403'] ??= { description: `The API key lacks the scope ${names}.` };
 }
 
 /** A body takes no members but the declared ones. */
@@ -74,23 +113,58 @@ function closeBody({ requestBody }: OperationObject, schemas: Record<string, Sch
 }
 
 /** One example per code that the operation may answer with. */
-function errorContent(status: number, operation: OperationObject): Record<string, unknown> {
-  const codes = (Object.keys(ERROR_CODES) as ErrorCode[]).filter(
-    (code) => ERROR_CODES[code].status === status && isAnsweredBy(operation, code),
-  );
+function errorContent(status: number, codes: readonly ErrorDefinition[]): Record<string, unknown> {
+  const ofStatus = codes.filter((error) => error.status === status);
   const examples = Object.fromEntries(
-    codes.map((code) => [code, { value: { code, message: ERROR_CODES[code].meaning, status } }]),
+    ofStatus.map(({ code, meaning, example }) => [
+      code,
+      { summary: meaning, value: { code, message: example ?? meaning, status } },
+    ]),
   );
-  return {
-    'application/json': { schema: { $ref: '#/components/schemas/Error' }, examples },
+  // Of all codes, those that this response may have: beside the reference, as JSON Schema 2020-12 allows.
+  const properties = { code: { enum: ofStatus.map(({ code }) => code) } };
+  const schema = {
+    $ref: ERROR_SCHEMA,
+    ...(ofStatus.length > 0 && { properties }),
   };
+  return { [JSON_TYPE]: { schema, examples } };
 }
 
-function isAnsweredBy({ operationId, requestBody }: OperationObject, code: ErrorCode): boolean {
-  if (code === 'malformed_json') return requestBody !== undefined;
-  if (code === 'pet_not_found') return operationId === 'getPet';
-  if (code === 'not_found') return operationId !== 'getPet';
-  return true;
+/** The codes that an operation declares with `@ApiErrors`, and those of every operation like it. */
+function takeErrors(operation: OperationObject & Record<string, unknown>): ErrorDefinition[] {
+  const declared = Object.keys(operation)
+    .filter((name) => name.startsWith(ERROR_EXTENSION))
+    .map((name) => {
+      const error = operation[name] as ErrorDefinition;
+      delete operation[name];
+      return error;
+    });
+  const general = Object.values(errors).filter(
+    ({ code, status }) =>
+      status in ON_EVERY_OPERATION ||
+      (operation.requestBody !== undefined && status in ON_EVERY_BODY) ||
+      (code === 'insufficient_scope' && '403' in operation.responses) ||
+      (code === 'not_found' && !declared.some((other) => other.status === status)),
+  );
+  const isAnswered = ({ code }: ErrorDefinition) =>
+    code !== 'malformed_json' || operation.requestBody !== undefined;
+  return [...new Map([...general, ...declared].map((error) => [error.code, error])).values()]
+    .filter(isAnswered)
+    .map((error) => ({ ...error, example: exampleFor(operation, error) }));
+}
+
+/** The message as this operation would have it, where it speaks of the operation. */
+function exampleFor(
+  { parameters = [], security = [] }: OperationObject,
+  { code, example }: ErrorDefinition,
+): string | undefined {
+  const [scope] = security[0]?.[BEARER_SCHEME] ?? [];
+  if (code === 'insufficient_scope' && scope !== undefined) {
+    return `The API key lacks the scope ${scope}`;
+  }
+  const takesLimit = parameters.some(({ name }) => name === 'limit');
+  if (code === 'invalid_request' && takesLimit) return 'limit must be a whole number from 1 to 100';
+  return example;
 }
 
 /** The specification names the array; the generator writes it out. */
@@ -103,6 +177,6 @@ function usePetsSchema(response: ResponseObject): void {
   }
 }
 
-function isOperation(value: unknown): value is OperationObject {
+function isOperation(value: unknown): value is OperationObject & Record<string, unknown> {
   return typeof value === 'object' && value !== null && 'responses' in value;
 }

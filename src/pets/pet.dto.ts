@@ -1,8 +1,8 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional, ApiSchema, IntersectionType } from '@nestjs/swagger';
-import { Transform } from 'class-transformer';
-import { INT64_MAX, INT64_MIN } from '../http/int64.js';
-import { constrain, MayBeAbsent } from '../http/validation.js';
+import { INT64_MAX, INT64_MIN, isInt64 } from '../input/int64.js';
+import { MadeBy } from '../input/dto.js';
+import { constrain, MayBeAbsent } from '../input/validation.js';
 import { decodeCursor, PetCursor } from './pet-cursor.js';
 import { PET_STATUSES, type PetStatus } from './pet.entity.js';
 
@@ -24,11 +24,6 @@ function isName(value: unknown): boolean {
   );
 }
 
-function isInt64(value: unknown): boolean {
-  if (typeof value === 'number') return Number.isSafeInteger(value);
-  return typeof value === 'bigint' && value >= INT64_MIN && value <= INT64_MAX;
-}
-
 function isStatus(value: unknown): boolean {
   return PET_STATUSES.includes(value as PetStatus);
 }
@@ -40,6 +35,7 @@ const IsStatus = (): PropertyDecorator =>
   );
 
 /** The members of a new animal: the one source for validation and document. */
+@MadeBy((members) => Object.assign(new NewPet(), members))
 export class NewPet {
   @ApiProperty({
     description: "The animal's name: not only white space, without control characters.",
@@ -93,6 +89,18 @@ const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
 const PLAIN_DIGITS = /^(?:[1-9]\d?|100)$/;
 
+/** What is no limit stays what it is, for the rules to refuse. */
+function toLimit(value: unknown): number {
+  return (typeof value === 'string' && PLAIN_DIGITS.test(value) ? Number(value) : value) as number;
+}
+
+@MadeBy(({ limit, status, cursor }) => {
+  const query = new ListPetsQuery();
+  if (limit !== undefined) query.limit = toLimit(limit);
+  if (status !== undefined) query.status = status as PetStatus;
+  if (cursor !== undefined) query.cursor = decodeCursor(cursor) as PetCursor;
+  return query;
+})
 export class ListPetsQuery {
   @ApiPropertyOptional({
     description: 'Maximum number of animals to return.',
@@ -101,9 +109,6 @@ export class ListPetsQuery {
     maximum: MAX_LIMIT,
     default: DEFAULT_LIMIT,
   })
-  @Transform(({ value }: { value: unknown }) =>
-    typeof value === 'string' && PLAIN_DIGITS.test(value) ? Number(value) : value,
-  )
   @constrain(
     'isLimit',
     `a whole number from 1 to ${MAX_LIMIT}`,
@@ -125,7 +130,6 @@ export class ListPetsQuery {
     type: 'string',
     maxLength: 64,
   })
-  @Transform(({ value }: { value: unknown }) => decodeCursor(value))
   @MayBeAbsent()
   @constrain('isCursor', 'a cursor from a Link header', (value) => value instanceof PetCursor)
   cursor?: PetCursor;

@@ -1,4 +1,4 @@
-import { Check, Column, Entity, Index, PrimaryGeneratedColumn } from 'typeorm';
+import { Check, Column, Entity, Generated, Index, PrimaryColumn } from 'typeorm';
 import { bigintColumn } from '../database/columns.js';
 
 export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
@@ -9,8 +9,9 @@ export type PetStatus = (typeof PET_STATUSES)[number];
 @Check('pets_status_known', `"status" IN ('available', 'pending', 'sold')`)
 export class Pet {
   /** Assigned on creation; ever growing, never used again. */
-  @PrimaryGeneratedColumn({ type: 'bigint' })
-  id!: string;
+  @PrimaryColumn({ type: 'bigint', transformer: bigintColumn })
+  @Generated('increment')
+  id!: bigint;
 
   @Column({ type: 'varchar', length: 255 })
   name!: string;

@@ -2,21 +2,22 @@ import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import {
   ApiBadRequestResponse,
   ApiCreatedResponse,
-  ApiNotFoundResponse,
   ApiOkResponse,
   ApiOperation,
   ApiParam,
   ApiTags,
 } from '@nestjs/swagger';
 import type { Eventual } from '../database/eventual.js';
-import { Deprecated } from '../http/deprecation.js';
-import { ErrorBody } from '../http/error.dto.js';
+import { Deprecated } from '../deprecation/deprecation.js';
+import { ApiErrors } from '../errors/api-errors.decorator.js';
+import { ErrorBody } from '../errors/error.dto.js';
 import type { JsonAnswer } from '../http/json-answer.js';
 import {
   ApiIdempotent,
   Idempotency,
   type IdempotentRequest,
 } from '../idempotency/idempotent-request.js';
+import { type Origin, RequestOrigin } from '../keys/caller.js';
 import { RequireScope } from '../keys/scope.guard.js';
 import { ListPetsQuery, NewPet, PetBody } from './pet.dto.js';
 import { PetsService } from './pets.service.js';
@@ -34,7 +35,17 @@ export class PetsController {
       'Returns a page of the animals, in the order of their ids. Where more follow, `Link` holds the ' +
       'address of the next page; following it to the end visits every animal once.',
   })
-  @ApiOkResponse({ description: 'A page of animals.', type: [PetBody] })
+  @ApiOkResponse({
+    description: 'A page of animals.',
+    type: [PetBody],
+    headers: {
+      Link: {
+        description: 'Where more animals follow: the address of the next page (RFC 8288).',
+        schema: { type: 'string' },
+        example: '<http://localhost:3000/v1/pets?limit=20&cursor=OjIw>; rel="next"',
+      },
+    },
+  })
   listPets(@Query() query: ListPetsQuery): Eventual<JsonAnswer> {
     return this.pets.list(query);
   }
@@ -43,7 +54,18 @@ export class PetsController {
   @RequireScope('pets:write')
   @ApiOperation({ summary: 'Add an animal', description: 'Adds a new animal, durably.' })
   @ApiIdempotent()
-  @ApiCreatedResponse({ description: 'The animal was added.', type: PetBody })
+  @ApiCreatedResponse({
+    description: 'The animal was added.',
+    type: PetBody,
+    headers: {
+      Location: {
+        description: 'The address of the new animal.',
+        required: true,
+        schema: { type: 'string', format: 'uri' },
+        example: 'http://localhost:3000/v1/pets/42',
+      },
+    },
+  })
   @ApiBadRequestResponse({
     description: 'The body is missing required fields or contains invalid values.',
     type: ErrorBody,
@@ -51,8 +73,9 @@ export class PetsController {
   createPet(
     @Body() pet: NewPet,
     @Idempotency() request: IdempotentRequest | undefined,
+    @RequestOrigin() origin: Origin,
   ): Promise<JsonAnswer> {
-    return this.pets.create(pet, request);
+    return this.pets.create(pet, request, origin);
   }
 
   @Get(':petId')
@@ -74,7 +97,7 @@ export class PetsController {
     example: 42,
   })
   @ApiOkResponse({ description: 'The animal.', type: PetBody })
-  @ApiNotFoundResponse({ description: 'There is no such animal.', type: ErrorBody })
+  @ApiErrors('pet_not_found')
   getPet(@Param('petId') petId: string): Eventual<JsonAnswer> {
     return this.pets.get(petId);
   }

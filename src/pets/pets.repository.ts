@@ -29,6 +29,11 @@ const INSERT = Statement.ofJson(
   'pets.insert',
   PET,
   (json) => `INSERT INTO pets (name, category_id, status) VALUES ($1, $2, $3) RETURNING ${json}`,
+  {
+    columns: { name: 'text', category_id: 'bigint', status: 'text' },
+    text: (given, { json }) => `INSERT INTO pets (name, category_id, status)
+      SELECT name, category_id, status FROM ${given} ORDER BY place RETURNING ${json(PET)}`,
+  },
 );
 
 /** So many at once that a running server can write in between. */
@@ -75,13 +80,18 @@ export class PetsRepository {
     return pet!;
   }
 
+  async isEmpty(): Promise<boolean> {
+    return (await this.page(undefined, 0n, 1)).length === 0;
+  }
+
   /** Adds made-up animals, the same every time, some thousand to a transaction. */
-  async seed(count: number, progress: (done: number) => void): Promise<void> {
+  async seed(count: number, progress?: (done: number) => void): Promise<void> {
     for (let done = 0; done < count;) {
       const size = Math.min(SEEDED_AT_ONCE, count - done);
       const from = done;
       await this.engine.write(() => run(SEED, from + size, from));
-      progress((done += size));
+      done += size;
+      progress?.(done);
     }
   }
 }

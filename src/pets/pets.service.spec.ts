@@ -1,5 +1,7 @@
+import { FakeClock } from '../../test/support/clock.js';
 import { loadConfig } from '../config/config.js';
 import { PublicAddress } from '../http/public-address.js';
+import type { Events } from '../events/events.js';
 import type { IdempotencyService, IdempotentCreation } from '../idempotency/idempotency.service.js';
 import { decodeCursor, PetCursor } from './pet-cursor.js';
 import type { PetsRepository } from './pets.repository.js';
@@ -19,6 +21,8 @@ describe(PetsService.name, () => {
     pets as unknown as PetsRepository,
     idempotency as unknown as IdempotencyService,
     address,
+    { has: () => false } as unknown as Events,
+    new FakeClock(),
   );
   beforeEach(() => jest.resetAllMocks());
 
@@ -126,7 +130,11 @@ describe(PetsService.name, () => {
       location: `/pets/${LARGEST}`,
       replayed: false,
     };
-    const create = () => service.create({ name: 'Rex', categoryId: 1 }, undefined);
+    const create = () =>
+      service.create({ name: 'Rex', categoryId: 1 }, undefined, {
+        clientId: 'zoo',
+        requestId: 'r',
+      });
 
     it('says where the animal is, in the words of the outside', async () => {
       idempotency.create.mockResolvedValue(creation);

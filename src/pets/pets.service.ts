@@ -1,16 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { type Eventual, whenHere } from '../database/eventual.js';
 import type { Work } from '../database/statement.js';
-import { ApiError } from '../http/api-error.js';
-import { INT64_MAX } from '../http/int64.js';
+import { errors } from '../errors/errors.js';
+import { INT64_MAX } from '../input/int64.js';
 import { JsonAnswer } from '../http/json-answer.js';
+import { Events } from '../events/events.js';
+import type { Origin } from '../keys/caller.js';
+import { Clock } from '../time/clock.js';
 import { PublicAddress } from '../http/public-address.js';
-import { invalidRequest } from '../http/validation.js';
+import { invalidRequest } from '../input/validation.js';
 import { type Creation, IdempotencyService } from '../idempotency/idempotency.service.js';
 import type { IdempotentRequest } from '../idempotency/idempotent-request.js';
 import { PetCursor } from './pet-cursor.js';
 import type { ListPetsQuery, NewPet } from './pet.dto.js';
-import type { PetStatus } from './pet.entity.js';
+import { Pet, type PetStatus } from './pet.entity.js';
+import './pet.events.js';
 import { idOf, PetsRepository } from './pets.repository.js';
 
 const CANONICAL_ID = /^[1-9]\d{0,18}$/;
@@ -21,6 +25,8 @@ export class PetsService {
     private readonly pets: PetsRepository,
     private readonly idempotency: IdempotencyService,
     private readonly address: PublicAddress,
+    private readonly events: Events,
+    private readonly clock: Clock,
   ) {}
 
   /** A page, with the `Link` (RFC 8288) to the next one where there is one. */
@@ -33,12 +39,17 @@ export class PetsService {
     return whenHere(pets, (found) => this.toPage(found, status, limit));
   }
 
-  async create(pet: NewPet, request: IdempotentRequest | undefined): Promise<JsonAnswer> {
+  async create(
+    pet: NewPet,
+    request: IdempotentRequest | undefined,
+    origin: Origin,
+  ): Promise<JsonAnswer> {
     const { answer, location, replayed } = await this.idempotency.create(request, () =>
       this.insert(pet),
     );
     const headers: Record<string, string> = { location: `${this.address.baseUrl}${location}` };
     if (replayed) headers['idempotent-replayed'] = 'true';
+    else if (this.events.has('pet.created')) this.tell(pet, answer, origin);
     return new JsonAnswer(answer, headers);
   }
 
@@ -57,6 +68,16 @@ export class PetsService {
     return new JsonAnswer(`[${pets.join()}]`, { link: `<${url}>; rel="next"` });
   }
 
+  private tell({ name, categoryId, status }: NewPet, answer: string, origin: Origin): void {
+    const pet = Object.assign(new Pet(), {
+      id: BigInt(idOf(answer)),
+      name,
+      categoryId: BigInt(categoryId),
+      status: status ?? null,
+    });
+    this.events.emit('pet.created', { pet, ...origin, at: new Date(this.clock.now()) });
+  }
+
   private *insert(pet: NewPet): Work<Creation> {
     const answer = yield* this.pets.insert(pet);
     return { answer, location: `/pets/${idOf(answer)}` };
@@ -64,6 +85,6 @@ export class PetsService {
 }
 
 function toAnimal(pet: string | undefined): JsonAnswer {
-  if (pet === undefined) throw new ApiError('pet_not_found', 'There is no such animal');
+  if (pet === undefined) throw errors.pet_not_found('There is no such animal');
   return new JsonAnswer(pet);
 }

@@ -1,23 +1,25 @@
 import { FakeClock } from '../../test/support/clock.js';
-import type { Poller } from '../database/poller.js';
+import type { Look, Poller } from '../database/poller.js';
 import type { Logger } from '../telemetry/logger.js';
-import type { BanLedger, SubjectBan } from './ban-ledger.js';
+import type { BanLedger, SubjectBan } from './bans/ban-ledger.js';
 import { CounterJournal } from './counter-journal.js';
 import type { CounterLedger, SavedCount } from './counter-ledger.js';
 import { Limits } from './limits.js';
-import { MemoryStore } from './memory.store.js';
-import { dayOf, minuteOf } from './windows.js';
+import { MemoryStore } from './stores/memory.store.js';
+import { addressSubject } from './subject.js';
+import { dayOf, minuteOf } from '../time/windows.js';
 
-const limits = new Limits(2, 100, true);
+const limits = new Limits(2, 100);
+const CAPACITY = { clients: 10_000, addresses: 32 };
 
 describe(CounterJournal.name, () => {
   let clock: FakeClock;
   let store: MemoryStore;
   let journal: CounterJournal;
   let saved: SavedCount[];
-  let look: () => Promise<void>;
+  let look: Look;
   const counters = { since: jest.fn(), save: jest.fn(), forgetBefore: jest.fn() };
-  const bans = { all: jest.fn(), changedWithin: jest.fn(), record: jest.fn() };
+  const bans = { all: jest.fn(), changedSince: jest.fn() };
   const logger = { warn: jest.fn(), error: jest.fn() };
 
   beforeEach(() => {
@@ -29,14 +31,14 @@ describe(CounterJournal.name, () => {
       return Promise.resolve();
     });
     bans.all.mockResolvedValue([]);
-    bans.record.mockResolvedValue(undefined);
     clock = new FakeClock();
-    store = new MemoryStore(clock, { afterRejections: 1, firstBanMs: 10_000 });
+    counters.forgetBefore.mockResolvedValue(0);
+    store = new MemoryStore(clock, { afterRejections: 1, firstBanMs: 10_000 }, CAPACITY);
     journal = new CounterJournal(
       store,
       counters as unknown as CounterLedger,
       bans as unknown as BanLedger,
-      { watch: (watched: typeof look) => (look = watched) } as unknown as Poller,
+      { watch: (watched: Look) => (look = watched) } as unknown as Poller,
       clock,
       logger as unknown as Logger,
     );
@@ -49,7 +51,7 @@ describe(CounterJournal.name, () => {
     counters.since.mockResolvedValue([{ subject: 'zoo', minute, minuteUsed: 2, day, dayUsed: 9 }]);
     bans.all.mockResolvedValue([{ subject: 'ark', ban }] satisfies SubjectBan[]);
     await journal.onModuleInit();
-    expect(counters.since).toHaveBeenCalledWith(day, 100_000);
+    expect(counters.since).toHaveBeenCalledWith(day, CAPACITY.addresses);
     expect(store.take('zoo', limits)).toMatchObject({ admitted: false, dayUsed: 9 });
     expect(store.take('ark', limits).bannedUntilMs).toBe(ban.until);
   });
@@ -100,45 +102,72 @@ describe(CounterJournal.name, () => {
     expect(new Set(saved.map(({ subject }) => subject)).size).toBe(2_500);
   });
 
-  it('forgets the counts of earlier days, once a day', async () => {
+  it('keeps no more for later than the store has room for, though nothing can be saved', async () => {
     await journal.onModuleInit();
+    counters.save.mockRejectedValue(new Error('disk full'));
+    for (let flood = 0; flood < 10; flood++) {
+      const saving = journal.save();
+      // Some are pushed out while they are on their way.
+      for (let host = 0; host < 64; host++) {
+        store.take(addressSubject(`192.0.${flood}.${host}`), limits);
+      }
+      await saving;
+    }
+    counters.save.mockImplementation((batch: SavedCount[]) => {
+      saved.push(...batch);
+      return Promise.resolve();
+    });
     await journal.save();
-    await journal.save();
-    expect(counters.forgetBefore.mock.calls).toEqual([[dayOf(clock.now())]]);
-    clock.advance(86_400_000);
-    await journal.save();
-    expect(counters.forgetBefore).toHaveBeenLastCalledWith(dayOf(clock.now()));
+    expect(saved.length).toBeLessThanOrEqual(CAPACITY.addresses);
+    expect(saved.at(-1)).toMatchObject({ subject: 'ip:192.0.9.63' });
   });
 
-  it('writes a ban down at once, and says so where it cannot', async () => {
+  it('forgets the counts of earlier days, once a day', async () => {
     await journal.onModuleInit();
-    const ban = () => {
-      for (let request = 0; request < 4; request++) store.take('zoo', limits);
-    };
-    ban();
-    const { bannedUntilMs } = store.peek('zoo');
-    expect(bans.record).toHaveBeenCalledWith('zoo', {
-      at: clock.now(),
-      until: bannedUntilMs,
-      bans: 1,
-    });
-    bans.record.mockRejectedValueOnce(new Error('disk full'));
-    clock.advance(60_000);
-    ban();
-    await Promise.resolve();
-    expect(logger.error).toHaveBeenCalledWith(
-      expect.objectContaining({ subject: 'zoo' }),
-      expect.any(String),
-    );
-    expect(store.peek('zoo').bannedUntilMs).toBeGreaterThan(clock.now());
+    await journal.tidy();
+    await journal.tidy();
+    const today = dayOf(clock.now());
+    expect(counters.forgetBefore.mock.calls).toEqual([[today, expect.any(Number)]]);
+    clock.advance(86_400_000);
+    await journal.tidy();
+    expect(counters.forgetBefore).toHaveBeenLastCalledWith(today + 1, expect.any(Number));
+  });
+
+  it('forgets in batches, saves meanwhile, and tries again where it fails', async () => {
+    await journal.onModuleInit();
+    let forget: (rows: number) => void = () => undefined;
+    const batch = new Promise<number>((resolve) => (forget = resolve));
+    counters.forgetBefore.mockReturnValueOnce(batch);
+    const tidying = journal.tidy();
+    store.take('zoo', limits);
+    await journal.save();
+    expect(saved).toMatchObject([{ subject: 'zoo' }]);
+    const [[, rows]] = counters.forgetBefore.mock.calls as [[number, number]];
+    counters.forgetBefore.mockRejectedValueOnce(new Error('away'));
+    forget(rows);
+    await tidying;
+    expect(counters.forgetBefore).toHaveBeenCalledTimes(2);
+    expect(logger.warn).toHaveBeenCalledTimes(1);
+    await journal.tidy();
+    expect(counters.forgetBefore).toHaveBeenCalledTimes(3);
   });
 
   it('notices a ban that an operator has ended', async () => {
     await journal.onModuleInit();
     for (let request = 0; request < 4; request++) store.take('zoo', limits);
     const ban = store.known('zoo')!.ban!;
-    bans.changedWithin.mockResolvedValue([{ subject: 'zoo', ban: { ...ban, until: 0 } }]);
-    await look();
+    bans.changedSince.mockResolvedValue([{ subject: 'zoo', ban: { ...ban, until: 0 } }]);
+    await look(7);
+    expect(bans.changedSince).toHaveBeenCalledWith(7);
+    expect(store.peek('zoo')).toMatchObject({ bannedUntilMs: 0 });
+  });
+
+  it('notices it after any time in which it could not look', async () => {
+    await journal.onModuleInit();
+    for (let request = 0; request < 4; request++) store.take('zoo', limits);
+    const ban = store.known('zoo')!.ban!;
+    bans.all.mockResolvedValue([{ subject: 'zoo', ban: { ...ban, until: 0 } }]);
+    await look(undefined);
     expect(store.peek('zoo')).toMatchObject({ bannedUntilMs: 0 });
   });
 });

@@ -1,12 +1,12 @@
 import { Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { Clock } from '../config/clock.js';
-import { CHANGE_OVERLAP_MS, Poller } from '../database/poller.js';
+import { Clock } from '../time/clock.js';
+import { inBatches } from '../database/in-batches.js';
+import { Poller } from '../database/poller.js';
 import { Logger } from '../telemetry/logger.js';
-import { BanLedger, type SubjectBan } from './ban-ledger.js';
-import type { Ban } from './bans.js';
+import { BanLedger, type SubjectBan } from './bans/ban-ledger.js';
 import { CounterLedger } from './counter-ledger.js';
-import { type Counter, MemoryStore } from './memory.store.js';
-import { dayOf } from './windows.js';
+import { type Counter, MemoryStore } from './stores/memory.store.js';
+import { dayOf } from '../time/windows.js';
 
 /** A `kill -9` may forget the last second: half of it, and the time that saving takes. */
 const SAVE_INTERVAL_MS = 500;
@@ -16,11 +16,14 @@ const SAVED_AT_ONCE = 1_000;
 /** Keeps the in-process counters in the database: a restart never refills a quota. */
 @Injectable()
 export class CounterJournal implements OnModuleInit, BeforeApplicationShutdown {
+  /** Bounded as the store is: what that forgets is in it no more. */
   private readonly unsaved = new Set<Counter>();
   private timer: NodeJS.Timeout | undefined;
   private saving: Promise<void> | undefined;
+  private tidying: Promise<void> | undefined;
+  private readonly stopping = new AbortController();
   private failing = false;
-  /** Counts of earlier days are gone from the database. */
+  /** Counts of earlier days are gone from the database, or are going. */
   private tidiedDay = 0;
 
   constructor(
@@ -39,19 +42,28 @@ export class CounterJournal implements OnModuleInit, BeforeApplicationShutdown {
     this.restoreBans(await this.bans.all());
     this.store.listen({
       counted: (counter) => this.unsaved.add(counter),
-      banned: (counter, ban) => void this.recordBan(counter.subject, ban),
+      forgotten: (counter) => this.unsaved.delete(counter),
     });
-    this.timer = setInterval(() => void this.save(), SAVE_INTERVAL_MS).unref();
-    this.poller.watch(async () =>
-      this.restoreBans(await this.bans.changedWithin(CHANGE_OVERLAP_MS)),
+    this.timer = setInterval(() => void this.look(), SAVE_INTERVAL_MS).unref();
+    this.poller.watch(async (sinceMs) =>
+      this.restoreBans(
+        await (sinceMs === undefined ? this.bans.all() : this.bans.changedSince(sinceMs)),
+      ),
     );
   }
 
   /** Before the database is closed, which is done in the next step of a shutdown. */
   async beforeApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
+    this.stopping.abort();
+    await this.tidying;
     await this.saving;
     await this.save();
+  }
+
+  private async look(): Promise<void> {
+    await this.save();
+    if (!this.failing) await this.tidy();
   }
 
   /** Saves what has changed; one at a time. What cannot be saved is kept for the next time. */
@@ -63,7 +75,6 @@ export class CounterJournal implements OnModuleInit, BeforeApplicationShutdown {
   private async saveAll(): Promise<void> {
     try {
       await this.saveUnsaved();
-      await this.tidy();
       this.failing = false;
     } catch (err) {
       // Said once per outage; the counts are kept, and saved when the database is back.
@@ -86,6 +97,7 @@ export class CounterJournal implements OnModuleInit, BeforeApplicationShutdown {
         await this.counters.save(batch);
       } catch (error) {
         for (const counter of batch) {
+          if (this.store.known(counter.subject) !== counter) continue;
           counter.unsaved = true;
           this.unsaved.add(counter);
         }
@@ -94,23 +106,25 @@ export class CounterJournal implements OnModuleInit, BeforeApplicationShutdown {
     }
   }
 
-  /** Addresses come and go: what they left behind is kept for the day it counts. */
-  private async tidy(): Promise<void> {
+  /** Addresses come and go: what they left behind is kept for the day it counts. Saving goes on meanwhile. */
+  async tidy(): Promise<void> {
+    this.tidying ??= this.forgetEarlierDays().finally(() => (this.tidying = undefined));
+    return this.tidying;
+  }
+
+  private async forgetEarlierDays(): Promise<void> {
     const today = dayOf(this.clock.now());
     if (today === this.tidiedDay) return;
-    await this.counters.forgetBefore(today);
     this.tidiedDay = today;
+    try {
+      await inBatches((rows) => this.counters.forgetBefore(today, rows), this.stopping.signal);
+    } catch (err) {
+      this.tidiedDay = 0;
+      this.logger.warn({ err }, 'Counters of earlier days could not be removed; tried again later');
+    }
   }
 
   private restoreBans(bans: readonly SubjectBan[]): void {
     for (const { subject, ban } of bans) this.store.restoreBan(subject, ban);
-  }
-
-  private async recordBan(subject: string, ban: Ban): Promise<void> {
-    try {
-      await this.bans.record(subject, ban);
-    } catch (err) {
-      this.logger.error({ err, subject }, 'A ban could not be saved: a restart would end it');
-    }
   }
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Engine } from '../database/engine.js';
 import { run, Statement, type Work } from '../database/statement.js';
+import { ADDRESS_PREFIX } from './subject.js';
 
 /** What of a subject's counter is saved; see `windows.ts` for the numbering of windows. */
 export interface SavedCount {
@@ -28,11 +29,12 @@ const SAVE = new Statement(
 );
 const KEYS_SINCE = new Statement<CountRow>(
   'counters.keys-since',
-  () => `SELECT ${COLUMNS} FROM rate_limit_counters WHERE day >= $1 AND subject NOT LIKE 'ip:%'`,
+  () =>
+    `SELECT ${COLUMNS} FROM rate_limit_counters WHERE day >= $1 AND subject NOT LIKE '${ADDRESS_PREFIX}%'`,
 );
 const LATEST_ADDRESSES_SINCE = new Statement<CountRow>(
   'counters.latest-addresses-since',
-  () => `SELECT ${COLUMNS} FROM rate_limit_counters WHERE day >= $1 AND subject LIKE 'ip:%'
+  () => `SELECT ${COLUMNS} FROM rate_limit_counters WHERE day >= $1 AND subject LIKE '${ADDRESS_PREFIX}%'
     ORDER BY minute DESC LIMIT $2`,
 );
 const FIND = new Statement<CountRow>(
@@ -41,7 +43,8 @@ const FIND = new Statement<CountRow>(
 );
 const FORGET = new Statement(
   'counters.forget',
-  () => 'DELETE FROM rate_limit_counters WHERE day < $1',
+  () => `DELETE FROM rate_limit_counters WHERE subject IN
+    (SELECT subject FROM rate_limit_counters WHERE day < $1 LIMIT $2) RETURNING 1`,
 );
 
 /** The in-process counters as the database keeps them. */
@@ -68,8 +71,9 @@ export class CounterLedger {
     return row && toCount(row);
   }
 
-  async forgetBefore(day: number): Promise<void> {
-    await this.engine.write(() => run(FORGET, day));
+  /** Forgets at most so many counts of earlier days; resolves to how many there were. */
+  async forgetBefore(day: number, rows: number): Promise<number> {
+    return (await this.engine.write(() => run(FORGET, day, rows))).length;
   }
 }
 

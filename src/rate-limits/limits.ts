@@ -1,3 +1,5 @@
+import type { Subject } from './subject.js';
+
 /** What a subject may do in each window. Made once per caller, not once per request. */
 export class Limits {
   /** `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers): quota `q` per window of `w` seconds. */
@@ -6,8 +8,6 @@ export class Limits {
   constructor(
     readonly perMinute: number,
     readonly perDay: number,
-    /** Whether going on after refusals leads to a ban: of keys it does, of addresses it does not. */
-    readonly bans: boolean,
   ) {
     this.policy = `"minute";q=${perMinute};w=60,"day";q=${perDay};w=86400`;
   }
@@ -15,8 +15,10 @@ export class Limits {
 
 /** Who is counted, and how much it may. */
 export interface Quota {
-  subject: string;
+  subject: Subject;
   limits: Limits;
+  /** Of a client, for the metrics. */
+  plan?: string;
 }
 
 declare module 'fastify' {

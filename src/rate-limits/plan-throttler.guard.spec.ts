@@ -1,16 +1,17 @@
 import type { ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { SkipThrottle } from '@nestjs/throttler';
+import { SkipThrottle, Throttle } from '@nestjs/throttler';
 import type { ThrottlerStorage } from '@nestjs/throttler';
 import { Limits } from './limits.js';
-import { PlanThrottlerGuard } from './plan-throttler.guard.js';
+import { NO_FURTHER_LIMIT, PlanThrottlerGuard } from './plan-throttler.guard.js';
 import type { RateLimiter } from './rate-limiter.js';
 
-const quota = { subject: 'zoo', limits: new Limits(1, 1, true) };
+const quota = { subject: 'zoo', limits: new Limits(1, 1) };
 
 class Orders {
   list(): void {}
   @SkipThrottle() ping(): void {}
+  @Throttle({ default: { limit: 2, ttl: 5_000 } }) place(): void {}
 }
 @SkipThrottle()
 class Probes extends Orders {
@@ -19,15 +20,18 @@ class Probes extends Orders {
 
 describe(PlanThrottlerGuard.name, () => {
   const admit = jest.fn<undefined | Promise<void>, unknown[]>();
+  const report = jest.fn<Promise<void>, unknown[]>();
   const guard = new PlanThrottlerGuard(
-    [{ name: 'default', ttl: 60_000, limit: 60 }],
+    [{ name: 'default', ttl: 60_000, limit: NO_FURTHER_LIMIT }],
     {} as ThrottlerStorage,
     new Reflector(),
-    { admit } as unknown as RateLimiter,
+    { admit, describe: report } as unknown as RateLimiter,
   );
-  beforeEach(() => admit.mockReset());
+  beforeAll(() => guard.onModuleInit());
+  beforeEach(() => jest.resetAllMocks());
 
-  const judge = (controller: typeof Orders, handler: () => void, of: object = { quota }) => {
+  const asked = { quota, method: 'GET', routeOptions: { url: '/v1/orders' } };
+  const judge = (controller: typeof Orders, handler: () => void, of: object = asked) => {
     return guard.canActivate({
       getArgByIndex: (index: number) => [of, 'reply'][index],
       getClass: () => controller,
@@ -37,7 +41,16 @@ describe(PlanThrottlerGuard.name, () => {
 
   it('counts a request against the quota of its caller', async () => {
     expect(await judge(Orders, Orders.prototype.list)).toBe(true);
-    expect(admit).toHaveBeenCalledWith(quota, 'reply');
+    expect(admit).toHaveBeenCalledWith(quota, 'reply', undefined);
+  });
+
+  it('counts against the limit of the operation besides, under one name for GET and HEAD', async () => {
+    for (const method of ['GET', 'HEAD']) {
+      const request = { quota, method, routeOptions: { url: '/v1/orders' } };
+      expect(await judge(Orders, Orders.prototype.place, request)).toBe(true);
+      const further = { operation: 'GET /v1/orders', limit: 2, ttlMs: 5_000 };
+      expect(admit).toHaveBeenLastCalledWith(quota, 'reply', further);
+    }
   });
 
   it('waits where counters are elsewhere', async () => {
@@ -61,6 +74,7 @@ describe(PlanThrottlerGuard.name, () => {
     for (let request = 1; request <= 2; request++) {
       expect(await judge(controller, handler)).toBe(true);
       expect(admit).toHaveBeenCalledTimes(counted * request);
+      expect(report).toHaveBeenCalledTimes((1 - counted) * request);
     }
   });
 });

@@ -5,23 +5,47 @@ import {
   getStorageToken,
   ThrottlerGuard,
   type ThrottlerModuleOptions,
+  type ThrottlerRequest,
   type ThrottlerStorage,
 } from '@nestjs/throttler';
-import { replyOf, requestOf } from '../http/request-context.js';
+import { PerOperation } from '../http/per-operation.js';
+import { type ApiRequest, replyOf, requestOf } from '../http/request-context.js';
 import { RateLimiter } from './rate-limiter.js';
 
-/** The one named throttler: two would put a suffix to every header. Its limits are those of the plan. */
+/** The one named throttler: two would put a suffix to every header. */
 export const PLAN_THROTTLER = 'default';
+/** The plan's limits are the caller's; where an operation has a limit of its own, `@Throttle()` says so. */
+export const NO_FURTHER_LIMIT = Number.POSITIVE_INFINITY;
 const SKIP_METADATA = `THROTTLER:SKIP${PLAN_THROTTLER}`;
 
+type Targets = Parameters<Reflector['getAllAndOverride']>[1];
+
+/** The stock guard asks six things of the metadata with every request: a tenth of it, and they never change. */
+class RememberingReflector extends Reflector {
+  private readonly known = new Map<unknown, WeakMap<object, WeakMap<object, { value: unknown }>>>();
+
+  override getAllAndOverride<Value>(key: unknown, targets: Targets): Value {
+    const [handler, controller] = targets as [object, object];
+    let ofKey = this.known.get(key);
+    if (ofKey === undefined) this.known.set(key, (ofKey = new WeakMap()));
+    let ofController = ofKey.get(controller);
+    if (ofController === undefined) ofKey.set(controller, (ofController = new WeakMap()));
+    let found = ofController.get(handler);
+    if (found === undefined) {
+      found = { value: super.getAllAndOverride<unknown>(key, targets) };
+      ofController.set(handler, found);
+    }
+    return found.value as Value;
+  }
+}
+
 /**
- * Judges how much a caller may by its plan. `@SkipThrottle()` works as everywhere; counting is ours,
- * since the stock storage counts windows one by one, and so cannot take from both or from neither.
+ * Judges how much a caller may by its plan, and by what `@Throttle()` says besides. Counting is ours, since
+ * the stock storage counts windows one by one, and so cannot take from all or from none.
  */
 @Injectable()
 export class PlanThrottlerGuard extends ThrottlerGuard {
-  /** By controller and handler: controllers that inherit a handler share it, and not what is skipped. */
-  private readonly skipped = new WeakMap<object, WeakMap<object, boolean>>();
+  private readonly isSkipped: PerOperation<boolean>;
 
   constructor(
     @Inject(getOptionsToken()) options: ThrottlerModuleOptions,
@@ -29,30 +53,34 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
     reflector: Reflector,
     private readonly limiter: RateLimiter,
   ) {
-    super(options, storage, reflector);
+    super(options, storage, new RememberingReflector());
+    this.isSkipped = new PerOperation(
+      (controller, handler) =>
+        reflector.getAllAndOverride<boolean | undefined>(SKIP_METADATA, [handler, controller]) ??
+        false,
+    );
   }
 
-  /** The stock guard reads a dozen metadata per request, of which only skipping applies to a plan. */
-  override canActivate(context: ExecutionContext): Promise<boolean> {
+  /** Nothing is taken, and the headers still tell what is left. Nobody is counted where all are let in. */
+  protected override async shouldSkip(context: ExecutionContext): Promise<boolean> {
     const { quota } = requestOf(context);
-    if (quota === undefined || this.isSkipped(context)) return true as never;
-    const counted = this.limiter.admit(quota, replyOf(context));
-    return (counted === undefined ? true : counted.then(() => true)) as never;
+    if (quota === undefined) return true;
+    if (!this.isSkipped.of(context)) return false;
+    await this.limiter.describe(quota, replyOf(context));
+    return true;
   }
 
-  private isSkipped(context: ExecutionContext): boolean {
-    const [controller, handler] = [context.getClass(), context.getHandler()];
-    let ofController = this.skipped.get(controller);
-    if (ofController === undefined) {
-      ofController = new WeakMap();
-      this.skipped.set(controller, ofController);
-    }
-    let skipped = ofController.get(handler);
-    if (skipped === undefined) {
-      skipped =
-        this.reflector.getAllAndOverride<boolean>(SKIP_METADATA, [handler, controller]) ?? false;
-      ofController.set(handler, skipped);
-    }
-    return skipped;
+  protected override async handleRequest(request: ThrottlerRequest): Promise<boolean> {
+    const { context, limit, ttl } = request;
+    const asked = requestOf(context);
+    const further =
+      limit === NO_FURTHER_LIMIT ? undefined : { operation: nameOf(asked), limit, ttlMs: ttl };
+    await this.limiter.admit(asked.quota!, replyOf(context), further);
+    return true;
   }
+}
+
+/** As the router knows it: the same on every node, and for HEAD as for GET. */
+function nameOf({ method, routeOptions }: ApiRequest): string {
+  return `${method === 'HEAD' ? 'GET' : method} ${routeOptions.url}`;
 }

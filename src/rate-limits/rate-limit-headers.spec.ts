@@ -1,5 +1,6 @@
 import { Limits } from './limits.js';
 import { reportQuota } from './rate-limit-headers.js';
+import { dayOf, minuteOf } from '../time/windows.js';
 
 const nowMs = Date.parse('2026-06-15T12:00:30.000Z');
 const minuteReset = Date.parse('2026-06-15T12:01:00Z') / 1000;
@@ -7,10 +8,12 @@ const dayReset = Date.parse('2026-06-16T00:00:00Z') / 1000;
 
 describe(reportQuota.name, () => {
   const report = (minuteUsed: number, dayUsed: number, bannedUntilMs = 0) =>
-    reportQuota(new Limits(10, 100, true), {
+    reportQuota(new Limits(10, 100), {
       admitted: true,
       nowMs,
+      minute: minuteOf(nowMs),
       minuteUsed,
+      day: dayOf(nowMs),
       dayUsed,
       bannedUntilMs,
     });
@@ -47,6 +50,7 @@ describe(reportQuota.name, () => {
     expect(report(3, 3, nowMs + 4_001)).toMatchObject({
       remaining: 0,
       resetUnix: nowMs / 1000 + 5,
+      rateLimit: '"minute";r=0;t=5,"day";r=0;t=5',
       retryAfterSeconds: 5,
     });
     expect(report(10, 100, nowMs + 300_000).retryAfterSeconds).toBe(300);

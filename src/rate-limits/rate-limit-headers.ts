@@ -1,6 +1,6 @@
 import type { Limits } from './limits.js';
-import type { Decision } from './rate-limit-store.js';
-import { dayResetUnix, minuteResetUnix, secondsUntil } from './windows.js';
+import type { Decision } from './stores/rate-limit-store.js';
+import { dayEndUnix, minuteEndUnix, secondsUntil } from '../time/windows.js';
 
 /** The one window that `X-RateLimit-*` speaks of, and both for `RateLimit`. */
 export interface QuotaReport {
@@ -19,18 +19,22 @@ export function reportQuota(limits: Limits, decision: Decision): QuotaReport {
   const { nowMs, bannedUntilMs } = decision;
   const minuteLeft = Math.max(0, limits.perMinute - decision.minuteUsed);
   const dayLeft = Math.max(0, limits.perDay - decision.dayUsed);
-  const minuteReset = minuteResetUnix(nowMs);
-  const dayReset = dayResetUnix(nowMs);
+  const minuteReset = minuteEndUnix(decision.minute);
+  const dayReset = dayEndUnix(decision.day);
   const byMinute = minuteLeft < dayLeft;
   const banned = bannedUntilMs > nowMs;
-  const resetUnix = banned ? Math.ceil(bannedUntilMs / 1000) : byMinute ? minuteReset : dayReset;
+  const banEnd = bannedUntilMs / 1000;
+  const resetUnix = banned ? Math.ceil(banEnd) : byMinute ? minuteReset : dayReset;
+  // While banned, every window says what the ban says: a client that reads any of them waits long enough.
+  const minuteTold = banned ? 0 : minuteLeft;
+  const dayTold = banned ? 0 : dayLeft;
   return {
     limit: byMinute ? limits.perMinute : limits.perDay,
     remaining: banned ? 0 : byMinute ? minuteLeft : dayLeft,
     resetUnix,
     rateLimit:
-      `"minute";r=${minuteLeft};t=${secondsUntil(minuteReset, nowMs)},` +
-      `"day";r=${dayLeft};t=${secondsUntil(dayReset, nowMs)}`,
-    retryAfterSeconds: secondsUntil(banned ? bannedUntilMs / 1000 : resetUnix, nowMs),
+      `"minute";r=${minuteTold};t=${secondsUntil(banned ? banEnd : minuteReset, nowMs)},` +
+      `"day";r=${dayTold};t=${secondsUntil(banned ? banEnd : dayReset, nowMs)}`,
+    retryAfterSeconds: secondsUntil(banned ? banEnd : resetUnix, nowMs),
   };
 }

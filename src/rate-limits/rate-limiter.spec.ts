@@ -1,11 +1,21 @@
 import type { ApiReply } from '../http/request-context.js';
 import { Limits } from './limits.js';
-import type { Decision, RateLimitStore } from './rate-limit-store.js';
+import type { Decision, RateLimitStore } from './stores/rate-limit-store.js';
+import { NoMetrics } from '../telemetry/metrics.js';
 import { RateLimiter } from './rate-limiter.js';
+import { dayOf, minuteOf } from '../time/windows.js';
 
 const nowMs = Date.parse('2026-06-15T12:00:30.000Z');
-const quota = { subject: 'zoo', limits: new Limits(2, 9, true) };
-const admitted: Decision = { admitted: true, nowMs, minuteUsed: 1, dayUsed: 1, bannedUntilMs: 0 };
+const quota = { subject: 'zoo', limits: new Limits(2, 9) };
+const admitted: Decision = {
+  admitted: true,
+  nowMs,
+  minute: minuteOf(nowMs),
+  minuteUsed: 1,
+  day: dayOf(nowMs),
+  dayUsed: 1,
+  bannedUntilMs: 0,
+};
 const refused: Decision = { ...admitted, admitted: false, minuteUsed: 2, dayUsed: 2 };
 const banned: Decision = { ...refused, bannedUntilMs: nowMs + 5_000 };
 const headers = {
@@ -20,7 +30,10 @@ describe(RateLimiter.name, () => {
   const sent: Record<string, unknown> = {};
   const reply = { header: (name: string, value: unknown) => (sent[name] = value) };
   const limiter = (decision: Decision | Promise<Decision>) =>
-    new RateLimiter({ take: () => decision, peek: () => decision } as unknown as RateLimitStore);
+    new RateLimiter(
+      { take: () => decision, peek: () => decision } as unknown as RateLimitStore,
+      new NoMetrics(),
+    );
   // Called as a request would be, so that what is thrown at once and what later look alike.
   const admit = async (decision: Decision | Promise<Decision>): Promise<void> =>
     limiter(decision).admit(quota, reply as unknown as ApiReply);
@@ -43,6 +56,17 @@ describe(RateLimiter.name, () => {
     await expect(admit(decision)).rejects.toMatchObject(refusal);
     await expect(admit(Promise.resolve(decision))).rejects.toMatchObject(refusal);
     expect(sent).toMatchObject({ 'x-ratelimit-remaining': 0 });
+  });
+
+  it('tells of a ban, with the request that it began with', async () => {
+    const ban = { at: nowMs, until: nowMs + 5_000, bans: 1 };
+    const asked = limiter({ ...banned, newBan: ban, beganBan: true });
+    const heard = jest.fn();
+    asked.onBan(heard);
+    const request = { id: 'r' };
+    const told = { ...reply, request } as unknown as ApiReply;
+    await expect(async () => asked.admit(quota, told)).rejects.toMatchObject({ status: 429 });
+    expect(heard.mock.calls).toEqual([[ban, request, true]]);
   });
 
   it('only describes a quota where a request cannot be judged', async () => {

@@ -1,32 +1,113 @@
 import { Injectable } from '@nestjs/common';
-import { ApiError } from '../http/api-error.js';
-import type { ApiReply } from '../http/request-context.js';
+import type { ApiError } from '../errors/api-error.js';
+import { errors } from '../errors/errors.js';
+import type { ApiReply, ApiRequest } from '../http/request-context.js';
+import type { CounterMetric } from '../telemetry/instruments.js';
+import { Metrics } from '../telemetry/metrics.js';
+import type { Ban } from './bans/bans.js';
+import type { FurtherLimit } from './further-limit.js';
 import type { Limits, Quota } from './limits.js';
+import { PLAN_NAMES } from './plan.js';
 import { type QuotaReport, reportQuota } from './rate-limit-headers.js';
-import { type Decision, RateLimitStore } from './rate-limit-store.js';
+import { secondsUntil } from '../time/windows.js';
+import { type Decision, RateLimitStore } from './stores/rate-limit-store.js';
+
+const JUDGEMENTS = ['admitted', 'minute', 'day', 'banned'] as const;
+type Judgement = (typeof JUDGEMENTS)[number];
+
+/** @param isHere whether the request itself led to the ban, or this node heard of it by the request */
+export type BanListener = (ban: Ban, request: ApiRequest, isHere: boolean) => void;
+export type ScarcityListener = (decision: Decision, quota: Quota, request: ApiRequest) => void;
+
+/** From here on somebody may want to know. */
+const SCARCE_FROM = 0.75;
 
 /** Counts a request and tells the caller, on every response, what is left. */
 @Injectable()
 export class RateLimiter {
-  constructor(private readonly store: RateLimitStore) {}
+  private readonly banListeners: BanListener[] = [];
+  private readonly scarcityListeners: ScarcityListener[] = [];
+  private readonly decisions: CounterMetric;
+  private readonly bans: CounterMetric;
+
+  constructor(
+    private readonly store: RateLimitStore,
+    metrics: Metrics,
+  ) {
+    this.decisions = metrics.counter({
+      name: 'rate_limit_decisions_total',
+      help: 'Requests of clients as their plan judged them: admitted, or refused by a window or a ban.',
+      labels: ['plan', 'decision'],
+    });
+    this.bans = metrics.counter({
+      name: 'bans_total',
+      help: 'Bans of clients that went on after too many refusals, by plan.',
+      labels: ['plan'],
+    });
+    for (const plan of PLAN_NAMES) {
+      this.bans.of(plan);
+      for (const judged of JUDGEMENTS) this.decisions.of(plan, judged);
+    }
+  }
+
+  /** Has a listener told of each ban, by the request that it began with, or that this node heard of it by. */
+  onBan(listener: BanListener): void {
+    this.banListeners.push(listener);
+  }
+
+  /** Has a listener told of each request of a client that has used much of a window. */
+  onScarcity(listener: ScarcityListener): void {
+    this.scarcityListeners.push(listener);
+  }
 
   /** @throws {ApiError} 429 `rate_limit_exceeded` or `key_banned` */
-  admit({ subject, limits }: Quota, reply: ApiReply): void | Promise<void> {
-    const decision = this.store.take(subject, limits);
-    if (decision instanceof Promise) return decision.then((each) => conclude(limits, each, reply));
-    conclude(limits, decision, reply);
+  admit(quota: Quota, reply: ApiReply, further?: FurtherLimit): void | Promise<void> {
+    const decision = this.store.take(quota.subject, quota.limits, further);
+    if (decision instanceof Promise) {
+      return decision.then((each) => this.conclude(quota, each, reply));
+    }
+    this.conclude(quota, decision, reply);
   }
 
   /** Tells what is left, and counts nothing: for a request that cannot be judged at this moment. */
   async describe({ subject, limits }: Quota, reply: ApiReply): Promise<void> {
     setHeaders(limits, reportQuota(limits, await this.store.peek(subject)), reply);
   }
+
+  private conclude(quota: Quota, decision: Decision, reply: ApiReply): void {
+    const { limits, plan } = quota;
+    const report = reportQuota(limits, decision);
+    setHeaders(limits, report, reply);
+    if (plan !== undefined) this.count(plan, decision, limits);
+    if (decision.admitted) {
+      if (plan === undefined || !isScarce(decision, limits)) return;
+      for (const tell of this.scarcityListeners) tell(decision, quota, reply.request);
+      return;
+    }
+    if (decision.newBan !== undefined) {
+      const isHere = decision.beganBan ?? false;
+      for (const tell of this.banListeners) tell(decision.newBan, reply.request, isHere);
+    }
+    throw refusalOf(decision, report);
+  }
+
+  private count(plan: string, decision: Decision, limits: Limits): void {
+    const judgement = judgementOf(decision, limits);
+    if (judgement !== undefined) this.decisions.of(plan, judgement).add();
+    if (decision.beganBan) this.bans.of(plan).add();
+  }
 }
 
-function conclude(limits: Limits, decision: Decision, reply: ApiReply): void {
-  const report = reportQuota(limits, decision);
-  setHeaders(limits, report, reply);
-  if (!decision.admitted) throw refusalOf(decision, report);
+function isScarce({ minuteUsed, dayUsed }: Decision, { perMinute, perDay }: Limits): boolean {
+  return minuteUsed >= perMinute * SCARCE_FROM || dayUsed >= perDay * SCARCE_FROM;
+}
+
+/** What the plan says of a request; undefined where it is another limit that refuses it. */
+function judgementOf(decision: Decision, limits: Limits): Judgement | undefined {
+  if (decision.admitted) return 'admitted';
+  if (decision.bannedUntilMs > 0) return 'banned';
+  if (decision.dayUsed >= limits.perDay) return 'day';
+  return decision.minuteUsed >= limits.perMinute ? 'minute' : undefined;
 }
 
 function setHeaders(limits: Limits, report: QuotaReport, reply: ApiReply): void {
@@ -37,12 +118,19 @@ function setHeaders(limits: Limits, report: QuotaReport, reply: ApiReply): void 
   reply.header('ratelimit', report.rateLimit);
 }
 
-function refusalOf({ bannedUntilMs }: Decision, { retryAfterSeconds }: QuotaReport): ApiError {
-  const headers = { 'Retry-After': String(retryAfterSeconds) };
-  const wait = `retry after ${retryAfterSeconds} s`;
-  return bannedUntilMs > 0
-    ? new ApiError('key_banned', `Banned for going on after too many refusals; ${wait}`, {
-        headers,
-      })
-    : new ApiError('rate_limit_exceeded', `The rate limit is exceeded; ${wait}`, { headers });
+/** Who waits for `Retry-After` finds room everywhere. The headers speak of the plan alone. */
+function refusalOf(decision: Decision, report: QuotaReport): ApiError {
+  const { bannedUntilMs, furtherFullUntilMs = 0, nowMs } = decision;
+  const isPlanFull = report.remaining === 0;
+  const planSeconds = bannedUntilMs > 0 || isPlanFull ? report.retryAfterSeconds : 0;
+  const furtherSeconds =
+    furtherFullUntilMs > 0 ? secondsUntil(furtherFullUntilMs / 1000, nowMs) : 0;
+  const seconds = Math.max(planSeconds, bannedUntilMs > 0 ? 0 : furtherSeconds, 1);
+  const options = { headers: { 'Retry-After': String(seconds) } };
+  const wait = `retry after ${seconds} s`;
+  if (bannedUntilMs > 0) {
+    return errors.key_banned(`Banned for going on after too many refusals; ${wait}`, options);
+  }
+  const which = isPlanFull ? 'The rate limit' : 'The rate limit of this operation';
+  return errors.rate_limit_exceeded(`${which} is exceeded; ${wait}`, options);
 }

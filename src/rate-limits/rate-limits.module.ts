@@ -1,27 +1,27 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { ThrottlerModule } from '@nestjs/throttler';
-import { Clock } from '../config/clock.js';
+import { Clock } from '../time/clock.js';
 import { Config } from '../config/config.js';
 import { RedisClient } from '../redis/redis.client.js';
 import { Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
-import { BanLedger } from './ban-ledger.js';
-import type { BanPolicy } from './bans.js';
-import { CounterChannel } from './counter-channel.js';
+import { BanLedger } from './bans/ban-ledger.js';
+import type { BanPolicy } from './bans/bans.js';
+import { CounterChannel } from './stores/counter-channel.js';
 import { CounterLedger } from './counter-ledger.js';
-import { FallbackStore } from './fallback.store.js';
-import { MemoryStore } from './memory.store.js';
-import { PLAN_THROTTLER } from './plan-throttler.guard.js';
-import { PLANS } from './plan.js';
-import { PrimaryStore } from './primary.store.js';
-import { RateLimitBan } from './rate-limit-ban.entity.js';
+import { FallbackStore } from './stores/fallback.store.js';
+import { MemoryStore } from './stores/memory.store.js';
+import { NO_FURTHER_LIMIT, PLAN_THROTTLER } from './plan-throttler.guard.js';
+import { PrimaryStore } from './stores/primary.store.js';
+import { RateLimitBan } from './bans/rate-limit-ban.entity.js';
 import { RateLimitCounter } from './rate-limit-counter.entity.js';
-import { RateLimitStore } from './rate-limit-store.js';
-import { RedisStore } from './redis.store.js';
+import { RateLimitStore } from './stores/rate-limit-store.js';
+import { RedisStore } from './stores/redis.store.js';
 import { RateLimiter } from './rate-limiter.js';
+import { Shedder } from './shedder.js';
 import { Usage } from './usage.js';
-import { MINUTE_MS } from './windows.js';
+import { MINUTE_MS } from '../time/windows.js';
 
 function banPolicy({ banAfterRejections, banSeconds }: Config): BanPolicy {
   return { afterRejections: banAfterRejections, firstBanMs: banSeconds * 1000 };
@@ -33,20 +33,19 @@ function chooseStore(
   client: RedisClient | undefined,
   channel: CounterChannel | undefined,
   config: Config,
-  bans: BanLedger,
   metrics: Metrics,
   logger: Logger,
 ): RateLimitStore {
   if (client === undefined) {
-    metrics.setCounterStore('memory');
+    metrics.setQuotaStore('memory');
     return channel === undefined ? memory : new PrimaryStore(channel);
   }
   const redis = new RedisStore(client, banPolicy(config));
-  return new FallbackStore(redis, memory, bans, metrics, logger);
+  return new FallbackStore(redis, memory, metrics, logger);
 }
 
 const throttler = ThrottlerModule.forRoot([
-  { name: PLAN_THROTTLER, ttl: MINUTE_MS, limit: PLANS.free.perMinute },
+  { name: PLAN_THROTTLER, ttl: MINUTE_MS, limit: NO_FURTHER_LIMIT },
 ]);
 
 @Module({
@@ -64,7 +63,6 @@ const throttler = ThrottlerModule.forRoot([
         { token: RedisClient, optional: true },
         { token: CounterChannel, optional: true },
         Config,
-        BanLedger,
         Metrics,
         Logger,
       ],
@@ -74,7 +72,17 @@ const throttler = ThrottlerModule.forRoot([
     CounterLedger,
     Usage,
     RateLimiter,
+    Shedder,
   ],
-  exports: [throttler, RateLimitStore, RateLimiter, MemoryStore, BanLedger, CounterLedger, Usage],
+  exports: [
+    throttler,
+    RateLimitStore,
+    RateLimiter,
+    Shedder,
+    MemoryStore,
+    BanLedger,
+    CounterLedger,
+    Usage,
+  ],
 })
 export class RateLimitsModule {}

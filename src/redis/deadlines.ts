@@ -1,3 +1,5 @@
+import { Turn } from '../time/turn.js';
+
 interface Wait {
   untilMs: number;
   readonly giveUp: () => void;
@@ -9,8 +11,8 @@ interface Wait {
  */
 export class Deadlines {
   private waits: Wait[] = [];
-  /** Of this turn, whose commands leave at its end. */
-  private fresh: Wait[] = [];
+  /** Commands leave at the end of their turn. */
+  private readonly turn = new Turn<Wait>((waits) => this.begin(waits));
   private timer: NodeJS.Timeout | undefined;
 
   /** @param onExpiry told of every wait that was given up */
@@ -27,8 +29,7 @@ export class Deadlines {
         this.onExpiry();
       };
       const wait: Wait = { untilMs: Infinity, giveUp, isOver: false };
-      this.fresh.push(wait);
-      if (this.fresh.length === 1) setImmediate(this.begin);
+      this.turn.add(wait);
       reply.then(
         (value) => {
           wait.isOver = true;
@@ -43,16 +44,15 @@ export class Deadlines {
   }
 
   /** What was not sent yet cannot be late. */
-  private readonly begin = (): void => {
+  private begin(waits: readonly Wait[]): void {
     const untilMs = performance.now() + this.boundMs;
-    for (const wait of this.fresh) {
+    for (const wait of waits) {
       wait.untilMs = untilMs;
       this.waits.push(wait);
     }
-    this.fresh = [];
     // What is waited for holds the process; the bound alone does not.
     this.timer ??= setTimeout(this.look, this.boundMs).unref();
-  };
+  }
 
   /** A process that was busy itself finds the timer and the reply waiting at once: the reply goes first. */
   private readonly look = (): void => {

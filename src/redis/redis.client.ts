@@ -1,7 +1,9 @@
 import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Cluster, Redis, RedisOptions } from 'ioredis';
+import { ConfigError } from '../config/config.js';
 import { Deadlines } from './deadlines.js';
+import { refuseMisfit, refuseNoCluster } from './misfit.js';
 
 /** A request is not kept waiting for its counter longer than this. */
 const COMMAND_TIMEOUT_MS = 100;
@@ -44,6 +46,7 @@ export interface Script {
 /**
  * @param url `redis://...`; several, separated by commas, are the nodes of a cluster
  * @param timeoutMs after which a command is given up
+ * @throws {ConfigError} where it is no Redis that can count
  */
 export async function connectRedis(
   url: string,
@@ -53,21 +56,69 @@ export async function connectRedis(
   const { Cluster, Redis } = await import('ioredis');
   const urls = url.split(',');
   const options = { ...OPTIONS, socketTimeout: Math.max(timeoutMs, CONNECT_TIMEOUT_MS) };
-  const connection =
+  const [connection, attempt] =
     urls.length === 1
-      ? new Redis(url, options)
-      : new Cluster(urls, {
-          lazyConnect: true,
-          enableOfflineQueue: false,
-          clusterRetryStrategy: () => RECONNECT_MS,
-          redisOptions: { ...options, ...credentialsOf(urls[0]!) },
-        });
+      ? begin(new Redis(url, options), connectToOne)
+      : begin(
+          new Cluster(urls, {
+            lazyConnect: true,
+            enableOfflineQueue: false,
+            clusterRetryStrategy: () => RECONNECT_MS,
+            redisOptions: { ...options, ...credentialsOf(urls[0]!) },
+          }),
+          connectToEveryShard,
+        );
+  try {
+    // A Redis that is away must not keep a server from starting; it is connected to when it is back.
+    await Promise.race([attempt, pause(CONNECT_TIMEOUT_MS, undefined, { ref: false })]);
+  } catch (error) {
+    connection.disconnect();
+    throw error;
+  }
+  return new IoRedisClient(connection, timeoutMs);
+}
+
+function begin<Connection extends Redis | Cluster>(
+  connection: Connection,
+  connect: (connection: Connection) => Promise<void>,
+): [Connection, Promise<void>] {
   // Whoever sends a command hears of its failure; without a listener the process would end.
   connection.on('error', () => undefined);
-  // A Redis that is away must not keep a server from starting; it is connected to when it is back.
-  const attempt = connection.connect().catch(() => undefined);
-  await Promise.race([attempt, pause(CONNECT_TIMEOUT_MS, undefined, { ref: false })]);
-  return new IoRedisClient(connection, timeoutMs);
+  const attempt = connect(connection).catch((error: unknown) => {
+    if (error instanceof ConfigError) throw error;
+  });
+  // Nobody may be waiting for it any more.
+  attempt.catch(() => undefined);
+  return [connection, attempt];
+}
+
+async function connectToOne(redis: Redis): Promise<void> {
+  await redis.connect();
+  await refuseMisfit(redis);
+}
+
+/** Left to itself, a cluster connects to a shard with the first command for it, which then is late. */
+async function connectToEveryShard(cluster: Cluster): Promise<void> {
+  const isReady = new Promise<void>((resolve) => {
+    cluster.on('ready', () => void connectShards(cluster).then(resolve));
+  });
+  // Not before it is ready: until then its nodes are only those that it was told of.
+  cluster.on('+node', () => setImmediate(() => void connectShards(cluster)));
+  let answer: Error | undefined;
+  cluster.on('node error', (error: Error) => (answer = error));
+  try {
+    await cluster.connect();
+  } catch (error) {
+    refuseNoCluster(answer);
+    throw error;
+  }
+  await isReady;
+}
+
+async function connectShards(cluster: Cluster): Promise<void> {
+  if (cluster.status !== 'ready') return;
+  const unconnected = cluster.nodes().filter(({ status }) => status === 'wait');
+  await Promise.all(unconnected.map((node) => node.connect().catch(() => undefined)));
 }
 
 /** The nodes that a cluster tells of are told by address alone. */

@@ -1,6 +1,26 @@
 import { type DynamicModule, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { DataSource } from 'typeorm';
 import { Config } from '../config/config.js';
+import { Metrics } from '../telemetry/metrics.js';
+import { Traces } from '../telemetry/traces.js';
+import { ObservedRedisClient } from './observed.client.js';
 import { connectRedis, RedisClient } from './redis.client.js';
+
+async function connect(
+  config: Config,
+  metrics: Metrics,
+  traces: Traces | undefined,
+): Promise<RedisClient | undefined> {
+  const { redisUrl, metricsPort } = config;
+  const durations = metrics.histogram({
+    name: 'redis_command_duration_seconds',
+    help: 'Time from asking Redis to its answer, or to when it was given up.',
+  });
+  if (redisUrl === undefined) return undefined;
+  const client = await connectRedis(redisUrl);
+  const isObserved = metricsPort !== 0 || traces !== undefined;
+  return isObserved ? new ObservedRedisClient(client, durations, traces) : client;
+}
 
 /** The one optional client; undefined where one node counts by itself. */
 @Module({})
@@ -14,8 +34,9 @@ export class RedisModule implements OnApplicationShutdown {
       providers: [
         {
           provide: RedisClient,
-          inject: [Config],
-          useFactory: ({ redisUrl }: Config) => redisUrl && connectRedis(redisUrl),
+          // Behind the database: a start that fails for want of that one would leave this connection open.
+          inject: [Config, Metrics, { token: Traces, optional: true }, DataSource],
+          useFactory: connect,
         },
       ],
       exports: [RedisClient],

@@ -1,26 +1,57 @@
 import type { Logger } from './logger.js';
 import type { Metrics } from './metrics.js';
+import type { RefusedRequest } from './request-line.js';
+import type { Traced, Traces } from './traces.js';
 
 /** What is said of a request once it is answered. Keys are never part of it. */
-export interface AnsweredRequest {
+export interface AnsweredRequest extends Traced {
   id: string;
   operation: string | undefined;
   method: string;
+  url: string;
+  /** `url` is left out where no route answers. */
+  routeOptions: { url?: string | undefined };
   caller?: { keyId: string } | undefined;
+  refusal?: Omit<RefusedRequest, 'path'> | undefined;
 }
 
-/** One line and one count per answered request. */
-export function accessLog(logger: Logger, metrics: Metrics) {
+/** Node reads some thirty methods: a caller must not make a series of each. */
+const USUAL_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+/** Upper bounds, in seconds; what is slower is in the total alone. */
+const BOUNDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Asked every few seconds by whoever looks after the process. */
+const PROBES = '/health/';
+
+/** One line and one observation per answered request. */
+export function accessLog(logger: Logger, metrics: Metrics, traces?: Traces) {
+  const durations = metrics.histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from the request line to the last byte of the answer, by operation, method and status.',
+    labels: ['operation', 'method', 'status'],
+    buckets: BOUNDS,
+  });
   return (request: AnsweredRequest, status: number, elapsedMs: number): void => {
-    const { operation = 'unknown' } = request;
-    metrics.countRequest(operation, status, elapsedMs / 1000);
-    logger.request({
+    const { operation = 'unknown', method } = request;
+    const usual = USUAL_METHODS.has(method) ? method : 'other';
+    durations.of(operation, usual, status).observe(elapsedMs / 1000);
+    const record = {
       requestId: request.id,
+      traceId: traces?.traceIdOf(request),
       keyId: request.caller?.keyId,
       operation,
-      method: request.method,
+      method,
       status,
       durationMs: Math.round(elapsedMs * 100) / 100,
-    });
+    };
+    const { refusal } = request;
+    if (refusal !== undefined) {
+      const path = request.routeOptions.url ?? 'none';
+      logger.request({ ...record, path, code: refusal.code, address: refusal.address });
+    } else if (request.url.startsWith(PROBES)) {
+      logger.debug(record, 'request');
+    } else {
+      logger.request(record);
+    }
   };
 }

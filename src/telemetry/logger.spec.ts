@@ -38,8 +38,9 @@ describe(NestLogger.name, () => {
 describe(NoMetrics.name, () => {
   it('has nothing to expose', async () => {
     const metrics = new NoMetrics();
-    metrics.countRequest();
-    metrics.setCounterStore();
+    metrics.counter({ name: 'orders_total', help: 'Orders.' }).of().add();
+    metrics.gauge();
+    metrics.setQuotaStore();
     expect((await metrics.expose()).body).toBe('');
   });
 });

@@ -1,10 +1,18 @@
 import type { LoggerService } from '@nestjs/common';
-import { type DestinationStream, pino } from 'pino';
-import type { Config } from '../config/config.js';
+import { pino } from 'pino';
+import { type Config, ConfigError } from '../config/config.js';
+import { currentRequest } from './current-request.js';
 import { LineBuffer } from './line-buffer.js';
-import { type RequestRecord, requestLine } from './request-line.js';
+import { VERSION } from '../config/version.js';
+import { prettyStream } from './pretty.js';
+import { lineBase, type RefusedRequest, type RequestRecord, requestLine } from './request-line.js';
 
-/** What the service logs through: a structured record first, then the sentence. */
+const SERVICE = 'pet-store-service';
+
+/**
+ * What the service logs through: a structured record first, then the sentence. What an operator may want
+ * to be told of at once says so by its member `event`: `ban`, `audit`.
+ */
 export abstract class Logger {
   abstract fatal(details: object, message: string): void;
   abstract error(details: object, message: string): void;
@@ -12,7 +20,7 @@ export abstract class Logger {
   abstract info(details: object, message: string): void;
   abstract debug(details: object, message: string): void;
   /** One line per answered request, at `info`. */
-  abstract request(record: RequestRecord): void;
+  abstract request(record: RequestRecord & Partial<RefusedRequest>): void;
   /** Writes out what is still buffered. */
   abstract flush(): void;
 }
@@ -23,31 +31,40 @@ export abstract class Logger {
  * @param worker which of several processes that write there, for every line to say
  */
 export async function createLogger(
-  config: Pick<Config, 'logLevel' | 'logFormat'>,
+  config: Pick<Config, 'logLevel' | 'logFormat'> & Partial<Pick<Config, 'tracing'>>,
   fd: 1 | 2 = 1,
   worker?: number,
 ): Promise<Logger> {
   const isShared = worker !== undefined;
   const stream =
     config.logFormat === 'pretty' ? await prettyStream(fd) : new LineBuffer(fd, isShared);
-  const logger = pino({ level: config.logLevel, base: isShared ? { worker } : null }, stream);
+  const base = { service: SERVICE, version: VERSION, ...(isShared && { worker }) };
+  const traceAtHand = config.tracing ? await traceMixin() : undefined;
+  const mixin = (): object => ({ ...requestAtHand(), ...traceAtHand?.() });
+  const formatters = { level: (level: string) => ({ level }) };
+  const logger = pino({ level: config.logLevel, base, formatters, mixin }, stream);
   const isDirect = config.logFormat === 'json' && logger.isLevelEnabled('info');
+  const baseText = lineBase(base);
   return Object.assign(logger, {
     request: isDirect
-      ? (record: RequestRecord) => void stream.write(requestLine(record, Date.now(), worker))
+      ? (record: RequestRecord) => void stream.write(requestLine(record, Date.now(), baseText))
       : (record: RequestRecord) => logger.info(record, 'request'),
   });
 }
 
-/** Loaded on demand: production does not pay for it. */
-async function prettyStream(fd: number): Promise<DestinationStream> {
-  const { PinoPretty } = await import('pino-pretty');
-  return PinoPretty({
-    destination: fd,
-    translateTime: 'HH:MM:ss.l',
-    ignore: 'pid,hostname',
-    singleLine: true,
-  });
+/** Lines of guests say for which request they are. */
+function requestAtHand(): { requestId?: string } {
+  const request = currentRequest();
+  return request === undefined ? {} : { requestId: request.id };
+}
+
+/** What a line says of the request that is under way. */
+async function traceMixin(): Promise<() => { traceId?: string }> {
+  const { context, trace } = await import('@opentelemetry/api');
+  return () => {
+    const traceId = trace.getSpanContext(context.active())?.traceId;
+    return traceId === undefined ? {} : { traceId };
+  };
 }
 
 /** Nest's own words, sent to the same place; what it says of a normal start is detail. */
@@ -66,6 +83,8 @@ export class NestLogger implements LoggerService {
   }
 
   error(message: unknown, ...context: unknown[]): void {
+    // Told in full, and without a stack, by who started the application.
+    if (message instanceof ConfigError) return;
     this.logger.error({ context: context.at(-1), err: message }, String(message));
   }
 

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import {
   Injectable,
   type OnApplicationBootstrap,
@@ -34,17 +35,29 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
     this.server.unref();
   }
 
+  /** Undefined where it is turned off, or its port is taken. */
+  get url(): string | undefined {
+    const address = this.server?.address() as AddressInfo | null | undefined;
+    return address ? `http://${address.address}:${address.port}/metrics` : undefined;
+  }
+
   onApplicationShutdown(): void {
     this.server?.close();
     this.server?.closeAllConnections();
   }
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    response.setHeader('x-content-type-options', 'nosniff');
     if (request.url !== '/metrics' || (request.method !== 'GET' && request.method !== 'HEAD')) {
       response.writeHead(404).end();
       return;
     }
-    const { contentType, body } = await this.metrics.expose();
-    response.writeHead(200, { 'content-type': contentType }).end(body);
+    try {
+      const { contentType, body } = await this.metrics.expose();
+      response.writeHead(200, { 'content-type': contentType }).end(body);
+    } catch (err) {
+      this.logger.error({ err }, 'Metrics could not be told');
+      response.writeHead(500).end();
+    }
   }
 }

@@ -2,6 +2,8 @@
 export interface RequestRecord {
   /** Free of characters that JSON escapes. */
   requestId: string;
+  /** As `requestId`; undefined where nothing is traced. */
+  traceId?: string | undefined;
   /** As `requestId`. */
   keyId: string | undefined;
   operation: string;
@@ -10,16 +12,38 @@ export interface RequestRecord {
   durationMs: number;
 }
 
-const INFO = 30;
+/** What is said besides of a request that was refused, to find out why. */
+export interface RefusedRequest {
+  /** As the router knows it: what a caller asks for may hold what nobody should read. */
+  path: string;
+  /** Of the error body. */
+  code: string;
+  /** The client's; of an IPv6 address its /64. */
+  address: string;
+}
+
+/** What every line says of the process that wrote it: members of JSON, with a comma behind. */
+export function lineBase(base: Record<string, string | number>): string {
+  return `${JSON.stringify(base).slice(1, -1)},`;
+}
 
 /** The line that pino would make of it, without looking at what cannot be otherwise. */
-export function requestLine(record: RequestRecord, nowMs: number, worker?: number): string {
-  const { requestId, keyId, operation, method, status, durationMs } = record;
-  const process = worker === undefined ? '' : `"worker":${worker},`;
+export function requestLine(
+  record: RequestRecord & Partial<RefusedRequest>,
+  nowMs: number,
+  base: string,
+): string {
+  const { requestId, traceId, keyId, operation, method, status, durationMs, code } = record;
   const caller = keyId === undefined ? '' : `"keyId":"${keyId}",`;
+  const traced = traceId === undefined ? '' : `"traceId":"${traceId}",`;
+  const refused = code === undefined ? '' : refusalOf(record);
   return (
-    `{"level":${INFO},"time":${nowMs},${process}"requestId":"${requestId}",${caller}` +
+    `{"level":"info","time":${nowMs},${base}"requestId":"${requestId}",${traced}${caller}` +
     `"operation":${JSON.stringify(operation)},"method":"${method}","status":${status},` +
-    `"durationMs":${durationMs},"msg":"request"}\n`
+    `"durationMs":${durationMs},${refused}"msg":"request"}\n`
   );
+}
+
+function refusalOf({ path, code, address }: Partial<RefusedRequest>): string {
+  return `${JSON.stringify({ path, code, address }).slice(1, -1)},`;
 }

@@ -5,9 +5,11 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { PrimaryModule } from '../app.module.js';
 import type { Config } from '../config/config.js';
-import { PrimaryCounter } from '../rate-limits/primary-counter.js';
+import { PrimaryCounter } from '../rate-limits/stores/primary-counter.js';
 import { type Logger, NestLogger } from '../telemetry/logger.js';
+import { MetricsServer } from '../telemetry/metrics.server.js';
 import type { FromWorker, ToWorker } from './messages.js';
+import { Pulse } from './pulse.js';
 import { WorkerMetrics } from './worker-metrics.js';
 
 /** A worker that dies younger is replaced after a pause that grows. */
@@ -23,6 +25,10 @@ type Listening = Extract<FromWorker, { kind: 'listening' }>;
 export class Primary {
   private readonly metrics = new WorkerMetrics(() => [...this.workers]);
   private readonly workers = new Set<Worker>();
+  private readonly pulse = new Pulse<Worker>(
+    (worker) => say(worker, { kind: 'are you alive' }),
+    (worker) => this.end(worker),
+  );
   private app: INestApplicationContext | undefined;
   private stopping = false;
   private pauseMs = FIRST_PAUSE_MS;
@@ -50,9 +56,14 @@ export class Primary {
     return where;
   }
 
+  get metricsUrl(): string | undefined {
+    return this.app?.get(MetricsServer).url;
+  }
+
   /** Has every worker answer what it has accepted, and then saves the counters. */
   async stop(): Promise<void> {
     this.stopping = true;
+    this.pulse.stop();
     const ended = [...this.workers].map((worker) => once(worker, 'exit'));
     for (const { process } of this.workers) process.kill('SIGTERM');
     const graceMs = this.config.shutdownGraceSeconds * 1000 + OVERTIME_MS;
@@ -70,14 +81,17 @@ export class Primary {
     let isListening = false;
     const listening = new Promise<Listening>((resolve, reject) => {
       worker.on('message', (message: FromWorker) => {
+        this.pulse.heard(worker);
         if (message.kind !== 'listening') return this.hear(worker, message);
         isListening = true;
+        this.pulse.watch(worker);
         resolve(message);
       });
       worker.once('exit', () => reject(new Error('A worker could not start; its error is above')));
     });
     worker.once('exit', (code: number, signal: string) => {
       this.workers.delete(worker);
+      this.pulse.forget(worker);
       if (this.stopping || !isListening) return;
       const { pid } = worker.process;
       this.logger.error({ pid, code, signal }, 'A worker died; another one takes its place');
@@ -101,11 +115,26 @@ export class Primary {
   }
 
   private hear(worker: Worker, message: Exclude<FromWorker, Listening>): void {
-    if (message.kind === 'metrics') {
-      this.metrics.heard(message);
-      return;
+    switch (message.kind) {
+      case 'alive':
+        return;
+      case 'metrics':
+        this.metrics.heard(message);
+        return;
+      case 'ask': {
+        const answers = this.app!.get(PrimaryCounter).answer(message.asks);
+        say(worker, { kind: 'answer', answers });
+      }
     }
-    const answers = this.app!.get(PrimaryCounter).answer(message.asks);
-    if (worker.isConnected()) worker.send({ kind: 'answer', answers } satisfies ToWorker);
   }
+
+  /** It would take its share of the connections for ever, and answer none. */
+  private end({ process }: Worker): void {
+    this.logger.error({ pid: process.pid }, 'A worker hangs and is ended');
+    process.kill('SIGKILL');
+  }
+}
+
+function say(worker: Worker, message: ToWorker): void {
+  if (worker.isConnected()) worker.send(message);
 }

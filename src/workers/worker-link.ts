@@ -1,4 +1,4 @@
-import { type Answer, type Ask, CounterChannel } from '../rate-limits/counter-channel.js';
+import { type Answer, type Ask, CounterChannel } from '../rate-limits/stores/counter-channel.js';
 import type { Metrics } from '../telemetry/metrics.js';
 import type { FromWorker, ToWorker } from './messages.js';
 
@@ -31,6 +31,9 @@ export class WorkerLink extends CounterChannel {
     switch (message.kind) {
       case 'answer':
         this.waiting.shift()?.(message.answers);
+        return;
+      case 'are you alive':
+        this.say({ kind: 'alive' });
         return;
       case 'tell metrics':
         this.say({

@@ -1,11 +1,11 @@
 import type { Worker } from 'node:cluster';
-import { Metrics } from '../telemetry/metrics.js';
+import { NoMetrics } from '../telemetry/metrics.js';
 import type { FromWorker, ToWorker } from './messages.js';
 
 const PATIENCE_MS = 1_000;
 
 /** The metrics of all workers, added up. A worker that does not answer in time is left out. */
-export class WorkerMetrics extends Metrics {
+export class WorkerMetrics extends NoMetrics {
   private readonly asked = new Map<number, (metrics: object[]) => void>();
   private lastId = 0;
 
@@ -13,14 +13,7 @@ export class WorkerMetrics extends Metrics {
     super();
   }
 
-  countRequest(): void {}
-  setCounterStore(): void {}
-
-  snapshot(): Promise<object[]> {
-    return Promise.resolve([]);
-  }
-
-  async expose(): Promise<{ contentType: string; body: string }> {
+  override async expose(): Promise<{ contentType: string; body: string }> {
     const { AggregatorRegistry } = await import('prom-client');
     const snapshots = await Promise.all(this.workers().map((worker) => this.ask(worker)));
     const all = AggregatorRegistry.aggregate(snapshots.filter(({ length }) => length > 0));

@@ -5,11 +5,15 @@ import { Workplace } from '../support/petstore-process.js';
 
 const pause = (ms: number) => new Promise((resume) => setTimeout(resume, ms));
 
+// Each starts a dozen processes, which takes its time on a busy machine.
+jest.setTimeout(180_000);
+
 describe('petstore serve, killed with SIGKILL', () => {
   let workplace: Workplace;
   beforeEach(clearOfMidnight);
-  beforeEach(() => {
+  beforeEach(async () => {
     workplace = new Workplace({ LOG_LEVEL: 'silent', BAN_AFTER_REJECTIONS: '2' });
+    await workplace.run('migrate');
   });
   afterEach(() => workplace.remove());
 
@@ -46,7 +50,7 @@ describe('petstore serve, killed with SIGKILL', () => {
     const second = await workplace.serve();
     const again = new Client(second.origin, key);
     expect((await again.get('/v1/pets')).json().code).toBe('key_banned');
-    expect((await workplace.run('keys', 'show', id)).stdout).toMatch(/State +banned until 20/);
+    expect((await workplace.run('keys', 'show', id)).stdout).toMatch(/Status +banned until 20/);
     expect((await workplace.run('keys', 'usage', id)).stdout).toMatch(/Banned until 20/);
     await workplace.json('keys', 'unban', id);
     await eventually(async () => (await again.get('/v1/pets')).json().code !== 'key_banned');

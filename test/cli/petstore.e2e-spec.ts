@@ -11,6 +11,11 @@ import { Workplace } from '../support/petstore-process.js';
 
 const ENTERPRISE = ['--plan', 'enterprise', '--per-minute', '100000', '--per-day', '1000000'];
 
+// Each starts a dozen processes, which takes its time on a busy machine.
+jest.setTimeout(180_000);
+/** Of a start with workers, one after the other, on a busy machine. */
+const START_MS = 60_000;
+
 describe('petstore', () => {
   let workplace: Workplace;
   beforeEach(() => {
@@ -20,6 +25,7 @@ describe('petstore', () => {
 
   it('hands a key and a curl line that works to whoever starts it first, and to nobody after', async () => {
     const first = await workplace.serve();
+    await eventually(() => Promise.resolve(first.output().includes('curl')), START_MS);
     const [, command = ''] = /^ *(curl .*)$/m.exec(first.output()) ?? [];
     const { stdout } = await promisify(execFile)('sh', ['-c', command]);
     expect(stdout).toMatch(/^HTTP\/1.1 200 /);
@@ -29,6 +35,63 @@ describe('petstore', () => {
     const second = await workplace.serve();
     expect(second.output()).not.toContain('psk_');
     expect(await second.stop('SIGINT')).toBe(0);
+  });
+
+  it.each<[string[]]>([[[]], [['--workers', '2']]])(
+    'offers animals to whoever starts it first: %j',
+    async (args) => {
+      const server = await workplace.serve({}, ...args);
+      await eventually(() => Promise.resolve(server.output().includes('curl')), START_MS);
+      const [, key = ''] = /^ +(psk_\w+)$/m.exec(server.output()) ?? [];
+      const page = await new Client(server.origin, key).get('/v1/pets');
+      expect(page.json()).toHaveLength(20);
+      const next = await new Client(server.origin, key).get(nextOf(String(page.headers['link'])));
+      expect(next.json()).toHaveLength(10);
+      expect(next.headers['link']).toBeUndefined();
+      expect(await server.stop()).toBe(0);
+    },
+  );
+
+  it.each([
+    ['that is told not to', {}, ['--no-demo']],
+    ['that is told not to, with workers', {}, ['--no-demo', '--workers', '2']],
+    ['of production', { NODE_ENV: 'production' }, []],
+  ])('offers no animals at a first start %s', async (_start, env, args) => {
+    const server = await workplace.serve(env, ...args);
+    const { key } = await workplace.json('keys', 'issue', '--name', 'k', '--plan', 'free');
+    expect((await new Client(server.origin, key).get('/v1/pets')).text).toBe('[]');
+    expect(await server.stop()).toBe(0);
+  });
+
+  it('offers no animals where there are some, or a key', async () => {
+    await workplace.json('seed', '--pets', '1');
+    const first = await workplace.serve();
+    await eventually(() => Promise.resolve(first.output().includes('curl')), START_MS);
+    const [, key = ''] = /^ +(psk_\w+)$/m.exec(first.output()) ?? [];
+    expect((await new Client(first.origin, key).get('/v1/pets')).json()).toHaveLength(1);
+    expect(await first.stop()).toBe(0);
+
+    using other = new Workplace();
+    await other.run('migrate');
+    const issued = await other.json('keys', 'issue', '--name', 'k', '--plan', 'free');
+    const second = await other.serve();
+    expect((await new Client(second.origin, issued.key).get('/v1/pets')).text).toBe('[]');
+    expect(await second.stop()).toBe(0);
+  });
+
+  it('keeps the first key for a start that succeeds', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as { port: number };
+    for (const args of [[], ['--workers', '2']]) {
+      const child = workplace.start(['serve', ...args], { PORT: String(port), METRICS_PORT: '0' });
+      expect(await once(child, 'close')).toEqual([1, null]);
+    }
+    other.close();
+    expect(await workplace.json('keys', 'list')).toEqual([]);
+    const server = await workplace.serve();
+    await eventually(() => Promise.resolve(server.output().includes('psk_')));
+    expect(await server.stop()).toBe(0);
   });
 
   it('prints where it listens as one JSON value, with its log elsewhere', async () => {
@@ -43,6 +106,8 @@ describe('petstore', () => {
       origin: `http://127.0.0.1:${port}`,
       baseUrl: `http://localhost:${port}/v1`,
       docsUrl: `http://localhost:${port}/docs`,
+      metricsUrl: null,
+      database: 'data/petstore.db',
       key: expect.stringMatching(/^psk_/),
     });
   });
@@ -119,6 +184,7 @@ describe('petstore', () => {
   });
 
   it('loses no acknowledged animal by kill -9, and at most a second of the quota', async () => {
+    await workplace.run('migrate');
     const { key } = await workplace.json('keys', 'issue', '--name', 'k', ...ENTERPRISE);
     const acknowledged: string[] = [];
     let used = 0;
@@ -157,7 +223,7 @@ describe('petstore', () => {
     const usage = await workplace.json('keys', 'usage', first[0].id);
     expect(usage.day.used).toBeGreaterThanOrEqual(used);
     await server.stop();
-  }, 60_000);
+  });
 
   it('seeds many animals', async () => {
     expect(await workplace.json('seed', '--pets', '12345')).toMatchObject({ pets: 12_345 });
@@ -209,4 +275,19 @@ describe('petstore', () => {
     expect(code).toBe(1);
     expect(stderr).toMatch(/^error: .*EADDRINUSE.*set PORT.*\n$/);
   });
+
+  it('takes it well when who reads has had enough, as head does', async () => {
+    const child = workplace.start(['openapi']);
+    child.stdout!.destroy();
+    let stderr = '';
+    child.stderr!.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+    const [code] = (await once(child, 'close')) as [number | null];
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  });
 });
+
+/** Where `Link` leads, on the server that sent it. */
+function nextOf(link: string): string {
+  const { pathname, search } = new URL(/<([^>]*)>; rel="next"/.exec(link)![1]!);
+  return pathname + search;
+}

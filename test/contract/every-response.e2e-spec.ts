@@ -61,6 +61,20 @@ const WITH_KEY: Row[] = [
     code: 'method_not_allowed',
   },
   {
+    what: 'a wrong method with a body that is no JSON',
+    path: '/v1/pets',
+    call: { method: 'DELETE', body: 'no {' },
+    status: 405,
+    code: 'method_not_allowed',
+  },
+  {
+    what: 'an unknown path with a body that is no JSON',
+    path: '/v1/nope',
+    call: { method: 'POST', headers: { 'content-type': 'text/plain' }, body: 'no {' },
+    status: 404,
+    code: 'not_found',
+  },
+  {
     what: 'too much',
     path: '/v1/pets',
     call: { method: 'POST', headers: JSON_TYPE, body: `"${'x'.repeat(65_536)}"` },
@@ -103,6 +117,7 @@ describe('every response under /v1', () => {
     const answer = await client.send(path, call);
     expect(answer.status).toBe(status);
     expectRateHeaders(answer);
+    expect(answer.headers['x-content-type-options']).toBe('nosniff');
     if (code !== undefined && call?.method !== 'HEAD') expectError(answer, status, code);
   });
 
@@ -138,6 +153,43 @@ describe('every response under /v1 to a caller over its limit', () => {
     expect(answer.headers['retry-after']).toBe('30');
     expect(answer.headers['x-ratelimit-remaining']).toBe('0');
     if (call?.method !== 'HEAD') expectError(answer, 429, 'rate_limit_exceeded');
+  });
+});
+
+describe('every response of every other address', () => {
+  it.each(['/', '/docs', '/docs/nope', '/docs/%zz', '/openapi.json', '/openapi.yaml', '/nope'])(
+    'is not to be sniffed at: %s',
+    async (path) => {
+      await using service = await startService();
+      for (const target of [path, '/health/live', '/health/ready']) {
+        const { headers } = await service.anonymous().get(target);
+        expect(headers['x-content-type-options']).toBe('nosniff');
+      }
+    },
+  );
+
+  it('is bounded by address, but for its health', async () => {
+    const clock = new FakeClock();
+    await using service = await startService({ clock });
+    const client = service.anonymous();
+    const statuses: number[] = [];
+    for (const path of ['/docs', '/openapi.json', '/']) {
+      const ask = () => client.get(path);
+      const answers = await Promise.all(Array.from({ length: 200 }, ask));
+      statuses.push(...answers.map(({ status }) => status));
+    }
+    expect(statuses.filter((status) => status >= 400)).toEqual([]);
+    for (const path of ['/docs', '/openapi.json', '/openapi.yaml']) {
+      const refused = await client.get(path);
+      expectError(refused, 429, 'rate_limit_exceeded');
+      expect(refused.headers['retry-after']).toBe('30');
+    }
+    expect((await client.get('/health/live')).status).toBe(200);
+    expect((await client.get('/health/ready')).status).toBe(200);
+    // What was read in a browser does not count as a failure to authenticate.
+    expectError(await client.get('/v1/pets'), 401, 'missing_api_key');
+    clock.advance(30_000);
+    expect((await client.get('/docs')).status).toBe(200);
   });
 });
 

@@ -1,5 +1,5 @@
-import type { Pool } from 'pg';
 import { DataSource } from 'typeorm';
+import type { PostgresDataSource } from '../../src/database/postgres/postgres.data-source.js';
 import { mintKey } from '../../src/keys/api-key-format.js';
 import type { Answer, Client } from '../support/client.js';
 import { describeWith } from '../support/engines.js';
@@ -27,11 +27,11 @@ describeWith('postgres', 'a pool of one connection to PostgreSQL', (initdb) => {
     // A key that was changed just now is not remembered yet.
     await new Promise((resume) => setTimeout(resume, 1_500));
     await client.get('/v1/pets');
-  }, 60_000);
+  });
   afterAll(async () => {
     await service?.close();
     await server?.remove();
-  }, 60_000);
+  });
 
   const unknownKey = { authorization: `Bearer ${mintKey()}` };
   /** Of each kind that needs a connection, more at once than the pool has. */
@@ -69,17 +69,17 @@ describeWith('postgres', 'a pool of one connection to PostgreSQL', (initdb) => {
   });
 
   it('refuses who waits in vain for a connection, and serves whoever comes when it is back', async () => {
-    const { master } = service.store.app.get(DataSource).driver as unknown as { master: Pool };
-    const held = await master.connect();
+    const { pool } = service.store.app.get<PostgresDataSource>(DataSource);
+    const held = await pool.connect();
     try {
       await expectUnavailable(everyKind());
-      expect((await client.get('/health/ready')).status).toBe(503);
+      expect((await client.get('/health/ready')).status).toBe(200);
       expectError(await service.anonymous().get('/v1/pets'), 401, 'missing_api_key');
     } finally {
       held.release();
     }
     await expectRecovery();
-  }, 60_000);
+  });
 
   it('gives a statement up that waits for a lock, and whoever waits for its connection', async () => {
     const unlock = await lockWrites(url);
@@ -91,7 +91,7 @@ describeWith('postgres', 'a pool of one connection to PostgreSQL', (initdb) => {
       await unlock();
     }
     await expectRecovery();
-  }, 60_000);
+  });
 
   it('creates nothing for those whom it has refused', async () => {
     const unlock = await lockWrites(url);
@@ -103,7 +103,7 @@ describeWith('postgres', 'a pool of one connection to PostgreSQL', (initdb) => {
     }
     await expectRecovery();
     expect(await query(`SELECT id FROM pets WHERE name = 'Refused'`)).toEqual([]);
-  }, 60_000);
+  });
 
   async function blockedStatements(): Promise<number> {
     return (await query('SELECT 1 FROM pg_locks WHERE NOT granted')).length;

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { Deployment } from 'kubernetes-models/apps/v1';
 import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2';
-import { Job } from 'kubernetes-models/batch/v1';
+import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import { ConfigMap, Secret, Service } from 'kubernetes-models/v1';
 import { parse } from 'yaml';
@@ -12,7 +12,7 @@ const FOLDER = 'deploy/kubernetes';
 const MODELS: readonly (new (data: any) => { validate(): void })[] = [
   Deployment,
   HorizontalPodAutoscaler,
-  Job,
+  NetworkPolicy,
   PodDisruptionBudget,
   ConfigMap,
   Secret,
@@ -107,14 +107,48 @@ describe('deploy/kubernetes', () => {
     expect(container.readinessProbe.httpGet.path).toBe('/health/ready');
   });
 
-  it.each(['deployment.yaml', 'migration.job.yaml'])('%s runs without privileges', (file) => {
-    const { spec } = read(file).spec.template;
-    expect(spec.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 1000 });
-    expect(spec.containers[0].securityContext).toEqual({
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: ['ALL'] },
-    });
+  it('runs without privileges', () => {
+    expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 1000 });
+    for (const { securityContext } of [...pod.initContainers, ...pod.containers]) {
+      expect(securityContext).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
+    }
+  });
+
+  it('migrates before a node of a new version serves, with the same image and configuration', () => {
+    const [migration] = pod.initContainers;
+    expect(migration.args).toEqual(['migrate']);
+    expect(migration.image).toBe(container.image);
+    expect(migration.envFrom).toEqual(container.envFrom);
+  });
+
+  it('takes no node for well that has not been so for a while', () => {
+    expect(deployment.spec.minReadySeconds).toBeGreaterThanOrEqual(5);
+  });
+
+  it('holds no more connections than PostgreSQL has for others than itself', () => {
+    const { maxReplicas } = read('horizontalpodautoscaler.yaml').spec;
+    const { maxSurge } = deployment.spec.strategy.rollingUpdate;
+    const poolSize = Number(configMap.data.DATABASE_POOL_SIZE);
+    const [observers, migration, max, reserved] = [2, 2, 100, 3];
+    const held = (maxReplicas + maxSurge) * (poolSize + observers) + migration;
+    expect(held).toBeLessThanOrEqual(max - reserved);
+  });
+
+  it('lets nobody in but by the port of the service, and out to what it needs', () => {
+    const { spec } = read('networkpolicy.yaml');
+    expect(spec.policyTypes).toEqual(['Ingress', 'Egress']);
+    expect(spec.ingress).toHaveLength(1);
+    expect(spec.ingress[0].from).toHaveLength(1);
+    expect(spec.ingress[0].ports).toEqual([{ protocol: 'TCP', port: container.ports[0].name }]);
+    const ports = spec.egress.flatMap((rule: any) => rule.ports.map(({ port }: any) => port));
+    const { stringData } = read('secret.example.yaml');
+    for (const url of [stringData.DATABASE_URL, stringData.REDIS_URL]) {
+      expect(ports).toContain(Number(new URL(url).port));
+    }
   });
 
   it('selects the nodes, and the nodes alone, everywhere', () => {
@@ -125,7 +159,7 @@ describe('deploy/kubernetes', () => {
     for (const { labelSelector } of pod.topologySpreadConstraints) {
       expect(labelSelector.matchLabels).toEqual(labels);
     }
-    expect(read('migration.job.yaml').spec.template.metadata.labels).not.toEqual(labels);
+    expect(read('networkpolicy.yaml').spec.podSelector.matchLabels).toEqual(labels);
     expect(read('horizontalpodautoscaler.yaml').spec.scaleTargetRef).toEqual({
       apiVersion: deployment.apiVersion,
       kind: deployment.kind,

@@ -1,15 +1,37 @@
+import { Controller, Delete, Module, Put } from '@nestjs/common';
 import type { Client } from '../support/client.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
 import { startService, type TestService } from '../support/start-service.js';
+import { AnyScope } from '../../src/index.js';
 
 const app = 'https://app.example.com';
 const PREFLIGHT = { origin: app, 'access-control-request-method': 'POST' };
+
+@AnyScope()
+@Controller('toys')
+class ToysController {
+  @Put(':id')
+  put(): object {
+    return {};
+  }
+
+  @Delete(':id')
+  remove(): object {
+    return {};
+  }
+}
+
+@Module({ controllers: [ToysController] })
+class ToysModule {}
 
 describe('CORS', () => {
   let service: TestService;
   let client: Client;
   beforeAll(async () => {
-    service = await startService({ env: { CORS_ORIGINS: `${app},http://localhost:8080` } });
+    service = await startService({
+      env: { CORS_ORIGINS: `${app},http://localhost:8080` },
+      extensions: [{ module: ToysModule, requestHeaders: ['X-Toy'] }],
+    });
     client = await service.client({ plan: 'free' });
   });
   afterAll(() => service.close());
@@ -26,10 +48,23 @@ describe('CORS', () => {
       'access-control-allow-methods': expect.stringContaining('POST'),
       'access-control-allow-headers': expect.stringMatching(/Authorization.*Idempotency-Key/),
       vary: 'Origin',
+      'x-content-type-options': 'nosniff',
     });
+    expect(Object.keys(answer.headers).filter((name) => name.includes('ratelimit'))).toEqual([]);
     for (let round = 0; round < 70; round++) await options(PREFLIGHT);
     expectError(await service.anonymous().get('/v1/pets'), 401, 'missing_api_key');
     expect((await client.get('/v1/pets')).headers['x-ratelimit-remaining']).toBe('59');
+  });
+
+  it('allows the methods of the resource, a guest’s too, and what a guest lets be sent', async () => {
+    const ask = async (path: string) =>
+      (await service.anonymous().send(path, { method: 'OPTIONS', headers: PREFLIGHT })).headers;
+    expect((await ask('/v1/pets/1'))['access-control-allow-methods']).toBe('GET, HEAD');
+    const toys = await ask('/v1/toys/7');
+    expect(toys['access-control-allow-methods']).toBe('DELETE, PUT');
+    expect(toys['access-control-allow-headers']).toBe(
+      'Authorization, Content-Type, Idempotency-Key, X-Request-Id, X-Toy',
+    );
   });
 
   it.each([
@@ -45,7 +80,7 @@ describe('CORS', () => {
   });
 
   it('lets a configured origin read the answer and its headers, errors too', async () => {
-    for (const path of ['/v1/pets', '/v1/nope']) {
+    for (const path of ['/v1/pets', '/v1/nope', '/v1/pets/%zz']) {
       const { headers } = await client.get(path, { origin: app });
       expect(headers['access-control-allow-origin']).toBe(app);
       for (const name of [
@@ -67,12 +102,11 @@ describe('CORS', () => {
   });
 
   it('is off by default', async () => {
-    const closed = await startService();
+    await using closed = await startService();
     const answer = await closed
       .anonymous()
       .send('/v1/pets', { method: 'OPTIONS', headers: PREFLIGHT });
     expectError(answer, 401, 'missing_api_key');
     expect(answer.headers['access-control-allow-origin']).toBeUndefined();
-    await closed.close();
   });
 });

@@ -1,5 +1,5 @@
 import { KeysService } from '../../src/keys/keys.service.js';
-import { RateLimitStore } from '../../src/rate-limits/rate-limit-store.js';
+import { RateLimitStore } from '../../src/rate-limits/stores/rate-limit-store.js';
 import { broken } from '../support/broken-bytes.js';
 import type { Answer, Client } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
@@ -74,7 +74,7 @@ describe(`hostile requests (seed ${SEED})`, () => {
     // That so many are refused for so many reasons is what makes them worth sending.
     const reasons = [200, 201, 400, 401, 404, 405, 413, 414, 415, 417, 431];
     expect([...seen]).toEqual(expect.arrayContaining(reasons));
-  }, 60_000);
+  });
 
   it('are refused in the words of the API if they are not even HTTP', async () => {
     await start({ HEADERS_TIMEOUT_SECONDS: '1', REQUEST_TIMEOUT_SECONDS: '1' });
@@ -88,7 +88,7 @@ describe(`hostile requests (seed ${SEED})`, () => {
       expect(answers).not.toEqual([]);
       answers.forEach(expectWellFormed);
     });
-  }, 60_000);
+  });
 
   /** Each connection by a seed of its own, some at once. All that fail are told, with what was sent. */
   async function onConnections(

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { type Client, sendRaw } from '../support/client.js';
+import type { Client } from '../support/client.js';
+import { sendRaw } from '../support/raw-answers.js';
 import { startService, type TestService } from '../support/start-service.js';
 
 /** Below what an HTTP client would send. */
@@ -17,14 +18,15 @@ describe('a raw connection', () => {
   });
   afterAll(() => service.close());
 
-  const send = (text: string, quietMs?: number): Promise<string> =>
-    sendRaw(service.origin, text, quietMs);
+  const send = (text: string, answers?: number): Promise<string> =>
+    sendRaw(service.origin, text, answers);
 
   function expectError(answer: string, status: number, code: string): void {
     const [head = '', body = ''] = answer.split('\r\n\r\n');
     expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(head).toMatch(/content-type: application\/json; charset=utf-8/i);
     expect(head).toMatch(/x-request-id: \S+/i);
+    expect(head).toMatch(/x-content-type-options: nosniff/i);
     expect(JSON.parse(body)).toEqual({ code, message: expect.any(String), status });
   }
 
@@ -72,6 +74,28 @@ describe('a raw connection', () => {
     const answer = await send(`GET /v1/pets HTTP/1.1\r\n${key}\r\n`);
     expectError(answer, 400, 'malformed_request');
     expectRateHeaders(answer);
+  });
+
+  it.each([
+    ['two Host fields', 'Host: x\r\nhost: x\r\n'],
+    ['two Content-Type fields', 'Host: x\r\nContent-Type: a/b\r\nContent-Type: a/b\r\n'],
+    ['another coding', 'Host: x\r\nTransfer-Encoding: gzip\r\n'],
+    ['a coding within another', 'Host: x\r\nTransfer-Encoding: gzip, chunked\r\n'],
+  ])('answers %s with 400, after it has asked for the key', async (_what, fields) => {
+    const start = `POST /v1/pets HTTP/1.1\r\n${fields}`;
+    const body = fields.includes('Transfer') ? '0\r\n\r\n' : '';
+    expectError(await send(`${start}\r\n${body}`), 401, 'missing_api_key');
+    const answer = await send(`${start}${key}\r\n${body}`);
+    expectError(answer, 400, 'malformed_request');
+    expectRateHeaders(answer);
+  });
+
+  it('tells whose target cannot be decoded what it tells everyone of that operation', async () => {
+    const answer = await send(`GET /v1/pets/%zz HTTP/1.1\r\nHost: x\r\n${key}\r\n`);
+    expectError(answer, 400, 'malformed_request');
+    for (const name of ['deprecation: @', 'sunset: ', 'link: ']) {
+      expect(answer.toLowerCase()).toContain(`\r\n${name}`);
+    }
   });
 
   it('does without a Host in HTTP/1.0', async () => {
@@ -134,6 +158,7 @@ describe('a raw connection', () => {
     const answer = await send(
       `POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}` +
         `GET /v1/pets HTTP/1.1\r\nHost: x\r\n${key}\r\n`,
+      2,
     );
     expect(answer.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 401', 'HTTP/1.1 200']);
   });
@@ -162,9 +187,12 @@ describe('a raw connection', () => {
     const socket = connect(Number(port), hostname);
     socket.write(
       `POST /v1/pets HTTP/1.1\r\nHost: x\r\n${key}Content-Type: application/json\r\n` +
-        'Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n',
+        'Expect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n',
     );
-    setTimeout(() => socket.write('zz\r\n'), 100);
+    // It is being read, from now on.
+    await once(socket, 'data');
+    socket.write('1\r\n{\r\n');
+    socket.write('zz\r\n');
     const [answer] = (await once(socket, 'data')) as [Buffer];
     expectError(answer.toString(), 400, 'malformed_request');
     expectRateHeaders(answer.toString());
@@ -178,14 +206,14 @@ describe('a raw connection', () => {
     expect(await send(head + length)).toMatch(/^HTTP\/1.1 401 /);
     const wanted = await send(head + key + length);
     expect(wanted).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\n/);
-    const given = await send(head + key + length + body);
+    const given = await send(head + key + length + body, 2);
     expect(given).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 201 /);
   });
 
   it('answers pipelined requests in their order', async () => {
     const one = `GET /v1/pets?limit=1 HTTP/1.1\r\nHost: x\r\n${key}\r\n`;
     const two = `GET /v1/nope HTTP/1.1\r\nHost: x\r\n${key}\r\n`;
-    const answer = await send(one + two + one);
+    const answer = await send(one + two + one, 3);
     expect(answer.match(/HTTP\/1.1 \d+/g)).toEqual([
       'HTTP/1.1 200',
       'HTTP/1.1 404',
@@ -195,7 +223,7 @@ describe('a raw connection', () => {
 
   it('answers a request before it refuses the nonsense that follows it', async () => {
     const request = `GET /v1/pets?limit=1 HTTP/1.1\r\nHost: x\r\n${key}\r\n`;
-    const answer = await send(`${request}${request}nonsense\r\n\r\n`);
+    const answer = await send(`${request}${request}nonsense\r\n\r\n`, 3);
     expect(answer.match(/HTTP\/1.1 \d+/g)).toEqual([
       'HTTP/1.1 200',
       'HTTP/1.1 200',
@@ -216,14 +244,13 @@ describe('a raw connection', () => {
   });
 
   it('cuts a client whose headers do not come with 408', async () => {
-    expectError(await send('GET /v1/pets HTTP/1.1\r\nHost: x\r\n', 4_000), 408, 'request_timeout');
+    expectError(await send('GET /v1/pets HTTP/1.1\r\nHost: x\r\n'), 408, 'request_timeout');
   });
 
   it('cuts a client whose body does not come with 408, and with the headers of its caller', async () => {
     const answer = await send(
       `POST /v1/pets HTTP/1.1\r\nHost: x\r\n${key}Content-Type: application/json\r\n` +
         'Content-Length: 10\r\n\r\n{',
-      4_000,
     );
     expectError(answer, 408, 'request_timeout');
     expectRateHeaders(answer);

@@ -1,11 +1,17 @@
+import { Module } from '@nestjs/common';
 import { Engine } from '../../src/database/engine.js';
 import { mintKey } from '../../src/keys/api-key-format.js';
-import { KeysService } from '../../src/keys/keys.service.js';
-import { Client, sendRaw } from '../support/client.js';
+import { KeyList } from '../../src/keys/key-list.js';
+import { KeysService, type RotatedKey } from '../../src/keys/keys.service.js';
+import { Client } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
 import { FakeClock } from '../support/clock.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
+import { sendRaw } from '../support/raw-answers.js';
 import { startService, type TestService } from '../support/start-service.js';
+
+@Module({})
+class OrdersModule {}
 
 const CHALLENGE = 'Bearer realm="pet-store"';
 const INVALID = `${CHALLENGE}, error="invalid_token"`;
@@ -17,7 +23,8 @@ describe('authentication', () => {
   let key: string;
   beforeAll(async () => {
     clock = new FakeClock();
-    service = await startService({ clock });
+    const orders = { module: OrdersModule, scopes: { 'orders:read': 'Read orders.' } };
+    service = await startService({ clock, extensions: [orders] });
     keys = service.store.app.get(KeysService);
     key = (await service.client()).key!;
   });
@@ -111,7 +118,8 @@ describe('authentication', () => {
   it('answers 401 invalid_api_key to a key that was revoked or has expired before', async () => {
     const revoked = await service.client();
     await keys.revoke(revoked.keyId!);
-    const expired = await service.client({ expiresAt: clock.now() });
+    const expired = await service.client({ expiresAt: clock.now() + 1 });
+    clock.advance(1);
     for (const client of [revoked, expired]) {
       const answer = await client.get('/v1/pets');
       expectError(answer, 401, 'invalid_api_key');
@@ -143,10 +151,44 @@ describe('authentication', () => {
     const fresh = new Client(service.origin, rotated.key);
     expect((await fresh.get('/v1/pets')).headers['x-ratelimit-remaining']).toBe('298');
     expect((await old.get('/v1/pets')).headers['x-ratelimit-remaining']).toBe('297');
-    expect(rotated.record).toMatchObject({ name: 'zoo', plan: 'pro' });
+    expect(rotated.record).toMatchObject({ name: 'zoo', plan: 'pro', expiresAt: null });
     clock.advance(5_000);
     await eventually(async () => (await old.get('/v1/pets')).status === 401);
     expect((await fresh.get('/v1/pets')).status).toBe(200);
+  });
+
+  it('rotates once of any number at the same time, and leaves no key behind by the others', async () => {
+    const old = await service.client();
+    const rotations = await Promise.allSettled(
+      Array.from({ length: 8 }, () => keys.rotate(old.keyId!, 60_000)),
+    );
+    const done = rotations.filter(({ status }) => status === 'fulfilled');
+    expect(done).toHaveLength(1);
+    const [rotated] = done as [PromiseFulfilledResult<RotatedKey>];
+    const named = await service.store.app.get(KeyList).find({ search: old.keyId! });
+    expect(named.map(({ id }) => id).sort()).toEqual([old.keyId, rotated.value.record.id].sort());
+    expect(named.find(({ id }) => id === old.keyId)!.replacedBy).toBe(rotated.value.record.id);
+  });
+
+  it('rotates wholly or not at all', async () => {
+    const old = await service.client();
+    const engine = service.store.app.get(Engine);
+    const write = engine.write.bind(engine);
+    const spy = jest.spyOn(engine, 'write').mockImplementationOnce((work) =>
+      write(function* () {
+        const unit = work();
+        let step = unit.next();
+        while (!step.done) {
+          if (step.value.statement.name === 'keys.end') throw new Error('no more');
+          step = unit.next(yield step.value);
+        }
+        return step.value;
+      }),
+    );
+    await expect(keys.rotate(old.keyId!, 1_000)).rejects.toThrow('no more');
+    spy.mockRestore();
+    expect(await keys.get(old.keyId!)).toMatchObject({ replacedBy: null, expiresAt: null });
+    expect(await service.store.app.get(KeyList).find({ search: old.keyId! })).toHaveLength(1);
   });
 
   it('puts a new plan in force within a second, with what is used already', async () => {

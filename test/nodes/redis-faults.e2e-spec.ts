@@ -2,7 +2,7 @@ import { runProgram } from '../../src/cli/program.js';
 import { Output } from '../../src/cli/output.js';
 import { KeysService } from '../../src/keys/keys.service.js';
 import { Limits } from '../../src/rate-limits/limits.js';
-import { RedisStore } from '../../src/rate-limits/redis.store.js';
+import { RedisStore } from '../../src/rate-limits/stores/redis.store.js';
 import { connectRedis, RedisClient } from '../../src/redis/redis.client.js';
 import { type Client } from '../support/client.js';
 import { describeWith } from '../support/engines.js';
@@ -12,7 +12,7 @@ import { FaultProxy } from '../support/fault-proxy.js';
 import { RedisServer } from '../support/redis.js';
 import { startService, type TestService } from '../support/start-service.js';
 
-const plenty = new Limits(1_000_000, 1_000_000, true);
+const plenty = new Limits(1_000_000, 1_000_000);
 const policy = { afterRejections: 3, firstBanMs: 60_000 };
 const pause = (ms: number) => new Promise((resume) => setTimeout(resume, ms));
 
@@ -108,15 +108,10 @@ describeWith('redis', 'a Redis that fails', (program) => {
     let client: RedisClient | undefined;
     beforeAll(async () => {
       // It tells of itself by another address than it is asked by.
-      const options = ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.2'];
-      options.push('--bind', '127.0.0.1', '127.0.0.2');
+      const options = ['--cluster-announce-ip', '127.0.0.2', '--bind', '127.0.0.1', '127.0.0.2'];
       // So long a cluster that was broken stays away.
       options.push('--cluster-node-timeout', '500');
-      cluster = await RedisServer.start(program, ...options);
-      await cluster.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
-      await eventually(async () =>
-        String(await cluster.call('CLUSTER', 'INFO')).includes('state:ok'),
-      );
+      cluster = (await RedisServer.startCluster(program, 1, ...options))[0]!;
     });
     afterEach(() => client?.disconnect());
     afterAll(() => cluster?.remove());

@@ -1,16 +1,18 @@
 import { KeysService } from '../../src/keys/keys.service.js';
 import { Limits } from '../../src/rate-limits/limits.js';
-import { RedisStore } from '../../src/rate-limits/redis.store.js';
+import { RedisStore } from '../../src/rate-limits/stores/redis.store.js';
 import { connectRedis, type RedisClient } from '../../src/redis/redis.client.js';
 import { type Answer, Client } from '../support/client.js';
 import { describeWith } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
+import { Workplace } from '../support/petstore-process.js';
+import { PostgresServer } from '../support/postgres.js';
 import { RedisServer } from '../support/redis.js';
 import { startService, type TestService } from '../support/start-service.js';
 
 const policy = { afterRejections: 3, firstBanMs: 60_000 };
-const DAY = new Limits(1_000_000, 50, true);
+const DAY = new Limits(1_000_000, 50);
 
 describeWith('redis', 'counters in Redis', (program) => {
   let server: RedisServer;
@@ -48,7 +50,7 @@ describeWith('redis', 'counters in Redis', (program) => {
           let admitted = 0;
           const worker = async (store: RedisStore): Promise<void> => {
             for (let request = 0; request < Math.ceil(100 / (nodes * width)) + 1; request++) {
-              if ((await store.take(subject, new Limits(1_000, 50, false), undefined)).admitted)
+              if ((await store.take(subject, new Limits(1_000, 50), undefined)).admitted)
                 admitted++;
             }
           };
@@ -58,12 +60,11 @@ describeWith('redis', 'counters in Redis', (program) => {
           expect(admitted).toBe(50);
         }
       },
-      60_000,
     );
 
     it('takes from both windows or from neither', async () => {
       const store = await node();
-      const limits = new Limits(1_000, 2, false);
+      const limits = new Limits(1_000, 2);
       await store.take('both', limits, undefined);
       await store.take('both', limits, undefined);
       const refused = await store.take('both', limits, undefined);
@@ -79,7 +80,7 @@ describeWith('redis', 'counters in Redis', (program) => {
 
     it('bans, doubles the next ban, and ends it when told to', async () => {
       const store = await node();
-      const limits = new Limits(1_000, 1, true);
+      const limits = new Limits(1_000, 1);
       const provoke = async () => {
         let last = await store.take('ban', limits, undefined);
         for (let refusal = 0; refusal < 4; refusal++)
@@ -100,7 +101,7 @@ describeWith('redis', 'counters in Redis', (program) => {
 
     it('never bans an address', async () => {
       const store = await node();
-      const limits = new Limits(1, 1, false);
+      const limits = new Limits(1, 1);
       for (let request = 0; request < 10; request++) {
         expect((await store.take('ip:::1', limits, undefined)).bannedUntilMs).toBe(0);
       }
@@ -114,6 +115,36 @@ describeWith('redis', 'counters in Redis', (program) => {
       expect(keys).toContain('petstore:{ttl}');
     });
 
+    it('keeps an address for less time than a client, and as long as its use is worth', async () => {
+      const store = await node();
+      const limits = new Limits(1_000, 100);
+      const secondsLeft = async (key: string) => Number(await server.call('TTL', key));
+      await store.take('zoo-life', limits, undefined);
+      await store.take('ip:192.0.2.1', limits, undefined);
+      expect(await secondsLeft('petstore:{zoo-life}')).toBeGreaterThan(86_400);
+      expect(await secondsLeft('petstore:{ip:192.0.2.1}')).toBeLessThanOrEqual(864);
+      for (let request = 1; request < 50; request++) {
+        await store.take('ip:192.0.2.1', limits, undefined);
+      }
+      const seconds = await secondsLeft('petstore:{ip:192.0.2.1}');
+      expect(seconds).toBeLessThanOrEqual(43_200);
+      expect(seconds).toBeGreaterThan(43_000);
+      const bytes = async (key: string) => Number(await server.call('MEMORY', 'USAGE', key));
+      expect(await bytes('petstore:{ip:192.0.2.1}')).toBeLessThan(
+        await bytes('petstore:{zoo-life}'),
+      );
+    });
+
+    it('learns from a node what an address has used, after a flush', async () => {
+      const [one, other] = [await node(), await node()];
+      const limits = new Limits(1_000, 2);
+      const [minute, day] = [0, Math.floor(Date.now() / 86_400_000)];
+      const known = { subject: 'ip:192.0.2.2', minute, minuteUsed: 0, day, dayUsed: 2 };
+      const memory = { ...known, refusals: 0, ban: undefined, unsaved: false };
+      expect((await one.take('ip:192.0.2.2', limits, memory)).admitted).toBe(false);
+      expect((await other.take('ip:192.0.2.2', limits, undefined)).admitted).toBe(false);
+    });
+
     it('loads its script again after a flush', async () => {
       const store = await node();
       await store.take('flush', DAY, undefined);
@@ -122,35 +153,46 @@ describeWith('redis', 'counters in Redis', (program) => {
     });
 
     it('counts in a Redis Cluster', async () => {
-      await using cluster = await RedisServer.start(
-        program,
-        ...['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'],
-      );
-      await cluster.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
-      await eventually(async () =>
-        String(await cluster.call('CLUSTER', 'INFO')).includes('state:ok'),
-      );
-      const store = await node(`${cluster.url},${cluster.url}`);
-      expect((await store.take('one', DAY, undefined)).dayUsed).toBe(1);
-      expect((await store.take('two', DAY, undefined)).dayUsed).toBe(1);
-      expect((await store.take('one', DAY, undefined)).dayUsed).toBe(2);
+      await using cluster = await RedisServer.startCluster(program, 2);
+      const store = await node(cluster.map(({ url }) => url).join());
+      const subjects = Array.from({ length: 20 }, (_none, index) => `subject-${index}`);
+      for (const used of [1, 2]) {
+        for (const subject of subjects) {
+          expect((await store.take(subject, DAY, undefined)).dayUsed).toBe(used);
+        }
+      }
+    });
+
+    it('is connected to every shard of a Redis Cluster before it is asked', async () => {
+      await using cluster = await RedisServer.startCluster(program, 2);
+      const [{ url } = server] = cluster;
+      await node(`${url},${url}`);
+      for (const shard of cluster) {
+        const clients = String(await shard.call('CLIENT', 'LIST'))
+          .trim()
+          .split('\n');
+        // One is that of the question.
+        expect(clients.length).toBeGreaterThan(1);
+      }
     });
   });
 
-  describe('two nodes', () => {
+  describeWith('postgres', 'two nodes', (initdb) => {
+    let postgres: PostgresServer;
     let one: TestService;
     let two: TestService;
     beforeAll(async () => {
-      one = await startService({ env: { REDIS_URL: server.url, BAN_AFTER_REJECTIONS: '5' } });
-      const DATABASE_URL = one.config.databaseUrl;
-      two = await startService({
-        env: { REDIS_URL: server.url, BAN_AFTER_REJECTIONS: '5', DATABASE_URL },
-      });
+      postgres = await PostgresServer.start(initdb);
+      const DATABASE_URL = await postgres.createDatabase();
+      const env = { REDIS_URL: server.url, BAN_AFTER_REJECTIONS: '5', DATABASE_URL };
+      one = await startService({ env, migrate: true });
+      two = await startService({ env });
     });
     afterAll(async () => {
       server.resume();
       await two?.close();
       await one?.close();
+      await postgres?.remove();
     });
 
     const both = (key: string) => [one, two].map(({ origin }) => new Client(origin, key));
@@ -244,7 +286,6 @@ describeWith('redis', 'counters in Redis', (program) => {
         const left = remaining(await here.get('/v1/pets'));
         expect(left).toBeLessThan(1_000_000 - 5);
       },
-      60_000,
     );
 
     it('refill no quota by a flush', async () => {
@@ -258,14 +299,36 @@ describeWith('redis', 'counters in Redis', (program) => {
     });
   });
 
+  describe('that cannot be', () => {
+    const refused = async (url: string) => connectRedis(url).catch((error: Error) => error.message);
+
+    it('as one node of a Redis Cluster, is refused at the start', async () => {
+      await using cluster = await RedisServer.startCluster(program, 1);
+      expect(await refused(cluster[0]!.url)).toMatch(/REDIS_URL names one node of a Redis Cluster/);
+    });
+
+    it('as a Sentinel keeps none, is refused at the start, with exit 1 and a clear line', async () => {
+      await using sentinel = await RedisServer.startSentinel(program, server.port);
+      expect(await refused(sentinel.url)).toMatch(/a Sentinel listens there/);
+      expect(await refused(`${sentinel.url},${sentinel.url}`)).toMatch(/no cluster listens there/);
+      using workplace = new Workplace({ REDIS_URL: sentinel.url });
+      const { code, stdout, stderr } = await workplace.run('serve');
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toMatch(/REDIS_URL must name the Redis that keeps the data/);
+    });
+
+    it('as the addresses are of no cluster, is refused at the start', async () => {
+      expect(await refused(`${server.url},${server.url}`)).toMatch(/no cluster listens there/);
+    });
+  });
+
   it('is not waited for at the start', async () => {
-    const service = await startService({ env: { REDIS_URL: 'redis://127.0.0.1:1' } });
+    await using service = await startService({ env: { REDIS_URL: 'redis://127.0.0.1:1' } });
     const client = await service.client();
     expect((await client.get('/v1/pets')).status).toBe(200);
     expect((await service.anonymous().get('/health/ready')).json()).toEqual({
       status: 'degraded',
       checks: { database: 'ok', counters: 'fallback' },
     });
-    await service.close();
   });
 });

@@ -1,8 +1,7 @@
-import { SystemClock } from '../../src/config/clock.js';
-import type { BanLedger } from '../../src/rate-limits/ban-ledger.js';
-import { FallbackStore } from '../../src/rate-limits/fallback.store.js';
-import { MemoryStore } from '../../src/rate-limits/memory.store.js';
-import { RedisStore } from '../../src/rate-limits/redis.store.js';
+import { SystemClock } from '../../src/time/clock.js';
+import { FallbackStore } from '../../src/rate-limits/stores/fallback.store.js';
+import { MemoryStore } from '../../src/rate-limits/stores/memory.store.js';
+import { RedisStore } from '../../src/rate-limits/stores/redis.store.js';
 import { connectRedis, type RedisClient } from '../../src/redis/redis.client.js';
 import type { Logger } from '../../src/telemetry/logger.js';
 import type { Metrics } from '../../src/telemetry/metrics.js';
@@ -16,8 +15,7 @@ import { RedisServer } from '../support/redis.js';
 
 /** What is counted is under test here, not how fast this machine is. */
 const PATIENCE_MS = 10_000;
-const ledger = { record: () => Promise.resolve() } as unknown as BanLedger;
-const metrics = { setCounterStore: () => undefined } as unknown as Metrics;
+const metrics = { setQuotaStore: () => undefined } as unknown as Metrics;
 const logger = { error: () => undefined, info: () => undefined } as unknown as Logger;
 
 describeWith('redis', 'with counters in Redis', (program) => {
@@ -49,7 +47,7 @@ describeWith('redis', 'with counters in Redis', (program) => {
     const next = () => (turns++ % 2 === 0 ? one : other);
     return {
       store: {
-        take: (subject, limits) => next().take(subject, limits),
+        take: (subject, limits, further) => next().take(subject, limits, further),
         peek: (subject) => next().peek(subject),
         unban: (subject) => next().unban(subject),
       },
@@ -59,7 +57,7 @@ describeWith('redis', 'with counters in Redis', (program) => {
 
   describeStore(FallbackStore.name, async () => {
     const memory = new MemoryStore(new SystemClock(), SUITE_POLICY);
-    const store = new FallbackStore(await connect(), memory, ledger, metrics, logger);
+    const store = new FallbackStore(await connect(), memory, metrics, logger);
     return { store, close };
   });
 });
@@ -67,7 +65,7 @@ describeWith('redis', 'with counters in Redis', (program) => {
 /** As a node uses it that knows nothing by itself. */
 function bare(store: RedisStore): StoreUnderTest['store'] {
   return {
-    take: (subject, limits) => store.take(subject, limits, undefined),
+    take: (subject, limits, further) => store.take(subject, limits, undefined, further),
     peek: (subject) => store.peek(subject),
     unban: (subject) => store.unban(subject),
   };

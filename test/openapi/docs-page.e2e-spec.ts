@@ -1,10 +1,22 @@
+import { readFileSync } from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import type { Client } from '../support/client.js';
 import { describeWith } from '../support/engines.js';
+import { eventually } from '../support/eventually.js';
 import { startService, type TestService } from '../support/start-service.js';
 
 /** Runs in the page, not here. */
 declare const getComputedStyle: (node: unknown) => { textDecorationLine: string };
+declare const document: {
+  getAnimations(): unknown[];
+  documentElement: { scrollWidth: number; classList: { contains(name: string): boolean } };
+};
+declare const axe: { run(root: unknown): Promise<{ violations: Violation[] }> };
+interface Violation {
+  id: string;
+  nodes: { target: string[] }[];
+}
+const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 
 const FLAGS = [
   '--no-sandbox',
@@ -31,7 +43,8 @@ describeWith('chromium', 'the documentation in a browser', (executablePath) => {
     client = await service.client({ plan: 'free' });
     await client.post('/v1/pets', { name: 'George', categoryId: 7 });
     browser = await chromium.launch({ executablePath, args: FLAGS });
-    page = await browser.newPage({ viewport: { width: 1280, height: 1000 } });
+    const context = await browser.newContext({ viewport: { width: 1280, height: 1000 } });
+    page = await context.newPage();
     page.on('request', (request) => requested.push(request.url()));
     page.on('pageerror', (error) => complaints.push(String(error)));
     page.on('console', (message) => {
@@ -39,11 +52,17 @@ describeWith('chromium', 'the documentation in a browser', (executablePath) => {
     });
     await page.goto(`${service.origin}/`);
     await authorize();
-  }, 60_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await service.close();
   });
+
+  async function violations(): Promise<string[]> {
+    await page.evaluate(AXE);
+    const found = await page.evaluate(async () => (await axe.run(document)).violations);
+    return found.map(({ id, nodes }) => `${id}: ${nodes[0]!.target.join(' ')}`);
+  }
 
   async function authorize(): Promise<void> {
     await page.getByRole('button', { name: 'Authorize' }).click();
@@ -94,12 +113,51 @@ describeWith('chromium', 'the documentation in a browser', (executablePath) => {
     expect(text).toContain('pet_not_found');
   });
 
-  it('shows of an error only the headers that are its own', async () => {
-    const shown = operation('listPets').locator('.response[data-code="401"] .headers tbody tr');
-    const texts = await shown.filter({ visible: true }).allInnerTexts();
-    expect(texts).toEqual([expect.stringContaining('WWW-Authenticate')]);
-    const success = operation('listPets').locator('.response[data-code="200"] .headers tbody tr');
-    expect(await success.filter({ visible: true }).count()).toBeGreaterThan(6);
+  it('shows an int64 to the last digit, as it was sent', async () => {
+    const block = operation('createPet');
+    await block.locator('button.btn-clear').click();
+    const body = { name: 'Max', categoryId: 7 };
+    const text = JSON.stringify(body).replace('7', '9223372036854775807');
+    await block.locator('textarea.body-param__text').fill(text);
+    expect((await execute('createPet')).text).toContain('"categoryId": 9223372036854775807');
+  });
+
+  it('leads to the next page, as Link tells', async () => {
+    for (const name of ['Leo', 'Basil']) await client.post('/v1/pets', { name, categoryId: 7 });
+    const block = operation('listPets');
+    await block.locator('tr[data-param-name="limit"] input').fill('2');
+    expect((await execute('listPets')).text).toContain('George');
+    await block.getByRole('button', { name: 'Next page' }).click();
+    const live = block.locator('.live-responses-table');
+    await live.getByText('"Leo"').or(live.getByText('"Max"')).first().waitFor();
+    expect(await live.innerText()).not.toContain('George');
+  });
+
+  it('meters what is left of the quota', async () => {
+    const row = page.locator('#quota [data-window="minute"]');
+    const before = Number(await row.locator('b').innerText());
+    await execute('getPet');
+    await eventually(async () => Number(await row.locator('b').innerText()) < before);
+    expect(await row.locator('meter').getAttribute('max')).toBe('60');
+  });
+
+  it('says what to do about an error, in the guide', async () => {
+    await execute('getPet');
+    const link = operation('getPet').getByRole('link', { name: 'What to do about pet_not_found' });
+    expect(await link.getAttribute('href')).toBe('/docs/guides/clients#pet_not_found');
+  });
+
+  it('folds what is documented of an error until it is asked for', async () => {
+    const block = operation('listPets');
+    expect(await block.locator('.unfolded[data-code="401"]').count()).toBe(0);
+    await block.getByRole('button', { name: 'Missing or invalid API key.' }).click();
+    expect(await block.locator('.unfolded[data-code="401"]').innerText()).toContain('api_key');
+  });
+
+  it('says when getPet goes, and what replaces it', async () => {
+    expect(await operation('getPet').locator('.sunset').innerText()).toBe(
+      'Deprecated, to be removed on 5 December 2030. Use /pets with a status filter.',
+    );
   });
 
   it('strikes getPet through', async () => {
@@ -109,9 +167,51 @@ describeWith('chromium', 'the documentation in a browser', (executablePath) => {
     );
   });
 
-  it('keeps the authorisation over a reload', async () => {
+  it.each(['light', 'dark'] as const)('has nothing that axe objects to, %s', async (scheme) => {
+    await page.emulateMedia({ colorScheme: scheme });
+    const dark = await page.evaluate(() =>
+      document.documentElement.classList.contains('dark-mode'),
+    );
+    expect(dark).toBe(scheme === 'dark');
+    // Colours fade in.
+    await page.waitForFunction(() => document.getAnimations().length === 0);
+    expect(await violations()).toEqual([]);
+  });
+
+  it('fits a phone', async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+    expect(await violations()).toEqual([]);
+    await page.setViewportSize({ width: 1280, height: 1000 });
+  });
+
+  it('keeps the key over a reload, but not for another tab', async () => {
     await page.reload();
     expect((await execute('listPets')).status).toBe('200');
+    const other = await page.context().newPage();
+    await other.goto(`${service.origin}/docs`);
+    await other.getByRole('button', { name: 'Authorize' }).click();
+    expect(await other.locator('.auth-container input').first().inputValue()).toBe('');
+    await other.close();
+  });
+
+  it('remembers the key on the device where the reader says so', async () => {
+    await page.getByRole('button', { name: 'Authorize' }).click();
+    await page.getByLabel('Remember the key on this device').check();
+    const other = await page.context().newPage();
+    await other.goto(`${service.origin}/docs`);
+    await other.getByRole('button', { name: 'Authorize' }).click();
+    await other.getByRole('button', { name: 'Remove authorization' }).click();
+    await other.close();
+    await page.reload();
+    await page.getByRole('button', { name: 'Authorize' }).click();
+    expect(await page.locator('.auth-container input').first().inputValue()).toBe('');
+  });
+
+  it('has guides beside the reference', async () => {
+    await page.goto(`${service.origin}/docs/guides/clients#pet_not_found`);
+    expect(await page.locator('h3#pet_not_found').isVisible()).toBe(true);
+    expect(await violations()).toEqual([]);
   });
 
   it('works by the name of the machine as well', async () => {

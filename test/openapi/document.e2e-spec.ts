@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { ERROR_CODES } from '../../src/http/api-error.js';
+import { errors } from '../../src/errors/errors.js';
+import { Client } from '../support/client.js';
 import { expectError } from '../support/expectations.js';
 import { startService, type TestService } from '../support/start-service.js';
 
@@ -50,8 +51,9 @@ describe('the OpenAPI document', () => {
     ]);
   });
 
-  it('has the three operations, and no other', () => {
-    expect(Object.keys(document.paths)).toEqual(['/pets', '/pets/{petId}']);
+  it('has the three operations on animals and the one on usage, and no other', () => {
+    expect(Object.keys(document.paths)).toEqual(['/pets', '/pets/{petId}', '/usage']);
+    expect(Object.keys(document.paths['/usage'])).toEqual(['get']);
     expect(operations().map(({ operationId }) => operationId)).toEqual([
       'listPets',
       'createPet',
@@ -110,8 +112,11 @@ describe('the OpenAPI document', () => {
         expect(Object.keys(response.headers)).toEqual(expect.arrayContaining(RATE_HEADERS));
         const { schema, examples } = response.content['application/json'];
         if (Number(status) < 400) continue;
-        expect(schema).toEqual({ $ref: '#/components/schemas/Error' });
         expect(Object.keys(examples).length).toBeGreaterThan(0);
+        expect(schema).toEqual({
+          $ref: '#/components/schemas/Error',
+          properties: { code: { enum: Object.keys(examples) } },
+        });
       }
     }
     expect(list.responses['200'].content['application/json'].schema).toEqual({
@@ -120,6 +125,14 @@ describe('the OpenAPI document', () => {
     expect(list.responses['200'].headers).toHaveProperty('Link');
     expect(create.responses['201'].headers).toHaveProperty('Location');
     expect(list.responses['429'].headers).toHaveProperty('Retry-After');
+    expect(create.responses['201'].headers.Location.required).toBe(true);
+    expect(create.responses['201'].headers).toHaveProperty('Idempotent-Replayed');
+    expect(get.responses['200'].headers.Link).toEqual({
+      $ref: '#/components/headers/DeprecationLink',
+    });
+    for (const name of RATE_HEADERS) {
+      expect(document.components.headers[name].required).toBe(true);
+    }
   });
 
   it.each([
@@ -130,6 +143,47 @@ describe('the OpenAPI document', () => {
   ])('has for %s, %s, the codes of a %s that it may answer', (path, method, status, codes) => {
     const { content } = document.paths[path][method].responses[status];
     expect(Object.keys(content['application/json'].examples)).toEqual(codes);
+  });
+
+  it.each([
+    ['get', '/pets', 'limit=0', undefined, 'invalid_request'],
+    ['get', '/pets/{petId}', 'page=1', undefined, 'invalid_request'],
+    ['get', '/pets/{petId}', '', undefined, 'pet_not_found'],
+    ['post', '/pets', '', '', 'malformed_json'],
+    ['post', '/pets', '', 'x'.repeat(70_000), 'payload_too_large'],
+  ])('has as example what is answered: %s %s?%s', async (method, path, query, body, code) => {
+    const client = await service.client();
+    const url = `/v1${path.replace('{petId}', '4711')}?${query}`.replace(/\?$/, '');
+    const answer = await (body === undefined ? client.get(url) : client.post(url, body));
+    const { examples } =
+      document.paths[path][method].responses[answer.status].content['application/json'];
+    expect(examples[code].value).toEqual(answer.json());
+  });
+
+  it('has as example what callers are refused with', async () => {
+    const { responses } = document.paths['/pets'].post;
+    const exampleOf = (code: keyof typeof errors) =>
+      responses[errors[code].status].content['application/json'].examples[code].value;
+    const post = async (client: Client, headers = {}, name = 'Rex') =>
+      (await client.post('/v1/pets', { name, categoryId: 1 }, headers)).json();
+    const reader = await service.client({ scopes: ['pets:read'] });
+    const writer = await service.client();
+    expect(await post(service.anonymous())).toEqual(exampleOf('missing_api_key'));
+    expect(await post(new Client(service.origin, 'x'))).toEqual(exampleOf('invalid_api_key'));
+    expect(await post(reader)).toEqual(exampleOf('insufficient_scope'));
+    expect(await post(writer, { 'content-type': 'text/plain' })).toEqual(
+      exampleOf('unsupported_media_type'),
+    );
+    await post(writer, { 'idempotency-key': 'one' });
+    expect(await post(writer, { 'idempotency-key': 'one' }, 'Luna')).toEqual(
+      exampleOf('idempotency_key_reused'),
+    );
+    const limited = await service.client({ plan: 'enterprise', perMinute: 1, perDay: 1 });
+    await post(limited);
+    const refused = await post(limited);
+    expect({ ...refused, message: refused.message.replace(/\d+ s$/, '17 s') }).toEqual(
+      exampleOf('rate_limit_exceeded'),
+    );
   });
 
   it.each([
@@ -179,7 +233,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('lists every error code', () => {
-    for (const [code, { status }] of Object.entries(ERROR_CODES)) {
+    for (const [code, { status }] of Object.entries(errors)) {
       expect(document.info.description).toContain(`| ${status} | \`${code}\` |`);
     }
   });
@@ -190,18 +244,65 @@ describe('the OpenAPI document', () => {
     expect(parse(answer.text)).toEqual(document);
   });
 
-  it('has a page that names no other origin, and may load from none', async () => {
-    const page = await service.anonymous().get('/docs');
-    expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
-    expect(page.headers['content-security-policy']).toContain("default-src 'none'");
-    expect(page.text).not.toMatch(/https?:/);
+  it('has a page that names no other origin, runs nothing inline, and may load from none', async () => {
+    for (const path of ['/docs', '/docs/guides/clients']) {
+      const page = await service.anonymous().get(path);
+      expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
+      const policy = page.headers['content-security-policy'];
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).not.toContain('unsafe');
+      expect(page.text).not.toMatch(/(src|href)="(https?:|\/\/)|<style|style="|<script>/);
+    }
     const root = await service.anonymous().get('/');
     expect([root.status, root.headers.location]).toEqual([302, '/docs']);
+    const slash = await service.anonymous().get('/docs/');
+    expect([slash.status, slash.headers.location]).toEqual([308, '/docs']);
   });
 
-  it.each(['nope.js', 'package.json', '..%2fpackage.json', '__proto__', 'constructor'])(
-    'has no asset %s',
-    async (name) => expectError(await service.anonymous().get(`/docs/${name}`), 404, 'not_found'),
+  it('has assets that may be kept for a year, half a megabyte in all', async () => {
+    const { text } = await service.anonymous().get('/docs');
+    const version = /\/docs\/assets\/([\w-]{16})\/page\.js/.exec(text)![1]!;
+    let bytes = 0;
+    for (const name of ['swagger-ui-bundle.js', 'swagger-ui.css', 'page.js', 'page.css']) {
+      for (const encoding of ['br', 'gzip']) {
+        const asset = await service
+          .anonymous()
+          .get(`/docs/assets/${version}/${name}`, { 'accept-encoding': encoding });
+        expect(asset.headers).toMatchObject({
+          'content-encoding': encoding,
+          'cache-control': 'public, max-age=31536000, immutable',
+          vary: 'Accept-Encoding',
+        });
+        if (encoding === 'br') bytes += Number(asset.headers['content-length']);
+      }
+    }
+    expect(bytes).toBeLessThan(500_000);
+    const other = await service.anonymous().get('/docs/assets/of-another-version/page.js');
+    expect(other.headers['cache-control']).toBe('no-store');
+  });
+
+  it.each(['/docs', '/docs/guides/clients', '/openapi.json', '/openapi.yaml'])(
+    'sends %s again only where it has changed',
+    async (path) => {
+      const { headers, text } = await service.anonymous().get(path);
+      expect(text.length).toBeGreaterThan(500);
+      const again = await service.anonymous().get(path, { 'if-none-match': headers.etag! });
+      expect([again.status, again.text, again.headers.etag]).toEqual([304, '', headers.etag]);
+      const stale = await service.anonymous().get(path, { 'if-none-match': '"another"' });
+      expect(stale.status).toBe(200);
+    },
+  );
+
+  it.each([
+    'docs/nope.js',
+    'docs/assets/1/nope.js',
+    'docs/assets/1/..%2fdocs.page.js',
+    'docs/assets/1/__proto__',
+    'docs/guides/nope',
+    'docs/guides/constructor',
+    'docs/guides/..%2f..%2fREADME',
+  ])('has nothing at /%s', async (path) =>
+    expectError(await service.anonymous().get(`/${path}`), 404, 'not_found'),
   );
 
   it('is what is committed, but for the base addresses', () => {

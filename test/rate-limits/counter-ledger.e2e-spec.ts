@@ -1,5 +1,5 @@
 import { CounterLedger, type SavedCount } from '../../src/rate-limits/counter-ledger.js';
-import { addressSubject } from '../../src/rate-limits/memory.store.js';
+import { addressSubject } from '../../src/rate-limits/subject.js';
 import { startService, type TestService } from '../support/start-service.js';
 
 // A day that has not come: nothing of the service itself is in it.
@@ -41,9 +41,11 @@ describe(CounterLedger.name, () => {
   });
 
   it('forgets earlier days, and knows nothing of whom it has not counted', async () => {
-    await ledger.save([seen('key_old', firstMinute - 1_440, 3, day - 1)]);
-    await ledger.forgetBefore(day);
-    expect(await ledger.find('key_old')).toBeUndefined();
+    const old = [1, 2, 3].map((key) => seen(`key_old_${key}`, firstMinute - 1_440, 3, day - 1));
+    await ledger.save(old);
+    expect(await ledger.forgetBefore(day, 2)).toBe(2);
+    expect(await ledger.forgetBefore(day, 2)).toBe(1);
+    for (const { subject } of old) expect(await ledger.find(subject)).toBeUndefined();
     expect(await ledger.find('key_nobody')).toBeUndefined();
     expect(await ledger.find('key_zoo')).toBeDefined();
   });

@@ -92,6 +92,22 @@ describe('quotas', () => {
     expect((await client.get('/v1/pets')).status).toBe(200);
   });
 
+  it('keeps its word when the clock is set back', async () => {
+    const client = await limited(1, 100);
+    await client.get('/v1/pets');
+    clock.advance(-50_000);
+    for (const later of [0, 0, 10_000]) {
+      clock.advance(later);
+      const refused = await client.get('/v1/pets');
+      expectError(refused, 429, 'rate_limit_exceeded');
+      const seconds = Number(refused.headers['retry-after']);
+      expect(quotaOf(refused)[2]).toBe(unix('2026-06-15T12:01:00Z'));
+      expect(clock.now() + seconds * 1_000).toBe(Date.parse('2026-06-15T12:01:00Z'));
+    }
+    clock.advance(70_000);
+    expect((await client.get('/v1/pets')).status).toBe(200);
+  });
+
   it('consumes nothing of either window with a refused request', async () => {
     const client = await limited(1, 2);
     await client.get('/v1/pets');

@@ -1,39 +1,45 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Module, type OnModuleDestroy } from '@nestjs/common';
 import { startService, type TestService } from '../support/start-service.js';
 
 describe('a shutdown', () => {
-  let service: TestService;
-  let key: string;
-  beforeEach(async () => {
-    service = await startService();
-    key = `Authorization: Bearer ${(await service.client()).key}\r\n`;
-  });
-  afterEach(() => service.close());
-
-  async function open(text: string): Promise<{ socket: Socket; received: () => string }> {
-    const { hostname, port } = new URL(service.origin);
+  async function open(
+    { origin }: TestService,
+    text: string,
+  ): Promise<{ socket: Socket; received: () => string }> {
+    const { hostname, port } = new URL(origin);
     const socket = connect(Number(port), hostname);
     let received = '';
     socket.on('data', (chunk: Buffer) => (received += chunk.toString()));
     socket.on('error', () => undefined);
     await once(socket, 'connect');
     socket.write(text);
-    await pause(50);
     return { socket, received: () => received };
   }
-  const pause = (ms: number) => new Promise((resume) => setTimeout(resume, ms));
+
+  /** What was sent before is read by then: so is what somebody else sends later. */
+  async function allIsRead(service: TestService): Promise<void> {
+    const other = service.anonymous();
+    expect((await other.get('/health/live')).status).toBe(200);
+    other.close();
+  }
 
   it('answers what it has accepted, and says that the connection ends', async () => {
+    await using service = await startService();
+    const { key } = await service.client();
     const body = '{"name":"Rex","categoryId":7}';
     const { socket, received } = await open(
-      `POST /v1/pets HTTP/1.1\r\nHost: x\r\n${key}Content-Type: application/json\r\n` +
-        `Content-Length: ${body.length}\r\n\r\n`,
+      service,
+      `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`,
     );
-    const ready = await open('GET /health/ready HTTP/1.1\r\nHost: x\r\n\r\n');
+    await allIsRead(service);
+    const ready = await open(service, 'GET /health/ready HTTP/1.1\r\nHost: x\r\n\r\n');
+    await once(ready.socket, 'data');
     expect(ready.received()).toMatch(/^HTTP\/1.1 200 /);
     const closing = service.store.close();
-    await pause(50);
     // A connection that is open still can ask, and is told to go elsewhere.
     ready.socket.write('GET /health/ready HTTP/1.1\r\nHost: x\r\n\r\n');
     await once(ready.socket, 'close');
@@ -46,17 +52,19 @@ describe('a shutdown', () => {
   });
 
   it('takes no new connection', async () => {
-    const { socket } = await open('GET /health/live HTTP/1.1\r\n');
+    await using service = await startService();
+    const { socket } = await open(service, 'GET /health/live HTTP/1.1\r\n');
     const closing = service.store.close();
-    await pause(20);
     await expect(service.anonymous().get('/health/live')).rejects.toThrow(/ECONNREFUSED/);
     socket.destroy();
     await closing;
   });
 
   it('closes idle connections, and cuts half-open ones when its time is over', async () => {
-    const idle = await open('GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n');
-    const half = await open('GET /v1/pets HTTP/1.1\r\nHost: x\r\n');
+    await using service = await startService();
+    const idle = await open(service, 'GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n');
+    const half = await open(service, 'GET /v1/pets HTTP/1.1\r\nHost: x\r\n');
+    await allIsRead(service);
     const closed = Promise.all([once(idle.socket, 'close'), once(half.socket, 'close')]);
     await service.store.close();
     await closed;
@@ -64,7 +72,27 @@ describe('a shutdown', () => {
     expect(half.received()).toBe('');
   });
 
+  it('leaves time for what is to be saved, however long a client holds on', async () => {
+    let isSaved = false;
+    @Module({})
+    class SavingModule implements OnModuleDestroy {
+      async onModuleDestroy(): Promise<void> {
+        await pause(100);
+        isSaved = true;
+      }
+    }
+    await using service = await startService({
+      extensions: [{ module: SavingModule }],
+      env: { SHUTDOWN_GRACE_SECONDS: '5' },
+    });
+    await open(service, 'GET /v1/pets HTTP/1.1\r\nHost: x\r\n');
+    await allIsRead(service);
+    await service.store.close();
+    expect(isSaved).toBe(true);
+  });
+
   it('is one, however often it is asked for', async () => {
+    await using service = await startService();
     await Promise.all([service.store.close(), service.store.close()]);
   });
 });

@@ -1,5 +1,4 @@
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
-import { connect } from 'node:net';
 
 export interface Answer {
   status: number;
@@ -78,28 +77,4 @@ export class Client {
   close(): void {
     this.agent.destroy();
   }
-}
-
-/** Sends bytes on a fresh connection and resolves to all that comes back until it is closed or quiet. */
-export function sendRaw(origin: string, bytes: string | Buffer, quietMs = 80): Promise<string> {
-  const { hostname, port } = new URL(origin);
-  return new Promise((resolve, reject) => {
-    const socket = connect(Number(port), hostname);
-    let received = '';
-    let timer: NodeJS.Timeout | undefined;
-    const finish = (): void => {
-      clearTimeout(timer);
-      socket.destroy();
-      resolve(received);
-    };
-    socket.setEncoding('latin1');
-    socket.on('data', (chunk: string) => {
-      received += chunk;
-      clearTimeout(timer);
-      timer = setTimeout(finish, quietMs);
-    });
-    socket.on('close', finish);
-    socket.on('error', (error) => (received === '' ? reject(error) : finish()));
-    socket.write(bytes);
-  });
 }

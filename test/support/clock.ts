@@ -1,4 +1,4 @@
-import { Clock } from '../../src/config/clock.js';
+import { Clock } from '../../src/time/clock.js';
 
 /** A clock that stands still until it is moved. It starts in the middle of a minute, at noon. */
 export class FakeClock extends Clock {

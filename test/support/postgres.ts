@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { Client } from 'pg';
 import { freePort } from './free-port.js';
 
 /** A private PostgreSQL in a temporary directory, on a port of its own. */
-export class PostgresServer {
+export class PostgresServer implements AsyncDisposable {
   private child: ChildProcess | undefined;
 
   private constructor(
@@ -95,10 +95,15 @@ export class PostgresServer {
     rmSync(this.directory, { recursive: true, force: true });
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.remove();
+  }
+
   private signalAll(signal: 'STOP' | 'CONT'): void {
     const pid = String(this.child!.pid);
     const children = execFileSync('pgrep', ['-P', pid], { encoding: 'utf8' }).split('\n');
-    execFileSync('kill', [`-${signal}`, pid, ...children.filter(Boolean)]);
+    // One of them may just have ended.
+    spawnSync('kill', [`-${signal}`, pid, ...children.filter(Boolean)]);
   }
 }
 

@@ -1,6 +1,7 @@
-import type { BanPolicy } from '../../src/rate-limits/bans.js';
+import type { BanPolicy } from '../../src/rate-limits/bans/bans.js';
 import { Limits } from '../../src/rate-limits/limits.js';
-import type { RateLimitStore } from '../../src/rate-limits/rate-limit-store.js';
+import { addressSubject } from '../../src/rate-limits/subject.js';
+import type { RateLimitStore } from '../../src/rate-limits/stores/rate-limit-store.js';
 import type { FakeClock } from './clock.js';
 
 export const SUITE_POLICY: BanPolicy = { afterRejections: 3, firstBanMs: 60_000 };
@@ -51,7 +52,7 @@ export function describeStore(
       (await take(times, limits, of)).map(({ admitted }) => admitted);
 
     it('admits exactly the limit of any number of simultaneous requests', async () => {
-      const limits = new Limits(1_000, 50, false);
+      const limits = new Limits(1_000, 50);
       const decisions = await Promise.all(
         Array.from({ length: 200 }, async () => store.take(subject, limits)),
       );
@@ -63,15 +64,39 @@ export function describeStore(
     });
 
     it.each([
-      ['minute', new Limits(2, 9, false)],
-      ['day', new Limits(9, 2, false)],
+      ['minute', new Limits(2, 9)],
+      ['day', new Limits(9, 2)],
     ])('takes from neither window where the %s is full', async (_window, limits) => {
       expect(await admissions(4, limits)).toEqual([true, true, false, false]);
       expect(await store.peek(subject)).toMatchObject({ minuteUsed: 2, dayUsed: 2 });
     });
 
+    it('judges a further limit with the plan: all have room, or none is taken from', async () => {
+      const limits = new Limits(9, 9);
+      const further = { operation: 'GET /v1/orders', limit: 2, ttlMs: 86_400_000 };
+      const decisions = [];
+      for (let request = 0; request < 9; request++) {
+        decisions.push(await store.take(subject, limits, further));
+      }
+      expect(decisions.map(({ admitted }) => admitted)).toEqual([
+        true,
+        true,
+        ...Array(7).fill(false),
+      ]);
+      for (const refused of decisions.slice(2)) {
+        const { nowMs } = refused;
+        expect(refused).toMatchObject({ minuteUsed: 2, dayUsed: 2, bannedUntilMs: 0 });
+        expect(refused.furtherFullUntilMs).toBe((Math.floor(nowMs / 86_400_000) + 1) * 86_400_000);
+      }
+      const other = { ...further, operation: 'GET /v1/others' };
+      expect((await store.take(subject, limits, other)).admitted).toBe(true);
+      expect((await store.take(subject, new Limits(9, 3), other)).admitted).toBe(false);
+      expect((await store.take(subject, limits, other)).admitted).toBe(true);
+      expect((await store.take(subject, limits, other)).admitted).toBe(false);
+    });
+
     it('counts each subject by itself', async () => {
-      const limits = new Limits(9, 1, false);
+      const limits = new Limits(9, 1);
       expect(await admissions(2, limits)).toEqual([true, false]);
       expect(await admissions(2, limits, `${subject}_other`)).toEqual([true, false]);
     });
@@ -85,13 +110,13 @@ export function describeStore(
     });
 
     it('judges by the limits of now, with what is used already', async () => {
-      await take(5, new Limits(9, 9, false));
-      expect(await admissions(1, new Limits(9, 3, false))).toEqual([false]);
-      expect(await admissions(2, new Limits(9, 6, false))).toEqual([true, false]);
+      await take(5, new Limits(9, 9));
+      expect(await admissions(1, new Limits(9, 3))).toEqual([false]);
+      expect(await admissions(2, new Limits(9, 6))).toEqual([true, false]);
     });
 
     it('bans at the refusal that passes the threshold, and is not made to prolong it', async () => {
-      const limits = new Limits(9, 1, true);
+      const limits = new Limits(9, 1);
       const decisions = await take(5, limits);
       expect(decisions.map(({ bannedUntilMs }) => bannedUntilMs > 0)).toEqual([
         false,
@@ -114,13 +139,13 @@ export function describeStore(
       });
     });
 
-    it('bans nobody whose limits say so', async () => {
-      const decisions = await take(20, new Limits(9, 1, false));
+    it('never bans an address', async () => {
+      const decisions = await take(20, new Limits(9, 1), addressSubject(subject));
       expect(decisions.every(({ bannedUntilMs }) => bannedUntilMs === 0)).toBe(true);
     });
 
     it('ends a ban when told to, counts refusals from zero, and doubles the next', async () => {
-      const limits = new Limits(9, 1, true);
+      const limits = new Limits(9, 1);
       await take(5, limits);
       await store.unban(subject);
       const decisions = await take(4, limits);
@@ -136,7 +161,7 @@ export function describeStore(
 
     if (!hasClock) return;
     describe('by a clock that is moved', () => {
-      const limits = new Limits(2, 5, false);
+      const limits = new Limits(2, 5);
       const clock = (): FakeClock => tested.clock!;
       beforeEach(() => clock().set('2026-06-15T12:00:30Z'));
 
@@ -163,8 +188,21 @@ export function describeStore(
         },
       );
 
+      it.each(['2026-06-15T12:00:29Z', '2026-06-15T11:00:00Z', '2026-06-14T12:00:00Z'])(
+        'tells of the windows that it counted in when it is set back to %s',
+        async (earlier) => {
+          const [{ minute, day } = {}] = await take(1, limits);
+          clock().set(earlier);
+          expect(await take(2, limits)).toMatchObject([
+            { admitted: true, minute, day },
+            { admitted: false, minute, day },
+          ]);
+          expect(await store.peek(subject)).toMatchObject({ minute, day });
+        },
+      );
+
       it('counts refusals of one minute only', async () => {
-        const banned = new Limits(9, 1, true);
+        const banned = new Limits(9, 1);
         await take(4, banned);
         clock().advance(60_000);
         const decisions = await take(4, banned);
@@ -177,7 +215,7 @@ export function describeStore(
       });
 
       it('judges the windows again at the end of a ban, and starts over after 24 hours', async () => {
-        const strict = new Limits(1, 9, true);
+        const strict = new Limits(1, 9);
         await take(5, strict);
         clock().advance(SUITE_POLICY.firstBanMs - 1);
         expect((await store.take(subject, strict)).admitted).toBe(false);

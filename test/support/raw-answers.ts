@@ -35,6 +35,47 @@ export async function exchange(origin: string, parts: readonly Buffer[]): Promis
 }
 
 /**
+ * Sends bytes on a fresh connection; resolves to all that came back once it holds so many whole answers,
+ * interim ones counted, or the connection is closed.
+ */
+export async function sendRaw(
+  origin: string,
+  bytes: string | Buffer,
+  answers = 1,
+): Promise<string> {
+  const { hostname, port } = new URL(origin);
+  const socket = connect(Number(port), hostname);
+  const timer = setTimeout(() => socket.destroy(new Error('hangs')), PATIENCE_MS);
+  let received = '';
+  socket.setEncoding('latin1').on('data', (chunk: string) => {
+    received += chunk;
+    if (countAnswers(received) >= answers) socket.destroy();
+  });
+  // Who is refused may be cut off while there is still something to send; what came before counts.
+  socket.on('error', () => undefined);
+  socket.write(bytes);
+  await new Promise((resolve) => socket.once('close', resolve));
+  clearTimeout(timer);
+  if (received === '' || socket.errored?.message === 'hangs') {
+    throw new Error(`No ${answers} answers: ${shownBytes(Buffer.from(received, 'latin1'))}`, {
+      cause: socket.errored,
+    });
+  }
+  return received;
+}
+
+function countAnswers(received: string): number {
+  let count = 0;
+  for (let start = 0; ; count++) {
+    const end = received.indexOf('\r\n\r\n', start);
+    if (end === -1) return count;
+    const [, length] = /^content-length: (\d+)\r$/im.exec(received.slice(start, end + 2)) ?? [];
+    start = end + 4 + Number(length ?? 0);
+    if (start > received.length) return count;
+  }
+}
+
+/**
  * The answers in what a server has sent, by the letter of RFC 9112: more, less or other than whole
  * answers is an error. Interim ones (`100 Continue`) are left out.
  * @param isHead whether the request that an answer belongs to was a HEAD

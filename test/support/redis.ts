@@ -1,10 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
+import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
+
+/** Of every Redis Cluster. */
+const SLOTS = 16_384;
 
 /** A private Redis, in memory, on a port of its own. */
 export class RedisServer implements AsyncDisposable {
@@ -24,14 +28,67 @@ export class RedisServer implements AsyncDisposable {
     return server;
   }
 
+  /** A Sentinel of the Redis on this port. */
+  static async startSentinel(program: string, port: number): Promise<RedisServer> {
+    const directory = mkdtempSync(join(tmpdir(), 'petstore-sentinel-'));
+    const file = join(directory, 'sentinel.conf');
+    writeFileSync(file, `sentinel monitor petstore 127.0.0.1 ${port} 1\n`);
+    const sentinel = new RedisServer(program, directory, await freePort(), [file, '--sentinel']);
+    await sentinel.run();
+    return sentinel;
+  }
+
+  /** A Redis Cluster of so many shards, which share its slots evenly. */
+  static async startCluster(
+    program: string,
+    shards: number,
+    ...options: string[]
+  ): Promise<RedisServer[] & AsyncDisposable> {
+    const servers: RedisServer[] = [];
+    const busPorts: number[] = [];
+    for (let shard = 0; shard < shards; shard++) {
+      // By default it is the port and 10,000, which need not be one.
+      const busPort = await freePort();
+      busPorts.push(busPort);
+      const own = ['--cluster-enabled', 'yes', '--cluster-port', String(busPort), ...options];
+      servers.push(await RedisServer.start(program, ...own));
+    }
+    const [first] = servers;
+    for (const [shard, server] of servers.entries()) {
+      const bounds = [shard, shard + 1].map((each) => Math.floor((each * SLOTS) / shards));
+      await server.call('CLUSTER', 'ADDSLOTSRANGE', String(bounds[0]), String(bounds[1]! - 1));
+      if (server === first) continue;
+      const bus = String(busPorts[shard]);
+      await first!.call('CLUSTER', 'MEET', '127.0.0.1', String(server.port), bus);
+    }
+    for (const server of servers) {
+      await eventually(async () => {
+        const slots = (await server.call('CLUSTER', 'SLOTS')) as unknown[];
+        const info = String(await server.call('CLUSTER', 'INFO'));
+        return info.includes('state:ok') && slots.length === shards;
+      });
+    }
+    const remove = async (): Promise<void> => {
+      for (const server of servers) await server.remove();
+    };
+    return Object.assign(servers, { [Symbol.asyncDispose]: remove });
+  }
+
   get url(): string {
     return `redis://127.0.0.1:${this.port}`;
   }
 
+  private get isSentinel(): boolean {
+    return this.options.includes('--sentinel');
+  }
+
   async run(...more: string[]): Promise<void> {
-    const always = ['--save', '', '--appendonly', 'no', '--bind', '127.0.0.1'];
-    const options = [...always, ...this.options, ...more];
-    this.child = spawn(this.program, ['--port', String(this.port), ...options], {
+    const always = ['--port', String(this.port), '--bind', '127.0.0.1'];
+    const memory = ['--save', '', '--appendonly', 'no'];
+    const options = this.isSentinel
+      ? [...this.options, ...always]
+      : [...always, ...memory, ...this.options, ...more];
+    this.child = spawn(this.program, options, {
       cwd: this.directory,
       stdio: 'ignore',
     });

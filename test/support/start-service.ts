@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Config, loadConfig } from '../../src/config/config.js';
+import { settingsOf } from '../../src/extensions/settings.js';
 import { KeysService, type NewKey } from '../../src/keys/keys.service.js';
 import { type PetStore, startPetStore, type StartOptions } from '../../src/server.js';
 import { createLogger } from '../../src/telemetry/logger.js';
@@ -38,15 +39,20 @@ function freshDatabase(directory: string): string | Promise<string> {
 export async function startService(options: TestServiceOptions = {}): Promise<TestService> {
   const { env, ...rest } = options;
   const directory = mkdtempSync(join(tmpdir(), 'petstore-test-'));
-  const config = loadConfig({
-    PORT: '0',
-    METRICS_PORT: '0',
-    LOG_LEVEL: 'silent',
-    LOG_FORMAT: 'json',
-    DATABASE_URL: await freshDatabase(directory),
-    SHUTDOWN_GRACE_SECONDS: '2',
-    ...env,
-  });
+  const config = loadConfig(
+    {
+      PORT: '0',
+      METRICS_PORT: '0',
+      LOG_LEVEL: 'silent',
+      LOG_FORMAT: 'json',
+      DATABASE_URL: await freshDatabase(directory),
+      SHUTDOWN_GRACE_SECONDS: '2',
+      // A busy machine is no overload of the service.
+      SHED_AFTER_MS: '0',
+      ...env,
+    },
+    settingsOf(rest.extensions ?? []),
+  );
   const logger = rest.logger ?? (await createLogger(config));
   const store = await startPetStore({ migrate: onPostgres, ...rest, config, logger });
   const { origin } = store;

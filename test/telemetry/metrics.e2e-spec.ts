@@ -1,5 +1,12 @@
+import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Metrics } from '../../src/telemetry/metrics.js';
+import { mintKey } from '../../src/keys/api-key-format.js';
+import { KeysService } from '../../src/keys/keys.service.js';
+import { describeWith } from '../support/engines.js';
+import { FakeClock } from '../support/clock.js';
+import { metricLines, metricValue } from '../support/metrics.js';
 import { startService } from '../support/start-service.js';
 import { Client } from '../support/client.js';
 import { freePort } from '../support/free-port.js';
@@ -15,17 +22,140 @@ describe('metrics', () => {
     const { status, text, headers } = await metrics.get('/metrics');
     expect(status).toBe(200);
     expect(headers['content-type']).toMatch(/^text\/plain; version=/);
-    expect(text).toMatch(/^petstore_http_requests_total{operation="listPets",status="200"} 1$/m);
-    expect(text).toMatch(/^petstore_http_requests_total{operation="getPet",status="404"} 1$/m);
-    expect(text).toMatch(/^petstore_http_request_duration_seconds_count{operation="listPets"} 1$/m);
-    expect(text).toMatch(/^petstore_counter_store{mode="memory"} 1$/m);
-    expect(text).toMatch(/^petstore_counter_store{mode="redis"} 0$/m);
+    const count = 'petstore_http_request_duration_seconds_count';
+    expect(text).toContain(`\n${count}{operation="listPets",method="GET",status="200"} 1\n`);
+    expect(text).toContain(`\n${count}{operation="getPet",method="GET",status="404"} 1\n`);
+    expect(text).toMatch(/^petstore_quota_store{mode="memory"} 1$/m);
+    expect(text).toMatch(/^petstore_quota_store{mode="redis"} 0$/m);
     const names = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name);
     expect(names.filter((name) => !name!.startsWith('petstore_'))).toEqual([]);
     expect((await metrics.get('/')).status).toBe(404);
     expect((await metrics.send('/metrics', { method: 'POST' })).status).toBe(404);
     expect((await client.get('/metrics')).status).toBe(404);
     metrics.close();
+  });
+
+  /** As it is where nothing has happened yet. */
+  const CONTRACT = [
+    'petstore_http_request_duration_seconds histogram',
+    'petstore_rate_limit_decisions_total counter',
+    'petstore_bans_total counter',
+    'petstore_authentication_failures_total counter',
+    'petstore_idempotent_replays_total counter',
+    'petstore_deprecated_calls_total counter',
+    'petstore_database_query_duration_seconds histogram',
+    'petstore_database_pool gauge',
+    'petstore_commit_batch_size histogram',
+    'petstore_redis_command_duration_seconds histogram',
+    'petstore_quota_store gauge',
+    'petstore_key_cache_total counter',
+    'petstore_shed_total counter',
+    'petstore_build_info gauge',
+  ];
+
+  it('are all there from the start', async () => {
+    await using service = await startService({ env: { METRICS_PORT: String(await freePort()) } });
+    const lines = await metricLines(service);
+    for (const metric of CONTRACT) expect(lines).toContain(`# TYPE ${metric}`);
+  });
+
+  it('say what became of requests: decisions, bans, failures, replays, deprecated calls', async () => {
+    await using service = await startService({
+      clock: new FakeClock(),
+      env: { METRICS_PORT: String(await freePort()), BAN_AFTER_REJECTIONS: '2' },
+    });
+    const client = await service.client({ plan: 'enterprise', perMinute: 3, perDay: 9 });
+    const [daily, keys] = [
+      await service.client({ plan: 'enterprise', perMinute: 5, perDay: 1 }),
+      service.store.app.get(KeysService),
+    ];
+    const pet = { name: 'Rex', categoryId: 1 };
+    for (let round = 0; round < 2; round++) {
+      await client.post('/v1/pets', pet, { 'idempotency-key': 'one' });
+    }
+    for (let round = 0; round < 6; round++) await client.get('/v1/pets/1');
+    for (let round = 0; round < 2; round++) await daily.get('/v1/pets');
+    const anonymous = service.anonymous();
+    const send = (authorization?: string) =>
+      anonymous.get('/v1/pets', authorization === undefined ? {} : { authorization });
+    await send();
+    await send('Bearer nonsense');
+    await send(`Bearer ${mintKey()}`);
+    const gone = await service.client();
+    await keys.revoke(gone.keyId!);
+    await send(`Bearer ${gone.key}`);
+
+    const value = (name: string, labels: Record<string, string>) =>
+      metricValue(service, `petstore_${name}`, labels);
+    const decision = (decision: string) =>
+      value('rate_limit_decisions_total', { plan: 'enterprise', decision });
+    expect(await decision('admitted')).toBe(4);
+    expect(await decision('minute')).toBe(2);
+    expect(await decision('banned')).toBe(3);
+    expect(await decision('day')).toBe(1);
+    expect(await value('bans_total', { plan: 'enterprise' })).toBe(1);
+    expect(await value('idempotent_replays_total', {})).toBe(1);
+    expect(await value('deprecated_calls_total', { operation: 'getPet' })).toBe(6);
+    const failures = 'authentication_failures_total';
+    for (const reason of ['missing', 'malformed', 'unknown', 'revoked']) {
+      expect([reason, await value(failures, { reason })]).toEqual([reason, 1]);
+    }
+    expect(await value('key_cache_total', { result: 'miss' })).toBeGreaterThan(1);
+    expect(await value('key_cache_total', { result: 'hit' })).toBeGreaterThan(4);
+    expect(await value('commit_batch_size_count', {})).toBeGreaterThan(0);
+    const queries = 'database_query_duration_seconds_count';
+    for (const statement of ['keys.find-by-digest', 'commit', 'typeorm', 'idempotency.claim']) {
+      expect(await value(queries, { statement })).toBeGreaterThan(0);
+    }
+    expect(await value('database_pool', { state: 'waiting' })).toBe(0);
+    anonymous.close();
+  });
+
+  it('count failures past the limit of their address apart', async () => {
+    await using service = await startService({
+      env: { METRICS_PORT: String(await freePort()), FAILED_AUTH_PER_MINUTE: '1' },
+    });
+    const anonymous = service.anonymous();
+    for (let round = 0; round < 3; round++) await anonymous.get('/v1/pets');
+    const failures = 'petstore_authentication_failures_total';
+    expect(await metricValue(service, failures, { reason: 'missing' })).toBe(1);
+    expect(await metricValue(service, failures, { reason: 'address_limited' })).toBe(2);
+    anonymous.close();
+  });
+
+  it('are not multiplied by the paths and methods that a caller makes up', async () => {
+    await using service = await startService({ env: { METRICS_PORT: String(await freePort()) } });
+    const client = await service.client();
+    for (const method of ['GET', 'PURGE', 'REPORT', 'LOCK', 'MKCOL', 'SEARCH']) {
+      for (let path = 0; path < 3; path++) await client.send(`/v1/made-up-${path}`, { method });
+    }
+    const lines = (await metricLines(service)).filter((line) =>
+      line.startsWith('petstore_http_request_duration_seconds_count{'),
+    );
+    expect(lines).toHaveLength(2);
+  });
+
+  describeWith('promtool', 'under promtool', (promtool) => {
+    it('are found without fault', async () => {
+      await using service = await startService({ env: { METRICS_PORT: String(await freePort()) } });
+      await (await service.client()).get('/v1/pets');
+      const { body } = await service.store.app.get(Metrics).expose();
+      const { status, stdout, stderr } = spawnSync(promtool, ['check', 'metrics'], {
+        input: body,
+        encoding: 'utf8',
+      });
+      expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: '' });
+    });
+  });
+
+  it('that cannot be told are a 500, and no end of the service', async () => {
+    const port = await freePort();
+    await using service = await startService({ env: { METRICS_PORT: String(port) } });
+    const metrics = service.store.app.get(Metrics);
+    const scrape = async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).status;
+    jest.spyOn(metrics, 'expose').mockRejectedValueOnce(new Error('A gauge broke'));
+    expect(await scrape()).toBe(500);
+    expect(await scrape()).toBe(200);
   });
 
   it('that cannot be served do not keep the service from serving', async () => {

@@ -1,0 +1,41 @@
+// Writes src/schema.ts: the types of openapi.json, and which members are int64. With --check it only compares.
+import { readFileSync, writeFileSync } from 'node:fs';
+import openapiTS, { astToString } from 'openapi-typescript';
+import ts from 'typescript';
+
+const DOCUMENT = new URL('../../openapi.json', import.meta.url);
+const TYPES = new URL('src/schema.ts', import.meta.url);
+const BIGINT = ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword);
+
+export async function generate() {
+  const document = JSON.parse(readFileSync(DOCUMENT, 'utf8'));
+  const { schemas } = document.components;
+  // The generator's own choice for int64 is number, which rounds.
+  const types = await openapiTS(
+    { ...document, paths: {}, components: { schemas } },
+    { transform: ({ format }) => (format === 'int64' ? BIGINT : undefined) },
+  );
+  const members = Object.values(schemas).flatMap(({ properties = {} }) =>
+    Object.keys(properties).filter((name) => properties[name].format === 'int64'),
+  );
+  return `// Generated from openapi.json by generate.mjs.
+
+/** The members that are int64, and so bigint. */
+export const INT64_MEMBERS: readonly string[] = ${JSON.stringify([...new Set(members)].sort())};
+
+${astToString(types)}`;
+}
+
+/** Leaves a file alone that says the same already, so that a build changes nothing. */
+export async function write() {
+  const text = await generate();
+  if (readFileSync(TYPES, { encoding: 'utf8', flag: 'a+' }) !== text) writeFileSync(TYPES, text);
+}
+
+if (process.argv[1] === new URL(import.meta.url).pathname) {
+  if (!process.argv.includes('--check')) await write();
+  else if (readFileSync(TYPES, 'utf8') !== (await generate())) {
+    console.error('The types of the client are behind openapi.json: npm run openapi');
+    process.exit(1);
+  }
+}

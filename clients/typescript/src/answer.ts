@@ -1,0 +1,54 @@
+import { PetStoreError } from './errors.js';
+import { readJson } from './json.js';
+import { readRetryAfter } from './retry.js';
+
+/** An answer that has arrived whole. */
+export interface Answer {
+  response: Response;
+  text: string;
+}
+
+/** What the answer says, or the error that it stands for. */
+export function readAnswer({ response, text }: Answer, int64Members: ReadonlySet<string>): unknown {
+  if (!response.ok) throw failureOf(response, text);
+  if (text === '') return undefined;
+  if (!/\bjson\b/i.test(response.headers.get('content-type') ?? 'json')) return text;
+  try {
+    return readJson(text, int64Members);
+  } catch (error) {
+    throw errorOf(response, 'unexpected_response', (error as Error).message);
+  }
+}
+
+/** Not every answer is the service's own: a proxy on the way has errors of another form. */
+function failureOf(response: Response, text: string): PetStoreError {
+  try {
+    const body = JSON.parse(text) as { code?: unknown; message?: unknown } | null;
+    if (typeof body?.code === 'string' && typeof body.message === 'string') {
+      return errorOf(response, body.code, body.message);
+    }
+  } catch {
+    // Not JSON: told below.
+  }
+  return errorOf(response, 'unexpected_response', `The answer is a bare ${response.status}`);
+}
+
+function errorOf({ status, headers }: Response, code: string, message: string): PetStoreError {
+  return new PetStoreError({
+    code,
+    message,
+    status,
+    requestId: headers.get('x-request-id') ?? undefined,
+    retryAfterSeconds: readRetryAfter(headers.get('retry-after'), Date.now()),
+  });
+}
+
+const WITHOUT_BODY = new Set([204, 205, 304]);
+
+/** The response as it came, with a body that is still to be read. */
+export function unreadResponse({ response, text }: Answer): Response {
+  const { status, statusText, headers, url } = response;
+  const body = WITHOUT_BODY.has(status) ? null : text;
+  const unread = new Response(body, { status, statusText, headers });
+  return Object.defineProperty(unread, 'url', { value: url });
+}

@@ -1,0 +1,8 @@
+import type { components } from './schema.js';
+
+type Schemas = components['schemas'];
+
+export type Pet = Schemas['Pet'];
+export type NewPet = Schemas['NewPet'];
+export type PetStatus = Schemas['PetStatus'];
+export type Usage = Schemas['Usage'];

@@ -1,0 +1,149 @@
+import { PetStoreError } from './errors.js';
+import { QuotaGate } from './quota-gate.js';
+import type { RateLimitReading } from './rate-limit.js';
+
+/** What an answer says that has so many of 100 left, `seconds` before the window ends. */
+function reading(remaining: number, seconds = 30, limit = 100): RateLimitReading {
+  const minute = { limit, remaining };
+  const day = { limit: 1_000, remaining: 900 };
+  const state = { ...minute, resetAt: new Date(), minute, day };
+  return { state, minuteSeconds: seconds, daySeconds: 40_000 };
+}
+
+function refusal(code: string, retryAfterSeconds: number): PetStoreError {
+  return new PetStoreError({ code, message: '', status: 429, requestId: '', retryAfterSeconds });
+}
+
+describe(QuotaGate.name, () => {
+  let nowMs: number;
+  let timers: { at: number; callback: () => void }[];
+  let gate: QuotaGate;
+  beforeEach(() => {
+    nowMs = 0;
+    timers = [];
+    gate = new QuotaGate({
+      now: () => nowMs,
+      random: () => 1,
+      after: (ms, callback) => {
+        const timer = { at: nowMs + ms, callback };
+        timers.push(timer);
+        return () => (timers = timers.filter((each) => each !== timer));
+      },
+    });
+  });
+
+  async function pass(ms: number): Promise<void> {
+    nowMs += ms;
+    const due = timers.filter(({ at }) => at <= nowMs);
+    timers = timers.filter(({ at }) => at > nowMs);
+    for (const { callback } of due) callback();
+    await settle();
+  }
+
+  /** How many of so many calls may leave now. */
+  async function leaving(calls: number): Promise<number> {
+    let left = 0;
+    for (let call = 0; call < calls; call++) void gate.pass(undefined).then(() => left++);
+    await settle();
+    return left;
+  }
+
+  async function answer(told: RateLimitReading | undefined, error?: PetStoreError): Promise<void> {
+    gate.learn(told, error);
+    gate.leave();
+    await settle();
+  }
+
+  const settle = () => new Promise((resume) => setImmediate(resume));
+
+  it('begins with one request, and lets twice as many leave each round', async () => {
+    expect(await leaving(1)).toBe(1);
+    expect(await leaving(1)).toBe(0);
+    await answer(reading(99));
+    await answer(reading(98));
+    expect(await leaving(10)).toBe(3);
+  });
+
+  it('lets no more leave than are left', async () => {
+    await leaving(1);
+    await answer(reading(2, 30, 3));
+    expect(await leaving(10)).toBe(2);
+  });
+
+  it('takes a small part where others use the key as well', async () => {
+    await leaving(1);
+    await answer(reading(50));
+    expect(await leaving(10)).toBe(1);
+  });
+
+  it('is closed while nothing is left, until a little after the window ends', async () => {
+    await leaving(1);
+    await answer(reading(0, 30));
+    expect(await leaving(1)).toBe(0);
+    await pass(32_999);
+    expect(timers).toHaveLength(1);
+    await pass(1);
+    expect(timers).toHaveLength(0);
+  });
+
+  it('waits for the day where that is used up', async () => {
+    await leaving(1);
+    const told = reading(10);
+    told.state.day.remaining = 0;
+    await answer(told);
+    await leaving(1);
+    expect(timers[0]!.at).toBe(44_000_000);
+  });
+
+  it('is not misled by an answer of the window before', async () => {
+    await leaving(1);
+    await answer(reading(99, 60));
+    await leaving(1);
+    await answer(reading(1, 1));
+    expect(await leaving(2)).toBe(2);
+  });
+
+  it('holds nothing back where answers tell nothing', async () => {
+    await leaving(1);
+    await answer(undefined);
+    expect(await leaving(10)).toBe(10);
+  });
+
+  it('does not let a slow answer hold up the others', async () => {
+    await leaving(1);
+    const waiting = leaving(1);
+    await settle();
+    await pass(250);
+    expect(await waiting).toBe(0);
+    expect(timers).toHaveLength(0);
+  });
+
+  it('refuses at once while the key is banned, and opens when the ban ends', async () => {
+    await leaving(1);
+    await answer(reading(0), refusal('key_banned', 300));
+    await pass(100_000);
+    await expect(gate.pass(undefined)).rejects.toMatchObject({
+      code: 'key_banned',
+      retryAfterSeconds: 200,
+    });
+    await pass(200_000);
+    await expect(gate.pass(undefined)).resolves.toBeUndefined();
+  });
+
+  it('refuses those as well that were waiting when the ban came', async () => {
+    await leaving(1);
+    const waiting = gate.pass(undefined);
+    gate.learn(reading(0), refusal('key_banned', 300));
+    gate.leave();
+    await expect(waiting).rejects.toMatchObject({ code: 'key_banned' });
+  });
+
+  it('lets go of a caller that does not want to wait any more', async () => {
+    await leaving(1);
+    const controller = new AbortController();
+    const waiting = gate.pass(controller.signal);
+    controller.abort('enough');
+    await expect(waiting).rejects.toBe('enough');
+    expect(timers).toHaveLength(0);
+  });
+});

@@ -1,0 +1,189 @@
+import { PetStoreError } from './errors.js';
+import type { RateLimitReading, RateLimitState } from './rate-limit.js';
+import { withJitter } from './retry.js';
+import type { Runtime } from './runtime.js';
+
+/** Two tellings of one window's end differ by rounding and by how long the answers took. */
+const SAME_WINDOW_MS = 2_000;
+/** A server that is slow to answer must not let its callers form a queue. */
+const PATIENCE_MS = 250;
+/** The part of its share that a client takes at once where others have the same key. */
+const CAUTION = 0.1;
+
+interface Window {
+  minuteLimit: number;
+  dayLimit: number;
+  /** The fewest that an answer has left. */
+  left: number;
+  /** How many of the minute all callers of the key have used. */
+  used: number;
+  /** How many of those were answers to this client. */
+  answered: number;
+  endsAt: number;
+}
+
+/**
+ * Lets requests leave while the quota has room for them, as far as the answers tell.
+ *
+ * Of what is left a client takes its share: as large as its part in what was used, since others may have
+ * the same key. It finds out in rounds, each of them at most twice the one before; a window of which
+ * nothing is known yet begins with one request. So a crowd on one key meets few refusals, and none of
+ * them is banned. Where answers say nothing of a quota, nothing is held back.
+ */
+export class QuotaGate {
+  private window: Window | undefined;
+  private ban: { until: number; error: PetStoreError } | undefined;
+  private isBlind = false;
+  private inFlight = 0;
+  private readonly waiting: (() => void)[] = [];
+  private cancelTimer: (() => void) | undefined;
+
+  constructor(private readonly runtime: Runtime) {}
+
+  /** Resolves when a request may leave; `leave` must follow. Rejects at once while the key is banned. */
+  async pass(signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted();
+    this.refuseBanned();
+    if (this.waiting.length === 0 && this.inFlight < this.room()) {
+      this.inFlight++;
+      return;
+    }
+    await this.wait(signal);
+    try {
+      this.refuseBanned();
+    } catch (error) {
+      this.leave();
+      throw error;
+    }
+  }
+
+  /** A request has ended, well or not. */
+  leave(): void {
+    this.inFlight--;
+    this.admitWaiting();
+  }
+
+  learn(reading: RateLimitReading | undefined, refusal: PetStoreError | undefined): void {
+    const now = this.runtime.now();
+    const waitSeconds = refusal?.status === 429 ? refusal.retryAfterSeconds : undefined;
+    if (refusal?.code === 'key_banned') {
+      this.ban = { until: now + (waitSeconds ?? 0) * 1000, error: refusal };
+      return;
+    }
+    this.isBlind = reading === undefined;
+    if (reading === undefined) return;
+    const { minute, day } = reading.state;
+    const left = Math.min(minute.remaining, day.remaining);
+    const used = minute.limit - minute.remaining;
+    const told = day.remaining === 0 ? reading.daySeconds : reading.minuteSeconds;
+    const seconds = left === 0 ? (waitSeconds ?? told) : told;
+    const endsAt = now + seconds * 1000;
+    const known = this.current(now);
+    if (known !== undefined && isOfWindow(known, reading.state)) {
+      if (left > 0 && endsAt < known.endsAt - SAME_WINDOW_MS) return;
+      if (left === 0 || endsAt <= known.endsAt + SAME_WINDOW_MS) {
+        known.answered++;
+        known.used = Math.max(known.used, used);
+        if (left === 0 && known.left > 0) this.close(known, endsAt, now);
+        known.left = Math.min(known.left, left);
+        return;
+      }
+    }
+    const limits = { minuteLimit: minute.limit, dayLimit: day.limit };
+    this.window = { ...limits, left, used, answered: 1, endsAt };
+    if (left === 0) this.close(this.window, endsAt, now);
+  }
+
+  /** Until a little after its end, so that not all callers come back at once. */
+  private close(window: Window, endsAt: number, now: number): void {
+    window.endsAt = now + withJitter(endsAt - now, this.runtime.random);
+  }
+
+  /** An operator has ended the ban. */
+  forgetBan(): void {
+    this.ban = undefined;
+  }
+
+  private refuseBanned(): void {
+    if (this.ban === undefined) return;
+    const { until, error } = this.ban;
+    const leftMs = until - this.runtime.now();
+    if (leftMs <= 0) this.ban = undefined;
+    else
+      throw new PetStoreError({ ...failureOf(error), retryAfterSeconds: Math.ceil(leftMs / 1000) });
+  }
+
+  /** What is known of the window that is open now. */
+  private current(now: number): Window | undefined {
+    const { window } = this;
+    if (window === undefined) return undefined;
+    if (now >= window.endsAt) this.window = undefined;
+    return this.window;
+  }
+
+  /** How many may be under way. */
+  private room(): number {
+    const window = this.current(this.runtime.now());
+    // An answer that tells nothing, as that of a proxy, takes nothing back of what is known to be used up.
+    if (this.isBlind && window?.left !== 0) return Infinity;
+    if (window === undefined) return 1;
+    const { left, used, answered } = window;
+    // What others have under way is not counted yet in what is left.
+    const share = answered < used ? ((left * answered) / used) * CAUTION : left;
+    return Math.min(left, Math.max(1, Math.min(Math.floor(share), answered + 1)));
+  }
+
+  private wait(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const admit = (): void => {
+        signal?.removeEventListener('abort', abort);
+        this.inFlight++;
+        resolve();
+      };
+      const abort = (): void => {
+        this.waiting.splice(this.waiting.indexOf(admit), 1);
+        if (this.waiting.length === 0) this.stopTimer();
+        reject(signal?.reason as Error);
+      };
+      signal?.addEventListener('abort', abort, { once: true });
+      this.waiting.push(admit);
+      this.startTimer();
+    });
+  }
+
+  private admitWaiting(): void {
+    const isBanned = this.ban !== undefined;
+    while (this.waiting.length > 0 && (isBanned || this.inFlight < this.room())) {
+      this.waiting.shift()!();
+    }
+    this.stopTimer();
+    if (this.waiting.length > 0) this.startTimer();
+  }
+
+  private startTimer(): void {
+    if (this.cancelTimer !== undefined) return;
+    const now = this.runtime.now();
+    const window = this.current(now);
+    const isClosed = window?.left === 0;
+    this.cancelTimer = this.runtime.after(isClosed ? window.endsAt - now : PATIENCE_MS, () => {
+      this.cancelTimer = undefined;
+      const left = this.current(this.runtime.now())?.left ?? Infinity;
+      if (!isClosed && this.inFlight < left) this.waiting.shift()?.();
+      this.admitWaiting();
+    });
+  }
+
+  private stopTimer(): void {
+    this.cancelTimer?.();
+    this.cancelTimer = undefined;
+  }
+}
+
+/** Another plan is another quota, whatever the window. */
+function isOfWindow(window: Window, { minute, day }: RateLimitState): boolean {
+  return window.minuteLimit === minute.limit && window.dayLimit === day.limit;
+}
+
+function failureOf({ code, message, status, requestId, retryAfterSeconds }: PetStoreError) {
+  return { code, message, status, requestId, retryAfterSeconds };
+}

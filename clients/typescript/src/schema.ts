@@ -1,0 +1,134 @@
+// Generated from openapi.json by generate.mjs.
+
+/** The members that are int64, and so bigint. */
+export const INT64_MEMBERS: readonly string[] = ["categoryId","id"];
+
+export type paths = Record<string, never>;
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /** @enum {string} */
+        PetStatus: "available" | "pending" | "sold";
+        Pet: {
+            /**
+             * Format: int64
+             * @description Unique identifier assigned on creation.
+             * @example 42
+             */
+            id: bigint;
+            /**
+             * @description The animal's name: not only white space, without control characters.
+             * @example Rex
+             */
+            name: string;
+            /**
+             * Format: int64
+             * @description ID of the category the animal belongs to.
+             * @example 7
+             */
+            categoryId: bigint;
+            /**
+             * @description Availability status. Left out, it stays unset.
+             * @example available
+             */
+            status?: components["schemas"]["PetStatus"];
+        };
+        NewPet: {
+            /**
+             * @description The animal's name: not only white space, without control characters.
+             * @example Rex
+             */
+            name: string;
+            /**
+             * Format: int64
+             * @description ID of the category the animal belongs to.
+             * @example 7
+             */
+            categoryId: bigint;
+            /**
+             * @description Availability status. Left out, it stays unset.
+             * @example available
+             */
+            status?: components["schemas"]["PetStatus"];
+        };
+        /**
+         * @description Machine-readable error code.
+         * @enum {string}
+         */
+        ErrorCode: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "insufficient_scope" | "pet_not_found" | "not_found" | "method_not_allowed" | "request_timeout" | "idempotency_key_in_use" | "operation_removed" | "payload_too_large" | "uri_too_long" | "unsupported_media_type" | "expectation_failed" | "idempotency_key_reused" | "rate_limit_exceeded" | "key_banned" | "header_fields_too_large" | "internal_error" | "service_unavailable";
+        Error: {
+            /**
+             * @description Machine-readable error code.
+             * @example invalid_request
+             */
+            code: components["schemas"]["ErrorCode"];
+            /**
+             * @description Human-readable description.
+             * @example limit must be a whole number from 1 to 100
+             */
+            message: string;
+            /**
+             * @description The HTTP status code.
+             * @example 400
+             */
+            status: number;
+        };
+        UsageWindow: {
+            /**
+             * @description Requests in the window.
+             * @example 60
+             */
+            limit: number;
+            /**
+             * @description Those left of it.
+             * @example 42
+             */
+            remaining: number;
+            /**
+             * @description Unix timestamp at which the window begins anew.
+             * @example 1764892860
+             */
+            resetAt: number;
+        };
+        UsageLimits: {
+            minute: components["schemas"]["UsageWindow"];
+            day: components["schemas"]["UsageWindow"];
+        };
+        Usage: {
+            /**
+             * @description The plan of the key.
+             * @example free
+             * @enum {string}
+             */
+            plan: "free" | "pro" | "business" | "enterprise";
+            /**
+             * @description What the key is allowed to do.
+             * @example [
+             *       "pets:read",
+             *       "pets:write"
+             *     ]
+             */
+            scopes: string[];
+            limits: components["schemas"]["UsageLimits"];
+            /**
+             * @description Unix timestamp at which the ban of the key ends; null where it is not banned.
+             * @example null
+             */
+            bannedUntil: number | null;
+            /**
+             * @description Unix timestamp at which the key expires; null where it does not.
+             * @example null
+             */
+            expiresAt: number | null;
+        };
+        /** @description A page of animals. */
+        Pets: components["schemas"]["Pet"][];
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export type operations = Record<string, never>;

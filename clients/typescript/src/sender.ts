@@ -1,0 +1,104 @@
+import { type Answer, readAnswer } from './answer.js';
+import { readDeprecation } from './deprecation.js';
+import { PetStoreError } from './errors.js';
+import { exchange, type Outgoing } from './exchange.js';
+import type { CallOptions, Hooks, PetStoreClientOptions } from './options.js';
+import { QuotaGate } from './quota-gate.js';
+import { type RateLimitState, readRateLimit } from './rate-limit.js';
+import { delayMs, isWorthRetrying } from './retry.js';
+import { type Runtime, sleep } from './runtime.js';
+
+export interface Call extends Outgoing {
+  /** What the call is named in hooks. */
+  operation: string;
+  int64Members: ReadonlySet<string>;
+  /** Of an operation that is answered whatever is left of the quota. */
+  isFree: boolean;
+}
+
+export interface Result {
+  data: unknown;
+  answer: Answer;
+}
+
+/** Carries out calls: waits for room, tries, and tries again. */
+export class Sender {
+  rateLimit: RateLimitState | undefined;
+  readonly gate: QuotaGate;
+  private readonly hooks: Hooks;
+  private readonly fetch: typeof globalThis.fetch;
+  private readonly maxRetries: number;
+  private readonly timeoutMs: number;
+  private readonly toldDeprecated = new Set<string>();
+
+  constructor(
+    options: PetStoreClientOptions,
+    private readonly runtime: Runtime,
+  ) {
+    this.hooks = options;
+    // Looked up late, and called as a function: browsers refuse it as a method of anything else.
+    this.fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
+    this.maxRetries = options.maxRetries ?? 4;
+    this.timeoutMs = options.timeoutMs ?? 30_000;
+    this.gate = new QuotaGate(runtime);
+  }
+
+  async send(call: Call, options: CallOptions): Promise<Result> {
+    const { signal, maxRetries = this.maxRetries } = options;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.attempt(call, attempt, options);
+      } catch (error) {
+        if (attempt > maxRetries || !isWorthRetrying(error, attempt)) throw error;
+        const delay = delayMs(error, attempt, this.runtime.random);
+        const { operation } = call;
+        this.hooks.onRetry?.({ operation, attempt, error: error as Error, delayMs: delay });
+        await sleep(this.runtime, delay, signal);
+      }
+    }
+  }
+
+  private async attempt(call: Call, attempt: number, options: CallOptions): Promise<Result> {
+    const { signal, timeoutMs = this.timeoutMs } = options;
+    if (!call.isFree) await this.gate.pass(signal);
+    try {
+      const { operation, method, url, headers } = call;
+      const event = { operation, method, url, headers, attempt };
+      this.hooks.onRequest?.(event);
+      const sentAt = this.runtime.now();
+      const answer = await exchange(this.fetch, call, { signal, timeoutMs }, this.runtime);
+      const durationMs = this.runtime.now() - sentAt;
+      const result = this.conclude(call, answer);
+      const { response } = answer;
+      this.hooks.onResponse?.({ ...event, response, status: response.status, durationMs });
+      this.tellDeprecation(operation, response.headers);
+      if (result instanceof PetStoreError) throw result;
+      return { data: result, answer };
+    } finally {
+      if (!call.isFree) this.gate.leave();
+    }
+  }
+
+  /** Reads the answer, and learns from it what is left. */
+  private conclude(call: Call, answer: Answer): unknown {
+    const reading = readRateLimit(answer.response.headers, Date.now());
+    this.rateLimit = reading?.state ?? this.rateLimit;
+    try {
+      const data = readAnswer(answer, call.int64Members);
+      this.gate.learn(reading, undefined);
+      return data;
+    } catch (error) {
+      this.gate.learn(reading, error as PetStoreError);
+      return error;
+    }
+  }
+
+  private tellDeprecation(operation: string, headers: Headers): void {
+    const { onDeprecation } = this.hooks;
+    if (onDeprecation === undefined || this.toldDeprecated.has(operation)) return;
+    const deprecation = readDeprecation(operation, headers);
+    if (deprecation === undefined) return;
+    this.toldDeprecated.add(operation);
+    onDeprecation(deprecation);
+  }
+}

@@ -1,0 +1,61 @@
+import { Module } from '@nestjs/common';
+import { errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { defineExtension, type TokenVerifier } from '../../src/index.js';
+
+export interface JwtCallersOptions {
+  /** Of the identity provider, as its tokens say. */
+  issuer: string;
+  /** This service, as the identity provider knows it. */
+  audience: string;
+  /** `createRemoteJWKSet(new URL('https://id.example.com/.well-known/jwks.json'))`, as a rule. */
+  keys: JWTVerifyGetKey;
+}
+
+interface Claims {
+  client_id?: string;
+  /** Separated by spaces (RFC 9068). */
+  scope?: string;
+  plan?: 'free' | 'pro' | 'business';
+}
+
+/** When it is the provider that fails, and not the token. */
+const PROVIDER_FAILURES = ['ERR_JOSE_GENERIC', 'ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID'];
+
+function verifierOf({ issuer, audience, keys }: JwtCallersOptions): TokenVerifier {
+  return {
+    async verify(token) {
+      try {
+        const { payload } = await jwtVerify<Claims>(token, keys, {
+          issuer,
+          audience,
+          algorithms: ['ES256', 'EdDSA', 'RS256'],
+          requiredClaims: ['sub', 'exp'],
+        });
+        return {
+          clientId: payload.client_id ?? payload.sub!,
+          scopes: payload.scope?.split(' ') ?? [],
+          plan: payload.plan ?? 'free',
+          expiresAt: payload.exp!,
+        };
+      } catch (error) {
+        const isToken =
+          error instanceof errors.JOSEError && !PROVIDER_FAILURES.includes(error.code);
+        if (isToken) return undefined;
+        throw error;
+      }
+    },
+  };
+}
+
+@Module({})
+class JwtCallersModule {}
+
+/** Lets in who has a token (JWT) of an identity provider, with the quotas that the token's plan says. */
+export const jwtCallers = (options: JwtCallersOptions) =>
+  defineExtension({
+    name: 'jwt-callers',
+    compatibility: '^1.0.0',
+    module: JwtCallersModule,
+    verifier: verifierOf(options),
+    from: import.meta.url,
+  });

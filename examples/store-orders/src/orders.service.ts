@@ -1,0 +1,91 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Clock, errors, Page, Pets, type PetStatus } from 'pet-store-service';
+import { DataSource, MoreThan, Repository } from 'typeorm';
+import { type ListOrdersQuery, type NewOrder, OrderBody } from './order.dto.js';
+import { Order, type OrderStatus } from './order.entity.js';
+import { orderErrors } from './order.errors.js';
+import { OrderMetrics } from './order.metrics.js';
+
+/** What becomes of the animal with its order. */
+const PET_STATUS = {
+  completed: 'sold',
+  cancelled: 'available',
+} as const satisfies Partial<Record<OrderStatus, PetStatus>>;
+
+/** Each client sees and changes its own orders alone. */
+@Injectable()
+export class OrdersService {
+  constructor(
+    @InjectRepository(Order) private readonly orders: Repository<Order>,
+    private readonly dataSource: DataSource,
+    private readonly pets: Pets,
+    private readonly clock: Clock,
+    private readonly metrics: OrderMetrics,
+  ) {}
+
+  async place({ petId }: NewOrder, clientId: string): Promise<OrderBody> {
+    const placedAt = new Date(this.clock.now()).toISOString();
+    const order = await this.dataSource.transaction(async (manager) => {
+      const pet = await this.pets.lock(petId, manager);
+      if (pet === undefined) throw errors.pet_not_found(`There is no animal ${petId}`);
+      if (pet.status !== 'available') {
+        throw orderErrors.pet_not_available(
+          `The animal ${petId} is ${pet.status ?? 'not for sale'}`,
+        );
+      }
+      await this.pets.setStatus(petId, 'pending', manager);
+      return manager.save(manager.create(Order, { petId, clientId, status: 'placed', placedAt }));
+    });
+    this.metrics.count('placed');
+    return OrderBody.of(order);
+  }
+
+  async get(id: bigint, clientId: string): Promise<OrderBody> {
+    const order = await this.orders.findOneBy({ id, clientId });
+    if (order === null) throw orderErrors.order_not_found(`There is no order ${id}`);
+    return OrderBody.of(order);
+  }
+
+  async list(query: ListOrdersQuery, clientId: string): Promise<Page<OrderBody>> {
+    const { status, limit } = query;
+    const orders = await this.orders.find({
+      where: {
+        clientId,
+        id: MoreThan(query.after('int64') ?? 0n),
+        ...(status !== undefined && { status }),
+      },
+      order: { id: 'ASC' },
+      take: limit + 1,
+    });
+    return Page.of(orders, query, ({ id }) => id).map((order) => OrderBody.of(order));
+  }
+
+  complete(id: bigint, clientId: string): Promise<OrderBody> {
+    return this.close(id, clientId, 'completed');
+  }
+
+  cancel(id: bigint, clientId: string): Promise<OrderBody> {
+    return this.close(id, clientId, 'cancelled');
+  }
+
+  private async close(
+    id: bigint,
+    clientId: string,
+    status: 'completed' | 'cancelled',
+  ): Promise<OrderBody> {
+    const { petId } = await this.get(id, clientId);
+    const order = await this.dataSource.transaction(async (manager) => {
+      // The animal first, as in `place`: two that lock in different orders wait for each other.
+      await this.pets.lock(petId, manager);
+      const found = await manager.findOneByOrFail(Order, { id });
+      if (found.status !== 'placed') {
+        throw orderErrors.order_closed(`The order ${id} is ${found.status}`);
+      }
+      await this.pets.setStatus(petId, PET_STATUS[status], manager);
+      return manager.save(Object.assign(found, { status }));
+    });
+    this.metrics.count(status);
+    return OrderBody.of(order);
+  }
+}

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { startTestStore, type TestStore } from 'pet-store-service/testing';
+import { storeOrders } from '../src/index.js';
+
+interface OrderAnswer {
+  id: number;
+  petId: number;
+  status: string;
+}
+
+const { TEST_DATABASE_URL } = process.env;
+
+describe('store orders', () => {
+  let store: TestStore;
+  let key: string;
+  before(async () => {
+    store = await startTestStore({
+      extensions: [storeOrders],
+      ...(TEST_DATABASE_URL !== undefined && { databaseUrl: TEST_DATABASE_URL }),
+    });
+    key = await store.issueKey({
+      scopes: ['orders:read', 'orders:write', 'pets:read', 'pets:write'],
+    });
+  });
+  after(() => store.close());
+
+  const post = (path: string, body?: object, headers: Record<string, string> = {}) =>
+    store.fetch(path, {
+      key,
+      method: 'POST',
+      headers,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+  const read = async <Body>(answer: Response): Promise<Body> => (await answer.json()) as Body;
+
+  async function newPet(status = 'available'): Promise<number> {
+    const answer = await post('/v1/pets', { name: 'Rex', categoryId: 7, status });
+    return (await read<{ id: number }>(answer)).id;
+  }
+
+  async function statusOf(petId: number): Promise<string> {
+    return (await read<OrderAnswer>(await store.fetch(`/v1/pets/${petId}`, { key }))).status;
+  }
+
+  async function expectError(answer: Response, status: number, code: string): Promise<void> {
+    const body = await read<{ code: string; status: number }>(answer);
+    assert.deepEqual([answer.status, body.code, body.status], [status, code, status]);
+  }
+
+  it('are placed, found and completed, and the animal goes with them', async () => {
+    const petId = await newPet();
+    const placed = await post('/v1/store/orders', { petId, quantity: 1 });
+    assert.equal(placed.status, 201);
+    const order = await read<OrderAnswer>(placed);
+    assert.match(placed.headers.get('location')!, new RegExp(`/v1/store/orders/${order.id}$`));
+    assert.equal(await statusOf(petId), 'pending');
+
+    const found = await store.fetch(`/v1/store/orders/${order.id}`, { key });
+    assert.deepEqual(await found.json(), order);
+
+    const completed = await post(`/v1/store/orders/${order.id}/complete`);
+    assert.equal((await read<OrderAnswer>(completed)).status, 'completed');
+    assert.equal(await statusOf(petId), 'sold');
+    await expectError(await post(`/v1/store/orders/${order.id}/cancel`), 409, 'order_closed');
+  });
+
+  it('give the animal back when they are cancelled', async () => {
+    const petId = await newPet();
+    const { id } = await read<OrderAnswer>(await post('/v1/store/orders', { petId, quantity: 1 }));
+    assert.equal((await post(`/v1/store/orders/${id}/cancel`)).status, 200);
+    assert.equal(await statusOf(petId), 'available');
+    assert.equal((await post('/v1/store/orders', { petId, quantity: 1 })).status, 201);
+  });
+
+  it('are never two open ones for one animal, with 50 buyers at once', async () => {
+    const petId = await newPet();
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => post('/v1/store/orders', { petId, quantity: 1 })),
+    );
+    const statuses = answers.map(({ status }) => status).sort();
+    assert.deepEqual(statuses, [201, ...Array<number>(49).fill(409)]);
+  });
+
+  it('are placed once, however often an Idempotency-Key is sent', async () => {
+    const petId = await newPet();
+    const header = { 'idempotency-key': `order-of-${petId}` };
+    const first = await post('/v1/store/orders', { petId, quantity: 1 }, header);
+    const again = await post('/v1/store/orders', { petId, quantity: 1 }, header);
+    assert.deepEqual([first.status, again.status], [201, 201]);
+    assert.equal(again.headers.get('idempotent-replayed'), 'true');
+    assert.equal(await again.text(), await first.text());
+  });
+
+  it('are listed by status, page by page', async () => {
+    const buyer = await store.issueKey({ scopes: ['orders:read', 'orders:write'] });
+    const ids: number[] = [];
+    for (let count = 0; count < 5; count++) {
+      const petId = await newPet();
+      const placed = await store.fetch('/v1/store/orders', {
+        key: buyer,
+        method: 'POST',
+        body: JSON.stringify({ petId, quantity: 1 }),
+      });
+      ids.push((await read<OrderAnswer>(placed)).id);
+    }
+    const listed: number[] = [];
+    let next: string | undefined = '/v1/store/orders?status=placed&limit=2';
+    while (next !== undefined) {
+      const page: Response = await store.fetch(next, { key: buyer });
+      listed.push(...(await read<OrderAnswer[]>(page)).map(({ id }) => id));
+      const link: string | undefined = /<([^>]+)>/.exec(page.headers.get('link') ?? '')?.[1];
+      next = link === undefined ? undefined : new URL(link).pathname + new URL(link).search;
+    }
+    assert.deepEqual(listed, ids);
+  });
+
+  it('are their client’s alone', async () => {
+    const petId = await newPet();
+    const { id } = await read<OrderAnswer>(await post('/v1/store/orders', { petId, quantity: 1 }));
+    const other = await store.issueKey({ scopes: ['orders:read'] });
+    const answer = await store.fetch(`/v1/store/orders/${id}`, { key: other });
+    await expectError(answer, 404, 'order_not_found');
+  });
+
+  it('say what is wrong', async () => {
+    const [sold, unknown] = [await newPet('sold'), 9_007_199_254_740_000];
+    const order = (petId: unknown, quantity = 1) => post('/v1/store/orders', { petId, quantity });
+    await expectError(await order(sold), 409, 'pet_not_available');
+    await expectError(await order(unknown), 404, 'pet_not_found');
+    await expectError(await order('7'), 400, 'invalid_request');
+    await expectError(await order(sold, 2), 400, 'invalid_request');
+    await expectError(await store.fetch('/v1/store/orders/x', { key }), 404, 'not_found');
+    await expectError(await store.fetch('/v1/store/orders'), 401, 'missing_api_key');
+    const reader = await store.issueKey({ scopes: ['pets:read'] });
+    const refused = await store.fetch('/v1/store/orders', { key: reader });
+    await expectError(refused, 403, 'insufficient_scope');
+  });
+
+  it('are under the quota of their callers', async () => {
+    const limited = await store.issueKey({ scopes: ['orders:read'], perMinute: 2, perDay: 10 });
+    const list = () => store.fetch('/v1/store/orders', { key: limited });
+    assert.deepEqual([(await list()).status, (await list()).status], [200, 200]);
+    await expectError(await list(), 429, 'rate_limit_exceeded');
+    store.clock.advance(60);
+    assert.equal((await list()).status, 200);
+  });
+});

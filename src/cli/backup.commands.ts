@@ -1,0 +1,110 @@
+import { existsSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { Command } from 'commander';
+import { configured } from './config-file.js';
+import { confirm, isTerminal } from './confirmation.js';
+import type { Output } from './output.js';
+
+interface BackupOptions {
+  yes?: true;
+  json?: true;
+}
+
+/** `petstore backup FILE` */
+export function backupCommand(output: Output): Command {
+  return new Command('backup')
+    .description('copy the SQLite database into a file, also while it is served')
+    .argument('<file>', 'the file to write, for its owner alone')
+    .option('--yes', 'overwrite the file, if there is one')
+    .option('--json', 'print JSON')
+    .action(async (file: string, { yes, json }: BackupOptions) => {
+      const [{ assertThere }, copies, { progressBar }] = await Promise.all([
+        import('./operator.js'),
+        import('../database/sqlite/sqlite.copy.js'),
+        import('./progress.js'),
+      ]);
+      const { database } = await embedded('pg_dump, or base backups and archived WAL');
+      assertThere(`sqlite:${database}`);
+      await assertMayWrite(file, yes);
+      const progress = progressBar(100);
+      try {
+        await copies.copyDatabase(database, file, (share) => progress.update(share * 100));
+      } finally {
+        progress.stop();
+      }
+      const { size } = statSync(file);
+      output.print({ file: resolve(file), bytes: size }, json, `Wrote ${size} bytes to ${file}.`);
+    });
+}
+
+/** `petstore restore FILE` */
+export function restoreCommand(output: Output): Command {
+  return new Command('restore')
+    .description('put a backup in the place of the SQLite database; the server has to be stopped')
+    .argument('<file>', 'what petstore backup has written')
+    .option('--yes', 'do not ask')
+    .option('--json', 'print JSON')
+    .action(async (file: string, { yes, json }: BackupOptions) => {
+      const [{ restoreDatabase }, { progressBar }] = await Promise.all([
+        import('../database/sqlite/sqlite.restore.js'),
+        import('./progress.js'),
+      ]);
+      const { database, check } = await embedded('pg_restore, or recovery to a point in time');
+      if (!existsSync(file)) throw new Error(`There is no file ${file}`);
+      if (existsSync(database)) {
+        await confirm(`Replace the database ${database}, and lose what it has?`, yes);
+      }
+      const progress = progressBar(100);
+      try {
+        await restoreDatabase(file, database, check, (share) => progress.update(share * 100));
+      } finally {
+        progress.stop();
+      }
+      const pending = check(database);
+      const later =
+        pending.length === 0 ? '' : ' Its schema is of an earlier version: run migrate.';
+      output.print(
+        { database: resolve(database), from: resolve(file), pending },
+        json,
+        `Restored ${database} from ${file}.${later}`,
+      );
+    });
+}
+
+/**
+ * The file of the database, and what tells of a file whether it is one that this program can work with.
+ * @param otherwise how it is done with PostgreSQL
+ */
+async function embedded(otherwise: string) {
+  const [{ loadConfig }, options, { schemaState }, { migrationsOf }, copies] = await Promise.all([
+    import('../config/config.js'),
+    import('../database/data-source-options.js'),
+    import('../database/schema-state.js'),
+    import('../extensions/define.js'),
+    import('../database/sqlite/sqlite.copy.js'),
+  ]);
+  const { extensions } = await configured();
+  const database = options.fileOf(loadConfig().databaseUrl);
+  if (database === undefined) {
+    throw new Error(`PostgreSQL has tools of its own for this: ${otherwise}`);
+  }
+  /** @throws {NotADatabaseError}; returns the migrations that are to run on it */
+  const check = (path: string): string[] => {
+    const ran = copies.migrationsIn(path, options.MIGRATIONS_TABLE);
+    const { behind, ahead } = schemaState(ran, options.migrationNames(migrationsOf(extensions)));
+    if (ahead.length === 0) return behind;
+    throw new copies.NotADatabaseError(
+      `${path} is of a later version of this program, which made ${ahead.join(', ')}`,
+    );
+  };
+  return { database, check };
+}
+
+async function assertMayWrite(file: string, yes: boolean | undefined): Promise<void> {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (!existsSync(dirname(file))) throw new Error(`There is no directory ${dirname(file)}`);
+  if (found === undefined || yes) return;
+  if (!found.isFile()) throw new Error(`${file} is not a file`);
+  if (!isTerminal()) throw new Error(`${file} exists already; --yes overwrites it`);
+  await confirm(`Overwrite ${file}?`);
+}

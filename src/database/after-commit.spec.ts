@@ -1,0 +1,45 @@
+import type { EntityManager, QueryRunner } from 'typeorm';
+import { afterCommit, pendingOf } from './after-commit.js';
+
+describe(afterCommit.name, () => {
+  const done: string[] = [];
+  let manager: EntityManager;
+  const pending = () => pendingOf(manager.queryRunner!);
+  const note = (what: string) => afterCommit(manager, () => done.push(what));
+  beforeEach(() => {
+    done.length = 0;
+    manager = { queryRunner: {} as QueryRunner } as EntityManager;
+  });
+
+  it('waits for the outermost transaction', () => {
+    pending().began();
+    note('outer');
+    pending().began();
+    note('inner');
+    pending().committed();
+    expect(done).toEqual([]);
+    pending().committed();
+    expect(done).toEqual(['outer', 'inner']);
+  });
+
+  it('does nothing of what is rolled back', () => {
+    pending().began();
+    note('kept');
+    pending().began();
+    note('undone');
+    pending().rolledBack();
+    pending().committed();
+    expect(done).toEqual(['kept']);
+    pending().began();
+    note('undone');
+    pending().rolledBack();
+    pending().began();
+    pending().committed();
+    expect(done).toEqual(['kept']);
+  });
+
+  it('is refused where there is no transaction', () => {
+    expect(() => note('x')).toThrow('no transaction');
+    expect(() => afterCommit({} as EntityManager, () => undefined)).toThrow('no transaction');
+  });
+});

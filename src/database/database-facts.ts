@@ -1,0 +1,9 @@
+/** What a look from outside tells of a database; it is neither made nor changed. */
+export interface DatabaseFacts {
+  engine: 'SQLite' | 'PostgreSQL';
+  version: string;
+  /** Names of the migrations that ran; undefined where it is not a database of this service, or an empty one. */
+  migrations: string[] | undefined;
+  /** By how much its clock is ahead of ours; undefined where it has none of its own. */
+  clockAheadMs: number | undefined;
+}

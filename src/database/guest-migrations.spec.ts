@@ -1,0 +1,50 @@
+import { isInOrder, ownerOf, ownMigrations } from './guest-migrations.js';
+
+class CreateToys1700000000000 {
+  up = () => Promise.resolve();
+  down = () => Promise.resolve();
+}
+class Named {
+  readonly name = 'CreateBalls1600000000000';
+  up = () => Promise.resolve();
+  down = () => Promise.resolve();
+}
+
+const namesOf = (owner: string) =>
+  ownMigrations({ owner, migrations: [CreateToys1700000000000, Named] }).map(
+    (Migration) => new Migration().name!,
+  );
+
+describe(ownMigrations.name, () => {
+  it('gives them names of their owner, which tell whose they are', () => {
+    expect(namesOf('toys').map(ownerOf)).toEqual([
+      { owner: 'toys', name: 'CreateToys1700000000000' },
+      { owner: 'toys', name: 'CreateBalls1600000000000' },
+    ]);
+    expect(ownerOf('CreateSchema1764633600000')).toEqual({
+      owner: undefined,
+      name: 'CreateSchema1764633600000',
+    });
+    expect(new Set([...namesOf('toys'), ...namesOf('balls')]).size).toBe(4);
+  });
+
+  it('moves them behind all of ours, in their own order', () => {
+    const [toys, balls] = namesOf('toys').map((name) => Number(name.slice(-13)));
+    expect(toys).toBeGreaterThan(balls!);
+    expect(balls).toBeGreaterThan(Date.parse('2100-01-01'));
+  });
+});
+
+describe(isInOrder.name, () => {
+  it('asks for a timestamp at the end of the name', () => {
+    expect([CreateToys1700000000000, Named].map(isInOrder)).toEqual([true, true]);
+    expect(isInOrder(class CreateToys extends Named {})).toBe(true);
+    expect(
+      isInOrder(
+        class CreateToys extends CreateToys1700000000000 {
+          name = 'CreateToys';
+        },
+      ),
+    ).toBe(false);
+  });
+});

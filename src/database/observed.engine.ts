@@ -1,0 +1,129 @@
+import type { OnApplicationShutdown } from '@nestjs/common';
+import type { Context } from '@opentelemetry/api';
+import type { Metrics } from '../telemetry/metrics.js';
+import type { Traces } from '../telemetry/traces.js';
+import { Engine, type PoolState } from './engine.js';
+import type { Eventual } from './eventual.js';
+import type { Parameter, Statement, Work } from './statement.js';
+
+const COMMIT = 'commit';
+const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
+
+/** An engine whose statements are timed, by name. The time of a commit is that until it is acknowledged. */
+export class ObservedEngine extends Engine implements OnApplicationShutdown {
+  /** Tells of a statement, or of what TypeORM did. */
+  readonly ran: (name: string, startedAtMs: number, within?: Context) => void;
+
+  constructor(
+    private readonly engine: Engine & OnApplicationShutdown,
+    metrics: Metrics,
+    private readonly traces: Traces | undefined,
+    system: 'sqlite' | 'postgresql',
+  ) {
+    super();
+    const durations = metrics.histogram({
+      name: 'database_query_duration_seconds',
+      help: 'Time from asking the database to its answer, by the name of the statement.',
+      labels: ['statement'],
+    });
+    const about = { 'db.system.name': system };
+    this.ran = (name, startedAtMs, within) => {
+      durations.of(name).observe((performance.now() - startedAtMs) / 1000);
+      traces?.tell(name, startedAtMs, about, within);
+    };
+    const sizes = metrics
+      .histogram({
+        name: 'commit_batch_size',
+        help: 'Units of work that one commit made durable together.',
+        buckets: BATCH_SIZES,
+      })
+      .of();
+    engine.onCommit = (units) => sizes.observe(units);
+    metrics.gauge({
+      name: 'database_pool',
+      help: 'Connections for requests: in use, idle; and who waits for one. On SQLite, the one writer.',
+      labels: ['state'],
+      read: () => {
+        const { inUse, idle, waiting } = engine.pool();
+        return [
+          [{ state: 'in_use' }, inUse],
+          [{ state: 'idle' }, idle],
+          [{ state: 'waiting' }, waiting],
+        ];
+      },
+    });
+  }
+
+  query<Row>(statement: Statement<Row>, ...parameters: Parameter[]): Eventual<Row[]> {
+    return this.time(statement.name, () => this.engine.query(statement, ...parameters));
+  }
+
+  first<Row>(statement: Statement<Row>, ...parameters: Parameter[]): Eventual<Row | undefined> {
+    return this.time(statement.name, () => this.engine.first(statement, ...parameters));
+  }
+
+  async write<Result>(work: () => Work<Result>): Promise<Result> {
+    // Only that of the last attempt counts, where there were several.
+    let committedFromMs = 0;
+    const ran = this.ran;
+    // Work of others may share a turn, and a transaction, with this one.
+    const within = this.traces?.here();
+    const result = await this.engine.write(function* () {
+      const unit = work();
+      let step = unit.next();
+      while (!step.done) {
+        const startedAtMs = performance.now();
+        let rows: unknown[];
+        try {
+          rows = yield step.value;
+        } finally {
+          ran(step.value.statement.name, startedAtMs, within);
+        }
+        step = unit.next(rows);
+      }
+      committedFromMs = performance.now();
+      return step.value;
+    });
+    ran(COMMIT, committedFromMs, within);
+    return result;
+  }
+
+  observe<Row>(statement: Statement<Row>, ...parameters: Parameter[]): Promise<Row[]> {
+    return this.timeAsync(statement.name, this.engine.observe(statement, ...parameters));
+  }
+
+  ping(): Promise<void> {
+    return this.timeAsync('ping', this.engine.ping());
+  }
+
+  pool(): PoolState {
+    return this.engine.pool();
+  }
+
+  onApplicationShutdown(): void {
+    this.engine.onApplicationShutdown();
+  }
+
+  private time<Result>(name: string, ask: () => Eventual<Result>): Eventual<Result> {
+    const startedAtMs = performance.now();
+    let answer: Eventual<Result> | undefined;
+    try {
+      answer = ask();
+    } finally {
+      if (!(answer instanceof Promise)) this.ran(name, startedAtMs);
+    }
+    return answer instanceof Promise ? this.timeAsync(name, answer, startedAtMs) : answer;
+  }
+
+  private async timeAsync<Result>(
+    name: string,
+    answer: Promise<Result>,
+    startedAtMs = performance.now(),
+  ): Promise<Result> {
+    try {
+      return await answer;
+    } finally {
+      this.ran(name, startedAtMs);
+    }
+  }
+}

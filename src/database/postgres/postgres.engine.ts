@@ -1,0 +1,86 @@
+import type { OnApplicationShutdown } from '@nestjs/common';
+import type { Pool, PoolClient } from 'pg';
+import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
+import { Engine, type PoolState } from '../engine.js';
+import type { Parameter, Statement, Work } from '../statement.js';
+import { assertOutsideTransaction } from '../transactions.js';
+import { OwnConnection } from './own-connection.js';
+import type { PostgresDataSource } from './postgres.data-source.js';
+import { PostgresReader } from './postgres.reader.js';
+import { POSTGRES, PostgresStatements } from './postgres.statements.js';
+import { transact } from './postgres.transaction.js';
+import { PostgresWrites } from './postgres.writes.js';
+
+const guarded = new WeakSet<PoolClient>();
+
+/**
+ * An error of a connection reaches whoever waits for an answer on it. One that comes when nobody does, as
+ * after a query that was given up, would end the process.
+ */
+function outliveErrors(client: PoolClient): void {
+  if (guarded.has(client)) return;
+  guarded.add(client);
+  client.on('error', () => undefined);
+}
+
+/** PostgreSQL, on the connection pool of TypeORM, with named prepared statements. */
+export class PostgresEngine extends Engine implements OnApplicationShutdown {
+  private readonly statements = new PostgresStatements();
+  private readonly observer: OwnConnection;
+  private readonly pinger: OwnConnection;
+  private answer: Promise<unknown> | undefined;
+  private readonly reader = new PostgresReader(() => this.connections);
+  private readonly writes = new PostgresWrites(
+    (work) => transact(this.connections, this.statements, work),
+    (units) => this.onCommit?.(units),
+  );
+
+  constructor(private readonly dataSource: PostgresDataSource) {
+    super();
+    const { url } = dataSource.options as PostgresDataSourceOptions;
+    this.observer = new OwnConnection(url!, 'observer');
+    this.pinger = new OwnConnection(url!, 'readiness');
+    this.connections.on('acquire', outliveErrors);
+  }
+
+  query<Row>(statement: Statement<Row>, ...parameters: Parameter[]): Promise<Row[]> {
+    const { one, toValue } = this.statements.of(statement);
+    return this.reader.read({ ...one, values: parameters }, toValue) as Promise<Row[]>;
+  }
+
+  async first<Row>(
+    statement: Statement<Row>,
+    ...parameters: Parameter[]
+  ): Promise<Row | undefined> {
+    const [row] = await this.query(statement, ...parameters);
+    return row;
+  }
+
+  async write<Result>(work: () => Work<Result>): Promise<Result> {
+    assertOutsideTransaction();
+    return this.writes.write(work);
+  }
+
+  observe<Row>(statement: Statement<Row>, ...parameters: Parameter[]): Promise<Row[]> {
+    return this.observer.read<Row>(statement.text(POSTGRES), parameters);
+  }
+
+  async ping(): Promise<void> {
+    this.answer ??= this.pinger.read('SELECT 1', []).finally(() => (this.answer = undefined));
+    await this.answer;
+  }
+
+  pool(): PoolState {
+    const { totalCount, idleCount, waitingCount } = this.connections;
+    return { inUse: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
+  }
+
+  onApplicationShutdown(): void {
+    this.observer.close();
+    this.pinger.close();
+  }
+
+  private get connections(): Pool {
+    return this.dataSource.pool;
+  }
+}

@@ -1,0 +1,92 @@
+import { PostgresQueryRunner as TypeOrmQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner.js';
+import { pendingOf } from '../after-commit.js';
+import {
+  assertOutsideTransaction,
+  MAX_OPEN_MS,
+  TransactionTimedOutError,
+} from '../transactions.js';
+
+type Query = TypeOrmQueryRunner['query'];
+
+/** TypeORM's, whose transactions are neither begun within another nor open for long. */
+export class PostgresQueryRunner extends TypeOrmQueryRunner {
+  /** Whoever shares it releases it: see `shared-transaction.ts`. */
+  isShared = false;
+  private timer: NodeJS.Timeout | undefined;
+  private isMigrating = false;
+  private hasTimedOut = false;
+  private underWay = 0;
+  private rolledBack: Promise<unknown> | undefined;
+
+  /** A migration takes its time. */
+  override async beforeMigration(): Promise<void> {
+    this.isMigrating = true;
+    clearTimeout(this.timer);
+    await super.beforeMigration();
+  }
+
+  override async afterMigration(): Promise<void> {
+    this.isMigrating = false;
+    await super.afterMigration();
+  }
+
+  override async startTransaction(
+    ...[isolation]: Parameters<TypeOrmQueryRunner['startTransaction']>
+  ): Promise<void> {
+    const isOutermost = !this.isTransactionActive;
+    if (isOutermost) assertOutsideTransaction();
+    await super.startTransaction(isolation);
+    pendingOf(this).began();
+    if (isOutermost && !this.isMigrating) {
+      this.timer = setTimeout(() => {
+        this.hasTimedOut = true;
+        this.rollBackIfTimedOut();
+      }, MAX_OPEN_MS);
+    }
+  }
+
+  override async commitTransaction(): Promise<void> {
+    if (this.transactionDepth === 1) clearTimeout(this.timer);
+    await super.commitTransaction();
+    pendingOf(this).committed();
+  }
+
+  override async rollbackTransaction(): Promise<void> {
+    pendingOf(this).rolledBack();
+    if (this.transactionDepth === 1) clearTimeout(this.timer);
+    if (this.hasTimedOut) {
+      await this.rolledBack;
+      this.rolledBack = undefined;
+      this.hasTimedOut = false;
+      this.isTransactionActive = false;
+      this.transactionDepth = 0;
+      return;
+    }
+    await super.rollbackTransaction();
+  }
+
+  override async query(...statement: Parameters<Query>): ReturnType<Query> {
+    if (this.hasTimedOut) throw new TransactionTimedOutError();
+    this.underWay++;
+    try {
+      return (await super.query(...statement)) as unknown;
+    } finally {
+      this.underWay--;
+      this.rollBackIfTimedOut();
+    }
+  }
+
+  override async release(): Promise<void> {
+    if (this.isShared) return;
+    clearTimeout(this.timer);
+    await this.rolledBack;
+    await super.release();
+  }
+
+  /** After the statement that is under way, if any: nothing of this transaction comes after it. */
+  private rollBackIfTimedOut(): void {
+    if (!this.hasTimedOut || this.underWay > 0) return;
+    // A connection that is lost has rolled back by itself.
+    this.rolledBack ??= super.query('ROLLBACK').catch(() => undefined);
+  }
+}

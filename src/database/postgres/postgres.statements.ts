@@ -1,0 +1,61 @@
+import { jsonWriter } from '../json-members.js';
+import type { Dialect, ForMany, Parameter, Statement } from '../statement.js';
+
+export const POSTGRES: Dialect = {
+  json: (members) => members.map(({ column }) => column).join(),
+  nowMs: 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)',
+  elements: (array, name) => `json_array_elements(CAST(${array} AS json)) AS ${name}(value)`,
+  members: (object) => `(SELECT key AS name, CAST(value AS bigint) AS value
+    FROM json_each_text(CAST(${object} AS json)))`,
+  skipLocked: (table) => `FOR UPDATE OF ${table} SKIP LOCKED`,
+};
+
+export interface Query {
+  /** Of what is prepared on the connection. */
+  name?: string | undefined;
+  text: string;
+  rowMode?: 'array';
+  values?: unknown[];
+}
+
+type ToValue = (row: unknown) => unknown;
+
+export interface Prepared {
+  one: Query & { name: string };
+  /** For many sets of parameters at once, where the statement can. */
+  many: (Query & { name: string }) | undefined;
+  /** What is to be made of a row; undefined where that is what the statement gives. */
+  toValue: ToValue | undefined;
+}
+
+/** Statements in the words of PostgreSQL, each put into them once. */
+export class PostgresStatements {
+  private readonly prepared = new Map<Statement, Prepared>();
+
+  of(statement: Statement): Prepared {
+    let prepared = this.prepared.get(statement);
+    if (prepared === undefined) this.prepared.set(statement, (prepared = prepare(statement)));
+    return prepared;
+  }
+}
+
+function prepare(statement: Statement): Prepared {
+  const { name, json, many } = statement;
+  const rows = json === undefined ? {} : { rowMode: 'array' as const };
+  return {
+    one: { name, text: statement.text(POSTGRES), ...rows },
+    many: many && { name: `${name}.many`, text: many.text(given(many), POSTGRES), ...rows },
+    toValue: json && (jsonWriter(json) as ToValue),
+  };
+}
+
+function given({ columns }: ForMany): string {
+  const arrays = Object.values(columns).map((type, index) => `$${index + 1}::${type}[]`);
+  const names = Object.keys(columns).join(', ');
+  return `unnest(${arrays.join(', ')}) WITH ORDINALITY AS given(${names}, place)`;
+}
+
+/** The sets of parameters as `given` takes them: an array of each column's values. */
+export function byColumn(sets: readonly (readonly Parameter[])[]): Parameter[][] {
+  return sets[0]!.map((_none, column) => sets.map((set) => set[column]!));
+}

@@ -1,0 +1,83 @@
+import Sqlite, { type Database, type Options, type Statement } from 'better-sqlite3';
+
+const MEMORY_MAP_BYTES = 268_435_456;
+const SYNCHRONOUS_FULL = 2;
+/** While another process opens or recovers the database. Writers never wait in SQLite, but for their turn. */
+const OPENING_TIMEOUT_MS = 2_000;
+const MAX_PREPARED = 100;
+
+/** A connection that writes: an acknowledged write survives a power cut, for every commit is synced. */
+export function openForWriting(path: string): Database {
+  return makeDurable(new Sqlite(path, { timeout: OPENING_TIMEOUT_MS }));
+}
+
+/** A further connection to a database that another one has opened for writing. */
+export function openForReading(path: string): Database {
+  const database = new Sqlite(path, { fileMustExist: true });
+  database.pragma(`mmap_size = ${MEMORY_MAP_BYTES}`);
+  database.pragma('query_only = ON');
+  return database;
+}
+
+export function makeDurable(database: Database): Database {
+  database.pragma('journal_mode = WAL');
+  database.pragma('synchronous = FULL');
+  database.pragma('foreign_keys = ON');
+  database.pragma(`mmap_size = ${MEMORY_MAP_BYTES}`);
+  if (database.pragma('synchronous', { simple: true }) !== SYNCHRONOUS_FULL) {
+    throw new Error('SQLite does not sync its commits: PRAGMA synchronous=FULL is not in force');
+  }
+  database.pragma('busy_timeout = 0');
+  return database;
+}
+
+/**
+ * A connection of TypeORM, by its option `driver`. An INTEGER beyond 2^53 must not be rounded: it is read as
+ * a BigInt, any other as a Number, which is what TypeORM expects of generated ids and of its own tables.
+ */
+export class ExactDatabase extends Sqlite {
+  private readonly prepared = new Map<string, Statement>();
+
+  constructor(path: string, options?: Options) {
+    super(path, { ...options, timeout: OPENING_TIMEOUT_MS });
+    makeDurable(this);
+  }
+
+  /** Prepared once, whichever query runner asks. */
+  override prepare = ((source: string): Statement => {
+    let statement = this.prepared.get(source);
+    if (statement === undefined) {
+      statement = exactIntegers(super.prepare(source));
+      this.prepared.set(source, statement);
+      if (this.prepared.size > MAX_PREPARED) {
+        this.prepared.delete(this.prepared.keys().next().value!);
+      }
+    }
+    return statement;
+  }) as Database['prepare'];
+}
+
+function exactIntegers(statement: Statement): Statement {
+  statement.safeIntegers(true);
+  if (statement.reader) {
+    const all = statement.all.bind(statement);
+    statement.all = (...parameters) => {
+      const rows = all(...parameters) as Record<string, unknown>[];
+      for (const row of rows) for (const column in row) row[column] = narrow(row[column]);
+      return rows;
+    };
+  } else {
+    const run = statement.run.bind(statement);
+    statement.run = (...parameters) => {
+      const { changes, lastInsertRowid } = run(...parameters);
+      return { changes, lastInsertRowid: narrow(lastInsertRowid) as number | bigint };
+    };
+  }
+  return statement;
+}
+
+function narrow(value: unknown): unknown {
+  if (typeof value !== 'bigint') return value;
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : value;
+}

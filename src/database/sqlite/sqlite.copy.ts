@@ -1,0 +1,107 @@
+import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import Sqlite, { type Database } from 'better-sqlite3';
+
+const OWNER_ONLY = 0o600;
+/** Some 40 MB: the bar of progress moves. */
+const PAGES_AT_ONCE = 10_000;
+/** Who checkpoints or recovers the database is done with it soon. */
+const PATIENCE_MS = 5_000;
+/** What SQLite may have made beside a file. */
+const COMPANIONS = ['-journal', '-wal', '-shm'];
+
+export type Progress = (share: number) => void;
+
+/** What was to be a database is none, is broken, or is not one of this service. */
+export class NotADatabaseError extends Error {}
+
+/**
+ * Copies a database as it is at this moment into one file, for its owner alone, while others may write to
+ * it. The file is at `target` once it is whole and on the disk, and not before.
+ * @throws {NotADatabaseError}
+ */
+export async function copyDatabase(
+  source: string,
+  target: string,
+  progress: Progress = () => undefined,
+): Promise<void> {
+  const unfinished = `${target}.unfinished-${process.pid}`;
+  try {
+    closeSync(openSync(unfinished, 'wx', OWNER_ONLY));
+    await copy(source, unfinished, progress);
+    makeOneFile(unfinished, source);
+    sync(unfinished);
+    renameSync(unfinished, target);
+    sync(dirname(target));
+  } finally {
+    for (const suffix of ['', ...COMPANIONS]) rmSync(unfinished + suffix, { force: true });
+  }
+}
+
+async function copy(source: string, target: string, progress: Progress): Promise<void> {
+  const database = open(source);
+  try {
+    // One snapshot to the end: else each commit of somebody else would begin the copy anew.
+    database.exec('BEGIN; SELECT count(*) FROM sqlite_master');
+    await database.backup(target, {
+      progress: ({ totalPages, remainingPages }) => {
+        progress(totalPages === 0 ? 0 : 1 - remainingPages / totalPages);
+        return PAGES_AT_ONCE;
+      },
+    });
+  } catch (error) {
+    throw understood(error, source);
+  } finally {
+    database.close();
+  }
+}
+
+/** With nothing beside it that belongs to it, and no page that is broken. */
+function makeOneFile(path: string, source: string): void {
+  const database = open(path);
+  try {
+    database.pragma('journal_mode = DELETE');
+    const [first] = database.pragma('integrity_check(1)') as { integrity_check: string }[];
+    if (first?.integrity_check !== 'ok') {
+      throw new NotADatabaseError(`${source} is broken: ${first?.integrity_check}`);
+    }
+  } catch (error) {
+    throw understood(error, source);
+  } finally {
+    database.close();
+  }
+}
+
+function open(path: string): Database {
+  return new Sqlite(path, { fileMustExist: true, timeout: PATIENCE_MS });
+}
+
+function understood(error: unknown, path: string): unknown {
+  const { code } = error as { code?: string };
+  if (code === 'SQLITE_NOTADB') return new NotADatabaseError(`${path} is not an SQLite database`);
+  if (code?.startsWith('SQLITE_CORRUPT')) return new NotADatabaseError(`${path} is broken`);
+  return error;
+}
+
+/** The names of the migrations that made its schema. @throws {NotADatabaseError} */
+export function migrationsIn(path: string, table: string): string[] {
+  const database = open(path);
+  try {
+    const rows = database.prepare(`SELECT name FROM ${table} ORDER BY id`).all();
+    return (rows as { name: string }[]).map(({ name }) => name);
+  } catch {
+    throw new NotADatabaseError(`${path} is not a database of this service`);
+  } finally {
+    database.close();
+  }
+}
+
+/** A file, or what a directory says of its files, on the disk. */
+export function sync(path: string): void {
+  const descriptor = openSync(path, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,224 @@
+import type { OnApplicationShutdown } from '@nestjs/common';
+import type { Database, Statement as Prepared } from 'better-sqlite3';
+import { Turn } from '../../time/turn.js';
+import { Engine, type PoolState } from '../engine.js';
+import { isBusy, isOutage } from '../outage.js';
+import type { Parameter, Statement, Step, Work } from '../statement.js';
+import { assertOutsideTransaction } from '../transactions.js';
+import { openForWriting } from './sqlite.connection.js';
+import type { SqliteDataSource } from './sqlite.data-source.js';
+import type { SqliteFile } from './sqlite.file.js';
+import { SqliteReader } from './sqlite.reader.js';
+import { SqliteStatements } from './sqlite.statements.js';
+import { LOCK_DEADLINE_MS, LOCK_RETRY_MS } from './sqlite.writes.js';
+import type { WriteGate } from './write.gate.js';
+
+interface Unit {
+  work: () => Work<unknown>;
+  resolve: (result: unknown) => void;
+  reject: (error: unknown) => void;
+  /** When it stops waiting for the lock of another process. */
+  deadline: number;
+}
+
+/** What came of a unit, to be told once it is committed. */
+type Settle = () => void;
+
+interface Connections {
+  writer: Database;
+  statements: SqliteStatements;
+  reader: SqliteReader;
+}
+
+/**
+ * SQLite, on connections of its own: one for writes, one for reads.
+ *
+ * Group commit: the units of work of one turn of the event loop share a transaction, and so one sync of
+ * the disk, which is what a commit costs. Their callers hear of it after that commit. A unit that fails
+ * before it has written is left out; where one has written, all of it is undone and done again, with a
+ * savepoint for each unit.
+ */
+export class SqliteEngine extends Engine implements OnApplicationShutdown {
+  private readonly file: SqliteFile;
+  private readonly gate: WriteGate;
+  private readonly turn = new Turn<Unit>((units) => this.conclude(units));
+  private opened: Connections | undefined;
+  /** Whether the unit under way has changed anything. */
+  private hasWritten = false;
+  private waiting: Unit[] = [];
+  /** Whether what waits has its place in the row of writers. */
+  private isInRow = false;
+  private withSavepoints = false;
+
+  constructor({ file, writes }: SqliteDataSource) {
+    super();
+    this.file = file;
+    this.gate = writes.gate;
+    this.gate.onLeave(() => this.opened?.reader.endView());
+  }
+
+  query<Row>(statement: Statement<Row>, ...parameters: Parameter[]): Row[] {
+    return this.reader.of(statement).all(parameters) as Row[];
+  }
+
+  first<Row>(statement: Statement<Row>, ...parameters: Parameter[]): Row | undefined {
+    return this.reader.of(statement).get(parameters) as Row | undefined;
+  }
+
+  write<Result>(work: () => Work<Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      assertOutsideTransaction();
+      this.turn.add({ work, resolve: resolve as Unit['resolve'], reject, deadline: 0 });
+    });
+  }
+
+  observe<Row>(statement: Statement<Row>, ...parameters: Parameter[]): Promise<Row[]> {
+    return Promise.resolve().then(() => this.query(statement, ...parameters));
+  }
+
+  ping(): Promise<void> {
+    return Promise.resolve().then(() => {
+      this.file.assertOurs();
+      this.connections.writer.pragma('schema_version');
+    });
+  }
+
+  /** Of the writers, who take turns; a read waits for nobody. */
+  pool(): PoolState {
+    const { isTaken, waiting } = this.gate.state;
+    return { inUse: isTaken ? 1 : 0, idle: isTaken ? 0 : 1, waiting };
+  }
+
+  onApplicationShutdown(): void {
+    this.opened?.reader.close();
+    this.opened?.writer.close();
+  }
+
+  private conclude(units: Unit[]): void {
+    const deadline = performance.now() + LOCK_DEADLINE_MS;
+    for (const unit of units) unit.deadline = deadline;
+    this.waiting = this.waiting.length === 0 ? units : [...this.waiting, ...units];
+    if (this.isInRow) return;
+    this.isInRow = true;
+    if (this.gate.tryEnter()) this.commit();
+    else void this.gate.enter().then(this.commit);
+  }
+
+  /** Commits all that waits; whoever calls it has the gate. */
+  private readonly commit = (): void => {
+    try {
+      this.begin();
+    } catch (error) {
+      this.giveUpOrRetry(error);
+      return;
+    }
+    const units = this.waiting;
+    this.waiting = [];
+    const settled = this.complete(units);
+    if (settled === undefined) {
+      // All of it once more, waiting like the first time if another process comes between.
+      this.withSavepoints = true;
+      this.waiting = units;
+      this.commit();
+      return;
+    }
+    this.leave();
+    for (const settle of settled) settle();
+  };
+
+  private leave(): void {
+    this.withSavepoints = false;
+    this.isInRow = false;
+    this.gate.leave();
+  }
+
+  private giveUpOrRetry(error: unknown): void {
+    const now = performance.now();
+    const late = isBusy(error)
+      ? this.waiting.filter(({ deadline }) => deadline <= now)
+      : this.waiting;
+    this.waiting = this.waiting.filter((unit) => !late.includes(unit));
+    for (const unit of late) unit.reject(error);
+    if (this.waiting.length > 0) setTimeout(this.commit, LOCK_RETRY_MS);
+    else this.leave();
+  }
+
+  /** Fails at once where another process is writing: waiting here would hold up everyone. */
+  private begin(): void {
+    this.file.assertInPlace();
+    this.connections.writer.exec('BEGIN IMMEDIATE');
+  }
+
+  /** Runs the units in the open transaction and commits it; undefined where they have to be run again. */
+  private complete(units: readonly Unit[]): Settle[] | undefined {
+    const { writer } = this.connections;
+    try {
+      const settled: Settle[] = [];
+      for (const unit of units) {
+        const settle = this.attempt(unit, writer);
+        if (settle === undefined) {
+          writer.exec('ROLLBACK');
+          return undefined;
+        }
+        settled.push(settle);
+      }
+      writer.exec('COMMIT');
+      this.onCommit?.(units.length);
+      return settled;
+    } catch (error) {
+      if (writer.inTransaction) writer.exec('ROLLBACK');
+      return units.map(
+        ({ reject }) =>
+          () =>
+            reject(error),
+      );
+    }
+  }
+
+  /** @throws what ends the transaction of all; undefined where this unit has left something behind */
+  private attempt({ work, resolve, reject }: Unit, writer: Database): Settle | undefined {
+    this.hasWritten = false;
+    if (this.withSavepoints) writer.exec('SAVEPOINT unit');
+    try {
+      const result = this.drive(work());
+      return () => resolve(result);
+    } catch (error) {
+      if (isOutage(error) || !writer.inTransaction) throw error;
+      if (this.withSavepoints) writer.exec('ROLLBACK TO unit');
+      else if (this.hasWritten) return undefined;
+      return () => reject(error);
+    } finally {
+      if (this.withSavepoints && writer.inTransaction) writer.exec('RELEASE unit');
+    }
+  }
+
+  private drive(work: Work<unknown>): unknown {
+    const { statements } = this.connections;
+    let step = work.next();
+    while (!step.done) {
+      const { statement, parameters }: Step = step.value;
+      const prepared: Prepared = statements.of(statement);
+      const rows = prepared.all(parameters);
+      // One that fails leaves nothing behind.
+      if (!prepared.readonly) this.hasWritten = true;
+      step = work.next(rows);
+    }
+    return step.value;
+  }
+
+  private get reader(): SqliteReader {
+    if (this.file.isOverwritten) this.file.assertInPlace();
+    return this.connections.reader;
+  }
+
+  /** Opened when they are first needed: whoever only describes the service needs no database. */
+  private get connections(): Connections {
+    return (this.opened ??= this.open());
+  }
+
+  private open(): Connections {
+    const { path } = this.file;
+    const writer = openForWriting(path);
+    return { writer, statements: new SqliteStatements(writer), reader: new SqliteReader(path) };
+  }
+}

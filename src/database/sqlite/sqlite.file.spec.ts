@@ -1,0 +1,35 @@
+import { execFileSync } from 'node:child_process';
+import fs, { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { SqliteFile } from './sqlite.file.js';
+
+describe(SqliteFile.name, () => {
+  let directory: string;
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'petstore-file-'));
+  });
+  afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+  it('makes the directory and the file for their owner alone, below a relative path too', () => {
+    const path = relative('', join(directory, 'data', 'petstore.db'));
+    new SqliteFile(path).keepToOwner();
+    expect(statSync(join(directory, 'data')).mode & 0o777).toBe(0o700);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  it('takes from others what they could read', () => {
+    const path = join(directory, 'petstore.db');
+    execFileSync('sh', ['-c', 'umask 000; : > "$1"; : > "$1-wal"', 'sh', path]);
+    new SqliteFile(path).keepToOwner();
+    expect(statSync(path).mode & 0o077).toBe(0);
+    expect(statSync(`${path}-wal`).mode & 0o077).toBe(0);
+  });
+
+  it('asks for no directory relative to a working directory that may be gone', () => {
+    const mkdir = jest.spyOn(fs, 'mkdirSync');
+    new SqliteFile(relative('', join(directory, 'petstore.db'))).keepToOwner();
+    expect(mkdir.mock.calls.map(([path]) => path)).toEqual([directory]);
+    mkdir.mockRestore();
+  });
+});

@@ -1,0 +1,111 @@
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+
+const OWNER_ONLY = 0o600;
+const OTHERS = 0o077;
+const STAMP_OFFSET = 60;
+/** Beside the database itself; SQLite gives a file that it makes the mode of the database. */
+const SUFFIXES = ['', '-wal', '-shm'];
+
+/**
+ * The file of a database, as it was opened. A file that is moved or removed stays open and takes writes,
+ * which whoever opens the path next will not find: SQLite itself notices only without a WAL.
+ */
+export class SqliteFile {
+  private identity: string | undefined;
+  private descriptor: number | undefined;
+  private stamp: string | undefined;
+  private overwritten = false;
+
+  /** @param path `:memory:` leads to no file, now as ever */
+  constructor(readonly path: string) {}
+
+  /** Makes what is not there, for this user alone, and takes from all others what they can read. */
+  keepToOwner(): void {
+    if (this.path === ':memory:') return;
+    // Absolute: Node never ends making a relative directory in a working directory that was removed.
+    mkdirSync(dirname(resolve(this.path)), { recursive: true, mode: 0o700 });
+    if (!existsSync(this.path)) closeSync(openSync(this.path, 'a', OWNER_ONLY));
+    for (const suffix of SUFFIXES) closeToOthers(this.path + suffix);
+  }
+
+  /** From now on the path has to lead to the file that it leads to now. */
+  opened(): void {
+    this.identity = identityOf(this.path);
+    if (this.identity === undefined) return;
+    // Open as long as the connections are: to close it would give up this process' locks on the file.
+    this.descriptor = openSync(this.path, 'r');
+    this.stamp = stampIn(this.descriptor);
+  }
+
+  closed(): void {
+    if (this.descriptor !== undefined) closeSync(this.descriptor);
+    this.descriptor = undefined;
+  }
+
+  /** Whether its bytes are another's: nothing that is open on it can be trusted any more. */
+  get isOverwritten(): boolean {
+    return this.overwritten;
+  }
+
+  /**
+   * For a server, whose stamp the file has: see `SqliteClaim`.
+   * @throws {DatabaseOverwritten} where it has another one, now and ever after
+   */
+  assertOurs(): void {
+    this.overwritten ||= this.descriptor !== undefined && stampIn(this.descriptor) !== this.stamp;
+    this.assertInPlace();
+  }
+
+  /** @throws {DatabaseMoved} where the path no longer leads to the file that is open */
+  assertInPlace(): void {
+    if (this.overwritten) throw new DatabaseOverwritten();
+    if (identityOf(this.path) !== this.identity) throw new DatabaseMoved();
+  }
+}
+
+class DatabaseMoved extends Error {
+  /** What SQLite calls it. */
+  readonly code = 'SQLITE_READONLY_DBMOVED';
+
+  constructor() {
+    super('The database file was moved, removed or replaced: put it back, or restart the server');
+  }
+}
+
+class DatabaseOverwritten extends Error {
+  readonly code = 'SQLITE_NOTADB';
+
+  constructor() {
+    super(
+      'The database file was overwritten while it was open: stop the server, restore the file from a ' +
+        'backup and remove those ending in -wal and -shm, then start again',
+    );
+  }
+}
+
+/** The number that SQLite keeps for applications in the header of a database (`PRAGMA user_version`). */
+function stampIn(descriptor: number): string {
+  const bytes = Buffer.alloc(4);
+  readSync(descriptor, bytes, 0, bytes.length, STAMP_OFFSET);
+  return bytes.toString('hex');
+}
+
+function identityOf(path: string): string | undefined {
+  try {
+    const { dev, ino } = statSync(path);
+    return `${dev}/${ino}`;
+  } catch {
+    return undefined;
+  }
+}
+
+function closeToOthers(path: string): void {
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode;
+  if (mode === undefined || (mode & OTHERS) === 0) return;
+  try {
+    chmodSync(path, OWNER_ONLY);
+  } catch {
+    // Another's file, or a file system without modes: what it is to others is not ours to say.
+  }
+}

@@ -1,0 +1,129 @@
+import {
+  applyDecorators,
+  type CanActivate,
+  type ExecutionContext,
+  Injectable,
+  SetMetadata,
+} from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { ApiExtension, ApiOperation, ApiResponse } from '@nestjs/swagger';
+import { Clock } from '../time/clock.js';
+import { Config } from '../config/config.js';
+import { errors } from '../errors/errors.js';
+import { ApiErrors } from '../errors/api-errors.decorator.js';
+import { ErrorBody } from '../errors/error.dto.js';
+import { PublicAddress } from '../http/public-address.js';
+import { type Handler, PerOperation } from '../http/per-operation.js';
+import { replyOf } from '../http/request-context.js';
+import type { CounterMetric } from '../telemetry/instruments.js';
+import { Metrics } from '../telemetry/metrics.js';
+
+/** How an operation is retired. */
+export interface Deprecation {
+  /** Since when it should not be used any more. */
+  since: Date;
+  /** From when on it answers 410. */
+  sunset: Date;
+  /** The path of its replacement, relative to the base address, and how to use it. */
+  successor: { path: string; hint: string };
+}
+
+const DEPRECATION = 'petstore:deprecation';
+const DAY_MS = 86_400_000;
+
+/**
+ * Retires an operation, all of it: the document marks it, every response of it carries `Deprecation`
+ * (RFC 9745), `Sunset` (RFC 8594) and `Link`, and from its sunset on it answers 410.
+ */
+export function Deprecated(deprecation: Deprecation): MethodDecorator {
+  const { since, sunset, successor } = deprecation;
+  return applyDecorators(
+    SetMetadata(DEPRECATION, deprecation),
+    // Undefined leaves the summary of `@ApiOperation()` as it is; left out, it would be emptied.
+    ApiOperation({ summary: undefined, deprecated: true }),
+    ApiExtension('x-deprecated-since', isoDay(since)),
+    ApiExtension('x-sunset', isoDay(sunset)),
+    ApiExtension('x-replaced-by', `${successor.path} ${successor.hint}`),
+    ApiErrors('operation_removed'),
+    ApiResponse({
+      status: 410,
+      description: `The operation was removed on ${isoDay(sunset)}.`,
+      type: ErrorBody,
+    }),
+  );
+}
+
+function isoDay(date: Date): string {
+  return date.toISOString().slice(0, 10);
+}
+
+/** First in the order of judgement: a refusal of a deprecated operation says so as well. */
+@Injectable()
+export class DeprecationGuard implements CanActivate {
+  private readonly headers: PerOperation<Record<string, string> | undefined>;
+  private readonly calls: CounterMetric;
+
+  constructor(
+    reflector: Reflector,
+    private readonly address: PublicAddress,
+    metrics: Metrics,
+  ) {
+    this.calls = metrics.counter({
+      name: 'deprecated_calls_total',
+      help: 'Calls of operations that are to be removed, by operation.',
+      labels: ['operation'],
+    });
+    this.headers = new PerOperation((_controller, handler) => {
+      const deprecation = deprecationOf(reflector, handler);
+      return deprecation && this.headersOf(deprecation);
+    });
+  }
+
+  canActivate(context: ExecutionContext): boolean {
+    const headers = this.headers.of(context);
+    if (headers === undefined) return true;
+    replyOf(context).headers(headers);
+    this.calls.of(context.getHandler().name).add();
+    return true;
+  }
+
+  private headersOf({ since, sunset, successor }: Deprecation): Record<string, string> {
+    return {
+      deprecation: `@${since.getTime() / 1000}`,
+      sunset: sunset.toUTCString(),
+      link:
+        `<${this.address.baseUrl}${successor.path}>; rel="successor-version", ` +
+        `<${this.address.docsUrl}>; rel="deprecation"; type="text/html"`,
+    };
+  }
+}
+
+/** Last but the body: the operation is gone, for those who may know. */
+@Injectable()
+export class SunsetGuard implements CanActivate {
+  private readonly extensionMs: number;
+  private readonly deprecation: PerOperation<Deprecation | undefined>;
+
+  constructor(
+    private readonly clock: Clock,
+    reflector: Reflector,
+    config: Config,
+  ) {
+    this.deprecation = new PerOperation((_controller, handler) =>
+      deprecationOf(reflector, handler),
+    );
+    this.extensionMs = config.sunsetExtensionDays * DAY_MS;
+  }
+
+  canActivate(context: ExecutionContext): boolean {
+    const deprecation = this.deprecation.of(context);
+    if (deprecation === undefined) return true;
+    if (this.clock.now() < deprecation.sunset.getTime() + this.extensionMs) return true;
+    const { path, hint } = deprecation.successor;
+    throw errors.operation_removed(`The operation was removed; use GET ${path} ${hint}`);
+  }
+}
+
+function deprecationOf(reflector: Reflector, handler: Handler): Deprecation | undefined {
+  return reflector.get<Deprecation | undefined>(DEPRECATION, handler);
+}

@@ -1,0 +1,51 @@
+import type { INestApplication } from '@nestjs/common';
+import { FallbackController } from '../http/fallback.controller.js';
+import { type Operation, operationsOf } from '../http/operations.js';
+import { isPublic } from '../http/public.decorator.js';
+import { REQUIRED_SCOPES } from '../keys/scope.guard.js';
+import { Scopes } from '../keys/scopes.js';
+import { ExtensionError } from './check.js';
+
+/** @throws {ExtensionError} naming each operation that cannot be served as it is declared */
+export function checkOperations(app: INestApplication): void {
+  const operations = operationsOf(app).filter(
+    ({ controller }) => controller !== FallbackController,
+  );
+  const scopes = app.get(Scopes);
+  const faults = [
+    ...declaredTwice(operations),
+    ...operations.flatMap((operation) => faultsOfScopes(operation, scopes)),
+  ];
+  if (faults.length > 0) throw new ExtensionError(faults.join('; '));
+}
+
+/**
+ * One path may give its parameters other names than another; it is the same for all that. So it is where only
+ * one is public: Nest would serve both outside `/v1`.
+ */
+function declaredTwice(operations: readonly Operation[]): string[] {
+  const first = new Map<string, string>();
+  return operations.flatMap(({ controller, method, paths, name }) =>
+    paths.flatMap((path) => {
+      const full = isPublic(controller) ? path : `/v1${path}`;
+      const key = `${method} ${path.replace(/:\w+/g, ':').replace(/\*\w+/g, '*')}`;
+      const other = first.get(key);
+      first.set(key, name);
+      return other === undefined
+        ? []
+        : [`The operation ${method} ${full} is declared twice: by ${other} and by ${name}`];
+    }),
+  );
+}
+
+function faultsOfScopes({ controller, handler, name }: Operation, scopes: Scopes): string[] {
+  if (isPublic(controller)) return [];
+  const required = (Reflect.getMetadata(REQUIRED_SCOPES, handler) ??
+    Reflect.getMetadata(REQUIRED_SCOPES, controller)) as readonly string[] | undefined;
+  if (required === undefined) {
+    return [`${name} says neither @RequireScope(...) nor @AnyScope()`];
+  }
+  return required
+    .filter((scope) => !scopes.has(scope))
+    .map((scope) => `${name} requires the scope ${scope}, which nobody declares`);
+}

@@ -1,0 +1,75 @@
+import { Transform } from 'class-transformer';
+import { IsBoolean, IsInt, IsOptional, IsString, IsUrl, Max, Min } from 'class-validator';
+import { loadConfig } from '../config/config.js';
+import { assertSettingsRead, readSettings, settingsOf } from './settings.js';
+
+class OrderSettings {
+  @IsInt()
+  @Min(1)
+  @Max(100)
+  maxOpenOrders = 5;
+
+  @IsBoolean()
+  ORDERS_STRICT = false;
+
+  @IsUrl({ require_tld: false })
+  ordersUrl!: string;
+
+  @IsOptional()
+  @IsString({ each: true })
+  @Transform(({ value }) => (value as string).split(','))
+  orderKinds?: string[];
+}
+class ToysModule {}
+const extensions = [{ name: 'orders', module: ToysModule, settings: OrderSettings }];
+const ORDERS_URL = 'http://orders.local/x';
+
+describe(readSettings.name, () => {
+  const read = (environment: Record<string, string>) => readSettings(OrderSettings, environment);
+
+  it('fills members from the variables of their names, and keeps what is unset', () => {
+    const { settings, faults } = read({ ORDERS_URL, MAX_OPEN_ORDERS: ' ' });
+    expect(faults).toEqual([]);
+    expect(settings).toBeInstanceOf(OrderSettings);
+    expect(settings).toMatchObject({
+      maxOpenOrders: 5,
+      ORDERS_STRICT: false,
+      ordersUrl: ORDERS_URL,
+    });
+    const all = { ORDERS_URL, MAX_OPEN_ORDERS: '7', ORDERS_STRICT: 'true', ORDER_KINDS: 'a,b' };
+    expect(read(all).settings).toEqual({
+      maxOpenOrders: 7,
+      ORDERS_STRICT: true,
+      ordersUrl: ORDERS_URL,
+      orderKinds: ['a', 'b'],
+    });
+  });
+
+  it('says each fault by its variable', () => {
+    expect(read({ MAX_OPEN_ORDERS: '7.5', ORDERS_STRICT: 'yes' }).faults).toEqual([
+      'MAX_OPEN_ORDERS must be an integer number',
+      'ORDERS_STRICT must be a boolean value',
+      'ORDERS_URL must be a URL address',
+    ]);
+    expect(read({ ORDERS_URL, MAX_OPEN_ORDERS: 'many' }).faults).toHaveLength(3);
+  });
+});
+
+describe(assertSettingsRead.name, () => {
+  it('stops where settings were not read', () => {
+    expect(() => assertSettingsRead(extensions, [])).toThrow('extension orders were not read');
+    expect(() => assertSettingsRead(extensions, [new OrderSettings()])).not.toThrow();
+  });
+});
+
+describe(settingsOf.name, () => {
+  it('has their faults told at once with ours', () => {
+    const load = () => loadConfig({ PORT: 'x', MAX_OPEN_ORDERS: '0' }, settingsOf(extensions));
+    expect(load).toThrow(
+      /PORT must be .*\n.*MAX_OPEN_ORDERS must not be less than 1\n.*ORDERS_URL must be a URL/,
+    );
+    expect(loadConfig({ ORDERS_URL }, settingsOf(extensions)).settings).toEqual([
+      expect.any(OrderSettings),
+    ]);
+  });
+});

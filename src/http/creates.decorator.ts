@@ -1,0 +1,79 @@
+import {
+  applyDecorators,
+  type CallHandler,
+  type ExecutionContext,
+  Injectable,
+  type NestInterceptor,
+  SetMetadata,
+  type Type,
+} from '@nestjs/common';
+import { INTERCEPTORS_METADATA } from '@nestjs/common/internal';
+import { ApiCreatedResponse } from '@nestjs/swagger';
+import { map, type Observable } from 'rxjs';
+import { PublicAddress } from './public-address.js';
+import { READS_NO_BODY, replyOf } from './request-context.js';
+
+const AT = 'petstore:created-at';
+
+export interface Creation {
+  /** Where it is found, relative to the base address: `/store/orders/:id`, with members of the answer. */
+  at: string;
+  description?: string;
+}
+
+/** The operation creates what it returns: a 201 with its absolute `Location`, which the document describes. */
+export function Creates(type: Type, { at, description = '' }: Creation): MethodDecorator {
+  return applyDecorators(
+    atTheOutermost(LocationInterceptor),
+    SetMetadata(AT, at),
+    ApiCreatedResponse({
+      description,
+      type,
+      headers: {
+        Location: {
+          description: 'The address of what was created.',
+          required: true,
+          schema: { type: 'string', format: 'uri' },
+        },
+      },
+    }),
+  );
+}
+
+/**
+ * An interceptor of the class, before those of its own decorators, which are evaluated later: it sees what the
+ * others have made of an answer. It has to leave the handlers alone that are not its own.
+ */
+export function atTheOutermost(
+  interceptor: Type<NestInterceptor>,
+  after?: Type<NestInterceptor>,
+): MethodDecorator {
+  return (target) => {
+    const controller = target.constructor;
+    const all = (Reflect.getMetadata(INTERCEPTORS_METADATA, controller) ?? []) as unknown[];
+    if (all.includes(interceptor)) return;
+    const start = all.indexOf(after) + 1;
+    const placed = [...all.slice(0, start), interceptor, ...all.slice(start)];
+    Reflect.defineMetadata(INTERCEPTORS_METADATA, placed, controller);
+  };
+}
+
+@Injectable()
+export class LocationInterceptor implements NestInterceptor {
+  constructor(private readonly address: PublicAddress) {}
+
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const at = Reflect.getMetadata(AT, context.getHandler()) as string | undefined;
+    if (at === undefined) return next.handle();
+    return next.handle().pipe(
+      map((answer: Record<string, unknown>) => {
+        const path = at.replace(/:(\w+)/g, (_parameter, name: string) =>
+          encodeURIComponent(String(answer[name])),
+        );
+        replyOf(context).header('location', this.address.baseUrl + path);
+        return answer;
+      }),
+    );
+  }
+}
+Reflect.defineMetadata(READS_NO_BODY, true, LocationInterceptor);

@@ -1,0 +1,36 @@
+import type { HttpException } from '@nestjs/common';
+import { ApiError } from '../errors/api-error.js';
+import { errors, generalCode, OUTAGE_RETRY_AFTER } from '../errors/errors.js';
+
+/** What a status needs, where who threw it does not say more. `Allow` comes from the routes. */
+const HEADERS: Record<number, Record<string, string>> = {
+  401: { 'WWW-Authenticate': 'Bearer realm="pet-store"' },
+  429: { 'Retry-After': '1' },
+  503: { 'Retry-After': OUTAGE_RETRY_AFTER },
+};
+
+/** Nest's exception with the status and the message that it was given; those of a 500 are for the log. */
+export function toApiError(exception: HttpException): ApiError {
+  const status = exception.getStatus();
+  if (status === 500 || !(status >= 200 && status <= 599)) {
+    return errors.internal_error('The service failed to answer this request', { cause: exception });
+  }
+  const response = exception.getResponse();
+  const given: { code?: unknown; message?: unknown } =
+    typeof response === 'string' ? { message: response } : response;
+  const code = isText(given.code) ? given.code : generalCode(status);
+  return new ApiError({ code, status }, messageOf(given.message, exception), {
+    headers: HEADERS[status] ?? {},
+    cause: exception,
+  });
+}
+
+/** A pipe's exception has a list of them. */
+function messageOf(message: unknown, exception: HttpException): string {
+  if (Array.isArray(message)) return message.map(String).join('; ');
+  return isText(message) ? message : exception.message;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}

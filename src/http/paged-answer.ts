@@ -1,0 +1,22 @@
+/** A page of a list: it is sent as an array, and `Link` (RFC 8288) holds the address of the next one. */
+export abstract class PagedAnswer {
+  abstract readonly items: readonly unknown[];
+  /** What the next page is asked for with, as the parameter `cursor`; undefined on the last one. */
+  abstract readonly next: { toString(): string } | undefined;
+}
+
+/** The address that was asked for, with `cursor` for its own, and the limit written out. */
+export function nextPageUrl(
+  pathUrl: string,
+  query: Readonly<Record<string, unknown>>,
+  { items, next }: PagedAnswer,
+): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (name === 'cursor' || name === 'limit') continue;
+    for (const each of [value].flat()) parameters.append(name, String(each));
+  }
+  parameters.set('limit', String(items.length));
+  parameters.set('cursor', String(next));
+  return `${pathUrl}?${parameters.toString()}`;
+}

@@ -1,0 +1,83 @@
+import { IncomingMessage, type Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { Inlet } from './inlet.js';
+import type { ApiReply } from './request-context.js';
+
+/**
+ * One exchange at a time on a connection. Node begins every request that it reads, 64 KiB hold two
+ * thousand of them, and what each costs is not given back before the client takes its answer.
+ *
+ * Whose requests come one by one is read by Node itself, and pays nothing for it. The first request that
+ * comes before its turn is not begun: Node gives its connection up, as for a change of protocol, and from
+ * then on reads it through an `Inlet`.
+ */
+export interface ClientSocket extends Socket {
+  /** The reply to the latest request that was begun on the connection, until both have come to their ends. */
+  [LATEST]?: ApiReply;
+}
+export const LATEST = Symbol('latest reply');
+
+/** Connections that Node has given up, of which an answer is still to be taken. */
+const waiting = new WeakMap<Server, Set<Socket>>();
+
+export class PipelinedMessage extends IncomingMessage {
+  private comesEarly = false;
+
+  /** Whether Node is to give up the connection instead of beginning the request. */
+  get upgrade(): boolean {
+    return this.comesEarly || this.method === 'CONNECT';
+  }
+
+  /** Node sets it before it begins the request: null when it is made, then whether one was offered. */
+  set upgrade(offered: boolean | null) {
+    if (offered === null || this.comesEarly) return;
+    const socket: ClientSocket = this.socket;
+    const latest = socket[LATEST];
+    if (socket.writable && (latest === undefined || latest.raw.closed)) return;
+    this.comesEarly = true;
+    socket.pause();
+  }
+}
+
+/** Has requests that came before their turn wait for it. */
+export function takeTurns(server: Server): void {
+  const connections = new Set<Socket>();
+  waiting.set(server, connections);
+  server.on('upgrade', (message, socket: ClientSocket, rest: Buffer) => {
+    const earlier = socket[LATEST]?.raw;
+    const onDrain = (): unknown => earlier?.emit('drain');
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
+    // Node has let go of all of it, and the earlier answer is still under way.
+    socket.on('error', () => socket.destroy());
+    socket.on('drain', onDrain);
+    socket.on('timeout', () => server.emit('timeout', socket));
+    // Ends the read that it takes to be under way: it begins the next where there is room.
+    socket.push('');
+    if (rest.length > 0) socket.unshift(rest);
+    socket.unshift(headOf(message));
+    const goOn = (): void => {
+      connections.delete(socket);
+      socket.off('drain', onDrain);
+      // Nothing is carried out behind an answer that closes the connection (RFC 9112 section 9.6).
+      if (socket.writable) server.emit('connection', new Inlet(socket));
+    };
+    if (earlier === undefined || earlier.closed) goOn();
+    else earlier.once('close', goOn);
+  });
+}
+
+/** `server.closeAllConnections()`, and those that it does not know of. */
+export function closeAllConnections(server: Server): void {
+  server.closeAllConnections();
+  for (const socket of waiting.get(server) ?? []) socket.destroy();
+}
+
+/** The head as it was sent, but for white space that means nothing. */
+function headOf({ method, url, httpVersion, rawHeaders }: IncomingMessage): Buffer {
+  let head = `${method} ${url} HTTP/${httpVersion}\r\n`;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    head += `${rawHeaders[index]}: ${rawHeaders[index + 1]}\r\n`;
+  }
+  return Buffer.from(`${head}\r\n`, 'latin1');
+}

@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ApiError } from '../errors/api-error.js';
+import { errors } from '../errors/errors.js';
+import type { ApiReply, ApiRequest, UnreadBody } from './request-context.js';
+import { undecodable } from './message.guard.js';
+import { isApiTarget } from './target.js';
+
+/** What it takes to refuse a request that reaches no route. */
+export interface Judge {
+  /** Who are you, how much may you: sets the headers. @throws {ApiError} 401 or 429 */
+  judge(request: ApiRequest, reply: ApiReply): Promise<void>;
+  sendError(error: unknown, request: ApiRequest, reply: ApiReply): void;
+}
+
+/** Refuses what no route answers. Whoever asks below `/v1` is judged first, as everywhere there. */
+export async function refuseUnrouted(
+  application: Judge,
+  error: unknown,
+  request: ApiRequest,
+  reply: ApiReply,
+): Promise<void> {
+  try {
+    if (isApiTarget(request.url)) await application.judge(request, reply);
+    if (request.originalUrl !== request.url) throw undecodable();
+    throw error;
+  } catch (refusal) {
+    application.sendError(refusal, request, reply);
+  }
+}
+
+/**
+ * Node could not read the message, or it did not arrive in time.
+ * @param reply to the latest request that arrived on the connection
+ */
+export function answerBroken(
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+  reply: ApiReply | undefined,
+): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const refusal = toRefusal(error);
+  // What broke is the next request, or the remains of one that was answered without waiting for them.
+  const conclude = (): void => {
+    if (reply === undefined || reply.request.raw.complete) writeError(socket, refusal);
+    else socket.destroySoon();
+  };
+  if (reply === undefined || reply.raw.writableFinished) {
+    conclude();
+  } else if (reply.sent || reply.request.raw.complete) {
+    reply.raw.once('finish', conclude);
+  } else {
+    // The body is what broke: whoever comes to read it is told, unless the request is refused before.
+    const body: UnreadBody = reply.request.raw;
+    reply.header('connection', 'close');
+    reply.raw.once('finish', () => socket.destroySoon());
+    body.failure = refusal;
+    body.fail?.(refusal);
+  }
+}
+
+function toRefusal(error: NodeJS.ErrnoException): ApiError {
+  const cause = { cause: error };
+  switch (error.code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return errors.request_timeout('The request did not arrive in time', cause);
+    case 'HPE_HEADER_OVERFLOW':
+      return errors.header_fields_too_large('The header fields are too large', cause);
+    default:
+      return errors.malformed_request('The request is not well-formed HTTP', cause);
+  }
+}
+
+/** For a message of which there is no request, and so no reply to send. */
+export function writeError(socket: Socket, error: ApiError): void {
+  const body = error.toBody();
+  socket.end(
+    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n` +
+      'Content-Type: application/json; charset=utf-8\r\n' +
+      `Content-Length: ${Buffer.byteLength(body)}\r\n` +
+      `X-Request-Id: ${randomUUID()}\r\n` +
+      'X-Content-Type-Options: nosniff\r\n' +
+      `Date: ${new Date().toUTCString()}\r\n` +
+      `Connection: close\r\n\r\n${body}`,
+    () => socket.destroySoon(),
+  );
+}

@@ -1,0 +1,64 @@
+import {
+  applyDecorators,
+  type CallHandler,
+  type ExecutionContext,
+  Injectable,
+  type NestInterceptor,
+  SetMetadata,
+} from '@nestjs/common';
+import { from, lastValueFrom, type Observable } from 'rxjs';
+import { atTheOutermost, LocationInterceptor } from '../http/creates.decorator.js';
+import { stringifyJson } from '../http/json-text.js';
+import { type ApiReply, READS_NO_BODY, replyOf } from '../http/request-context.js';
+import { parseJson } from '../input/json.js';
+import {
+  ApiIdempotent,
+  type IdempotentRequest,
+  idempotentRequestOf,
+} from './idempotent-request.js';
+import { IdempotencyService } from './idempotency.service.js';
+
+const IDEMPOTENT = 'petstore:idempotent';
+
+/**
+ * Has the operation take an `Idempotency-Key`. With one, everything that the handler does through TypeORM is one
+ * transaction, and the answer is remembered in it: both are there, or neither. A repeat gets the same answer,
+ * and does not reach the handler.
+ */
+export function Idempotent(): MethodDecorator {
+  return applyDecorators(
+    SetMetadata(IDEMPOTENT, true),
+    ApiIdempotent(),
+    // What other interceptors make of an answer is remembered, not what they were given.
+    atTheOutermost(IdempotencyInterceptor, LocationInterceptor),
+  );
+}
+
+@Injectable()
+export class IdempotencyInterceptor implements NestInterceptor {
+  constructor(private readonly idempotency: IdempotencyService) {}
+
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    if (!Reflect.hasMetadata(IDEMPOTENT, context.getHandler())) return next.handle();
+    const request = idempotentRequestOf(context);
+    if (request === undefined) return next.handle();
+    return from(this.answer(request, replyOf(context), next));
+  }
+
+  private async answer(
+    request: IdempotentRequest,
+    reply: ApiReply,
+    next: CallHandler,
+  ): Promise<unknown> {
+    const { answer, replayed } = await this.idempotency.transact(request, async () => {
+      const value = await lastValueFrom<unknown, undefined>(next.handle(), {
+        defaultValue: undefined,
+      });
+      return { answer: value === undefined ? '' : stringifyJson(value), location: '' };
+    });
+    if (replayed) reply.header('idempotent-replayed', 'true');
+    // Read again, the first time as well: it is the same, whoever looks at it on its way out.
+    return answer === '' ? undefined : parseJson(answer, Infinity);
+  }
+}
+Reflect.defineMetadata(READS_NO_BODY, true, IdempotencyInterceptor);

@@ -1,0 +1,16 @@
+import type { Type } from '@nestjs/common';
+import { ApiOkResponse } from '@nestjs/swagger';
+
+/** Documents an operation that returns a `Page` of `type`. */
+export function ApiPage(type: Type, description = 'A page of the list.'): MethodDecorator {
+  return ApiOkResponse({
+    description,
+    type: [type],
+    headers: {
+      Link: {
+        description: 'Where more follow: the address of the next page (RFC 8288).',
+        schema: { type: 'string' },
+      },
+    },
+  });
+}

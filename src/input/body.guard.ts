@@ -1,0 +1,97 @@
+import { type CanActivate, type ExecutionContext, Injectable, type Type } from '@nestjs/common';
+import {
+  GUARDS_METADATA,
+  INTERCEPTORS_METADATA,
+  PIPES_METADATA,
+  RouteParamtypes,
+} from '@nestjs/common/internal';
+import { FallbackController } from '../http/fallback.controller.js';
+import { type Handler, PerOperation } from '../http/per-operation.js';
+import {
+  type ApiRequest,
+  READS_NO_BODY,
+  requestOf,
+  type UnreadBody,
+} from '../http/request-context.js';
+import { judgeBodyHeaders, parseBody, readBody } from './body-reader.js';
+import { dtoOf } from './dto.js';
+import { parametersOf } from './operation-input.js';
+import { invalidRequest, reservedNames, shown } from './validation.js';
+
+/** Nest takes no body of these. */
+const BODILESS = new Set(['GET', 'HEAD']);
+/** Of these a body that is declared must be sent. */
+const BODY_METHODS = new Set(['POST', 'PUT', 'PATCH']);
+
+interface Wish {
+  /** Whether the operation has a parameter for it. */
+  isDeclared: boolean;
+  /** Whether all of it goes into a DTO, which knows its members. */
+  isJudgedLater: boolean;
+}
+
+/**
+ * The last of the judges, and the first that lets a byte of the body in: it reads and parses it, as a
+ * body parser does elsewhere, and behind it `request.body` is what everybody expects. An operation that
+ * takes no body ignores one.
+ */
+@Injectable()
+export class BodyGuard implements CanActivate {
+  private readonly wishes = new PerOperation(wishOf);
+
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+    const wish = this.wishes.of(context);
+    if (wish === undefined) return true;
+    const request = requestOf(context);
+    if (BODILESS.has(request.method)) return true;
+    const isRequired = wish.isDeclared && BODY_METHODS.has(request.method);
+    if (!isRequired && !isSent(request.raw)) return true;
+    return read(request, wish.isJudgedLater);
+  }
+}
+
+async function read(request: ApiRequest, isJudgedLater: boolean): Promise<true> {
+  const message: UnreadBody = request.raw;
+  judgeBodyHeaders(message);
+  const bytes = await readBody(message);
+  message.bytes = bytes;
+  const body = parseBody(bytes);
+  const reserved = isJudgedLater ? [] : reservedNames(body);
+  if (reserved.length > 0) {
+    throw invalidRequest(reserved.map((name) => `${shown(name)} is not a known member`));
+  }
+  request.body = body;
+  return true;
+}
+
+function isSent({ headers }: UnreadBody): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+function wishOf(controller: Type, handler: Handler): Wish | undefined {
+  // Who asks for what is not there is told so, whatever was sent with it.
+  if (controller === FallbackController) return undefined;
+  const parameters = parametersOf(controller, handler);
+  const bodies = parameters.filter(({ from }) => from === RouteParamtypes.BODY);
+  if (bodies.length > 0) {
+    const isJudgedLater = bodies.every(
+      ({ name, metatype }) => name === undefined && dtoOf(metatype) !== undefined,
+    );
+    return { isDeclared: true, isJudgedLater };
+  }
+  const mayLook =
+    parameters.some(({ from, factory }) =>
+      from === undefined ? readsBody(factory) : from === RouteParamtypes.REQUEST,
+    ) || [controller, handler].some(hasJudgesOfItsOwn);
+  return mayLook ? { isDeclared: false, isJudgedLater: false } : undefined;
+}
+
+function readsBody(judge: unknown): boolean {
+  return Reflect.getMetadata(READS_NO_BODY, judge as object) !== true;
+}
+
+function hasJudgesOfItsOwn(target: object): boolean {
+  return [GUARDS_METADATA, INTERCEPTORS_METADATA, PIPES_METADATA].some((key) =>
+    ((Reflect.getMetadata(key, target) ?? []) as unknown[]).some(readsBody),
+  );
+}

@@ -1,0 +1,126 @@
+import type { Type } from '@nestjs/common';
+import { plainToInstance } from 'class-transformer';
+import {
+  getMetadataStorage,
+  type ValidationArguments,
+  type ValidatorConstraintInterface,
+} from 'class-validator';
+
+type Members = Readonly<Record<string, unknown>>;
+type RuleMetadata = ReturnType<
+  ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']
+>[number];
+type Test = (instance: Members) => boolean;
+
+/** A class whose rules say what a caller may send. */
+export interface Dto {
+  /** What has a rule: nothing else can be set. */
+  names: ReadonlySet<string>;
+  /** Of those, what takes a list. */
+  lists: ReadonlySet<string>;
+  make(members: Members): object;
+  /** Whether an instance keeps every rule; undefined where only class-validator can tell. */
+  holds: Test | undefined;
+}
+
+const MADE_BY = 'petstore:made-by';
+
+/**
+ * Has a DTO made of what was sent by `make`: where class-transformer would cost more than the rest of
+ * the request does.
+ */
+export function MadeBy(make: (members: Members) => object) {
+  return (type: Type<object>): void => Reflect.defineMetadata(MADE_BY, make, type);
+}
+
+const dtos = new WeakMap<Type, Dto | { names?: undefined }>();
+
+/** What the rules of `type` say; undefined where it has none, so that it is nobody's DTO. */
+export function dtoOf(type: unknown): Dto | undefined {
+  if (!isClass(type)) return undefined;
+  let dto = dtos.get(type);
+  if (dto === undefined) {
+    dto = compile(type) ?? {};
+    dtos.set(type, dto);
+  }
+  return dto.names === undefined ? undefined : dto;
+}
+
+function isClass(type: unknown): type is Type<object> {
+  return typeof type === 'function' && type !== Object && typeof type.prototype === 'object';
+}
+
+function compile(type: Type<object>): Dto | undefined {
+  const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
+  if (rules.length === 0) return undefined;
+  const byName = new Map<string, RuleMetadata[]>();
+  for (const rule of rules) {
+    const ofName = byName.get(rule.propertyName);
+    if (ofName === undefined) byName.set(rule.propertyName, [rule]);
+    else ofName.push(rule);
+  }
+  const names = new Set(byName.keys());
+  const tests = Array.from(byName, ([name, ofName]) => compileProperty(name, ofName));
+  return {
+    names,
+    lists: new Set([...names].filter((name) => isList(type, name, byName.get(name)!))),
+    make:
+      (Reflect.getOwnMetadata(MADE_BY, type) as Dto['make'] | undefined) ??
+      ((members) => plainToInstance(type, members)),
+    holds: tests.every((test) => test !== undefined)
+      ? (instance) => tests.every((test) => test(instance))
+      : undefined,
+  };
+}
+
+function isList(type: Type<object>, name: string, rules: readonly RuleMetadata[]): boolean {
+  return (
+    Reflect.getMetadata('design:type', type.prototype as object, name) === Array ||
+    rules.some((rule) => rule.each || rule.name === 'isArray')
+  );
+}
+
+/**
+ * The plain case, by far the most frequent: conditions, and rules of one value each. It tells no more
+ * than whether all is well; the words for what is not are class-validator's.
+ */
+function compileProperty(name: string, rules: readonly RuleMetadata[]): Test | undefined {
+  const conditions: ((instance: object, value: unknown) => boolean)[] = [];
+  const tests: ((instance: Members, value: unknown) => boolean)[] = [];
+  for (const rule of rules) {
+    if (rule.each || rule.groups?.length > 0 || rule.always || rule.validateIf) return undefined;
+    if (rule.type === 'conditionalValidation') {
+      conditions.push(rule.constraints[0] as (typeof conditions)[number]);
+    } else if (rule.type === 'customValidation') {
+      const constraint = constraintOf(rule);
+      if (constraint === undefined) return undefined;
+      tests.push(
+        (object, value) => constraint.validate(value, argumentsOf(rule, object, value)) === true,
+      );
+    } else if (rule.type !== 'whitelistValidation') {
+      return undefined;
+    }
+  }
+  return (instance) => {
+    const value = instance[name];
+    if (!conditions.every((condition) => condition(instance, value))) return true;
+    return tests.every((test) => test(instance, value));
+  };
+}
+
+function constraintOf(rule: RuleMetadata): ValidatorConstraintInterface | undefined {
+  const found = getMetadataStorage().getTargetValidatorConstraints(rule.constraintCls);
+  const [constraint] = found;
+  if (found.length !== 1 || constraint === undefined || constraint.async) return undefined;
+  return constraint.instance;
+}
+
+function argumentsOf(rule: RuleMetadata, object: Members, value: unknown): ValidationArguments {
+  return {
+    targetName: object.constructor.name,
+    property: rule.propertyName,
+    object,
+    value,
+    constraints: rule.constraints as unknown[],
+  };
+}

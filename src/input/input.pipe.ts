@@ -1,0 +1,86 @@
+import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/common';
+import { dtoOf } from './dto.js';
+import type { SchemaIssue, StandardSchema } from './operation-input.js';
+import { examine, invalidRequest, shown, validated } from './validation.js';
+
+/**
+ * Judges what goes into a DTO with rules, or is declared with a schema; everything else is what Nest
+ * gives. It comes before a guest's own pipes.
+ */
+@Injectable()
+export class InputPipe implements PipeTransform {
+  transform(value: unknown, metadata: ArgumentMetadata): unknown {
+    const { type, data, metatype } = metadata;
+    if (type === 'custom') return value;
+    const { schema } = metadata as { schema?: StandardSchema };
+    if (schema !== undefined) return conformed(schema, value, metadata);
+    const dto = dtoOf(metatype);
+    if (dto === undefined) return value;
+    switch (type) {
+      case 'body':
+        return validated(dto, membersOf(value, data), 'member');
+      // One value of these is not yet what a pipe behind this one makes of it.
+      case 'param':
+        return data === undefined ? validated(dto, value as Members, 'path parameter') : value;
+      case 'query':
+        return data === undefined ? ofQuery(dto, value as Members) : value;
+    }
+  }
+}
+
+type Members = Record<string, unknown>;
+
+function membersOf(value: unknown, name: string | undefined): Members {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Members;
+  if (name === undefined) throw invalidRequest(['The body must be a JSON object']);
+  throw invalidRequest([value === undefined ? `${name} is required` : `${name} must be an object`]);
+}
+
+/** Which names there may be has been judged: what is not this DTO's is another parameter's. */
+function ofQuery(dto: NonNullable<ReturnType<typeof dtoOf>>, query: Members): unknown {
+  const known: Members = {};
+  for (const name in query) if (dto.names.has(name)) known[name] = query[name];
+  const examination = examine(dto, known);
+  if (examination instanceof Promise) return examination.then(instanceOrRefusal);
+  return instanceOrRefusal(examination);
+}
+
+function instanceOrRefusal({
+  instance,
+  faults,
+}: {
+  instance: object;
+  faults: readonly { message: string }[];
+}): object {
+  if (faults.length > 0) throw invalidRequest(faults.map(({ message }) => message));
+  return instance;
+}
+
+async function conformed(
+  schema: StandardSchema,
+  value: unknown,
+  { type, data }: ArgumentMetadata,
+): Promise<unknown> {
+  const result = await schema['~standard'].validate(value);
+  if (result.issues !== undefined) {
+    throw invalidRequest(result.issues.map((issue) => messageOf(issue, data)));
+  }
+  if (type === 'query' && data === undefined) refuseDropped(value as Members, result.value);
+  return result.value;
+}
+
+/** What the schema has dropped it does not know. */
+function refuseDropped(query: Members, made: unknown): void {
+  if (typeof made !== 'object' || made === null) return;
+  const dropped = Object.keys(query).filter((name) => !Object.hasOwn(made, name));
+  if (dropped.length === 0) return;
+  throw invalidRequest(dropped.map((name) => `${shown(name)} is not a known query parameter`));
+}
+
+function messageOf({ path = [], message }: SchemaIssue, name: string | undefined): string {
+  const segments = path.map((segment) =>
+    String(typeof segment === 'object' ? segment.key : segment),
+  );
+  const where = [...(name === undefined ? [] : [name]), ...segments].join('.');
+  return where === '' ? message : `${where}: ${message}`;
+}

@@ -1,0 +1,211 @@
+/**
+ * JSON (RFC 8259) that is exact to the last digit of an int64.
+ *
+ * `JSON.parse` rounds integers above 2^53, keeps the last of two equal members and gives `__proto__`
+ * a meaning. This parser reads a number that is mathematically an integer, however it is written
+ * (`1`, `1.0`, `10e-1`), as a Number where that is exact and else as a BigInt; any other number as the
+ * nearest Number, or NaN where only rounding would make it an integer. Objects are ordinary ones, and
+ * every name is an ordinary member of its own, `__proto__` too. Depth is bounded, so recursion cannot exhaust the stack.
+ */
+
+export type JsonValue = null | boolean | number | bigint | string | JsonValue[] | JsonObject;
+export interface JsonObject {
+  [name: string]: JsonValue;
+}
+
+/** The text is not JSON. */
+export class JsonSyntaxError extends Error {}
+
+/** The text is JSON, and a member is given twice in one object. */
+export class JsonDuplicateError extends Error {
+  constructor(readonly member: string) {
+    super(`${member} is given twice`);
+  }
+}
+
+/** Beyond these the text is refused: its cost, here and in whatever reads the value, stays bounded. */
+export class JsonLimitError extends Error {}
+
+const MAX_DEPTH = 32;
+const MAX_VALUES = 1_000;
+/** More digits than any int64, as many as the rest of the service ever needs to tell apart. */
+const MAX_INTEGER_DIGITS = 40;
+
+const NUMBER = /-?(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?/y;
+/** Up to the next quotation mark, escape or control character. */
+// eslint-disable-next-line no-control-regex -- control characters are what ends it
+const PLAIN_CHARACTERS = /[^"\\\u0000-\u001f]*/y;
+const LITERALS = { t: ['true', true], f: ['false', false], n: ['null', null] } as const;
+
+/**
+ * @throws {JsonSyntaxError} for what is not JSON
+ * @throws {JsonDuplicateError} for a member given twice
+ * @throws {JsonLimitError} for more values, or a deeper nesting, than any request needs
+ */
+export function parseJson(text: string, maxValues = MAX_VALUES): JsonValue {
+  return new Parser(text, maxValues).parse();
+}
+
+class Parser {
+  private position = 0;
+  private values = 0;
+
+  constructor(
+    private readonly text: string,
+    private readonly maxValues: number,
+  ) {}
+
+  parse(): JsonValue {
+    const value = this.value(0);
+    this.skipWhiteSpace();
+    if (this.position < this.text.length) throw this.unexpected();
+    return value;
+  }
+
+  private value(depth: number): JsonValue {
+    if (++this.values > this.maxValues) {
+      throw new JsonLimitError(`of more than ${this.maxValues} values`);
+    }
+    this.skipWhiteSpace();
+    const character = this.text[this.position];
+    switch (character) {
+      case '{':
+        return this.object(depth + 1);
+      case '[':
+        return this.array(depth + 1);
+      case '"':
+        return this.string();
+      case 't':
+      case 'f':
+      case 'n':
+        return this.literal(LITERALS[character]);
+      default:
+        return this.number();
+    }
+  }
+
+  private object(depth: number): JsonObject {
+    this.enter(depth);
+    const object: JsonObject = {};
+    if (this.take('}')) return object;
+    do {
+      this.skipWhiteSpace();
+      if (this.text[this.position] !== '"') throw this.unexpected();
+      const name = this.string();
+      if (Object.hasOwn(object, name)) throw new JsonDuplicateError(name);
+      if (!this.take(':')) throw this.unexpected();
+      const value = this.value(depth);
+      if (name === '__proto__') defineOwn(object, name, value);
+      else object[name] = value;
+    } while (this.take(','));
+    if (!this.take('}')) throw this.unexpected();
+    return object;
+  }
+
+  private array(depth: number): JsonValue[] {
+    this.enter(depth);
+    const array: JsonValue[] = [];
+    if (this.take(']')) return array;
+    do {
+      array.push(this.value(depth));
+    } while (this.take(','));
+    if (!this.take(']')) throw this.unexpected();
+    return array;
+  }
+
+  private enter(depth: number): void {
+    if (depth > MAX_DEPTH) throw new JsonLimitError(`nested more than ${MAX_DEPTH} levels deep`);
+    this.position++;
+  }
+
+  private string(): string {
+    const start = this.position++;
+    let escaped = false;
+    for (;;) {
+      PLAIN_CHARACTERS.lastIndex = this.position;
+      PLAIN_CHARACTERS.test(this.text);
+      this.position = PLAIN_CHARACTERS.lastIndex;
+      const character = this.text[this.position];
+      if (character === '"') break;
+      if (character !== '\\') throw this.unexpected();
+      escaped = true;
+      this.position += 2;
+    }
+    this.position++;
+    if (!escaped) return this.text.slice(start + 1, this.position - 1);
+    try {
+      return JSON.parse(this.text.slice(start, this.position)) as string;
+    } catch {
+      throw new JsonSyntaxError(`bad escape in the string at position ${start}`);
+    }
+  }
+
+  private number(): number | bigint {
+    NUMBER.lastIndex = this.position;
+    const match = NUMBER.exec(this.text);
+    if (match === null) throw this.unexpected();
+    this.position = NUMBER.lastIndex;
+    const [source, whole = '', fraction = '', exponent = '0'] = match;
+    return exactNumber(source, whole + fraction, Number(exponent) - fraction.length);
+  }
+
+  private literal([word, value]: readonly [string, boolean | null]): boolean | null {
+    if (!this.text.startsWith(word, this.position)) throw this.unexpected();
+    this.position += word.length;
+    return value;
+  }
+
+  private take(character: string): boolean {
+    this.skipWhiteSpace();
+    if (this.text[this.position] !== character) return false;
+    this.position++;
+    return true;
+  }
+
+  private skipWhiteSpace(): void {
+    for (;;) {
+      const code = this.text.charCodeAt(this.position);
+      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return;
+      this.position++;
+    }
+  }
+
+  private unexpected(): JsonSyntaxError {
+    return this.position >= this.text.length
+      ? new JsonSyntaxError('unexpected end')
+      : new JsonSyntaxError(`unexpected character at position ${this.position}`);
+  }
+}
+
+/** Assigned, it would be the prototype. */
+function defineOwn(object: JsonObject, name: string, value: JsonValue): void {
+  Object.defineProperty(object, name, {
+    value,
+    enumerable: true,
+    configurable: true,
+    writable: true,
+  });
+}
+
+/** The value of `digits` times ten to the `exponent`, negative where the source says so. */
+function exactNumber(source: string, digits: string, exponent: number): number | bigint {
+  const nearest = Number(source);
+  if (exponent === 0 && Number.isSafeInteger(nearest)) return nearest === 0 ? 0 : nearest;
+
+  // Loops, not regular expressions: a run of zeros in the middle must not cost its square.
+  let first = 0;
+  while (digits[first] === '0') first++;
+  let end = digits.length;
+  while (end > first && digits[end - 1] === '0') end--;
+  if (first === end) return 0;
+
+  const power = exponent + (digits.length - end);
+  if (power < 0) return Number.isInteger(nearest) ? Number.NaN : nearest;
+  // A number this large is out of every range, and must not cost memory in proportion to its exponent.
+  if (end - first + power > MAX_INTEGER_DIGITS) return nearest < 0 ? -Infinity : Infinity;
+
+  const magnitude = BigInt(digits.slice(first, end)) * 10n ** BigInt(power);
+  const value = source.startsWith('-') ? -magnitude : magnitude;
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : value;
+}

@@ -1,0 +1,87 @@
+import type { Type } from '@nestjs/common';
+import { ROUTE_ARGS_METADATA, type RouteParamtypes } from '@nestjs/common/internal';
+import type { Handler } from '../http/per-operation.js';
+
+/** What validates by itself (https://standardschema.dev): Zod, Valibot, ArkType. */
+export interface StandardSchema {
+  readonly '~standard': {
+    validate(value: unknown): SchemaResult | Promise<SchemaResult>;
+    readonly jsonSchema?: { input?(options: { target: string }): Record<string, unknown> };
+  };
+}
+export type SchemaResult =
+  | { readonly value: unknown; readonly issues?: undefined }
+  | { readonly issues: readonly SchemaIssue[] };
+export interface SchemaIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+/** A parameter of a handler, as its decorators declare it. */
+export interface HandlerParameter {
+  /** Undefined for a decorator made with `createParamDecorator`. */
+  from: RouteParamtypes | undefined;
+  /** Of `@Query('page')` the page. */
+  name: string | undefined;
+  metatype: unknown;
+  schema: StandardSchema | undefined;
+  factory: unknown;
+}
+
+interface RouteArgument {
+  index: number;
+  data?: unknown;
+  schema?: StandardSchema;
+  factory?: unknown;
+}
+
+const SWAGGER_PARAMETERS = 'swagger/apiParameters';
+
+/** The one place that reads how Nest notes a handler's parameters. */
+export function parametersOf(controller: Type, handler: Handler): HandlerParameter[] {
+  const method = methodNameOf(controller, handler);
+  const route = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, method) ?? {}) as Record<
+    string,
+    RouteArgument
+  >;
+  const prototype = controller.prototype as object;
+  const types = (Reflect.getMetadata('design:paramtypes', prototype, method) ?? []) as unknown[];
+  return Object.entries(route).map(([key, { index, data, schema, factory }]) => ({
+    from: factory === undefined ? (Number.parseInt(key) as RouteParamtypes) : undefined,
+    name: typeof data === 'string' ? data : undefined,
+    metatype: types[index],
+    schema,
+    factory,
+  }));
+}
+
+/** What `@ApiQuery()` declares, of the operation and of its controller: by name, whether it is a list. */
+export function documentedQuery(controller: Type, handler: Handler): [string, boolean][] {
+  return [controller, handler].flatMap((target) => {
+    const documented = (Reflect.getMetadata(SWAGGER_PARAMETERS, target) ?? []) as {
+      in?: string;
+      name?: unknown;
+      isArray?: boolean;
+      type?: unknown;
+      schema?: { type?: unknown };
+    }[];
+    return documented
+      .filter((parameter) => parameter.in === 'query')
+      .map(({ name, isArray, type, schema }): [string, boolean] => [
+        String(name),
+        isArray === true || type === 'array' || Array.isArray(type) || schema?.type === 'array',
+      ]);
+  });
+}
+
+/** A decorator may have put another function in its place: by what it is, not by what it is called. */
+function methodNameOf(controller: Type, handler: Handler): string {
+  let prototype = controller.prototype as object | null;
+  while (prototype !== null && prototype !== Object.prototype) {
+    for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
+      if (value === handler) return name;
+    }
+    prototype = Object.getPrototypeOf(prototype) as object | null;
+  }
+  return handler.name;
+}

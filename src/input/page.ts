@@ -1,0 +1,97 @@
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { Transform } from 'class-transformer';
+import { PagedAnswer } from '../http/paged-answer.js';
+import { Cursor, type CursorKey, type CursorKeys, type CursorKind } from './cursor.js';
+import { constrain, invalidRequest, MayBeAbsent } from './validation.js';
+
+const DEFAULT_LIMIT = 20;
+const MAX_LIMIT = 100;
+const PLAIN_DIGITS = /^(?:[1-9]\d?|100)$/;
+
+/**
+ * How a list is asked for page by page. A list with filters extends it; the filters of the class are what a
+ * cursor belongs to.
+ */
+export class PageQuery {
+  @ApiPropertyOptional({
+    description: 'Maximum number of items to return.',
+    type: 'integer',
+    minimum: 1,
+    maximum: MAX_LIMIT,
+    default: DEFAULT_LIMIT,
+  })
+  @Transform(({ value }) =>
+    typeof value === 'string' && PLAIN_DIGITS.test(value) ? Number(value) : (value as unknown),
+  )
+  @constrain(
+    'isLimit',
+    `a whole number from 1 to ${MAX_LIMIT}`,
+    (value) => typeof value === 'number',
+  )
+  limit: number = DEFAULT_LIMIT;
+
+  @ApiPropertyOptional({
+    description:
+      'Where the page begins, as the `Link` header of the page before says. Opaque; it belongs to its filter.',
+    type: 'string',
+  })
+  @Transform(({ value }) =>
+    typeof value === 'string' ? (Cursor.parse(value) ?? value) : (value as unknown),
+  )
+  @MayBeAbsent()
+  @constrain('isCursor', 'a cursor from a Link header', (value) => value instanceof Cursor)
+  cursor?: Cursor;
+
+  /**
+   * The key of the row that the page before ended with, or its keys; undefined on the first page.
+   * @throws {ApiError} 400 where the cursor is of another list
+   */
+  after<Kind extends CursorKind>(kind: Kind): CursorKeys[Kind] | undefined;
+  after<const Kinds extends readonly [CursorKind, CursorKind, ...CursorKind[]]>(
+    ...kinds: Kinds
+  ): { [Index in keyof Kinds]: CursorKeys[Kinds[Index]] } | undefined;
+  after(...kinds: CursorKind[]): CursorKey | readonly CursorKey[] | undefined {
+    const { cursor } = this;
+    if (cursor === undefined) return undefined;
+    if (!cursor.belongsTo(filterOf(this))) {
+      throw invalidRequest(['cursor must be used with the filter of its own list']);
+    }
+    const keys = cursor.read(kinds);
+    if (keys === undefined) throw invalidRequest(['cursor must be a cursor from a Link header']);
+    return kinds.length === 1 ? keys[0] : keys;
+  }
+}
+
+/** A page of a list, which is sent as an array, with the `Link` (RFC 8288) to the next one where there is one. */
+export class Page<Item> extends PagedAnswer {
+  private constructor(
+    readonly items: readonly Item[],
+    /** Undefined on the last page. */
+    readonly next: Cursor | undefined,
+  ) {
+    super();
+  }
+
+  /**
+   * @param rows from `query.after()` on, one more than `query.limit`: it tells whether another page follows
+   * @param keyOf what the list is ordered by; of several, the last has to be unique
+   */
+  static of<Row>(
+    rows: readonly Row[],
+    query: PageQuery,
+    keyOf: (row: Row) => CursorKey | readonly CursorKey[],
+  ): Page<Row> {
+    const { limit } = query;
+    if (rows.length <= limit) return new Page(rows, undefined);
+    const items = rows.slice(0, limit);
+    return new Page(items, Cursor.after([keyOf(items.at(-1)!)].flat(), filterOf(query)));
+  }
+
+  map<Other>(to: (item: Item) => Other): Page<Other> {
+    return new Page(this.items.map(to), this.next);
+  }
+}
+
+function filterOf(query: PageQuery): object {
+  return { ...query, limit: undefined, cursor: undefined };
+}

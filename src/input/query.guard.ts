@@ -1,0 +1,115 @@
+import { type CanActivate, type ExecutionContext, Injectable, type Type } from '@nestjs/common';
+import { RouteParamtypes } from '@nestjs/common/internal';
+import { FallbackController } from '../http/fallback.controller.js';
+import { type Handler, PerOperation } from '../http/per-operation.js';
+import { isPublic } from '../http/public.decorator.js';
+import { requestOf } from '../http/request-context.js';
+import { type Dto, dtoOf } from './dto.js';
+import { documentedQuery, parametersOf, type StandardSchema } from './operation-input.js';
+import { type Examination, examine, invalidRequest, shown } from './validation.js';
+
+type Query = Readonly<Record<string, unknown>>;
+
+/** @property names what may be sent, and whether it is a list */
+interface DeclaredQuery {
+  names: ReadonlyMap<string, boolean>;
+  dto: Dto | undefined;
+}
+
+/** What an operation declares it may be asked with, and each parameter once; nothing else. */
+@Injectable()
+export class QueryGuard implements CanActivate {
+  private readonly declared = new PerOperation(declaredQueryOf);
+
+  canActivate(context: ExecutionContext): boolean | Promise<never> {
+    const query = requestOf(context).query as Query;
+    const names = Object.keys(query);
+    if (names.length === 0) return true;
+    return this.judge(query, names, this.declared.of(context));
+  }
+
+  private judge(
+    query: Query,
+    names: string[],
+    declared: DeclaredQuery | undefined,
+  ): boolean | Promise<never> {
+    if (declared === undefined) return true;
+    for (const name of names) {
+      const isList = declared.names.get(name);
+      if (isList === undefined || (Array.isArray(query[name]) && !isList)) {
+        return refuse(query, names, declared);
+      }
+    }
+    return true;
+  }
+}
+
+/** Names every fault, those of the values included: a caller mends them all at once. */
+async function refuse(query: Query, names: string[], declared: DeclaredQuery): Promise<never> {
+  const faults: string[] = [];
+  const repeated = new Set<string>();
+  const known: Record<string, unknown> = {};
+  for (const name of names) {
+    const isList = declared.names.get(name);
+    if (isList === undefined) {
+      faults.push(`${shown(name)} is not a known query parameter`);
+    } else if (Array.isArray(query[name]) && !isList) {
+      faults.push(`${name} is given twice`);
+      repeated.add(name);
+    } else if (declared.dto?.names.has(name)) {
+      known[name] = query[name];
+    }
+  }
+  const { dto } = declared;
+  const examination: Pick<Examination, 'faults'> =
+    dto === undefined ? { faults: [] } : await examine(dto, known);
+  const others = examination.faults.filter(({ property }) => !repeated.has(property));
+  throw invalidRequest([...faults, ...others.map(({ message }) => message)]);
+}
+
+/** Undefined where anything may be asked, as far as this guard can tell. */
+function declaredQueryOf(controller: Type, handler: Handler): DeclaredQuery | undefined {
+  if (controller === FallbackController || isPublic(controller)) return undefined;
+  const names = new Map<string, boolean>(documentedQuery(controller, handler));
+  let ofAll: Dto | undefined;
+  for (const { from, name, metatype, schema } of parametersOf(controller, handler)) {
+    if (from !== RouteParamtypes.QUERY) continue;
+    if (name !== undefined) {
+      names.set(name, names.get(name) === true || metatype === Array || takesList(schema));
+      continue;
+    }
+    const members = schema === undefined ? [] : membersOf(schema);
+    if (members === undefined) return undefined;
+    for (const [member, isList] of members) names.set(member, isList);
+    const dto = schema === undefined ? dtoOf(metatype) : undefined;
+    for (const member of dto?.names ?? []) names.set(member, dto!.lists.has(member));
+    ofAll ??= dto;
+  }
+  return { names, dto: ofAll };
+}
+
+/** The members that a schema declares; undefined where it takes others as well, or cannot tell. */
+function membersOf(schema: StandardSchema): [string, boolean][] | undefined {
+  const { properties, additionalProperties } = jsonSchemaOf(schema);
+  if (typeof properties !== 'object' || properties === null) return undefined;
+  if (additionalProperties !== undefined && additionalProperties !== false) return undefined;
+  return Object.entries(properties).map(([name, member]) => [name, isListSchema(member)]);
+}
+
+function takesList(schema: StandardSchema | undefined): boolean {
+  return schema !== undefined && isListSchema(jsonSchemaOf(schema));
+}
+
+function isListSchema(schema: unknown): boolean {
+  const { type, anyOf, oneOf } = schema as Record<string, unknown>;
+  if (type === 'array' || (Array.isArray(type) && type.includes('array'))) return true;
+  return [anyOf, oneOf].some((each) => Array.isArray(each) && each.some(isListSchema));
+}
+
+function jsonSchemaOf(schema: StandardSchema): Record<string, unknown> {
+  try {
+    return schema['~standard'].jsonSchema?.input?.({ target: 'draft-2020-12' }) ?? {};
+  } catch {
+    return {}; // Not everything that can be checked can be said in JSON Schema.
+  }
+}

@@ -1,0 +1,103 @@
+import { Transform } from 'class-transformer';
+import { ApiError } from '../errors/api-error.js';
+import { dtoOf } from './dto.js';
+import { constrain, invalidRequest, MayBeAbsent, shown, validated } from './validation.js';
+
+class Animal {
+  @constrain('isText', 'a text', (value) => typeof value === 'string')
+  name!: string;
+
+  @MayBeAbsent()
+  @constrain('isText', 'a text', (value) => typeof value === 'string')
+  status?: string;
+
+  @Transform(({ value }: { value: unknown }) => (value === '7' ? 7 : value))
+  @MayBeAbsent()
+  @constrain('isSeven', 'seven', (value) => value === 7)
+  legs = 7;
+}
+
+function messageOf(act: () => unknown): string {
+  try {
+    act();
+  } catch (error) {
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error).toMatchObject({ code: 'invalid_request', status: 400 });
+    return (error as ApiError).message;
+  }
+  throw new Error('It was not refused');
+}
+
+const animal = dtoOf(Animal)!;
+const member = (members: Record<string, unknown>) => () => validated(animal, members, 'member');
+
+describe(validated.name, () => {
+  it('gives an instance, with defaults for what is left out', () => {
+    expect(member({ name: 'Rex' })()).toEqual(Object.assign(new Animal(), { name: 'Rex' }));
+    expect(member({ name: 'Rex', legs: '7' })()).toMatchObject({ legs: 7 });
+  });
+
+  it('names each fault, not only the first', () => {
+    const faults = messageOf(member({ status: 1, colour: 'red' })).split('; ');
+    expect(faults.sort()).toEqual([
+      '"colour" is not a known member',
+      'name is required',
+      'status must be a text',
+    ]);
+  });
+
+  it('does not take null for something left out', () => {
+    expect(messageOf(member({ name: 'Rex', status: null }))).toBe('status must be a text');
+    expect(messageOf(member({ name: null }))).toBe('name must be a text');
+  });
+
+  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', ''])(
+    'knows no member %p, and lets none through',
+    (name) => {
+      const members = JSON.parse(`{"name":"Rex","${name}":{"status":1}}`) as Record<
+        string,
+        unknown
+      >;
+      expect(messageOf(member(members))).toBe(`"${name}" is not a known member`);
+    },
+  );
+
+  it('takes a list in a body for a value that is wrong', async () => {
+    await expect(member({ name: ['Rex'] })()).rejects.toThrow('name must be a text');
+  });
+
+  it('makes one fresh object for each request', () => {
+    expect(member({ name: 'Rex' })()).not.toBe(member({ name: 'Rex' })());
+  });
+
+  it('answers a thousand faults, of names without end, with a message that ends', () => {
+    const members = Object.fromEntries(
+      Array.from({ length: 1_000 }, (_, index) => [`${index}${'x'.repeat(500)}`, 1]),
+    );
+    const message = messageOf(member(members));
+    expect(message.length).toBeLessThan(1_000);
+    expect(message).toMatch(/; and 991 more$/);
+  });
+});
+
+describe(invalidRequest.name, () => {
+  it('tells ten faults, and counts no eleventh where there is none', () => {
+    const faults = Array.from({ length: 11 }, (_, index) => `fault ${index}`);
+    expect(invalidRequest(faults.slice(0, 10)).message).toBe(faults.slice(0, 10).join('; '));
+    expect(invalidRequest(faults).message).toMatch(/fault 9; and 1 more$/);
+  });
+});
+
+describe(shown.name, () => {
+  it.each([
+    ['name', '"name"'],
+    ['a"b\\c\n\u0000', '"a\\"b\\\\c\\n\\u0000"'],
+    ['x'.repeat(41), `"${'x'.repeat(40)}..."`],
+    // Cut in the middle of a character, and broken as it came.
+    [`${'x'.repeat(39)}🐕`, `"${'x'.repeat(39)}\ufffd..."`],
+    ['\ud800', '"\ufffd"'],
+  ])('repeats %j as %s', (name, text) => {
+    expect(shown(name)).toBe(text);
+    expect(shown(name).isWellFormed()).toBe(true);
+  });
+});

@@ -1,0 +1,174 @@
+import {
+  registerDecorator,
+  validate,
+  ValidateIf,
+  validateSync,
+  type ValidationArguments,
+  type ValidationError,
+} from 'class-validator';
+import type { ApiError } from '../errors/api-error.js';
+import { errors } from '../errors/errors.js';
+import { type Dto, dtoOf } from './dto.js';
+
+/** Enough to mend a request by; a body of a thousand faults must not make an answer of a thousand. */
+const MAX_FAULTS_NAMED = 10;
+const MAX_NAME_SHOWN = 40;
+
+/** Names that have a meaning to JavaScript itself. No object that a caller sends has them. */
+const RESERVED_NAMES: readonly string[] = ['__proto__', 'constructor'];
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** What is wrong with one member, in words. */
+export interface Fault {
+  /** The member of the outermost object. */
+  property: string;
+  message: string;
+}
+
+/** @property faults none where `instance` keeps every rule */
+export interface Examination {
+  instance: object;
+  faults: readonly Fault[];
+}
+
+const NO_FAULTS: readonly Fault[] = [];
+
+/**
+ * A fresh instance of `dto` made of `members`, each declared and within its constraints. Names are
+ * compared as they were sent, level by level: class-transformer would lose some without a word.
+ * @throws {ApiError} 400 `invalid_request` that names each fault
+ */
+export function validated(dto: Dto, members: Members, kind: string): object | Promise<object> {
+  const unknown = Object.keys(members).filter((name) => !dto.names.has(name));
+  if (unknown.length === 0) return concluded(examine(dto, members), []);
+  const known = Object.entries(members).filter(([name]) => dto.names.has(name));
+  return concluded(
+    examine(dto, Object.fromEntries(known)),
+    unknown.map((name) => `${shown(name)} is not a known ${kind}`),
+  );
+}
+
+function concluded(
+  examination: Examination | Promise<Examination>,
+  faults: readonly string[],
+): object | Promise<object> {
+  if (examination instanceof Promise) return examination.then((each) => conclude(each, faults));
+  return conclude(examination, faults);
+}
+
+function conclude({ instance, faults }: Examination, others: readonly string[]): object {
+  if (faults.length === 0 && others.length === 0) return instance;
+  throw invalidRequest([...others, ...faults.map(({ message }) => message)]);
+}
+
+/** Judges `members`, all of them declared, by the rules of `dto`. */
+export function examine(dto: Dto, members: Members): Examination | Promise<Examination> {
+  for (const name in members) {
+    const value = members[name];
+    if (typeof value === 'object' && value !== null) return examineDeeply(dto, members);
+  }
+  const instance = dto.make(members);
+  if (dto.holds === undefined) return examineByRules(instance);
+  if (dto.holds(instance as Members)) return { instance, faults: NO_FAULTS };
+  return { instance, faults: validateSync(instance, OPTIONS).flatMap((error) => faultsOf(error)) };
+}
+
+function examineDeeply(dto: Dto, members: Members): Examination | Promise<Examination> {
+  const reserved = Object.entries(members).flatMap(([property, value]) =>
+    reservedNames(value).map((name) => unknownMember(property, `${property}.${name}`)),
+  );
+  // Nothing is made of these: they would be taken for what JavaScript takes them for.
+  if (reserved.length > 0) return { instance: {}, faults: reserved };
+  const instance = dto.make(members);
+  const unknown = Object.keys(members).flatMap((property) =>
+    undeclaredBelow(members[property], (instance as Members)[property], property).map((path) =>
+      unknownMember(property, path),
+    ),
+  );
+  if (unknown.length === 0) return examineByRules(instance);
+  return examineByRules(instance).then(({ faults }) => ({
+    instance,
+    faults: [...unknown, ...faults],
+  }));
+}
+
+function unknownMember(property: string, path: string): Fault {
+  return { property, message: `${shown(path)} is not a known member` };
+}
+
+const OPTIONS = { forbidUnknownValues: false };
+
+async function examineByRules(instance: object): Promise<Examination> {
+  const found = await validate(instance, OPTIONS);
+  return { instance, faults: found.flatMap((error) => faultsOf(error)) };
+}
+
+/** The paths of what was sent and its class does not declare. */
+function undeclaredBelow(sent: unknown, made: unknown, path: string): string[] {
+  if (typeof sent !== 'object' || sent === null || typeof made !== 'object' || made === null) {
+    return [];
+  }
+  if (Array.isArray(sent)) {
+    if (!Array.isArray(made)) return [];
+    return sent.flatMap((item, index) => undeclaredBelow(item, made[index], `${path}.${index}`));
+  }
+  const dto = dtoOf(made.constructor);
+  if (dto === undefined) return [];
+  return Object.entries(sent).flatMap(([name, value]) =>
+    dto.names.has(name)
+      ? undeclaredBelow(value, (made as Members)[name], `${path}.${name}`)
+      : [`${path}.${name}`],
+  );
+}
+
+/** The reserved names that a value has at any depth, each with the path to it. */
+export function reservedNames(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]) => {
+    const below = reservedNames(member).map((path) => `${name}.${path}`);
+    return RESERVED_NAMES.includes(name) && !Array.isArray(value) ? [name, ...below] : below;
+  });
+}
+
+export function invalidRequest(faults: readonly string[]): ApiError {
+  const named = faults.slice(0, MAX_FAULTS_NAMED);
+  if (faults.length > named.length) named.push(`and ${faults.length - named.length} more`);
+  return errors.invalid_request(named.join('; '));
+}
+
+/** A name of the caller's own, short enough to be repeated to it. */
+export function shown(name: string): string {
+  const text = name.length > MAX_NAME_SHOWN ? `${name.slice(0, MAX_NAME_SHOWN)}...` : name;
+  return JSON.stringify(text.toWellFormed());
+}
+
+/** A constraint of our own: `expected` completes "NAME must be ...". */
+export function constrain(name: string, expected: string, holds: (value: unknown) => boolean) {
+  return (target: object, propertyName: string | symbol): void => {
+    registerDecorator({
+      name,
+      target: target.constructor,
+      propertyName: propertyName as string,
+      validator: {
+        validate: holds,
+        defaultMessage: ({ property, value }: ValidationArguments) =>
+          value === undefined ? `${property} is required` : `${property} must be ${expected}`,
+      },
+    });
+  };
+}
+
+/** May be left out. Unlike `@IsOptional()`, a `null` is not left out. */
+export function MayBeAbsent(): PropertyDecorator {
+  return ValidateIf((_object, value) => value !== undefined);
+}
+
+function faultsOf(error: ValidationError, parent = '', property = error.property): Fault[] {
+  const own = Object.values(error.constraints ?? {}).map((message) => ({
+    property,
+    message: `${parent}${message}`,
+  }));
+  const path = `${parent}${error.property}.`;
+  return [...own, ...(error.children ?? []).flatMap((child) => faultsOf(child, path, property))];
+}

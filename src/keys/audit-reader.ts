@@ -1,0 +1,39 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
+import { type AuditRecord, isoTime } from './audit-record.js';
+import { StoredAuditRecord } from './audit-record.entity.js';
+
+export interface AuditQuery {
+  /** Of one key; the rotation that it came from is part of its story. */
+  keyId?: string | undefined;
+  limit: number;
+}
+
+const OF_KEY = `record.target = :keyId OR (record.action = 'key.rotate'
+  AND record.target = (SELECT old.id FROM api_keys old WHERE old.replaced_by = :keyId))`;
+
+/** What the audit trail has to tell. */
+@Injectable()
+export class AuditReader {
+  constructor(
+    @InjectRepository(StoredAuditRecord) private readonly records: Repository<StoredAuditRecord>,
+  ) {}
+
+  /** Newest first. */
+  async find({ keyId, limit }: AuditQuery): Promise<AuditRecord[]> {
+    const query = this.records
+      .createQueryBuilder('record')
+      .orderBy('record.at', 'DESC')
+      .addOrderBy('record.id', 'DESC')
+      .limit(limit);
+    if (keyId !== undefined) query.where(OF_KEY, { keyId });
+    return (await query.getMany()).map(toRecord);
+  }
+}
+
+export function toRecord(stored: StoredAuditRecord): AuditRecord {
+  const { id, action, actorType, actorName, target, address, requestId, before, after } = stored;
+  const [at, actor] = [isoTime(stored.at)!, { type: actorType, name: actorName }];
+  return { id, at, action, actor, target, address, requestId, before, after };
+}

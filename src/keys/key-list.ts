@@ -1,0 +1,98 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository, type SelectQueryBuilder } from 'typeorm';
+import { RateLimitBan } from '../rate-limits/bans/rate-limit-ban.entity.js';
+import type { PlanName } from '../rate-limits/plan.js';
+import { Clock } from '../time/clock.js';
+import { DAY_MS } from '../time/windows.js';
+import { ApiKey } from './api-key.entity.js';
+
+export type KeyStatus = 'active' | 'banned' | 'expired' | 'revoked';
+
+/** A key, and until when its client is banned: Unix milliseconds. */
+export type ListedKey = ApiKey & { bannedUntilMs: number | null };
+
+/** Which keys are asked for: those that meet all of it. */
+export interface KeyFilter {
+  id?: string | undefined;
+  plan?: PlanName | undefined;
+  status?: KeyStatus | undefined;
+  /** A part of the name, an id of key or client, or the last four characters of the key. */
+  search?: string | undefined;
+  /** Not used for so many days; or never, and issued before that. Of keys in force. */
+  idleDays?: number | undefined;
+  neverUsed?: boolean | undefined;
+  expiresWithinDays?: number | undefined;
+  /** Behind the key with that id. */
+  after?: string | undefined;
+  limit?: number | undefined;
+}
+
+const REVOKED = 'key.revoked_at IS NOT NULL';
+const EXPIRED = 'key.revoked_at IS NULL AND key.expires_at <= :now';
+const IN_FORCE = 'key.revoked_at IS NULL AND (key.expires_at IS NULL OR key.expires_at > :now)';
+const STATUS: Record<KeyStatus, string> = {
+  active: `${IN_FORCE} AND (ban.banned_until IS NULL OR ban.banned_until <= :now)`,
+  banned: `${IN_FORCE} AND ban.banned_until > :now`,
+  expired: EXPIRED,
+  revoked: REVOKED,
+};
+const NAMED = `(LOWER(key.name) LIKE LOWER(:part) ESCAPE '!' OR key.id = :text
+  OR key.client_id = :text OR key.last_four = :text)`;
+
+/** Keys as operators look for them, a page with one query. */
+@Injectable()
+export class KeyList {
+  constructor(
+    @InjectRepository(ApiKey) private readonly keys: Repository<ApiKey>,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Newest last. */
+  async find(filter: KeyFilter = {}): Promise<ListedKey[]> {
+    const nowMs = this.clock.now();
+    const { entities, raw } = await this.query(filter, nowMs).getRawAndEntities<{
+      bannedUntil: number | string | null;
+    }>();
+    return entities.map((key, index) => {
+      const until = Number(raw[index]!.bannedUntil ?? 0);
+      return Object.assign(key, { bannedUntilMs: until > nowMs ? until : null });
+    });
+  }
+
+  private query(filter: KeyFilter, nowMs: number): SelectQueryBuilder<ApiKey> {
+    const { id, plan, status, search, idleDays, neverUsed, expiresWithinDays, after } = filter;
+    const query = this.keys
+      .createQueryBuilder('key')
+      .leftJoin(RateLimitBan, 'ban', 'ban.subject = key.client_id')
+      .addSelect('ban.banned_until', 'bannedUntil')
+      .setParameters({ now: nowMs })
+      .orderBy('key.created_at', 'ASC')
+      .addOrderBy('key.id', 'ASC')
+      .limit(filter.limit);
+    if (id !== undefined) query.andWhere('key.id = :id', { id });
+    if (plan !== undefined) query.andWhere('key.plan = :plan', { plan });
+    if (search !== undefined) {
+      const part = `%${search.replace(/[!%_]/g, '!$&')}%`;
+      query.andWhere(NAMED, { part, text: search });
+    }
+    if (neverUsed) query.andWhere('key.last_used_at IS NULL');
+    if (idleDays !== undefined) {
+      const since = nowMs - idleDays * DAY_MS;
+      query.andWhere('COALESCE(key.last_used_at, key.created_at) < :since', { since });
+    }
+    if (expiresWithinDays !== undefined) {
+      query.andWhere('key.expires_at < :end', { end: nowMs + expiresWithinDays * DAY_MS });
+    }
+    if (after !== undefined) {
+      query.andWhere(
+        '(key.created_at, key.id) > (SELECT a.created_at, a.id FROM api_keys a WHERE a.id = :after)',
+        { after },
+      );
+    }
+    const isHygiene = neverUsed || idleDays !== undefined || expiresWithinDays !== undefined;
+    if (status !== undefined) query.andWhere(STATUS[status]);
+    else if (isHygiene) query.andWhere(IN_FORCE);
+    return query;
+  }
+}

@@ -1,0 +1,30 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { errors } from '../errors/errors.js';
+import { requestOf } from '../http/request-context.js';
+import { ClientAddress } from '../http/client-address.js';
+import { Limits } from '../rate-limits/limits.js';
+import { reportQuota } from '../rate-limits/rate-limit-headers.js';
+import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
+import { addressSubject } from '../rate-limits/subject.js';
+
+const PER_MINUTE = 600;
+const LIMITS = new Limits(PER_MINUTE, PER_MINUTE * 1_440);
+
+/** Bounds what one address may ask of pages that are open to everyone; counted apart from its failures. */
+@Injectable()
+export class PageLimitGuard implements CanActivate {
+  constructor(
+    private readonly store: RateLimitStore,
+    private readonly addresses: ClientAddress,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const address = this.addresses.of(requestOf(context).raw);
+    const decision = await this.store.take(addressSubject(`pages:${address}`), LIMITS);
+    if (decision.admitted) return true;
+    const wait = String(reportQuota(LIMITS, decision).retryAfterSeconds);
+    throw errors.rate_limit_exceeded(`Too many requests; retry after ${wait} s`, {
+      headers: { 'Retry-After': wait },
+    });
+  }
+}

@@ -1,0 +1,33 @@
+// What Swagger UI leaves unnamed: assistive technology would read "combo box" and "button" of them.
+const NAMES = {
+  'select#servers': () => 'Server',
+  '.information-container': () => 'About the API',
+  '.scheme-container': () => 'Server and key',
+  '#swagger-ui section.models': () => 'Schemas',
+  '.close-modal': () => 'Close',
+  '.examples-select-element': () => 'Example',
+  'textarea.body-param__text': () => 'Request body',
+  '.parameters-col_description :is(select, textarea, input)': (node) =>
+    node.closest('tr').dataset.paramName ?? 'Value',
+  '.responses-table[role=region]': (node) =>
+    `Documented responses, ${node.id.replaceAll('_', ' ')}`,
+};
+/** Text that may be wider than its place has to be reached by the keyboard. */
+const SCROLLS = 'pre.microlight, .highlight-code pre, .info table';
+
+function name() {
+  for (const [selector, nameOf] of Object.entries(NAMES)) {
+    for (const node of document.querySelectorAll(selector)) {
+      const text = nameOf(node);
+      if (node.getAttribute('aria-label') !== text) node.setAttribute('aria-label', text);
+    }
+  }
+  for (const node of document.querySelectorAll(SCROLLS)) if (node.tabIndex !== 0) node.tabIndex = 0;
+  for (const node of document.querySelectorAll('.information-container, .scheme-container')) {
+    node.setAttribute('role', 'region');
+  }
+  // It contradicts the text that everybody sees.
+  document.querySelector('[aria-label="Apply credentials"]')?.removeAttribute('aria-label');
+}
+
+new MutationObserver(name).observe(document.body, { childList: true, subtree: true });

@@ -1,0 +1,75 @@
+/**
+ * Plugin of Swagger UI: what all operations have in common is folded away, so that one fits a screen, and
+ * a deprecated operation says until when it can be used.
+ */
+export function Layout({ React: { createElement: h, Fragment, useState } }) {
+  function FoldedResponse({ Original, ...props }) {
+    const [open, setOpen] = useState(false);
+    const description = props.response.get('description', '').replaceAll('`', '');
+    return h(
+      Fragment,
+      null,
+      h(
+        'tr',
+        { className: 'response folded', 'data-code': props.code },
+        h('td', { className: 'response-col_status' }, props.code),
+        h(
+          'td',
+          { className: 'response-col_description', colSpan: 2 },
+          h(
+            'button',
+            { type: 'button', 'aria-expanded': open, onClick: () => setOpen(!open) },
+            description,
+          ),
+        ),
+      ),
+      open && h(Original, { ...props, className: 'unfolded' }),
+    );
+  }
+
+  function Sunset({ operation }) {
+    const sunset = operation.get('x-sunset');
+    if (!sunset) return null;
+    const day = new Date(sunset).toLocaleDateString('en-GB', {
+      dateStyle: 'long',
+      timeZone: 'UTC',
+    });
+    return h(
+      'p',
+      { className: 'sunset' },
+      h('strong', null, 'Deprecated'),
+      ', to be removed on ',
+      h('time', { dateTime: sunset }, day),
+      `. Use ${operation.get('x-replaced-by')}.`,
+    );
+  }
+
+  /** As it is shown: with the members of the document, or around them. */
+  const operationOf = ({ operationProps }) => {
+    const op = operationProps.get('op');
+    return op.get('operation') ?? op;
+  };
+
+  return {
+    wrapComponents: {
+      // A link within the button that unfolds its operation is none for assistive technology.
+      DeepLink:
+        () =>
+        ({ text, path }) =>
+          h('span', { className: 'nostyle' }, text ?? path),
+      response: (Original) => (props) =>
+        Number(props.code) >= 400 ? h(FoldedResponse, { ...props, Original }) : h(Original, props),
+      headers: (Original) => (props) =>
+        props.headers?.size
+          ? h(
+              'details',
+              { className: 'folded-headers' },
+              h('summary', null, `${props.headers.size} response headers`),
+              h(Original, props),
+            )
+          : null,
+      OperationSummary: (Original) => (props) =>
+        h(Fragment, null, h(Original, props), h(Sunset, { operation: operationOf(props) })),
+    },
+  };
+}

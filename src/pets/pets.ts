@@ -1,0 +1,77 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { type EntityManager, Repository } from 'typeorm';
+import { afterCommit } from '../database/after-commit.js';
+import { errors } from '../errors/errors.js';
+import { Events } from '../events/events.js';
+import type { ApiRequest } from '../http/request-context.js';
+import { isInt64 } from '../input/int64.js';
+import { currentRequest } from '../telemetry/current-request.js';
+import { Clock } from '../time/clock.js';
+import { Pet, type PetStatus } from './pet.entity.js';
+import './pet.events.js';
+
+/** The animals, for modules that refer to them. */
+@Injectable()
+export class Pets {
+  constructor(
+    @InjectRepository(Pet) private readonly pets: Repository<Pet>,
+    private readonly events: Events,
+    private readonly clock: Clock,
+  ) {}
+
+  /** The animal as it is committed. */
+  async find(id: bigint): Promise<Pet | undefined> {
+    return isInt64(id) ? ((await this.pets.findOneBy({ id })) ?? undefined) : undefined;
+  }
+
+  /**
+   * The animal, which nobody else changes or locks until the transaction of `manager` ends.
+   * @throws {Error} outside a transaction
+   */
+  async lock(id: bigint, manager: EntityManager): Promise<Pet | undefined> {
+    assertTransaction(manager);
+    if (!isInt64(id)) return undefined;
+    // A transaction of SQLite is the only one that writes.
+    const isLocked = manager.dataSource.options.type !== 'postgres';
+    const lock = isLocked ? {} : { lock: { mode: 'pessimistic_write' as const } };
+    return (await manager.findOne(Pet, { where: { id }, ...lock })) ?? undefined;
+  }
+
+  /**
+   * Becomes visible with the transaction of `manager`.
+   * @throws {ApiError} 404 `pet_not_found`
+   * @throws {Error} outside a transaction
+   */
+  async setStatus(id: bigint, status: PetStatus | null, manager: EntityManager): Promise<void> {
+    assertTransaction(manager);
+    await this.prepareToTell(id, status, manager);
+    const { affected } = isInt64(id) ? await manager.update(Pet, { id }, { status }) : {};
+    if (!affected) throw errors.pet_not_found(`There is no animal ${id}`);
+  }
+
+  /** Of a change that is one, and of the animal as it will have been committed. */
+  private async prepareToTell(
+    id: bigint,
+    status: PetStatus | null,
+    manager: EntityManager,
+  ): Promise<void> {
+    if (!this.events.has('pet.status_changed')) return;
+    const before = await this.lock(id, manager);
+    if (before === undefined || before.status === status) return;
+    const pet = Object.assign(new Pet(), before, { status });
+    const request = currentRequest() as ApiRequest | undefined;
+    const origin = { clientId: request?.caller?.clientId, requestId: request?.id };
+    afterCommit(manager, () =>
+      this.events.emit('pet.status_changed', { pet, ...origin, at: new Date(this.clock.now()) }),
+    );
+  }
+}
+
+function assertTransaction(manager: EntityManager): void {
+  if (manager.queryRunner?.isTransactionActive) return;
+  throw new Error(
+    'An animal is locked and changed within a transaction: ' +
+      'dataSource.transaction((manager) => pets.lock(id, manager))',
+  );
+}

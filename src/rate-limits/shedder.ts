@@ -1,0 +1,33 @@
+import { Injectable } from '@nestjs/common';
+import { errors } from '../errors/errors.js';
+import { Overload } from '../http/overload.js';
+import type { ApiReply } from '../http/request-context.js';
+import type { Quota } from './limits.js';
+import { RateLimiter } from './rate-limiter.js';
+
+/**
+ * Made once: an error's stack costs more than its answer. Of several, so that those who were refused
+ * together do not come back together.
+ */
+const REFUSALS = ['1', '2', '3'].map((seconds) =>
+  errors.service_unavailable('The service is overloaded', { headers: { 'Retry-After': seconds } }),
+);
+
+/** Turns a share of the callers away while this process has more to do than it can. */
+@Injectable()
+export class Shedder {
+  constructor(
+    private readonly overload: Overload,
+    private readonly limiter: RateLimiter,
+  ) {}
+
+  /** Takes nothing of the quota, which the headers tell of. @throws {ApiError} 503 */
+  judge(quota: Quota, reply: ApiReply): void | Promise<never> {
+    if (this.overload.sheds()) return this.refuse(quota, reply);
+  }
+
+  private async refuse(quota: Quota, reply: ApiReply): Promise<never> {
+    await this.limiter.describe(quota, reply);
+    throw REFUSALS[Math.floor(Math.random() * REFUSALS.length)]!;
+  }
+}

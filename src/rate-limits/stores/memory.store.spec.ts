@@ -1,0 +1,184 @@
+import { FakeClock } from '../../../test/support/clock.js';
+import { describeStore, SUITE_POLICY } from '../../../test/support/rate-limit-store.suite.js';
+import { Limits } from '../limits.js';
+import { addressSubject } from '../subject.js';
+import { MemoryStore } from './memory.store.js';
+
+const limits = new Limits(2, 3);
+
+describe(MemoryStore.name, () => {
+  let clock: FakeClock;
+  let store: MemoryStore;
+  beforeEach(() => {
+    clock = new FakeClock();
+    store = new MemoryStore(
+      clock,
+      { afterRejections: 2, firstBanMs: 10_000 },
+      { clients: 4, addresses: 32 },
+    );
+  });
+
+  const take = (times: number, subject = 'zoo', of = limits) =>
+    Array.from({ length: times }, () => store.take(subject, of).admitted);
+
+  it('takes from both windows or from neither', () => {
+    expect(take(3)).toEqual([true, true, false]);
+    expect(store.peek('zoo')).toMatchObject({ minuteUsed: 2, dayUsed: 2, bannedUntilMs: 0 });
+    clock.advance(60_000);
+    expect(take(2)).toEqual([true, false]);
+    expect(store.peek('zoo')).toMatchObject({ minuteUsed: 1, dayUsed: 3 });
+    clock.advance(60_000);
+    expect(take(1)).toEqual([false]);
+    clock.set('2026-06-16T00:00:00Z');
+    expect(take(3)).toEqual([true, true, false]);
+  });
+
+  it('knows nothing of a subject that it has not seen', () => {
+    expect(store.peek('nobody')).toMatchObject({ admitted: true, minuteUsed: 0, dayUsed: 0 });
+    store.unban('nobody');
+    expect(store.size).toBe(0);
+  });
+
+  it('refills nothing when the clock is set back', () => {
+    take(2);
+    clock.advance(-120_000);
+    expect(take(1)).toEqual([false]);
+    clock.advance(120_000);
+    expect(take(1)).toEqual([false]);
+  });
+
+  it('is exact at a limit of a million', () => {
+    const many = new Limits(1_000_000, 1_000_000);
+    let admitted = 0;
+    for (let hit = 0; hit < 1_000_100; hit++) if (store.take('big', many).admitted) admitted++;
+    expect(admitted).toBe(1_000_000);
+  });
+
+  it('bans whoever goes on after refusals, and no address', () => {
+    take(2);
+    expect(store.take('zoo', limits).bannedUntilMs).toBe(0);
+    expect(store.take('zoo', limits).bannedUntilMs).toBe(0);
+    expect(store.take('zoo', limits).bannedUntilMs).toBe(clock.now() + 10_000);
+    clock.advance(5_000);
+    expect(store.take('zoo', limits).bannedUntilMs).toBe(clock.now() + 5_000);
+    expect(store.peek('zoo')).toMatchObject({
+      admitted: false,
+      bannedUntilMs: clock.now() + 5_000,
+    });
+    take(10, addressSubject('::1'), limits);
+    expect(store.peek(addressSubject('::1')).bannedUntilMs).toBe(0);
+  });
+
+  it('tells of a ban with the refusal that it begins with, and with no other', () => {
+    const told = Array.from({ length: 9 }, () => store.take('zoo', limits)).map(
+      ({ newBan }) => newBan,
+    );
+    expect(told.filter((ban) => ban !== undefined)).toEqual([store.known('zoo')!.ban]);
+  });
+
+  it('bans nobody where the threshold is 0', () => {
+    store = new MemoryStore(clock, { afterRejections: 0, firstBanMs: 10_000 });
+    for (let hit = 0; hit < 500; hit++) {
+      expect(store.take('zoo', limits).bannedUntilMs).toBe(0);
+    }
+  });
+
+  it('keeps a ban that a restart has brought back, and the next one is twice as long', () => {
+    const at = clock.now() - 1_000;
+    store.restoreBan('zoo', { at, until: at + 10_000, bans: 1 });
+    expect(store.take('zoo', limits).bannedUntilMs).toBe(at + 10_000);
+    clock.advance(60_000);
+    const decisions = Array.from({ length: 5 }, () => store.take('zoo', limits));
+    expect(decisions.at(-1)!.bannedUntilMs).toBe(clock.now() + 20_000);
+  });
+
+  it('counts refusals anew each minute', () => {
+    take(4);
+    clock.advance(60_000);
+    take(1);
+    expect(store.take('zoo', limits).bannedUntilMs).toBe(0);
+    expect(store.take('zoo', limits).bannedUntilMs).toBe(0);
+    expect(store.take('zoo', limits).bannedUntilMs).toBeGreaterThan(0);
+  });
+
+  it('ends a ban when told to, and counts refusals from zero', () => {
+    take(5);
+    store.unban('zoo');
+    expect(store.take('zoo', limits).bannedUntilMs).toBe(0);
+    expect(store.take('zoo', limits).bannedUntilMs).toBe(0);
+    expect(store.take('zoo', limits).bannedUntilMs).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ['begun', (at: number) => ({ at, until: at, bans: 1 })],
+    ['lifted', (at: number) => ({ at: at - 1, until: 0, bans: 1 })],
+  ])('counts refusals from zero after a ban that was %s elsewhere', (_what, banAt) => {
+    take(4);
+    store.restoreBan('zoo', banAt(clock.now()));
+    for (let refusal = 0; refusal < 2; refusal++) {
+      expect(store.take('zoo', limits).bannedUntilMs).toBe(0);
+    }
+    expect(store.take('zoo', limits).bannedUntilMs).toBeGreaterThan(0);
+  });
+
+  it('believes the newest news of a ban', () => {
+    const at = clock.now();
+    store.restoreBan('zoo', { at, until: at + 1_000, bans: 1 });
+    store.restoreBan('zoo', { at: at - 1, until: 0, bans: 1 });
+    expect(store.peek('zoo').bannedUntilMs).toBe(at + 1_000);
+    store.restoreBan('zoo', { at, until: 0, bans: 1 });
+    expect(store.peek('zoo').bannedUntilMs).toBe(0);
+  });
+
+  it('never lowers a count by one saved earlier', () => {
+    take(2);
+    const { minuteUsed, dayUsed } = store.peek('zoo');
+    const minute = Math.floor(clock.now() / 60_000);
+    const day = Math.floor(clock.now() / 86_400_000);
+    store.restore({ subject: 'zoo', minute, minuteUsed: 1, day, dayUsed: 1 });
+    expect(store.peek('zoo')).toMatchObject({ minuteUsed, dayUsed });
+    store.restore({ subject: 'zoo', minute: minute - 1, minuteUsed: 9, day: day - 1, dayUsed: 9 });
+    expect(store.peek('zoo')).toMatchObject({ minuteUsed, dayUsed });
+    store.restore({ subject: 'zoo', minute, minuteUsed: 2, day, dayUsed: 3 });
+    expect(store.peek('zoo')).toMatchObject({ minuteUsed: 2, dayUsed: 3 });
+    store.restore({ subject: 'zoo', minute: minute + 1, minuteUsed: 1, day: day + 1, dayUsed: 1 });
+    expect(store.peek('zoo')).toMatchObject({ minuteUsed: 1, dayUsed: 1 });
+  });
+
+  it('tells its listener of each change once, until it is saved', () => {
+    const counted = jest.fn();
+    store.listen({ counted, forgotten: jest.fn() });
+    take(6);
+    expect(counted).toHaveBeenCalledTimes(1);
+    counted.mock.calls[0][0].unsaved = false;
+    clock.advance(60_000);
+    take(1);
+    expect(counted).toHaveBeenCalledTimes(2);
+  });
+
+  it('is bounded, whatever number of addresses is tried, and forgets no key for them', () => {
+    take(2, 'zoo');
+    for (let host = 0; host < 10_000; host++) take(1, addressSubject(`10.0.${host}`), limits);
+    expect(store.size).toBeLessThanOrEqual(33);
+    expect(take(1, 'zoo')).toEqual([false]);
+  });
+
+  it('forgets first whose day is over', () => {
+    for (const subject of ['old', 'banned']) take(1, subject);
+    store.restoreBan('banned', { at: clock.now(), until: clock.now() + 172_800_000, bans: 1 });
+    clock.advance(86_400_000);
+    for (const subject of ['a', 'b', 'c', 'd']) take(1, subject);
+    expect(store.size).toBeLessThanOrEqual(4);
+    expect(store.peek('banned').bannedUntilMs).toBeGreaterThan(0);
+  });
+});
+
+describeStore(
+  MemoryStore.name,
+  () => {
+    const clock = new FakeClock();
+    const store = new MemoryStore(clock, SUITE_POLICY);
+    return Promise.resolve({ store, clock, close: () => Promise.resolve() });
+  },
+  true,
+);

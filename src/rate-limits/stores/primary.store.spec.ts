@@ -1,0 +1,55 @@
+import { FakeClock } from '../../../test/support/clock.js';
+import { describeStore, SUITE_POLICY } from '../../../test/support/rate-limit-store.suite.js';
+import type { Answer, Ask, CounterChannel } from './counter-channel.js';
+import { Limits } from '../limits.js';
+import { MemoryStore } from './memory.store.js';
+import { PrimaryCounter } from './primary-counter.js';
+import { PrimaryStore } from './primary.store.js';
+
+const limits = new Limits(2, 3);
+
+function share(clock: FakeClock): { store: PrimaryStore; batches: number[] } {
+  const counter = new PrimaryCounter(new MemoryStore(clock, SUITE_POLICY));
+  const batches: number[] = [];
+  const channel: CounterChannel = {
+    ask: async (asks) => {
+      batches.push(asks.length);
+      await new Promise((resume) => setImmediate(resume));
+      // As between processes: nothing but JSON gets through.
+      const heard = JSON.parse(JSON.stringify(asks)) as Ask[];
+      return JSON.parse(JSON.stringify(counter.answer(heard))) as Answer[];
+    },
+  };
+  return { store: new PrimaryStore(channel), batches };
+}
+
+describe(PrimaryStore.name, () => {
+  it('asks once for all that is asked within a turn, and gives each its own answer', async () => {
+    const { store, batches } = share(new FakeClock());
+    const [one, two, other, peeked] = await Promise.all([
+      store.take('one', limits),
+      store.take('one', limits),
+      store.take('other', limits),
+      store.peek('one'),
+    ]);
+    expect([one, two, other, peeked].map(({ dayUsed }) => dayUsed)).toEqual([1, 2, 1, 2]);
+    expect(batches).toEqual([4]);
+    expect((await store.take('one', limits)).admitted).toBe(false);
+    expect(batches).toEqual([4, 1]);
+  });
+
+  it('fails whoever waits where the channel fails', async () => {
+    const store = new PrimaryStore({ ask: () => Promise.reject(new Error('gone')) });
+    await expect(store.take('one', limits)).rejects.toThrow('gone');
+    await expect(store.unban('one')).rejects.toThrow('gone');
+  });
+});
+
+describeStore(
+  PrimaryStore.name,
+  () => {
+    const clock = new FakeClock();
+    return Promise.resolve({ store: share(clock).store, clock, close: () => Promise.resolve() });
+  },
+  true,
+);

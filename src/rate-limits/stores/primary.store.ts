@@ -1,0 +1,50 @@
+import { type Answer, type Ask, type CounterChannel, toDecision } from './counter-channel.js';
+import { Turn } from '../../time/turn.js';
+import type { FurtherLimit } from '../further-limit.js';
+import type { Limits } from '../limits.js';
+import { type Decision, RateLimitStore } from './rate-limit-store.js';
+
+interface Waiting {
+  ask: Ask;
+  resolve: (answer: Answer) => void;
+  reject: (error: Error) => void;
+}
+
+/**
+ * Counters in the primary process, which all workers of one machine share. What is asked within one turn
+ * of the event loop travels in one message: a message costs some twenty times what counting does.
+ */
+export class PrimaryStore extends RateLimitStore {
+  readonly mode = 'memory';
+  private readonly turn = new Turn<Waiting>((waiting) => void this.send(waiting));
+
+  constructor(private readonly channel: CounterChannel) {
+    super();
+  }
+
+  take(subject: string, { perMinute, perDay }: Limits, further?: FurtherLimit): Promise<Decision> {
+    const plan = ['take', subject, perMinute, perDay] as const;
+    return this.ask(further === undefined ? plan : [...plan, further]).then(toDecision);
+  }
+
+  peek(subject: string): Promise<Decision> {
+    return this.ask(['peek', subject]).then(toDecision);
+  }
+
+  async unban(subject: string): Promise<void> {
+    await this.ask(['unban', subject]);
+  }
+
+  private ask(ask: Ask): Promise<Answer> {
+    return new Promise((resolve, reject) => this.turn.add({ ask, resolve, reject }));
+  }
+
+  private async send(waiting: readonly Waiting[]): Promise<void> {
+    try {
+      const answers = await this.channel.ask(waiting.map(({ ask }) => ask));
+      waiting.forEach(({ resolve }, index) => resolve(answers[index]!));
+    } catch (error) {
+      for (const { reject } of waiting) reject(error as Error);
+    }
+  }
+}

@@ -1,0 +1,30 @@
+import type { HistogramMetric } from '../telemetry/instruments.js';
+import type { Traces } from '../telemetry/traces.js';
+import { RedisClient, type Script } from './redis.client.js';
+
+const ABOUT = { 'db.system.name': 'redis' };
+
+/** A client whose commands are timed, to the answer or the end of its time. */
+export class ObservedRedisClient extends RedisClient {
+  constructor(
+    private readonly client: RedisClient,
+    private readonly durations: HistogramMetric,
+    private readonly traces: Traces | undefined,
+  ) {
+    super();
+  }
+
+  async run(script: Script, key: string, args: readonly (string | number)[]): Promise<unknown> {
+    const startedAtMs = performance.now();
+    try {
+      return await this.client.run(script, key, args);
+    } finally {
+      this.durations.of().observe((performance.now() - startedAtMs) / 1000);
+      this.traces?.tell(script.name, startedAtMs, ABOUT);
+    }
+  }
+
+  disconnect(): void {
+    this.client.disconnect();
+  }
+}

@@ -1,0 +1,119 @@
+import type { Metric, Registry } from 'prom-client';
+import { VERSION } from '../config/version.js';
+import {
+  counterFamily,
+  type CounterMetric,
+  counterSamples,
+  type GaugeOptions,
+  histogramFamily,
+  type HistogramMetric,
+  type HistogramOptions,
+  histogramSamples,
+  type Instrument,
+  type MetricOptions,
+} from './instruments.js';
+import { Metrics, type QuotaStoreMode } from './metrics.js';
+
+const PREFIX = 'petstore_';
+const QUOTA_STORE_MODES: readonly QuotaStoreMode[] = ['memory', 'redis', 'fallback'];
+
+/** prom-client's: gauges under the name of a counter. */
+const MISNAMED = ['handles', 'requests', 'resources'].map(
+  (what) => `${PREFIX}nodejs_active_${what}_total`,
+);
+
+/**
+ * Counts in instruments of our own, since prom-client's make an object and a text of the labels for every
+ * observation; it tells them, and adds those of Node.
+ */
+export class PrometheusMetrics extends Metrics {
+  private readonly counters = new Map<string, CounterMetric>();
+  private readonly histograms = new Map<string, HistogramMetric>();
+  private readonly quotaStoreSwitches: CounterMetric;
+  private quotaStoreMode: QuotaStoreMode | undefined;
+
+  private constructor(
+    prom: typeof import('prom-client'),
+    private readonly registry: Registry,
+  ) {
+    super();
+    prom.collectDefaultMetrics({ register: registry, prefix: PREFIX });
+    for (const name of MISNAMED) registry.removeSingleMetric(name);
+    const build = { version: VERSION, node: process.versions.node };
+    this.gauge({
+      name: 'build_info',
+      help: 'Which release runs, and on which Node.js; always 1.',
+      together: 'max',
+      read: () => [[build, 1]],
+    });
+    this.gauge({
+      name: 'quota_store',
+      help: 'Where requests are counted: 1 for the mode in force.',
+      together: 'max',
+      read: () => this.quotaStore(),
+    });
+    this.quotaStoreSwitches = this.counter({
+      name: 'quota_store_switches_total',
+      help: 'How often requests began to be counted elsewhere than before, by where.',
+      labels: ['mode'],
+    });
+  }
+
+  /** Loads prom-client on demand: a server without metrics does not pay for it. */
+  static async create(): Promise<PrometheusMetrics> {
+    const prom = await import('prom-client');
+    return new PrometheusMetrics(prom, new prom.Registry());
+  }
+
+  counter(options: MetricOptions): CounterMetric {
+    const known = this.counters.get(options.name);
+    if (known !== undefined) return known;
+    const family = counterFamily(options);
+    this.counters.set(options.name, family);
+    const samples = () => counterSamples(family);
+    this.register({ ...options, type: 'counter', aggregator: 'sum', samples });
+    return family;
+  }
+
+  histogram(options: HistogramOptions): HistogramMetric {
+    const known = this.histograms.get(options.name);
+    if (known !== undefined) return known;
+    const family = histogramFamily(options);
+    this.histograms.set(options.name, family);
+    const samples = () => histogramSamples(PREFIX + options.name, options, family);
+    this.register({ ...options, type: 'histogram', aggregator: 'sum', samples });
+    return family;
+  }
+
+  gauge({ name, help, read, together = 'sum' }: GaugeOptions): void {
+    const samples = () => Array.from(read(), ([labels, value]) => ({ labels, value }));
+    this.register({ name, help, type: 'gauge', aggregator: together, samples });
+  }
+
+  setQuotaStore(mode: QuotaStoreMode): void {
+    if (mode === this.quotaStoreMode) return;
+    this.quotaStoreSwitches.of(mode).add(this.quotaStoreMode === undefined ? 0 : 1);
+    this.quotaStoreMode = mode;
+  }
+
+  snapshot(): Promise<object[]> {
+    return this.registry.getMetricsAsJSON();
+  }
+
+  async expose(): Promise<{ contentType: string; body: string }> {
+    return { contentType: this.registry.contentType, body: await this.registry.metrics() };
+  }
+
+  private quotaStore(): [{ mode: string }, number][] {
+    return QUOTA_STORE_MODES.map((mode) => [{ mode }, mode === this.quotaStoreMode ? 1 : 0]);
+  }
+
+  /** What prom-client asks of a metric; its types want the class that it would be. */
+  private register({ name, samples, ...described }: Instrument): void {
+    const metric = {
+      ...{ ...described, name: PREFIX + name },
+      get: () => ({ ...described, name: PREFIX + name, values: samples() }),
+    };
+    this.registry.registerMetric(metric as unknown as Metric);
+  }
+}

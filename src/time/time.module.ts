@@ -1,0 +1,14 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { Clock, SystemClock } from './clock.js';
+
+@Module({})
+export class TimeModule {
+  static forRoot(clock: Clock = new SystemClock()): DynamicModule {
+    return {
+      module: TimeModule,
+      global: true,
+      providers: [{ provide: Clock, useValue: clock }],
+      exports: [Clock],
+    };
+  }
+}

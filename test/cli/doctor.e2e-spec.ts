@@ -1,0 +1,59 @@
+import { Workplace } from '../support/petstore-process.js';
+import { describeWith } from '../support/engines.js';
+import { PostgresServer } from '../support/postgres.js';
+import { RedisServer } from '../support/redis.js';
+
+jest.setTimeout(180_000);
+
+const NO_PORTS = { PORT: '0', METRICS_PORT: '0' };
+
+interface Report {
+  status: string;
+  checks: { check: string; status: string; detail: string; cure: string | null }[];
+}
+
+async function doctor(workplace: Workplace): Promise<Report> {
+  const { stdout, stderr } = await workplace.run('doctor', '--json');
+  expect(stderr).toBe('');
+  return JSON.parse(stdout) as Report;
+}
+
+describeWith('postgres', 'petstore doctor, with PostgreSQL', (initdb) => {
+  it('tells its version, a schema that is behind, and how far off its clock is', async () => {
+    const server = await PostgresServer.start(initdb);
+    try {
+      const url = await server.createDatabase();
+      using workplace = new Workplace({ ...NO_PORTS, DATABASE_URL: url });
+      const before = await doctor(workplace);
+      expect(before.checks).toContainEqual(
+        expect.objectContaining({ check: 'schema', status: 'failed', cure: 'petstore migrate' }),
+      );
+      await workplace.run('migrate');
+      const { status, checks } = await doctor(workplace);
+      expect(status).toBe('ok');
+      const said = Object.fromEntries(checks.map(({ check, detail }) => [check, detail]));
+      expect(said['database']).toMatch(/^PostgreSQL \d+/);
+      expect(said['schema']).toMatch(/^up to date/);
+      expect(said['clock']).toMatch(/^that of the database is \d+ ms /);
+    } finally {
+      await server.remove();
+    }
+  });
+});
+
+describeWith('redis', 'petstore doctor, with Redis', (program) => {
+  it('warns of a Redis that may throw counters away, and of no other', async () => {
+    await using redis = await RedisServer.start(program);
+    using workplace = new Workplace({ ...NO_PORTS, REDIS_URL: redis.url });
+    await workplace.run('migrate');
+    const of = async () =>
+      (await doctor(workplace)).checks.filter(({ check }) => check === 'redis');
+    expect(await of()).toEqual([
+      { check: 'redis', status: 'ok', detail: expect.stringMatching(/^Redis \d/), cure: null },
+    ]);
+    await redis.call('CONFIG', 'SET', 'maxmemory', '100mb', 'maxmemory-policy', 'allkeys-lru');
+    const [found] = await of();
+    expect(found).toMatchObject({ status: 'failed', cure: expect.stringContaining('noeviction') });
+    expect(found!.detail).toContain('allkeys-lru');
+  });
+});

@@ -1,0 +1,83 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { chromium } from 'playwright-core';
+import { describeWith } from '../support/engines.js';
+import { startService } from '../support/start-service.js';
+import { buildClient } from './build-client.js';
+
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--no-first-run',
+  '--disable-background-networking',
+];
+
+/** A page of another origin than the service's, with the built client beside it. */
+async function servePage() {
+  const dist = buildClient();
+  const server = createServer(({ url = '/' }, response) => {
+    const isModule = /^\/[a-z-]+\.js$/.test(url);
+    response.setHeader('content-type', isModule ? 'text/javascript' : 'text/html');
+    response.end(isModule ? readFileSync(dist + url) : '<!doctype html><title>A page</title>');
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const close = async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  };
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { origin, [Symbol.asyncDispose]: close };
+}
+
+describeWith('chromium', 'the client in a browser', (executablePath) => {
+  it('works from another origin: int64, pages, errors, what is left, deprecation', async () => {
+    await using page = await servePage();
+    await using service = await startService({ env: { CORS_ORIGINS: page.origin } });
+    const { key: apiKey } = await service.client({ plan: 'free' });
+    await using browser = await chromium.launch({ executablePath, args: FLAGS });
+    const tab = await browser.newPage();
+    await tab.goto(page.origin);
+
+    const script = `(async () => {
+      const { PetStoreClient, PetStoreError } = await import('/index.js');
+      const told = [];
+      const store = new PetStoreClient({
+        baseUrl: ${JSON.stringify(service.origin)} + '/v1',
+        apiKey: ${JSON.stringify(apiKey)},
+        onDeprecation: ({ operation, sunset }) => told.push(operation + ' ' + sunset.toISOString()),
+      });
+      const pet = await store.createPet({ name: 'Rex', categoryId: 9223372036854775807n });
+      await store.createPet({ name: 'Leo', categoryId: 7n });
+      const names = [];
+      for await (const { name } of store.listPets({ pageSize: 1 })) names.push(name);
+      const { response } = await store.getPet(pet.id).withResponse();
+      const error = await store.getPet(4711n).catch((reason) => reason);
+      const usage = await store.getUsage();
+      return {
+        categoryId: String(pet.categoryId),
+        names,
+        requestId: response.headers.get('x-request-id'),
+        error: [error instanceof PetStoreError, error.code],
+        rateLimit: store.rateLimit,
+        plan: usage.plan,
+        told,
+      };
+    })()`;
+    expect(await tab.evaluate(script)).toEqual({
+      categoryId: '9223372036854775807',
+      names: ['Rex', 'Leo'],
+      requestId: expect.stringMatching(/./),
+      error: [true, 'pet_not_found'],
+      rateLimit: expect.objectContaining({
+        limit: 60,
+        minute: { limit: 60, remaining: 54 },
+        day: { limit: 1_000, remaining: 994 },
+      }),
+      plan: 'free',
+      told: ['getPet 2030-12-05T00:00:00.000Z'],
+    });
+  });
+});

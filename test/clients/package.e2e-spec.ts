@@ -1,0 +1,125 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { startService, type TestService } from '../support/start-service.js';
+import { buildClient, run } from './build-client.js';
+
+const ROOT = 'clients/typescript';
+const CONSUMER = `
+  import { PetStoreClient, PetStoreError, type Pet, type PetStatus } from 'pet-store-client';
+  const store = new PetStoreClient({ baseUrl: 'http://localhost/v1', apiKey: 'psk_', maxRetries: 2 });
+  export async function use(): Promise<Pet[]> {
+    const pet: Pet = await store.createPet({ name: 'Rex', categoryId: 7n }, { idempotencyKey: 'a' });
+    const id: bigint = pet.id;
+    const status: PetStatus | undefined = pet.status;
+    const { data, response } = await store.getPet(id).withResponse();
+    const orders = await store.request<{ id: bigint }[], { of: bigint }>('POST', '/x', { body: { of: id } });
+    const left: number | undefined = store.rateLimit?.minute.remaining;
+    // @ts-expect-error A number may have lost its last digits.
+    await store.createPet({ name: 'Rex', categoryId: 7 });
+    // @ts-expect-error There is no such status.
+    store.listPets({ status: 'gone' });
+    for await (const pets of store.listPets({ status, pageSize: 2 }).pages()) return pets;
+    throw new PetStoreError({ code: 'x', message: String([data, response.status, orders, left]), status: 1, requestId: '', retryAfterSeconds: 1 });
+  }
+`;
+
+/** A project that has the packed client installed, and nothing of ours besides. */
+function createProject(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'petstore-consumer-'));
+  const built = join(directory, 'package');
+  mkdirSync(built);
+  for (const file of ['package.json', 'README.md', 'LICENSE'])
+    cpSync(`${ROOT}/${file}`, join(built, file));
+  const dist = buildClient();
+  cpSync(dist, join(built, 'dist'), { recursive: true });
+  rmSync(dist, { recursive: true });
+  const [packed] = JSON.parse(run('npm', ['pack', '--json', built], directory)) as [
+    { filename: string },
+  ];
+  writeFileSync(join(directory, 'package.json'), '{"type":"module"}');
+  const installed = join(directory, 'node_modules/pet-store-client');
+  mkdirSync(installed, { recursive: true });
+  run('tar', ['-xzf', packed.filename, '-C', installed, '--strip-components=1'], directory);
+  return directory;
+}
+
+describe('the package pet-store-client', () => {
+  let directory: string;
+  let service: TestService;
+  beforeAll(async () => {
+    directory = createProject();
+    service = await startService();
+  });
+  afterAll(async () => {
+    rmSync(directory, { recursive: true, force: true });
+    await service.close();
+  });
+
+  it('needs no other package, and has no side effects', () => {
+    const file = join(directory, 'node_modules/pet-store-client/package.json');
+    const manifest = JSON.parse(readFileSync(file, 'utf8'));
+    expect(manifest).toMatchObject({
+      name: 'pet-store-client',
+      type: 'module',
+      sideEffects: false,
+    });
+    expect(manifest.dependencies).toBeUndefined();
+    expect(manifest.peerDependencies).toBeUndefined();
+  });
+
+  it.each([
+    ['Node', ['--module', 'NodeNext', '--lib', 'ES2022', '--types', 'node']],
+    ['a bundler', ['--module', 'ESNext', '--moduleResolution', 'bundler', '--lib', 'ES2022,DOM']],
+  ])('compiles in a strict project for %s, its declarations checked', (_what, options) => {
+    const file = join(directory, 'consumer.ts');
+    writeFileSync(file, CONSUMER);
+    const typeRoots = resolve('node_modules/@types');
+    const strict = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess'];
+    const tsc = resolve('node_modules/typescript/bin/tsc');
+    const args = [
+      '--noEmit',
+      '--target',
+      'ES2022',
+      '--typeRoots',
+      typeRoots,
+      ...strict,
+      ...options,
+    ];
+    run(process.execPath, [tsc, '--ignoreConfig', ...args, file], directory);
+  });
+
+  const readme = readFileSync(`${ROOT}/README.md`, 'utf8');
+  const examples = [...readme.matchAll(/<!-- example: (\w+) -->\n\n```ts\n(.*?)```/gs)];
+
+  it('has five examples', () => expect(examples).toHaveLength(5));
+
+  it.each([
+    ['create', /^Rex is number \d+$/m],
+    ['list', /^Rex$.*^a page of \d+$/ms],
+    ['errors', /^400: name .* \(request .+\)$/m],
+    ['usage', /^enterprise: \d+ of \d+ left today$.*^http.* is Leo$.*^\d+ left until 20/ms],
+    ['request', /^\d+ Rex$/m],
+  ])('runs its example "%s"', async (name, output) => {
+    const client = await service.client();
+    await client.post('/v1/pets', { name: 'Rex', categoryId: 7, status: 'available' });
+    const [, , source] = examples.find(([, each]) => each === name)!;
+    const baseUrl = `${service.origin}/v1`;
+    const adapted = source!
+      .replace('http://localhost:3000/v1', baseUrl)
+      .replace('psk_...', client.key!);
+    expect(adapted).not.toBe(source);
+    const file = join(directory, `${name}.ts`);
+    writeFileSync(file, adapted);
+    const tsx = resolve('node_modules/tsx/dist/cli.mjs');
+    const child = spawn(process.execPath, [tsx, file], { cwd: directory });
+    let printed = '';
+    child.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+    const [code] = (await once(child, 'close')) as [number];
+    expect(printed).toMatch(output);
+    expect(code).toBe(0);
+  });
+});

@@ -1,0 +1,183 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { DataSource, type EntityManager } from 'typeorm';
+import { Engine } from '../../src/database/engine.js';
+import { run, Statement } from '../../src/database/statement.js';
+import { Pet } from '../../src/pets/pet.entity.js';
+import { expectError } from '../support/expectations.js';
+import { startService } from '../support/start-service.js';
+
+const BALANCE = new Statement('test.balance', () => 'SELECT balance FROM accounts WHERE id = 1');
+const rex = { name: 'Rex', categoryId: 7 };
+const times = <Result>(count: number, make: (index: number) => Result): Result[] =>
+  Array.from({ length: count }, (_, index) => make(index));
+const outcomes = (results: PromiseSettledResult<unknown>[]) =>
+  results.filter(({ status }) => status === 'fulfilled').length;
+
+/** A service, and an account in it whose balance guests change by reading and then writing it. */
+async function startBank() {
+  const service = await startService();
+  const dataSource = service.store.app.get(DataSource);
+  await dataSource.query(
+    'CREATE TABLE accounts (id integer PRIMARY KEY, balance integer NOT NULL)',
+  );
+  await dataSource.query('INSERT INTO accounts VALUES (1, 0)');
+  const forUpdate = dataSource.options.type === 'postgres' ? ' FOR UPDATE' : '';
+  const balance = async (manager: Pick<EntityManager, 'query'> = dataSource): Promise<number> => {
+    const [account] = await manager.query('SELECT balance FROM accounts WHERE id = 1');
+    return account.balance;
+  };
+  const deposit = async (manager: EntityManager): Promise<void> => {
+    const [{ balance }] = await manager.query(
+      `SELECT balance FROM accounts WHERE id = 1${forUpdate}`,
+    );
+    await pause(1);
+    await manager.query(`UPDATE accounts SET balance = ${balance + 1} WHERE id = 1`);
+  };
+  return {
+    service,
+    dataSource,
+    pets: dataSource.getRepository(Pet),
+    balance,
+    deposit,
+    [Symbol.asyncDispose]: () => service.close(),
+  };
+}
+
+describe('transactions of a guest', () => {
+  it('are isolated, 50 at once, while animals are created and rows are saved', async () => {
+    await using bank = await startBank();
+    const { dataSource, pets, deposit } = bank;
+    const client = await bank.service.client();
+    const transactions = times(50, (index) =>
+      dataSource.transaction(async (manager) => {
+        await deposit(manager);
+        await manager.save(manager.create(Pet, { name: `In ${index}`, categoryId: 1n }));
+        if (index % 5 === 0) throw new Error('changed its mind');
+      }),
+    );
+    const creates = times(50, () => client.post('/v1/pets', rex));
+    const saves = times(20, (index) => pets.save({ name: `Beside ${index}`, categoryId: 2n }));
+    const inserts = times(20, (index) => pets.insert({ name: `Beside ${index}`, categoryId: 3n }));
+    const settled = await Promise.allSettled(transactions);
+    expect(outcomes(settled)).toBe(40);
+    expect((await Promise.all(creates)).map(({ status }) => status)).toEqual(times(50, () => 201));
+    await Promise.all([...saves, ...inserts]);
+    expect(await bank.balance()).toBe(40);
+    expect(await pets.countBy({ categoryId: 1n })).toBe(40);
+    expect(await pets.countBy({ categoryId: 2n })).toBe(20);
+    expect(await pets.countBy({ categoryId: 3n })).toBe(20);
+    expect(await pets.countBy({ name: 'Rex' })).toBe(50);
+    client.close();
+  });
+
+  it('are not seen by anybody before they are committed, and by everybody then', async () => {
+    await using bank = await startBank();
+    const client = await bank.service.client();
+    const before = await client.get('/v1/pets');
+    await bank.dataSource.transaction(async (manager) => {
+      await manager.save(manager.create(Pet, { name: 'Perhaps', categoryId: 1n }));
+      expect(await manager.countBy(Pet, { name: 'Perhaps' })).toBe(1);
+      expect(await bank.pets.countBy({ name: 'Perhaps' })).toBe(0);
+      expect((await client.get('/v1/pets')).text).toBe(before.text);
+    });
+    expect((await client.get('/v1/pets')).text).toContain('Perhaps');
+    client.close();
+  });
+
+  it('may have savepoints of their own', async () => {
+    await using bank = await startBank();
+    await bank.dataSource.transaction(async (manager) => {
+      await bank.deposit(manager);
+      const inner = manager.transaction(async (nested) => {
+        await bank.deposit(nested);
+        throw new Error('only this one');
+      });
+      await expect(inner).rejects.toThrow('only this one');
+    });
+    expect(await bank.balance()).toBe(1);
+  });
+
+  it('are refused within another one, which goes on', async () => {
+    await using bank = await startBank();
+    await bank.dataSource.transaction(async (manager) => {
+      await bank.deposit(manager);
+      const within = [
+        bank.dataSource.transaction(bank.deposit),
+        bank.pets.save({ name: 'Within', categoryId: 1n }),
+        bank.dataSource.createQueryRunner().startTransaction(),
+        bank.service.store.app.get(Engine).write(() => run(BALANCE)),
+      ];
+      for (const { status, reason } of (await Promise.allSettled(
+        within,
+      )) as PromiseRejectedResult[]) {
+        expect(status).toBe('rejected');
+        expect(reason.message).toMatch(/use the EntityManager that the transaction was given/);
+      }
+    });
+    expect(await bank.balance()).toBe(1);
+    await bank.dataSource.transaction(bank.deposit);
+    expect(await bank.balance()).toBe(2);
+    expect(await bank.pets.countBy({ name: 'Within' })).toBe(0);
+  });
+
+  it('are rolled back when they stay open, and say so; whoever waited goes on', async () => {
+    await using bank = await startBank();
+    const client = await bank.service.client();
+    const late: unknown[] = [];
+    const stuck = bank.dataSource.transaction(async (manager) => {
+      await bank.deposit(manager);
+      await pause(3_300);
+      await manager.query('UPDATE accounts SET balance = 99').catch((error) => late.push(error));
+    });
+    const [, created] = await Promise.all([
+      expect(stuck).rejects.toThrow(/open for over 3000 ms and has been rolled back/),
+      client.post('/v1/pets', rex),
+      // PostgreSQL gives up a statement, too, that waits for 3 s.
+      pause(500).then(() => bank.dataSource.transaction(bank.deposit)),
+    ]);
+    expect(created.status).toBe(201);
+    expect(String(late)).toMatch(/rolled back/);
+    expect(await bank.balance()).toBe(1);
+    client.close();
+  });
+
+  it('may be those of a query runner, whose statements end with it', async () => {
+    await using bank = await startBank();
+    const runner = bank.dataSource.createQueryRunner();
+    await runner.startTransaction();
+    await bank.deposit(runner.manager);
+    await runner.rollbackTransaction();
+    await runner.startTransaction();
+    await bank.deposit(runner.manager);
+    await runner.commitTransaction();
+    await runner.release();
+    await expect(runner.query('SELECT 1')).rejects.toThrow(/released/i);
+    await bank.dataSource.transaction(bank.deposit);
+    expect(await bank.balance()).toBe(2);
+  });
+
+  it('keep int64 exact, through Repository too', async () => {
+    await using bank = await startBank();
+    const { pets } = bank;
+    const saved = await pets.save({ name: 'Max', categoryId: 9_223_372_036_854_775_807n });
+    expect(typeof saved.id).toBe('bigint');
+    const found = await pets.findOneByOrFail({ id: saved.id });
+    expect(found).toEqual({ ...saved, status: null });
+    expect(found.categoryId).toBe(9_223_372_036_854_775_807n);
+    const far = 9_007_199_254_740_993n;
+    await bank.dataSource.query(
+      `INSERT INTO pets (id, name, category_id) VALUES (${far}, 'Far', ${-far})`,
+    );
+    expect(await pets.findOneBy({ id: far })).toMatchObject({ id: far, categoryId: -far });
+    expect(await pets.findOneBy({ categoryId: -far })).toMatchObject({ id: far });
+    const next = await pets.save({ name: 'Next', categoryId: 1n });
+    expect(await pets.findOneBy({ id: next.id })).toMatchObject({ name: 'Next' });
+    found.status = 'sold';
+    await pets.save(found);
+    expect(await pets.countBy({ status: 'sold' })).toBe(1);
+    const client = await bank.service.client();
+    expectError(await client.get(`/v1/pets/${far - 1n}`), 404, 'pet_not_found');
+    expect((await client.get(`/v1/pets/${far}`)).text).toContain(`"id":${far},`);
+    client.close();
+  });
+});

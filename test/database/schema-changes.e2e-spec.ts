@@ -1,0 +1,89 @@
+import { Client as PostgresClient } from 'pg';
+import { Engine } from '../../src/database/engine.js';
+import { run, Statement } from '../../src/database/statement.js';
+import type { Client } from '../support/client.js';
+import { describeWith } from '../support/engines.js';
+import { PostgresServer } from '../support/postgres.js';
+import { startService, type TestService } from '../support/start-service.js';
+
+const rex = { name: 'Rex', categoryId: 7 };
+
+describeWith('postgres', 'PostgreSQL under a running node', (initdb) => {
+  let server: PostgresServer;
+  let url: string;
+  let service: TestService;
+  let client: Client;
+  beforeAll(async () => {
+    server = await PostgresServer.start(initdb);
+    url = await server.createDatabase();
+    service = await startService({ env: { DATABASE_URL: url }, migrate: true });
+    client = await service.client();
+  });
+  afterAll(async () => {
+    await service?.close();
+    await server?.remove();
+  });
+
+  let keys = 0;
+  const everyKind = async (): Promise<number[]> => {
+    const path = (await client.post('/v1/pets', rex)).headers.location?.replace(/^.*\/v1/, '/v1');
+    const answers = await Promise.all([
+      ...Array.from({ length: 20 }, () => client.get('/v1/pets')),
+      client.get(path ?? '/v1/pets/1'),
+      client.post('/v1/pets', rex),
+      client.post('/v1/pets', rex, { 'idempotency-key': `key ${keys++}` }),
+    ]);
+    return [...new Set(answers.map(({ status }) => status))].sort();
+  };
+
+  it.each([
+    'ALTER TABLE pets ALTER COLUMN name TYPE varchar(300)',
+    'ALTER TABLE pets ADD COLUMN unused text',
+    'ALTER TABLE pets DROP COLUMN unused',
+    'ALTER TABLE idempotency_records ALTER COLUMN location TYPE varchar(300)',
+    'ALTER TABLE api_keys ALTER COLUMN name TYPE varchar(300)',
+  ])('answers as before after %s', async (change) => {
+    // Enough for every connection to have prepared what it needs.
+    for (let round = 0; round < 3; round++) expect(await everyKind()).toEqual([200, 201]);
+    await server.query(change, url);
+    expect(await everyKind()).toEqual([200, 201]);
+    expect(await everyKind()).toEqual([200, 201]);
+  });
+
+  it('answers 200 or 503 while a table is locked, and as before when it is not', async () => {
+    const fresh = await startService({ env: { DATABASE_URL: url } });
+    const other = await fresh.client();
+    const holder = new PostgresClient({ connectionString: url });
+    await holder.connect();
+    try {
+      await holder.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
+      const answers = await Promise.all(
+        Array.from({ length: 60 }, (_none, index) =>
+          other.get(index % 2 === 0 ? '/v1/pets' : '/v1/pets/1'),
+        ),
+      );
+      expect([...new Set(answers.map(({ status }) => status))]).toEqual([503]);
+    } finally {
+      await holder.end();
+    }
+    expect((await other.get('/v1/pets')).status).toBe(200);
+    await fresh.close();
+  });
+
+  it('has no connection used again on which a unit of work was given up', async () => {
+    await using single = await startService({
+      env: { DATABASE_URL: url, DATABASE_POOL_SIZE: '1' },
+    });
+    const engine = single.store.app.get(Engine);
+    const nap = new Statement('test.long-nap', () => 'SELECT pg_sleep(30)');
+    const backend = new Statement<{ pid: number }>(
+      'test.backend',
+      () => 'SELECT pg_backend_pid() AS pid',
+    );
+    const before = await engine.first(backend);
+    await expect(engine.write(() => run(nap))).rejects.toMatchObject({ code: '57014' });
+    // At once: whatever else uses the connection would find out, and close it.
+    const after = await engine.first(backend);
+    expect(after!.pid).not.toBe(before!.pid);
+  });
+});

@@ -1,0 +1,102 @@
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { eventually } from '../support/eventually.js';
+import { expectError } from '../support/expectations.js';
+import { Workplace } from '../support/petstore-process.js';
+import { startService } from '../support/start-service.js';
+
+const rex = { name: 'Rex', categoryId: 7 };
+const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
+
+async function startStore() {
+  const service = await startService();
+  const client = await service.client();
+  await client.post('/v1/pets', rex);
+  const file = service.config.databaseUrl.slice('sqlite:'.length);
+  const isReady = async (): Promise<boolean> =>
+    (await service.anonymous().get('/health/ready')).status === 200;
+  return {
+    service,
+    client,
+    file,
+    isReady,
+    [Symbol.asyncDispose]: async () => {
+      client.close();
+      await service.close();
+    },
+  };
+}
+
+describe('the files of the embedded database', () => {
+  it('belong to one server: a second one says who has them, and ends; the command line works', async () => {
+    using workplace = new Workplace();
+    const server = await workplace.serve({ LOG_LEVEL: 'warn' });
+    const second = await workplace.run('serve');
+    expect(second).toMatchObject({ code: 1, stdout: '' });
+    expect(second.stderr).toContain(`by process ${server.pid} on `);
+    expect(second.stderr.trim().split('\n')).toHaveLength(1);
+    expect((await workplace.run('serve', '--workers', '2')).code).toBe(1);
+    expect((await workplace.run('keys', 'list')).code).toBe(0);
+    await server.stop('SIGKILL');
+    const next = await workplace.serve({ LOG_LEVEL: 'warn' }, '--workers', '2');
+    expect((await workplace.run('serve')).stderr).toContain(`by process ${next.pid} on `);
+    expect(await next.stop()).toBe(0);
+  });
+
+  it('are for their owner alone, also those that were not', async () => {
+    using workplace = new Workplace();
+    expect((await workplace.run('migrate')).code).toBe(0);
+    const folder = join(workplace.databaseFile, '..');
+    expect(modeOf(folder)).toBe('700');
+    chmodSync(workplace.databaseFile, 0o644);
+    writeFileSync(`${workplace.databaseFile}-wal`, '', { mode: 0o644 });
+    const server = await workplace.serve({ LOG_LEVEL: 'warn' });
+    const files = readdirSync(folder);
+    expect(files).toEqual(expect.arrayContaining(['petstore.db', 'petstore.db-wal']));
+    for (const file of files) expect([file, modeOf(join(folder, file))]).toEqual([file, '600']);
+    await server.stop();
+  });
+
+  it.each([
+    ['a copy of itself from before', (file: string) => `${file}.before`],
+    ['garbage', (file: string) => `${file}.garbage`],
+  ])('are noticed to be overwritten, by %s, and not trusted again', async (_by, source) => {
+    await using store = await startStore();
+    writeFileSync(`${store.file}.garbage`, Buffer.alloc(8_192, 'x'));
+    const before = new Database(store.file);
+    await before.backup(`${store.file}.before`);
+    before.pragma('wal_checkpoint(TRUNCATE)');
+    before.close();
+    // As it was before this server started.
+    const copy = new Database(`${store.file}.before`);
+    copy.pragma('user_version = 1');
+    copy.close();
+    copyFileSync(source(store.file), store.file);
+    await eventually(async () => !(await store.isReady()));
+    expectError(await store.client.post('/v1/pets', rex), 503, 'service_unavailable');
+    expectError(await store.client.get('/v1/pets'), 503, 'service_unavailable');
+    expect(await store.isReady()).toBe(false);
+  });
+
+  it('are noticed to be replaced, until they are back', async () => {
+    await using store = await startStore();
+    const aside = `${store.file}.aside`;
+    renameSync(store.file, aside);
+    copyFileSync(aside, store.file);
+    expectError(await store.client.post('/v1/pets', rex), 503, 'service_unavailable');
+    expect(await store.isReady()).toBe(false);
+    renameSync(aside, store.file);
+    expect((await store.client.post('/v1/pets', rex)).status).toBe(201);
+    expect(await store.isReady()).toBe(true);
+    expect(existsSync(aside)).toBe(false);
+  });
+});

@@ -1,0 +1,96 @@
+import { type Type, Controller, Get, Module, Post } from '@nestjs/common';
+import { AnyScope, Public, RequireScope } from '../../src/index.js';
+import { startService } from '../support/start-service.js';
+import { workplaceWithToys } from '../support/toys.js';
+
+const start = (...controllers: Type[]) => {
+  class ToysModule {}
+  Module({ controllers })(ToysModule);
+  return startService({ extensions: [{ name: 'toys', module: ToysModule }] });
+};
+
+describe('the start', () => {
+  it('stops at an operation that does not say who may use it', async () => {
+    @Controller('toys')
+    class Toys {
+      @Get()
+      @AnyScope()
+      list(): object {
+        return {};
+      }
+
+      @Post()
+      forgotten(): object {
+        return {};
+      }
+    }
+    await expect(start(Toys)).rejects.toThrow(
+      /^Toys\.forgotten says neither @RequireScope\(...\) nor @AnyScope\(\)$/,
+    );
+  });
+
+  it('stops at a scope that nobody declares', async () => {
+    @Controller('toys')
+    @RequireScope('toys:read')
+    class Toys {
+      @Get()
+      list(): object {
+        return {};
+      }
+    }
+    await expect(start(Toys)).rejects.toThrow(
+      /^Toys\.list requires the scope toys:read, which nobody declares$/,
+    );
+  });
+
+  it('stops at an operation that is declared twice, whatever its parameters are called', async () => {
+    @AnyScope()
+    @Controller('pets')
+    class Toys {
+      @Get(':toyId')
+      get(): object {
+        return {};
+      }
+    }
+    await expect(start(Toys)).rejects.toThrow(
+      /^The operation GET \/v1\/pets\/:\w+ is declared twice: by \w+\.get\w* and by \w+\.get\w*$/,
+    );
+  });
+
+  it('stops at an operation that is declared as public and as closed', async () => {
+    @AnyScope()
+    @Controller('toys')
+    class Toys {
+      @Get()
+      list(): object {
+        return {};
+      }
+    }
+    @Public()
+    @Controller('toys')
+    class Shop {
+      @Get()
+      list(): object {
+        return {};
+      }
+    }
+    await expect(start(Toys, Shop)).rejects.toThrow(
+      'The operation GET /toys is declared twice: by Toys.list and by Shop.list',
+    );
+  });
+
+  it('stops with one line, and goes on with a warning where it is told to', async () => {
+    using workplace = workplaceWithToys();
+    workplace.write(
+      'petstore.config.js',
+      `import { toys } from './toys.js';
+       export default { extensions: [{ ...toys, compatibility: '^99.0.0' }] };`,
+    );
+    const { code, stderr } = await workplace.run('serve');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^error: The extension toys works with \^99\.0\.0 of .*\n$/);
+    const served = await workplace.serve({}, '--ignore-compatibility', 'toys');
+    expect(served.output()).toContain('started all the same');
+    expect(await served.stop()).toBe(0);
+  });
+});

@@ -1,0 +1,163 @@
+import { Controller, Injectable, Module, Param, Post } from '@nestjs/common';
+import { OnEvent } from '@nestjs/event-emitter';
+import { DataSource } from 'typeorm';
+import {
+  AnyScope,
+  Int64Pipe,
+  type KeyBanned,
+  Logger,
+  Pet,
+  type PetEvent,
+  Pets,
+  type QuotaThreshold,
+} from '../../src/index.js';
+import { eventually } from '../support/eventually.js';
+import { expectError } from '../support/expectations.js';
+import { startService, type TestService } from '../support/start-service.js';
+
+const heard: { name: string; event: unknown }[] = [];
+const hear = (name: string, event: unknown) => void heard.push({ name, event });
+
+@Injectable()
+class Listener {
+  @OnEvent('pet.created')
+  created(event: PetEvent): void {
+    hear('pet.created', event);
+  }
+
+  @OnEvent('pet.created', { prependListener: true, suppressErrors: false })
+  async breaks(): Promise<never> {
+    return Promise.reject(new Error('no handler'));
+  }
+
+  @OnEvent('pet.created', { prependListener: true })
+  breaksAtOnce(): never {
+    // eslint-disable-next-line @typescript-eslint/only-throw-error -- what a careless guest might do
+    throw undefined;
+  }
+
+  @OnEvent('pet.status_changed')
+  changed(event: PetEvent): void {
+    hear('pet.status_changed', event);
+  }
+
+  @OnEvent('key.banned')
+  banned(event: KeyBanned): void {
+    hear('key.banned', event);
+  }
+
+  @OnEvent('quota.threshold')
+  threshold(event: QuotaThreshold): void {
+    hear('quota.threshold', event);
+  }
+}
+
+@AnyScope()
+@Controller('adoptions')
+class AdoptionsController {
+  constructor(
+    private readonly pets: Pets,
+    private readonly dataSource: DataSource,
+    private readonly logger: Logger,
+  ) {}
+
+  @Post(':petId')
+  async adopt(@Param('petId', Int64Pipe) petId: bigint): Promise<object> {
+    await this.dataSource.transaction(async (manager) => {
+      await this.pets.setStatus(petId, 'sold', manager);
+      // Not yet, for it is not committed.
+      await new Promise((resume) => setTimeout(resume, 20));
+      hear('work', undefined);
+    });
+    this.logger.info({}, 'Adopted');
+    return {};
+  }
+
+  @Post(':petId/never')
+  async fail(@Param('petId', Int64Pipe) petId: bigint): Promise<void> {
+    await this.dataSource.transaction(async (manager) => {
+      await this.pets.setStatus(petId, 'pending', manager);
+      throw new Error('no');
+    });
+  }
+}
+
+@Module({ controllers: [AdoptionsController], providers: [Listener] })
+class AdoptionsModule {}
+
+const of = <Event>(name: string) =>
+  heard.filter((each) => each.name === name).map(({ event }) => event as Event);
+const count = (name: string, times: number) =>
+  eventually(() => Promise.resolve(of(name).length >= times));
+
+describe('events', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    const extensions = [{ name: 'adoptions', module: AdoptionsModule }];
+    service = await startService({ extensions, env: { BAN_AFTER_REJECTIONS: '1' } });
+  });
+  afterAll(() => service.close());
+  beforeEach(() => (heard.length = 0));
+
+  it('tell of an animal that was created, once, whatever handlers fail', async () => {
+    const client = await service.client();
+    const headers = { 'idempotency-key': 'one', 'x-request-id': 'r-1' };
+    const rex = { name: 'Rex', categoryId: 7 };
+    const { id } = (await client.post('/v1/pets', rex, headers)).json();
+    await client.post('/v1/pets', rex, headers);
+    await client.post('/v1/pets', { name: 'Luna', categoryId: 7, status: 'sold' });
+    await count('pet.created', 2);
+    const [first, second] = of<PetEvent>('pet.created');
+    expect(first).toEqual({
+      pet: { id: BigInt(id), name: 'Rex', categoryId: 7n, status: null },
+      clientId: client.keyId,
+      requestId: 'r-1',
+      at: expect.any(Date),
+    });
+    expect(first!.pet).toBeInstanceOf(Pet);
+    expect(second!.pet.status).toBe('sold');
+    expect(of('pet.created')).toHaveLength(2);
+  });
+
+  it('tell of a status that has changed, after the commit, and by which request', async () => {
+    const client = await service.client();
+    const rex = { name: 'Rex', categoryId: 7, status: 'available' };
+    const { id } = (await client.post('/v1/pets', rex)).json();
+    const failed = await client.send(`/v1/adoptions/${id}/never`, { method: 'POST' });
+    expectError(failed, 500, 'internal_error');
+    const adopt = () =>
+      client.send(`/v1/adoptions/${id}`, { method: 'POST', headers: { 'x-request-id': 'r-2' } });
+    await adopt();
+    await count('pet.status_changed', 1);
+    // It is sold already: nothing changes.
+    await adopt();
+    await new Promise((resume) => setImmediate(resume));
+    expect(heard.map(({ name }) => name).filter((name) => name !== 'pet.created')).toEqual([
+      'work',
+      'pet.status_changed',
+      'work',
+    ]);
+    expect(of<PetEvent>('pet.status_changed')).toEqual([
+      {
+        pet: { ...rex, id: BigInt(id), categoryId: 7n, status: 'sold' },
+        clientId: client.keyId,
+        requestId: 'r-2',
+        at: expect.any(Date),
+      },
+    ]);
+  });
+
+  it('tell of a ban, and of what was used of a quota: each share once', async () => {
+    const client = await service.client({ perMinute: 1_000, perDay: 20 });
+    for (let sent = 0; sent < 22; sent++) await client.get('/v1/pets');
+    await count('key.banned', 1);
+    const { keyId: clientId } = client;
+    expect(of('quota.threshold')).toEqual(
+      [75, 90, 100].map((percent) => ({ clientId, window: 'day', percent })),
+    );
+    const [ban, ...others] = of<KeyBanned>('key.banned');
+    expect(others).toEqual([]);
+    expect(ban).toEqual({ keyId: clientId, clientId, until: expect.any(Date) });
+    expect(ban!.until.getTime()).toBeGreaterThan(Date.now());
+  });
+});

@@ -1,0 +1,40 @@
+import { describeWith } from '../support/engines.js';
+import { PostgresServer } from '../support/postgres.js';
+import { workplaceWithToys } from '../support/toys.js';
+
+// A test here starts the program several times.
+jest.setTimeout(180_000);
+
+const CREATE_TOYS = 'CreateToys1700000000000';
+const NO_EXTENSION = ['--config', 'none.js'];
+
+describe('the migrations of an extension', () => {
+  it('run after ours, though older, and migrate says which are whose', async () => {
+    using workplace = workplaceWithToys();
+    const { migrations, extensions } = await workplace.json('migrate');
+    expect(migrations[0]).toBe('CreateSchema1764633600000');
+    expect(migrations).not.toContain(CREATE_TOYS);
+    expect(extensions).toEqual({ toys: [CREATE_TOYS] });
+    expect(await workplace.json('migrate')).toEqual({ migrations: [] });
+  });
+
+  describeWith('postgres', 'on PostgreSQL', (initdb) => {
+    it('are what a server waits for, which names the extension', async () => {
+      await using server = await PostgresServer.start(initdb);
+      using workplace = workplaceWithToys({ DATABASE_URL: await server.createDatabase() });
+      workplace.write('none.js', 'export default { extensions: [] }');
+      const behind = (whose: string) =>
+        `error: The database schema is behind ${whose}: run "petstore migrate" first\n`;
+      expect((await workplace.run('serve')).stderr).toContain(
+        behind('this version and the extension toys'),
+      );
+      await workplace.json('migrate', ...NO_EXTENSION);
+      const { code, stderr } = await workplace.run('serve');
+      expect(code).toBe(1);
+      expect(stderr).toContain(behind('the extension toys'));
+      expect((await workplace.run('migrate')).stdout).toBe(`Ran ${CREATE_TOYS} of toys.\n`);
+      const served = await workplace.serve();
+      expect(await served.stop()).toBe(0);
+    });
+  });
+});

@@ -1,0 +1,76 @@
+import { DataSource } from 'typeorm';
+import { Pets } from '../../src/pets/pets.js';
+import type { PetStatus } from '../../src/pets/pet.entity.js';
+import { startService, type TestService } from '../support/start-service.js';
+
+async function petOf(service: TestService, status?: PetStatus): Promise<bigint> {
+  const client = await service.client();
+  const answer = await client.post('/v1/pets', { name: 'Rex', categoryId: 7, status });
+  client.close();
+  return BigInt(answer.json().id as number);
+}
+
+describe('Pets, for guests', () => {
+  let service: TestService;
+  let pets: Pets;
+  let dataSource: DataSource;
+  beforeAll(async () => {
+    service = await startService();
+    pets = service.store.app.get(Pets);
+    dataSource = service.store.app.get(DataSource);
+  });
+  afterAll(() => service.close());
+
+  it('finds an animal with bigint ids, and null for a status that is unset', async () => {
+    const id = await petOf(service);
+    expect(await pets.find(id)).toEqual({ id, name: 'Rex', categoryId: 7n, status: null });
+    for (const unknown of [0n, 2n ** 63n - 1n, 2n ** 63n, -(2n ** 70n)]) {
+      expect(await pets.find(unknown)).toBeUndefined();
+      await dataSource.transaction(async (manager) => {
+        expect(await pets.lock(unknown, manager)).toBeUndefined();
+        await expect(pets.setStatus(unknown, 'sold', manager)).rejects.toMatchObject({
+          code: 'pet_not_found',
+        });
+      });
+    }
+  });
+
+  it('lets one of 50 at once have an animal that it has locked', async () => {
+    const id = await petOf(service, 'available');
+    const took = await Promise.all(
+      Array.from({ length: 50 }, () =>
+        dataSource.transaction(async (manager) => {
+          const pet = await pets.lock(id, manager);
+          if (pet?.status !== 'available') return false;
+          await new Promise(setImmediate);
+          await pets.setStatus(id, 'pending', manager);
+          return true;
+        }),
+      ),
+    );
+    expect(took.filter(Boolean)).toHaveLength(1);
+    expect(await pets.find(id)).toMatchObject({ status: 'pending' });
+  });
+
+  it('changes a status with the transaction, or not at all', async () => {
+    const id = await petOf(service, 'available');
+    const failing = dataSource.transaction(async (manager) => {
+      await pets.setStatus(id, 'sold', manager);
+      throw new Error('changed my mind');
+    });
+    await expect(failing).rejects.toThrow('changed my mind');
+    expect(await pets.find(id)).toMatchObject({ status: 'available' });
+    await dataSource.transaction((manager) => pets.setStatus(id, null, manager));
+    expect(await pets.find(id)).toMatchObject({ status: null });
+  });
+
+  it('refuses to lock or change an animal outside a transaction', async () => {
+    const id = await petOf(service);
+    for (const attempt of [
+      pets.lock(id, dataSource.manager),
+      pets.setStatus(id, 'sold', dataSource.manager),
+    ]) {
+      await expect(attempt).rejects.toThrow('within a transaction');
+    }
+  });
+});

@@ -1,0 +1,162 @@
+import { Injectable, Module } from '@nestjs/common';
+import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { jwtCallers } from '../../examples/jwt-callers/jwt-callers.js';
+import { type TokenVerifier, type VerifiedCaller } from '../../src/index.js';
+import { Client } from '../support/client.js';
+import { expectError, expectRateHeaders } from '../support/expectations.js';
+import { startService, type TestService } from '../support/start-service.js';
+
+const issuer = 'https://id.example.com';
+const audience = 'pet-store';
+const inAnHour = Math.floor(Date.now() / 1000) + 3_600;
+
+describe('callers with a token (JWT) of an identity provider', () => {
+  let service: TestService;
+  let token: (claims?: Record<string, unknown>, exp?: number) => Promise<string>;
+  beforeAll(async () => {
+    const { publicKey, privateKey } = await generateKeyPair('ES256');
+    const keys = createLocalJWKSet({ keys: [await exportJWK(publicKey)] });
+    service = await startService({
+      extensions: [jwtCallers({ issuer, audience, keys })],
+      env: { BAN_AFTER_REJECTIONS: '1' },
+    });
+    token = (claims = {}, exp = inAnHour) =>
+      new SignJWT({
+        iss: issuer,
+        aud: audience,
+        sub: 'zoo',
+        scope: 'pets:read',
+        plan: 'free',
+        ...claims,
+      })
+        .setProtectedHeader({ alg: 'ES256' })
+        .setExpirationTime(exp)
+        .sign(privateKey);
+  });
+  afterAll(() => service?.close());
+
+  const withToken = async (...claims: Parameters<typeof token>) =>
+    new Client(service.origin, await token(...claims));
+
+  it('are let in, with the scopes and the quota that it tells', async () => {
+    const client = await withToken();
+    const list = await client.get('/v1/pets');
+    expect(list.status).toBe(200);
+    expectRateHeaders(list);
+    expect(list.headers['x-ratelimit-limit']).toBe('60');
+    const pet = { name: 'Rex', categoryId: 1 };
+    expectError(await client.post('/v1/pets', pet), 403, 'insufficient_scope');
+    const writer = await withToken({ sub: 'writer', scope: 'pets:write' });
+    const idempotent = { 'idempotency-key': 'once' };
+    const first = await writer.post('/v1/pets', pet, idempotent);
+    expect(first.status).toBe(201);
+    expect((await writer.post('/v1/pets', pet, idempotent)).json()).toEqual(first.json());
+    client.close();
+    writer.close();
+  });
+
+  it('share a quota with all tokens of their client, and are told of it', async () => {
+    const [one, other] = [await withToken({ client_id: 'a' }), await withToken({ client_id: 'a' })];
+    await one.get('/v1/pets');
+    await other.get('/v1/pets');
+    const { plan, scopes, limits, expiresAt } = (await other.get('/v1/usage')).json();
+    expect([plan, scopes, limits.day.remaining, expiresAt]).toEqual([
+      'free',
+      ['pets:read'],
+      998,
+      inAnHour,
+    ]);
+    const third = await withToken({ client_id: 'b' });
+    expect((await third.get('/v1/usage')).json().limits.day.remaining).toBe(1_000);
+    for (const client of [one, other, third]) client.close();
+  });
+
+  it('are banned when they go on after refusals', async () => {
+    const client = await withToken({ client_id: 'wild' });
+    const answers = [];
+    for (let sent = 0; sent < 62; sent++) answers.push(await client.get('/v1/pets'));
+    // Should the minute have changed meanwhile, it takes as many again.
+    for (let sent = 0; answers.at(-1)!.status === 200 && sent < 62; sent++) {
+      answers.push(await client.get('/v1/pets'));
+    }
+    expectError(await client.get('/v1/pets'), 429, 'key_banned');
+    client.close();
+  });
+
+  it.each<[string, () => Promise<string>]>([
+    ['that is expired', () => token({}, 1_000)],
+    ['of another issuer', () => token({ iss: 'https://evil.example.com' })],
+    ['for another service', () => token({ aud: 'another' })],
+    [
+      'that was changed',
+      async () => {
+        const [header, , signature] = (await token()).split('.');
+        const [, payload] = (await token({ plan: 'business' })).split('.');
+        return [header, payload, signature].join('.');
+      },
+    ],
+    ['that is none', () => Promise.resolve('nonsense')],
+    ['that could be none', () => Promise.resolve('{"sub":"zoo"}')],
+  ])('are refused with one %s', async (_which, make) => {
+    const client = new Client(service.origin, await make());
+    const answer = await client.get('/v1/pets');
+    expectError(answer, 401, 'invalid_api_key');
+    expect(answer.headers['www-authenticate']).toContain('error="invalid_token"');
+    client.close();
+  });
+
+  it('leave keys of the service what they are', async () => {
+    const client = await service.client();
+    expect((await client.get('/v1/pets')).status).toBe(200);
+  });
+});
+
+describe('a verifier', () => {
+  const told: string[] = [];
+
+  @Injectable()
+  class Directory {
+    find(token: string): VerifiedCaller | undefined {
+      told.push(token);
+      if (token === 'broken') throw new Error('The directory is away');
+      const limits = { perMinute: 2, perDay: 2 };
+      if (token === 'odd') return { clientId: 'odd', scopes: [] };
+      return token === 'known' ? { clientId: 'c', scopes: ['pets:read'], limits } : undefined;
+    }
+  }
+
+  @Injectable()
+  class DirectoryVerifier implements TokenVerifier {
+    constructor(private readonly directory: Directory) {}
+
+    async verify(token: string): Promise<VerifiedCaller | undefined> {
+      return Promise.resolve(this.directory.find(token));
+    }
+  }
+
+  @Module({ providers: [Directory, DirectoryVerifier] })
+  class DirectoryModule {}
+
+  it('may be a class of its module, is offered what is no key of ours, and fails as a 503', async () => {
+    await using service = await startService({
+      extensions: [{ name: 'd', module: DirectoryModule, verifier: DirectoryVerifier }],
+    });
+    const ask = async (authorization: string) => {
+      const client = new Client(service.origin, authorization);
+      const answer = await client.get('/v1/pets');
+      client.close();
+      return answer;
+    };
+    const known = await ask('known');
+    expect([known.status, known.headers['x-ratelimit-limit']]).toEqual([200, '2']);
+    expectError(await ask('psk_known'), 401, 'invalid_api_key');
+    expectError(await ask('unknown'), 401, 'invalid_api_key');
+    for (const token of ['broken', 'odd']) {
+      const failed = await ask(token);
+      expectError(failed, 503, 'service_unavailable');
+      expectRateHeaders(failed);
+      expect(failed.headers['retry-after']).toBeDefined();
+    }
+    expect(told).toEqual(['known', 'unknown', 'broken', 'odd']);
+  });
+});

@@ -1,0 +1,186 @@
+import Database from 'better-sqlite3';
+import { Client as PostgresClient } from 'pg';
+import { Engine } from '../../src/database/engine.js';
+import { KeysService } from '../../src/keys/keys.service.js';
+import { Client } from '../support/client.js';
+import { describeWith } from '../support/engines.js';
+import { eventually } from '../support/eventually.js';
+import { FaultProxy } from '../support/fault-proxy.js';
+import { lockWrites } from '../support/lock-writes.js';
+import { Workplace } from '../support/petstore-process.js';
+import { createDatabase, PostgresServer } from '../support/postgres.js';
+import { onPostgres, startService, type TestService } from '../support/start-service.js';
+
+/** Longer than what is committed late is looked for: only who knows of the gap finds what came in it. */
+const LONG_MS = 11_000;
+const { TEST_POSTGRES_URL } = process.env;
+
+const pause = (ms: number) => new Promise((resume) => setTimeout(resume, ms));
+
+/** Resolves once the service has looked for changes so many times more, in vain or not. */
+async function looks(service: TestService, count: number): Promise<void> {
+  const observe = jest.spyOn(service.store.app.get(Engine), 'observe');
+  await eventually(() =>
+    Promise.resolve(
+      observe.mock.calls.filter(([{ name }]) => name === 'poller.now').length >= count,
+    ),
+  );
+  observe.mockRestore();
+}
+
+describe('a key that is revoked', () => {
+  it('while a server stands still is refused from its first answer on', async () => {
+    using workplace = new Workplace({
+      LOG_LEVEL: 'silent',
+      ...(onPostgres ? { DATABASE_URL: await createDatabase(TEST_POSTGRES_URL!) } : {}),
+    });
+    await workplace.run('migrate');
+    const { id, key } = await workplace.json('keys', 'issue', '--name', 'Zoo', '--plan', 'pro');
+    const server = await workplace.serve();
+    const client = new Client(server.origin, key);
+    expect((await client.get('/v1/pets')).status).toBe(200);
+    process.kill(server.pid, 'SIGSTOP');
+    const stopped = performance.now();
+    await workplace.json('keys', 'revoke', id);
+    await pause(LONG_MS - (performance.now() - stopped));
+    const first = client.get('/v1/pets');
+    process.kill(server.pid, 'SIGCONT');
+    expect((await first).status).toBe(401);
+    await eventually(async () => (await client.get('/v1/pets')).status === 401);
+    expect((await client.get('/v1/pets')).status).toBe(401);
+    client.close();
+  });
+
+  it('by a transaction that is committed late is refused all the same', async () => {
+    await using service = await startService();
+    const client = await service.client();
+    const revoke = `UPDATE api_keys SET revoked_at = 1, changed_at = changed_at + 1
+      WHERE id = '${client.keyId}'`;
+    const commit = await beginWith(service.config.databaseUrl, revoke);
+    await looks(service, 4);
+    expect((await client.get('/v1/pets')).status).toBe(200);
+    await commit();
+    await eventually(async () => (await client.get('/v1/pets')).status === 401);
+  });
+});
+
+describeWith('postgres', 'a node and its PostgreSQL', (initdb) => {
+  let server: PostgresServer;
+  beforeAll(async () => void (server = await PostgresServer.start(initdb)), 60_000);
+  afterAll(() => server?.remove(), 60_000);
+
+  it('cut off from each other for long: whatever came meanwhile is in force on return', async () => {
+    const url = await server.createDatabase();
+    const proxy = await FaultProxy.start(server.port);
+    const throughProxy = url.replace(String(server.port), String(proxy.port));
+    await using node = await startService({
+      env: { DATABASE_URL: throughProxy, BAN_AFTER_REJECTIONS: '1' },
+      migrate: true,
+    });
+    await using other = await startService({ env: { DATABASE_URL: url } });
+    const keys = other.store.app.get(KeysService);
+    const revoked = await node.client();
+    const planned = await node.client();
+    const banned = await node.client({ perMinute: 1, perDay: 1_000 });
+    for (const client of [revoked, planned]) {
+      expect((await client.get('/v1/pets')).status).toBe(200);
+    }
+    const isBanned = async () => (await banned.get('/v1/nope')).text.includes('key_banned');
+    await eventually(isBanned);
+    await eventually(async () => {
+      const { rows } = await query(url, 'SELECT 1 FROM rate_limit_bans');
+      return rows.length === 1;
+    });
+
+    proxy.lose();
+    const lostAt = performance.now();
+    await keys.revoke(revoked.keyId!);
+    await keys.setPlan(planned.keyId!, 'business', {});
+    await keys.setPlan(banned.keyId!, 'business', {});
+    await keys.unban(banned.keyId!);
+    await pause(LONG_MS - (performance.now() - lostAt));
+    proxy.pass();
+
+    let answer = await revoked.get('/v1/pets');
+    await eventually(async () => {
+      if (answer.status === 503) answer = await revoked.get('/v1/pets');
+      return answer.status !== 503;
+    });
+    expect(answer.status).toBe(401);
+    expect((await planned.get('/v1/nope')).headers['x-ratelimit-limit']).toBe('1000');
+    await eventually(async () => !(await isBanned()));
+    await proxy.close();
+  });
+
+  it('answers who is known while the table of keys is locked, and revokes when it is free', async () => {
+    await using node = await startService({
+      env: { DATABASE_URL: await server.createDatabase() },
+      migrate: true,
+    });
+    const client = await node.client();
+    expect((await client.get('/v1/pets')).status).toBe(200);
+    await looks(node, 2);
+    const commit = await beginWith(
+      node.config.databaseUrl,
+      `LOCK TABLE api_keys; UPDATE api_keys SET revoked_at = 1, changed_at = changed_at + 1`,
+    );
+    for (let round = 0; round < 4; round++) {
+      await looks(node, 1);
+      const asked = performance.now();
+      expect((await client.get('/v1/pets')).status).toBe(200);
+      // A statement that waits for the lock is given up after three seconds, and who is behind it waits.
+      expect(performance.now() - asked).toBeLessThan(2_000);
+    }
+    await commit();
+    await eventually(async () => (await client.get('/v1/pets')).status === 401);
+  });
+
+  it('are not parted by requests that wait: it is ready, and revokes', async () => {
+    const url = await server.createDatabase();
+    await using node = await startService({ env: { DATABASE_URL: url }, migrate: true });
+    const [client, revoked] = [await node.client(), await node.client()];
+    expect((await revoked.get('/v1/nope')).status).toBe(404);
+    const unlock = await lockWrites(url);
+    const waiting = Array.from({ length: 100 }, () =>
+      client.post('/v1/pets', { name: 'Rex', categoryId: 7 }),
+    );
+    await eventually(
+      async () => (await query(url, 'SELECT 1 FROM pg_locks WHERE NOT granted')).rows.length > 0,
+    );
+    expect((await client.get('/health/ready')).status).toBe(200);
+    await query(
+      url,
+      `UPDATE api_keys SET revoked_at = 1, changed_at = changed_at + 1 WHERE id = '${revoked.keyId}'`,
+    );
+    await looks(node, 2);
+    expect((await revoked.get('/v1/nope')).status).toBe(401);
+    await unlock();
+    await Promise.all(waiting);
+  });
+});
+
+/** Runs SQL in a transaction of its own, which the result commits. */
+async function beginWith(databaseUrl: string, sql: string): Promise<() => Promise<void>> {
+  if (databaseUrl.startsWith('sqlite:')) {
+    const database = new Database(databaseUrl.slice('sqlite:'.length));
+    database.exec(`BEGIN IMMEDIATE; ${sql}`);
+    return () => Promise.resolve(void database.exec('COMMIT').close());
+  }
+  const client = new PostgresClient({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query(`BEGIN; ${sql}`);
+  return async () => {
+    await client.query('COMMIT');
+    await client.end();
+  };
+}
+
+async function query(url: string, sql: string): Promise<{ rows: unknown[] }> {
+  const client = new PostgresClient({ connectionString: url });
+  await client.connect();
+  try {
+    return await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,101 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { errors } from '../../src/errors/errors.js';
+import { startService, type TestService } from '../support/start-service.js';
+
+const run = promisify(execFile);
+const GUIDE = readFileSync('docs/clients.md', 'utf8');
+const SNIPPETS = [...GUIDE.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language, text]) => ({
+  language: language!,
+  text: text!,
+}));
+
+/** How a program in each language is run, by the file that it is in. */
+const RUNNERS: Record<string, { file: string; command: readonly string[] }> = {
+  sh: { file: 'snippet.sh', command: ['bash', '-e'] },
+  js: { file: 'snippet.mjs', command: [process.execPath] },
+  python: { file: 'snippet.py', command: ['python3'] },
+  go: { file: 'main.go', command: ['go', 'run'] },
+  java: { file: 'Main.java', command: ['java'] },
+};
+/** What each prints, in the order of the guide. */
+const PRINTED: Record<string, readonly RegExp[]> = {
+  sh: [
+    /^$/,
+    /^HTTP\/1.1 200 OK\r?\n.*"George"/s,
+    /deprecation: @1764892800.*sunset: Thu, 05 Dec 2030/s,
+  ],
+  python: [/^\d+ animals\n$/, /^\d+ animals in all\n$/, /^exact\n$/],
+  js: [/^one animal\n$/, /^exact\n$/],
+  go: [/^true\n$/],
+  java: [/^true\n$/],
+};
+
+function isThere(command: string): boolean {
+  try {
+    execFileSync('which', [command], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe('docs/clients.md', () => {
+  let service: TestService;
+  let directory: string;
+  let env: Record<string, string>;
+  beforeAll(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'petstore-guide-'));
+    service = await startService();
+    const client = await service.client();
+    for (const name of ['George', 'Leo', 'Basil']) {
+      await client.post('/v1/pets', { name, categoryId: 7 });
+    }
+    const { PATH = '', HOME = directory } = process.env;
+    env = {
+      PATH,
+      HOME,
+      GOCACHE: join(directory, 'go-cache'),
+      PETSTORE_URL: `${service.origin}/v1`,
+      PETSTORE_KEY: client.key!,
+    };
+  });
+  afterAll(async () => {
+    await service.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  for (const [language, { file, command }] of Object.entries(RUNNERS)) {
+    const snippets = SNIPPETS.filter((snippet) => snippet.language === language);
+    it(`has a snippet of ${language} for each that is expected`, () => {
+      expect(snippets.length).toBe(PRINTED[language]!.length);
+    });
+    // In CI a missing one is a failure: the program cannot be started.
+    const there = isThere(command[0]!) || process.env['CI'] === 'true';
+    if (!there) console.warn(`${command[0]} is missing: the snippets of ${language} are not run`);
+    (there ? it : it.skip).each(snippets.map(({ text }, index) => [index + 1, text] as const))(
+      `${language}, snippet %i, runs and prints what it should`,
+      async (number, text) => {
+        const path = join(directory, file);
+        // The placeholders of the first one would hide what the environment has.
+        writeFileSync(path, text.replace(/^export .*$/gm, ''));
+        const { stdout } = await run(command[0]!, [...command.slice(1), path], {
+          cwd: directory,
+          env,
+        });
+        expect(stdout).toMatch(PRINTED[language]![number - 1]!);
+      },
+    );
+  }
+
+  it('has an entry for each code, under its status, and for no other', () => {
+    const entries = [...GUIDE.matchAll(/^### (\w+)\n\n(\d{3})\. /gm)].map(([, code, status]) => [
+      code,
+      Number(status),
+    ]);
+    expect(entries).toEqual(Object.entries(errors).map(([code, { status }]) => [code, status]));
+  });
+});

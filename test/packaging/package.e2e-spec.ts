@@ -1,0 +1,208 @@
+import { execFile, type ExecFileOptions, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { describeWith } from '../support/engines.js';
+import { PostgresServer } from '../support/postgres.js';
+import { freePort } from '../support/free-port.js';
+
+const ROOT = resolve('.');
+/** Installing and compiling on a busy machine. */
+const PATIENCE_MS = 480_000;
+
+/** That of a shell: what Jest and its settings add is no part of an empty project. */
+const ENVIRONMENT = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !/^(?:NODE_|JEST_|TEST_|npm_)/.test(name)),
+);
+
+/** Runs a program to its end; what it printed. */
+function run(command: string, args: string[], options: ExecFileOptions): Promise<string> {
+  return new Promise((done, fail) => {
+    execFile(
+      command,
+      args,
+      { maxBuffer: 1e8, timeout: PATIENCE_MS, ...options },
+      (error, stdout, stderr) => {
+        if (error === null) done(String(stdout));
+        else fail(new Error(`${command} ${args.join(' ')}\n${String(stdout)}\n${String(stderr)}`));
+      },
+    );
+  });
+}
+
+/** An extension in a directory outside the repository, with the service installed from its tarball. */
+class Project {
+  constructor(readonly directory: string) {}
+
+  static async install(directory: string, tarball: string): Promise<Project> {
+    const project = new Project(directory);
+    await project.npm('install', tarball);
+    // The addon is the one that the repository has compiled: to compile it again takes over a minute.
+    const addon = 'node_modules/better-sqlite3/build';
+    cpSync(join(ROOT, addon), join(directory, addon), { recursive: true });
+    return project;
+  }
+
+  npm(...args: string[]): Promise<string> {
+    const quiet = ['--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'];
+    return this.run('npm', [...args, ...quiet]);
+  }
+
+  bin(name: string, args: string[], env: Record<string, string> = {}): Promise<string> {
+    return this.run(join(this.directory, 'node_modules/.bin', name), args, env);
+  }
+
+  /** The extension's own tests. */
+  test(env: Record<string, string> = {}): Promise<string> {
+    return this.run('npm', ['test'], env);
+  }
+
+  run(command: string, args: string[], env: Record<string, string> = {}): Promise<string> {
+    return run(command, args, { cwd: this.directory, env: { ...ENVIRONMENT, ...env } });
+  }
+}
+
+describeWith('postgres', 'the package', (initdb) => {
+  const directory = mkdtempSync(join(tmpdir(), 'petstore-package-'));
+  const tarball = join(directory, 'clone', 'pet-store-service-1.0.0.tgz');
+  let postgres: PostgresServer;
+  let orders: Project;
+
+  beforeAll(async () => {
+    const clone = join(directory, 'clone');
+    await run('git', ['clone', '--quiet', '--local', ROOT, clone], {});
+    symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'));
+    await run('npm', ['pack'], { cwd: clone });
+    cpSync(join(clone, 'examples/store-orders'), join(directory, 'store-orders'), {
+      recursive: true,
+    });
+    [postgres, orders] = await Promise.all([
+      PostgresServer.start(initdb),
+      Project.install(join(directory, 'store-orders'), tarball),
+    ]);
+  }, PATIENCE_MS);
+  afterAll(async () => {
+    await postgres?.remove();
+    rmSync(directory, { recursive: true, force: true });
+  }, PATIENCE_MS);
+
+  it(
+    'has types that a strict project compiles against',
+    async () => {
+      await orders.bin('tsc', []);
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'runs the tests of an extension on SQLite',
+    async () => {
+      expect(await orders.test()).toMatch(/^# fail 0$/m);
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'runs the tests of an extension on PostgreSQL',
+    async () => {
+      const TEST_DATABASE_URL = await postgres.createDatabase();
+      expect(await orders.test({ TEST_DATABASE_URL })).toMatch(/^# fail 0$/m);
+    },
+    PATIENCE_MS,
+  );
+
+  it.each(['sqlite', 'postgres'])(
+    'serves an extension with two workers on %s',
+    async (engine) => {
+      const DATABASE_URL =
+        engine === 'postgres' ? await postgres.createDatabase() : `sqlite:${directory}/workers.db`;
+      const port = await freePort();
+      const env = { DATABASE_URL, PORT: String(port), METRICS_PORT: '0', LOG_FORMAT: 'json' };
+      await orders.bin('petstore', ['migrate'], env);
+      const scopes = 'orders:read,orders:write,pets:write';
+      const issue = ['keys', 'issue', '--name', 'shop', '--plan', 'pro', '--scopes', scopes];
+      const { key } = JSON.parse(await orders.bin('petstore', [...issue, '--json'], env)) as {
+        key: string;
+      };
+      const server = spawn('node_modules/.bin/petstore', ['serve', '--workers', '2'], {
+        cwd: orders.directory,
+        env: { ...ENVIRONMENT, ...env },
+        stdio: 'ignore',
+      });
+      try {
+        const origin = `http://127.0.0.1:${port}`;
+        await untilReady(origin);
+        const post = (path: string, body: object): Promise<Response> =>
+          fetch(`${origin}/v1${path}`, {
+            method: 'POST',
+            headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+            body: JSON.stringify(body),
+          });
+        const pet = await post('/pets', { name: 'Rex', categoryId: 7, status: 'available' });
+        const { id: petId } = (await pet.json()) as { id: number };
+        const answers = await Promise.all(
+          Array.from({ length: 50 }, () => post('/store/orders', { petId, quantity: 1 })),
+        );
+        expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(49).fill(409)]);
+      } finally {
+        const closed = once(server, 'close');
+        server.kill('SIGTERM');
+        await closed;
+      }
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'describes the operations of an extension',
+    async () => {
+      const document = JSON.parse(await orders.bin('petstore', ['openapi'])) as { paths: object };
+      expect(Object.keys(document.paths)).toContain('/store/orders/{orderId}/cancel');
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'writes an extension whose tests pass as it is, and whose migration it runs',
+    async () => {
+      await orders.bin('petstore', ['new', 'extension', 'toy-visits']);
+      const visits = new Project(join(orders.directory, 'toy-visits'));
+      // What its own `npm install` would install.
+      symlinkSync(join(orders.directory, 'node_modules'), join(visits.directory, 'node_modules'));
+      await visits.bin('tsc', []);
+      expect(await visits.test()).toMatch(/^# fail 0$/m);
+      const DATABASE_URL = await postgres.createDatabase();
+      expect(await visits.test({ TEST_DATABASE_URL: DATABASE_URL })).toMatch(/^# fail 0$/m);
+      const migrated = await visits.bin('petstore', ['migrate', '--json'], {
+        DATABASE_URL: `sqlite:${directory}/visits.db`,
+      });
+      expect(migrated).toContain('CreateToyVisits');
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'runs with a peer that is a patch older',
+    async () => {
+      await orders.npm('install', 'typeorm@1.1.0');
+      const { version } = JSON.parse(
+        readFileSync(join(orders.directory, 'node_modules/typeorm/package.json'), 'utf8'),
+      ) as { version: string };
+      expect(version).toBe('1.1.0');
+      await orders.bin('tsc', []);
+      expect(await orders.test()).toMatch(/^# fail 0$/m);
+    },
+    PATIENCE_MS,
+  );
+});
+
+async function untilReady(origin: string): Promise<void> {
+  const deadline = performance.now() + 60_000;
+  for (;;) {
+    const answer = await fetch(`${origin}/health/ready`).catch(() => undefined);
+    if (answer?.ok) return;
+    if (performance.now() > deadline) throw new Error('petstore serve did not start');
+    await new Promise((resume) => setTimeout(resume, 100));
+  }
+}

@@ -1,0 +1,20 @@
+import type { TestService } from './start-service.js';
+import { Metrics } from '../../src/telemetry/metrics.js';
+
+/** The lines of the exposition, for `toContain` and the like. */
+export async function metricLines({ store }: TestService): Promise<string[]> {
+  return (await store.app.get(Metrics).expose()).body.split('\n');
+}
+
+/** The sum of a metric's samples that have these labels. */
+export async function metricValue(
+  service: TestService,
+  name: string,
+  labels: Record<string, string> = {},
+): Promise<number> {
+  const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
+  const lines = (await metricLines(service)).filter(
+    (line) => /^\w+/.exec(line)?.[0] === name && wanted.every((each) => line.includes(each)),
+  );
+  return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+}

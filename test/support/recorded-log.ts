@@ -1,0 +1,27 @@
+import type { Logger } from '../../src/telemetry/logger.js';
+
+export interface Line {
+  level: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'request';
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what a test expects it to be
+  details: any;
+  message: string;
+}
+
+/** A log that is kept, to be looked at. */
+export function recordedLog(): { logger: Logger; lines: Line[] } {
+  const lines: Line[] = [];
+  const at =
+    (level: Line['level']) =>
+    (details: object, message = '') =>
+      void lines.push({ level, details, message });
+  const logger: Logger = {
+    fatal: at('fatal'),
+    error: at('error'),
+    warn: at('warn'),
+    info: at('info'),
+    debug: at('debug'),
+    request: at('request'),
+    flush: () => undefined,
+  };
+  return { logger, lines };
+}

@@ -1,0 +1,191 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Client } from '../support/client.js';
+import { describeWith } from '../support/engines.js';
+import { eventually } from '../support/eventually.js';
+import { Workplace } from '../support/petstore-process.js';
+import { RedisServer } from '../support/redis.js';
+
+const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
+const PARENT_ID = 'b7ad6b7169203331';
+const SERVER = 2;
+
+interface Attribute {
+  key: string;
+  value: { stringValue?: string };
+}
+interface Span {
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
+  name: string;
+  kind: number;
+  attributes: Attribute[];
+}
+
+/** What OpenTelemetry's collector is to the service: it takes spans, by OTLP over HTTP. */
+class Collector implements AsyncDisposable {
+  readonly types = new Set<string>();
+  readonly bodies: Buffer[] = [];
+
+  private constructor(private readonly server: Server) {}
+
+  static async start(): Promise<Collector> {
+    const server = createServer();
+    const collector = new Collector(server);
+    server.on('request', (request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        if (request.url === '/v1/traces') {
+          collector.types.add(request.headers['content-type']!);
+          collector.bodies.push(Buffer.concat(chunks));
+        }
+        response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+      });
+    });
+    await new Promise<void>((resume) => server.listen(0, '127.0.0.1', resume));
+    return collector;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  private get resources() {
+    const all = this.bodies.map((body) => JSON.parse(body.toString()));
+    return all.flatMap(({ resourceSpans }) => resourceSpans);
+  }
+
+  get spans(): Span[] {
+    return this.resources.flatMap(({ scopeSpans }) =>
+      scopeSpans.flatMap(({ spans }: { spans: Span[] }) => spans),
+    );
+  }
+
+  get service(): (string | undefined)[] {
+    const attributes: Attribute[] = this.resources.flatMap(({ resource }) => resource.attributes);
+    return attributes
+      .filter(({ key }) => key === 'service.name')
+      .map(({ value }) => value.stringValue);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resume) => this.server.close(resume));
+  }
+}
+
+async function issue(place: Workplace): Promise<string> {
+  await place.run('migrate');
+  return (await place.json('keys', 'issue', '--name', 'test', '--plan', 'pro')).key;
+}
+
+const variables = (collector: Collector) => ({
+  OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+  OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+  OTEL_BSP_SCHEDULE_DELAY: '50',
+  LOG_FORMAT: 'json',
+});
+
+describe('traces', () => {
+  it('have a span for the request and one for each statement, in the trace of the caller', async () => {
+    await using collector = await Collector.start();
+    using place = new Workplace();
+    const key = await issue(place);
+    const server = await place.serve(variables(collector));
+    const client = new Client(server.origin, key);
+    const traceparent = `00-${TRACE_ID}-${PARENT_ID}-01`;
+    const pet = { name: 'Rex', categoryId: 1 };
+    expect((await client.post('/v1/pets', pet, { traceparent })).status).toBe(201);
+    expect((await client.get('/v1/nowhere')).status).toBe(404);
+    await client.get('/health/ready');
+    client.close();
+    expect(await server.stop()).toBe(0);
+
+    const ours = collector.spans.filter(({ traceId }) => traceId === TRACE_ID);
+    const [request, ...others] = ours.filter(({ kind }) => kind === SERVER);
+    expect(others).toEqual([]);
+    expect(request).toMatchObject({ name: 'POST /v1/pets', parentSpanId: PARENT_ID });
+    const within = ours.filter(({ parentSpanId }) => parentSpanId === request!.spanId);
+    expect(within.map(({ name }) => name).sort()).toEqual([
+      ...['commit', 'keys.find-by-digest', 'pets.insert'],
+    ]);
+    for (const { attributes } of within) {
+      expect(attributes).toEqual([{ key: 'db.system.name', value: { stringValue: 'sqlite' } }]);
+    }
+    const requests = collector.spans.filter(({ kind }) => kind === SERVER);
+    // Of the unknown path too, and of no probe.
+    expect(requests.map(({ name }) => name.split(' ')[0])).toEqual(['POST', 'GET']);
+    expect(new Set(collector.service)).toEqual(new Set(['pet-store-service']));
+    expect(JSON.stringify(collector.spans)).not.toContain('psk_');
+    const line = server
+      .output()
+      .split('\n')
+      .find((each) => each.includes('"createPet"'));
+    expect(JSON.parse(line!)).toMatchObject({ traceId: TRACE_ID, status: 201 });
+  });
+
+  it('go by protobuf where nothing else is said, under the name that is given', async () => {
+    await using collector = await Collector.start();
+    using place = new Workplace();
+    const key = await issue(place);
+    const server = await place.serve({
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_BSP_SCHEDULE_DELAY: '50',
+      OTEL_SERVICE_NAME: 'our-store',
+    });
+    const client = new Client(server.origin, key);
+    await client.get('/v1/pets');
+    client.close();
+    await eventually(() => Promise.resolve(collector.bodies.length > 0));
+    await server.stop();
+    expect(collector.types).toEqual(new Set(['application/x-protobuf']));
+    const text = Buffer.concat(collector.bodies).toString('latin1');
+    expect(text).toContain('our-store');
+    expect(text).toContain('GET /v1/pets');
+  });
+
+  it('that nobody takes hold up neither a request nor the end', async () => {
+    using place = new Workplace();
+    const key = await issue(place);
+    const server = await place.serve({
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
+      OTEL_BSP_SCHEDULE_DELAY: '50',
+    });
+    const client = new Client(server.origin, key);
+    expect((await client.get('/v1/pets')).status).toBe(200);
+    client.close();
+    expect(await server.stop()).toBe(0);
+  });
+
+  it('are refused at the start where the protocol is none that is spoken', async () => {
+    using place = new Workplace();
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' };
+    const child = place.start(['migrate'], { ...env, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' });
+    let text = '';
+    child.stderr!.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    const [code] = await new Promise<[number | null]>((resume) =>
+      child.once('close', (each) => resume([each])),
+    );
+    expect(code).toBe(1);
+    expect(text).toContain('OTEL_EXPORTER_OTLP_PROTOCOL must be');
+  });
+
+  describeWith('redis', 'with Redis', (program) => {
+    it('have a span for its command', async () => {
+      await using redis = await RedisServer.start(program);
+      await using collector = await Collector.start();
+      using place = new Workplace({ REDIS_URL: redis.url });
+      const key = await issue(place);
+      const server = await place.serve(variables(collector));
+      const client = new Client(server.origin, key);
+      await client.get('/v1/pets');
+      client.close();
+      await server.stop();
+      const command = collector.spans.filter(({ name }) => name === 'petstoreTake');
+      const [request] = collector.spans.filter(({ kind }) => kind === SERVER);
+      expect(command.map(({ parentSpanId }) => parentSpanId)).toEqual([request!.spanId]);
+    });
+  });
+});

@@ -1,0 +1,86 @@
+import { FakeClock } from '../support/clock.js';
+import { expectError, expectRateHeaders } from '../support/expectations.js';
+import { startService, type TestService } from '../support/start-service.js';
+
+const unix = (iso: string): number => Date.parse(iso) / 1000;
+
+describe('GET /v1/usage', () => {
+  let service: TestService;
+  let clock: FakeClock;
+  beforeEach(async () => {
+    clock = new FakeClock();
+    service = await startService({ clock });
+  });
+  afterEach(() => service.close());
+
+  it('tells the plan, the scopes and what is left of both windows, and takes nothing', async () => {
+    const client = await service.client({ plan: 'free', scopes: ['pets:write'] });
+    await client.post('/v1/pets', { name: 'Rex', categoryId: 7 });
+    for (let round = 0; round < 2; round++) {
+      const answer = await client.get('/v1/usage');
+      expect(answer.status).toBe(200);
+      expectRateHeaders(answer);
+      expect(answer.headers['x-ratelimit-remaining']).toBe('59');
+      expect(answer.json()).toEqual({
+        plan: 'free',
+        scopes: ['pets:write'],
+        limits: {
+          minute: { limit: 60, remaining: 59, resetAt: unix('2026-06-15T12:01:00Z') },
+          day: { limit: 1_000, remaining: 999, resetAt: unix('2026-06-16T00:00:00Z') },
+        },
+        bannedUntil: null,
+        expiresAt: null,
+      });
+    }
+  });
+
+  it('tells the limits of an Enterprise key and when it expires', async () => {
+    const expiresAt = Date.parse('2026-12-24T00:00:00Z');
+    const client = await service.client({ plan: 'enterprise', perMinute: 7, perDay: 9, expiresAt });
+    const body = (await client.get('/v1/usage')).json();
+    expect(body).toMatchObject({
+      plan: 'enterprise',
+      limits: { minute: { limit: 7, remaining: 7 }, day: { limit: 9, remaining: 9 } },
+      expiresAt: expiresAt / 1000,
+    });
+  });
+
+  it('answers a key that is over its limit, and one that is banned', async () => {
+    const client = await service.client({ plan: 'enterprise', perMinute: 1, perDay: 9 });
+    await client.get('/v1/pets');
+    await client.get('/v1/pets');
+    const over = (await client.get('/v1/usage')).json();
+    expect(over.limits.minute.remaining).toBe(0);
+    expect(over.bannedUntil).toBeNull();
+    for (let refused = 0; refused < 100; refused++) await client.get('/v1/pets');
+    expectError(await client.get('/v1/pets'), 429, 'key_banned');
+    const banned = await client.get('/v1/usage');
+    expect(banned.status).toBe(200);
+    expect(banned.headers['x-ratelimit-remaining']).toBe('0');
+    expect(banned.json().bannedUntil).toBe(clock.now() / 1000 + 300);
+  });
+
+  it('answers 60 times a minute, then 429, without a ban and without harm to the quota', async () => {
+    const [client, other] = await Promise.all([service.client(), service.client()]);
+    for (let asked = 0; asked < 60; asked++) {
+      expect((await client.get('/v1/usage')).status).toBe(200);
+    }
+    for (let refused = 0; refused < 150; refused++) {
+      const answer = await client.get('/v1/usage');
+      expectError(answer, 429, 'rate_limit_exceeded');
+      expect(answer.headers['retry-after']).toBe('30');
+    }
+    expectRateHeaders(await client.get('/v1/usage'));
+    expect((await client.get('/v1/pets')).status).toBe(200);
+    expect((await other.get('/v1/usage')).status).toBe(200);
+    clock.advance(30_000);
+    expect((await client.get('/v1/usage')).status).toBe(200);
+  });
+
+  it('is closed without a valid key, and takes no parameter', async () => {
+    expectError(await service.anonymous().get('/v1/usage'), 401, 'missing_api_key');
+    const client = await service.client();
+    expectError(await client.get('/v1/usage?window=minute'), 400, 'invalid_request');
+    expectError(await client.post('/v1/usage', {}), 405, 'method_not_allowed');
+  });
+});
