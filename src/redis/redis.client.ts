@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Cluster, Redis, RedisOptions } from 'ioredis';
 import { ConfigError } from '../config/config.js';
+import { Turn } from '../time/turn.js';
 import { Deadlines } from './deadlines.js';
 import { refuseMisfit, refuseNoCluster } from './misfit.js';
 
@@ -133,10 +134,20 @@ function credentialsOf(url: string): RedisOptions {
 
 type ScriptCommand = (key: string, ...args: (string | number)[]) => Promise<unknown>;
 
+const corked = new Turn<Socket>((streams) => {
+  for (const stream of streams) stream.uncork();
+});
+
+/** The commands of one turn of the event loop leave in one packet: each write costs more than a command. */
+function gather(stream: Socket | undefined): void {
+  if (stream === undefined) return;
+  stream.cork();
+  corked.add(stream);
+}
+
 class IoRedisClient extends RedisClient {
   private readonly commands = new Map<Script, ScriptCommand>();
   private readonly deadlines: Deadlines;
-  private gathering: Socket | undefined;
   private silentSinceMs: number | undefined;
 
   constructor(
@@ -155,21 +166,10 @@ class IoRedisClient extends RedisClient {
       command = defined[script.name]!.bind(this.connection);
       this.commands.set(script, command);
     }
-    if ('stream' in this.connection) this.gather(this.connection.stream);
+    if ('stream' in this.connection) gather(this.connection.stream);
     const reply = await this.deadlines.bound(command(key, ...args));
     this.silentSinceMs = undefined;
     return reply;
-  }
-
-  /** The commands of one turn of the event loop leave in one packet: each write costs more than a command. */
-  private gather(stream: Socket | undefined): void {
-    if (stream === undefined || stream === this.gathering) return;
-    this.gathering = stream;
-    stream.cork();
-    setImmediate(() => {
-      if (this.gathering === stream) this.gathering = undefined;
-      stream.uncork();
-    });
   }
 
   private noteSilence(): void {

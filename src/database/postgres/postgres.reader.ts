@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { Turn } from '../../time/turn.js';
 import { isOutage, isStale } from '../outage.js';
 import type { Pool, PoolClient, QueryArrayConfig, QueryConfig } from 'pg';
 
@@ -56,11 +57,13 @@ export class PostgresReader {
 /** A connection from when it is asked for until none of its reads is under way. */
 class SharedConnection {
   private readonly borrowedUntilMs = performance.now() + MAX_BORROWED_MS;
+  private readonly turn = new Turn<Read>((reads) => this.send(reads));
   private client: (PoolClient & ClientInternals) | undefined;
   private timer: NodeJS.Timeout | undefined;
   private timeoutMs: number | undefined;
-  private waiting: Read[] = [];
-  private underWay = 0;
+  /** Those that came before the connection. */
+  private early: Read[] = [];
+  private unanswered = 0;
   private broken: Error | undefined;
 
   constructor(
@@ -69,28 +72,26 @@ class SharedConnection {
     private readonly returned: () => void,
   ) {
     pool.connect().then(
-      (client) => {
-        this.take(client as PoolClient & ClientInternals);
-        setImmediate(() => this.send());
-      },
+      (client) => this.take(client as PoolClient & ClientInternals),
       (error: Error) => {
         this.returned();
-        for (const { reject } of this.waiting) reject(error);
+        for (const { reject } of this.early) reject(error);
       },
     );
   }
 
   get hasRoom(): boolean {
     return (
-      this.waiting.length + this.underWay < MAX_SHARING &&
+      this.unanswered < MAX_SHARING &&
       this.broken === undefined &&
       performance.now() < this.borrowedUntilMs
     );
   }
 
   add(read: Read): void {
-    this.waiting.push(read);
-    if (this.waiting.length === 1 && this.client !== undefined) setImmediate(() => this.send());
+    this.unanswered++;
+    if (this.client === undefined) this.early.push(read);
+    else this.turn.add(read);
   }
 
   /**
@@ -102,13 +103,12 @@ class SharedConnection {
     this.timeoutMs = client.connectionParameters.query_timeout;
     client.connectionParameters.query_timeout = 0;
     this.timer = setTimeout(() => client.connection.stream.destroy(), ANSWER_TIMEOUT_MS);
+    for (const read of this.early) this.turn.add(read);
+    this.early = [];
   }
 
-  private send(): void {
+  private send(reads: readonly Read[]): void {
     const { stream } = this.client!.connection;
-    const reads = this.waiting;
-    this.waiting = [];
-    this.underWay += reads.length;
     stream.cork();
     for (const read of reads) this.start(read);
     stream.uncork();
@@ -119,7 +119,7 @@ class SharedConnection {
     this.client!.query(config, (error: Error | undefined, result) => {
       if (error) this.fail(error, read);
       else resolve(toValue === undefined ? result.rows : result.rows.map(toValue));
-      if (--this.underWay === 0 && this.waiting.length === 0) this.giveBack();
+      if (--this.unanswered === 0) this.giveBack();
     });
   }
 
