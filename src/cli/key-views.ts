@@ -32,11 +32,10 @@ export interface WindowView {
   resetAt: string;
 }
 
-export interface UsageView extends UseReport {
-  id: string;
+/** A key, how much of its quotas is used, and what its client got: all of its keys together. */
+export interface UsageView extends KeyView, UseReport {
   minute: WindowView;
   day: WindowView;
-  bannedUntil: string | null;
 }
 
 /** What the command line shows of keys, and never more. */
@@ -80,13 +79,13 @@ export class KeyViews {
     };
   }
 
-  async usage(record: ApiKey, used: UseReport): Promise<UsageView> {
+  async usage(record: ListedKey, used: UseReport): Promise<UsageView> {
     const { minute, minuteUsed, day, dayUsed, bannedUntilMs } = await this.usages.of(
       record.clientId,
     );
     const { perMinute, perDay } = limitsOf(record);
     return {
-      id: record.id,
+      ...this.key(record),
       minute: window(perMinute, minuteUsed, minuteEndUnix(minute)),
       day: window(perDay, dayUsed, dayEndUnix(day)),
       bannedUntil: iso(bannedUntilMs || null),

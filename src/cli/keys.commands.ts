@@ -1,20 +1,15 @@
 import { Command, Option } from 'commander';
 import type { AuditReader } from '../keys/audit-reader.js';
 import type { UsageReport } from '../usage/usage-report.js';
-import type { KeyFilter, KeyList, KeyStatus, ListedKey } from '../keys/key-list.js';
+import type { KeyFilter, KeyList, KeyOrder, KeyStatus, ListedKey } from '../keys/key-list.js';
 import type { OwnLimits } from '../keys/key-request.js';
 import type { KeysService } from '../keys/keys.service.js';
 import { PLAN_NAMES, type PlanName } from '../rate-limits/plan.js';
 import { duration, futureMoment, keyName, quantity, scopeList } from './arguments.js';
 import { configured } from './config-file.js';
 import { confirm } from './confirmation.js';
-import {
-  describeIssued,
-  describeKey,
-  describeKeys,
-  describeRotated,
-  describeUsage,
-} from './keys.output.js';
+import { describeIssued, describeKey, describeKeys, describeRotated } from './keys.output.js';
+import { describeUsage } from './usage.output.js';
 import { commandLine, describeAudit } from './keys.audit.js';
 import { type Output, UsageError } from './output.js';
 
@@ -22,6 +17,7 @@ const AUDIT_LIMIT = 100;
 /** 30 days. */
 const HISTORY_HOURS = 720;
 const KEY_STATUSES: readonly KeyStatus[] = ['active', 'banned', 'expired', 'revoked'];
+const KEY_ORDERS: readonly KeyOrder[] = ['created', 'name', 'last-used', 'expires'];
 
 interface JsonOption {
   json?: true;
@@ -57,7 +53,7 @@ export function keysCommand(output: Output): Command {
       ),
     );
 
-  listOptions(keys.command('list').description('list keys, the newest last')).action(
+  listOptions(keys.command('list').description('list keys')).action(
     (options: JsonOption & ListOptions) =>
       withKeys(async ({ list, service, describe }) => {
         const { after, limit } = options;
@@ -79,12 +75,15 @@ export function keysCommand(output: Output): Command {
     }),
   );
 
-  forKey(keys, 'usage', 'show what a key has used of its quotas').action(
+  forKey(keys, 'usage', 'show what a key has used of its quotas, and why it was refused').action(
     (id: string, options: JsonOption) =>
-      withKeys(async ({ service, describe, report }) => {
-        const key = await service.get(id);
-        const usage = await describe.usage(key, await report.of(key.clientId, HISTORY_HOURS));
-        output.print(usage, options.json, () => describeUsage(usage));
+      withKeys(async (door) => {
+        const key = await shown(door, id);
+        const used = await door.report.of(key.clientId, HISTORY_HOURS);
+        const usage = await door.describe.usage(key, used);
+        output.print(usage, options.json, () =>
+          describeUsage(usage, Date.now(), output.hasColours),
+        );
       }),
   );
 
@@ -180,7 +179,7 @@ function planOptions(command: Command): Command {
 
 interface ListOptions extends Pick<
   KeyFilter,
-  'plan' | 'status' | 'search' | 'neverUsed' | 'limit' | 'after'
+  'plan' | 'status' | 'search' | 'neverUsed' | 'sort' | 'limit' | 'after'
 > {
   idle?: number;
   expiresWithin?: number;
@@ -194,6 +193,11 @@ function listOptions(command: Command): Command {
     .option('--idle <days>', 'in force, and not used for so long', quantity)
     .option('--never-used', 'in force, and never used')
     .option('--expires-within <days>', 'in force, and ending by then', quantity)
+    .addOption(
+      new Option('--sort <name>', 'in that order: who was never used is first, who never ends last')
+        .choices(KEY_ORDERS)
+        .default('created' satisfies KeyOrder),
+    )
     .option('--limit <n>', 'so many at most', quantity)
     .option('--after <id>', 'those behind that key')
     .option('--json', 'print JSON');

@@ -1,6 +1,6 @@
 import type { ApiKey } from '../keys/api-key.entity.js';
 import type { RotatedKey } from '../keys/keys.service.js';
-import type { KeyView, UsageView, WindowView } from './key-views.js';
+import type { KeyView } from './key-views.js';
 import { table } from './output.js';
 
 /** Of a list, with all columns but the name as wide as they can be. */
@@ -51,45 +51,14 @@ export function describeKey(key: KeyView): string {
   );
 }
 
-export function describeUsage(usage: UsageView): string {
-  const { minute, day, bannedUntil } = usage;
-  const row = (name: string, { used, limit, remaining, resetAt }: WindowView) => [
-    name,
-    String(used),
-    String(limit),
-    String(remaining),
-    resetAt,
-  ];
-  const windows = table(
-    ['WINDOW', 'USED', 'LIMIT', 'LEFT', 'RESETS'],
-    [row('minute', minute), row('day', day)],
-  );
-  const ban = bannedUntil === null ? [] : [`Banned until ${bannedUntil}.`];
-  return [windows, ...ban, ...describeOutcomes(usage)].join('\n');
-}
-
-/** What became of its requests: where some were refused, why. */
-function describeOutcomes({ outcomes, refusals }: UsageView): string[] {
-  if (outcomes.length === 0) return ['\nNothing was asked in the last 24 hours.'];
-  const counts = table(
-    ['LAST 24 HOURS', 'STATUS', 'REQUESTS'],
-    outcomes.map(({ code, status, requests }) => [code ?? 'ok', String(status), String(requests)]),
-  );
-  if (refusals.length === 0) return [`\n${counts}`];
-  const latest = table(
-    ['LATEST REFUSALS', 'CODE', 'OPERATION', 'ADDRESS'],
-    refusals.map(({ at, code, operation, address }) => [at, code, operation, address]),
-  );
-  return [`\n${counts}`, `\n${latest}`];
-}
-
-function statusOf({ revokedAt, expiresAt, bannedUntil }: KeyView): string {
+export function statusOf({ revokedAt, expiresAt, bannedUntil }: KeyView): string {
   if (revokedAt !== null) return 'revoked';
   if (expiresAt !== null && Date.parse(expiresAt) <= Date.now()) return 'expired';
   return bannedUntil === null ? 'active' : 'banned';
 }
 
-function describeStatus(key: KeyView): string {
+/** Whether it may be used, or since or until when not. */
+export function describeStatus(key: KeyView): string {
   const status = statusOf(key);
   if (status === 'banned') return `banned until ${key.bannedUntil}`;
   const since = { revoked: key.revokedAt, expired: key.expiresAt }[status];

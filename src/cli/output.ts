@@ -3,6 +3,8 @@ export class Output {
   constructor(
     private readonly out: (text: string) => void = (text) => void process.stdout.write(text),
     private readonly err: (text: string) => void = (text) => void process.stderr.write(text),
+    /** Those of a terminal; `NO_COLOR` and a dumb one have none. */
+    readonly hasColours = process.stdout.isTTY && process.stdout.hasColors(),
   ) {}
 
   /** With `--json` one JSON value and nothing else; else what a person reads. */

@@ -61,6 +61,7 @@ describe(runProgram.name, () => {
     [['keys', 'set-scopes', 'x'], /--scopes/],
     [['keys', 'list', '--status', 'gone'], /Allowed choices are active, banned/],
     [['keys', 'list', '--limit', '0'], /whole number/],
+    [['keys', 'list', '--sort', 'size'], /Allowed choices are created, name, last-used, expires/],
     [['keys', 'issue', '--name', 'x', '--plan', 'enterprise'], /needs --per-minute and --per-day/],
     [['keys', 'issue', '--name', 'x', '--plan', 'enterprise', '--per-minute', '5'], /needs/],
     [['keys', 'issue', '--name', 'x', '--plan', 'pro', '--per-day', '5'], /takes neither/],
@@ -200,6 +201,13 @@ describe(runProgram.name, () => {
     expect(await found('--search', '%')).toEqual([zoo.id]);
     expect(await found('--search', ark.id)).toEqual([ark.id]);
     expect(await found('--limit', '1', '--after', zoo.id)).toEqual([ark.id]);
+    expect(await found('--sort', 'name')).toEqual([ark.id, moon.id, zoo.id]);
+    expect(await found('--sort', 'name', '--after', ark.id)).toEqual([moon.id, zoo.id]);
+    for (const sort of ['created', 'last-used', 'expires']) {
+      const first = (await found('--sort', sort, '--limit', '1'))[0]!;
+      const rest = await found('--sort', sort, '--after', first);
+      expect([first, ...rest].sort()).toEqual([zoo.id, ark.id, moon.id].sort());
+    }
     expect(await found('--never-used')).toEqual([zoo.id, ark.id]);
     expect(await found('--idle', '1')).toEqual([]);
     expect(await found('--expires-within', '1')).toEqual([]);

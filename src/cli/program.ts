@@ -66,6 +66,7 @@ function program(output: Output): Command {
 
 /** Commander would print the whole help where a usage error is to be one line. */
 function requireCommand(command: Command): void {
+  command.usage('[options] [command]');
   command.argument('[command]').action((name: string | undefined) => {
     if (name === undefined && command.parent === null) command.help();
     const path = pathOf(command);

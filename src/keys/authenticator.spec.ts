@@ -30,11 +30,11 @@ const config = loadConfig({ FAILED_AUTH_PER_MINUTE: '2', FAILED_AUTH_PER_DAY: '9
 describe(Authenticator.name, () => {
   let store: MemoryStore;
   let authenticator: Authenticator;
-  const directory = { remembered: jest.fn(), load: jest.fn(), whyNot: jest.fn() };
+  const directory = { remembered: jest.fn(), load: jest.fn(), formerly: jest.fn() };
   let metrics: PrometheusMetrics;
   beforeEach(async () => {
     metrics = await PrometheusMetrics.create();
-    directory.whyNot.mockReset().mockReturnValue('unknown');
+    directory.formerly.mockReset().mockReturnValue(undefined);
     store = new MemoryStore(new FakeClock(), { afterRejections: 1, firstBanMs: 60_000 });
     directory.remembered.mockReset().mockReturnValue(undefined);
     directory.load

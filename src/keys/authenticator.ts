@@ -89,8 +89,9 @@ export class Authenticator {
     request: ApiRequest,
     reply: ApiReply,
   ): Promise<never> {
+    const reason = this.whyNot(key, request);
     await this.chargeAddress(request, reply);
-    this.failures.of(this.whyNot(key)).add();
+    this.failures.of(reason).add();
     if (key === undefined) {
       throw errors.missing_api_key('Send an API key: "Authorization: Bearer <API_KEY>"', {
         headers: { 'WWW-Authenticate': CHALLENGE },
@@ -110,9 +111,14 @@ export class Authenticator {
     }
   }
 
-  private whyNot(key: string | undefined): Failure {
+  /** Whose key it was, where it has ended, is for the operator to know. */
+  private whyNot(key: string | undefined, request: ApiRequest): Failure {
     if (key === undefined) return 'missing';
-    if (isWellFormedKey(key)) return this.directory.whyNot(digestOf(key));
+    if (isWellFormedKey(key)) {
+      const formerly = this.directory.formerly(digestOf(key));
+      request.formerCaller = formerly?.caller;
+      return formerly?.why ?? 'unknown';
+    }
     return this.verifiers.areAskedOf(key) ? 'unknown' : 'malformed';
   }
 

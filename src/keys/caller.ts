@@ -18,6 +18,8 @@ export interface Caller {
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | undefined;
+    /** Whose key was sent that is no longer in force: who refuses it may tell. */
+    formerCaller: Caller | undefined;
   }
 }
 

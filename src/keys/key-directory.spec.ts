@@ -115,7 +115,11 @@ describe(KeyDirectory.name, () => {
     rows.length = 0;
     expect(directory.remembered('zoo')).toBeUndefined();
     expect(await directory.load('zoo')).toBeUndefined();
-    expect(directory.whyNot('zoo')).toBe('revoked');
+    expect(directory.formerly('zoo')).toMatchObject({
+      why: 'revoked',
+      caller: { keyId: 'key_zoo' },
+    });
+    expect(directory.formerly('nobody')).toBeUndefined();
     expect(directory.remembered('ark')).toBeDefined();
   });
 

@@ -119,11 +119,11 @@ export class KeyDirectory implements OnModuleInit, BeforeApplicationShutdown {
     return inForce;
   }
 
-  /** Why a key, which was just looked for, stands for nobody. */
-  whyNot(digest: string): 'unknown' | 'revoked' | 'expired' {
-    const known = this.callers.get(digest);
-    if (known === undefined) return 'unknown';
-    return known.expiresAtMs === REVOKED_MS ? 'revoked' : 'expired';
+  /** Whom a key, which was just looked for and is not in force, has stood for. */
+  formerly(digest: string): { caller: Caller; why: 'revoked' | 'expired' } | undefined {
+    const caller = this.callers.get(digest);
+    if (caller === undefined) return undefined;
+    return { caller, why: caller.expiresAtMs === REVOKED_MS ? 'revoked' : 'expired' };
   }
 
   /**

@@ -9,6 +9,9 @@ import { ApiKey } from './api-key.entity.js';
 
 export type KeyStatus = 'active' | 'banned' | 'expired' | 'revoked';
 
+/** Ascending; by its id where two are alike. */
+export type KeyOrder = 'created' | 'name' | 'last-used' | 'expires';
+
 /** A key, and until when its client is banned: Unix milliseconds. */
 export type ListedKey = ApiKey & { bannedUntilMs: number | null };
 
@@ -23,7 +26,9 @@ export interface KeyFilter {
   idleDays?: number | undefined;
   neverUsed?: boolean | undefined;
   expiresWithinDays?: number | undefined;
-  /** Behind the key with that id. */
+  /** By when they were made, where nothing is said. */
+  sort?: KeyOrder | undefined;
+  /** Behind the key with that id, in that order. */
   after?: string | undefined;
   limit?: number | undefined;
 }
@@ -37,6 +42,13 @@ const STATUS: Record<KeyStatus, string> = {
   expired: EXPIRED,
   revoked: REVOKED,
 };
+/** What is not there is less, or more, than whatever is. */
+const ORDERED_BY: Record<KeyOrder, (key: string) => string> = {
+  created: (key) => `${key}.created_at`,
+  name: (key) => `LOWER(${key}.name)`,
+  'last-used': (key) => `COALESCE(${key}.last_used_at, 0)`,
+  expires: (key) => `COALESCE(${key}.expires_at, ${Number.MAX_SAFE_INTEGER})`,
+};
 const NAMED = `(LOWER(key.name) LIKE LOWER(:part) ESCAPE '!' OR key.id = :text
   OR key.client_id = :text OR key.last_four = :text)`;
 
@@ -48,7 +60,6 @@ export class KeyList {
     private readonly clock: Clock,
   ) {}
 
-  /** Newest last. */
   async find(filter: KeyFilter = {}): Promise<ListedKey[]> {
     const nowMs = this.clock.now();
     const { entities, raw } = await this.query(filter, nowMs).getRawAndEntities<{
@@ -62,12 +73,13 @@ export class KeyList {
 
   private query(filter: KeyFilter, nowMs: number): SelectQueryBuilder<ApiKey> {
     const { id, plan, status, search, idleDays, neverUsed, expiresWithinDays, after } = filter;
+    const order = ORDERED_BY[filter.sort ?? 'created'];
     const query = this.keys
       .createQueryBuilder('key')
       .leftJoin(RateLimitBan, 'ban', 'ban.subject = key.client_id')
       .addSelect('ban.banned_until', 'bannedUntil')
       .setParameters({ now: nowMs })
-      .orderBy('key.created_at', 'ASC')
+      .orderBy(order('key'), 'ASC')
       .addOrderBy('key.id', 'ASC')
       .limit(filter.limit);
     if (id !== undefined) query.andWhere('key.id = :id', { id });
@@ -86,7 +98,7 @@ export class KeyList {
     }
     if (after !== undefined) {
       query.andWhere(
-        '(key.created_at, key.id) > (SELECT a.created_at, a.id FROM api_keys a WHERE a.id = :after)',
+        `(${order('key')}, key.id) > (SELECT ${order('a')}, a.id FROM api_keys a WHERE a.id = :after)`,
         { after },
       );
     }

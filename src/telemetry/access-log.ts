@@ -12,6 +12,8 @@ export interface AnsweredRequest extends Traced {
   /** `url` is left out where no route answers. */
   routeOptions: { url?: string | undefined };
   caller?: { keyId: string } | undefined;
+  /** Where its key is no longer in force. */
+  formerCaller?: { keyId: string } | undefined;
   refusal?: Omit<RefusedRequest, 'path'> | undefined;
 }
 
@@ -38,7 +40,7 @@ export function accessLog(logger: Logger, metrics: Metrics, traces?: Traces) {
     const record = {
       requestId: request.id,
       traceId: traces?.traceIdOf(request),
-      keyId: request.caller?.keyId,
+      keyId: (request.caller ?? request.formerCaller)?.keyId,
       operation,
       method,
       status,

@@ -86,7 +86,8 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
   }
 
   /** Counts one answered request. */
-  record({ caller, refusal, operation }: ApiRequest, status: number): void {
+  record(request: ApiRequest, status: number): void {
+    const { caller = request.formerCaller, refusal, operation } = request;
     if (caller === undefined) return;
     const nowMs = this.clock.now();
     const hour = Math.floor(nowMs / HOUR_MS);

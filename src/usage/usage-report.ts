@@ -3,8 +3,8 @@ import { Clock } from '../time/clock.js';
 import { HOUR_MS } from '../time/windows.js';
 import { type UsedInHour, UsageLedger } from './usage-ledger.js';
 
-/** Those that the quota refuses: they take nothing of it. */
-const REFUSED = new Set(['rate_limit_exceeded', 'key_banned']);
+/** Those that take nothing of the quota: it refuses them, or their key is no longer in force. */
+const REFUSED = new Set(['rate_limit_exceeded', 'key_banned', 'invalid_api_key']);
 const LATEST = 10;
 
 /** What a client got within an hour. */
@@ -33,7 +33,7 @@ export interface RefusalReport {
 
 export interface UseReport {
   hours: HourReport[];
-  /** Of the last 24 hours, the most frequent first. */
+  /** Of the last 24 hours by the clock, the one that runs included; the most frequent first. */
   outcomes: OutcomeReport[];
   /** The latest first. */
   refusals: RefusalReport[];
@@ -54,7 +54,7 @@ export class UsageReport {
     const latest = (await this.ledger.refusalsOf(clientId)).slice(0, LATEST);
     return {
       hours: hoursOf(used),
-      outcomes: outcomesOf(used.filter(({ hour }) => hour >= thisHour - 24)),
+      outcomes: outcomesOf(used.filter(({ hour }) => hour > thisHour - 24)),
       refusals: latest.map(({ at, code, operation, address }) => ({
         at: new Date(at).toISOString(),
         code,
