@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { chromium } from 'playwright-core';
+import { FakeClock } from '../support/clock.js';
 import { describeWith } from '../support/engines.js';
 import { startService } from '../support/start-service.js';
 import { buildClient } from './build-client.js';
@@ -35,7 +36,10 @@ async function servePage() {
 describeWith('chromium', 'the client in a browser', (executablePath) => {
   it('works from another origin: int64, pages, errors, what is left, deprecation', async () => {
     await using page = await servePage();
-    await using service = await startService({ env: { CORS_ORIGINS: page.origin } });
+    await using service = await startService({
+      clock: new FakeClock(),
+      env: { CORS_ORIGINS: page.origin },
+    });
     const { key: apiKey } = await service.client({ plan: 'free' });
     await using browser = await chromium.launch({ executablePath, args: FLAGS });
     const tab = await browser.newPage();

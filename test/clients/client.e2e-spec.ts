@@ -259,8 +259,5 @@ describe(PetStoreClient.name, () => {
     expect((await store.getUsage()).bannedUntil).toBe(clock.now() / 1000 + 300);
   });
 
-  async function openProxy() {
-    const proxy = await FaultProxy.start(Number(new URL(service.origin).port));
-    return Object.assign(proxy, { [Symbol.asyncDispose]: () => proxy.close() });
-  }
+  const openProxy = () => FaultProxy.start(Number(new URL(service.origin).port));
 });

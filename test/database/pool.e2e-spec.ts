@@ -2,11 +2,13 @@ import { DataSource } from 'typeorm';
 import type { PostgresDataSource } from '../../src/database/postgres/postgres.data-source.js';
 import { mintKey } from '../../src/keys/api-key-format.js';
 import type { Answer, Client } from '../support/client.js';
+import { closedAtEnd } from '../support/closed-at-end.js';
 import { describeWith } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
 import { lockWrites } from '../support/lock-writes.js';
 import { PostgresServer } from '../support/postgres.js';
+import { remembered } from '../support/remembered.js';
 import { startService, type TestService } from '../support/start-service.js';
 
 const rex = { name: 'Rex', categoryId: 7 };
@@ -14,23 +16,18 @@ const rex = { name: 'Rex', categoryId: 7 };
 const SOME_SECONDS_MS = 12_000;
 
 describeWith('postgres', 'a pool of one connection to PostgreSQL', (initdb) => {
+  const keep = closedAtEnd();
   let server: PostgresServer;
   let url: string;
   let service: TestService;
   let client: Client;
   beforeAll(async () => {
-    server = await PostgresServer.start(initdb);
+    server = keep(await PostgresServer.start(initdb));
     url = await server.createDatabase();
     const env = { DATABASE_URL: url, DATABASE_POOL_SIZE: '1' };
-    service = await startService({ env, migrate: true });
+    service = keep(await startService({ env, migrate: true }));
     client = await service.client();
-    // A key that was changed just now is not remembered yet.
-    await new Promise((resume) => setTimeout(resume, 1_500));
-    await client.get('/v1/pets');
-  });
-  afterAll(async () => {
-    await service?.close();
-    await server?.remove();
+    await remembered(service, client);
   });
 
   const unknownKey = { authorization: `Bearer ${mintKey()}` };

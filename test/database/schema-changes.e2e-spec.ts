@@ -51,7 +51,7 @@ describeWith('postgres', 'PostgreSQL under a running node', (initdb) => {
   });
 
   it('answers 200 or 503 while a table is locked, and as before when it is not', async () => {
-    const fresh = await startService({ env: { DATABASE_URL: url } });
+    await using fresh = await startService({ env: { DATABASE_URL: url } });
     const other = await fresh.client();
     const holder = new PostgresClient({ connectionString: url });
     await holder.connect();
@@ -67,7 +67,6 @@ describeWith('postgres', 'PostgreSQL under a running node', (initdb) => {
       await holder.end();
     }
     expect((await other.get('/v1/pets')).status).toBe(200);
-    await fresh.close();
   });
 
   it('has no connection used again on which a unit of work was given up', async () => {

@@ -1,5 +1,4 @@
 import { copyFileSync, existsSync, renameSync } from 'node:fs';
-import Database from 'better-sqlite3';
 import { DataSource } from 'typeorm';
 import { createDataSource, dataSourceOptions } from '../../src/database/data-source-options.js';
 import { Engine } from '../../src/database/engine.js';
@@ -7,6 +6,7 @@ import { migrate } from '../../src/database/migrate.js';
 import { run, Statement } from '../../src/database/statement.js';
 import type { Client } from '../support/client.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
+import { lockWrites } from '../support/lock-writes.js';
 import { Workplace } from '../support/petstore-process.js';
 import { startService, type TestService } from '../support/start-service.js';
 
@@ -32,7 +32,7 @@ describe('the embedded database', () => {
     engine = service.store.app.get(Engine);
     dataSource = service.store.app.get(DataSource);
   });
-  afterAll(() => service.close());
+  afterAll(() => service?.close());
 
   const file = (): string => service.config.databaseUrl.slice('sqlite:'.length);
   const count = async (name: string): Promise<number> =>
@@ -54,7 +54,6 @@ describe('the embedded database', () => {
   it('can be taken back to nothing, and made again', async () => {
     const url = `sqlite:${file()}.fresh`;
     const fresh = createDataSource(dataSourceOptions({ url, poolSize: 1 }));
-    await fresh.initialize();
     const tables = (): Promise<unknown[]> =>
       fresh.query(`SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'`);
     const names = [
@@ -63,20 +62,23 @@ describe('the embedded database', () => {
       'AddAuditRecords1764892800000',
       'AddUsageHistory1764979200000',
     ];
-    expect(await migrate(fresh)).toEqual(names);
-    expect(await migrate(fresh)).toEqual([]);
-    const made = await tables();
-    while ((await tables()).length > 1) await fresh.undoLastMigration();
-    expect(await tables()).toEqual([{ name: 'migrations' }]);
-    await migrate(fresh);
-    expect(await tables()).toEqual(expect.arrayContaining(made));
-    await fresh.destroy();
+    await fresh.initialize();
+    try {
+      expect(await migrate(fresh)).toEqual(names);
+      expect(await migrate(fresh)).toEqual([]);
+      const made = await tables();
+      while ((await tables()).length > 1) await fresh.undoLastMigration();
+      expect(await tables()).toEqual([{ name: 'migrations' }]);
+      await migrate(fresh);
+      expect(await tables()).toEqual(expect.arrayContaining(made));
+    } finally {
+      await fresh.destroy();
+    }
   });
 
   it('is migrated once by however many do it at the same time', async () => {
-    const workplace = new Workplace();
+    using workplace = new Workplace();
     const results = await Promise.all([workplace.run('migrate'), workplace.run('migrate')]);
-    workplace.remove();
     expect(results.map(({ code, stderr }) => ({ code, stderr }))).toEqual([
       { code: 0, stderr: '' },
       { code: 0, stderr: '' },
@@ -115,7 +117,8 @@ describe('the embedded database', () => {
     await runner.query(`INSERT INTO pets (name, category_id) VALUES ('undone', 1)`);
     let acknowledged = false;
     const write = engine.write(insert('kept')).then(() => (acknowledged = true));
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    // Whatever was to be written has been by the time that others are answered.
+    for (let round = 0; round < 3; round++) await client.get('/v1/pets');
     expect(acknowledged).toBe(false);
     await runner.rollbackTransaction();
     await write;
@@ -130,18 +133,19 @@ describe('the embedded database', () => {
 
   it('answers 503 to what has to wait too long for a lock, and everything else meanwhile', async () => {
     await client.post('/v1/pets', rex);
-    const blocker = new Database(file());
-    blocker.exec('BEGIN IMMEDIATE');
-    const started = performance.now();
-    const blocked = client.post('/v1/pets', rex);
-    expect((await client.get('/v1/pets')).status).toBe(200);
-    const answer = await blocked;
-    expectError(answer, 503, 'service_unavailable');
-    expectRateHeaders(answer);
-    expect(answer.headers['retry-after']).toMatch(/^[1-9]\d*$/);
-    expect(performance.now() - started).toBeLessThan(10_000);
-    blocker.exec('COMMIT');
-    blocker.close();
+    const unlock = await lockWrites(service.config.databaseUrl);
+    try {
+      const started = performance.now();
+      const blocked = client.post('/v1/pets', rex);
+      expect((await client.get('/v1/pets')).status).toBe(200);
+      const answer = await blocked;
+      expectError(answer, 503, 'service_unavailable');
+      expectRateHeaders(answer);
+      expect(answer.headers['retry-after']).toMatch(/^[1-9]\d*$/);
+      expect(performance.now() - started).toBeLessThan(15_000);
+    } finally {
+      await unlock();
+    }
     expect((await client.post('/v1/pets', rex)).status).toBe(201);
   });
 

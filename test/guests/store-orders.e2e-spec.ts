@@ -1,5 +1,6 @@
 import { storeOrders } from '../../examples/store-orders/src/index.js';
 import type { Client } from '../support/client.js';
+import { FakeClock } from '../support/clock.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
 import { startService, type TestService } from '../support/start-service.js';
 
@@ -8,11 +9,11 @@ describe('a guest module', () => {
   let client: Client;
   let seller: Client;
   beforeAll(async () => {
-    service = await startService({ extensions: [storeOrders] });
+    service = await startService({ clock: new FakeClock(), extensions: [storeOrders] });
     client = await service.client({ scopes: ['orders:read', 'orders:write'] });
     seller = await service.client();
   });
-  afterAll(() => service.close());
+  afterAll(() => service?.close());
 
   /** Of an animal that nobody else wants. */
   async function newOrder(): Promise<object> {

@@ -2,6 +2,7 @@ import { Controller, Get, InternalServerErrorException, Module } from '@nestjs/c
 import { PetsRepository } from '../../src/pets/pets.repository.js';
 import type { Logger } from '../../src/telemetry/logger.js';
 import type { Client } from '../support/client.js';
+import { eventually } from '../support/eventually.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
 import { startService, type TestService } from '../support/start-service.js';
 import { AnyScope } from '../../src/index.js';
@@ -53,8 +54,13 @@ describe('a failure', () => {
     service = await startService({ extensions: [{ module: BrokenModule }], logger });
     client = await service.client();
   });
-  afterAll(() => service.close());
+  afterAll(() => service?.close());
   afterEach(() => jest.restoreAllMocks());
+
+  const isLogged = (requestId: string) =>
+    eventually(() =>
+      Promise.resolve(lines.some(({ details }) => details['requestId'] === requestId)),
+    );
 
   it.each(['throws', 'throws-text', 'nest'])(
     'that nobody foresaw is a 500 that tells nothing, and a log line that tells all: %s',
@@ -88,7 +94,7 @@ describe('a failure', () => {
 
   it('leaves one line per request, with who, what, how and how long', async () => {
     await client.get('/v1/pets?limit=1', { 'x-request-id': 'one-line' });
-    await new Promise((resume) => setTimeout(resume, 20));
+    await isLogged('one-line');
     const own = lines.filter(({ details }) => details['requestId'] === 'one-line');
     expect(own).toEqual([
       {
@@ -108,7 +114,7 @@ describe('a failure', () => {
 
   it('to decode a target leaves its line as well', async () => {
     await client.get('/v1/pets/%zz', { 'x-request-id': 'below' });
-    await new Promise((resume) => setTimeout(resume, 20));
+    await isLogged('below');
     const [line] = lines.filter(({ details }) => details['requestId'] === 'below');
     expect(line?.details).toMatchObject({ operation: 'getPet', status: 400, keyId: client.keyId });
   });

@@ -1,12 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { IdempotencyService } from '../../src/idempotency/idempotency.service.js';
 import { PetsRepository } from '../../src/pets/pets.repository.js';
 import { Client } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
+import { eventually } from '../support/eventually.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
 import { lockWrites } from '../support/lock-writes.js';
 import { startService, type TestService } from '../support/start-service.js';
+import { TemporaryDirectory } from '../support/temporary-directory.js';
 
 const rex = '{"name":"Rex","categoryId":9223372036854775807}';
 
@@ -19,7 +19,7 @@ describe('Idempotency-Key', () => {
     service = await startService({ clock });
     client = await service.client();
   });
-  afterAll(() => service.close());
+  afterAll(() => service?.close());
 
   const post = (key: string | string[], body = rex, as = client) =>
     as.post('/v1/pets', body, { 'idempotency-key': key });
@@ -119,15 +119,20 @@ describe('Idempotency-Key', () => {
   });
 
   it('is in use until the first request is done', async () => {
+    const create = jest.spyOn(service.store.app.get(IdempotencyService), 'create');
     const unlock = await lockWrites(service.config.databaseUrl);
     const first = post('slow');
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    const early = await post('slow');
-    expectError(early, 409, 'idempotency_key_in_use');
-    expectRateHeaders(early);
-    expect(early.headers['retry-after']).toBe('1');
-    expectError(await post('slow', '{"name":"","categoryId":1}'), 400, 'invalid_request');
-    await unlock();
+    try {
+      await eventually(() => Promise.resolve(create.mock.calls.length > 0));
+      const early = await post('slow');
+      expectError(early, 409, 'idempotency_key_in_use');
+      expectRateHeaders(early);
+      expect(early.headers['retry-after']).toBe('1');
+      expectError(await post('slow', '{"name":"","categoryId":1}'), 400, 'invalid_request');
+    } finally {
+      create.mockRestore();
+      await unlock();
+    }
     expect((await first).status).toBe(201);
     expect((await post('slow')).headers['idempotent-replayed']).toBe('true');
   });
@@ -149,8 +154,11 @@ describe('Idempotency-Key', () => {
   });
 
   it('is remembered over a restart', async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'petstore-test-'));
-    const env = { DATABASE_URL: `sqlite:${directory}/petstore.db`, PUBLIC_BASE_URL: 'http://a/v1' };
+    using directory = new TemporaryDirectory();
+    const env = {
+      DATABASE_URL: `sqlite:${directory.path}/petstore.db`,
+      PUBLIC_BASE_URL: 'http://a/v1',
+    };
     await using before = await startService({ env });
     const caller = await before.client();
     const first = await post('restart', rex, caller);
@@ -160,7 +168,5 @@ describe('Idempotency-Key', () => {
     const again = await post('restart', rex, new Client(after.origin, caller.key));
     expect(again.headers['idempotent-replayed']).toBe('true');
     expect([again.text, again.headers.location]).toEqual([first.text, first.headers.location]);
-    await after.close();
-    rmSync(directory, { recursive: true });
   });
 });

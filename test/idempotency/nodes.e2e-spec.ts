@@ -1,28 +1,27 @@
 import { type Answer, Client } from '../support/client.js';
+import { closedAtEnd } from '../support/closed-at-end.js';
 import { describeWith } from '../support/engines.js';
+import { eventually } from '../support/eventually.js';
 import { expectError } from '../support/expectations.js';
 import { lockWrites } from '../support/lock-writes.js';
 import { PostgresServer } from '../support/postgres.js';
-import { startService, type TestService } from '../support/start-service.js';
+import { startService } from '../support/start-service.js';
 
 const rex = { name: 'Rex', categoryId: 7 };
 
 describeWith('postgres', 'Idempotency-Key on two nodes', (initdb) => {
+  const keep = closedAtEnd();
   let server: PostgresServer;
   let url: string;
-  let nodes: TestService[];
   let clients: Client[];
   beforeAll(async () => {
-    server = await PostgresServer.start(initdb);
+    server = keep(await PostgresServer.start(initdb));
     url = await server.createDatabase();
     const env = { DATABASE_URL: url };
-    nodes = [await startService({ env, migrate: true }), await startService({ env })];
-    const { key } = await nodes[0]!.client();
-    clients = nodes.map(({ origin }) => new Client(origin, key));
-  });
-  afterAll(async () => {
-    for (const node of nodes ?? []) await node.close();
-    await server?.remove();
+    const one = keep(await startService({ env, migrate: true }));
+    const other = keep(await startService({ env }));
+    const { key } = await one.client();
+    clients = [one, other].map(({ origin }) => new Client(origin, key));
   });
 
   const post = (node: number, key: string): Promise<Answer> =>
@@ -46,7 +45,9 @@ describeWith('postgres', 'Idempotency-Key on two nodes', (initdb) => {
     const unlock = await lockWrites(url);
     const first = post(0, 'slow');
     try {
-      while ((await server.query('SELECT 1 FROM pg_locks WHERE NOT granted')).length === 0);
+      await eventually(
+        async () => (await server.query('SELECT 1 FROM pg_locks WHERE NOT granted')).length > 0,
+      );
       expectError(await post(1, 'slow'), 409, 'idempotency_key_in_use');
     } finally {
       await unlock();

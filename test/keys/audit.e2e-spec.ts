@@ -3,6 +3,7 @@ import { OperatorModule } from '../../src/app.module.js';
 import { AuditReader } from '../../src/keys/audit-reader.js';
 import type { AuditRecord } from '../../src/keys/audit-record.js';
 import { KeysService } from '../../src/keys/keys.service.js';
+import { FakeClock } from '../support/clock.js';
 import { eventually } from '../support/eventually.js';
 import { recordedLog } from '../support/recorded-log.js';
 import { startService, type TestService } from '../support/start-service.js';
@@ -116,6 +117,7 @@ describe('the audit trail', () => {
   it('knows each ban once, by whose request it began, and its lifting; the log says both', async () => {
     const { logger, lines } = recordedLog();
     await using service = await startService({
+      clock: new FakeClock(),
       logger,
       env: { BAN_AFTER_REJECTIONS: '2', BAN_SECONDS: '7' },
     });
@@ -180,11 +182,14 @@ describe('the audit trail', () => {
       { logger: false },
     );
     const keys = operator.get(KeysService).by(BY_ROOT);
-    await keys.issue({ name: 'zoo', plan: 'free' });
-    await eventually(() => Promise.resolve(said().length > 0));
-    await keys.issue({ name: 'ark', plan: 'free' });
-    await eventually(() => Promise.resolve(said().length > 1));
-    await operator.close();
+    try {
+      await keys.issue({ name: 'zoo', plan: 'free' });
+      await eventually(() => Promise.resolve(said().length > 0));
+      await keys.issue({ name: 'ark', plan: 'free' });
+      await eventually(() => Promise.resolve(said().length > 1));
+    } finally {
+      await operator.close();
+    }
     expect(said().map(({ details }) => details.audit)).toEqual((await trail(service)).reverse());
   });
 });

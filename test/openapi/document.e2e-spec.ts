@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { errors } from '../../src/errors/errors.js';
 import { Client } from '../support/client.js';
+import { FakeClock } from '../support/clock.js';
 import { expectError } from '../support/expectations.js';
 import { startService, type TestService } from '../support/start-service.js';
 
@@ -27,6 +28,7 @@ describe('the OpenAPI document', () => {
   let document: any; // eslint-disable-line @typescript-eslint/no-explicit-any -- what the test finds out
   beforeAll(async () => {
     service = await startService({
+      clock: new FakeClock(),
       env: {
         PUBLIC_BASE_URL: 'https://api.example.com/v1',
         STAGING_BASE_URL: 'https://staging.example.com/v1',
@@ -34,7 +36,7 @@ describe('the OpenAPI document', () => {
     });
     document = (await service.anonymous().get('/openapi.json')).json();
   });
-  afterAll(() => service.close());
+  afterAll(() => service?.close());
 
   const operations = () => [
     document.paths['/pets'].get,

@@ -21,7 +21,7 @@ describe(CounterLedger.name, () => {
     ledger = service.store.app.get(CounterLedger);
     await ledger.save([zoo, ...addresses]);
   });
-  afterAll(() => service.close());
+  afterAll(() => service?.close());
 
   it('tells of every key, and only of as many addresses as asked for, the latest at the end', async () => {
     const told = (await ledger.since(day, 2)).map(({ subject }) => subject);

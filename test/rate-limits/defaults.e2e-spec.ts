@@ -11,7 +11,7 @@ describe('limits by default', () => {
     clock = new FakeClock();
     service = await startService({ clock });
   });
-  afterAll(() => service.close());
+  afterAll(() => service?.close());
 
   const limited = (perMinute: number, perDay: number) =>
     service.client({ plan: 'enterprise', perMinute, perDay });

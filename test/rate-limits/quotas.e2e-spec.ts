@@ -1,11 +1,9 @@
 import { KeysService } from '../../src/keys/keys.service.js';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type Answer, Client } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
 import { startService, type TestService } from '../support/start-service.js';
+import { TemporaryDirectory } from '../support/temporary-directory.js';
 
 const unix = (iso: string): string => String(Date.parse(iso) / 1000);
 const quotaOf = ({ headers }: Answer) => [
@@ -24,7 +22,7 @@ describe('quotas', () => {
       env: { BAN_AFTER_REJECTIONS: '3', BAN_SECONDS: '10', FAILED_AUTH_PER_MINUTE: '5' },
     });
   });
-  afterEach(() => service.close());
+  afterEach(() => service?.close());
 
   const limited = (perMinute: number, perDay: number) =>
     service.client({ plan: 'enterprise', perMinute, perDay });
@@ -117,21 +115,20 @@ describe('quotas', () => {
   });
 
   it('never refills a quota by a restart', async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'petstore-restart-'));
-    const env = { DATABASE_URL: `sqlite:${directory}/petstore.db`, FAILED_AUTH_PER_MINUTE: '1' };
-    const first = await startService({ clock, env });
+    using directory = new TemporaryDirectory();
+    const DATABASE_URL = `sqlite:${directory.path}/petstore.db`;
+    const env = { DATABASE_URL, FAILED_AUTH_PER_MINUTE: '1' };
+    await using first = await startService({ clock, env });
     const { key } = await first.client({ plan: 'enterprise', perMinute: 2, perDay: 10 });
     await new Client(first.origin, key).get('/v1/pets');
     await first.anonymous().get('/v1/pets');
     await first.close();
 
-    const second = await startService({ clock, env });
+    await using second = await startService({ clock, env });
     const client = new Client(second.origin, key);
     expect(quotaOf(await client.get('/v1/pets'))[1]).toBe('0');
     expectError(await client.get('/v1/pets'), 429, 'rate_limit_exceeded');
     expectError(await second.anonymous().get('/v1/pets'), 429, 'rate_limit_exceeded');
-    await second.close();
-    rmSync(directory, { recursive: true });
   });
 
   it('counts failed authentication against the address, and never a valid key from it', async () => {
@@ -176,13 +173,13 @@ describe('quotas', () => {
     });
 
     it('doubles each further ban, over a restart too', async () => {
-      const directory = mkdtempSync(join(tmpdir(), 'petstore-bans-'));
+      using directory = new TemporaryDirectory();
       const env = {
-        DATABASE_URL: `sqlite:${directory}/petstore.db`,
+        DATABASE_URL: `sqlite:${directory.path}/petstore.db`,
         BAN_AFTER_REJECTIONS: '1',
         BAN_SECONDS: '10',
       };
-      const first = await startService({ clock, env });
+      await using first = await startService({ clock, env });
       const { key } = await first.client({ plan: 'enterprise', perMinute: 1, perDay: 100 });
       const provoke = async (client: Client): Promise<string | undefined> => {
         for (let request = 0; request < 3; request++) await client.get('/v1/pets');
@@ -191,13 +188,11 @@ describe('quotas', () => {
       expect(await provoke(new Client(first.origin, key))).toBe('10');
       await first.close();
 
-      const second = await startService({ clock, env });
+      await using second = await startService({ clock, env });
       const client = new Client(second.origin, key);
       expectError(await client.get('/v1/pets'), 429, 'key_banned');
       clock.advance(60_000);
       expect(await provoke(client)).toBe('20');
-      await second.close();
-      rmSync(directory, { recursive: true });
     });
 
     it('is ended by an operator within a second', async () => {
@@ -212,7 +207,7 @@ describe('quotas', () => {
   });
 
   it('believes X-Forwarded-For of a trusted proxy, and of nobody else', async () => {
-    const proxied = await startService({
+    await using proxied = await startService({
       clock,
       env: { TRUST_PROXY: '127.0.0.1', FAILED_AUTH_PER_MINUTE: '1' },
     });
@@ -230,7 +225,6 @@ describe('quotas', () => {
     // Nonsense is nobody: the proxy answers for it.
     expect((await from('nonsense')).status).toBe(401);
     expect((await from('other nonsense')).status).toBe(429);
-    await proxied.close();
 
     for (let request = 0; request < 5; request++) {
       await service.anonymous().get('/v1/pets', { 'x-forwarded-for': `203.0.113.${request}` });

@@ -2,7 +2,9 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
 /** Stands between a client and a server on this machine, and breaks the line as it is told. */
-export class FaultProxy {
+export class FaultProxy implements AsyncDisposable {
+  /** So many were begun. */
+  connections = 0;
   private readonly lines = new Set<readonly [Socket, Socket]>();
   private readonly lost = new WeakSet<Socket>();
   private refusing = false;
@@ -55,6 +57,10 @@ export class FaultProxy {
     this.cut();
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   async close(): Promise<void> {
     this.refuse();
     this.server.close();
@@ -62,6 +68,7 @@ export class FaultProxy {
   }
 
   private accept(client: Socket): void {
+    this.connections++;
     if (this.refusing) {
       client.resetAndDestroy();
       return;

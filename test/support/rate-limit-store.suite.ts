@@ -3,6 +3,7 @@ import { Limits } from '../../src/rate-limits/limits.js';
 import { addressSubject } from '../../src/rate-limits/subject.js';
 import type { RateLimitStore } from '../../src/rate-limits/stores/rate-limit-store.js';
 import type { FakeClock } from './clock.js';
+import { withinOne } from './undisturbed.js';
 
 export const SUITE_POLICY: BanPolicy = { afterRejections: 3, firstBanMs: 60_000 };
 
@@ -17,8 +18,8 @@ export interface StoreUnderTest {
 let subjects = 0;
 
 /**
- * What every store of counters guarantees. Where one counts by a clock of its own, the day is what
- * limits, and a minute about to end is waited out; what needs a clock that moves is left out.
+ * What every store of counters guarantees. Where one counts by a clock of its own, what a minute's end has
+ * disturbed is done again; what needs a clock that moves is left out.
  */
 export function describeStore(
   name: string,
@@ -34,12 +35,14 @@ export function describeStore(
       ({ store } = tested);
     });
     afterAll(() => tested?.close());
-    beforeEach(async () => {
+    const onFreshSubject = (test: () => Promise<void>) => async (): Promise<void> => {
       subject = `suite_${process.pid}_${subjects++}`;
-      if (hasClock) return;
-      const leftMs = 60_000 - (Date.now() % 60_000);
-      if (leftMs < 3_000) await new Promise((resume) => setTimeout(resume, leftMs + 50));
-    });
+      await test();
+    };
+    const guarantee = (title: string, test: () => Promise<void>): void => {
+      const onFresh = onFreshSubject(test);
+      it(title, hasClock ? onFresh : withinOne('minute', onFresh));
+    };
 
     const take = async (times: number, limits: Limits, of = subject) => {
       const decisions = [];
@@ -51,7 +54,7 @@ export function describeStore(
     const admissions = async (times: number, limits: Limits, of = subject) =>
       (await take(times, limits, of)).map(({ admitted }) => admitted);
 
-    it('admits exactly the limit of any number of simultaneous requests', async () => {
+    guarantee('admits exactly the limit of any number of simultaneous requests', async () => {
       const limits = new Limits(1_000, 50);
       const decisions = await Promise.all(
         Array.from({ length: 200 }, async () => store.take(subject, limits)),
@@ -63,45 +66,52 @@ export function describeStore(
       ]);
     });
 
-    it.each([
+    for (const [window, limits] of [
       ['minute', new Limits(2, 9)],
       ['day', new Limits(9, 2)],
-    ])('takes from neither window where the %s is full', async (_window, limits) => {
-      expect(await admissions(4, limits)).toEqual([true, true, false, false]);
-      expect(await store.peek(subject)).toMatchObject({ minuteUsed: 2, dayUsed: 2 });
-    });
+    ] as const) {
+      guarantee(`takes from neither window where the ${window} is full`, async () => {
+        expect(await admissions(4, limits)).toEqual([true, true, false, false]);
+        expect(await store.peek(subject)).toMatchObject({ minuteUsed: 2, dayUsed: 2 });
+      });
+    }
 
-    it('judges a further limit with the plan: all have room, or none is taken from', async () => {
-      const limits = new Limits(9, 9);
-      const further = { operation: 'GET /v1/orders', limit: 2, ttlMs: 86_400_000 };
-      const decisions = [];
-      for (let request = 0; request < 9; request++) {
-        decisions.push(await store.take(subject, limits, further));
-      }
-      expect(decisions.map(({ admitted }) => admitted)).toEqual([
-        true,
-        true,
-        ...Array(7).fill(false),
-      ]);
-      for (const refused of decisions.slice(2)) {
-        const { nowMs } = refused;
-        expect(refused).toMatchObject({ minuteUsed: 2, dayUsed: 2, bannedUntilMs: 0 });
-        expect(refused.furtherFullUntilMs).toBe((Math.floor(nowMs / 86_400_000) + 1) * 86_400_000);
-      }
-      const other = { ...further, operation: 'GET /v1/others' };
-      expect((await store.take(subject, limits, other)).admitted).toBe(true);
-      expect((await store.take(subject, new Limits(9, 3), other)).admitted).toBe(false);
-      expect((await store.take(subject, limits, other)).admitted).toBe(true);
-      expect((await store.take(subject, limits, other)).admitted).toBe(false);
-    });
+    guarantee(
+      'judges a further limit with the plan: all have room, or none is taken from',
+      async () => {
+        const limits = new Limits(9, 9);
+        const further = { operation: 'GET /v1/orders', limit: 2, ttlMs: 86_400_000 };
+        const decisions = [];
+        for (let request = 0; request < 9; request++) {
+          decisions.push(await store.take(subject, limits, further));
+        }
+        expect(decisions.map(({ admitted }) => admitted)).toEqual([
+          true,
+          true,
+          ...Array(7).fill(false),
+        ]);
+        for (const refused of decisions.slice(2)) {
+          const { nowMs } = refused;
+          expect(refused).toMatchObject({ minuteUsed: 2, dayUsed: 2, bannedUntilMs: 0 });
+          expect(refused.furtherFullUntilMs).toBe(
+            (Math.floor(nowMs / 86_400_000) + 1) * 86_400_000,
+          );
+        }
+        const other = { ...further, operation: 'GET /v1/others' };
+        expect((await store.take(subject, limits, other)).admitted).toBe(true);
+        expect((await store.take(subject, new Limits(9, 3), other)).admitted).toBe(false);
+        expect((await store.take(subject, limits, other)).admitted).toBe(true);
+        expect((await store.take(subject, limits, other)).admitted).toBe(false);
+      },
+    );
 
-    it('counts each subject by itself', async () => {
+    guarantee('counts each subject by itself', async () => {
       const limits = new Limits(9, 1);
       expect(await admissions(2, limits)).toEqual([true, false]);
       expect(await admissions(2, limits, `${subject}_other`)).toEqual([true, false]);
     });
 
-    it('counts nothing by looking, and knows nothing of whom it has not seen', async () => {
+    guarantee('counts nothing by looking, and knows nothing of whom it has not seen', async () => {
       const unseen = { admitted: true, minuteUsed: 0, dayUsed: 0, bannedUntilMs: 0 };
       expect(await store.peek(subject)).toMatchObject(unseen);
       expect(await store.peek(subject)).toMatchObject(unseen);
@@ -109,61 +119,70 @@ export function describeStore(
       expect(await store.peek(subject)).toMatchObject(unseen);
     });
 
-    it('judges by the limits of now, with what is used already', async () => {
+    guarantee('judges by the limits of now, with what is used already', async () => {
       await take(5, new Limits(9, 9));
       expect(await admissions(1, new Limits(9, 3))).toEqual([false]);
       expect(await admissions(2, new Limits(9, 6))).toEqual([true, false]);
     });
 
-    it('bans at the refusal that passes the threshold, and is not made to prolong it', async () => {
-      const limits = new Limits(9, 1);
-      const decisions = await take(5, limits);
-      expect(decisions.map(({ bannedUntilMs }) => bannedUntilMs > 0)).toEqual([
-        false,
-        false,
-        false,
-        false,
-        true,
-      ]);
-      const [banned] = decisions.slice(-1);
-      expect(banned!.bannedUntilMs - banned!.nowMs).toBe(SUITE_POLICY.firstBanMs);
-      for (const { admitted, bannedUntilMs } of await take(9, limits)) {
-        expect({ admitted, bannedUntilMs }).toEqual({
+    guarantee(
+      'bans at the refusal that passes the threshold, and is not made to prolong it',
+      async () => {
+        const limits = new Limits(9, 1);
+        const decisions = await take(5, limits);
+        expect(decisions.map(({ bannedUntilMs }) => bannedUntilMs > 0)).toEqual([
+          false,
+          false,
+          false,
+          false,
+          true,
+        ]);
+        const [banned] = decisions.slice(-1);
+        expect(banned!.bannedUntilMs - banned!.nowMs).toBe(SUITE_POLICY.firstBanMs);
+        for (const { admitted, bannedUntilMs } of await take(9, limits)) {
+          expect({ admitted, bannedUntilMs }).toEqual({
+            admitted: false,
+            bannedUntilMs: banned!.bannedUntilMs,
+          });
+        }
+        expect(await store.peek(subject)).toMatchObject({
           admitted: false,
           bannedUntilMs: banned!.bannedUntilMs,
         });
-      }
-      expect(await store.peek(subject)).toMatchObject({
-        admitted: false,
-        bannedUntilMs: banned!.bannedUntilMs,
-      });
-    });
+      },
+    );
 
-    it('never bans an address', async () => {
+    guarantee('never bans an address', async () => {
       const decisions = await take(20, new Limits(9, 1), addressSubject(subject));
       expect(decisions.every(({ bannedUntilMs }) => bannedUntilMs === 0)).toBe(true);
     });
 
-    it('ends a ban when told to, counts refusals from zero, and doubles the next', async () => {
-      const limits = new Limits(9, 1);
-      await take(5, limits);
-      await store.unban(subject);
-      const decisions = await take(4, limits);
-      expect(decisions.map(({ bannedUntilMs }) => bannedUntilMs > 0)).toEqual([
-        false,
-        false,
-        false,
-        true,
-      ]);
-      const [banned] = decisions.slice(-1);
-      expect(banned!.bannedUntilMs - banned!.nowMs).toBe(2 * SUITE_POLICY.firstBanMs);
-    });
+    guarantee(
+      'ends a ban when told to, counts refusals from zero, and doubles the next',
+      async () => {
+        const limits = new Limits(9, 1);
+        await take(5, limits);
+        await store.unban(subject);
+        const decisions = await take(4, limits);
+        expect(decisions.map(({ bannedUntilMs }) => bannedUntilMs > 0)).toEqual([
+          false,
+          false,
+          false,
+          true,
+        ]);
+        const [banned] = decisions.slice(-1);
+        expect(banned!.bannedUntilMs - banned!.nowMs).toBe(2 * SUITE_POLICY.firstBanMs);
+      },
+    );
 
     if (!hasClock) return;
     describe('by a clock that is moved', () => {
       const limits = new Limits(2, 5);
       const clock = (): FakeClock => tested.clock!;
-      beforeEach(() => clock().set('2026-06-15T12:00:30Z'));
+      beforeEach(() => {
+        subject = `suite_${process.pid}_${subjects++}`;
+        clock().set('2026-06-15T12:00:30Z');
+      });
 
       it('opens the minute at :00 and the day at 00:00, not before', async () => {
         expect(await admissions(3, limits)).toEqual([true, true, false]);

@@ -46,7 +46,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
       LOG_LEVEL: 'silent',
       LOG_FORMAT: 'json',
       DATABASE_URL: await freshDatabase(directory),
-      SHUTDOWN_GRACE_SECONDS: '2',
+      SHUTDOWN_GRACE_SECONDS: '5',
       // A busy machine is no overload of the service.
       SHED_AFTER_MS: '0',
       ...env,

@@ -113,6 +113,7 @@ describe('metrics', () => {
 
   it('count failures past the limit of their address apart', async () => {
     await using service = await startService({
+      clock: new FakeClock(),
       env: { METRICS_PORT: String(await freePort()), FAILED_AUTH_PER_MINUTE: '1' },
     });
     const anonymous = service.anonymous();

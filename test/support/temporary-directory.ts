@@ -1,0 +1,12 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A directory that is gone with the block that made it. */
+export class TemporaryDirectory implements Disposable {
+  readonly path = mkdtempSync(join(tmpdir(), 'petstore-test-'));
+
+  [Symbol.dispose](): void {
+    rmSync(this.path, { recursive: true, force: true });
+  }
+}
