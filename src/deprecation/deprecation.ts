@@ -6,12 +6,11 @@ import {
   SetMetadata,
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { ApiExtension, ApiOperation, ApiResponse } from '@nestjs/swagger';
+import { ApiExtension, ApiOperation } from '@nestjs/swagger';
 import { Clock } from '../time/clock.js';
 import { Config } from '../config/config.js';
 import { errors } from '../errors/errors.js';
 import { ApiErrors } from '../errors/api-errors.decorator.js';
-import { ErrorBody } from '../errors/error.dto.js';
 import { PublicAddress } from '../http/public-address.js';
 import { type Handler, PerOperation } from '../http/per-operation.js';
 import { replyOf } from '../http/request-context.js';
@@ -45,11 +44,6 @@ export function Deprecated(deprecation: Deprecation): MethodDecorator {
     ApiExtension('x-sunset', isoDay(sunset)),
     ApiExtension('x-replaced-by', `${successor.path} ${successor.hint}`),
     ApiErrors('operation_removed'),
-    ApiResponse({
-      status: 410,
-      description: `The operation was removed on ${isoDay(sunset)}.`,
-      type: ErrorBody,
-    }),
   );
 }
 

@@ -52,7 +52,7 @@ export const errors = defineErrors({
   request_timeout: { status: 408, meaning: 'The request did not arrive in time.' },
   idempotency_key_in_use: {
     status: 409,
-    meaning: 'The first request is still under way.',
+    meaning: 'The first request with this Idempotency-Key is still under way.',
     example: 'The first request with this Idempotency-Key is still under way',
   },
   operation_removed: {
@@ -74,7 +74,7 @@ export const errors = defineErrors({
   expectation_failed: { status: 417, meaning: 'The Expect header asks for the unknown.' },
   idempotency_key_reused: {
     status: 422,
-    meaning: 'The key was used with another body.',
+    meaning: 'The Idempotency-Key was used with another body.',
     example: 'The Idempotency-Key was used with another body',
   },
   rate_limit_exceeded: {

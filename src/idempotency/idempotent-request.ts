@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { applyDecorators, createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import { ApiHeader, ApiResponse } from '@nestjs/swagger';
+import { ApiHeader } from '@nestjs/swagger';
 import { ApiErrors } from '../errors/api-errors.decorator.js';
-import { ErrorBody } from '../errors/error.dto.js';
 import { requestOf, type UnreadBody } from '../http/request-context.js';
 import { pathOf } from '../http/target.js';
 import { invalidRequest } from '../input/validation.js';
@@ -77,15 +76,5 @@ export function ApiIdempotent(): MethodDecorator {
       schema: { type: 'string', minLength: 1, maxLength: MAX_LENGTH, pattern: PRINTABLE.source },
     }),
     ApiErrors('idempotency_key_in_use', 'idempotency_key_reused'),
-    ApiResponse({
-      status: 409,
-      description: 'The first request with this Idempotency-Key is still under way.',
-      type: ErrorBody,
-    }),
-    ApiResponse({
-      status: 422,
-      description: 'The Idempotency-Key was used with another body.',
-      type: ErrorBody,
-    }),
   );
 }

@@ -22,7 +22,7 @@ const HEADERS = {
   'WWW-Authenticate': [
     'How to authenticate (RFC 6750).',
     { type: 'string' },
-    'Bearer realm="pet-store", error="invalid_token"',
+    'Bearer realm="pet-store"',
   ],
   Allow: ['The methods that the resource has.', { type: 'string' }, 'GET, HEAD, POST'],
   DeprecationLink: [
@@ -102,7 +102,7 @@ export function headersOf(
   const isIdempotent = operation.parameters?.some(({ name }) => name === 'Idempotency-Key');
   const names: HeaderName[] = [...ON_EVERY_RESPONSE, ...(BY_STATUS[status] ?? [])];
   if (isIdempotent && status === '409') names.push('Retry-After');
-  if (isIdempotent && (status === '409' || status === '422')) names.push('ErrorLink');
+  if (isIdempotent && ['409', '422', 'default'].includes(status)) names.push('ErrorLink');
   if (isIdempotent && Number(status) < 400) names.push('Idempotent-Replayed');
   if (operation['x-sunset'] !== undefined) names.push('Deprecation', 'Sunset', 'DeprecationLink');
   const ours = names.map((name): [string, unknown] => [

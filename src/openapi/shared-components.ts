@@ -7,6 +7,8 @@ import { headerComponents, headersOf } from './headers.js';
 
 const JSON_TYPE = 'application/json';
 const ERROR_SCHEMA = '#/components/schemas/Error';
+/** What OpenAPI calls the responses of all other statuses. */
+const OTHERS = 'default';
 
 type SchemaObject = Record<string, unknown>;
 type Responses = Record<string, ResponseObject>;
@@ -79,12 +81,26 @@ function completeOperation(
   for (const [status, description] of Object.entries(errors)) {
     responses[status] ??= { description };
   }
+  foldReusedKey(responses, codes);
   for (const [status, response] of Object.entries(responses)) {
     response.headers = headersOf(operation, status, response.headers);
     if (Number(status) < 400) usePetsSchema(response);
-    else if (!isDescribed(response)) response.content = errorContent(Number(status), codes);
+    else if (!isDescribed(response)) response.content = errorContent(status, codes);
   }
   return codes;
+}
+
+/**
+ * A 422 that means a reused Idempotency-Key and nothing else is documented among the others. Mock servers and
+ * test generators answer what is invalid with 422 wherever one is documented, and ours is 400: decision 11.
+ */
+function foldReusedKey(responses: Responses, codes: readonly ErrorDefinition[]): void {
+  const { code, status } = errors.idempotency_key_reused;
+  const response = responses[status];
+  const hasOthers = codes.some((error) => error.status === status && error.code !== code);
+  if (response === undefined || hasOthers || isDescribed(response) || OTHERS in responses) return;
+  delete responses[status];
+  responses[OTHERS] = { ...response, description: `${status}: ${response.description}` };
 }
 
 /** Whether a guest says more of an error's body than that it is one. */
@@ -112,21 +128,26 @@ function closeBody({ requestBody }: OperationObject, schemas: Record<string, Sch
   if (schema !== undefined) schema.additionalProperties = false;
 }
 
-/** One example per code that the operation may answer with. */
-function errorContent(status: number, codes: readonly ErrorDefinition[]): Record<string, unknown> {
-  const ofStatus = codes.filter((error) => error.status === status);
+/** One example per code that the response may have. */
+function errorContent(
+  answered: string,
+  codes: readonly ErrorDefinition[],
+): Record<string, unknown> {
+  const ofStatus = codes.filter((error) =>
+    answered === OTHERS
+      ? error.code === errors.idempotency_key_reused.code
+      : error.status === Number(answered),
+  );
   const examples = Object.fromEntries(
-    ofStatus.map(({ code, meaning, example }) => [
+    ofStatus.map(({ code, status, meaning, example }) => [
       code,
       { summary: meaning, value: { code, message: example ?? meaning, status } },
     ]),
   );
   // Of all codes, those that this response may have: beside the reference, as JSON Schema 2020-12 allows.
   const properties = { code: { enum: ofStatus.map(({ code }) => code) } };
-  const schema = {
-    $ref: ERROR_SCHEMA,
-    ...(ofStatus.length > 0 && { properties }),
-  };
+  const isAll = answered !== OTHERS && ofStatus.length > 0;
+  const schema = { $ref: ERROR_SCHEMA, ...(isAll && { properties }) };
   return { [JSON_TYPE]: { schema, examples } };
 }
 
@@ -155,7 +176,7 @@ function takeErrors(operation: OperationObject & Record<string, unknown>): Error
 
 /** The message as this operation would have it, where it speaks of the operation. */
 function exampleFor(
-  { parameters = [], security = [] }: OperationObject,
+  { parameters = [], security = [], requestBody }: OperationObject,
   { code, example }: ErrorDefinition,
 ): string | undefined {
   const [scope] = security[0]?.[BEARER_SCHEME] ?? [];
@@ -164,6 +185,9 @@ function exampleFor(
   }
   const takesLimit = parameters.some(({ name }) => name === 'limit');
   if (code === 'invalid_request' && takesLimit) return 'limit must be a whole number from 1 to 100';
+  if (code === 'invalid_request' && requestBody !== undefined) {
+    return '"colour" is not a known member';
+  }
   return example;
 }
 

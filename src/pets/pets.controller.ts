@@ -93,8 +93,8 @@ export class PetsController {
   @ApiParam({
     name: 'petId',
     description: 'ID of the animal to retrieve.',
-    schema: { type: 'integer', format: 'int64', minimum: 1 },
-    example: 42,
+    // An animal that is there from the first start on.
+    schema: { type: 'integer', format: 'int64', minimum: 1, example: 1 },
   })
   @ApiOkResponse({ description: 'The animal.', type: PetBody })
   @ApiErrors('pet_not_found')

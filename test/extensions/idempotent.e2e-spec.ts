@@ -211,6 +211,6 @@ describe('@Idempotent()', () => {
       'Idempotency-Key',
     );
     expect(operation.responses['201'].headers).toHaveProperty('Idempotent-Replayed');
-    expect(operation.responses).toHaveProperty('422');
+    expect(operation.responses).toHaveProperty('default');
   });
 });

@@ -23,6 +23,21 @@ type Responses = Record<
   }
 >;
 
+interface PostmanCollection {
+  auth: { bearer: { value: string }[] };
+  item: {
+    item: {
+      request: {
+        method: string;
+        url: { raw: string; variable: { key: string; value: string }[] };
+        header: { key: string; value: string }[];
+        body?: { raw: string };
+      };
+      response: { code: number }[];
+    }[];
+  }[];
+}
+
 describe('the OpenAPI document', () => {
   let service: TestService;
   let document: any; // eslint-disable-line @typescript-eslint/no-explicit-any -- what the test finds out
@@ -104,11 +119,13 @@ describe('the OpenAPI document', () => {
     const errors = ['401', '403', '405', '429', '500', '503'];
     expect(Object.keys(list.responses).sort()).toEqual(['200', '400', ...errors].sort());
     expect(Object.keys(create.responses).sort()).toEqual(
-      ['201', '400', '409', '413', '415', '422', ...errors].sort(),
+      ['201', '400', '409', '413', '415', 'default', ...errors].sort(),
     );
     expect(Object.keys(get.responses).sort()).toEqual(
       ['200', '400', '404', '410', ...errors].sort(),
     );
+    const { examples } = create.responses.default.content['application/json'];
+    expect(Object.keys(examples)).toEqual(['idempotency_key_reused']);
     for (const { responses } of operations()) {
       for (const [status, response] of Object.entries(responses as Responses)) {
         expect(Object.keys(response.headers)).toEqual(expect.arrayContaining(RATE_HEADERS));
@@ -117,7 +134,7 @@ describe('the OpenAPI document', () => {
         expect(Object.keys(examples).length).toBeGreaterThan(0);
         expect(schema).toEqual({
           $ref: '#/components/schemas/Error',
-          properties: { code: { enum: Object.keys(examples) } },
+          ...(status !== 'default' && { properties: { code: { enum: Object.keys(examples) } } }),
         });
       }
     }
@@ -137,6 +154,14 @@ describe('the OpenAPI document', () => {
     }
   });
 
+  it('has mock servers answer an invalid body as the service does', async () => {
+    const { responses } = document.paths['/pets'].post;
+    // As Prism chooses: decision 11.
+    const chosen = ['422', '4XX', '400'].find((status) => status in responses);
+    const answer = await (await service.client()).post('/v1/pets', { name: '' });
+    expect(chosen).toBe(String(answer.status));
+  });
+
   it.each([
     ['/pets', 'get', '400', ['invalid_request', 'malformed_request']],
     ['/pets', 'post', '400', ['invalid_request', 'malformed_json', 'malformed_request']],
@@ -151,6 +176,7 @@ describe('the OpenAPI document', () => {
     ['get', '/pets', 'limit=0', undefined, 'invalid_request'],
     ['get', '/pets/{petId}', 'page=1', undefined, 'invalid_request'],
     ['get', '/pets/{petId}', '', undefined, 'pet_not_found'],
+    ['post', '/pets', '', '{"name":"Rex","categoryId":7,"colour":"red"}', 'invalid_request'],
     ['post', '/pets', '', '', 'malformed_json'],
     ['post', '/pets', '', 'x'.repeat(70_000), 'payload_too_large'],
   ])('has as example what is answered: %s %s?%s', async (method, path, query, body, code) => {
@@ -165,7 +191,9 @@ describe('the OpenAPI document', () => {
   it('has as example what callers are refused with', async () => {
     const { responses } = document.paths['/pets'].post;
     const exampleOf = (code: keyof typeof errors) =>
-      responses[errors[code].status].content['application/json'].examples[code].value;
+      (responses[errors[code].status] ?? responses.default).content['application/json'].examples[
+        code
+      ].value;
     const post = async (client: Client, headers = {}, name = 'Rex') =>
       (await client.post('/v1/pets', { name, categoryId: 1 }, headers)).json();
     const reader = await service.client({ scopes: ['pets:read'] });
@@ -306,6 +334,60 @@ describe('the OpenAPI document', () => {
   ])('has nothing at /%s', async (path) =>
     expectError(await service.anonymous().get(`/${path}`), 404, 'not_found'),
   );
+
+  it('has requests for editors that work as they are', async () => {
+    const client = await service.client();
+    await client.post('/v1/pets', { name: 'George', categoryId: 7 });
+    const text = readFileSync('clients/petstore.http', 'utf8')
+      .replace('http://localhost:3000/v1', `${service.origin}/v1`)
+      .replace('psk_...', client.key!);
+    const [head = '', ...requests] = text.split(/^###.*\n/m);
+    const variables = new Map([...head.matchAll(/^@(\w+) = (.*)$/gm)].map(([, k, v]) => [k, v]));
+    const answers = requests.map(async (request) => {
+      const [lines = '', body] = request
+        .replace(/^#.*\n/gm, '')
+        .replace(/\{\{(\w+)\}\}/g, (_all, name) => variables.get(name)!)
+        .split('\n\n');
+      const [start = '', ...fields] = lines.trim().split('\n');
+      const [method = '', url = ''] = start.split(' ');
+      const headers = fields.map((field) => field.split(': ') as [string, string]);
+      const init = { method, headers, ...(body?.trim() && { body }) };
+      return `${start} ${(await fetch(url, init)).status}`;
+    });
+    const base = `${service.origin}/v1`;
+    expect(await Promise.all(answers)).toEqual([
+      `GET ${base}/pets?limit=20&status=available 200`,
+      `POST ${base}/pets 201`,
+      `GET ${base}/pets/1 200`,
+      `GET ${base}/usage 200`,
+    ]);
+  });
+
+  it('has requests for Postman that work as they are, with what they may answer', async () => {
+    const client = await service.client();
+    await client.post('/v1/pets', { name: 'George', categoryId: 7 });
+    const { item, auth } = JSON.parse(
+      readFileSync('clients/petstore.postman_collection.json', 'utf8'),
+    ) as PostmanCollection;
+    expect(auth.bearer[0]!.value).toBe('{{apiKey}}');
+    const answers = item.flatMap(({ item: requests }) =>
+      requests.map(async ({ request: { method, url, header, body }, response }) => {
+        const path = url.variable.reduce(
+          (all, { key, value }) => all.replace(`:${key}`, value),
+          url.raw,
+        );
+        const headers = header.map(({ key, value }): [string, string] => [key, value]);
+        const answer = await fetch(path.replace('{{baseUrl}}', `${service.origin}/v1`), {
+          method,
+          headers: [...headers, ['authorization', `Bearer ${client.key!}`]],
+          ...(body && { body: body.raw }),
+        });
+        expect(response.map(({ code }) => code)).toContain(answer.status);
+        return answer.ok;
+      }),
+    );
+    expect(await Promise.all(answers)).toEqual([true, true, true, true]);
+  });
 
   it('is what is committed, but for the base addresses', () => {
     const committed = JSON.parse(readFileSync('openapi.json', 'utf8')) as object;

@@ -58,7 +58,10 @@ export function Layout({ React: { createElement: h, Fragment, useState } }) {
         ({ text, path }) =>
           h('span', { className: 'nostyle' }, text ?? path),
       response: (Original) => (props) =>
-        Number(props.code) >= 400 ? h(FoldedResponse, { ...props, Original }) : h(Original, props),
+        // The status of an answer that is there is a number, and `default` is among what is documented.
+        Number(props.code) >= 400 || props.code === 'default'
+          ? h(FoldedResponse, { ...props, Original })
+          : h(Original, props),
       headers: (Original) => (props) =>
         props.headers?.size
           ? h(
