@@ -13,6 +13,7 @@ interface Transaction {
 }
 
 const current = new AsyncLocalStorage<Transaction>();
+let open = 0;
 
 /**
  * Runs the work of a transaction: until it ends, nothing that it starts may begin another one.
@@ -23,10 +24,13 @@ export async function asTransaction<Result>(
   runner?: QueryRunner,
 ): Promise<Result> {
   const transaction = { isOpen: true, runner, latest: Promise.resolve() };
+  open++;
   try {
     return await current.run(transaction, work);
   } finally {
     transaction.isOpen = false;
+    // Before Node 24, once one has run, every promise and tick of the process is followed for it.
+    if (--open === 0) current.disable();
   }
 }
 
