@@ -41,7 +41,7 @@ describe(PlanThrottlerGuard.name, () => {
 
   it('counts a request against the quota of its caller', async () => {
     expect(await judge(Orders, Orders.prototype.list)).toBe(true);
-    expect(admit).toHaveBeenCalledWith(quota, 'reply', undefined);
+    expect(admit).toHaveBeenCalledWith(quota, 'reply');
   });
 
   it('counts against the limit of the operation besides, under one name for GET and HEAD', async () => {

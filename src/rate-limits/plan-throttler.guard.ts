@@ -17,27 +17,8 @@ export const PLAN_THROTTLER = 'default';
 /** The plan's limits are the caller's; where an operation has a limit of its own, `@Throttle()` says so. */
 export const NO_FURTHER_LIMIT = Number.POSITIVE_INFINITY;
 const SKIP_METADATA = `THROTTLER:SKIP${PLAN_THROTTLER}`;
-
-type Targets = Parameters<Reflector['getAllAndOverride']>[1];
-
-/** The stock guard asks six things of the metadata with every request: a tenth of it, and they never change. */
-class RememberingReflector extends Reflector {
-  private readonly known = new Map<unknown, WeakMap<object, WeakMap<object, { value: unknown }>>>();
-
-  override getAllAndOverride<Value>(key: unknown, targets: Targets): Value {
-    const [handler, controller] = targets as [object, object];
-    let ofKey = this.known.get(key);
-    if (ofKey === undefined) this.known.set(key, (ofKey = new WeakMap()));
-    let ofController = ofKey.get(controller);
-    if (ofController === undefined) ofKey.set(controller, (ofController = new WeakMap()));
-    let found = ofController.get(handler);
-    if (found === undefined) {
-      found = { value: super.getAllAndOverride<unknown>(key, targets) };
-      ofController.set(handler, found);
-    }
-    return found.value as Value;
-  }
-}
+/** What `@SkipThrottle()` and `@Throttle()` note down of an operation. */
+const THROTTLER_METADATA = /^THROTTLER:/;
 
 /**
  * Judges how much a caller may by its plan, and by what `@Throttle()` says besides. Counting is ours, since
@@ -46,6 +27,9 @@ class RememberingReflector extends Reflector {
 @Injectable()
 export class PlanThrottlerGuard extends ThrottlerGuard {
   private readonly isSkipped: PerOperation<boolean>;
+  private readonly isOrdinary = new PerOperation(
+    (controller, handler) => ![controller, handler].some(saysHowToThrottle),
+  );
 
   constructor(
     @Inject(getOptionsToken()) options: ThrottlerModuleOptions,
@@ -53,12 +37,22 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
     reflector: Reflector,
     private readonly limiter: RateLimiter,
   ) {
-    super(options, storage, new RememberingReflector());
+    super(options, storage, reflector);
     this.isSkipped = new PerOperation(
       (controller, handler) =>
         reflector.getAllAndOverride<boolean | undefined>(SKIP_METADATA, [handler, controller]) ??
         false,
     );
+  }
+
+  /** Where an operation says nothing of throttling, the stock guard asks it in vain, for a tenth of a request. */
+  override async canActivate(context: ExecutionContext): Promise<boolean> {
+    if (!this.isOrdinary.of(context)) return super.canActivate(context);
+    const { quota } = requestOf(context);
+    // Nobody is counted where all are let in.
+    const admitted = quota && this.limiter.admit(quota, replyOf(context));
+    if (admitted !== undefined) await admitted;
+    return true;
   }
 
   /** Nothing is taken, and the headers still tell what is left. Nobody is counted where all are let in. */
@@ -78,6 +72,10 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
     await this.limiter.admit(asked.quota!, replyOf(context), further);
     return true;
   }
+}
+
+function saysHowToThrottle(target: object): boolean {
+  return Reflect.getMetadataKeys(target).some((key) => THROTTLER_METADATA.test(String(key)));
 }
 
 /** As the router knows it: the same on every node, and for HEAD as for GET. */
