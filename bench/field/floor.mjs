@@ -50,6 +50,7 @@ const app = fastify({ logger: false });
 
 app.addHook('onRequest', (request, reply, done) => {
   reply.header('x-request-id', request.headers['x-request-id'] ?? randomUUID());
+  reply.header('x-content-type-options', 'nosniff');
   const judged = then(callerOf(request.headers.authorization), (caller) => {
     if (caller === undefined) return void reply.code(401).send({ code: 'invalid_api_key' });
     return then(take(caller), (counted) => {
