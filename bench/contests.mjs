@@ -25,7 +25,8 @@ export async function onSqlite(stage, pace, field) {
   const keyFile = writeKeys(stage, 'keys', keys);
   const pair = await startPair(stage, keyFile, keys[0], urls);
   const others = [];
-  const context = { file, keyFile, pageBytes: await pageBytes(pair[0], keys[0]) };
+  const pageSize = await pageBytes(pair[0], keys[0]);
+  const context = { file, keyFile, pageBytes: pageSize, key: keys[0], floor: pair[1] };
   for (const { start, works } of field) {
     const server = await start(stage, context);
     others.push({ works, server: { ...server, seconds: pace.shortSeconds } });

@@ -10,6 +10,9 @@ const PROGRAMS = {
   wrk: { from: 'wrk' },
   taskset: { from: 'util-linux' },
   'redis-server': { from: 'redis-server' },
+  go: { from: 'golang-go' },
+  gcc: { from: 'gcc' },
+  'sqlite3.h': { from: 'libsqlite3-dev', beside: ['/usr/include', '/usr/local/include'] },
   initdb: {
     from: 'postgresql',
     beside: [18, 17, 16, 15, 14].map((version) => `/usr/lib/postgresql/${version}/bin`),
@@ -20,10 +23,7 @@ const PROGRAMS = {
 export function assertCapable({ programs, packages }) {
   const missing = [];
   if (cpus().length < 2) missing.push('a second core for the load generator');
-  for (const program of programs) {
-    if (findProgram(program) === undefined)
-      missing.push(`${program} (apt-get install ${PROGRAMS[program].from})`);
-  }
+  missing.push(...missingPrograms(programs));
   for (const folder of packages) {
     if (!existsSync(`${root}${folder}/node_modules`))
       missing.push(`packages (npm ci --prefix ${folder})`);
@@ -35,6 +35,13 @@ export function assertCapable({ programs, packages }) {
 export function findProgram(name) {
   const folders = [...process.env.PATH.split(delimiter), ...(PROGRAMS[name].beside ?? [])];
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
+}
+
+/** Which of the programs this machine lacks, each with where it comes from. */
+export function missingPrograms(programs) {
+  return programs
+    .filter((program) => findProgram(program) === undefined)
+    .map((program) => `${program} (apt-get install ${PROGRAMS[program].from})`);
 }
 
 /** One line: system, processor, cores, memory. */
@@ -64,10 +71,12 @@ export function versions() {
     'json-server': installed('json-server', 'bench/'),
     Prism: installed('@stoplight/prism-cli', 'bench/'),
     Directus: installed('directus', 'bench/directus/'),
+    Go: versionOf('go', ['version']),
   };
 }
 
 function versionOf(program, args) {
+  if (findProgram(program) === undefined) return 'missing';
   let output;
   try {
     output = execFileSync(findProgram(program), args, { encoding: 'utf8' });

@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { HELP, readArguments, UsageError } from './arguments.mjs';
 import { onPostgres, onSqlite } from './contests.mjs';
-import { FIELD } from './field/field.mjs';
+import { fieldHere } from './field/field.mjs';
 import { growth } from './growth/growth.mjs';
 import { assertCapable, describeMachine, versions } from './machine.mjs';
 import { drawChart } from './page/chart.mjs';
@@ -21,14 +21,14 @@ async function quick(stage) {
 }
 
 async function one(stage, part) {
-  if (part === 'sqlite') await onSqlite(stage, PACES.short, FIELD);
+  if (part === 'sqlite') await onSqlite(stage, PACES.short, fieldHere());
   else if (part === 'growth') await growth(stage, PACES.short, { full: false });
   else await onPostgres(stage, PACES.short, [part]);
 }
 
 async function everything(stage) {
   const began = performance.now();
-  const sqlite = await onSqlite(stage, PACES.full, FIELD);
+  const sqlite = await onSqlite(stage, PACES.full, fieldHere());
   const { postgres, redis } = await onPostgres(stage, PACES.full, ['postgres', 'redis']);
   const grown = await growth(stage, PACES.full, { full: true });
   const minutes = (performance.now() - began) / 60_000;

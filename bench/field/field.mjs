@@ -3,9 +3,11 @@
 import { copyFileSync, writeFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { PATHS } from '../load.mjs';
+import { missingPrograms } from '../machine.mjs';
 import { PAGE, root } from '../settings.mjs';
 import { answers, freePort } from '../stage.mjs';
 import { startDirectus } from './directus.mjs';
+import { GO, NEEDS, startGo } from './go.mjs';
 import { compileTutorial } from './tutorial/compile.mjs';
 
 const WORKS = ['list', 'get', 'create'];
@@ -15,10 +17,13 @@ const WORKS = ['list', 'get', 'create'];
  * @property {string} file a database of the service, to copy
  * @property {string} keyFile
  * @property {number} pageBytes of a page of the list
+ * @property {string} key one of the keys
+ * @property {object} floor the floor program, as `load` takes it
  *
  * @typedef {object} Contestant
  * @property {string} name
  * @property {string[]} works
+ * @property {string[]} [needs] programs that the machine may lack
  * @property {string} unequal what it leaves out, for the page
  * @property {(stage: object, context: Context) => Promise<object>} start resolves to what `load` takes
  */
@@ -30,6 +35,15 @@ export const FIELD = [
     works: ['list'],
     unequal: 'a constant page of as many bytes: no key, no quota, no database, no routing',
     start: startCeiling,
+  },
+  {
+    name: GO,
+    works: WORKS,
+    needs: NEEDS,
+    unequal:
+      'like the floor program no log, metrics, bans and idempotency; of the same contract and durability, with group ' +
+      "commit; SQLite is the system's, without the settings of better-sqlite3",
+    start: startGo,
   },
   tutorial('Fastify', 'fastify'),
   tutorial('Express', 'express'),
@@ -58,6 +72,16 @@ export const FIELD = [
     start: startDirectus,
   },
 ];
+
+/** Those that this machine can start; of the others it says why not. */
+export function fieldHere() {
+  return FIELD.filter(({ name, needs = [] }) => {
+    const missing = missingPrograms(needs);
+    if (missing.length > 0)
+      console.log(`${name} is left out: the machine lacks ${missing.join(', ')}`);
+    return missing.length === 0;
+  });
+}
 
 function tutorial(title, platform) {
   return {
