@@ -12,6 +12,9 @@ const ESM_PACKAGES = [
   'content-disposition',
   'marked',
   'jose',
+  '@ark',
+  'arktype',
+  'arkregex',
 ];
 
 /** @type {import('jest').Config} */

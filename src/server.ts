@@ -21,7 +21,7 @@ import { notFound } from './errors/errors.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { followGuests } from './extensions/guest-routes.js';
 import { assertSettingsRead, settingsOf } from './extensions/settings.js';
-import { refuseUnsupported } from './extensions/unsupported.js';
+import { refuseParsers, refuseUnsupported } from './extensions/unsupported.js';
 import { publicPaths } from './http/public-paths.js';
 import { closeAllConnections } from './http/pipelining.js';
 import { PublicAddress } from './http/public-address.js';
@@ -140,6 +140,7 @@ export async function createApp(options: AppOptions): Promise<NestFastifyApplica
   };
   const requestHeaders = extensions.flatMap((each) => each.requestHeaders ?? []);
   const transport = createTransport(config, routes, application, requestHeaders, traces);
+  refuseParsers(transport);
   const baseUrl = (): string => app.get(PublicAddress).baseUrl;
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.forRoot({ ...options, routes }),

@@ -1,20 +1,27 @@
-import type { INestApplication, Type } from '@nestjs/common';
-import { RouteParamtypes, SSE_METADATA, VERSION_METADATA } from '@nestjs/common/internal';
+import type { INestApplication, MiddlewareConsumer, NestModule, Type } from '@nestjs/common';
+import { ModulesContainer } from '@nestjs/core';
+import type { FastifyInstance } from 'fastify';
+import { FROM, NOTED } from '../http/nest-metadata.js';
 import { operationsOf } from '../http/operations.js';
 import type { Handler } from '../http/per-operation.js';
+import { isPublic } from '../http/public.decorator.js';
+import { isIdempotent } from '../idempotency/idempotent.decorator.js';
 import { parametersOf } from '../input/operation-input.js';
+import { REQUIRED_SCOPES } from '../keys/scope.guard.js';
 import { PLAN_THROTTLER } from '../rate-limits/plan-throttler.guard.js';
 
 const THROTTLER_METADATA = /^THROTTLER:(?:LIMIT|TTL|SKIP|BLOCK_DURATION|TRACKER|KEY_GENERATOR)/;
 /** Of `@Throttle()`, what no shared window can do. */
 const UNSHAREABLE = ['BLOCK_DURATION', 'TRACKER', 'KEY_GENERATOR'];
-
 /** What only a body parser of one's own could give. */
-const OWN_PARSER = new Map<RouteParamtypes | undefined, string>([
-  [RouteParamtypes.FILE, '@UploadedFile()'],
-  [RouteParamtypes.FILES, '@UploadedFiles()'],
-  [RouteParamtypes.RAW_BODY, '@RawBody()'],
+const OWN_PARSER = new Map<number | undefined, string>([
+  [FROM.file, '@UploadedFile()'],
+  [FROM.files, '@UploadedFiles()'],
+  [FROM.rawBody, '@RawBody()'],
 ]);
+const NO_PARSER = 'is not supported: a body is JSON, and has no other parser';
+/** As `body-parser`, and Express with it, names what it makes; and `multer`. */
+const PARSING_MIDDLEWARE = /^(?:json|urlencoded|text|raw)Parser$|^bodyParser$|^multerMiddleware$/;
 
 /** A guest asks for what this service cannot honour; it is not started, and nothing silently ignored. */
 export class UnsupportedOperationError extends Error {}
@@ -25,19 +32,83 @@ export function refuseUnsupported(app: INestApplication): void {
     const reason = unsupportedOf(controller, handler);
     if (reason !== undefined) throw new UnsupportedOperationError(`${name}: ${reason}`);
   }
+  for (const { metatype, instance } of app.get(ModulesContainer).values()) {
+    refuseParsing(metatype.name, instance);
+  }
+}
+
+/**
+ * Has Fastify refuse a body parser: no body would ever reach it.
+ * @throws {UnsupportedOperationError} that names who adds it; from there on
+ */
+export function refuseParsers(transport: FastifyInstance): void {
+  Object.assign(transport, {
+    addContentTypeParser: (type: unknown): never => {
+      throw new UnsupportedOperationError(
+        `${callerIn(new Error().stack)}: a parser of ${String(type)} ${NO_PARSER}`,
+      );
+    },
+  });
+}
+
+/** Who called the function that made `stack`, as `OrdersModule.onModuleInit`; a plugin has no class. */
+function callerIn(stack = ''): string {
+  const frames = stack.matchAll(
+    /^ +at (?:async )?(new )?([\w$.]+\.)?([\w$<>]+)(?: \[as (\w+)\])? /gm,
+  );
+  for (const [, made, owner = '', called, alias] of frames) {
+    const method = alias ?? called!;
+    if (made !== undefined) return `${called}.constructor`;
+    if (!PARSER_METHODS.includes(method)) return owner + method;
+  }
+  return 'A plugin';
+}
+
+const PARSER_METHODS: readonly string[] = ['addContentTypeParser', 'useBodyParser'];
+
+/** What the module's `configure()` applies is seen when Nest calls it. */
+function refuseParsing(module: string, instance: Partial<NestModule>): void {
+  const configure = instance?.configure;
+  if (configure === undefined) return;
+  instance.configure = function (consumer) {
+    const seeing: MiddlewareConsumer = {
+      apply: (...middleware) => {
+        const parser = middleware.flat().find(isParser);
+        if (parser === undefined) return consumer.apply(...middleware);
+        const { name } = parser as { name: string };
+        throw new UnsupportedOperationError(`${module}.configure: ${name} ${NO_PARSER}`);
+      },
+    };
+    return configure.call(this, seeing) as unknown;
+  };
+}
+
+function isParser(middleware: unknown): boolean {
+  return typeof middleware === 'function' && PARSING_MIDDLEWARE.test(middleware.name);
 }
 
 function unsupportedOf(controller: Type, handler: Handler): string | undefined {
   const targets = [controller, handler];
-  if (Reflect.hasMetadata(SSE_METADATA, handler)) return '@Sse() is not supported';
-  if (targets.some((target) => Reflect.getMetadata(VERSION_METADATA, target) !== undefined)) {
+  if (Reflect.hasMetadata(NOTED.isStream, handler)) return '@Sse() is not supported';
+  if (targets.some((target) => Reflect.getMetadata(NOTED.version, target) !== undefined)) {
     return '@Version() is not supported: every operation is under /v1';
   }
-  const parsed = parametersOf(controller, handler).find(({ from }) => OWN_PARSER.has(from));
-  if (parsed !== undefined) {
-    return `${OWN_PARSER.get(parsed.from)} is not supported: a body is JSON, and has no other parser`;
+  if (Reflect.hasMetadata(NOTED.template, handler)) {
+    return '@Render() is not supported: there is no engine for templates';
   }
-  return targets.map(unsupportedThrottle).find((reason) => reason !== undefined);
+  const parsed = parametersOf(controller, handler).find(({ from }) => OWN_PARSER.has(from));
+  if (parsed !== undefined) return `${OWN_PARSER.get(parsed.from)} ${NO_PARSER}`;
+  const throttle = targets.map(unsupportedThrottle).find((reason) => reason !== undefined);
+  if (throttle !== undefined || !isPublic(controller)) return throttle;
+  const needing = targets.map(needsCaller).find((decorator) => decorator !== undefined);
+  return needing && `${needing} needs a caller, and there is none where a controller is @Public()`;
+}
+
+function needsCaller(target: object): string | undefined {
+  if (Reflect.hasMetadata(REQUIRED_SCOPES, target)) return '@RequireScope() or @AnyScope()';
+  if (isIdempotent(target)) return '@Idempotent()';
+  const limit = `THROTTLER:LIMIT${PLAN_THROTTLER}`;
+  return Reflect.hasMetadata(limit, target) ? '@Throttle()' : undefined;
 }
 
 function unsupportedThrottle(target: object): string | undefined {

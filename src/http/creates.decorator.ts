@@ -7,9 +7,9 @@ import {
   SetMetadata,
   type Type,
 } from '@nestjs/common';
-import { INTERCEPTORS_METADATA } from '@nestjs/common/internal';
 import { ApiCreatedResponse } from '@nestjs/swagger';
 import { map, type Observable } from 'rxjs';
+import { NOTED } from './nest-metadata.js';
 import { PublicAddress } from './public-address.js';
 import { READS_NO_BODY, replyOf } from './request-context.js';
 
@@ -50,11 +50,11 @@ export function atTheOutermost(
 ): MethodDecorator {
   return (target) => {
     const controller = target.constructor;
-    const all = (Reflect.getMetadata(INTERCEPTORS_METADATA, controller) ?? []) as unknown[];
+    const all = (Reflect.getMetadata(NOTED.interceptors, controller) ?? []) as unknown[];
     if (all.includes(interceptor)) return;
     const start = all.indexOf(after) + 1;
     const placed = [...all.slice(0, start), interceptor, ...all.slice(start)];
-    Reflect.defineMetadata(INTERCEPTORS_METADATA, placed, controller);
+    Reflect.defineMetadata(NOTED.interceptors, placed, controller);
   };
 }
 

@@ -1,6 +1,6 @@
 import { type INestApplication, RequestMethod, type Type } from '@nestjs/common';
-import { METHOD_METADATA, MODULE_PATH, PATH_METADATA } from '@nestjs/common/internal';
 import { MetadataScanner, ModulesContainer } from '@nestjs/core';
+import { NOTED, pathOfModule } from './nest-metadata.js';
 import type { Handler } from './per-operation.js';
 
 /** A method of a controller that answers requests. */
@@ -20,14 +20,13 @@ export function operationsOf(app: INestApplication): Operation[] {
   const scanner = new MetadataScanner();
   const modules = app.get(ModulesContainer);
   return [...modules.values()].flatMap(({ controllers, metatype }) => {
-    const prefix = (Reflect.getMetadata(MODULE_PATH + modules.applicationId, metatype) ??
-      '') as string;
+    const prefix = pathOfModule(modules, metatype);
     return [...controllers.values()].flatMap((wrapper) => {
       const controller = wrapper.metatype as Type;
       const prototype = controller.prototype as Record<string, Handler>;
       return scanner.getAllMethodNames(prototype).flatMap((name): Operation[] => {
         const handler = prototype[name]!;
-        const method = Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod | undefined;
+        const method = Reflect.getMetadata(NOTED.method, handler) as RequestMethod | undefined;
         if (method === undefined) return [];
         const paths = pathsOf(controller).flatMap((base) =>
           pathsOf(handler).map((path) => clean(`${prefix}/${base}/${path}`)),
@@ -49,7 +48,7 @@ export function operationsOf(app: INestApplication): Operation[] {
 }
 
 function pathsOf(target: object): string[] {
-  return [(Reflect.getMetadata(PATH_METADATA, target) ?? '') as string | string[]].flat();
+  return [(Reflect.getMetadata(NOTED.path, target) ?? '') as string | string[]].flat();
 }
 
 function clean(path: string): string {

@@ -34,12 +34,16 @@ export function Idempotent(): MethodDecorator {
   );
 }
 
+export function isIdempotent(handler: object): boolean {
+  return Reflect.hasMetadata(IDEMPOTENT, handler);
+}
+
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
   constructor(private readonly idempotency: IdempotencyService) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    if (!Reflect.hasMetadata(IDEMPOTENT, context.getHandler())) return next.handle();
+    if (!isIdempotent(context.getHandler())) return next.handle();
     const request = idempotentRequestOf(context);
     if (request === undefined) return next.handle();
     return from(this.answer(request, replyOf(context), next));

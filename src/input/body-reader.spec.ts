@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { runInNewContext } from 'node:vm';
 import { judgeBodyHeaders, parseBody, readBody } from './body-reader.js';
@@ -67,6 +68,13 @@ describe(judgeBodyHeaders.name, () => {
 });
 
 describe(readBody.name, () => {
+  it('fails at once where somebody has read it already', async () => {
+    const body = bodyOf('{}');
+    body.resume();
+    await once(body, 'end');
+    await expect(readBody(body)).rejects.toThrow('has read the body already');
+  });
+
   const bodyOf = (...chunks: (string | Buffer)[]): UnreadBody =>
     Readable.from(chunks.map((chunk) => Buffer.from(chunk))) as UnreadBody;
   const unfinished = (): UnreadBody =>

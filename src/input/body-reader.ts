@@ -36,6 +36,11 @@ export function judgeBodyHeaders({ headers }: UnreadBody): void {
   if (Number(headers['content-length'] ?? 0) > MAX_BODY_BYTES) throw tooLarge();
 }
 
+/** Whether a body says of itself that it is JSON. */
+export function isJson({ headers }: UnreadBody): boolean {
+  return JSON_MEDIA_TYPE.test(headers['content-type'] ?? '');
+}
+
 /**
  * The whole body.
  * @throws {ApiError} 413 `payload_too_large` as soon as it is
@@ -43,6 +48,7 @@ export function judgeBodyHeaders({ headers }: UnreadBody): void {
 export function readBody(body: UnreadBody): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     if (body.failure !== undefined) throw body.failure;
+    if (body.readableDidRead) throw new Error('A middleware or a hook has read the body already');
     body.fail = reject;
     body.acceptBody?.();
     const chunks: Buffer[] = [];

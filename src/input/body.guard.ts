@@ -1,11 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable, type Type } from '@nestjs/common';
-import {
-  GUARDS_METADATA,
-  INTERCEPTORS_METADATA,
-  PIPES_METADATA,
-  RouteParamtypes,
-} from '@nestjs/common/internal';
+import { ModulesContainer } from '@nestjs/core';
 import { FallbackController } from '../http/fallback.controller.js';
+import { FROM, judgesOfAll, NOTED } from '../http/nest-metadata.js';
 import { type Handler, PerOperation } from '../http/per-operation.js';
 import {
   type ApiRequest,
@@ -13,7 +9,7 @@ import {
   requestOf,
   type UnreadBody,
 } from '../http/request-context.js';
-import { judgeBodyHeaders, parseBody, readBody } from './body-reader.js';
+import { isJson, judgeBodyHeaders, parseBody, readBody } from './body-reader.js';
 import { dtoOf } from './dto.js';
 import { parametersOf } from './operation-input.js';
 import { invalidRequest, reservedNames, shown } from './validation.js';
@@ -28,6 +24,8 @@ interface Wish {
   isDeclared: boolean;
   /** Whether all of it goes into a DTO, which knows its members. */
   isJudgedLater: boolean;
+  /** Whose it is: a guest that judges every request takes it where it is JSON, and asks for none. */
+  isFor: 'operation' | 'everyone';
 }
 
 /**
@@ -37,7 +35,12 @@ interface Wish {
  */
 @Injectable()
 export class BodyGuard implements CanActivate {
-  private readonly wishes = new PerOperation(wishOf);
+  private readonly wishes = new PerOperation((controller, handler) =>
+    wishOf(controller, handler, this.hasGuests),
+  );
+  private areThere: boolean | undefined;
+
+  constructor(private readonly modules: ModulesContainer) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const wish = this.wishes.of(context);
@@ -46,7 +49,16 @@ export class BodyGuard implements CanActivate {
     if (BODILESS.has(request.method)) return true;
     const isRequired = wish.isDeclared && BODY_METHODS.has(request.method);
     if (!isRequired && !isSent(request.raw)) return true;
+    if (wish.isFor === 'everyone' && !isJson(request.raw)) return true;
     return read(request, wish.isJudgedLater);
+  }
+
+  /** Whether guests judge every request; those of ours that do are in the module of this one. */
+  private get hasGuests(): boolean {
+    return (this.areThere ??= [...this.modules.values()].some((module) => {
+      const judges = judgesOfAll(module);
+      return judges.length > 0 && !judges.includes(BodyGuard);
+    }));
   }
 }
 
@@ -68,22 +80,24 @@ function isSent({ headers }: UnreadBody): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-function wishOf(controller: Type, handler: Handler): Wish | undefined {
+function wishOf(controller: Type, handler: Handler, hasGlobalJudges: boolean): Wish | undefined {
   // Who asks for what is not there is told so, whatever was sent with it.
   if (controller === FallbackController) return undefined;
   const parameters = parametersOf(controller, handler);
-  const bodies = parameters.filter(({ from }) => from === RouteParamtypes.BODY);
+  const bodies = parameters.filter(({ from }) => from === FROM.body);
   if (bodies.length > 0) {
     const isJudgedLater = bodies.every(
       ({ name, metatype }) => name === undefined && dtoOf(metatype) !== undefined,
     );
-    return { isDeclared: true, isJudgedLater };
+    return { isDeclared: true, isJudgedLater, isFor: 'operation' };
   }
   const mayLook =
     parameters.some(({ from, factory }) =>
-      from === undefined ? readsBody(factory) : from === RouteParamtypes.REQUEST,
+      from === undefined ? readsBody(factory) : from === FROM.request,
     ) || [controller, handler].some(hasJudgesOfItsOwn);
-  return mayLook ? { isDeclared: false, isJudgedLater: false } : undefined;
+  if (!mayLook && !hasGlobalJudges) return undefined;
+  const isFor = mayLook ? 'operation' : 'everyone';
+  return { isDeclared: false, isJudgedLater: false, isFor };
 }
 
 function readsBody(judge: unknown): boolean {
@@ -91,7 +105,7 @@ function readsBody(judge: unknown): boolean {
 }
 
 function hasJudgesOfItsOwn(target: object): boolean {
-  return [GUARDS_METADATA, INTERCEPTORS_METADATA, PIPES_METADATA].some((key) =>
+  return [NOTED.guards, NOTED.interceptors, NOTED.pipes].some((key) =>
     ((Reflect.getMetadata(key, target) ?? []) as unknown[]).some(readsBody),
   );
 }

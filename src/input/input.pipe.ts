@@ -1,7 +1,7 @@
 import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/common';
 import { dtoOf } from './dto.js';
 import type { SchemaIssue, StandardSchema } from './operation-input.js';
-import { examine, invalidRequest, shown, validated } from './validation.js';
+import { examine, invalidRequest, validated } from './validation.js';
 
 /**
  * Judges what goes into a DTO with rules, or is declared with a schema; everything else is what Nest
@@ -59,22 +59,13 @@ function instanceOrRefusal({
 async function conformed(
   schema: StandardSchema,
   value: unknown,
-  { type, data }: ArgumentMetadata,
+  { data }: ArgumentMetadata,
 ): Promise<unknown> {
   const result = await schema['~standard'].validate(value);
   if (result.issues !== undefined) {
     throw invalidRequest(result.issues.map((issue) => messageOf(issue, data)));
   }
-  if (type === 'query' && data === undefined) refuseDropped(value as Members, result.value);
   return result.value;
-}
-
-/** What the schema has dropped it does not know. */
-function refuseDropped(query: Members, made: unknown): void {
-  if (typeof made !== 'object' || made === null) return;
-  const dropped = Object.keys(query).filter((name) => !Object.hasOwn(made, name));
-  if (dropped.length === 0) return;
-  throw invalidRequest(dropped.map((name) => `${shown(name)} is not a known query parameter`));
 }
 
 function messageOf({ path = [], message }: SchemaIssue, name: string | undefined): string {

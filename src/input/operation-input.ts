@@ -1,5 +1,5 @@
 import type { Type } from '@nestjs/common';
-import { ROUTE_ARGS_METADATA, type RouteParamtypes } from '@nestjs/common/internal';
+import { kindOfParameter, NOTED } from '../http/nest-metadata.js';
 import type { Handler } from '../http/per-operation.js';
 
 /** What validates by itself (https://standardschema.dev): Zod, Valibot, ArkType. */
@@ -19,8 +19,8 @@ export interface SchemaIssue {
 
 /** A parameter of a handler, as its decorators declare it. */
 export interface HandlerParameter {
-  /** Undefined for a decorator made with `createParamDecorator`. */
-  from: RouteParamtypes | undefined;
+  /** One of `FROM`; undefined for a decorator made with `createParamDecorator`. */
+  from: number | undefined;
   /** Of `@Query('page')` the page. */
   name: string | undefined;
   metatype: unknown;
@@ -40,14 +40,14 @@ const SWAGGER_PARAMETERS = 'swagger/apiParameters';
 /** The one place that reads how Nest notes a handler's parameters. */
 export function parametersOf(controller: Type, handler: Handler): HandlerParameter[] {
   const method = methodNameOf(controller, handler);
-  const route = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, method) ?? {}) as Record<
+  const route = (Reflect.getMetadata(NOTED.parameters, controller, method) ?? {}) as Record<
     string,
     RouteArgument
   >;
   const prototype = controller.prototype as object;
   const types = (Reflect.getMetadata('design:paramtypes', prototype, method) ?? []) as unknown[];
   return Object.entries(route).map(([key, { index, data, schema, factory }]) => ({
-    from: factory === undefined ? (Number.parseInt(key) as RouteParamtypes) : undefined,
+    from: factory === undefined ? kindOfParameter(key) : undefined,
     name: typeof data === 'string' ? data : undefined,
     metatype: types[index],
     schema,

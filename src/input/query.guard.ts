@@ -1,19 +1,29 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type CanActivate, type ExecutionContext, Injectable, type Type } from '@nestjs/common';
-import { RouteParamtypes } from '@nestjs/common/internal';
 import { FallbackController } from '../http/fallback.controller.js';
+import { FROM } from '../http/nest-metadata.js';
 import { type Handler, PerOperation } from '../http/per-operation.js';
 import { isPublic } from '../http/public.decorator.js';
 import { requestOf } from '../http/request-context.js';
 import { type Dto, dtoOf } from './dto.js';
-import { documentedQuery, parametersOf, type StandardSchema } from './operation-input.js';
+import {
+  documentedQuery,
+  parametersOf,
+  type SchemaResult,
+  type StandardSchema,
+} from './operation-input.js';
 import { type Examination, examine, invalidRequest, shown } from './validation.js';
 
 type Query = Readonly<Record<string, unknown>>;
 
-/** @property names what may be sent, and whether it is a list */
+/**
+ * @property names what may be sent, and whether it is a list
+ * @property schemas those that do not tell what else may be
+ */
 interface DeclaredQuery {
   names: ReadonlyMap<string, boolean>;
   dto: Dto | undefined;
+  schemas: readonly StandardSchema[];
 }
 
 /** What an operation declares it may be asked with, and each parameter once; nothing else. */
@@ -21,7 +31,7 @@ interface DeclaredQuery {
 export class QueryGuard implements CanActivate {
   private readonly declared = new PerOperation(declaredQueryOf);
 
-  canActivate(context: ExecutionContext): boolean | Promise<never> {
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const query = requestOf(context).query as Query;
     const names = Object.keys(query);
     if (names.length === 0) return true;
@@ -32,14 +42,62 @@ export class QueryGuard implements CanActivate {
     query: Query,
     names: string[],
     declared: DeclaredQuery | undefined,
-  ): boolean | Promise<never> {
+  ): boolean | Promise<boolean> {
     if (declared === undefined) return true;
     for (const name of names) {
       const isList = declared.names.get(name);
       if (isList === undefined || (Array.isArray(query[name]) && !isList)) {
-        return refuse(query, names, declared);
+        return declared.schemas.length === 0
+          ? refuse(query, names, declared)
+          : judgeBySchemas(query, names, declared);
       }
     }
+    return true;
+  }
+}
+
+/** What no declaration names may be what a schema takes without telling. */
+async function judgeBySchemas(
+  query: Query,
+  names: string[],
+  declared: DeclaredQuery,
+): Promise<boolean> {
+  const taken = new Map(declared.names);
+  const made = await Promise.all(
+    declared.schemas.map(async (schema) => ({
+      schema,
+      result: await schema['~standard'].validate({ ...query }),
+    })),
+  );
+  // The pipe tells of each fault.
+  if (made.some(({ result }) => result.issues !== undefined)) return true;
+  for (const [index, name] of names.entries()) {
+    if (taken.has(name)) continue;
+    const uses = made.map(({ schema, result }) => hasUseFor(schema, result, query, name));
+    if (!(await Promise.all(uses)).includes(true)) {
+      return refuse(query, names.slice(0, index + 1), { ...declared, names: taken });
+    }
+    // Whether it may be a list the schema has judged.
+    taken.set(name, true);
+  }
+  const isOnce = names.every((name) => taken.get(name) || !Array.isArray(query[name]));
+  return isOnce || refuse(query, names, { ...declared, names: taken });
+}
+
+/** Nobody means this by a parameter. */
+const NONSENSE = '\u{fffe} no such value';
+
+/** Whether another value of it would make a difference. */
+async function hasUseFor(
+  schema: StandardSchema,
+  made: SchemaResult,
+  query: Query,
+  name: string,
+): Promise<boolean> {
+  try {
+    const other = await schema['~standard'].validate({ ...query, [name]: NONSENSE });
+    return !isDeepStrictEqual(made, other);
+  } catch {
     return true;
   }
 }
@@ -71,21 +129,25 @@ async function refuse(query: Query, names: string[], declared: DeclaredQuery): P
 function declaredQueryOf(controller: Type, handler: Handler): DeclaredQuery | undefined {
   if (controller === FallbackController || isPublic(controller)) return undefined;
   const names = new Map<string, boolean>(documentedQuery(controller, handler));
+  const schemas: StandardSchema[] = [];
   let ofAll: Dto | undefined;
   for (const { from, name, metatype, schema } of parametersOf(controller, handler)) {
-    if (from !== RouteParamtypes.QUERY) continue;
+    if (from !== FROM.query) continue;
     if (name !== undefined) {
       names.set(name, names.get(name) === true || metatype === Array || takesList(schema));
       continue;
     }
     const members = schema === undefined ? [] : membersOf(schema);
-    if (members === undefined) return undefined;
+    if (members === undefined) {
+      schemas.push(schema!);
+      continue;
+    }
     for (const [member, isList] of members) names.set(member, isList);
     const dto = schema === undefined ? dtoOf(metatype) : undefined;
     for (const member of dto?.names ?? []) names.set(member, dto!.lists.has(member));
     ofAll ??= dto;
   }
-  return { names, dto: ofAll };
+  return { names, dto: ofAll, schemas };
 }
 
 /** The members that a schema declares; undefined where it takes others as well, or cannot tell. */

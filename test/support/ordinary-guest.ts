@@ -1,35 +1,50 @@
 import {
+  type ArgumentsHost,
+  BadRequestException,
   Body,
   type CallHandler,
   type CanActivate,
+  Catch,
   ConflictException,
   Controller,
   createParamDecorator,
   Delete,
+  type ExceptionFilter,
   type ExecutionContext,
+  ForbiddenException,
   Get,
   Header,
   Headers,
   HttpCode,
   Injectable,
+  type MiddlewareConsumer,
+  Module,
   type NestInterceptor,
+  type NestModule,
   NotFoundException,
   Param,
   ParseArrayPipe,
   ParseIntPipe,
   type PipeTransform,
   Post,
+  PreconditionFailedException,
   Put,
   Query,
   Redirect,
   Req,
   Res,
+  ServiceUnavailableException,
   StreamableFile,
+  UseFilters,
   UseGuards,
   UseInterceptors,
   ValidationPipe,
 } from '@nestjs/common';
+import { APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import { ApiQuery } from '@nestjs/swagger';
+import { SkipThrottle, Throttle } from '@nestjs/throttler';
+import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
+import { type } from 'arktype';
 import { Transform, Type } from 'class-transformer';
 import {
   IsArray,
@@ -44,11 +59,29 @@ import {
   ValidateNested,
 } from 'class-validator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import {
+  AnyScope,
+  ApiErrors,
+  defineErrors,
+  defineExtension,
+  Public,
+  RequireScope,
+} from 'pet-store-service';
 import { map, type Observable } from 'rxjs';
-import { AnyScope } from '../../src/index.js';
+import {
+  Column,
+  DataSource,
+  Entity,
+  type MigrationInterface,
+  PrimaryColumn,
+  type QueryRunner,
+  Repository,
+  Table,
+} from 'typeorm';
+import * as v from 'valibot';
 import { z } from 'zod';
 
-/** A guest that knows nothing of ours: every line is as Nest's own documentation writes it. */
+/** A guest that knows the public surface alone: all else is as the documentation of Nest and TypeORM has it. */
 
 export class Toy {
   @IsString()
@@ -100,6 +133,20 @@ export class Paging {
 const Kennel = z.strictObject({ name: z.string().min(2), boxes: z.number().int().default(3) });
 const KennelQuery = z.object({ open: z.enum(['yes', 'no']), near: z.array(z.string()).optional() });
 
+const Since = z
+  .object({ 'seen-since': z.coerce.number().optional() })
+  .transform((query) => ({ since: query['seen-since'] ?? 0 }));
+const Aviary = v.object({
+  name: v.pipe(v.string(), v.minLength(2)),
+  birds: v.optional(v.number(), 3),
+});
+const AviaryQuery = v.pipe(
+  v.object({ open: v.picklist(['yes', 'no']), 'not-before': v.optional(v.string(), 'dawn') }),
+  v.transform(({ open, 'not-before': from }) => ({ isOpen: open === 'yes', from })),
+);
+const Stable = type({ name: 'string >= 2', 'horses?': 'number.integer' });
+const StableQuery = type({ open: "'yes' | 'no'" });
+
 @Injectable()
 export class UpperCasePipe implements PipeTransform<string, string> {
   transform(value: string): string {
@@ -126,6 +173,20 @@ const Sender = createParamDecorator(
   (_data: unknown, context: ExecutionContext) =>
     (context.switchToHttp().getRequest<FastifyRequest>().body as { sender?: string }).sender,
 );
+
+/** Of a library that knows nothing of HTTP. */
+class ClosedForToday extends Error {}
+
+@Catch(ClosedForToday)
+class ClosedFilter implements ExceptionFilter<ClosedForToday> {
+  catch({ message }: ClosedForToday, host: ArgumentsHost): void {
+    void host.switchToHttp().getResponse<FastifyReply>().code(423).send({ closed: message });
+  }
+}
+
+export const visitErrors = defineErrors({
+  visit_over: { status: 409, meaning: 'The visit is over.', example: 'The visit 7 is over' },
+});
 
 @AnyScope()
 @Controller('visits')
@@ -193,6 +254,34 @@ export class VisitsController {
     return { id };
   }
 
+  @Get('since')
+  since(@Query({ schema: Since }) query: z.infer<typeof Since>): object {
+    return query;
+  }
+
+  @Post('aviaries')
+  aviary(@Body({ schema: Aviary }) aviary: v.InferOutput<typeof Aviary>): object {
+    return aviary;
+  }
+
+  @Get('aviaries')
+  aviaries(
+    @Query({ schema: AviaryQuery }) query: v.InferOutput<typeof AviaryQuery>,
+    @Query('page') page?: string,
+  ): object {
+    return { ...query, page: page ?? null };
+  }
+
+  @Post('stables')
+  stable(@Body({ schema: Stable }) stable: typeof Stable.infer): object {
+    return stable;
+  }
+
+  @Get('stables')
+  stables(@Query({ schema: StableQuery }) query: typeof StableQuery.infer): object {
+    return query;
+  }
+
   @Get('page')
   page(@Query('page') page?: string): object {
     return { page: page ?? null };
@@ -230,6 +319,43 @@ export class VisitsController {
     throw new NotFoundException({ code: 'visit_not_found', message: 'There is no such visit' });
   }
 
+  @Get('bad')
+  bad(): never {
+    throw new BadRequestException('Come again');
+  }
+
+  @Get('forbidden')
+  forbidden(): never {
+    throw new ForbiddenException();
+  }
+
+  @Get('failed')
+  failed(): never {
+    throw new PreconditionFailedException('It has changed');
+  }
+
+  @Get('away')
+  away(): never {
+    throw new ServiceUnavailableException('Back soon');
+  }
+
+  @Get('broken')
+  broken(): never {
+    throw new Error('a secret of the log');
+  }
+
+  @Get('over')
+  @ApiErrors(visitErrors.visit_over, 'pet_not_found')
+  over(): never {
+    throw visitErrors.visit_over('The visit 7 is over');
+  }
+
+  @Get('closed')
+  @UseFilters(ClosedFilter)
+  closed(): never {
+    throw new ClosedForToday('Monday');
+  }
+
   @Get('wrapped')
   @UseInterceptors(WrapInterceptor)
   wrapped(): object {
@@ -258,3 +384,169 @@ export class VisitsController {
     if (id === 0) throw new NotFoundException();
   }
 }
+
+@Public()
+@Controller('open/shop')
+class ShopController {
+  @Get(':id')
+  item(@Param('id') id: string): object {
+    return { id };
+  }
+}
+
+@AnyScope()
+@Controller('open/shop')
+class TillController {
+  @Get('till')
+  till(): object {
+    return {};
+  }
+}
+
+@AnyScope()
+@Controller('limited')
+class LimitedController {
+  @Get()
+  @Throttle({ default: { limit: 2, ttl: 7_000 } })
+  few(): object {
+    return {};
+  }
+
+  @Get('free')
+  @SkipThrottle()
+  free(): object {
+    return {};
+  }
+
+  @Get('write')
+  @RequireScope('pets:write')
+  write(): object {
+    return {};
+  }
+}
+
+@Entity('guest_purses')
+export class Purse {
+  @PrimaryColumn({ type: 'varchar', length: 20 })
+  owner!: string;
+
+  @Column({ type: 'integer' })
+  coins!: number;
+}
+
+class CreatePurses1764720000001 implements MigrationInterface {
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.createTable(
+      new Table({
+        name: 'guest_purses',
+        columns: [
+          { name: 'owner', type: 'varchar', length: '20', isPrimary: true },
+          { name: 'coins', type: 'integer' },
+        ],
+      }),
+    );
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.dropTable('guest_purses');
+  }
+}
+
+@AnyScope()
+@Controller('purses')
+class PursesController {
+  constructor(
+    @InjectRepository(Purse) private readonly purses: Repository<Purse>,
+    private readonly dataSource: DataSource,
+  ) {}
+
+  @Put(':owner')
+  async open(@Param('owner') owner: string): Promise<Purse> {
+    return this.purses.save({ owner, coins: 0 });
+  }
+
+  @Get(':owner')
+  async show(@Param('owner') owner: string): Promise<Purse> {
+    const purse = await this.purses.findOneBy({ owner });
+    if (purse === null) throw new NotFoundException('There is no such purse');
+    return purse;
+  }
+
+  @Post(':owner/coins')
+  async add(@Param('owner') owner: string, @Body('isFalse') isFalse?: boolean): Promise<Purse> {
+    return this.dataSource.transaction(async (manager) => {
+      const lock =
+        this.dataSource.options.type === 'postgres'
+          ? { lock: { mode: 'pessimistic_write' as const } }
+          : {};
+      const purse = await manager.findOneOrFail(Purse, { where: { owner }, ...lock });
+      purse.coins++;
+      await manager.save(purse);
+      if (isFalse) throw new ConflictException('That is no coin');
+      return purse;
+    });
+  }
+}
+
+/** What the guest's own judges saw of a request, in the order in which they did. */
+export const seen: string[] = [];
+
+@Injectable()
+class LookingGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    const { body } = context
+      .switchToHttp()
+      .getRequest<FastifyRequest<{ Body?: { as?: string } }>>();
+    seen.push(`guard ${body?.as ?? ''}`.trim());
+    return body?.as !== 'burglar';
+  }
+}
+
+@Injectable()
+class LookingPipe implements PipeTransform<unknown, unknown> {
+  transform(value: unknown): unknown {
+    seen.push('pipe');
+    return value;
+  }
+}
+
+@Injectable()
+class LookingInterceptor implements NestInterceptor {
+  intercept(_context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    return next.handle().pipe(map((data: unknown) => (seen.push('interceptor'), data)));
+  }
+}
+
+@Module({
+  imports: [TypeOrmModule.forFeature([Purse])],
+  controllers: [
+    VisitsController,
+    ShopController,
+    TillController,
+    LimitedController,
+    PursesController,
+  ],
+  providers: [
+    { provide: APP_GUARD, useClass: LookingGuard },
+    { provide: APP_PIPE, useClass: LookingPipe },
+    { provide: APP_INTERCEPTOR, useClass: LookingInterceptor },
+  ],
+})
+class OrdinaryModule implements NestModule {
+  configure(consumer: MiddlewareConsumer): void {
+    consumer
+      .apply((_request: unknown, _reply: unknown, next: () => void) => {
+        seen.push('middleware');
+        next();
+      })
+      .forRoutes('*path');
+  }
+}
+
+export const ordinaryGuest = defineExtension({
+  name: 'ordinary',
+  compatibility: '^1.0.0',
+  module: OrdinaryModule,
+  migrations: [CreatePurses1764720000001],
+  errors: visitErrors,
+});

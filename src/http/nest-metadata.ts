@@ -1,0 +1,120 @@
+import { isDeepStrictEqual } from 'node:util';
+import {
+  Body,
+  Query,
+  RawBody,
+  Render,
+  Req,
+  RequestMethod,
+  Search,
+  Sse,
+  UploadedFile,
+  UploadedFiles,
+  UseGuards,
+  UseInterceptors,
+  UsePipes,
+  Version,
+} from '@nestjs/common';
+import { APP_GUARD, APP_INTERCEPTOR, ModulesContainer, RouterModule } from '@nestjs/core';
+
+/**
+ * Under which keys Nest's decorators note what they say. Its own names for them are not public, and may be others
+ * in the next release: they are learnt from the decorators, which are.
+ */
+export const NOTED = {
+  path: keyOf(Search(probeOf('path')), probeOf('path')),
+  method: keyOf(Search(), RequestMethod.SEARCH),
+  version: keyOf(Version(probeOf('version')), probeOf('version')),
+  template: keyOf(Render(probeOf('template')), probeOf('template')),
+  isStream: keyOf(Sse(), true),
+  guards: keyOf(UseGuards(Probe), [Probe]),
+  interceptors: keyOf(UseInterceptors(Probe), [Probe]),
+  pipes: keyOf(UsePipes(Probe), [Probe]),
+  parameters: notedOfParameter(Req()).key,
+};
+
+/** What a parameter is taken from, as Nest counts it. */
+export const FROM = {
+  request: kindOf(Req()),
+  body: kindOf(Body()),
+  rawBody: kindOf(RawBody()),
+  query: kindOf(Query()),
+  file: kindOf(UploadedFile()),
+  files: kindOf(UploadedFiles()),
+};
+
+/** The path that `RouterModule` puts before all of a module's. */
+export function pathOfModule(modules: ModulesContainer, module: object): string {
+  const key = `${PATH_OF_MODULE}${modules.applicationId}`;
+  return (Reflect.getMetadata(key, module) ?? '') as string;
+}
+
+const PATH_OF_MODULE = ((): string => {
+  class Target {}
+  const modules = new ModulesContainer();
+  new RouterModule(modules, [{ path: 'probe', module: Target }]);
+  const keys: unknown[] = Reflect.getMetadataKeys(Target);
+  return found(keys.find((key) => valueIs(Target, key, '/probe'))).slice(
+    0,
+    -modules.applicationId.length,
+  );
+})();
+
+type Module = ModulesContainer extends Map<string, infer Each> ? Each : never;
+
+/** The classes, or factories, of what a module has judge every request: its `APP_GUARD`s and `APP_INTERCEPTOR`s. */
+export function judgesOfAll({ providers, injectables }: Module): unknown[] {
+  return [...providers, ...injectables]
+    .filter(([token]) => typeof token === 'string' && JUDGE.test(token))
+    .map(([, { metatype }]) => metatype);
+}
+
+/** To each of them Nest gives a token of its own. */
+const JUDGE = new RegExp(`^(?:${APP_GUARD}|${APP_INTERCEPTOR}) `);
+
+/** As Nest notes parameters: by kind and place, `4:0`. */
+export function kindOfParameter(key: string): number {
+  return Number.parseInt(key);
+}
+
+function Probe(): void {}
+
+function probeOf(what: string): string {
+  return `probe-${what}`;
+}
+
+/** The key under which `decorator` notes `value`. */
+function keyOf(decorator: MethodDecorator, value: unknown): string {
+  class Target {
+    handler(): void {}
+  }
+  const descriptor = Object.getOwnPropertyDescriptor(Target.prototype, 'handler')!;
+  decorator(Target.prototype, 'handler', descriptor);
+  const handler = descriptor.value as object;
+  return found(Reflect.getMetadataKeys(handler).find((key) => valueIs(handler, key, value)));
+}
+
+function kindOf(decorator: ParameterDecorator): number {
+  return notedOfParameter(decorator).kind;
+}
+
+function notedOfParameter(decorator: ParameterDecorator): { key: string; kind: number } {
+  class Target {
+    handler(): void {}
+  }
+  decorator(Target.prototype, 'handler', 0);
+  const key = found(Reflect.getMetadataKeys(Target, 'handler')[0]);
+  const noted = Object.keys(Reflect.getMetadata(key, Target, 'handler') as object);
+  return { key, kind: kindOfParameter(found(noted[0])) };
+}
+
+function valueIs(target: object, key: unknown, value: unknown): boolean {
+  return isDeepStrictEqual(Reflect.getMetadata(key, target), value);
+}
+
+/** @throws where Nest notes nothing of it any more */
+function found(key: unknown): string {
+  if (typeof key !== 'string')
+    throw new Error('This release of Nest notes its decorators elsewhere');
+  return key;
+}

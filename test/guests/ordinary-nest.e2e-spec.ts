@@ -1,0 +1,422 @@
+import {
+  Controller,
+  Inject,
+  type MessageEvent,
+  type MiddlewareConsumer,
+  Module,
+  type OnModuleInit,
+  Post,
+  RawBody,
+  Render,
+  Sse,
+  UploadedFile,
+  Version,
+} from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { SkipThrottle, Throttle } from '@nestjs/throttler';
+import type { FastifyInstance } from 'fastify';
+import { AnyScope, Idempotent, Public, RequireScope } from 'pet-store-service';
+import { NEVER, type Observable } from 'rxjs';
+import type { Answer, Client } from '../support/client.js';
+import { FakeClock } from '../support/clock.js';
+import { expectError, expectRateHeaders, headerCounts } from '../support/expectations.js';
+import { ordinaryGuest, seen } from '../support/ordinary-guest.js';
+import { recordedLog } from '../support/recorded-log.js';
+import { startService, type TestService } from '../support/start-service.js';
+
+const rex = { visitor: 'Ann', when: 'morning' };
+const ball = { name: 'ball', size: 1 };
+
+describe('a guest of ordinary Nest code', () => {
+  const clock = new FakeClock();
+  const { logger, lines } = recordedLog();
+  let service: TestService;
+  let client: Client;
+  beforeAll(async () => {
+    service = await startService({ extensions: [ordinaryGuest], clock, logger });
+    client = await service.client();
+  });
+  afterAll(() => service.close());
+
+  const refused = (answer: Answer, message: string | RegExp): void => {
+    expectError(answer, 400, 'invalid_request');
+    expectRateHeaders(answer);
+    expect(answer.json().message).toMatch(message);
+  };
+  const got = async (path: string): Promise<unknown> =>
+    (await client.get(`/v1/visits/${path}`)).json();
+  const posted = async (path: string, body: unknown): Promise<unknown> =>
+    (await client.post(`/v1/visits${path}`, body)).json();
+
+  it('is given a DTO of its own class, nested ones too, with its initialiser run for each request', async () => {
+    const sent = { ...rex, favourite: ball, toys: [ball] };
+    const answer = { isVisit: true, isToy: true, visit: { ...sent, notes: ['made'] } };
+    expect(await posted('', sent)).toEqual(answer);
+    expect(await posted('', sent)).toEqual(answer);
+  });
+
+  it.each([
+    [{ ...rex, more: 1 }, '"more" is not a known member'],
+    [{ ...rex, notes: ['mine'] }, '"notes" is not a known member'],
+    [{ ...rex, toString: 1 }, '"toString" is not a known member'],
+    [{ ...rex, favourite: { ...ball, more: 1 } }, '"favourite.more" is not a known member'],
+    [{ ...rex, favourite: { ...ball, constructor: 'x' } }, '"favourite.constructor" is not'],
+    [{ ...rex, toys: [ball, { ...ball, valueOf: 1 }] }, '"toys.1.valueOf" is not a known member'],
+    [
+      { ...rex, toys: [{ name: 'too long', size: 0 }] },
+      /toys\.0\.name must be .*toys\.0\.size must/,
+    ],
+    [{ visitor: 'ann', when: 'noon' }, /visitor must match .*; when must be one of/],
+    [{ ...rex, favourite: 'x' }, /favourite/],
+    [[], /must be a JSON object/],
+  ])('refuses %j, naming each fault', async (body, message) => {
+    refused(await client.post('/v1/visits', body), message);
+  });
+
+  it.each([
+    '{"__proto__":{"x":1}}',
+    '{"favourite":{"__proto__":{"size":1}}}',
+    '{"constructor":{}}',
+  ])('gives %s no meaning, to a DTO and to a plain body', async (text) => {
+    refused(await client.post('/v1/visits', text), /"[a-z._]+" is not a known member/);
+    refused(await client.post('/v1/visits/plain', text), /"[a-z._]+" is not a known member/);
+  });
+
+  it('is given one member of the body, where it asks for that alone', async () => {
+    expect(await posted('/name', { name: 'Rex', age: 3, more: 1 })).toEqual({
+      name: 'Rex',
+      age: 3,
+    });
+    expect(await posted('/name', {})).toEqual({});
+  });
+
+  it('is given a plain object, int64 to the last digit', async () => {
+    const answer = await client.post('/v1/visits/plain', '{"id":9223372036854775807,"a":[{}]}');
+    expect(answer.text).toBe('{"isPlain":true,"body":{"id":9223372036854775807,"a":[{}]}}');
+  });
+
+  it('has its own pipes make of a value what they do', async () => {
+    expect(await posted('/list', [ball])).toEqual({ count: 1, areToys: true });
+    refused(await client.post('/v1/visits/list', [{ name: 1 }]), /name/);
+    const put = (body: unknown) =>
+      client.send('/v1/visits/own-pipe', {
+        method: 'PUT',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+    expect((await put(ball)).json()).toEqual(ball);
+    refused(await put({ ...ball, more: 1 }), '"more" is not a known member');
+    expect(await got('numbers/2?add=3')).toEqual({ sum: 5 });
+    refused(await client.get('/v1/visits/numbers/x?add=3'), /numeric string/);
+    refused(await client.get('/v1/visits/numbers/2'), /numeric string/);
+    expect(await got('shout/hello')).toEqual({ word: 'HELLO', mood: null });
+  });
+
+  it('finds the body on the request, in decorators and guards of its own', async () => {
+    expect(await posted('/request', { a: 1 })).toEqual({ body: { a: 1 } });
+    expect((await client.send('/v1/visits/request', { method: 'POST' })).json()).toEqual({
+      body: null,
+    });
+    expect(await posted('/sender', { sender: 'Ann' })).toEqual({ sender: 'Ann' });
+    expect((await client.post('/v1/visits/guarded', { open: true })).status).toBe(202);
+    expectError(await client.post('/v1/visits/guarded', {}), 403, 'forbidden');
+    expectError(await client.post('/v1/visits/request', '{'), 400, 'malformed_json');
+  });
+
+  it('is not bothered with a body that is no JSON where it asks for none', async () => {
+    const text = { 'content-type': 'text/plain' };
+    expect((await client.post('/v1/visits/nothing', 'no json', text)).status).toBe(201);
+  });
+
+  it('is asked nothing without a key, and no byte of a body is read', async () => {
+    const answer = await service.anonymous().post('/v1/visits/plain', '{');
+    expectError(answer, 401, 'missing_api_key');
+  });
+
+  it('has a schema judge what it is given, and documented', async () => {
+    expect(await posted('/kennels', { name: 'North' })).toEqual({ name: 'North', boxes: 3 });
+    refused(
+      await client.post('/v1/visits/kennels', { name: 'N', boxes: 'x', more: 1 }),
+      /name: .*boxes: .*more/,
+    );
+    expect(await got('kennels?open=yes&near=a&near=b')).toEqual({ open: 'yes', near: ['a', 'b'] });
+    refused(await client.get('/v1/visits/kennels?open=maybe'), /open: /);
+    refused(await client.get('/v1/visits/kennels?open=yes&more=1'), /"more" is not a known query/);
+    refused(await client.get('/v1/visits/kennels?open=yes&open=no'), /open is given twice/);
+    expect(await got('since?seen-since=7')).toEqual({ since: 7 });
+    expect(await got('since?seen-since=0')).toEqual({ since: 0 });
+    refused(await client.get('/v1/visits/since?since=7'), /"since" is not a known query/);
+    expect(await got('kennels/7')).toEqual({ id: 7 });
+    refused(await client.get('/v1/visits/kennels/x'), /^id: /);
+    const { paths } = (await service.anonymous().get('/openapi.json')).json();
+    const { post, get } = paths['/visits/kennels'];
+    expect(post.requestBody.content['application/json'].schema.properties.name).toMatchObject({
+      type: 'string',
+      minLength: 2,
+    });
+    expect(get.parameters.map(({ name }: { name: string }) => name)).toEqual(['open', 'near']);
+  });
+
+  it('is given query parameters that it declares, by whatever means, and each once', async () => {
+    expect(await got('page')).toEqual({ page: null });
+    expect(await got('page?page=2')).toEqual({ page: '2' });
+    refused(
+      await client.get('/v1/visits/page?q=1&page=1&page=2'),
+      '"q" is not a known query parameter; page is given twice',
+    );
+    expect(await got('paging?page=2&tags=a&tags=b')).toEqual({
+      isPaging: true,
+      page: 2,
+      tags: ['a', 'b'],
+    });
+    expect(await got('paging')).toEqual({ isPaging: true, page: 1 });
+    refused(
+      await client.get('/v1/visits/paging?page=0&x=1'),
+      /^"x" is not a known .*; page must not be less than 1$/,
+    );
+    expect(await got('documented?colour=red&size=1&size=2')).toEqual({
+      colour: 'red',
+      size: ['1', '2'],
+    });
+    refused(
+      await client.get('/v1/visits/documented?colour=red&colour=blue'),
+      'colour is given twice',
+    );
+    refused(await client.get('/v1/visits/documented?__proto__=1'), /not a known query parameter/);
+  });
+
+  it.each([
+    ['aviaries', { name: 'South' }, { name: 'South', birds: 3 }, { name: 'S' }],
+    ['stables', { name: 'East', horses: 2 }, { name: 'East', horses: 2 }, { name: 'E', horses: 2 }],
+  ])('has a schema of another library judge a body: %s', async (path, sent, made, wrong) => {
+    expect(await posted(`/${path}`, sent)).toEqual(made);
+    refused(await client.post(`/v1/visits/${path}`, wrong), /^name: /);
+  });
+
+  it('has a schema take what it has a use for, by whatever name, and nothing else', async () => {
+    expect(await got('stables?open=no')).toEqual({ open: 'no' });
+    refused(await client.get('/v1/visits/stables?open=perhaps'), /open/);
+    refused(await client.get('/v1/visits/stables?open=no&more=1'), '"more" is not a known query');
+    const aviaries = (query: string) => got(`aviaries?${query}`);
+    expect(await aviaries('open=yes')).toEqual({ isOpen: true, from: 'dawn', page: null });
+    expect(await aviaries('open=no&not-before=dawn&page=2')).toEqual({
+      isOpen: false,
+      from: 'dawn',
+      page: '2',
+    });
+    refused(await client.get('/v1/visits/aviaries?open=perhaps'), /open: /);
+    refused(await client.get('/v1/visits/aviaries?open=no&from=noon'), '"from" is not a known');
+    refused(await client.get('/v1/visits/aviaries?open=no&page=1&page=2'), 'page is given twice');
+    refused(await client.get('/v1/visits/aviaries?open=no&open=no'), /open: /);
+  });
+
+  it.each([
+    ['conflict', 409, 'conflict', 'Already visited'],
+    ['coded', 404, 'visit_not_found', 'There is no such visit'],
+    ['bad', 400, 'invalid_request', 'Come again'],
+    ['forbidden', 403, 'forbidden', 'Forbidden'],
+    ['failed', 412, 'precondition_failed', 'It has changed'],
+    ['away', 503, 'service_unavailable', 'Back soon'],
+    ['over', 409, 'visit_over', 'The visit 7 is over'],
+    ['broken', 500, 'internal_error', 'The service failed to answer this request'],
+  ])('is answered for by what it throws: %s', async (path, status, code, message) => {
+    const answer = await client.get(`/v1/visits/${path}`);
+    expectError(answer, status, code);
+    expectRateHeaders(answer);
+    expect(answer.json().message).toBe(message);
+    expect('retry-after' in answer.headers).toBe(status === 503);
+  });
+
+  it('has the cause of a 500 in the log alone, and its own errors in the document', async () => {
+    lines.length = 0;
+    expect((await client.get('/v1/visits/broken')).text).not.toContain('secret');
+    const line = lines.find(({ level }) => level === 'error');
+    expect(line!.details.err.message).toBe('a secret of the log');
+    const { paths } = (await service.anonymous().get('/openapi.json')).json();
+    const { responses } = paths['/visits/over'].get;
+    expect(responses['409'].description).toBe('The visit is over.');
+    expect(responses['404'].description).toBe('There is no such animal.');
+  });
+
+  it('answers with the status, headers and body that its decorators say', async () => {
+    expect((await client.get('/v1/visits/wrapped')).json()).toEqual({ data: { inside: true } });
+    const file = await client.get('/v1/visits/file');
+    expect([file.text, file.headers['content-type']]).toEqual(['woof', 'text/plain']);
+    expectRateHeaders(file);
+    const passed = await client.get('/v1/visits/passthrough');
+    expect(passed).toMatchObject({ status: 203, headers: { 'x-kept': 'yes', 'x-own': 'yes' } });
+    const moved = await client.get('/v1/visits/moved');
+    expect(moved).toMatchObject({ status: 301, headers: { location: '/v1/visits/page' } });
+    expectRateHeaders(moved);
+    const closed = await client.get('/v1/visits/closed');
+    expect([closed.status, closed.json()]).toEqual([423, { closed: 'Monday' }]);
+    expectRateHeaders(closed);
+    const gone = await client.send('/v1/visits/1', { method: 'DELETE' });
+    expect([gone.status, gone.text]).toEqual([204, '']);
+  });
+
+  it('has its own judges run after ours, on every route, with the body that was sent', async () => {
+    seen.length = 0;
+    await client.get('/v1/pets');
+    expect(seen).toEqual(['middleware', 'guard', 'pipe', 'interceptor']);
+    seen.length = 0;
+    expectError(await service.anonymous().get('/v1/pets'), 401, 'missing_api_key');
+    expect(seen).toEqual(['middleware']);
+    seen.length = 0;
+    expect((await client.post('/v1/visits/nothing', { as: 'guest' })).status).toBe(201);
+    expect(seen).toEqual(['middleware', 'guard guest', 'interceptor']);
+    expectError(await client.post('/v1/visits/nothing', { as: 'burglar' }), 403, 'forbidden');
+    expectError(await client.post('/v1/visits/nothing', '{'), 400, 'malformed_json');
+  });
+
+  it('is outside /v1, without key or rate headers, where it is @Public(), and only there', async () => {
+    const answer = await service.anonymous().get('/open/shop/7');
+    expect(answer.json()).toEqual({ id: '7' });
+    expect(headerCounts(answer)).not.toHaveProperty('x-ratelimit-limit');
+    expectError(await client.get('/v1/open/shop/7'), 404, 'not_found');
+    expectError(await service.anonymous().get('/v1/open/shop/till'), 401, 'missing_api_key');
+    expect((await client.get('/v1/open/shop/till')).status).toBe(200);
+  });
+
+  it('has the limit of @Throttle() for each caller, beside the plan of which a refusal takes nothing', async () => {
+    const caller = await service.client();
+    const other = await service.client();
+    const left = async () =>
+      Number((await caller.get('/v1/visits/page')).headers['x-ratelimit-remaining']);
+    expect((await caller.get('/v1/limited')).status).toBe(200);
+    expect((await caller.get('/v1/limited')).status).toBe(200);
+    const before = await left();
+    for (let time = 0; time < 150; time++) {
+      const refusal = await caller.get('/v1/limited');
+      expectError(refusal, 429, 'rate_limit_exceeded');
+      expectRateHeaders(refusal);
+      const end = (Math.floor(clock.now() / 7_000) + 1) * 7_000;
+      const seconds = Math.max(1, Math.ceil((end - clock.now()) / 1000));
+      expect(refusal.headers['retry-after']).toBe(String(seconds));
+    }
+    expect(await left()).toBe(before - 1);
+    expect((await other.get('/v1/limited')).status).toBe(200);
+    clock.advance(7_000);
+    expect((await caller.get('/v1/limited')).status).toBe(200);
+  });
+
+  it('takes no quota where it says @SkipThrottle(), keeps the headers, and requires scopes', async () => {
+    const caller = await service.client({ perMinute: 2, perDay: 2, scopes: ['pets:read'] });
+    for (let time = 0; time < 3; time++) {
+      const free = await caller.get('/v1/limited/free');
+      expect(free.status).toBe(200);
+      expectRateHeaders(free);
+      expect(free.headers['x-ratelimit-remaining']).toBe('2');
+    }
+    expectError(await caller.get('/v1/limited/write'), 403, 'insufficient_scope');
+    expect((await client.get('/v1/limited/write')).status).toBe(200);
+  });
+
+  it('reads and writes through TypeORM, 50 transactions at once, each by itself', async () => {
+    const put = await client.send('/v1/purses/ann', { method: 'PUT' });
+    expect(put.json()).toEqual({ owner: 'ann', coins: 0 });
+    const pets = Array.from({ length: 20 }, () =>
+      client.post('/v1/pets', { name: 'Rex', categoryId: 7 }),
+    );
+    const adds = await Promise.all(
+      Array.from({ length: 50 }, (_, index) =>
+        client.post('/v1/purses/ann/coins', { isFalse: index % 5 === 0 }),
+      ),
+    );
+    const count = (status: number) => adds.filter((answer) => answer.status === status).length;
+    expect([count(201), count(409)]).toEqual([40, 10]);
+    expect((await Promise.all(pets)).every(({ status }) => status === 201)).toBe(true);
+    expect((await client.get('/v1/purses/ann')).json()).toEqual({ owner: 'ann', coins: 40 });
+    expectError(await client.get('/v1/purses/bob'), 404, 'not_found');
+  });
+});
+
+describe('the start of a guest that asks for what cannot be honoured', () => {
+  const startOf = async (guest: object): Promise<string> => {
+    const module = guest as new () => object;
+    const outcome = startService({ extensions: [{ module }] });
+    return outcome.then(
+      async (service) => {
+        await service.close();
+        return 'started';
+      },
+      (error: Error) => error.message,
+    );
+  };
+  /** A module of one controller of one operation. */
+  const guestOf = (onMethod: MethodDecorator[], onClass: ClassDecorator = AnyScope()): object => {
+    class Odd {
+      odd(): Observable<MessageEvent> {
+        return NEVER;
+      }
+    }
+    const descriptor = Object.getOwnPropertyDescriptor(Odd.prototype, 'odd')!;
+    for (const decorate of [Post('odd'), ...onMethod]) {
+      decorate(Odd.prototype, 'odd', descriptor);
+    }
+    onClass(Odd);
+    Controller('odd')(Odd);
+    class OddModule {}
+    Module({ controllers: [Odd] })(OddModule);
+    return OddModule;
+  };
+  const onParameter =
+    (decorate: ParameterDecorator): MethodDecorator =>
+    (target, name) =>
+      decorate(target, name, 0);
+
+  it.each([
+    ['@Sse()', [Sse()], 'Odd.odd: @Sse() is not supported'],
+    ['@Version()', [Version('2')], 'Odd.odd: @Version() is not supported'],
+    ['@Render()', [Render('page')], 'Odd.odd: @Render() is not supported'],
+    ['a file', [onParameter(UploadedFile())], 'Odd.odd: @UploadedFile() is not supported'],
+    ['a raw body', [onParameter(RawBody())], 'Odd.odd: @RawBody() is not supported'],
+    [
+      'a throttler of another name',
+      [Throttle({ burst: { limit: 1, ttl: 1 } })],
+      'Odd.odd: there is no throttler "burst"',
+    ],
+    ['skipping one', [SkipThrottle({ burst: true })], 'Odd.odd: there is no throttler "burst"'],
+    [
+      'a block of its own',
+      [Throttle({ default: { limit: 1, ttl: 1, blockDuration: 9 } })],
+      'Odd.odd: @Throttle() takes',
+    ],
+  ])('ends where it asks for %s', async (_what, decorators, message) => {
+    expect(await startOf(guestOf(decorators))).toContain(message);
+  });
+
+  it.each([
+    ['a limit', Throttle({ default: { limit: 1, ttl: 1 } }), 'Odd.odd: @Throttle() needs a caller'],
+    ['scopes', RequireScope('pets:read'), 'Odd.odd: @RequireScope() or @AnyScope() needs a caller'],
+    ['idempotency', Idempotent(), 'Odd.odd: @Idempotent() needs a caller'],
+  ])('ends where a @Public() controller asks for %s', async (_what, decorator, message) => {
+    expect(await startOf(guestOf([decorator], Public()))).toContain(message);
+  });
+
+  it('ends where it has a body parser of its own', async () => {
+    class ParsingModule {
+      configure(consumer: MiddlewareConsumer): void {
+        const jsonParser = (_request: unknown, _reply: unknown, next: () => void): void => next();
+        consumer.apply(jsonParser).forRoutes('*path');
+      }
+    }
+    Module({})(ParsingModule);
+    expect(await startOf(ParsingModule)).toContain(
+      'ParsingModule.configure: jsonParser is not supported',
+    );
+
+    @Module({})
+    class AddingModule implements OnModuleInit {
+      constructor(@Inject(HttpAdapterHost) private readonly host: HttpAdapterHost) {}
+
+      onModuleInit(): void {
+        const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
+        fastify.addContentTypeParser('text/csv', (_request, _payload, done) => done(null));
+      }
+    }
+    expect(await startOf(AddingModule)).toContain(
+      'AddingModule.onModuleInit: a parser of text/csv is not supported',
+    );
+  });
+});
