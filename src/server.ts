@@ -19,6 +19,8 @@ import { Readiness } from './health/readiness.js';
 import { PetStoreAdapter } from './http/adapter.js';
 import { notFound } from './errors/errors.js';
 import { ErrorFilter } from './http/error.filter.js';
+import { OperationIds } from './http/operation-ids.js';
+import { operationsOf } from './http/operations.js';
 import { followGuests } from './extensions/guest-routes.js';
 import { assertSettingsRead, settingsOf } from './extensions/settings.js';
 import { refuseParsers, refuseUnsupported } from './extensions/unsupported.js';
@@ -158,6 +160,7 @@ export async function createApp(options: AppOptions): Promise<NestFastifyApplica
     await app.close();
     throw error;
   }
+  app.get(OperationIds).assign(operationsOf(app), OUR_MODULES);
   followGuests(app, transport, OUR_MODULES);
   app.setGlobalPrefix('v1', { exclude: publicPaths(app) });
   const readiness = app.get(Readiness);

@@ -23,21 +23,24 @@ export function doctorCommand(output: Output): Command {
 }
 
 async function examine(): Promise<Finding[]> {
-  const [{ loadConfig, ConfigError }, { checkExtensions }, services, machine] = await Promise.all([
-    import('../config/config.js'),
-    import('../extensions/check.js'),
-    import('./doctor.services.js'),
-    import('./doctor.machine.js'),
-  ]);
+  const [{ loadConfig, ConfigError }, { checkExtensions }, { settingsOf }, services, machine] =
+    await Promise.all([
+      import('../config/config.js'),
+      import('../extensions/check.js'),
+      import('../extensions/settings.js'),
+      import('./doctor.services.js'),
+      import('./doctor.machine.js'),
+    ]);
+  const [extensions, finding] = await extensionsOf(checkExtensions);
   let config: Config;
   try {
-    config = loadConfig();
+    config = loadConfig(undefined, settingsOf(extensions));
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const cure = 'correct it in the environment, or in .env';
-    return error.faults.map((fault) => failed('configuration', fault, cure));
+    const faults = error.faults.map((fault) => failed('configuration', fault, cure));
+    return finding.status === 'ok' ? faults : [finding, ...faults];
   }
-  const [extensions, finding] = await extensionsOf(checkExtensions);
   const [database, redis, ports] = await Promise.all([
     services.examineDatabase(config, extensions),
     services.examineRedis(config),

@@ -1,6 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { ClientAddress } from './client-address.js';
 import { ErrorFilter } from './error.filter.js';
+import { OperationIds } from './operation-ids.js';
 import { Overload } from './overload.js';
 import { OutageDetector } from './outage-detector.js';
 import { PublicAddress } from './public-address.js';
@@ -20,8 +21,9 @@ export class HttpModule {
         ClientAddress,
         ErrorFilter,
         Overload,
+        OperationIds,
       ],
-      exports: [RouteTable, PublicAddress, ClientAddress, ErrorFilter, Overload],
+      exports: [RouteTable, PublicAddress, ClientAddress, ErrorFilter, Overload, OperationIds],
     };
   }
 }

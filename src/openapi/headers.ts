@@ -97,10 +97,12 @@ export function headerComponents(): Record<string, object> {
 export function headersOf(
   operation: { parameters?: readonly { name?: string }[]; 'x-sunset'?: unknown },
   status: string,
+  isOpen: boolean,
   own: Record<string, unknown> = {},
 ): Record<string, unknown> {
   const isIdempotent = operation.parameters?.some(({ name }) => name === 'Idempotency-Key');
-  const names: HeaderName[] = [...ON_EVERY_RESPONSE, ...(BY_STATUS[status] ?? [])];
+  const everywhere: readonly HeaderName[] = isOpen ? ['X-Request-Id'] : ON_EVERY_RESPONSE;
+  const names: HeaderName[] = [...everywhere, ...(BY_STATUS[status] ?? [])];
   if (isIdempotent && status === '409') names.push('Retry-After');
   if (isIdempotent && ['409', '422', 'default'].includes(status)) names.push('ErrorLink');
   if (isIdempotent && Number(status) < 400) names.push('Idempotent-Replayed');

@@ -1,10 +1,18 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { Config } from '../config/config.js';
+import { OperationIds, unlike } from '../http/operation-ids.js';
+import { operationsOf } from '../http/operations.js';
 import { PublicAddress } from '../http/public-address.js';
+import { isPublic } from '../http/public.decorator.js';
 import { BEARER_SCHEME } from '../keys/scope.guard.js';
 import { describeApi } from './description.js';
-import { completeDocument } from './shared-components.js';
+import { completeDocument, PUBLIC_EXTENSION } from './shared-components.js';
+
+interface MarkedOperation {
+  operationId?: string;
+  [PUBLIC_EXTENSION]?: true;
+}
 
 /** The OpenAPI 3.1 document of the application as it is, guests included. */
 export function buildDocument(app: INestApplication, config: Config): OpenAPIObject {
@@ -27,31 +35,35 @@ export function buildDocument(app: INestApplication, config: Config): OpenAPIObj
       BEARER_SCHEME,
     );
   if (config.stagingBaseUrl !== undefined) builder.addServer(config.stagingBaseUrl, 'Staging');
-  const names = new Map<string, string>();
   const document = SwaggerModule.createDocument(app, builder.build(), {
     ignoreGlobalPrefix: true,
-    operationIdFactory: (controller, method) => {
-      names.set(`${controller}_${method}`, method);
-      return `${controller}_${method}`;
-    },
+    operationIdFactory: (controller, method) => `${controller}_${method}`,
   });
   document.info.contact = { name: 'The operator who issued your API key' };
-  shortenOperationIds(document, names);
+  mark(document, app);
   return completeDocument(document);
 }
 
-/** The method's name, where no other operation has it. */
-function shortenOperationIds(document: OpenAPIObject, names: ReadonlyMap<string, string>): void {
-  const operations = Object.values(document.paths)
-    .flatMap((item) => Object.values(item as Record<string, { operationId?: string }>))
-    .filter(({ operationId }) => operationId !== undefined);
-  const taken = new Map<string, number>();
-  for (const { operationId = '' } of operations) {
-    const name = names.get(operationId) ?? operationId;
-    taken.set(name, (taken.get(name) ?? 0) + 1);
+/** By method and path, where the generator has put them. */
+function mark(document: OpenAPIObject, app: INestApplication): void {
+  const ids = app.get(OperationIds);
+  const taken = new Set<string>();
+  for (const { controller, handler, paths, method } of operationsOf(app)) {
+    for (const path of paths) {
+      const item = (document.paths[written(path)] ?? {}) as Record<string, MarkedOperation>;
+      const generated = `${controller.name}_${handler.name}`;
+      for (const [verb, operation] of Object.entries(item)) {
+        if (operation.operationId !== generated) continue;
+        if (method !== 'ALL' && verb !== method.toLowerCase()) continue;
+        // One of several paths, or methods, has a number besides.
+        operation.operationId = unlike(taken, ids.idOf(controller, handler) ?? generated);
+        taken.add(operation.operationId);
+        if (isPublic(controller)) operation[PUBLIC_EXTENSION] = true;
+      }
+    }
   }
-  for (const operation of operations) {
-    const name = names.get(operation.operationId!);
-    if (name !== undefined && taken.get(name) === 1) operation.operationId = name;
-  }
+}
+
+function written(path: string): string {
+  return path.replace(/[:*](\w+)/g, '{$1}');
 }

@@ -10,6 +10,7 @@ const ERROR_SCHEMA = '#/components/schemas/Error';
 /** What OpenAPI calls the responses of all other statuses. */
 const OTHERS = 'default';
 
+type Server = NonNullable<OpenAPIObject['servers']>[number];
 type SchemaObject = Record<string, unknown>;
 type Responses = Record<string, ResponseObject>;
 interface ResponseObject {
@@ -23,16 +24,25 @@ interface OperationObject {
   requestBody?: { content: Record<string, { schema?: { $ref?: string } }> };
   responses: Responses;
   security?: Record<string, readonly string[]>[];
+  servers?: Server[];
 }
 
+/** How it is told of an operation that is outside `/v1`, and open to everyone. */
+export const PUBLIC_EXTENSION = 'x-petstore-public';
+
 /** Errors that any operation may answer with. */
-const ON_EVERY_OPERATION: Record<string, string> = {
+const ON_ANY_OPERATION: Record<string, string> = {
   400: 'The request is not valid: the message names each fault.',
-  401: 'Missing or invalid API key.',
   405: 'The resource has no such method.',
-  429: 'Too many requests; retry after the time given in `Retry-After`.',
   500: 'The service failed; its log names the `X-Request-Id`.',
   503: 'The service cannot answer now; retry after the time given in `Retry-After`.',
+};
+
+/** Besides, those that any operation with a key may answer with. */
+const ON_EVERY_OPERATION: Record<string, string> = {
+  ...ON_ANY_OPERATION,
+  401: 'Missing or invalid API key.',
+  429: 'Too many requests; retry after the time given in `Retry-After`.',
 };
 
 /** Errors that any operation with a body may answer with. */
@@ -55,11 +65,22 @@ export function completeDocument(document: OpenAPIObject): OpenAPIObject {
   for (const item of Object.values(document.paths)) {
     for (const operation of Object.values(item as Record<string, unknown>)) {
       if (!isOperation(operation)) continue;
+      if (isOpen(operation)) operation.servers = origins(document);
       nameCodes(completeOperation(operation), schemas);
+      delete operation[PUBLIC_EXTENSION];
       closeBody(operation, schemas);
     }
   }
   return document;
+}
+
+function isOpen(operation: Record<string, unknown>): boolean {
+  return operation[PUBLIC_EXTENSION] === true;
+}
+
+/** The base addresses without their path, for what is beside it. */
+function origins({ servers = [] }: OpenAPIObject): Server[] {
+  return servers.map(({ url, ...more }) => ({ ...more, url: new URL(url).origin }));
 }
 
 /** The codes of guests are among those that an Error may have. */
@@ -77,13 +98,13 @@ function completeOperation(
   const { responses } = operation;
   takeScopes(operation);
   const codes = takeErrors(operation);
-  const errors = { ...ON_EVERY_OPERATION, ...(operation.requestBody && ON_EVERY_BODY) };
+  const errors = { ...generalOf(operation), ...(operation.requestBody && ON_EVERY_BODY) };
   for (const [status, description] of Object.entries(errors)) {
     responses[status] ??= { description };
   }
   foldReusedKey(responses, codes);
   for (const [status, response] of Object.entries(responses)) {
-    response.headers = headersOf(operation, status, response.headers);
+    response.headers = headersOf(operation, status, isOpen(operation), response.headers);
     if (Number(status) < 400) usePetsSchema(response);
     else if (!isDescribed(response)) response.content = errorContent(status, codes);
   }
@@ -103,6 +124,10 @@ function foldReusedKey(responses: Responses, codes: readonly ErrorDefinition[]):
   responses[OTHERS] = { ...response, description: `${status}: ${response.description}` };
 }
 
+function generalOf(operation: Record<string, unknown>): Record<string, string> {
+  return isOpen(operation) ? ON_ANY_OPERATION : ON_EVERY_OPERATION;
+}
+
 /** Whether a guest says more of an error's body than that it is one. */
 function isDescribed({ content }: ResponseObject): boolean {
   return Object.entries(content ?? {}).some(([type, media]) => {
@@ -115,6 +140,10 @@ function isDescribed({ content }: ResponseObject): boolean {
 function takeScopes(operation: OperationObject & Record<string, unknown>): void {
   const scopes = (operation[SCOPES_EXTENSION] ?? []) as readonly string[];
   delete operation[SCOPES_EXTENSION];
+  if (isOpen(operation)) {
+    operation.security = [];
+    return;
+  }
   operation.security = [{ [BEARER_SCHEME]: scopes }];
   if (scopes.length === 0) return;
   const names = scopes.map((scope) => `\`${scope}\``).join(', ');
@@ -160,9 +189,10 @@ function takeErrors(operation: OperationObject & Record<string, unknown>): Error
       delete operation[name];
       return error;
     });
+  const onEvery = generalOf(operation);
   const general = Object.values(errors).filter(
     ({ code, status }) =>
-      status in ON_EVERY_OPERATION ||
+      status in onEvery ||
       (operation.requestBody !== undefined && status in ON_EVERY_BODY) ||
       (code === 'insufficient_scope' && '403' in operation.responses) ||
       (code === 'not_found' && !declared.some((other) => other.status === status)),

@@ -1,5 +1,6 @@
 import { type Type, Controller, Get, Module, Post } from '@nestjs/common';
-import { AnyScope, Public, RequireScope } from '../../src/index.js';
+import { AnyScope, Idempotent, Public, RequireScope } from '../../src/index.js';
+import { writeModule } from '../support/guest-package.js';
 import { startService } from '../support/start-service.js';
 import { workplaceWithToys } from '../support/toys.js';
 
@@ -43,6 +44,21 @@ describe('the start', () => {
     );
   });
 
+  it('stops at a public operation that would have to know its caller', async () => {
+    @Public()
+    @Controller('toys')
+    class Toys {
+      @Post()
+      @Idempotent()
+      add(): object {
+        return {};
+      }
+    }
+    await expect(start(Toys)).rejects.toThrow(
+      'Toys.add is public, and @Idempotent() has to know the caller',
+    );
+  });
+
   it('stops at an operation that is declared twice, whatever its parameters are called', async () => {
     @AnyScope()
     @Controller('pets')
@@ -77,6 +93,25 @@ describe('the start', () => {
     await expect(start(Toys, Shop)).rejects.toThrow(
       'The operation GET /toys is declared twice: by Toys.list and by Shop.list',
     );
+  });
+
+  it('is foretold by the doctor, who reads the settings of extensions as well', async () => {
+    using workplace = workplaceWithToys({ TOYS_MOST: 'nine', PORT: 'x' });
+    writeModule(
+      workplace.directory,
+      'petstore.config.js',
+      `import { IsInt } from 'class-validator';
+       import { toys } from './toys.js';
+       class ToySettings { @IsInt() toysMost = 3; }
+       export default { extensions: [{ ...toys, settings: ToySettings }] };`,
+    );
+    const { code, stdout } = await workplace.run('doctor', '--json');
+    const { checks } = JSON.parse(stdout) as { checks: { detail: string }[] };
+    expect([code, ...checks.map(({ detail }) => detail)]).toEqual([
+      1,
+      expect.stringMatching(/^PORT must be/),
+      'TOYS_MOST must be an integer number',
+    ]);
   });
 
   it('stops with one line, and goes on with a warning where it is told to', async () => {

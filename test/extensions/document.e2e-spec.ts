@@ -1,0 +1,152 @@
+import { Controller, Get, HttpCode, Module, Param, Post, type Type } from '@nestjs/common';
+import { ApiHeader, ApiProperty, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { AnyScope, Idempotent, Public, RequireScope } from '../../src/index.js';
+import type { Client } from '../support/client.js';
+import { headerCounts } from '../support/expectations.js';
+import { freePort } from '../support/free-port.js';
+import { metricLines } from '../support/metrics.js';
+import { startService, type TestService } from '../support/start-service.js';
+
+const ORIGIN = 'https://zoo.example';
+
+@Public()
+@Controller('open')
+class OpenController {
+  @Get(':id')
+  item(@Param('id') id: string): object {
+    return { id };
+  }
+}
+
+class Toy {
+  @ApiProperty({ example: 'ball' })
+  name!: string;
+}
+
+@ApiTags('toys')
+@Controller('toys')
+class ToysController {
+  @Get()
+  @AnyScope()
+  list(): object[] {
+    return [];
+  }
+
+  @Post()
+  @HttpCode(202)
+  @RequireScope('toys:write')
+  @Idempotent()
+  @ApiHeader({ name: 'X-Shop', description: 'Which of them.' })
+  @ApiResponse({
+    status: 202,
+    description: 'It will be made.',
+    type: Toy,
+    headers: { 'X-Queue': { description: 'Before it.', schema: { type: 'integer' } } },
+  })
+  order(): Toy {
+    return { name: 'ball' };
+  }
+}
+
+@Controller('games')
+@AnyScope()
+class GamesController {
+  @Get()
+  list(): object[] {
+    return [];
+  }
+
+  /** As one of ours is called. */
+  @Get('pets')
+  listPets(): object[] {
+    return [];
+  }
+}
+
+/** Another class of the same name. */
+function otherToys(): Type {
+  @Controller('other-toys')
+  @AnyScope()
+  class ToysController {
+    @Get()
+    list(): object[] {
+      return [];
+    }
+  }
+  return ToysController;
+}
+
+@Module({ controllers: [OpenController, ToysController, GamesController, otherToys()] })
+class ToysModule {}
+
+describe('the document of a service with guests', () => {
+  let service: TestService;
+  let client: Client;
+  let paths: any; // eslint-disable-line @typescript-eslint/no-explicit-any -- what the test finds out
+  beforeAll(async () => {
+    service = await startService({
+      extensions: [{ name: 'toys', module: ToysModule, scopes: { 'toys:write': 'Order toys.' } }],
+      env: { PUBLIC_BASE_URL: `${ORIGIN}/v1`, METRICS_PORT: String(await freePort()) },
+    });
+    client = await service.client();
+    ({ paths } = (await client.get('/openapi.json')).json());
+  });
+  afterAll(() => service.close());
+
+  it('says of a public operation where it is, and nothing of keys and quotas', async () => {
+    const answer = await service.anonymous().get('/open/7');
+    expect(answer.status).toBe(200);
+    expect(headerCounts(answer)).not.toHaveProperty('x-ratelimit-limit');
+    const { get } = paths['/open/{id}'];
+    expect(get).toMatchObject({
+      operationId: 'item',
+      security: [],
+      servers: [{ url: ORIGIN, description: 'Production' }],
+    });
+    expect(Object.keys(get.responses)).toEqual(['200', '400', '405', '500', '503']);
+    expect(Object.keys(get.responses['200'].headers)).toEqual(['X-Request-Id']);
+    expect(JSON.stringify(paths)).not.toContain('x-petstore');
+    const { get: closed } = paths['/games'];
+    expect(closed).not.toHaveProperty('servers');
+    expect(closed.security).toEqual([{ apiKey: [] }]);
+    expect(closed.responses).toHaveProperty('429');
+  });
+
+  it('names each operation once, ours as ever, and so do the metrics', async () => {
+    const expected = [
+      ['/toys', 'ToysController_list'],
+      ['/other-toys', 'ToysController_list_2'],
+      ['/games', 'GamesController_list'],
+      ['/games/pets', 'GamesController_listPets'],
+      ['/pets', 'listPets'],
+    ] as const;
+    for (const [path, id] of expected) {
+      expect(paths[path].get.operationId).toBe(id);
+      await client.get(`/v1${path}`);
+    }
+    const lines = (await metricLines(service)).join('\n');
+    for (const [, id] of expected) {
+      expect(lines).toContain(`_count{operation="${id}",method="GET",status="200"} 1\n`);
+    }
+  });
+
+  it('keeps what a guest says of its headers, statuses, tags and examples, and adds ours', () => {
+    const { post } = paths['/toys'];
+    expect(post.tags).toEqual(['toys']);
+    expect(post.parameters.map(({ name }: { name: string }) => name).sort()).toEqual([
+      'Idempotency-Key',
+      'X-Shop',
+    ]);
+    const { description, headers, content } = post.responses['202'];
+    expect(description).toBe('It will be made.');
+    expect(content['application/json'].schema).toEqual({ $ref: '#/components/schemas/Toy' });
+    expect(headers).toMatchObject({
+      'X-Queue': { description: 'Before it.' },
+      'Idempotent-Replayed': { $ref: '#/components/headers/Idempotent-Replayed' },
+      RateLimit: { $ref: '#/components/headers/RateLimit' },
+    });
+    expect(post.security).toEqual([{ apiKey: ['toys:write'] }]);
+    expect(paths['/toys'].get.responses['200'].headers).not.toHaveProperty('Link');
+    expect(paths['/toys'].get.responses['200'].headers).not.toHaveProperty('Idempotent-Replayed');
+  });
+});
