@@ -1,7 +1,17 @@
 import { InvalidArgumentError } from 'commander';
-import { duration, keyName, moment, quantity, scopeList } from './arguments.js';
+import { duration, keyName, moment, quantity, scopeList, workerCount } from './arguments.js';
 
 const DAY_MS = 86_400_000;
+
+describe(workerCount.name, () => {
+  it.each(['1', '2', '256'])('takes %s', (text) => {
+    expect(workerCount(text)).toBe(Number(text));
+  });
+
+  it.each(['0', '-1', 'two', '1.5', '257', '', '01'])('refuses %j', (text) => {
+    expect(() => workerCount(text)).toThrow(InvalidArgumentError);
+  });
+});
 
 describe(quantity.name, () => {
   it.each([

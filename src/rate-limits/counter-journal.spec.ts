@@ -67,6 +67,18 @@ describe(CounterJournal.name, () => {
     expect(saved.slice(1)).toMatchObject([{ subject: 'zoo', dayUsed: 2 }]);
   });
 
+  it('saves by itself, within less than the second that a kill -9 may cost', async () => {
+    jest.useFakeTimers();
+    try {
+      await journal.onModuleInit();
+      store.take('zoo', limits);
+      await jest.advanceTimersByTimeAsync(700);
+      expect(saved).toMatchObject([{ subject: 'zoo', dayUsed: 1 }]);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
   it('keeps what could not be saved for the next time, and complains once per outage', async () => {
     await journal.onModuleInit();
     store.take('zoo', limits);

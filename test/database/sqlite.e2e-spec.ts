@@ -83,6 +83,7 @@ describe('the embedded database', () => {
       { code: 0, stderr: '' },
       { code: 0, stderr: '' },
     ]);
+    expect(await workplace.json('migrate')).toEqual({ migrations: [] });
   });
 
   it('reads integers beyond 2^53 exactly, through TypeORM too', async () => {

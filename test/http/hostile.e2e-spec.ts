@@ -16,7 +16,7 @@ import { startService, type TestService } from '../support/start-service.js';
 
 /** Another one finds other cases: `HOSTILE_SEED=7 npx jest test/http/hostile`. */
 const SEED = Number(process.env['HOSTILE_SEED'] ?? 20_260_615);
-const CONNECTIONS = 800;
+const CONNECTIONS = 500;
 const AT_ONCE = 32;
 /** Never answered before it is known who asks, and so never without what is left. */
 const KNOWN_CALLER = new Set([201, 401, 403, 409, 413, 415, 422, 429]);
@@ -32,10 +32,7 @@ describe(`hostile requests (seed ${SEED})`, () => {
     key = client.key!;
     await client.post('/v1/pets', { name: 'Rex', categoryId: 7 });
   };
-  afterEach(async () => {
-    expect((await client.get('/v1/pets/1')).status).toBe(200);
-    await service.close();
-  });
+  afterEach(() => service?.close());
 
   it('are all answered, each once and in order, if they are HTTP, and counted once', async () => {
     await start();
@@ -74,6 +71,7 @@ describe(`hostile requests (seed ${SEED})`, () => {
     // That so many are refused for so many reasons is what makes them worth sending.
     const reasons = [200, 201, 400, 401, 404, 405, 413, 414, 415, 417, 431];
     expect([...seen]).toEqual(expect.arrayContaining(reasons));
+    expect((await client.get('/v1/pets/1')).status).toBe(200);
   });
 
   it('are refused in the words of the API if they are not even HTTP', async () => {
@@ -88,6 +86,7 @@ describe(`hostile requests (seed ${SEED})`, () => {
       expect(answers).not.toEqual([]);
       answers.forEach(expectWellFormed);
     });
+    expect((await client.get('/v1/pets/1')).status).toBe(200);
   });
 
   /** Each connection by a seed of its own, some at once. All that fail are told, with what was sent. */

@@ -1,3 +1,4 @@
+import { RateLimitStore } from '../../src/rate-limits/stores/rate-limit-store.js';
 import type { Answer, Client } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
 import { eventually } from '../support/eventually.js';
@@ -5,7 +6,9 @@ import { freePort } from '../support/free-port.js';
 import { metricValue } from '../support/metrics.js';
 import { onPostgres, startService } from '../support/start-service.js';
 
-const HELD_UP_MS = 300;
+/** Twice what is late in these tests: a busy machine alone is not so late, all the time. */
+const HELD_UP_MS = 200;
+const LATE_MS = 100;
 
 /** Holds up the event loop, which the service shares with this test. */
 function holdUp(ms: number): void {
@@ -26,20 +29,32 @@ async function heldUp(work: () => Promise<void>): Promise<void> {
 async function shed(client: Client, path = '/v1/pets'): Promise<Answer> {
   let refused: Answer | undefined;
   await eventually(async () => {
-    const answer = await client.get(path);
-    if (answer.status === 503) refused = answer;
+    const answers = await Promise.all([1, 2, 3, 4].map(() => client.get(path)));
+    refused = answers.find(({ status }) => status === 503);
     return refused !== undefined;
-  });
+  }, 60_000);
   return refused!;
 }
 
 describe('under overload', () => {
-  const env = async () => ({ SHED_AFTER_MS: '5', METRICS_PORT: String(await freePort()) });
+  const env = async () => ({
+    SHED_AFTER_MS: String(LATE_MS),
+    METRICS_PORT: String(await freePort()),
+  });
 
-  it('a share of the requests is answered 503, which take nothing of their quota', async () => {
+  it('a share of the requests is answered 503, health and metrics are answered, and everybody once it is over', async () => {
+    const { METRICS_PORT, ...rest } = await env();
     // No minute ends meanwhile, after which more would be left than was taken.
-    await using service = await startService({ clock: new FakeClock(), env: await env() });
+    await using service = await startService({
+      clock: new FakeClock(),
+      env: { METRICS_PORT, ...rest },
+    });
     const client = await service.client({ perMinute: 100_000, perDay: 1_000_000 });
+    const anonymous = service.anonymous();
+    const statuses = async (count: number, ask: () => Promise<{ status: number }>) => {
+      const answers = await Promise.all(Array.from({ length: count }, ask));
+      return new Set(answers.map(({ status }) => status));
+    };
     await heldUp(async () => {
       const { headers, json } = await shed(client);
       expect(json()).toEqual({
@@ -49,44 +64,24 @@ describe('under overload', () => {
       });
       expect(['1', '2', '3']).toContain(headers['retry-after']);
       expect(headers['x-ratelimit-limit']).toBe('100000');
-      const left = async () => Number((await shed(client)).headers['x-ratelimit-remaining']);
       const admitted = () =>
         metricValue(service, 'petstore_rate_limit_decisions_total', { decision: 'admitted' });
-      expect(await left()).toBe(100_000 - (await admitted()));
+      const { dayUsed } = await service.store.app.get(RateLimitStore).peek(client.keyId!);
+      expect(dayUsed).toBe(await admitted());
       expect(await metricValue(service, 'petstore_shed_total')).toBeGreaterThan(1);
-    });
-  });
-
-  it('an unknown path is refused like any other, and nobody is without a key', async () => {
-    await using service = await startService({ env: await env() });
-    await heldUp(async () => {
-      const client = await service.client();
+      // An unknown path is refused like any other, and nobody is without a key.
       expect((await shed(client, '/v1/nowhere')).headers).toHaveProperty('x-ratelimit-remaining');
-      const anonymous = service.anonymous();
-      for (let round = 0; round < 5; round++) {
-        expect((await anonymous.get('/v1/pets')).status).toBe(401);
-      }
-      anonymous.close();
-    });
-  });
-
-  it('health and metrics are answered, and everybody again once it is over', async () => {
-    const { METRICS_PORT, ...rest } = await env();
-    await using service = await startService({ env: { METRICS_PORT, ...rest } });
-    const client = await service.client();
-    await heldUp(async () => {
-      await shed(client);
-      for (let round = 0; round < 3; round++) {
-        expect((await client.get('/health/ready')).status).toBe(200);
-        expect((await fetch(`http://127.0.0.1:${METRICS_PORT}/metrics`)).status).toBe(200);
-      }
+      const scrape = () => fetch(`http://127.0.0.1:${METRICS_PORT}/metrics`);
+      expect(await statuses(5, () => anonymous.get('/v1/pets'))).toEqual(new Set([401]));
+      expect(await statuses(5, () => client.get('/health/ready'))).toEqual(new Set([200]));
+      expect(await statuses(5, scrape)).toEqual(new Set([200]));
     });
     await eventually(async () => {
       for (let round = 0; round < 10; round++) {
         if ((await client.get('/v1/pets')).status !== 200) return false;
       }
       return true;
-    });
+    }, 60_000);
   });
 
   it('one pause of the process sheds nothing', async () => {
@@ -105,9 +100,14 @@ describe('under overload', () => {
     await using service = await startService({ env: { ...(await env()), SHED_AFTER_MS: '0' } });
     const client = await service.client();
     await heldUp(async () => {
-      for (let round = 0; round < 12; round++) {
-        expect((await client.get('/v1/pets')).status).toBe(200);
+      const statuses = new Set<number>();
+      // Twice as long as it would take to begin.
+      const until = performance.now() + 2_000;
+      while (performance.now() < until) {
+        const answers = await Promise.all([1, 2, 3, 4].map(() => client.get('/v1/pets')));
+        for (const { status } of answers) statuses.add(status);
       }
+      expect(statuses).toEqual(new Set([200]));
     });
   });
 });

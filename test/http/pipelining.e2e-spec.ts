@@ -54,9 +54,10 @@ describe('pipelined requests', () => {
     return { ...service, head: ` HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n` };
   }
 
-  function open({ origin }: TestService): Socket {
+  function open({ origin }: TestService): Socket & Disposable {
     const { hostname, port } = new URL(origin);
-    return connect(Number(port), hostname).on('error', () => undefined);
+    const socket = connect(Number(port), hostname).on('error', () => undefined);
+    return Object.assign(socket, { [Symbol.dispose]: () => void socket.destroy() });
   }
 
   it('are answered in their order, whatever their bodies look like', async () => {
@@ -91,7 +92,7 @@ describe('pipelined requests', () => {
     const gate = new Gate();
     await using service = await start(gate);
     const { head } = service;
-    const socket = open(service);
+    using socket = open(service);
     const request = `GET /v1/gate${head}\r\n`;
     socket.write(request.repeat(3));
     await isBegun(gate, 1);
@@ -104,14 +105,14 @@ describe('pipelined requests', () => {
       await isBegun(gate, count);
     }
     gate.open();
-    socket.destroy();
   });
 
   it('are not carried out behind an answer that closes the connection', async () => {
     const gate = new Gate();
     await using service = await start(gate);
     const { head } = service;
-    const [first, second] = [open(service), open(service)];
+    using first = open(service);
+    using second = open(service);
     const request = `POST /v1/gate${head}Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`;
     first.write(request);
     await isBegun(gate, 1);
@@ -136,7 +137,7 @@ describe('pipelined requests', () => {
       `POST /v1/pets${head}Content-Type: application/json\r\n` +
       `Content-Length: ${rex.length}\r\n\r\n${rex}`;
     for (const count of [1, 1, 1, 5]) {
-      const socket = open(service);
+      using socket = open(service);
       const received: Buffer[] = [];
       socket.on('data', (chunk: Buffer) => received.push(chunk));
       socket.end(create.repeat(count));

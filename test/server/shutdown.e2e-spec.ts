@@ -27,7 +27,8 @@ describe('a shutdown', () => {
   }
 
   it('answers what it has accepted, and says that the connection ends', async () => {
-    await using service = await startService();
+    // As long as it takes: nothing of this waits for the end of it.
+    await using service = await startService({ env: { SHUTDOWN_GRACE_SECONDS: '60' } });
     const { key } = await service.client();
     const body = '{"name":"Rex","categoryId":7}';
     const { socket, received } = await open(
@@ -61,7 +62,7 @@ describe('a shutdown', () => {
   });
 
   it('closes idle connections, and cuts half-open ones when its time is over', async () => {
-    await using service = await startService();
+    await using service = await startService({ env: { SHUTDOWN_GRACE_SECONDS: '1' } });
     const idle = await open(service, 'GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n');
     const half = await open(service, 'GET /v1/pets HTTP/1.1\r\nHost: x\r\n');
     await allIsRead(service);
@@ -83,7 +84,7 @@ describe('a shutdown', () => {
     }
     await using service = await startService({
       extensions: [{ module: SavingModule }],
-      env: { SHUTDOWN_GRACE_SECONDS: '5' },
+      env: { SHUTDOWN_GRACE_SECONDS: '3' },
     });
     await open(service, 'GET /v1/pets HTTP/1.1\r\nHost: x\r\n');
     await allIsRead(service);
