@@ -36,11 +36,14 @@ try {
   for (const colorScheme of ['light', 'dark']) {
     for (const width of [1280, 390]) {
       const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
-      const shoot = (name) =>
-        page.screenshot({
+      const shoot = async (name) => {
+        // What sticks to the top would lie over the middle of the page.
+        await page.evaluate('scrollTo(0, 0)');
+        await page.screenshot({
           path: join(folder, `${name}-${colorScheme}-${width}.png`),
           fullPage: true,
         });
+      };
       await page.goto(`${origin}/docs`);
       await page.locator('.opblock').first().waitFor();
       await shoot('reference');

@@ -154,7 +154,11 @@ describeWith('chromium', 'the documentation in a browser', (executablePath) => {
     expect(await block.locator('.unfolded[data-code="401"]').innerText()).toContain('api_key');
   });
 
-  it('says when getPet goes, and what replaces it', async () => {
+  it('says when getPet goes, and what replaces it, before it is opened', async () => {
+    const other = await page.context().newPage();
+    await other.goto(`${service.origin}/docs`);
+    expect(await other.locator('#operations-pets-getPet .sunset').innerText()).toContain('2030');
+    await other.close();
     expect(await operation('getPet').locator('.sunset').innerText()).toBe(
       'Deprecated, to be removed on 5 December 2030. Use /pets with a status filter.',
     );
@@ -178,12 +182,18 @@ describeWith('chromium', 'the documentation in a browser', (executablePath) => {
     expect(await violations()).toEqual([]);
   });
 
-  it('fits a phone', async () => {
-    await page.setViewportSize({ width: 390, height: 844 });
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
-    expect(await violations()).toEqual([]);
-    await page.setViewportSize({ width: 1280, height: 1000 });
-  });
+  it.each(['light', 'dark'] as const)(
+    'fits a phone with every operation open and answered, %s',
+    async (colorScheme) => {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width: 390, height: 844 });
+      await page.waitForFunction(() => document.getAnimations().length === 0);
+      expect(await page.locator('.opblock .live-responses-table').count()).toBe(3);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+      expect(await violations()).toEqual([]);
+      await page.setViewportSize({ width: 1280, height: 1000 });
+    },
+  );
 
   it('keeps the key over a reload, but not for another tab', async () => {
     await page.reload();
@@ -198,10 +208,11 @@ describeWith('chromium', 'the documentation in a browser', (executablePath) => {
   it('remembers the key on the device where the reader says so', async () => {
     await page.getByRole('button', { name: 'Authorize' }).click();
     await page.getByLabel('Remember the key on this device').check();
+    expect(await violations()).toEqual([]);
     const other = await page.context().newPage();
     await other.goto(`${service.origin}/docs`);
     await other.getByRole('button', { name: 'Authorize' }).click();
-    await other.getByRole('button', { name: 'Remove authorization' }).click();
+    await other.getByRole('button', { name: 'Logout' }).click();
     await other.close();
     await page.reload();
     await page.getByRole('button', { name: 'Authorize' }).click();

@@ -12,6 +12,7 @@ const NAMES = {
   '.responses-table[role=region]': (node) =>
     `Documented responses, ${node.id.replaceAll('_', ' ')}`,
 };
+const CONTRADICTED = '[aria-label="Apply credentials"], [aria-label="Remove authorization"]';
 /** Text that may be wider than its place has to be reached by the keyboard. */
 const SCROLLS = 'pre.microlight, .highlight-code pre, .info table';
 
@@ -26,8 +27,10 @@ function name() {
   for (const node of document.querySelectorAll('.information-container, .scheme-container')) {
     node.setAttribute('role', 'region');
   }
-  // It contradicts the text that everybody sees.
-  document.querySelector('[aria-label="Apply credentials"]')?.removeAttribute('aria-label');
+  // These contradict the text that everybody sees.
+  for (const node of document.querySelectorAll(CONTRADICTED)) node.removeAttribute('aria-label');
+  // The level that follows the one above it.
+  document.querySelector('.auth-container h6')?.setAttribute('aria-level', '5');
 }
 
 new MutationObserver(name).observe(document.body, { childList: true, subtree: true });

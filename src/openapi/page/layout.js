@@ -2,7 +2,9 @@
  * Plugin of Swagger UI: what all operations have in common is folded away, so that one fits a screen, and
  * a deprecated operation says until when it can be used.
  */
-export function Layout({ React: { createElement: h, Fragment, useState } }) {
+export function Layout(system) {
+  const { createElement: h, Fragment, useState } = system.React;
+
   function FoldedResponse({ Original, ...props }) {
     const [open, setOpen] = useState(false);
     const description = props.response.get('description', '').replaceAll('`', '');
@@ -27,8 +29,11 @@ export function Layout({ React: { createElement: h, Fragment, useState } }) {
     );
   }
 
-  function Sunset({ operation }) {
-    const sunset = operation.get('x-sunset');
+  function Sunset({ operationProps }) {
+    // Of the document as it came: an operation is resolved only once it is opened.
+    const where = ['paths', operationProps.get('path'), operationProps.get('method')];
+    const operation = system.getSystem().specSelectors.specJson().getIn(where);
+    const sunset = operation?.get('x-sunset');
     if (!sunset) return null;
     const day = new Date(sunset).toLocaleDateString('en-GB', {
       dateStyle: 'long',
@@ -43,12 +48,6 @@ export function Layout({ React: { createElement: h, Fragment, useState } }) {
       `. Use ${operation.get('x-replaced-by')}.`,
     );
   }
-
-  /** As it is shown: with the members of the document, or around them. */
-  const operationOf = ({ operationProps }) => {
-    const op = operationProps.get('op');
-    return op.get('operation') ?? op;
-  };
 
   return {
     wrapComponents: {
@@ -72,7 +71,7 @@ export function Layout({ React: { createElement: h, Fragment, useState } }) {
             )
           : null,
       OperationSummary: (Original) => (props) =>
-        h(Fragment, null, h(Original, props), h(Sunset, { operation: operationOf(props) })),
+        h(Fragment, null, h(Original, props), h(Sunset, { operationProps: props.operationProps })),
     },
   };
 }
