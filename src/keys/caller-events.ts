@@ -1,8 +1,10 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable, Optional } from '@nestjs/common';
 import { Events } from '../events/events.js';
 import type { Quota } from '../rate-limits/limits.js';
 import { RateLimiter } from '../rate-limits/rate-limiter.js';
+import { CounterChannel } from '../rate-limits/stores/counter-channel.js';
 import type { Decision } from '../rate-limits/stores/rate-limit-store.js';
+import { ToldShares } from '../rate-limits/told-shares.js';
 import type { Caller } from './caller.js';
 
 /** A client was banned, in this process. */
@@ -27,18 +29,17 @@ declare module '../events/events.js' {
 }
 
 const PERCENTAGES = [75, 90, 100] as const;
-/** Some 100 bytes each. */
-const MAX_REMEMBERED = 100_000;
 
 /** Tells of bans and of quotas that run out. */
 @Injectable()
 export class CallerEvents {
-  /** By window and client: the latest window, and how much of it was told of. */
-  private readonly told = new Map<string, { at: number; percent: number }>();
+  private readonly told = new ToldShares();
 
   constructor(
     limiter: RateLimiter,
     private readonly events: Events,
+    /** To the process that starts the workers: they are one node, and tell of a share once. */
+    @Optional() @Inject(CounterChannel) private readonly channel: CounterChannel | undefined,
   ) {
     limiter.onBan((ban, { caller }, isHere) => {
       if (caller === undefined || !isHere) return;
@@ -56,17 +57,30 @@ export class CallerEvents {
       ['minute', minute, minuteUsed, limits.perMinute],
       ['day', day, dayUsed, limits.perDay],
     ] as const) {
+      const reached = PERCENTAGES.filter((percent) => used * 100 >= limit * percent);
+      const percent = reached.at(-1);
+      if (percent === undefined) continue;
       // Not by the client's name: a token's may be called like a key's.
       const name = `${window}:${subject}`;
-      const before = this.told.get(name);
-      const known = before?.at === at ? before.percent : 0;
-      const reached = PERCENTAGES.filter((percent) => used * 100 >= limit * percent);
-      const news = reached.filter((percent) => percent > known);
-      if (news.length === 0) continue;
-      if (this.told.size >= MAX_REMEMBERED) this.told.clear();
-      this.told.set(name, { at, percent: news.at(-1)! });
-      for (const percent of news)
-        this.events.emit('quota.threshold', { clientId, window, percent });
+      const known = this.told.raise(name, at, percent);
+      if (known >= percent) continue;
+      void this.knownToNode(known, name, at, percent).then((before) => {
+        for (const each of reached) {
+          if (each > before)
+            this.events.emit('quota.threshold', { clientId, window, percent: each });
+        }
+      });
     }
+  }
+
+  /** What any process of this node has told of before. */
+  private async knownToNode(
+    known: number,
+    ...share: Parameters<ToldShares['raise']>
+  ): Promise<number> {
+    if (this.channel === undefined) return known;
+    // Rather twice than never.
+    const answers = await this.channel.ask([['told', ...share]]).catch(() => [known]);
+    return answers[0] as number;
   }
 }

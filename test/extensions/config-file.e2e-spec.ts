@@ -14,7 +14,11 @@ const toysKey = [
   '--name',
   't',
   '--plan',
-  'free',
+  'enterprise',
+  '--per-minute',
+  '100000',
+  '--per-day',
+  '40',
   '--scopes',
   'toys:read,toys:write',
 ];
@@ -31,9 +35,16 @@ describe('petstore.config.js', () => {
       expect([answer.status, answer.json()]).toEqual([200, []]);
       const broken = await client.post('/v1/toys/1', {}, { 'x-request-id': 'r-9' });
       expectError(broken, 409, 'toy_broken');
-      client.close();
+      // Of connections of their own, so that each worker is asked.
+      const others = Array.from({ length: 8 }, () => new Client(served.origin, key));
+      for (let time = 0; time < 5; time++) {
+        await Promise.all(others.map((other) => other.get('/v1/toys')));
+      }
+      for (const each of [client, ...others]) each.close();
       expect(await served.stop()).toBe(0);
       expect(served.output()).toMatch(/"requestId":"r-9".*"msg":"It breaks"/);
+      const told = served.output().matchAll(/"window":"day","percent":(\d+),"msg":"Threshold"/g);
+      expect(Array.from(told, ([, percent]) => Number(percent)).sort()).toEqual([100, 75, 90]);
     },
   );
 

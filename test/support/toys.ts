@@ -5,6 +5,7 @@ import { Workplace } from './petstore-process.js';
 const TOYS = `
 import { Controller, Get, Injectable, Module, Param, Post } from '@nestjs/common';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
+import { OnEvent } from '@nestjs/event-emitter';
 import { defineErrors, defineExtension, Logger, RequireScope } from 'pet-store-service';
 import { Column, Entity, PrimaryColumn, Repository } from 'typeorm';
 
@@ -41,7 +42,23 @@ export class ToysController {
   }
 }
 
-@Module({ imports: [TypeOrmModule.forFeature([Toy])], controllers: [ToysController] })
+@Injectable()
+export class Thresholds {
+  constructor(logger: Logger) {
+    this.logger = logger;
+  }
+
+  @OnEvent('quota.threshold')
+  reached(event) {
+    this.logger.info(event, 'Threshold');
+  }
+}
+
+@Module({
+  imports: [TypeOrmModule.forFeature([Toy])],
+  controllers: [ToysController],
+  providers: [Thresholds],
+})
 export class ToysModule {}
 
 export class CreateToys1700000000000 {

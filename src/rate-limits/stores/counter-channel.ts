@@ -6,22 +6,25 @@ import type { Decision } from './rate-limit-store.js';
 export type Ask =
   | readonly ['take', subject: string, perMinute: number, perDay: number, further?: FurtherLimit]
   | readonly ['peek', subject: string]
-  | readonly ['unban', subject: string];
+  | readonly ['unban', subject: string]
+  /** Of `ToldShares.raise`. */
+  | readonly ['told', name: string, at: number, percent: number];
 
-/** The members of a `Decision`; null where there is nothing to say. */
-export type Answer =
-  | readonly [
-      admitted: boolean,
-      nowMs: number,
-      minute: number,
-      minuteUsed: number,
-      day: number,
-      dayUsed: number,
-      bannedUntilMs: number,
-      furtherFullUntilMs: number,
-      newBan?: Ban,
-    ]
-  | null;
+/** The members of a `Decision`. */
+type Members = readonly [
+  admitted: boolean,
+  nowMs: number,
+  minute: number,
+  minuteUsed: number,
+  day: number,
+  dayUsed: number,
+  bannedUntilMs: number,
+  furtherFullUntilMs: number,
+  newBan?: Ban,
+];
+
+/** Null where there is nothing to say. */
+export type Answer = Members | number | null;
 
 /** The way to another process of this machine that counts for this one. */
 export abstract class CounterChannel {
@@ -38,8 +41,8 @@ export function toAnswer(decision: Decision): Answer {
 }
 
 export function toDecision(answer: Answer): Decision {
-  const [admitted, nowMs, minute, minuteUsed, day, dayUsed, bannedUntilMs] = answer!;
-  const [furtherFullUntilMs, newBan] = answer!.slice(7) as [number, Ban?];
+  const [admitted, nowMs, minute, minuteUsed, day, dayUsed, bannedUntilMs] = answer as Members;
+  const [furtherFullUntilMs, newBan] = (answer as Members).slice(7) as [number, Ban?];
   const decision: Decision = { admitted, nowMs, minute, minuteUsed, day, dayUsed, bannedUntilMs };
   if (furtherFullUntilMs > 0) decision.furtherFullUntilMs = furtherFullUntilMs;
   if (newBan === undefined) return decision;

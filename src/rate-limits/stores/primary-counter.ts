@@ -1,10 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { type Answer, type Ask, toAnswer } from './counter-channel.js';
+import { ToldShares } from '../told-shares.js';
 import { MemoryStore } from './memory.store.js';
 
 /** Counts for the workers: the other end of `primary.store.ts`. */
 @Injectable()
 export class PrimaryCounter {
+  private readonly told = new ToldShares();
+
   constructor(private readonly store: MemoryStore) {}
 
   /** As many answers, in the order of what was asked. */
@@ -23,6 +26,10 @@ export class PrimaryCounter {
       case 'unban':
         this.store.unban(ask[1]);
         return null;
+      case 'told': {
+        const [, name, at, percent] = ask;
+        return this.told.raise(name, at, percent);
+      }
     }
   }
 }

@@ -8,7 +8,11 @@ import { PrimaryStore } from './primary.store.js';
 
 const limits = new Limits(2, 3);
 
-function share(clock: FakeClock): { store: PrimaryStore; batches: number[] } {
+function share(clock: FakeClock): {
+  store: PrimaryStore;
+  channel: CounterChannel;
+  batches: number[];
+} {
   const counter = new PrimaryCounter(new MemoryStore(clock, SUITE_POLICY));
   const batches: number[] = [];
   const channel: CounterChannel = {
@@ -20,7 +24,7 @@ function share(clock: FakeClock): { store: PrimaryStore; batches: number[] } {
       return JSON.parse(JSON.stringify(counter.answer(heard))) as Answer[];
     },
   };
-  return { store: new PrimaryStore(channel), batches };
+  return { store: new PrimaryStore(channel), channel, batches };
 }
 
 describe(PrimaryStore.name, () => {
@@ -36,6 +40,17 @@ describe(PrimaryStore.name, () => {
     expect(batches).toEqual([4]);
     expect((await store.take('one', limits)).admitted).toBe(false);
     expect(batches).toEqual([4, 1]);
+  });
+
+  it('has a share of a window told of once, by whoever comes first', async () => {
+    const { channel } = share(new FakeClock());
+    const raise = async (...share: [name: string, at: number, percent: number]) =>
+      (await channel.ask([['told', ...share]]))[0];
+    expect(await raise('day:one', 7, 75)).toBe(0);
+    expect(await raise('day:one', 7, 75)).toBe(75);
+    expect(await raise('day:one', 7, 100)).toBe(75);
+    expect(await raise('day:other', 7, 90)).toBe(0);
+    expect(await raise('day:one', 8, 75)).toBe(0);
   });
 
   it('fails whoever waits where the channel fails', async () => {
