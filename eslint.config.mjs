@@ -1,6 +1,7 @@
 import eslint from '@eslint/js';
 import boundaries from 'eslint-plugin-boundaries';
 import tseslint from 'typescript-eslint';
+import { noCircles } from './scripts/no-circles.mjs';
 
 /**
  * `src/` in rows: a room, or a file beside the rooms, imports the rows above it, never its own row or one
@@ -66,7 +67,10 @@ export default tseslint.config(
   {
     files: ['src/**/*.ts'],
     ignores: ['src/**/*.spec.ts'],
-    plugins: { boundaries },
+    plugins: {
+      boundaries,
+      house: { rules: { 'no-circles': noCircles(`${import.meta.dirname}/src`) } },
+    },
     settings: {
       'import/resolver': { typescript: { alwaysTryTypes: true } },
       'boundaries/elements': rooms.map((room) => ({
@@ -76,6 +80,7 @@ export default tseslint.config(
       })),
     },
     rules: {
+      'house/no-circles': 'error',
       'boundaries/no-unknown-dependencies': 'error',
       'boundaries/dependencies': [
         'error',
