@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, get, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { eventually } from '../../test/support/eventually.js';
 import { GatheredResponse } from './gathered-response.js';
 
 describe(GatheredResponse.name, () => {
@@ -54,7 +55,7 @@ describe(GatheredResponse.name, () => {
       response.end('c', 'utf8', left);
     };
     expect(await answer()).toBe('abc');
-    await new Promise((resume) => setTimeout(resume, 10));
+    await eventually(() => Promise.resolve(left.mock.calls.length > 0));
     expect(left).toHaveBeenCalledTimes(1);
   });
 });

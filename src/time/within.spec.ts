@@ -1,4 +1,4 @@
-import { createServer, type AddressInfo, connect } from 'node:net';
+import { createServer, type AddressInfo, connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { NoAnswer, within } from './within.js';
 
@@ -13,10 +13,12 @@ describe(within.name, () => {
   });
 
   it('takes an answer that came in while the process stood still', async () => {
-    await using server = createServer((socket) => void socket.end('late')).listen(0, '127.0.0.1');
+    await using server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
+    const accepted = once(server, 'connection') as Promise<[Socket]>;
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
-    await once(socket, 'connect');
+    const [[other]] = await Promise.all([accepted, once(socket, 'connect')]);
+    other.end('late');
     const answer = once(socket, 'data') as Promise<[Buffer]>;
     const asked = within(50, answer);
     // The bytes wait in the kernel, and so does the timer.

@@ -20,24 +20,20 @@ async function doctor(workplace: Workplace): Promise<Report> {
 
 describeWith('postgres', 'petstore doctor, with PostgreSQL', (initdb) => {
   it('tells its version, a schema that is behind, and how far off its clock is', async () => {
-    const server = await PostgresServer.start(initdb);
-    try {
-      const url = await server.createDatabase();
-      using workplace = new Workplace({ ...NO_PORTS, DATABASE_URL: url });
-      const before = await doctor(workplace);
-      expect(before.checks).toContainEqual(
-        expect.objectContaining({ check: 'schema', status: 'failed', cure: 'petstore migrate' }),
-      );
-      await workplace.run('migrate');
-      const { status, checks } = await doctor(workplace);
-      expect(status).toBe('ok');
-      const said = Object.fromEntries(checks.map(({ check, detail }) => [check, detail]));
-      expect(said['database']).toMatch(/^PostgreSQL \d+/);
-      expect(said['schema']).toMatch(/^up to date/);
-      expect(said['clock']).toMatch(/^that of the database is \d+ ms /);
-    } finally {
-      await server.remove();
-    }
+    await using server = await PostgresServer.start(initdb);
+    const url = await server.createDatabase();
+    using workplace = new Workplace({ ...NO_PORTS, DATABASE_URL: url });
+    const before = await doctor(workplace);
+    expect(before.checks).toContainEqual(
+      expect.objectContaining({ check: 'schema', status: 'failed', cure: 'petstore migrate' }),
+    );
+    await workplace.run('migrate');
+    const { status, checks } = await doctor(workplace);
+    expect(status).toBe('ok');
+    const said = Object.fromEntries(checks.map(({ check, detail }) => [check, detail]));
+    expect(said['database']).toMatch(/^PostgreSQL \d+/);
+    expect(said['schema']).toMatch(/^up to date/);
+    expect(said['clock']).toMatch(/^that of the database is \d+ ms /);
   });
 });
 

@@ -111,7 +111,7 @@ describe('every response under /v1', () => {
     client = await service.client();
     await client.post('/v1/pets', rex);
   });
-  afterAll(() => service.close());
+  afterAll(() => service?.close());
 
   it.each(WITH_KEY)('carries the headers: $what, $status', async ({ path, call, status, code }) => {
     const answer = await client.send(path, call);
@@ -144,7 +144,7 @@ describe('every response under /v1 to a caller over its limit', () => {
     client = await service.client({ plan: 'enterprise', perMinute: 1, perDay: 10 });
     await client.get('/v1/pets');
   });
-  afterAll(() => service.close());
+  afterAll(() => service?.close());
 
   it.each(WITH_KEY)('is a 429, whatever is sent: $what', async ({ path, call }) => {
     const answer = await client.send(path, call);
@@ -198,7 +198,7 @@ describe('X-Request-Id', () => {
   beforeAll(async () => {
     service = await startService();
   });
-  afterAll(() => service.close());
+  afterAll(() => service?.close());
 
   it.each(['a', 'A-b_c.9', 'x'.repeat(128)])('is the caller’s where it is %p', async (id) => {
     const answer = await service.anonymous().get('/v1/pets', { 'x-request-id': id });

@@ -4,6 +4,7 @@ import type { Work } from '../../src/database/statement.js';
 import { IdempotencyService } from '../../src/idempotency/idempotency.service.js';
 import type { NewPet } from '../../src/pets/pet.dto.js';
 import { PetsRepository } from '../../src/pets/pets.repository.js';
+import { closedAtEnd } from '../support/closed-at-end.js';
 import { describeWith } from '../support/engines.js';
 import { PostgresServer } from '../support/postgres.js';
 import { startService, type TestService } from '../support/start-service.js';
@@ -11,17 +12,14 @@ import { startService, type TestService } from '../support/start-service.js';
 const DAY_MS = 86_400_000;
 
 describeWith('postgres', 'Units of work of one turn on PostgreSQL', (initdb) => {
+  const keep = closedAtEnd();
   let server: PostgresServer;
   let url: string;
   let service: TestService;
   beforeAll(async () => {
-    server = await PostgresServer.start(initdb);
+    server = keep(await PostgresServer.start(initdb));
     url = await server.createDatabase();
-    service = await startService({ env: { DATABASE_URL: url }, migrate: true });
-  });
-  afterAll(async () => {
-    await service?.close();
-    await server?.remove();
+    service = keep(await startService({ env: { DATABASE_URL: url }, migrate: true }));
   });
   beforeEach(() => sql('TRUNCATE pets, idempotency_records'));
 

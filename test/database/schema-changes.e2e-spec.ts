@@ -2,6 +2,7 @@ import { Client as PostgresClient } from 'pg';
 import { Engine } from '../../src/database/engine.js';
 import { run, Statement } from '../../src/database/statement.js';
 import type { Client } from '../support/client.js';
+import { closedAtEnd } from '../support/closed-at-end.js';
 import { describeWith } from '../support/engines.js';
 import { PostgresServer } from '../support/postgres.js';
 import { startService, type TestService } from '../support/start-service.js';
@@ -9,19 +10,16 @@ import { startService, type TestService } from '../support/start-service.js';
 const rex = { name: 'Rex', categoryId: 7 };
 
 describeWith('postgres', 'PostgreSQL under a running node', (initdb) => {
+  const keep = closedAtEnd();
   let server: PostgresServer;
   let url: string;
   let service: TestService;
   let client: Client;
   beforeAll(async () => {
-    server = await PostgresServer.start(initdb);
+    server = keep(await PostgresServer.start(initdb));
     url = await server.createDatabase();
-    service = await startService({ env: { DATABASE_URL: url }, migrate: true });
+    service = keep(await startService({ env: { DATABASE_URL: url }, migrate: true }));
     client = await service.client();
-  });
-  afterAll(async () => {
-    await service?.close();
-    await server?.remove();
   });
 
   let keys = 0;

@@ -130,7 +130,7 @@ describe('@Idempotent()', () => {
     });
     client = await service.client();
   });
-  afterAll(() => service.close());
+  afterAll(() => service?.close());
 
   const toy = (name = 'ball'): { id: number; name: string } => ({ id: next++, name });
   const post = (body: object | undefined, key: string, path = '') =>

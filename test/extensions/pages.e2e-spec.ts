@@ -53,7 +53,7 @@ describe("a guest's list", () => {
       await client.post('/v1/pets', { name: `Pet ${index}`, categoryId: 1, status });
     }
   });
-  afterAll(() => service.close());
+  afterAll(() => service?.close());
 
   async function follow(path: string): Promise<{ ids: number[]; links: string[] }> {
     const [ids, links]: [number[], string[]] = [[], []];

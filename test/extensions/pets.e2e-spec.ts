@@ -19,7 +19,7 @@ describe('Pets, for guests', () => {
     pets = service.store.app.get(Pets);
     dataSource = service.store.app.get(DataSource);
   });
-  afterAll(() => service.close());
+  afterAll(() => service?.close());
 
   it('finds an animal with bigint ids, and null for a status that is unset', async () => {
     const id = await petOf(service);

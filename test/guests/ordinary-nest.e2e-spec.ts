@@ -36,7 +36,7 @@ describe('a guest of ordinary Nest code', () => {
     service = await startService({ extensions: [ordinaryGuest], clock, logger });
     client = await service.client();
   });
-  afterAll(() => service.close());
+  afterAll(() => service?.close());
 
   const refused = (answer: Answer, message: string | RegExp): void => {
     expectError(answer, 400, 'invalid_request');

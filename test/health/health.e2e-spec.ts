@@ -6,7 +6,7 @@ describe('health', () => {
   beforeAll(async () => {
     service = await startService();
   });
-  afterAll(() => service.close());
+  afterAll(() => service?.close());
   afterEach(() => jest.restoreAllMocks());
 
   const get = (path: string) => service.anonymous().get(path);

@@ -28,7 +28,7 @@ describe('authentication', () => {
     keys = service.store.app.get(KeysService);
     key = (await service.client()).key!;
   });
-  afterAll(() => service.close());
+  afterAll(() => service?.close());
   // Each test within what one address may fail at.
   beforeEach(() => clock.advance(60_000));
 

@@ -5,6 +5,7 @@ import { RedisStore } from '../../src/rate-limits/stores/redis.store.js';
 import { connectRedis, type RedisClient } from '../../src/redis/redis.client.js';
 import type { Logger } from '../../src/telemetry/logger.js';
 import type { Metrics } from '../../src/telemetry/metrics.js';
+import { closedAtEnd } from '../support/closed-at-end.js';
 import { describeWith } from '../support/engines.js';
 import {
   describeStore,
@@ -19,12 +20,12 @@ const metrics = { setQuotaStore: () => undefined } as unknown as Metrics;
 const logger = { error: () => undefined, info: () => undefined } as unknown as Logger;
 
 describeWith('redis', 'with counters in Redis', (program) => {
+  const keep = closedAtEnd();
   let server: RedisServer;
   const clients: RedisClient[] = [];
   beforeAll(async () => {
-    server = await RedisServer.start(program);
+    server = keep(await RedisServer.start(program));
   });
-  afterAll(() => server?.remove());
 
   const connect = async (): Promise<RedisStore> => {
     const client = await connectRedis(server.url, PATIENCE_MS);

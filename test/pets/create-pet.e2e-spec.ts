@@ -10,7 +10,7 @@ describe('POST /v1/pets', () => {
     service = await startService();
     client = await service.client();
   });
-  afterAll(() => service.close());
+  afterAll(() => service?.close());
 
   const post = (body: string, headers = {}) => client.post('/v1/pets', body, headers);
 

@@ -27,7 +27,7 @@ describe('GET /v1/pets/{petId}', () => {
     client = await service.client();
     await client.post('/v1/pets', { name: 'George', categoryId: 7, status: 'sold' });
   });
-  afterAll(() => service.close());
+  afterAll(() => service?.close());
 
   it('answers the animal', async () => {
     const answer = await client.get('/v1/pets/1');

@@ -23,7 +23,7 @@ describe('GET /v1/pets', () => {
     service = await startService();
     client = await service.client();
   });
-  afterAll(() => service.close());
+  afterAll(() => service?.close());
 
   it('answers an empty array where there are no animals', async () => {
     const answer = await client.get('/v1/pets');

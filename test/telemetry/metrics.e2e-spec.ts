@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Metrics } from '../../src/telemetry/metrics.js';
 import { mintKey } from '../../src/keys/api-key-format.js';
 import { KeysService } from '../../src/keys/keys.service.js';
 import { describeWith } from '../support/engines.js';
 import { FakeClock } from '../support/clock.js';
+import { MuteServer } from '../support/mute-server.js';
 import { metricLines, metricValue } from '../support/metrics.js';
 import { startService } from '../support/start-service.js';
 import { Client } from '../support/client.js';
@@ -160,11 +159,9 @@ describe('metrics', () => {
   });
 
   it('that cannot be served do not keep the service from serving', async () => {
-    const other = createServer().listen(0, '127.0.0.1');
-    await new Promise((resume) => other.once('listening', resume));
-    const { port } = other.address() as AddressInfo;
+    await using other = await MuteServer.start();
+    const { port } = other;
     await using service = await startService({ env: { METRICS_PORT: String(port) } });
     expect((await (await service.client()).get('/v1/pets')).status).toBe(200);
-    other.close();
   });
 });

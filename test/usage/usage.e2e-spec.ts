@@ -11,7 +11,7 @@ describe('GET /v1/usage', () => {
     clock = new FakeClock();
     service = await startService({ clock });
   });
-  afterEach(() => service.close());
+  afterEach(() => service?.close());
 
   it('tells the plan, the scopes and what is left of both windows, and takes nothing', async () => {
     const client = await service.client({ plan: 'free', scopes: ['pets:write'] });
