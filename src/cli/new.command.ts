@@ -1,9 +1,6 @@
 import { Command } from 'commander';
 import { type Output, UsageError } from './output.js';
 
-const NAME = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
-const MAX_NAME_LENGTH = 40;
-
 /** `petstore new extension NAME` */
 export function newCommand(output: Output): Command {
   const extension = new Command('extension')
@@ -11,10 +8,9 @@ export function newCommand(output: Output): Command {
     .argument('<name>', 'in lower case, as store-orders: of the directory, the path and the scopes')
     .option('--json', 'print JSON')
     .action(async (name: string, { json }: { json?: true }) => {
-      if (!NAME.test(name) || name.length > MAX_NAME_LENGTH) {
-        throw new UsageError(`the name of an extension must be like store-orders, and not ${name}`);
-      }
-      const { writeExtension } = await import('../extensions/new-extension.js');
+      const { faultOfName, writeExtension } = await import('../extensions/new-extension.js');
+      const fault = faultOfName(name);
+      if (fault !== undefined) throw new UsageError(fault);
       const files = writeExtension(name, Date.now());
       output.print({ name, files }, json, () => told(name, files));
     });

@@ -1,10 +1,51 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { errors } from '../errors/errors.js';
 
-/** In the package, beside what is compiled. */
-const ROOT = new URL('../../../', import.meta.url);
+/** The templates are beside `src`, or beside `dist` where that was built. */
+const ROOT = ['../../', '../../../']
+  .map((path) => new URL(path, import.meta.url))
+  .find((url) => existsSync(new URL('templates/extension', url)))!;
 const SUFFIX = '.template';
+
+const NAME = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
+const MAX_LENGTH = 40;
+/** The paths, and the scopes, of the service itself. */
+const OUR_PATHS = ['pets', 'usage'];
+/** Those of the service's tables, and of TypeORM's, that a name could be made into. */
+export const OUR_TABLES = [
+  'api_keys',
+  'audit_records',
+  'idempotency_records',
+  'migrations',
+  'pets',
+  'rate_limit_bans',
+  'rate_limit_counters',
+  'typeorm_metadata',
+  'usage_hours',
+  'usage_journal',
+  'usage_refusals',
+];
+/** Engines keep tables of these names to themselves. */
+const TABLES_OF_ENGINES = /^(?:sqlite|pg)_/;
+/** Would be declared twice in what is written. */
+const IMPORTED = ['define', 'type-orm'];
+/** No name of a constant, or one that the template's files have already. */
+const TAKEN_IDENTIFIERS = new Set([
+  ...'arguments await break case catch class const continue debugger default delete do else enum eval'.split(
+    ' ',
+  ),
+  ...'export extends false finally for function globalThis if implements import in instanceof'.split(
+    ' ',
+  ),
+  ...'interface let new null package private protected public return static super switch this'.split(
+    ' ',
+  ),
+  ...'throw true try typeof undefined var void while with yield'.split(' '),
+  ...'after assert before defineConfig defineExtension describe it key post process'.split(' '),
+  ...'startTestStore store'.split(' '),
+]);
 
 interface Package {
   version: string;
@@ -14,15 +55,40 @@ interface Package {
 /** The extension cannot be written there. */
 export class NewExtensionError extends Error {}
 
+/** Why no extension can be called that; undefined where one can. */
+export function faultOfName(name: string): string | undefined {
+  if (!NAME.test(name) || name.length > MAX_LENGTH) {
+    return `the name of an extension must be like store-orders, and not ${name}`;
+  }
+  const table = snake(name);
+  if (OUR_PATHS.includes(name)) return taken(name, `/v1/${name} is the service's own`);
+  if (OUR_TABLES.includes(table)) return taken(name, `the service has a table ${table}`);
+  if (TABLES_OF_ENGINES.test(table)) {
+    return taken(name, `a database keeps tables named ${table} to itself`);
+  }
+  const code = `${table}_not_found`;
+  if (code in errors) return taken(name, `the service has an error ${code}`);
+  if (name in { ...dependenciesOf(ownPackage()), ...DEV_DEPENDENCIES })
+    return taken(name, 'it needs a package of that name');
+  if (IMPORTED.includes(name)) return taken(name, 'what it imports is called like that');
+  return undefined;
+}
+
+function taken(name: string, why: string): string {
+  return `an extension cannot be called ${name}: ${why}`;
+}
+
 /**
  * Writes a package with an extension, whose tests pass as it is. Returns the paths that were written.
  * @param name as `store-orders`: also of the directory, which must not be there
- * @throws {NewExtensionError}
+ * @throws {NewExtensionError} also of a name that `faultOfName` finds fault with
  */
 export function writeExtension(name: string, nowMs: number): string[] {
+  const fault = faultOfName(name);
+  if (fault !== undefined) throw new NewExtensionError(fault);
   if (existsSync(name)) throw new NewExtensionError(`${name} is there already`);
   const templates = fileURLToPath(new URL('templates/extension', ROOT));
-  const own = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) as Package;
+  const own = ownPackage();
   const words = wordsOf(name, own.version, nowMs);
   const written = readdirSync(templates, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith(SUFFIX))
@@ -44,11 +110,13 @@ function pathFor(template: string, name: string): string {
 
 function wordsOf(name: string, version: string, nowMs: number): Record<string, string> {
   const pascal = name.replace(/(?:^|-)(\w)/g, (_match, letter: string) => letter.toUpperCase());
+  const camel = pascal[0]!.toLowerCase() + pascal.slice(1);
   return {
     name,
     pascal,
-    camel: pascal[0]!.toLowerCase() + pascal.slice(1),
-    snake: name.replaceAll('-', '_'),
+    camel,
+    extension: TAKEN_IDENTIFIERS.has(camel) ? `${camel}Extension` : camel,
+    snake: snake(name),
     timestamp: String(nowMs),
     version,
   };
@@ -58,7 +126,21 @@ function filledIn(text: string, words: Record<string, string>): string {
   return text.replace(/\{\{(\w+)\}\}/g, (_match, word: string) => words[word]!);
 }
 
-function packageOf(name: string, { version, peerDependencies }: Package): string {
+function snake(name: string): string {
+  return name.replaceAll('-', '_');
+}
+
+function ownPackage(): Package {
+  return JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) as Package;
+}
+
+function dependenciesOf({ version, peerDependencies }: Package): Record<string, string> {
+  return { ...peerDependencies, 'pet-store-service': `^${version}` };
+}
+
+const DEV_DEPENDENCIES = { '@types/node': '^20.19.0', typescript: '^6.0.0' };
+
+function packageOf(name: string, own: Package): string {
   const made = {
     name,
     version: '1.0.0',
@@ -70,8 +152,8 @@ function packageOf(name: string, { version, peerDependencies }: Package): string
       start: 'petstore serve',
       test: `tsc && node --test dist/test/${name}.test.js`,
     },
-    dependencies: { ...peerDependencies, 'pet-store-service': `^${version}` },
-    devDependencies: { '@types/node': '^20.19.0', typescript: '^6.0.0' },
+    dependencies: dependenciesOf(own),
+    devDependencies: DEV_DEPENDENCIES,
   };
   return `${JSON.stringify(made, undefined, 2)}\n`;
 }

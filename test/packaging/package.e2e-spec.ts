@@ -1,6 +1,14 @@
 import { execFile, type ExecFileOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describeWith } from '../support/engines.js';
@@ -168,6 +176,32 @@ describeWith('postgres', 'the package', (initdb) => {
         visits.test('toy-visits', { TEST_DATABASE_URL }),
       ]);
       expect(migrated).toContain('CreateToyVisits');
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'writes extensions that work whatever they are called',
+    async () => {
+      // Words of the language, of the template, and of the service.
+      const names = ['class', 'store', 'keys', 'health'];
+      const all = new Project(join(orders.directory, 'names'));
+      mkdirSync(all.directory);
+      writeFileSync(join(all.directory, 'package.json'), '{ "type": "module" }');
+      const settings = { extends: '../tsconfig.json', include: names };
+      const compilerOptions = { rootDir: '.', outDir: 'dist' };
+      writeFileSync(
+        join(all.directory, 'all.json'),
+        JSON.stringify({ ...settings, compilerOptions }),
+      );
+      symlinkSync(join(orders.directory, 'node_modules'), join(all.directory, 'node_modules'));
+      await Promise.all(names.map((name) => all.bin('petstore', ['new', 'extension', name])));
+      // All at once: to compile each by itself takes as long each time.
+      await all.bin('tsc', ['--project', 'all.json']);
+      const tests = names.map((name) => `dist/${name}/test/${name}.test.js`);
+      const told = await all.run(process.execPath, ['--test', ...tests]);
+      expect(told).toMatch(/^# pass 8$/m);
+      expect(told).toMatch(/^# fail 0$/m);
     },
     PATIENCE_MS,
   );
