@@ -5,6 +5,7 @@ import type { OrderStatus } from './order.entity.js';
 @Injectable()
 export class OrderMetrics {
   private readonly orders: CounterMetric;
+  private readonly sales: CounterMetric;
 
   constructor(metrics: Metrics) {
     this.orders = metrics.counter({
@@ -12,9 +13,17 @@ export class OrderMetrics {
       help: 'Orders by what became of them.',
       labels: ['became'],
     });
+    this.sales = metrics.counter({
+      name: 'store_sales_total',
+      help: 'Animals that were sold, by whatever means.',
+    });
   }
 
   count(became: OrderStatus): void {
     this.orders.of(became).add();
+  }
+
+  countSale(): void {
+    this.sales.of().add();
   }
 }

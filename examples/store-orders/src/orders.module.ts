@@ -4,10 +4,11 @@ import { Order } from './order.entity.js';
 import { OrderMetrics } from './order.metrics.js';
 import { OrdersController } from './orders.controller.js';
 import { OrdersService } from './orders.service.js';
+import { Sales } from './sales.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([Order])],
   controllers: [OrdersController],
-  providers: [OrdersService, OrderMetrics],
+  providers: [OrdersService, OrderMetrics, Sales],
 })
 export class OrdersModule {}

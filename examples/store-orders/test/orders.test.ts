@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, mock } from 'node:test';
 import { startTestStore, type TestStore } from 'pet-store-service/testing';
 import { storeOrders } from '../src/index.js';
+import { Sales } from '../src/sales.js';
 
 interface OrderAnswer {
   id: number;
@@ -63,6 +64,24 @@ describe('store orders', () => {
     assert.equal((await read<OrderAnswer>(completed)).status, 'completed');
     assert.equal(await statusOf(petId), 'sold');
     await expectError(await post(`/v1/store/orders/${order.id}/cancel`), 409, 'order_closed');
+  });
+
+  it('are told of once they have sold an animal', async () => {
+    const heard = mock.method(store.get(Sales), 'statusChanged');
+    const petId = await newPet();
+    const { id } = await read<OrderAnswer>(await post('/v1/store/orders', { petId, quantity: 1 }));
+    await post(`/v1/store/orders/${id}/complete`);
+    // Handlers run in their own time: an answer does not wait for them.
+    while (heard.mock.callCount() < 2) await new Promise((resume) => setImmediate(resume));
+    const told = heard.mock.calls.map(({ arguments: [event] }) => event.pet);
+    assert.deepEqual(
+      told.map((pet) => [pet.id, pet.status]),
+      [
+        [BigInt(petId), 'pending'],
+        [BigInt(petId), 'sold'],
+      ],
+    );
+    heard.mock.restore();
   });
 
   it('give the animal back when they are cancelled', async () => {

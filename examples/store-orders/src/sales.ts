@@ -1,0 +1,20 @@
+import { Injectable } from '@nestjs/common';
+import { OnEvent } from '@nestjs/event-emitter';
+import { Logger, type PetEvent } from 'pet-store-service';
+import { OrderMetrics } from './order.metrics.js';
+
+/** Hears of each animal that is sold, whoever sells it, once that is committed. */
+@Injectable()
+export class Sales {
+  constructor(
+    private readonly metrics: OrderMetrics,
+    private readonly logger: Logger,
+  ) {}
+
+  @OnEvent('pet.status_changed')
+  statusChanged({ pet, clientId }: PetEvent): void {
+    if (pet.status !== 'sold') return;
+    this.metrics.countSale();
+    this.logger.info({ petId: pet.id, clientId }, 'An animal was sold');
+  }
+}
