@@ -13,18 +13,39 @@ const BOUNDARY = Buffer.from('\r\n\r\n');
  * and what they make would outlive the turn, and with it the young generation of the heap.
  */
 const BEGUN_PER_TURN = 16;
-const beginning = new Turn<{ begin(): void }>((inlets) => {
+const beginning = new Turn<Waiting>((inlets) => {
+  longestMs = Math.max(longestMs, performance.now() - inlets[0]!.waitsSinceMs);
   for (const inlet of inlets) inlet.begin();
 }, BEGUN_PER_TURN);
+
+interface Waiting {
+  readonly waitsSinceMs: number;
+  begin(): void;
+}
+let longestMs = 0;
+
+/** Whether in one turn all may begin that wait for it: where most of them are refused. */
+export function beginAll(all: boolean): void {
+  beginning.most = all ? Infinity : BEGUN_PER_TURN;
+}
+
+/** How long whoever waited longest for its turn had to, of those that had it since this was last asked. */
+export function longestWaitMs(): number {
+  const longest = longestMs;
+  longestMs = 0;
+  return longest;
+}
 
 /**
  * A connection as Node is to read it: message by message, each when the one before is answered. What has
  * not been asked for stays in the socket, and behind its buffer in that of the kernel.
  */
-export class Inlet extends Duplex {
+export class Inlet extends Duplex implements Waiting {
   private held: Buffer = NOTHING;
   private isWanted = false;
   private mayBegin = false;
+  /** For its turn to begin a message. */
+  waitsSinceMs = 0;
   /** How much of a body of known length is still to be handed on. */
   private bodyBytesLeft = 0;
   private exchange: { message: IncomingMessage; isChunked: boolean } | undefined;
@@ -35,7 +56,7 @@ export class Inlet extends Duplex {
     socket.on('readable', () => this.hand());
     socket.on('end', () => this.hand());
     socket.on('close', () => this.destroy());
-    beginning.add(this);
+    this.wait();
   }
 
   /** It is its turn to hand on the next message. */
@@ -52,8 +73,13 @@ export class Inlet extends Duplex {
     response.once('close', () => {
       this.exchange = undefined;
       this.mayBegin = false;
-      beginning.add(this);
+      this.wait();
     });
+  }
+
+  private wait(): void {
+    this.waitsSinceMs = performance.now();
+    beginning.add(this);
   }
 
   override _read(): void {

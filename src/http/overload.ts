@@ -7,11 +7,12 @@ import { Config } from '../config/config.js';
 import type { Count } from '../telemetry/instruments.js';
 import { Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
+import { beginAll, longestWaitMs } from './inlet.js';
 import { Shedding } from './shedding.js';
 
 const SAMPLE_MS = 50;
 
-/** Measures how late the event loop is, and says of which requests it has to be relieved. */
+/** Measures how late the event loop is, and whoever waits for a turn of it: of which requests it has to be relieved. */
 @Injectable()
 export class Overload implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly shedding: Shedding | undefined;
@@ -20,6 +21,7 @@ export class Overload implements OnApplicationBootstrap, OnApplicationShutdown {
   private dueAtMs = 0;
   private busy = performance.eventLoopUtilization();
   private requestsBefore = 0;
+  private isTurnNoted = false;
 
   constructor(
     { shedAfterMs }: Config,
@@ -41,15 +43,26 @@ export class Overload implements OnApplicationBootstrap, OnApplicationShutdown {
 
   onApplicationShutdown(): void {
     clearTimeout(this.timer);
+    if (this.shedding?.isOn) beginAll(false);
   }
 
   /** Whether to refuse the request at hand. */
   sheds(): boolean {
-    const share = this.shedding?.share ?? 0;
-    if (share === 0 || Math.random() >= share) return false;
+    const { shedding } = this;
+    if (shedding === undefined) return false;
+    if (shedding.isOn && !this.isTurnNoted) {
+      this.isTurnNoted = true;
+      setImmediate(this.endTurn);
+    }
+    if (!shedding.refuses()) return false;
     this.shedRequests.add();
     return true;
   }
+
+  private readonly endTurn = (): void => {
+    this.isTurnNoted = false;
+    this.shedding!.turn();
+  };
 
   private expect(): void {
     this.dueAtMs = performance.now() + SAMPLE_MS;
@@ -58,17 +71,20 @@ export class Overload implements OnApplicationBootstrap, OnApplicationShutdown {
       const busy = performance.eventLoopUtilization();
       const { utilization } = performance.eventLoopUtilization(busy, this.busy);
       this.busy = busy;
-      this.take(nowMs - this.dueAtMs, utilization, nowMs);
+      // Many callers are late while the loop itself is not: so many begin in each of its turns, and no more.
+      this.take(Math.max(nowMs - this.dueAtMs, longestWaitMs()), utilization, nowMs);
       this.expect();
     }, SAMPLE_MS).unref();
   }
 
   private take(lateMs: number, utilization: number, nowMs: number): void {
     const shedding = this.shedding!;
-    const wasShedding = shedding.share > 0;
+    const wasShedding = shedding.isOn;
     shedding.take(lateMs, utilization, nowMs);
-    const isShedding = shedding.share > 0;
+    const isShedding = shedding.isOn;
     if (isShedding === wasShedding) return;
+    // Who is to be refused should not have to wait for it.
+    beginAll(isShedding);
     if (isShedding) {
       this.requestsBefore = this.shedRequests.value;
       const details = { event: 'shedding.began', lateMs: Math.round(lateMs) };

@@ -1,6 +1,8 @@
 import { Shedding } from './shedding.js';
 
 const SAMPLE_MS = 50;
+const WORK_MS = 0.1;
+const REFUSAL_MS = 0.03;
 
 describe(Shedding.name, () => {
   let nowMs: number;
@@ -9,10 +11,12 @@ describe(Shedding.name, () => {
     nowMs = 0;
     shedding = new Shedding(250);
   });
-  /** Samples of a loop that is so late each time. */
+  /** Samples of a loop that is so late each time, and answers one request in each. */
   const run = (lateMs: number, times = 1, utilization = 1): void => {
     for (let sample = 0; sample < times; sample++) {
       nowMs += SAMPLE_MS + lateMs;
+      shedding.turn();
+      shedding.refuses();
       shedding.take(lateMs, utilization, nowMs);
     }
   };
@@ -22,7 +26,7 @@ describe(Shedding.name, () => {
       run(pauseMs);
       run(0, 3);
     }
-    expect(shedding.share).toBe(0);
+    expect(shedding.isOn).toBe(false);
   });
 
   it('sheds nothing for pauses with breath between them', () => {
@@ -30,58 +34,96 @@ describe(Shedding.name, () => {
       run(400);
       run(10);
     }
-    expect(shedding.share).toBe(0);
+    expect(shedding.isOn).toBe(false);
   });
 
   it('sheds nothing while the loop is late, but not too late', () => {
     run(250, 100);
-    expect(shedding.share).toBe(0);
+    expect(shedding.isOn).toBe(false);
   });
 
   it('sheds nothing where a busy neighbour makes an idle loop late', () => {
     run(400, 100, 0.3);
-    expect(shedding.share).toBe(0);
-    run(400, 30);
-    run(400, 60, 0.3);
-    expect(shedding.share).toBe(0);
+    expect(shedding.isOn).toBe(false);
   });
 
   it('begins after a second of nothing but late samples', () => {
     run(251, 4);
-    expect(shedding.share).toBe(0);
+    expect(shedding.isOn).toBe(false);
     run(251);
-    expect(shedding.share).toBe(0.5);
+    expect(shedding.isOn).toBe(true);
   });
 
-  it('sheds more while the loop stays late, and never everything', () => {
-    run(300, 6);
-    const before = shedding.share;
-    run(30);
-    expect(shedding.share).toBeGreaterThan(before);
-    run(1_000, 100);
-    expect(shedding.share).toBeLessThan(1);
-  });
-
-  it('lets everybody in again within seconds, and then waits for another late second', () => {
-    run(1_000, 30);
-    run(0, 49);
-    expect(shedding.share).toBe(0);
-    run(300);
-    expect(shedding.share).toBe(0);
-  });
-
-  it('settles where what is let in can be done in time', () => {
-    // Five times what can be done: each sample is as late as what was let in is too much.
+  it('lets some in where each takes longer than a turn should, and refuses most', () => {
     run(400, 6);
-    const shares: number[] = [];
-    for (let sample = 0; sample < 600; sample++) {
-      const load = 5 * (1 - shedding.share);
-      run(load > 1 ? 40 : 0);
-      shares.push(shedding.share);
+    let refused = 0;
+    for (let turn = 0; turn < 1_000; turn++) {
+      shedding.turn();
+      if (shedding.refuses()) refused++;
     }
-    const settled = shares.slice(200);
-    const done = settled.map((share) => Math.min(1, 5 * (1 - share)));
-    expect(done.reduce((sum, each) => sum + each) / done.length).toBeGreaterThan(0.8);
-    expect(Math.min(...settled)).toBeGreaterThan(0.7);
+    expect(refused).toBeGreaterThan(900);
+    expect(refused).toBeLessThan(1_000);
+  });
+
+  it('is over when nobody had to be refused for seconds, and then waits for another late second', () => {
+    run(400, 6);
+    expect(shedding.isOn).toBe(true);
+    run(0, 400, 0.1);
+    expect(shedding.isOn).toBe(false);
+    run(300);
+    expect(shedding.isOn).toBe(false);
+  });
+
+  interface Rush {
+    /** Of the requests that can be done. */
+    times: number;
+    callers: number;
+    /** How long who is refused stays away. */
+    waitsMs: number;
+  }
+
+  /** A loop that does in a turn what has come in the last one: which share of its time it did what was asked. */
+  function goodputOf({ times, callers, waitsMs }: Rush): { share: number; longestTurnMs: number } {
+    const perMs = times / WORK_MS / callers;
+    const away: { count: number; untilMs: number }[] = [];
+    const samples: number[] = [];
+    let [home, work, turnMs, sampledAtMs, longestTurnMs] = [callers, 0, 1, 0, 0];
+    let due = 0;
+    while (nowMs < 30_000) {
+      while (away.length > 0 && away[0]!.untilMs <= nowMs) home += away.shift()!.count;
+      due = Math.min(due + home * perMs * turnMs, home);
+      let [admitted, refused] = [0, 0];
+      for (; due >= 1; due--) {
+        if (shedding.refuses()) refused++;
+        else admitted++;
+      }
+      home -= waitsMs > 0 ? refused : 0;
+      if (refused > 0 && waitsMs > 0) away.push({ count: refused, untilMs: nowMs + waitsMs });
+      turnMs = Math.max(admitted * WORK_MS + refused * REFUSAL_MS, 0.2);
+      nowMs += turnMs;
+      if (nowMs > 10_000) {
+        work += admitted * WORK_MS;
+        longestTurnMs = Math.max(longestTurnMs, turnMs);
+      }
+      samples.push(turnMs);
+      if (nowMs - sampledAtMs >= SAMPLE_MS) {
+        shedding.take(Math.max(...samples), 1, nowMs);
+        sampledAtMs = nowMs;
+        samples.length = 0;
+      }
+      shedding.turn();
+    }
+    return { share: work / 20_000, longestTurnMs };
+  }
+
+  it('has four fifths of what can be done done at five times as much, and refuses within 50 ms', () => {
+    const { share, longestTurnMs } = goodputOf({ times: 5, callers: 8_000, waitsMs: 2_000 });
+    expect(share).toBeGreaterThan(0.8);
+    expect(longestTurnMs).toBeLessThan(50);
+  });
+
+  it('goes on with the work where thousands come back at once', () => {
+    const { share } = goodputOf({ times: 100, callers: 8_000, waitsMs: 0 });
+    expect(share).toBeGreaterThan(0.75);
   });
 });

@@ -70,8 +70,10 @@ export class RateLimiter {
   }
 
   /** Tells what is left, and counts nothing: for a request that cannot be judged at this moment. */
-  async describe({ subject, limits }: Quota, reply: ApiReply): Promise<void> {
-    setHeaders(limits, reportQuota(limits, await this.store.peek(subject)), reply);
+  describe({ subject, limits }: Quota, reply: ApiReply): void | Promise<void> {
+    const tell = (state: Decision): void => setHeaders(limits, reportQuota(limits, state), reply);
+    const state = this.store.peek(subject);
+    return state instanceof Promise ? state.then(tell) : tell(state);
   }
 
   private conclude(quota: Quota, decision: Decision, reply: ApiReply): void {

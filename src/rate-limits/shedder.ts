@@ -26,8 +26,13 @@ export class Shedder {
     if (this.overload.sheds()) return this.refuse(quota, reply);
   }
 
-  private async refuse(quota: Quota, reply: ApiReply): Promise<never> {
-    await this.limiter.describe(quota, reply);
-    throw REFUSALS[Math.floor(Math.random() * REFUSALS.length)]!;
+  /** At once, where the counters are in this process. */
+  private refuse(quota: Quota, reply: ApiReply): Promise<never> {
+    const refusal = REFUSALS[Math.floor(Math.random() * REFUSALS.length)]!;
+    const described = this.limiter.describe(quota, reply);
+    if (described === undefined) throw refusal;
+    return described.then(() => {
+      throw refusal;
+    });
   }
 }

@@ -11,7 +11,7 @@ export class Turn<Item> {
    */
   constructor(
     private readonly conclude: (items: Item[]) => void,
-    private readonly most = Infinity,
+    public most = Infinity,
   ) {}
 
   add(item: Item): void {
