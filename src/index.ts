@@ -29,7 +29,11 @@ export { Cursor, type CursorKey, type CursorKind } from './input/cursor.js';
 export { Page, PageQuery } from './input/page.js';
 export { constrain, MayBeAbsent } from './input/validation.js';
 export { Creates } from './http/creates.decorator.js';
-export type { IdempotentRequest } from './idempotency/idempotent-request.js';
+export {
+  ApiIdempotent,
+  IdempotencyKey,
+  type IdempotentRequest,
+} from './idempotency/idempotent-request.js';
 export { Idempotent } from './idempotency/idempotent.decorator.js';
 export {
   type Creation,

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   Body,
+  HttpCode,
   Query,
   RawBody,
   Render,
@@ -24,6 +25,7 @@ import { APP_GUARD, APP_INTERCEPTOR, ModulesContainer, RouterModule } from '@nes
 export const NOTED = {
   path: keyOf(Search(probeOf('path')), probeOf('path')),
   method: keyOf(Search(), RequestMethod.SEARCH),
+  status: keyOf(HttpCode(299), 299),
   version: keyOf(Version(probeOf('version')), probeOf('version')),
   template: keyOf(Render(probeOf('template')), probeOf('template')),
   isStream: keyOf(Sse(), true),

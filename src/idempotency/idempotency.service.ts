@@ -138,13 +138,19 @@ export class IdempotencyService implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * As `create`, of work that is done through TypeORM: in one transaction, which whatever it does there joins.
+   * Does work through TypeORM in one transaction, which whatever it does there joins, with the record of its
+   * answer where the request has a key. A repeat gets that answer, and `work` is not done again.
+   * @param request of `@IdempotencyKey()`
+   * @param work resolves to any text that the answer can be made of again, and a path, which may be empty
    * @throws {ApiError} 409 `idempotency_key_in_use`, 422 `idempotency_key_reused`
    */
   async transact(
-    request: IdempotentRequest,
+    request: IdempotentRequest | undefined,
     work: (manager: EntityManager) => Promise<Creation>,
   ): Promise<IdempotentCreation> {
+    if (request === undefined) {
+      return { ...(await inSharedTransaction(this.dataSource, work)), replayed: false };
+    }
     const { keyId, idempotencyKey } = request;
     return this.first(request, (bodyDigest) =>
       inSharedTransaction(this.dataSource, async (manager) => {

@@ -35,6 +35,15 @@ export function idempotentRequestOf(context: ExecutionContext): IdempotentReques
   return requestIn(context, `${method} ${pathOf(url)}\n`);
 }
 
+/**
+ * The request as `IdempotencyService.transact` takes it, as a controller's parameter; undefined without an
+ * `Idempotency-Key`. `@ApiIdempotent()` documents it. Where nothing but the answer matters, `@Idempotent()` does all.
+ */
+export const IdempotencyKey = createParamDecorator(
+  (_data: unknown, context: ExecutionContext): IdempotentRequest | undefined =>
+    idempotentRequestOf(context),
+);
+
 /** @param whatElse is asked, besides the body */
 function requestIn(context: ExecutionContext, whatElse: string): IdempotentRequest | undefined {
   const request = requestOf(context);

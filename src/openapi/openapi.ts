@@ -1,8 +1,10 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { Config } from '../config/config.js';
+import { NOTED } from '../http/nest-metadata.js';
 import { OperationIds, unlike } from '../http/operation-ids.js';
 import { operationsOf } from '../http/operations.js';
+import type { Handler } from '../http/per-operation.js';
 import { PublicAddress } from '../http/public-address.js';
 import { isPublic } from '../http/public.decorator.js';
 import { BEARER_SCHEME } from '../keys/scope.guard.js';
@@ -11,6 +13,7 @@ import { completeDocument, PUBLIC_EXTENSION } from './shared-components.js';
 
 interface MarkedOperation {
   operationId?: string;
+  responses: Record<string, { description: string }>;
   [PUBLIC_EXTENSION]?: true;
 }
 
@@ -59,9 +62,18 @@ function mark(document: OpenAPIObject, app: INestApplication): void {
         operation.operationId = unlike(taken, ids.idOf(controller, handler) ?? generated);
         taken.add(operation.operationId);
         if (isPublic(controller)) operation[PUBLIC_EXTENSION] = true;
+        addSuccess(operation, verb, handler);
       }
     }
   }
+}
+
+/** The generator adds none where a guest has documented errors alone. */
+function addSuccess({ responses }: MarkedOperation, verb: string, handler: Handler): void {
+  if (Object.keys(responses).some((status) => Number(status) < 400)) return;
+  const ofVerb = verb === 'post' ? 201 : 200;
+  const status = (Reflect.getMetadata(NOTED.status, handler) ?? ofVerb) as number;
+  responses[status] = { description: '' };
 }
 
 function written(path: string): string {

@@ -21,7 +21,16 @@ import {
   type QueryRunner,
   Repository,
 } from 'typeorm';
-import { AnyScope, bigintColumn, Creates, Idempotent } from '../../src/index.js';
+import {
+  AnyScope,
+  ApiIdempotent,
+  bigintColumn,
+  Creates,
+  Idempotent,
+  IdempotencyKey,
+  type IdempotentRequest,
+  IdempotencyService,
+} from '../../src/index.js';
 import type { Client } from '../support/client.js';
 import { expectError } from '../support/expectations.js';
 import { startService, type TestService } from '../support/start-service.js';
@@ -85,6 +94,7 @@ class ToysController {
   constructor(
     private readonly toys: ToysService,
     @InjectRepository(Toy) private readonly repository: Repository<Toy>,
+    private readonly idempotency: IdempotencyService,
   ) {}
 
   @Post()
@@ -104,6 +114,21 @@ class ToysController {
   @Idempotent()
   async addNothing(): Promise<void> {
     await this.repository.insert({ id: BASE * 2n, name: 'nothing' });
+  }
+
+  /** By hand: what is remembered is not what is answered. */
+  @Post('by-hand')
+  @ApiIdempotent()
+  async addByHand(
+    @Body() toy: NewToy,
+    @IdempotencyKey() request: IdempotentRequest | undefined,
+  ): Promise<object> {
+    const { answer, replayed } = await this.idempotency.transact(request, async (manager) => {
+      const { id } = await this.toys.add(toy);
+      await manager.update(Toy, { id }, { name: 'by hand' });
+      return { answer: String(id), location: '' };
+    });
+    return { id: BigInt(answer), replayed };
   }
 
   @Get()
@@ -166,6 +191,28 @@ describe('@Idempotent()', () => {
     const again = await post(undefined, 'k2', '/nothing');
     expect([again.status, again.text]).toEqual([201, '']);
     expect(again.headers['idempotent-replayed']).toBe('true');
+  });
+
+  it('is there by hand as well, with a key and without one', async () => {
+    const body = toy();
+    const before = await count();
+    const first = await post(body, 'h1', '/by-hand');
+    const id = BASE + BigInt(body.id);
+    expect([first.status, first.text]).toEqual([201, `{"id":${id},"replayed":false}`]);
+    expect((await post(body, 'h1', '/by-hand')).text).toBe(`{"id":${id},"replayed":true}`);
+    expectError(await post(body, 'h1', '/plain'), 422, 'idempotency_key_reused');
+    expectError(await post({ ...toy(), name: 'broken' }, 'h2', '/by-hand'), 409, 'conflict');
+    expect((await client.post('/v1/toys/by-hand', toy())).status).toBe(201);
+    expectError(
+      await client.post('/v1/toys/by-hand', { ...toy(), name: 'broken' }),
+      409,
+      'conflict',
+    );
+    expect(await count()).toBe(before + 2);
+    const { paths } = (await client.get('/openapi.json')).json();
+    expect(paths['/toys/by-hand'].post.responses['201'].headers).toHaveProperty(
+      'Idempotent-Replayed',
+    );
   });
 
   it('refuses a key that was used with another body, or another operation', async () => {
