@@ -11,7 +11,11 @@ export class VirtualTime implements Runtime {
   private readonly timers = new Set<{ at: number; callback: () => void }>();
   private inFlight = 0;
 
-  constructor(private readonly clock: FakeClock) {}
+  /** @param answersTakeMs how long each answer is on its way */
+  constructor(
+    private readonly clock: FakeClock,
+    private readonly answersTakeMs = 0,
+  ) {}
 
   now(): number {
     return this.clock.now();
@@ -29,6 +33,14 @@ export class VirtualTime implements Runtime {
 
   /** What clients send with, so that it is known when all is quiet. */
   readonly fetch: typeof globalThis.fetch = async (url, init) => {
+    const answer = await this.carryOut(url, init);
+    if (this.answersTakeMs > 0) {
+      await new Promise<void>((arrive) => this.after(this.answersTakeMs, arrive));
+    }
+    return answer;
+  };
+
+  private async carryOut(...[url, init]: Parameters<typeof globalThis.fetch>): Promise<Response> {
     this.inFlight++;
     try {
       const response = await globalThis.fetch(url, init);
@@ -37,7 +49,7 @@ export class VirtualTime implements Runtime {
     } finally {
       this.inFlight--;
     }
-  };
+  }
 
   /** Lets time pass until the work is done. */
   async passUntil<T>(work: Promise<T>): Promise<T> {

@@ -118,6 +118,19 @@ describe(QuotaGate.name, () => {
     expect(timers).toHaveLength(0);
   });
 
+  it('waits twice as long as answers take for one that does not come, and longer each time', async () => {
+    await leaving(1);
+    gate.learn(reading(99), undefined);
+    gate.leave(600);
+    await leaving(8);
+    const waits: number[] = [];
+    while (waits.length < 5) {
+      waits.push(timers[0]!.at - nowMs);
+      await pass(waits.at(-1)!);
+    }
+    expect(waits).toEqual([1_200, 2_400, 4_800, 9_600, 10_000]);
+  });
+
   it('refuses at once while the key is banned, and opens when the ban ends', async () => {
     await leaving(1);
     await answer(reading(0), refusal('key_banned', 300));

@@ -5,8 +5,11 @@ import type { Runtime } from './runtime.js';
 
 /** Two tellings of one window's end differ by rounding and by how long the answers took. */
 const SAME_WINDOW_MS = 2_000;
-/** A server that is slow to answer must not let its callers form a queue. */
-const PATIENCE_MS = 250;
+/** One answer that does not come must not hold up all others: so long, and twice as long as answers take. */
+const SHORTEST_PATIENCE_MS = 250;
+const LONGEST_PATIENCE_MS = 10_000;
+/** How fast a slow answer is forgotten. */
+const FADING = 0.9;
 /** The part of its share that a client takes at once where others have the same key. */
 const CAUTION = 0.1;
 
@@ -35,6 +38,10 @@ export class QuotaGate {
   private ban: { until: number; error: PetStoreError } | undefined;
   private isBlind = false;
   private inFlight = 0;
+  /** How long answers take: the slowest of late. */
+  private answersTakeMs = 0;
+  /** How many left for want of an answer since the last one came. */
+  private impatient = 0;
   private readonly waiting: (() => void)[] = [];
   private cancelTimer: (() => void) | undefined;
 
@@ -57,9 +64,14 @@ export class QuotaGate {
     }
   }
 
-  /** A request has ended, well or not. */
-  leave(): void {
+  /**
+   * A request has ended, well or not.
+   * @param tookMs from when it left
+   */
+  leave(tookMs = 0): void {
     this.inFlight--;
+    this.answersTakeMs = Math.max(tookMs, this.answersTakeMs * FADING);
+    this.impatient = 0;
     this.admitWaiting();
   }
 
@@ -165,12 +177,21 @@ export class QuotaGate {
     const now = this.runtime.now();
     const window = this.current(now);
     const isClosed = window?.left === 0;
-    this.cancelTimer = this.runtime.after(isClosed ? window.endsAt - now : PATIENCE_MS, () => {
+    this.cancelTimer = this.runtime.after(isClosed ? window.endsAt - now : this.patience(), () => {
       this.cancelTimer = undefined;
       const left = this.current(this.runtime.now())?.left ?? Infinity;
-      if (!isClosed && this.inFlight < left) this.waiting.shift()?.();
+      if (!isClosed && this.inFlight < left) {
+        this.impatient++;
+        this.waiting.shift()?.();
+      }
       this.admitWaiting();
     });
+  }
+
+  /** Longer each time: a crowd that sends more to a slow server only because it is slow is banned. */
+  private patience(): number {
+    const usual = Math.max(SHORTEST_PATIENCE_MS, 2 * this.answersTakeMs);
+    return Math.min(LONGEST_PATIENCE_MS, usual * 2 ** this.impatient);
   }
 
   private stopTimer(): void {

@@ -61,11 +61,11 @@ export class Sender {
   private async attempt(call: Call, attempt: number, options: CallOptions): Promise<Result> {
     const { signal, timeoutMs = this.timeoutMs } = options;
     if (!call.isFree) await this.gate.pass(signal);
+    const sentAt = this.runtime.now();
     try {
       const { operation, method, url, headers } = call;
       const event = { operation, method, url, headers, attempt };
       this.hooks.onRequest?.(event);
-      const sentAt = this.runtime.now();
       const answer = await exchange(this.fetch, call, { signal, timeoutMs }, this.runtime);
       const durationMs = this.runtime.now() - sentAt;
       const result = this.conclude(call, answer);
@@ -75,7 +75,7 @@ export class Sender {
       if (result instanceof PetStoreError) throw result;
       return { data: result, answer };
     } finally {
-      if (!call.isFree) this.gate.leave();
+      if (!call.isFree) this.gate.leave(this.runtime.now() - sentAt);
     }
   }
 
