@@ -10,6 +10,8 @@ import {
 } from '@nestjs/throttler';
 import { PerOperation } from '../http/per-operation.js';
 import { type ApiRequest, replyOf, requestOf } from '../http/request-context.js';
+import { COUNTED_APART } from './counted-apart.decorator.js';
+import type { Limits } from './limits.js';
 import { RateLimiter } from './rate-limiter.js';
 
 /** The one named throttler: two would put a suffix to every header. */
@@ -27,6 +29,7 @@ const THROTTLER_METADATA = /^THROTTLER:/;
 @Injectable()
 export class PlanThrottlerGuard extends ThrottlerGuard {
   private readonly isSkipped: PerOperation<boolean>;
+  private readonly apart: PerOperation<Limits | undefined>;
   private readonly isOrdinary = new PerOperation(
     (controller, handler) => ![controller, handler].some(saysHowToThrottle),
   );
@@ -43,6 +46,9 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
         reflector.getAllAndOverride<boolean | undefined>(SKIP_METADATA, [handler, controller]) ??
         false,
     );
+    this.apart = new PerOperation((_controller, handler) =>
+      reflector.get<Limits | undefined>(COUNTED_APART, handler),
+    );
   }
 
   /** Where an operation says nothing of throttling, the stock guard asks it in vain, for a tenth of a request. */
@@ -55,12 +61,14 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
     return true;
   }
 
-  /** Nothing is taken, and the headers still tell what is left. Nobody is counted where all are let in. */
+  /** Nothing is taken of the quota, and the headers still tell what is left. Nobody is counted where all are let in. */
   protected override async shouldSkip(context: ExecutionContext): Promise<boolean> {
     const { quota } = requestOf(context);
     if (quota === undefined) return true;
     if (!this.isSkipped.of(context)) return false;
     await this.limiter.describe(quota, replyOf(context));
+    const limits = this.apart.of(context);
+    if (limits !== undefined) await this.limiter.admitApart(quota, limits);
     return true;
   }
 

@@ -9,7 +9,8 @@ import type { FurtherLimit } from './further-limit.js';
 import type { Limits, Quota } from './limits.js';
 import { PLAN_NAMES } from './plan.js';
 import { type QuotaReport, reportQuota } from './rate-limit-headers.js';
-import { secondsUntil } from '../time/windows.js';
+import { minuteEndUnix, secondsUntil } from '../time/windows.js';
+import { apartSubject } from './subject.js';
 import { type Decision, RateLimitStore } from './stores/rate-limit-store.js';
 
 const JUDGEMENTS = ['admitted', 'minute', 'day', 'banned'] as const;
@@ -74,6 +75,20 @@ export class RateLimiter {
     const tell = (state: Decision): void => setHeaders(limits, reportQuota(limits, state), reply);
     const state = this.store.peek(subject);
     return state instanceof Promise ? state.then(tell) : tell(state);
+  }
+
+  /**
+   * Counts a request that takes nothing of the quota against a limit of its own.
+   * @throws {ApiError} 429 `rate_limit_exceeded`
+   */
+  async admitApart({ subject }: Quota, limits: Limits): Promise<void> {
+    const { admitted, nowMs, minute } = await this.store.take(apartSubject(subject), limits);
+    if (admitted) return;
+    const seconds = secondsUntil(minuteEndUnix(minute), nowMs);
+    throw errors.rate_limit_exceeded(
+      `This may be asked ${limits.perMinute} times a minute; retry after ${seconds} s`,
+      { headers: { 'Retry-After': String(seconds) } },
+    );
   }
 
   private conclude(quota: Quota, decision: Decision, reply: ApiReply): void {

@@ -12,8 +12,8 @@ export function addressSubject(address: string): Subject {
   return ADDRESS_PREFIX + address;
 }
 
-/** What a client asks of its usage: counted apart from its quota. */
-export function usageSubject(client: Subject): Subject {
+/** What a client asks for that takes nothing of its quota. */
+export function apartSubject(client: Subject): Subject {
   return USAGE_PREFIX + client;
 }
 

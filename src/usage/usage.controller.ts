@@ -1,8 +1,8 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { SkipThrottle } from '@nestjs/throttler';
 import { type Caller, CurrentCaller } from '../keys/caller.js';
 import { AnyScope } from '../keys/scope.guard.js';
+import { CountedApart } from '../rate-limits/counted-apart.decorator.js';
 import { UsageBody } from './usage.dto.js';
 import { UsageService } from './usage.service.js';
 
@@ -24,7 +24,7 @@ export class UsageController {
   constructor(private readonly usage: UsageService) {}
 
   @Get()
-  @SkipThrottle()
+  @CountedApart({ perMinute: 60 })
   @AnyScope()
   @ApiOperation({
     summary: 'Tell what is left',

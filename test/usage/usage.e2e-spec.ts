@@ -63,8 +63,11 @@ describe('GET /v1/usage', () => {
   it('answers 60 times a minute, then 429, without a ban and without harm to the quota', async () => {
     const [client, other] = await Promise.all([service.client(), service.client()]);
     for (let asked = 0; asked < 60; asked++) {
-      expect((await client.get('/v1/usage')).status).toBe(200);
+      // One that is not valid counts as well.
+      const query = asked % 2 === 0 ? '' : '?of=me';
+      expect((await client.get(`/v1/usage${query}`)).status).toBe(query === '' ? 200 : 400);
     }
+    expectError(await client.get('/v1/usage?of=me'), 429, 'rate_limit_exceeded');
     for (let refused = 0; refused < 150; refused++) {
       const answer = await client.get('/v1/usage');
       expectError(answer, 429, 'rate_limit_exceeded');
