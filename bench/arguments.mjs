@@ -9,6 +9,9 @@ Measures the service beside other programs, interleaved, and writes docs/perform
 
   --quick        ours and the floor program on SQLite alone, in a minute; writes nothing
   --only PART    one part with short rounds; writes nothing. PART is one of ${PARTS.join(', ')}
+  --publish      with --only: writes what it measured to docs/performance.json, and the page anew
+  --check        ours and the floor on every engine; names what got worse by over 10 % since the figures that
+                 are published, by their ratios, and fails where something did
   --help         this text
 
 It needs two cores, wrk and taskset; all but --quick also PostgreSQL, redis-server, and the other programs:
@@ -19,7 +22,7 @@ npm ci --prefix bench && npm ci --prefix bench/directus
 export class UsageError extends Error {}
 
 /**
- * @returns {{help: boolean, quick: boolean, only: string | undefined}}
+ * @returns {{help: boolean, quick: boolean, only: string | undefined, publish: boolean, check: boolean}}
  * @throws {UsageError}
  */
 export function readArguments(args) {
@@ -27,6 +30,8 @@ export function readArguments(args) {
     help: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     only: { type: 'string' },
+    publish: { type: 'boolean', default: false },
+    check: { type: 'boolean', default: false },
   };
   let values;
   try {
@@ -34,9 +39,12 @@ export function readArguments(args) {
   } catch (error) {
     throw new UsageError(error.message);
   }
-  const { help, quick, only } = values;
+  const { help, quick, only, publish, check } = values;
   if (only !== undefined && !PARTS.includes(only))
     throw new UsageError(`--only takes one of ${PARTS.join(', ')}`);
   if (quick && only !== undefined) throw new UsageError('--quick is a part by itself: no --only');
-  return { help, quick, only };
+  if (publish && only === undefined) throw new UsageError('--publish goes with --only');
+  if (check && (quick || only !== undefined))
+    throw new UsageError('--check is a run by itself: no --quick, no --only');
+  return { help, quick, only, publish, check };
 }

@@ -29,6 +29,14 @@ export function memoryMb(pid) {
   return { resident: of('VmRSS'), mapped: of('RssFile') };
 }
 
+/** Bytes that were sent to the disk so far, or will be. */
+export function writtenBytes(pid) {
+  const counts = familyOf(pid).map((each) =>
+    Number(/^write_bytes: (\d+)$/m.exec(readFileSync(`/proc/${each}/io`, 'utf8'))[1]),
+  );
+  return counts.reduce((sum, each) => sum + each, 0);
+}
+
 /** Seconds of processor time used so far. */
 export function processorSeconds(pid) {
   return ticks(pid) / TICKS_PER_SECOND;

@@ -1,16 +1,13 @@
 // `npm run bench`: side by side, interleaved, in one run on one machine. All figures are ratios: the
 // machine's own speed cancels out.
-import { writeFileSync } from 'node:fs';
 import { HELP, readArguments, UsageError } from './arguments.mjs';
+import { check } from './check.mjs';
 import { onPostgres, onSqlite } from './contests.mjs';
 import { fieldHere } from './field/field.mjs';
 import { growth } from './growth/growth.mjs';
-import { assertCapable, describeMachine, versions } from './machine.mjs';
-import { drawChart } from './page/chart.mjs';
-import { readNotes } from './page/notes.mjs';
-import { writePage } from './page/page.mjs';
-import { panelsOf } from './page/panels.mjs';
-import { PACES, root } from './settings.mjs';
+import { assertCapable } from './machine.mjs';
+import { publish } from './published.mjs';
+import { PACES } from './settings.mjs';
 import { Stage } from './stage.mjs';
 
 const EVERY_PROGRAM = ['wrk', 'taskset', 'initdb', 'redis-server'];
@@ -20,25 +17,24 @@ async function quick(stage) {
   await onSqlite(stage, PACES.quick, []);
 }
 
-async function one(stage, part) {
-  if (part === 'sqlite') await onSqlite(stage, PACES.short, fieldHere());
-  else if (part === 'growth') await growth(stage, PACES.short, { full: false });
-  else await onPostgres(stage, PACES.short, [part]);
+async function checked(stage) {
+  const worse = await check(stage, PACES.quick);
+  for (const line of worse) console.log(`worse: ${line}`);
+  if (worse.length === 0) console.log('Nothing is worse by over 10 % than what is published');
+  else process.exitCode = 1;
+}
+
+async function one(stage, part, pace, full) {
+  if (part === 'sqlite') return { sqlite: await onSqlite(stage, pace, fieldHere()) };
+  if (part === 'growth') return { growth: await growth(stage, pace, { full }) };
+  return onPostgres(stage, pace, [part]);
 }
 
 async function everything(stage) {
-  const began = performance.now();
   const sqlite = await onSqlite(stage, PACES.full, fieldHere());
-  const { postgres, redis } = await onPostgres(stage, PACES.full, ['postgres', 'redis']);
+  const engines = await onPostgres(stage, PACES.full, ['postgres', 'redis']);
   const grown = await growth(stage, PACES.full, { full: true });
-  const minutes = (performance.now() - began) / 60_000;
-  const results = { sqlite, postgres, redis, growth: grown, minutes };
-  const context = { pace: PACES.full, machine: describeMachine(), versions: versions() };
-  writeFileSync(
-    `${root}docs/performance.md`,
-    writePage(results, { ...context, notes: readNotes() }),
-  );
-  writeFileSync(`${root}docs/performance.svg`, drawChart(panelsOf(results)));
+  publish({ sqlite, ...engines, growth: grown }, PACES.full);
 }
 
 async function main() {
@@ -47,7 +43,13 @@ async function main() {
   assertCapable(
     options.quick
       ? { programs: ['wrk', 'taskset'], packages: [] }
-      : { programs: EVERY_PROGRAM, packages: EVERY_PACKAGE },
+      : {
+          programs: EVERY_PROGRAM,
+          packages:
+            options.check || ['postgres', 'redis', 'growth'].includes(options.only)
+              ? []
+              : EVERY_PACKAGE,
+        },
   );
   const stage = new Stage();
   for (const signal of ['SIGINT', 'SIGTERM']) {
@@ -55,7 +57,9 @@ async function main() {
   }
   try {
     if (options.quick) await quick(stage);
-    else if (options.only !== undefined) await one(stage, options.only);
+    else if (options.check) await checked(stage);
+    else if (options.publish) publish(await one(stage, options.only, PACES.part, true), PACES.part);
+    else if (options.only !== undefined) await one(stage, options.only, PACES.short, false);
     else await everything(stage);
   } finally {
     await stage.close();

@@ -108,7 +108,8 @@ function tutorial(title, platform) {
   };
 }
 
-async function startCeiling(stage, { keyFile, pageBytes }) {
+/** @returns what `load` takes */
+export async function startCeiling(stage, { keyFile, pageBytes }) {
   const port = await freePort();
   const running = await stage.start({
     name: 'ceiling (`node:http`)',

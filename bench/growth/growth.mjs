@@ -1,11 +1,12 @@
 // What must stay flat, and what must stay small.
 import { growthOfKeys } from './keys.mjs';
 import { growthOfLimiter } from './limiter.mjs';
+import { alone } from './alone.mjs';
 import { growthOfPages } from './pages.mjs';
 import { timeToReady } from './start.mjs';
 
 const FULL = {
-  pages: { small: 1_000, large: 10_000_000 },
+  pages: { small: 1_000, large: 2_000_000 },
   keys: { many: 1_000_000, rounds: 6, seconds: 10 },
 };
 const SHORT = {
@@ -18,7 +19,8 @@ export async function growth(stage, pace, { full }) {
   const sizes = full ? FULL : SHORT;
   const limiter = await growthOfLimiter();
   const start = await timeToReady(stage);
+  const oneByOne = await alone(stage, pace);
   const pages = await growthOfPages(stage, pace, sizes.pages);
   const keys = await growthOfKeys(stage, sizes.keys);
-  return { limiter, start, costs: [...pages, keys.cost], memory: keys.memory };
+  return { limiter, start, alone: oneByOne, costs: [...pages, keys.cost], memory: keys.memory };
 }

@@ -1,5 +1,5 @@
 // What must not grow with the number of keys: the cost of a request. What may grow, within bounds: memory.
-import { ratioOf } from '../compare.mjs';
+import { median, ratioOf } from '../compare.mjs';
 import { prepareSqlite, writeKeys } from '../data.mjs';
 import { load } from '../load.mjs';
 import { memoryMb } from '../process.mjs';
@@ -14,7 +14,8 @@ const FEW = 10;
  * request is another's. It goes on until all keys were seen.
  * @param {{many: number, rounds: number, seconds: number}} options
  * @returns {Promise<{cost: object, memory: object}>} in MB: `idleMb` and `loadedMb`, resident, of the
- *   server with few keys, and what the `keys` of the other cost it besides: `ownMb`, and `mappedMb` of the file
+ *   server with few keys, and what the `keys` of the other cost it besides: `ownMb`, and `mappedMb` of the file;
+ *   `writtenKb` is what a request of the other had written
  */
 export async function growthOfKeys(stage, { many, rounds, seconds }) {
   const few = await serve(stage, FEW);
@@ -23,12 +24,12 @@ export async function growthOfKeys(stage, { many, rounds, seconds }) {
   const [figures, references] = [[], []];
   let seen = 0;
   const next = async () => {
-    const figure = await load(lots, { work: 'list', seconds, firstKey: seen });
+    const figure = await load(lots, { work: 'get', seconds, firstKey: seen });
     seen += figure.requests;
     return figure;
   };
   for (let round = 0; round < rounds; round++) {
-    references.push(await load(few, { work: 'list', seconds }));
+    references.push(await load(few, { work: 'get', seconds }));
     figures.push(await next());
   }
   const loaded = memoryMb(few.running.pid);
@@ -36,11 +37,11 @@ export async function growthOfKeys(stage, { many, rounds, seconds }) {
   const allKeys = memoryMb(lots.running.pid);
   for (const { running } of [few, lots]) await running.stop();
 
-  const name = `list: ${many.toLocaleString('en')} to ${FEW} keys`;
+  const name = `get: ${many.toLocaleString('en')} to ${FEW} keys`;
   const cost = {
     id: 'keys',
     name,
-    ...ratioOf(figures, references, ({ perSecond }) => 1 / perSecond),
+    ...ratioOf(figures, references, ({ processorMicros }) => processorMicros),
   };
   console.log(describe(cost));
   const mappedMb = allKeys.mapped - loaded.mapped;
@@ -49,7 +50,16 @@ export async function growthOfKeys(stage, { many, rounds, seconds }) {
     `resident: ${idle.resident.toFixed(0)} MB idle, ${loaded.resident.toFixed(0)} MB after ${rounds * seconds} s of ` +
       `load; ${many.toLocaleString('en')} keys: ${ownMb.toFixed(0)} MB more of its own, ${mappedMb.toFixed(0)} MB mapped`,
   );
-  const memory = { idleMb: idle.resident, loadedMb: loaded.resident, keys: many, ownMb, mappedMb };
+  const writtenKb = median(figures.map(({ writtenBytes }) => writtenBytes)) / 1024;
+  console.log(`${writtenKb.toFixed(1)} KB written to the disk a request`);
+  const memory = {
+    writtenKb,
+    idleMb: idle.resident,
+    loadedMb: loaded.resident,
+    keys: many,
+    ownMb,
+    mappedMb,
+  };
   return { cost, memory };
 }
 

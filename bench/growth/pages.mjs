@@ -3,10 +3,11 @@ import { ratioOf } from '../compare.mjs';
 import { prepareSqlite, writeKeys } from '../data.mjs';
 import { load, PATHS } from '../load.mjs';
 import { startOurs } from '../servers.mjs';
-import { KEYS } from '../settings.mjs';
+import { CONNECTIONS, KEYS } from '../settings.mjs';
 
 const PAGE_NUMBER = 5_000;
 const PAGE = 20;
+const MANY_CONNECTIONS = 1_000;
 
 /**
  * @param {{small: number, large: number}} sizes numbers of animals
@@ -22,6 +23,13 @@ export async function growthOfPages(stage, pace, { small, large }) {
     ['animals-list', `list: ${count(large)} to ${count(small)} animals`, 'list', many, few],
     ['page', `list of ${count(large)} animals: page 5,000 to page 1`, 'list', deep, many],
     ['animals-get', `get: ${count(large)} to ${count(small)} animals`, 'get', many, few],
+    [
+      'connections',
+      `get: ${count(MANY_CONNECTIONS)} to ${CONNECTIONS} connections`,
+      'get',
+      { ...few, connections: MANY_CONNECTIONS },
+      few,
+    ],
   ];
   const results = [];
   for (const [id, name, work, server, reference] of cases) {
@@ -32,7 +40,7 @@ export async function growthOfPages(stage, pace, { small, large }) {
   return results;
 }
 
-/** How many times the cost of the reference a request is, as in time. */
+/** How many times the cost of the reference a request is, in processor time. */
 async function timesTheCost(server, reference, work, { rounds, shortSeconds, warmUpSeconds }) {
   const [figures, references] = [[], []];
   for (const each of [server, reference]) await load(each, { work, seconds: warmUpSeconds });
@@ -40,7 +48,7 @@ async function timesTheCost(server, reference, work, { rounds, shortSeconds, war
     figures.push(await load(server, { work, seconds: shortSeconds }));
     references.push(await load(reference, { work, seconds: shortSeconds }));
   }
-  return ratioOf(figures, references, ({ perSecond }) => 1 / perSecond);
+  return ratioOf(figures, references, ({ processorMicros }) => processorMicros);
 }
 
 export function describe({ name, ratio, least, most }) {

@@ -1,19 +1,23 @@
 // docs/performance.md out of a run's results.
 import { FIELD } from '../field/field.mjs';
 import { ANIMALS, CONNECTIONS, KEYS, OTHER_CORE, SERVER_CORE } from '../settings.mjs';
-import { goalsOf, isMet, shortfall } from './goals.mjs';
+import { goalsOf, isMet, NAMES, shortfall } from './goals.mjs';
 
 /**
- * @param {object} results of `run.mjs`: sqlite, postgres, redis, growth, minutes
- * @param {{pace: object, machine: string, versions: Record<string, string>, notes: Map<string, string>}} context
+ * @param {{parts: Record<string, object>, machine: string, versions: Record<string, string>,
+ *   notes: Map<string, string>}} published see `published.mjs`
  */
-export function writePage(results, { pace, machine, versions, notes }) {
+export function writePage({ parts, machine, versions, notes }) {
+  const results = Object.fromEntries(
+    Object.entries(parts).map(([part, each]) => [part, each.results]),
+  );
   const goals = goalsOf(results);
   return `# Performance
 
-Written by \`npm run bench\` (${results.minutes.toFixed(0)} minutes); \`npm run bench -- --quick\` compares ours with the floor
-on SQLite alone, in a minute. What counts are the ratios, measured side by side and interleaved in one run. The
-requests a second are those of this machine at that hour, and mean nothing by themselves.
+Written by \`npm run bench\`, whose figures are in [performance.json](performance.json); \`npm run bench -- --quick\`
+compares ours with the floor on SQLite alone, in a minute, and \`npm run bench -- --check\` says what got worse since.
+What counts are the ratios, measured side by side and interleaved in one run. The requests a second are those of this
+machine at that hour, and mean nothing by themselves.
 
 ![Requests a second, as a ratio to the floor program](performance.svg)
 
@@ -29,47 +33,65 @@ ${missed(goals, notes)}
   compiled serialisation; on Redis one script call. It leaves out the log, metrics, bans and idempotency, and rounds
   integers beyond 2^53. Before each comparison both are asked the same, and have to answer the same: status,
   headers and body of a page, the next page, a filtered page, an animal, and a new one.
-- ${count(ANIMALS)} animals, ${count(KEYS)} keys in turn, ${CONNECTIONS} keep-alive connections, pages of 20. Ours has its log at \`info\` to a
+- ${count(ANIMALS)} animals, ${count(KEYS)} keys, in an order without locality, ${CONNECTIONS} keep-alive connections, pages of 20. Ours has its log at \`info\` to a
   file and its metrics on. \`create\` is durable on both sides: \`synchronous=FULL\`, and PostgreSQL as it is installed.
 - The server has core ${SERVER_CORE} for itself. The load generator has core ${OTHER_CORE}, and so have PostgreSQL and Redis, for both sides:
   where these are busy, they and not the server may be what is measured, so the server's own processor time is told
-  besides. Each load is \`taskset -c ${OTHER_CORE} wrk -t1 -c${CONNECTIONS} -d${pace.seconds}s --timeout 30s --latency -s bench/load/requests.lua\`.
-- Medians of ${pace.rounds} rounds of ${pace.seconds} s (all but the two on SQLite: ${pace.shortSeconds} s) after ${pace.warmUpSeconds} s to warm up, each server in turn and every other round in
-  the reverse order; in parentheses the least and the most of the rounds' ratios.
+  besides. Each load is \`taskset -c ${OTHER_CORE} wrk -t1 -c${CONNECTIONS} -d SECONDS --timeout 30s --latency -s bench/load/requests.lua\`.
+- Medians of rounds, each server in turn and every other round in the reverse order, after some time to warm up; in
+  parentheses the least and the most of the rounds' ratios. ${Object.entries(parts).map(describePart).join('; ')}.
+- What does not grow is compared by processor time, all else by requests a second.
 
 ${machine}.
 ${Object.entries(versions)
   .map(([name, version]) => `${name} ${version}`)
   .join(', ')}.
 
-## SQLite, and the field
+${SECTIONS.filter(([part]) => results[part] !== undefined)
+  .map(([part, write]) => write(results[part]))
+  .join('\n')}`;
+}
 
-${contestTables(results.sqlite)}
+const SECTIONS = [
+  ['sqlite', onSqlite],
+  ['postgres', (contests) => `## PostgreSQL\n\n${contestTables(contests)}\n`],
+  ['redis', (contests) => `## PostgreSQL + Redis\n\n${contestTables(contests)}\n`],
+  ['growth', whatDoesNotGrow],
+];
+
+function describePart([part, { pace, measuredOn }]) {
+  const rounds = `${pace.rounds} rounds of ${pace.seconds} s`;
+  return `${part}: ${rounds}, on ${measuredOn}`;
+}
+
+function onSqlite(contests) {
+  const took = new Set(contests.flatMap(({ entries }) => entries.map(({ name }) => name)));
+  return `## SQLite, and the field
+
+${contestTables(contests)}
 
 The floor commits, and so syncs the disk, once per create; ours once per turn of the event loop, for all creates of
 that turn. What the others leave out:
 
-${FIELD.map(({ name, unequal }) => `- **${name}**: ${unequal}.`).join('\n')}
+${FIELD.filter(({ name }) => took.has(name))
+  .map(({ name, unequal }) => `- **${name}**: ${unequal}.`)
+  .join('\n')}
 
-## PostgreSQL
+`;
+}
 
-${contestTables(results.postgres)}
+function whatDoesNotGrow({ costs, memory, limiter }) {
+  return `## What does not grow
 
-## PostgreSQL + Redis
+${table(['case', 'times the cost'], costs.map(costRow))}
 
-${contestTables(results.redis)}
-
-## What does not grow
-
-${table(['case', 'times the cost'], results.growth.costs.map(costRow))}
-
-At ${count(results.growth.memory.keys)} keys every request is another key's: each is looked up in the database and counted for the first time.
-Besides the memory of its own, ${count(Math.round(results.growth.memory.mappedMb))} MB more of the database's file are mapped, which the kernel takes back when it needs
+At ${count(memory.keys)} keys every request is another key's: each is looked up in the database and counted for the first time.
+Besides the memory of its own, ${count(Math.round(memory.mappedMb))} MB more of the database's file are mapped, which the kernel takes back when it needs
 them.
 
 The limiter alone, in process, beside the storage of \`@nestjs/throttler\` with one key at its limit:
 
-${table(['limit', 'ours, ns', 'stock, ns'], results.growth.limiter.map(limiterRow))}
+${table(['limit', 'ours, ns', 'stock, ns'], limiter.map(limiterRow))}
 `;
 }
 
@@ -110,7 +132,7 @@ function contestTables(contests) {
         p99Ms.toFixed(1),
         processorMicros.toFixed(processorMicros < 1_000 ? 1 : 0),
       ]);
-      return table([`**${work}**`, ...heading.slice(1)], rows);
+      return table([`**${NAMES[work] ?? work}**`, ...heading.slice(1)], rows);
     })
     .join('\n\n');
 }

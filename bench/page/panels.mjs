@@ -1,28 +1,36 @@
-// What of a run's results the chart shows.
-import { entryOf, goalsOf } from './goals.mjs';
+// What of a run's results the chart shows: a panel for each work, and so a scale for each.
+import { entryOf, goalsOf, NAMES } from './goals.mjs';
+
+/** Beside SQLite, where the field is. */
+const ENGINES = { postgres: 'ours, PostgreSQL', redis: 'ours, PostgreSQL + Redis' };
 
 /** @returns {object[]} what `drawChart` takes */
 export function panelsOf(results) {
   const goals = new Map(goalsOf(results).map(({ id, goal }) => [id, goal]));
-  const bar = ({ name, ratio }, goal) => ({ name, ...ratio, ours: name === 'ours', goal });
-  const works = results.sqlite.map(({ work, entries }) => ({
-    title: `${work} on SQLite`,
-    bars: entries
+  const works = ['sqlite', ...Object.keys(ENGINES)].flatMap((part) =>
+    (results[part] ?? []).map(({ work }) => work),
+  );
+  return [...new Set(works)].map((work) => {
+    const found = (part) => results[part]?.find((contest) => contest.work === work);
+    const elsewhere = Object.entries(ENGINES).flatMap(([part, name]) => {
+      const contest = found(part);
+      if (contest === undefined) return [];
+      const { ratio } = entryOf(contest, 'ours');
+      return [{ name, ...ratio, ours: true, goal: goals.get(`${part}-${work}`) }];
+    });
+    const field = (found('sqlite')?.entries ?? [])
       // The ceiling would dwarf the rest; the tables have it.
       .filter(({ name }) => name !== 'floor' && !name.startsWith('ceiling'))
-      .map((entry) => bar(entry, entry.name === 'ours' ? goals.get(work) : undefined))
-      .sort((one, other) => Number(other.ours) - Number(one.ours) || other.ratio - one.ratio),
-  }));
-  const engine = (title, contests, prefix) => ({
-    title,
-    bars: contests.map((contest) => ({
-      ...bar(entryOf(contest, 'ours'), goals.get(`${prefix}${contest.work}`)),
-      name: contest.work,
-    })),
+      .map(({ name, ratio }) => ({ name, ...ratio, ours: name === 'ours' }))
+      .map((bar) => (bar.ours ? { ...bar, name: 'ours, SQLite', goal: goals.get(work) } : bar))
+      .sort((one, other) => Number(other.ours) - Number(one.ours) || other.ratio - one.ratio);
+    return {
+      title: NAMES[work] ?? work,
+      bars: [
+        ...field.filter(({ ours }) => ours),
+        ...elsewhere,
+        ...field.filter(({ ours }) => !ours),
+      ],
+    };
   });
-  return [
-    ...works,
-    engine('ours on PostgreSQL', results.postgres, 'postgres-'),
-    engine('ours on PostgreSQL + Redis', results.redis, 'redis-'),
-  ];
 }

@@ -14,6 +14,8 @@ describe('bench', () => {
     [['fast'], "Unexpected argument 'fast'"],
     [['--only', 'mysql'], '--only takes one of sqlite, postgres, redis, growth'],
     [['--quick', '--only', 'redis'], '--quick is a part by itself: no --only'],
+    [['--publish'], '--publish goes with --only'],
+    [['--check', '--quick'], '--check is a run by itself: no --quick, no --only'],
   ])('refuses %j in one line, with exit 2', (args, message) => {
     const { status, stdout, stderr } = bench(...args);
     expect(stderr).toContain(message);
@@ -24,6 +26,6 @@ describe('bench', () => {
   it('tells with --help every option there is', () => {
     const { status, stdout } = bench('--help');
     expect(status).toBe(0);
-    expect(stdout).toMatch(/--quick .*--only PART .*--help /s);
+    expect(stdout).toMatch(/--quick .*--only PART .*--publish .*--check .*--help /s);
   });
 });

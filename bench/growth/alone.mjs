@@ -1,0 +1,32 @@
+// One request at a time on one connection: how long a caller waits where nobody else does.
+import { ratioOf } from '../compare.mjs';
+import { prepareSqlite, writeKeys } from '../data.mjs';
+import { startCeiling } from '../field/field.mjs';
+import { load } from '../load.mjs';
+import { startOurs } from '../servers.mjs';
+import { ANIMALS } from '../settings.mjs';
+
+/** Of an animal. */
+const BYTES = 60;
+
+/** @returns {Promise<object>} see `ratioOf`: the median of a get, to that of `node:http` with a constant page */
+export async function alone(stage, { rounds, shortSeconds, warmUpSeconds }) {
+  const { file, keys } = await prepareSqlite(stage, 'alone', { animals: ANIMALS });
+  const keyFile = writeKeys(stage, 'keys-alone', keys);
+  const ours = await startOurs(stage, { databaseUrl: `sqlite:${file}` });
+  const ceiling = await startCeiling(stage, { keyFile, pageBytes: BYTES });
+  const servers = [{ running: ours, keyFile }, ceiling].map((each) => ({
+    ...each,
+    connections: 1,
+  }));
+  const figures = servers.map(() => []);
+  for (const server of servers) await load(server, { work: 'get', seconds: warmUpSeconds });
+  for (let round = 0; round < rounds; round++) {
+    for (const [index, server] of servers.entries())
+      figures[index].push(await load(server, { work: 'get', seconds: shortSeconds }));
+  }
+  for (const { running } of servers) await running.stop();
+  const ratio = ratioOf(figures[0], figures[1], ({ p50Ms }) => p50Ms);
+  console.log(`one at a time: ${ratio.ratio.toFixed(2)} of the median of node:http`);
+  return ratio;
+}
