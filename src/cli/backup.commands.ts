@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Command } from 'commander';
 import { configured } from './config-file.js';
@@ -15,7 +15,7 @@ export function backupCommand(output: Output): Command {
   return new Command('backup')
     .description('copy the SQLite database into a file, also while it is served')
     .argument('<file>', 'the file to write, for its owner alone')
-    .option('--yes', 'overwrite the file, if there is one')
+    .option('--yes', 'overwrite the file, whatever it is, and do not ask')
     .option('--json', 'print JSON')
     .action(async (file: string, { yes, json }: BackupOptions) => {
       const [{ assertThere }, copies, { progressBar }] = await Promise.all([
@@ -23,9 +23,9 @@ export function backupCommand(output: Output): Command {
         import('../database/sqlite/sqlite.copy.js'),
         import('./progress.js'),
       ]);
-      const { database } = await embedded('pg_dump, or base backups and archived WAL');
+      const { database, isBackup } = await embedded('pg_dump, or base backups and archived WAL');
       assertThere(`sqlite:${database}`);
-      await assertMayWrite(file, yes);
+      await assertMayWrite(file, { database, isBackup, yes });
       const progress = progressBar(100);
       try {
         await copies.copyDatabase(database, file, (share) => progress.update(share * 100));
@@ -97,14 +97,37 @@ async function embedded(otherwise: string) {
       `${path} is of a later version of this program, which made ${ahead.join(', ')}`,
     );
   };
-  return { database, check };
+  const isBackup = (path: string): boolean => {
+    try {
+      return copies.migrationsIn(path, options.MIGRATIONS_TABLE).length > 0;
+    } catch {
+      return false;
+    }
+  };
+  return { database, check, isBackup };
 }
 
-async function assertMayWrite(file: string, yes: boolean | undefined): Promise<void> {
+interface Overwriting {
+  database: string;
+  isBackup: (path: string) => boolean;
+  yes: boolean | undefined;
+}
+
+/**
+ * A backup that there is already is asked about on a terminal, and replaced elsewhere, as every night by a
+ * timer. What is none was hardly meant: it takes `--yes`. The database itself never is.
+ */
+async function assertMayWrite(file: string, overwriting: Overwriting): Promise<void> {
+  const { database, isBackup, yes } = overwriting;
   const found = statSync(file, { throwIfNoEntry: false });
   if (!existsSync(dirname(file))) throw new Error(`There is no directory ${dirname(file)}`);
-  if (found === undefined || yes) return;
+  if (found === undefined) return;
   if (!found.isFile()) throw new Error(`${file} is not a file`);
-  if (!isTerminal()) throw new Error(`${file} exists already; --yes overwrites it`);
-  await confirm(`Overwrite ${file}?`);
+  if (realpathSync(file) === realpathSync(database)) {
+    throw new Error(`${file} is the database itself`);
+  }
+  if (!isTerminal() && !yes && !isBackup(file)) {
+    throw new Error(`${file} exists already, and is no backup; --yes overwrites it`);
+  }
+  await confirm(`Overwrite ${file}?`, yes);
 }

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -40,11 +40,20 @@ describe('petstore doctor', () => {
     return (name: string) => checks.filter(({ check }) => check === name);
   }
 
+  const tomorrow = (): Date => new Date(Date.now() + 86_400_000);
   const change = (sql: string) => () => new Database(file).exec(sql).close();
 
   it('finds nothing wrong where nothing is', async () => {
     const of = await findings();
-    for (const name of ['configuration', 'database', 'schema', 'redis', 'files', 'ports']) {
+    for (const name of [
+      'configuration',
+      'database',
+      'schema',
+      'clock',
+      'redis',
+      'files',
+      'ports',
+    ]) {
       expect(of(name)).toEqual([
         { check: name, status: 'ok', detail: expect.any(String), cure: null },
       ]);
@@ -68,6 +77,16 @@ describe('petstore doctor', () => {
       () => writeFileSync(file, 'x'.repeat(9_999)),
       /not a database/,
       /restore/,
+    ],
+    [
+      ...(['failed', 'clock'] as const),
+      () => utimesSync(file, tomorrow(), tomorrow()),
+      ...([/^ours is \d+ ms behind what was written last/, /NTP/] as const),
+    ],
+    [
+      ...(['failed', 'clock'] as const),
+      change(`INSERT INTO rate_limit_counters VALUES ('zoo', 99999999, 1, 69444, 1)`),
+      ...([/it was set back$/, /NTP/] as const),
     ],
     ['warning', 'schema', change('DELETE FROM migrations'), /behind .*CreateSchema/, /migrate/],
     [

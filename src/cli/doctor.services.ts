@@ -34,7 +34,12 @@ export async function examineDatabase(
         ? await postgresFacts(databaseUrl, MIGRATIONS_TABLE)
         : sqliteFacts(file, MIGRATIONS_TABLE);
     const isEmbedded = file !== undefined;
-    return [reached(facts), schemaOf(facts, extensions, isEmbedded), ...clockOf('database', facts)];
+    return [
+      reached(facts),
+      schemaOf(facts, extensions, isEmbedded),
+      ...clockOf('database', facts),
+      ...ownClock(facts),
+    ];
   } catch (error) {
     const reason = connectionFailure(error) ?? (error as Error).message;
     const cure =
@@ -112,4 +117,14 @@ function clockOf(whose: string, { clockAheadMs }: { clockAheadMs: number | undef
   if (off > CLOCK_WRONG_MS) return [failed('clock', detail, SET_CLOCK)];
   if (off > CLOCK_OFF_MS) return [warning('clock', detail, SET_CLOCK)];
   return [ok('clock', detail)];
+}
+
+/** A database without a clock has what was written by ours: later than now, and ours was set back. */
+function ownClock({ latestMs }: DatabaseFacts): Finding[] {
+  if (latestMs === undefined) return [];
+  const behind = Math.round(latestMs - Date.now());
+  if (behind <= CLOCK_OFF_MS) return [ok('clock', 'not behind what was written last')];
+  const detail = `ours is ${behind} ms behind what was written last: it was set back`;
+  const cure = 'let NTP set the clock (chrony, systemd-timesyncd): quotas and bans go by it';
+  return [behind > CLOCK_WRONG_MS ? failed('clock', detail, cure) : warning('clock', detail, cure)];
 }

@@ -8,7 +8,7 @@ import { loadConfig } from '../config/config.js';
 import { isEmbedded } from '../database/data-source-options.js';
 import { ensureSchema } from '../database/migrate.js';
 import { checkExtensions } from '../extensions/check.js';
-import { createLogger, NestLogger } from '../telemetry/logger.js';
+import { createLogger, type Logger, NestLogger } from '../telemetry/logger.js';
 import { configured } from './config-file.js';
 
 /** A database that does not answer does not take leave either. */
@@ -26,17 +26,19 @@ export function assertThere(databaseUrl: string): void {
 
 /**
  * Runs `work` on the modules of the server, without the server. The schema of the embedded default is
- * brought up to date first, as another one is with `migrate`; else that has to be so already.
+ * brought up to date first, as another one is with `migrate`; else that has to be so already. Only a server
+ * has a log.
  */
 export async function asOperator<T>(
   work: (app: INestApplicationContext, migrations: readonly string[]) => T | Promise<T>,
-  options: { migrate?: boolean; mayCreate?: boolean } = {},
+  options: { migrate?: boolean; mayCreate?: boolean; logger?: Logger } = {},
 ): Promise<T> {
   const known = await configured();
   checkExtensions(known.extensions, known);
   const config = { ...loadConfig(), metricsPort: 0 };
   if (!options.mayCreate) assertThere(config.databaseUrl);
-  const logger = await createLogger({ logLevel: 'silent', logFormat: 'json' });
+  const silent = await createLogger({ logLevel: 'silent', logFormat: 'json' });
+  const { logger = silent } = options;
   const app = await NestFactory.createApplicationContext(
     OperatorModule.forRoot({ config, logger, ...known }),
     { logger: new NestLogger(logger), abortOnError: false },

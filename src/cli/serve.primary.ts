@@ -30,7 +30,7 @@ export async function serveWithWorkers(options: ServeOptions, output: Output): P
         const key = await firstKey(app, config);
         introduce({ origin, baseUrl, docsUrl, metricsUrl, key, animals }, config, options, output);
       },
-      { migrate, mayCreate: true },
+      { migrate, mayCreate: true, logger },
     );
   };
   try {

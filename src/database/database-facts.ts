@@ -6,4 +6,6 @@ export interface DatabaseFacts {
   migrations: string[] | undefined;
   /** By how much its clock is ahead of ours; undefined where it has none of its own. */
   clockAheadMs: number | undefined;
+  /** The latest moment that it knows of: Unix milliseconds; undefined where it has a clock of its own. */
+  latestMs: number | undefined;
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { EventEmitter2 } from '@nestjs/event-emitter';
+import { currentRequest, onBehalfOf } from '../telemetry/current-request.js';
 import { Logger } from '../telemetry/logger.js';
 
 /** What happens here, by its name; each room that has something to tell adds its own. */
@@ -19,16 +20,26 @@ export class Events {
     return this.emitter.listenerCount(name) > 0 || this.emitter.listenersAny().length > 0;
   }
 
-  /** In its own time: no handler holds up the answer, nor whoever else is told. */
-  emit<Name extends keyof PetStoreEvents>(name: Name, event: PetStoreEvents[Name]): void {
-    setImmediate(() => void this.tell(name, event));
+  /**
+   * In its own time: no handler holds up the answer, nor whoever else is told.
+   * @param requestId of the request that made it happen
+   */
+  emit<Name extends keyof PetStoreEvents>(
+    name: Name,
+    event: PetStoreEvents[Name],
+    requestId: string | undefined,
+  ): void {
+    setImmediate(() => void this.tell(name, event, requestId));
   }
 
-  private async tell(name: string, event: unknown): Promise<void> {
+  private async tell(name: string, event: unknown, id: string | undefined): Promise<void> {
     try {
-      await this.emitter.emitAsync(name, event);
+      const tell = () => this.emitter.emitAsync(name, event);
+      // Lines of a handler say for which request they are; that of a guest's operation is known already.
+      await (id === undefined || currentRequest() ? tell() : onBehalfOf({ id }, tell));
     } catch (err) {
-      this.logger.error({ err, event: name }, 'A handler of an event failed');
+      const details = { err, requestId: id, event: name };
+      this.logger.error(details, 'A handler of an event failed');
     }
   }
 }

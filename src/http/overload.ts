@@ -87,11 +87,11 @@ export class Overload implements OnApplicationBootstrap, OnApplicationShutdown {
     beginAll(isShedding);
     if (isShedding) {
       this.requestsBefore = this.shedRequests.value;
-      const details = { event: 'shedding.began', lateMs: Math.round(lateMs) };
+      const details = { event: 'shed', phase: 'began', lateMs: Math.round(lateMs) };
       this.logger.warn(details, 'Overloaded: a share of the requests is answered 503');
     } else {
       const requests = this.shedRequests.value - this.requestsBefore;
-      const details = { event: 'shedding.ended', requests };
+      const details = { event: 'shed', phase: 'ended', requests };
       this.logger.info(details, 'No longer overloaded: every request is answered again');
     }
   }

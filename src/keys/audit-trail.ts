@@ -38,8 +38,12 @@ export class AuditTrail {
 }
 
 export function logAudit(logger: Logger, audit: AuditRecord): void {
-  const { actor, action, target } = audit;
-  logger.info({ event: 'audit', audit }, `Audit: ${actor.name} did ${action} to ${target}`);
+  const { actor, action, target, requestId } = audit;
+  const request = requestId === null ? {} : { requestId };
+  logger.info(
+    { event: 'audit', ...request, audit },
+    `Audit: ${actor.name} did ${action} to ${target}`,
+  );
 }
 
 function* insert(by: Initiator, change: Change): Work<AuditRecord> {

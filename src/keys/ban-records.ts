@@ -63,7 +63,11 @@ export class BanRecords implements BeforeApplicationShutdown {
         if (!isSaid) {
           this.say(news);
           const { keyId } = news.caller;
-          this.logger.error({ err, keyId }, 'A ban could not be saved yet: a restart would end it');
+          const { requestId } = news.by;
+          this.logger.error(
+            { err, requestId, keyId },
+            'A ban could not be saved yet: a restart would end it',
+          );
         }
         const isOver = this.clock.now() >= news.ban.until || this.saving.size > MOST_UNSAVED;
         if (isOver || this.stopping.signal.aborted) return;

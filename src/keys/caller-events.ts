@@ -5,7 +5,6 @@ import { RateLimiter } from '../rate-limits/rate-limiter.js';
 import { CounterChannel } from '../rate-limits/stores/counter-channel.js';
 import type { Decision } from '../rate-limits/stores/rate-limit-store.js';
 import { ToldShares } from '../rate-limits/told-shares.js';
-import type { Caller } from './caller.js';
 
 /** A client was banned, in this process. */
 export interface KeyBanned {
@@ -41,17 +40,23 @@ export class CallerEvents {
     /** To the process that starts the workers: they are one node, and tell of a share once. */
     @Optional() @Inject(CounterChannel) private readonly channel: CounterChannel | undefined,
   ) {
-    limiter.onBan((ban, { caller }, isHere) => {
+    limiter.onBan((ban, { caller, id }, isHere) => {
       if (caller === undefined || !isHere) return;
       const { keyId, clientId } = caller;
-      events.emit('key.banned', { keyId, clientId, until: new Date(ban.until) });
+      events.emit('key.banned', { keyId, clientId, until: new Date(ban.until) }, id);
     });
-    limiter.onScarcity((decision, quota, { caller }) => {
-      if (caller !== undefined && events.has('quota.threshold')) this.tell(decision, quota, caller);
+    limiter.onScarcity((decision, quota, { caller, id }) => {
+      if (caller === undefined || !events.has('quota.threshold')) return;
+      this.tell(decision, quota, caller.clientId, id);
     });
   }
 
-  private tell(decision: Decision, { subject, limits }: Quota, { clientId }: Caller): void {
+  private tell(
+    decision: Decision,
+    { subject, limits }: Quota,
+    clientId: string,
+    requestId: string,
+  ): void {
     const { minute, minuteUsed, day, dayUsed } = decision;
     for (const [window, at, used, limit] of [
       ['minute', minute, minuteUsed, limits.perMinute],
@@ -67,7 +72,7 @@ export class CallerEvents {
       void this.knownToNode(known, name, at, percent).then((before) => {
         for (const each of reached) {
           if (each > before)
-            this.events.emit('quota.threshold', { clientId, window, percent: each });
+            this.events.emit('quota.threshold', { clientId, window, percent: each }, requestId);
         }
       });
     }

@@ -75,7 +75,8 @@ export class PetsService {
       categoryId: BigInt(categoryId),
       status: status ?? null,
     });
-    this.events.emit('pet.created', { pet, ...origin, at: new Date(this.clock.now()) });
+    const event = { pet, ...origin, at: new Date(this.clock.now()) };
+    this.events.emit('pet.created', event, origin.requestId);
   }
 
   private *insert(pet: NewPet): Work<Creation> {

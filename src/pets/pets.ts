@@ -62,9 +62,10 @@ export class Pets {
     const pet = Object.assign(new Pet(), before, { status });
     const request = currentRequest() as ApiRequest | undefined;
     const origin = { clientId: request?.caller?.clientId, requestId: request?.id };
-    afterCommit(manager, () =>
-      this.events.emit('pet.status_changed', { pet, ...origin, at: new Date(this.clock.now()) }),
-    );
+    afterCommit(manager, () => {
+      const event = { pet, ...origin, at: new Date(this.clock.now()) };
+      this.events.emit('pet.status_changed', event, request?.id);
+    });
   }
 }
 

@@ -11,7 +11,7 @@ const SERVICE = 'pet-store-service';
 
 /**
  * What the service logs through: a structured record first, then the sentence. What an operator may want
- * to be told of at once says so by its member `event`: `ban`, `audit`.
+ * to be told of at once says so by its member `event`: `ban`, `audit`, `shed`.
  */
 export abstract class Logger {
   abstract fatal(details: object, message: string): void;

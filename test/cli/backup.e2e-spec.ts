@@ -150,10 +150,13 @@ describe('petstore backup and restore', () => {
     expect(early.stderr).toMatch(/^error: There is no database at /);
     await workplace.run('migrate');
     writeFileSync(backup, 'mine');
-    expect((await workplace.run('backup', backup)).stderr).toMatch(/exists already; --yes/);
+    expect((await workplace.run('backup', backup)).stderr).toMatch(/is no backup; --yes/);
     expect(readFileSync(backup, 'utf8')).toBe('mine');
     expect((await workplace.run('backup', backup, '--yes')).code).toBe(0);
     expect(readFileSync(backup, 'latin1')).toMatch(/^SQLite format 3/);
+    expect((await workplace.run('backup', backup)).code).toBe(0);
+    const itself = await workplace.run('backup', workplace.databaseFile, '--yes');
+    expect(itself.stderr).toMatch(/is the database itself\n$/);
     expect((await workplace.run('backup', 'no/where.db')).stderr).toMatch(/no directory no\n$/);
     expect((await workplace.run('backup')).code).toBe(2);
   });

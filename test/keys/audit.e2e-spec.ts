@@ -170,6 +170,11 @@ describe('the audit trail', () => {
     ]);
     const audited = events.filter(({ details }) => details.event === 'audit');
     expect(audited.map(({ details }) => details.audit)).toEqual([issue, ban, unban]);
+    expect(audited.map(({ details }) => details.requestId)).toEqual([
+      undefined,
+      'request-4',
+      'by-hand',
+    ]);
     expect(JSON.stringify([lines, await trail(service)])).not.toContain(client.key);
   });
 

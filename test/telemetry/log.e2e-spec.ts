@@ -21,6 +21,9 @@ describe('the log', () => {
     await ask('/v1/pets', { method: 'POST', body: '{}' });
     await ask('/v1/pets', { headers: { authorization: `Basic ${key}` } });
     await ask('/health/live');
+    const { id: ended, key: revoked } = await workplace.json(...issue, 'Ark');
+    await workplace.run('keys', 'revoke', ended);
+    await fetch(`${server.origin}/v1/pets`, { headers: { authorization: `Bearer ${revoked}` } });
     await ask('/docs');
     // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what a line is expected to be
     const lines = (): any[] =>
@@ -47,7 +50,11 @@ describe('the log', () => {
       { operation: 'referencePage', status: 200 },
     ]);
     expect(others[3]).not.toHaveProperty('keyId');
+    await eventually(() => Promise.resolve(lines().some(({ keyId }) => keyId === ended)));
+    const [after] = lines().filter(({ keyId }) => keyId === ended);
+    expect(after).toMatchObject({ status: 401, code: 'invalid_api_key', address: '127.0.0.1' });
     expect(server.output()).not.toContain(key);
+    expect(server.output()).not.toContain(revoked);
     expect(server.output()).not.toContain('/health');
     expect(await server.stop()).toBe(0);
   });
