@@ -228,6 +228,15 @@ describe(runProgram.name, () => {
     });
   });
 
+  it('tells no use where Redis, which alone knows it, is away', async () => {
+    await run('migrate');
+    const { id } = await issue();
+    process.env['REDIS_URL'] = 'redis://127.0.0.1:1';
+    const { code, out, err } = await run('keys', 'usage', id, '--json');
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toBe('error: Redis does not answer: what was used cannot be known\n');
+  });
+
   it('changes the plan of every key of a client', async () => {
     await run('migrate');
     const { id } = await issue();

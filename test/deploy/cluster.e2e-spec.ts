@@ -6,7 +6,8 @@ import { describeWith, findEngine } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { Workplace } from '../support/petstore-process.js';
 
-const START_TIMEOUT_MS = 60_000;
+// Databases, two nodes and nginx, one after the other, on a machine that may be busy.
+const START_TIMEOUT_MS = 150_000;
 const ENOUGH = 200;
 const CLIENTS = 12;
 const rex = { name: 'Rex', categoryId: 7 };
