@@ -2,7 +2,6 @@ import type { INestApplication } from '@nestjs/common';
 import { FallbackController } from '../http/fallback.controller.js';
 import { type Operation, operationsOf } from '../http/operations.js';
 import { isPublic } from '../http/public.decorator.js';
-import { isIdempotent } from '../idempotency/idempotent.decorator.js';
 import { REQUIRED_SCOPES } from '../keys/scope.guard.js';
 import { Scopes } from '../keys/scopes.js';
 import { ExtensionError } from './check.js';
@@ -40,10 +39,7 @@ function declaredTwice(operations: readonly Operation[]): string[] {
 }
 
 function faultsOfScopes({ controller, handler, name }: Operation, scopes: Scopes): string[] {
-  if (isPublic(controller)) {
-    if (!isIdempotent(handler)) return [];
-    return [`${name} is public, and @Idempotent() has to know the caller`];
-  }
+  if (isPublic(controller)) return [];
   const required = (Reflect.getMetadata(REQUIRED_SCOPES, handler) ??
     Reflect.getMetadata(REQUIRED_SCOPES, controller)) as readonly string[] | undefined;
   if (required === undefined) {

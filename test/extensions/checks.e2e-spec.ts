@@ -1,5 +1,5 @@
 import { type Type, Controller, Get, Module, Post } from '@nestjs/common';
-import { AnyScope, Idempotent, Public, RequireScope } from '../../src/index.js';
+import { AnyScope, Public, RequireScope } from '../../src/index.js';
 import { writeModule } from '../support/guest-package.js';
 import { startService } from '../support/start-service.js';
 import { workplaceWithToys } from '../support/toys.js';
@@ -41,21 +41,6 @@ describe('the start', () => {
     }
     await expect(start(Toys)).rejects.toThrow(
       /^Toys\.list requires the scope toys:read, which nobody declares$/,
-    );
-  });
-
-  it('stops at a public operation that would have to know its caller', async () => {
-    @Public()
-    @Controller('toys')
-    class Toys {
-      @Post()
-      @Idempotent()
-      add(): object {
-        return {};
-      }
-    }
-    await expect(start(Toys)).rejects.toThrow(
-      'Toys.add is public, and @Idempotent() has to know the caller',
     );
   });
 
