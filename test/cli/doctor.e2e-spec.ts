@@ -29,7 +29,8 @@ describeWith('postgres', 'petstore doctor, with PostgreSQL', (initdb) => {
     );
     await workplace.run('migrate');
     const { status, checks } = await doctor(workplace);
-    expect(status).toBe('ok');
+    // Of a busy machine the clock, too, is told with a warning.
+    expect(status).not.toBe('failed');
     const said = Object.fromEntries(checks.map(({ check, detail }) => [check, detail]));
     expect(said['database']).toMatch(/^PostgreSQL \d+/);
     expect(said['schema']).toMatch(/^up to date/);
@@ -44,9 +45,13 @@ describeWith('redis', 'petstore doctor, with Redis', (program) => {
     await workplace.run('migrate');
     const of = async () =>
       (await doctor(workplace)).checks.filter(({ check }) => check === 'redis');
-    expect(await of()).toEqual([
-      { check: 'redis', status: 'ok', detail: expect.stringMatching(/^Redis \d/), cure: null },
+    // A machine that is busy enough makes any Redis slow; that is warned of as well.
+    const [first, ...others] = await of();
+    expect([first!.detail, others]).toEqual([
+      expect.stringMatching(/^Redis \d\S* at \S+, [\d.]+ ms$/),
+      [],
     ]);
+    expect(String(first!.cure)).not.toContain('noeviction');
     await redis.call('CONFIG', 'SET', 'maxmemory', '100mb', 'maxmemory-policy', 'allkeys-lru');
     const [found] = await of();
     expect(found).toMatchObject({ status: 'failed', cure: expect.stringContaining('noeviction') });
