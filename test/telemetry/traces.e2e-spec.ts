@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { Client } from '../support/client.js';
 import { describeWith } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
-import { Workplace } from '../support/petstore-process.js';
+import { type Served, Workplace } from '../support/petstore-process.js';
 import { RedisServer } from '../support/redis.js';
 
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
@@ -76,9 +76,15 @@ class Collector implements AsyncDisposable {
   }
 }
 
-async function issue(place: Workplace): Promise<string> {
-  await place.run('migrate');
-  return (await place.json('keys', 'issue', '--name', 'test', '--plan', 'pro')).key;
+/** Serves for the first time, which issues a key. */
+async function serve(
+  place: Workplace,
+  env: Record<string, string>,
+): Promise<{ server: Served; client: Client }> {
+  const server = await place.serve(env, '--no-demo');
+  const key = () => /\bpsk_\w+/.exec(server.output())?.[0];
+  await eventually(() => Promise.resolve(key() !== undefined));
+  return { server, client: new Client(server.origin, key()) };
 }
 
 const variables = (collector: Collector) => ({
@@ -92,9 +98,7 @@ describe('traces', () => {
   it('have a span for the request and one for each statement, in the trace of the caller', async () => {
     await using collector = await Collector.start();
     using place = new Workplace();
-    const key = await issue(place);
-    const server = await place.serve(variables(collector));
-    const client = new Client(server.origin, key);
+    const { server, client } = await serve(place, variables(collector));
     const traceparent = `00-${TRACE_ID}-${PARENT_ID}-01`;
     const pet = { name: 'Rex', categoryId: 1 };
     expect((await client.post('/v1/pets', pet, { traceparent })).status).toBe(201);
@@ -129,13 +133,11 @@ describe('traces', () => {
   it('go by protobuf where nothing else is said, under the name that is given', async () => {
     await using collector = await Collector.start();
     using place = new Workplace();
-    const key = await issue(place);
-    const server = await place.serve({
+    const { server, client } = await serve(place, {
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_BSP_SCHEDULE_DELAY: '50',
       OTEL_SERVICE_NAME: 'our-store',
     });
-    const client = new Client(server.origin, key);
     await client.get('/v1/pets');
     client.close();
     await eventually(() => Promise.resolve(collector.bodies.length > 0));
@@ -148,12 +150,10 @@ describe('traces', () => {
 
   it('that nobody takes hold up neither a request nor the end', async () => {
     using place = new Workplace();
-    const key = await issue(place);
-    const server = await place.serve({
+    const { server, client } = await serve(place, {
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
       OTEL_BSP_SCHEDULE_DELAY: '50',
     });
-    const client = new Client(server.origin, key);
     expect((await client.get('/v1/pets')).status).toBe(200);
     client.close();
     expect(await server.stop()).toBe(0);
@@ -177,9 +177,7 @@ describe('traces', () => {
       await using redis = await RedisServer.start(program);
       await using collector = await Collector.start();
       using place = new Workplace({ REDIS_URL: redis.url });
-      const key = await issue(place);
-      const server = await place.serve(variables(collector));
-      const client = new Client(server.origin, key);
+      const { server, client } = await serve(place, variables(collector));
       await client.get('/v1/pets');
       client.close();
       await server.stop();
