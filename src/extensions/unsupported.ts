@@ -1,7 +1,7 @@
 import type { INestApplication, MiddlewareConsumer, NestModule, Type } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
-import { FROM, NOTED } from '../http/nest-metadata.js';
+import { FROM, NOTED, type Throttling, throttlingOf } from '../http/nest-metadata.js';
 import { operationsOf } from '../http/operations.js';
 import type { Handler } from '../http/per-operation.js';
 import { isPublic } from '../http/public.decorator.js';
@@ -10,9 +10,8 @@ import { parametersOf } from '../input/operation-input.js';
 import { REQUIRED_SCOPES } from '../keys/scope.guard.js';
 import { PLAN_THROTTLER } from '../rate-limits/plan-throttler.guard.js';
 
-const THROTTLER_METADATA = /^THROTTLER:(?:LIMIT|TTL|SKIP|BLOCK_DURATION|TRACKER|KEY_GENERATOR)/;
 /** Of `@Throttle()`, what no shared window can do. */
-const UNSHAREABLE = ['BLOCK_DURATION', 'TRACKER', 'KEY_GENERATOR'];
+const UNSHAREABLE: readonly Throttling[] = ['blockDuration', 'getTracker', 'generateKey'];
 /** What only a body parser of one's own could give. */
 const OWN_PARSER = new Map<number | undefined, string>([
   [FROM.file, '@UploadedFile()'],
@@ -107,20 +106,15 @@ function unsupportedOf(controller: Type, handler: Handler): string | undefined {
 function needsCaller(target: object): string | undefined {
   if (Reflect.hasMetadata(REQUIRED_SCOPES, target)) return '@RequireScope() or @AnyScope()';
   if (isIdempotent(target)) return '@Idempotent()';
-  const limit = `THROTTLER:LIMIT${PLAN_THROTTLER}`;
-  return Reflect.hasMetadata(limit, target) ? '@Throttle()' : undefined;
+  return throttlingOf(target).some(({ what }) => what === 'limit') ? '@Throttle()' : undefined;
 }
 
 function unsupportedThrottle(target: object): string | undefined {
-  for (const key of Reflect.getMetadataKeys(target) as unknown[]) {
-    if (typeof key !== 'string') continue;
-    const throttler = key.replace(THROTTLER_METADATA, '');
-    if (throttler === key) continue;
+  for (const { what, throttler, value } of throttlingOf(target)) {
     if (throttler !== PLAN_THROTTLER) {
       return `there is no throttler "${throttler}", only "${PLAN_THROTTLER}"`;
     }
-    const option = UNSHAREABLE.find((each) => key.includes(each));
-    if (option !== undefined && Reflect.getMetadata(key, target) !== undefined) {
+    if (UNSHAREABLE.includes(what) && value !== undefined) {
       return '@Throttle() takes limit and ttl, and nothing else';
     }
   }

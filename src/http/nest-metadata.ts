@@ -17,6 +17,8 @@ import {
   Version,
 } from '@nestjs/common';
 import { APP_GUARD, APP_INTERCEPTOR, ModulesContainer, RouterModule } from '@nestjs/core';
+import { ApiQuery } from '@nestjs/swagger';
+import { SkipThrottle, Throttle } from '@nestjs/throttler';
 
 /**
  * Under which keys Nest's decorators note what they say. Its own names for them are not public, and may be others
@@ -33,6 +35,7 @@ export const NOTED = {
   interceptors: keyOf(UseInterceptors(Probe), [Probe]),
   pipes: keyOf(UsePipes(Probe), [Probe]),
   parameters: notedOfParameter(Req()).key,
+  documentation: keyOf(ApiQuery({ name: 'probe' }), isList),
 };
 
 /** What a parameter is taken from, as Nest counts it. */
@@ -62,6 +65,40 @@ const PATH_OF_MODULE = ((): string => {
   );
 })();
 
+const THROTTLING = {
+  limit: 1,
+  ttl: 2,
+  blockDuration: 3,
+  getTracker: () => '4',
+  generateKey: () => '5',
+};
+export type Throttling = keyof typeof THROTTLING | 'skip';
+
+/** By the beginnings of their keys, which end with the throttler's name. */
+const THROTTLINGS = new Map<string, Throttling>(
+  (['skip', ...Object.keys(THROTTLING)] as Throttling[]).map((what) => {
+    const [name, value] = ['probe', what === 'skip' || THROTTLING[what]];
+    const decorator =
+      what === 'skip' ? SkipThrottle({ [name]: true }) : Throttle({ [name]: THROTTLING });
+    return [keyOf(decorator, value).slice(0, -name.length), what];
+  }),
+);
+
+/** What `@Throttle()` and `@SkipThrottle()` say on `target`, and of which throttler. */
+export function throttlingOf(
+  target: object,
+): { what: Throttling; throttler: string; value: unknown }[] {
+  return (Reflect.getMetadataKeys(target) as unknown[]).flatMap((key) =>
+    Array.from(THROTTLINGS)
+      .filter(([beginning]) => typeof key === 'string' && key.startsWith(beginning))
+      .map(([beginning, what]) => ({
+        what,
+        throttler: (key as string).slice(beginning.length),
+        value: Reflect.getMetadata(key, target) as unknown,
+      })),
+  );
+}
+
 type Module = ModulesContainer extends Map<string, infer Each> ? Each : never;
 
 /** The classes, or factories, of what a module has judge every request: its `APP_GUARD`s and `APP_INTERCEPTOR`s. */
@@ -81,11 +118,15 @@ export function kindOfParameter(key: string): number {
 
 function Probe(): void {}
 
+function isList(value: unknown): boolean {
+  return Array.isArray(value);
+}
+
 function probeOf(what: string): string {
   return `probe-${what}`;
 }
 
-/** The key under which `decorator` notes `value`. */
+/** The key under which `decorator` notes `value`, or any list. */
 function keyOf(decorator: MethodDecorator, value: unknown): string {
   class Target {
     handler(): void {}
@@ -111,7 +152,9 @@ function notedOfParameter(decorator: ParameterDecorator): { key: string; kind: n
 }
 
 function valueIs(target: object, key: unknown, value: unknown): boolean {
-  return isDeepStrictEqual(Reflect.getMetadata(key, target), value);
+  const noted: unknown = Reflect.getMetadata(key, target);
+  if (value === isList) return isList(noted);
+  return isDeepStrictEqual(noted, value);
 }
 
 /** @throws where Nest notes nothing of it any more */

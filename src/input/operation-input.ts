@@ -35,8 +35,6 @@ interface RouteArgument {
   factory?: unknown;
 }
 
-const SWAGGER_PARAMETERS = 'swagger/apiParameters';
-
 /** The one place that reads how Nest notes a handler's parameters. */
 export function parametersOf(controller: Type, handler: Handler): HandlerParameter[] {
   const method = methodNameOf(controller, handler);
@@ -58,7 +56,7 @@ export function parametersOf(controller: Type, handler: Handler): HandlerParamet
 /** What `@ApiQuery()` declares, of the operation and of its controller: by name, whether it is a list. */
 export function documentedQuery(controller: Type, handler: Handler): [string, boolean][] {
   return [controller, handler].flatMap((target) => {
-    const documented = (Reflect.getMetadata(SWAGGER_PARAMETERS, target) ?? []) as {
+    const documented = (Reflect.getMetadata(NOTED.documentation, target) ?? []) as {
       in?: string;
       name?: unknown;
       isArray?: boolean;

@@ -8,6 +8,7 @@ import {
   type ThrottlerRequest,
   type ThrottlerStorage,
 } from '@nestjs/throttler';
+import { throttlingOf } from '../http/nest-metadata.js';
 import { PerOperation } from '../http/per-operation.js';
 import { type ApiRequest, replyOf, requestOf } from '../http/request-context.js';
 import { COUNTED_APART } from './counted-apart.decorator.js';
@@ -18,9 +19,6 @@ import { RateLimiter } from './rate-limiter.js';
 export const PLAN_THROTTLER = 'default';
 /** The plan's limits are the caller's; where an operation has a limit of its own, `@Throttle()` says so. */
 export const NO_FURTHER_LIMIT = Number.POSITIVE_INFINITY;
-const SKIP_METADATA = `THROTTLER:SKIP${PLAN_THROTTLER}`;
-/** What `@SkipThrottle()` and `@Throttle()` note down of an operation. */
-const THROTTLER_METADATA = /^THROTTLER:/;
 
 /**
  * Judges how much a caller may by its plan, and by what `@Throttle()` says besides. Counting is ours, since
@@ -28,8 +26,10 @@ const THROTTLER_METADATA = /^THROTTLER:/;
  */
 @Injectable()
 export class PlanThrottlerGuard extends ThrottlerGuard {
-  private readonly isSkipped: PerOperation<boolean>;
   private readonly apart: PerOperation<Limits | undefined>;
+  private readonly isSkipped = new PerOperation(
+    (controller, handler) => (saysToSkip(handler) ?? saysToSkip(controller)) === true,
+  );
   private readonly isOrdinary = new PerOperation(
     (controller, handler) => ![controller, handler].some(saysHowToThrottle),
   );
@@ -41,11 +41,6 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
     private readonly limiter: RateLimiter,
   ) {
     super(options, storage, reflector);
-    this.isSkipped = new PerOperation(
-      (controller, handler) =>
-        reflector.getAllAndOverride<boolean | undefined>(SKIP_METADATA, [handler, controller]) ??
-        false,
-    );
     this.apart = new PerOperation((_controller, handler) =>
       reflector.get<Limits | undefined>(COUNTED_APART, handler),
     );
@@ -83,7 +78,11 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
 }
 
 function saysHowToThrottle(target: object): boolean {
-  return Reflect.getMetadataKeys(target).some((key) => THROTTLER_METADATA.test(String(key)));
+  return throttlingOf(target).length > 0;
+}
+
+function saysToSkip(target: object): unknown {
+  return throttlingOf(target).find(({ what }) => what === 'skip')?.value;
 }
 
 /** As the router knows it: the same on every node, and for HEAD as for GET. */

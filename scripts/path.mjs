@@ -1,0 +1,115 @@
+/**
+ * Prints the files that one `POST /v1/pets` with an `Idempotency-Key` runs code of, in the order in which it comes
+ * to each: what there is to read to understand it. Fails where they are more than a reader should need.
+ *
+ *   node scripts/path.mjs
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
+import { Session } from 'node:inspector/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import 'reflect-metadata';
+
+const MOST_FILES = 30;
+const ROOT = new URL('../dist/src/', import.meta.url);
+/** What runs by itself meanwhile, as a poller does, is not there each time. */
+const TIMES = 3;
+
+const folder = mkdtempSync(join(tmpdir(), 'petstore-path-'));
+process.chdir(folder);
+Object.assign(process.env, { PORT: '0', METRICS_PORT: '0', LOG_LEVEL: 'warn', LOG_FORMAT: 'json' });
+
+const session = new Session();
+session.connect();
+const scripts = new Map();
+session.on('Debugger.scriptParsed', ({ params }) => scripts.set(params.scriptId, params.url));
+await session.post('Debugger.enable');
+await session.post('Profiler.enable');
+
+const { startPetStore } = await import(new URL('server.js', ROOT));
+const { KeysService } = await import(new URL('keys/keys.service.js', ROOT));
+const store = await startPetStore();
+const { key } = await store.app.get(KeysService).issue({ name: 'path', plan: 'business' });
+
+let created = 0;
+const create = () =>
+  new Promise((resolve, reject) => {
+    const asked = request(`${store.origin}/v1/pets`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        'idempotency-key': `path-${created++}`,
+      },
+    });
+    asked.on('error', reject);
+    asked.on('response', (answer) => answer.resume().on('end', () => resolve(answer.statusCode)));
+    asked.end('{"name":"Rex","categoryId":7,"status":"available"}');
+  });
+
+try {
+  for (let time = 0; time < 20; time++) await create();
+  const functions = await functionsRun();
+  const files = await inOrder(functions);
+  files.forEach((file, index) => console.log(`${String(index + 1).padStart(2)} ${file}`));
+  if (files.length > MOST_FILES) {
+    console.error(`These are ${files.length} files, and a reader should need ${MOST_FILES} at most`);
+    process.exitCode = 1;
+  }
+} finally {
+  await store.close();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** Of each file the functions that a request runs, wherever it is measured. */
+async function functionsRun() {
+  const runs = [];
+  await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+  for (let time = 0; time < TIMES; time++) {
+    await session.post('Profiler.takePreciseCoverage');
+    const status = await create();
+    if (status !== 201) throw new Error(`The request was answered ${status}`);
+    const { result } = await session.post('Profiler.takePreciseCoverage');
+    runs.push(new Map(result.filter(({ url }) => url.startsWith(ROOT.href)).map(runOf)));
+  }
+  await session.post('Profiler.stopPreciseCoverage');
+  const [first, ...others] = runs;
+  for (const [scriptId, run] of first) {
+    first.set(scriptId, run.filter((start) => others.every((other) => other.get(scriptId)?.includes(start))));
+  }
+  return first;
+}
+
+/** Without what a module does when it is loaded. */
+function runOf({ scriptId, functions }) {
+  const run = functions.filter(({ ranges }) => ranges[0].count > 0 && ranges[0].startOffset > 0);
+  return [scriptId, run.map(({ ranges }) => ranges[0].startOffset)];
+}
+
+/** Notes when a request comes to each: a breakpoint whose condition is never met, and says that it was asked. */
+async function inOrder(functions) {
+  const files = new Set();
+  globalThis.cameTo = (scriptId) => void files.add(scriptId);
+  const breakpoints = [];
+  for (const [scriptId, starts] of functions) {
+    const { scriptSource } = await session.post('Debugger.getScriptSource', { scriptId });
+    for (const start of starts) {
+      const before = scriptSource.slice(0, start).split('\n');
+      const { locations } = await session.post('Debugger.getPossibleBreakpoints', {
+        start: { scriptId, lineNumber: before.length - 1, columnNumber: before.at(-1).length },
+        restrictToFunction: true,
+      });
+      if (locations.length === 0) continue;
+      const condition = `cameTo('${scriptId}')`;
+      // Several functions may begin in one place.
+      const set = session.post('Debugger.setBreakpoint', { location: locations[0], condition });
+      breakpoints.push(await set.then(({ breakpointId }) => breakpointId, () => undefined));
+    }
+  }
+  await create();
+  return Array.from(files, (scriptId) => fileURLToPath(scripts.get(scriptId))).map((path) =>
+    path.replace(/^.*\/dist\/src\//, 'src/').replace(/js$/, 'ts'),
+  );
+}
