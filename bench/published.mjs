@@ -1,6 +1,7 @@
 // What was measured last: docs/performance.json, of which docs/performance.md and its chart are made. A part may be
 // measured by itself; the others keep what they have.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
 import { describeMachine, versions } from './machine.mjs';
 import { drawChart } from './page/chart.mjs';
 import { readNotes } from './page/notes.mjs';
@@ -20,8 +21,10 @@ export function readPublished() {
 export function publish(results, pace) {
   const measuredOn = new Date().toISOString().slice(0, 10);
   const parts = readPublished();
+  // Of the last minutes, in which the bench itself has kept two cores busy.
+  const busy = Math.round(loadavg()[1]);
   for (const [part, figures] of Object.entries(results))
-    parts[part] = { measuredOn, pace, results: figures };
+    parts[part] = { measuredOn, busy, pace, results: figures };
   const published = { machine: describeMachine(), versions: versions(), parts };
   writeFileSync(FILE, `${JSON.stringify(published, round, 1)}\n`);
   writePages();

@@ -49,8 +49,17 @@ ${Object.entries(versions)
 
 ${SECTIONS.filter(([part]) => results[part] !== undefined)
   .map(([part, write]) => write(results[part]))
-  .join('\n')}`;
+  .join('\n')}${results.growth === undefined ? UNMEASURED : ''}`;
 }
+
+/** So much the bench itself makes of it. */
+const MOST_ALONE = 3;
+
+const UNMEASURED = `
+## What does not grow
+
+Not measured anew for this edition, and neither is the start, nor memory: \`npm run bench -- --only growth --publish\`.
+`;
 
 const SECTIONS = [
   ['sqlite', onSqlite],
@@ -59,9 +68,13 @@ const SECTIONS = [
   ['growth', whatDoesNotGrow],
 ];
 
-function describePart([part, { pace, measuredOn }]) {
+function describePart([part, { pace, measuredOn, busy }]) {
   const rounds = `${pace.rounds} rounds of ${pace.seconds} s`;
-  return `${part}: ${rounds}, on ${measuredOn}`;
+  const alone =
+    busy > MOST_ALONE
+      ? `, **while others used the machine** (load average ${busy}): read the processor time`
+      : '';
+  return `${part}: ${rounds}, on ${measuredOn}${alone}`;
 }
 
 function onSqlite(contests) {
