@@ -30,6 +30,7 @@ export default {
     '/node_modules/',
     ...(process.env.PACKAGE_TESTS ? [] : ['/test/packaging/']),
   ],
+  globalSetup: '<rootDir>/test/support/announce.mjs',
   setupFiles: ['reflect-metadata'],
   transform: {
     '^.+\\.(ts|js|mjs)$': [
