@@ -12,6 +12,10 @@ const compose = parse(text.replace(/\$\{\w+:-([^}]*)\}/g, '$1'), { merge: true }
 const schema = JSON.parse(JSON.stringify(composeSchema), (name, value: unknown) =>
   (name === 'id' || name === '$schema') && typeof value === 'string' ? undefined : value,
 );
+/** What is started where it is asked for alone. */
+const observability = Object.fromEntries(
+  Object.entries<any>(compose.services).filter(([, { profiles }]) => profiles !== undefined),
+);
 const nodes = ['node1', 'node2'] as const;
 
 describe('compose.yaml', () => {
@@ -22,14 +26,8 @@ describe('compose.yaml', () => {
   });
 
   it('has two nodes, PostgreSQL, Redis and nginx, and a migration', () => {
-    expect(Object.keys(compose.services).sort()).toEqual([
-      'migrate',
-      'nginx',
-      'node1',
-      'node2',
-      'postgres',
-      'redis',
-    ]);
+    const byDefault = Object.keys(compose.services).filter((name) => !(name in observability));
+    expect(byDefault.sort()).toEqual(['migrate', 'nginx', 'node1', 'node2', 'postgres', 'redis']);
   });
 
   it.each(nodes)('%s waits for the migration, and ends by itself when it is stopped', (name) => {
@@ -43,7 +41,8 @@ describe('compose.yaml', () => {
 
   it.each(nodes)('%s has a configuration that the service accepts', (name) => {
     const { environment } = compose.services[name];
-    const text = Object.fromEntries(Object.entries(environment).map(([k, v]) => [k, String(v)]));
+    const set = Object.entries(environment).filter(([, value]) => value !== null);
+    const text = Object.fromEntries(set.map(([name, value]) => [name, String(value)]));
     expect(loadConfig(text)).toMatchObject({
       databaseUrl: 'postgres://petstore:development@postgres:5432/petstore',
       redisUrl: 'redis://:development@redis:6379',
@@ -54,9 +53,9 @@ describe('compose.yaml', () => {
 
   it('refers only to services, networks, volumes and files that exist', () => {
     for (const service of Object.values<any>(compose.services)) {
-      const networks = Array.isArray(service.networks)
-        ? service.networks
-        : Object.keys(service.networks);
+      const { networks: given = [], network_mode: mode } = service;
+      const networks = Array.isArray(given) ? given : Object.keys(given);
+      if (networks.length === 0) expect(nodes).toContain(mode.replace(/^service:/, ''));
       expect(Object.keys(compose.networks)).toEqual(expect.arrayContaining(networks));
       expect(Object.keys(compose.services)).toEqual(
         expect.arrayContaining(Object.keys(service.depends_on ?? {})),
@@ -68,10 +67,30 @@ describe('compose.yaml', () => {
     }
   });
 
-  it('opens one port to the machine alone: that of nginx', () => {
+  it('has a profile that shows metrics, alerts, the dashboard and traces', () => {
+    expect(Object.keys(observability).sort()).toEqual([
+      'agent1',
+      'agent2',
+      'collector',
+      'grafana',
+      'prometheus',
+    ]);
+    for (const { profiles } of Object.values(observability)) {
+      expect(profiles).toEqual(['observability']);
+    }
+    const provisioning = 'deploy/observability/grafana/provisioning/datasources/petstore.yaml';
+    const { datasources } = parse(readFileSync(provisioning, 'utf8'));
+    for (const { url } of datasources) expect(observability).toHaveProperty(new URL(url).hostname);
+    const environment = compose.services.node1.environment;
+    expect(environment).toHaveProperty('OTEL_EXPORTER_OTLP_ENDPOINT', null);
+    expect(text).toContain('OTEL_EXPORTER_OTLP_ENDPOINT=http://collector:4318');
+  });
+
+  it('opens ports to the machine alone: that of nginx, and that of Grafana', () => {
     const open = Object.entries<any>(compose.services).filter(([, service]) => service.ports);
     expect(open.map(([name, { ports }]) => [name, ports])).toEqual([
       ['nginx', ['127.0.0.1:8080:8080']],
+      ['grafana', ['127.0.0.1:3001:3000']],
     ]);
   });
 });
