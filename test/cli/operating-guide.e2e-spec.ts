@@ -1,0 +1,56 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Output } from '../../src/cli/output.js';
+import { runProgram } from '../../src/cli/program.js';
+
+const GUIDE = readFileSync('docs/operating.md', 'utf8');
+const COMMANDS = [...GUIDE.matchAll(/^```sh\n(.*?)^```$/gms)].flatMap(([, text]) =>
+  text!.trim().split('\n'),
+);
+
+async function run(...argv: string[]) {
+  const said = { out: '', err: '' };
+  const output = new Output(
+    (text) => void (said.out += text),
+    (text) => void (said.err += text),
+  );
+  return { code: await runProgram(argv, output), ...said };
+}
+
+/** As a shell takes it apart. */
+function wordsOf(command: string): string[] {
+  return Array.from(command.matchAll(/"([^"]*)"|(\S+)/g), ([, quoted, plain]) => quoted ?? plain!);
+}
+
+describe('docs/operating.md', () => {
+  const environment = { ...process.env };
+  const directory = mkdtempSync(join(tmpdir(), 'petstore-operating-'));
+  let keyId: string;
+  beforeAll(async () => {
+    Object.assign(process.env, {
+      ...{ DATABASE_URL: `sqlite:${directory}/served.db`, PORT: '0', METRICS_PORT: '0' },
+    });
+    await run('migrate');
+    const { out } = await run('keys', 'issue', '--name', 'City zoo', '--plan', 'free', '--json');
+    keyId = (JSON.parse(out) as { id: string }).id;
+  });
+  afterAll(() => {
+    process.env = environment;
+    rmSync(directory, { recursive: true });
+  });
+
+  it('has commands to run', () => {
+    expect(COMMANDS.length).toBeGreaterThan(8);
+    for (const command of COMMANDS) expect(command).toMatch(/^petstore /);
+  });
+
+  it.each(COMMANDS)('has a command that works: %s', async (command) => {
+    const [, ...argv] = wordsOf(command).map((word) =>
+      word.replace('KEY_ID', keyId).replace('/var/backups', directory),
+    );
+    const { code, out, err } = await run(...argv);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).not.toBe('');
+  });
+});
