@@ -34,9 +34,10 @@ describe('petstore serve, killed with SIGKILL', () => {
       for (let request = 0; request < 3; request++) expect((await get()).status).toBe(401);
       // Within a second: that is asserted beside the journal.
       const expected = { [zoo.id]: 40, [old.id]: 3, 'ip:127.0.0.1': 3 };
+      const asked = { [zoo.id]: 40, [old.id]: 3 };
       await eventually(() => {
-        const { used, banned } = saved(workplace.databaseFile);
-        const isSaved = Object.entries(expected).every(([of, count]) => used.get(of) === count);
+        const { used, banned, history } = saved(workplace.databaseFile);
+        const isSaved = has(used, expected) && has(history, asked);
         return Promise.resolve(isSaved && banned.includes(wild.id));
       });
       await first.stop('SIGKILL');
@@ -46,6 +47,7 @@ describe('petstore serve, killed with SIGKILL', () => {
         workplace.serve(),
       ]);
       expect(usage.day.used).toBe(40);
+      expect(admitted(usage)).toBe(40);
       const again = (key?: string) => new Client(second.origin, key).get('/v1/pets');
       expect((await again(zoo.key)).headers['ratelimit']).toMatch(/"day";r=959;/);
       expect((await again(wild.key)).json().code).toBe('key_banned');
@@ -61,7 +63,10 @@ describe('petstore serve, killed with SIGKILL', () => {
       await eventually(async () => (await again(wild.key)).json().code !== 'key_banned');
       const both = () =>
         Promise.all([old, fresh].map(({ id }) => workplace.json('keys', 'usage', id)));
-      await eventually(async () => (await both()).every(({ day }) => day.used === 4));
+      // What was told before the kill, and what came since.
+      await eventually(async () =>
+        (await both()).every((of) => of.day.used === 4 && admitted(of) === 4),
+      );
       expect(await second.stop()).toBe(0);
     }),
   );
@@ -82,8 +87,22 @@ describe('petstore serve, killed with SIGKILL', () => {
   });
 });
 
+const has = (counts: Map<string, number>, expected: Record<string, number>) =>
+  Object.entries(expected).every(([of, count]) => counts.get(of) === count);
+
+/** What was admitted, by the history. */
+const admitted = ({ hours }: { hours: { admitted: number }[] }) =>
+  hours.reduce((sum, hour) => sum + hour.admitted, 0);
+
+interface Saved {
+  used: Map<string, number>;
+  /** Of each client, the answers with 200 by the latest journal entry that tells of it. */
+  history: Map<string, number>;
+  banned: string[];
+}
+
 /** What is in the database by now, by the id of the client or the address. */
-function saved(file: string): { used: Map<string, number>; banned: string[] } {
+function saved(file: string): Saved {
   const database = new Database(file, { readonly: true });
   try {
     const counts = database
@@ -91,7 +110,14 @@ function saved(file: string): { used: Map<string, number>; banned: string[] } {
       .raw()
       .all();
     const bans = database.prepare<[], string>('SELECT subject FROM rate_limit_bans').pluck().all();
-    return { used: new Map(counts), banned: bans };
+    const journal = database
+      .prepare<[], [string, number]>(
+        `SELECT value ->> 0, value ->> 5 FROM usage_journal, json_each(counts)
+         WHERE value ->> 3 = 200 ORDER BY sequence`,
+      )
+      .raw()
+      .all();
+    return { used: new Map(counts), history: new Map(journal), banned: bans };
   } finally {
     database.close();
   }
