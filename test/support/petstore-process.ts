@@ -44,8 +44,8 @@ export class Workplace implements Disposable {
 
   /** Starts `petstore serve`; resolves once it is ready. */
   async serve(env: Record<string, string> = {}, ...args: string[]): Promise<Served> {
-    const port = await freePort();
-    const child = this.start(['serve', ...args], { PORT: String(port), METRICS_PORT: '0', ...env });
+    const { PORT: port = String(await freePort()) } = env;
+    const child = this.start(['serve', ...args], { METRICS_PORT: '0', ...env, PORT: port });
     const [stdout, stderr] = [collect(child.stdout!), collect(child.stderr!)];
     const origin = `http://127.0.0.1:${port}`;
     const deadline = performance.now() + 60_000;
