@@ -23,9 +23,13 @@ export function backupCommand(output: Output): Command {
         import('../database/sqlite/sqlite.copy.js'),
         import('./progress.js'),
       ]);
-      const { database, isBackup } = await embedded('pg_dump, or base backups and archived WAL');
+      const { database, migrationsTable } = await embedded(
+        'pg_dump, or base backups and archived WAL',
+      );
       assertThere(`sqlite:${database}`);
-      await assertMayWrite(file, { database, isBackup, yes });
+      const { assertUnused } = copies;
+      const isBackup = (path: string): boolean => copies.isBackup(path, migrationsTable);
+      await assertMayWrite(file, { database, assertUnused, isBackup, yes });
       const progress = progressBar(100);
       try {
         await copies.copyDatabase(database, file, (share) => progress.update(share * 100));
@@ -97,35 +101,31 @@ async function embedded(otherwise: string) {
       `${path} is of a later version of this program, which made ${ahead.join(', ')}`,
     );
   };
-  const isBackup = (path: string): boolean => {
-    try {
-      return copies.migrationsIn(path, options.MIGRATIONS_TABLE).length > 0;
-    } catch {
-      return false;
-    }
-  };
-  return { database, check, isBackup };
+  return { database, check, migrationsTable: options.MIGRATIONS_TABLE };
 }
 
 interface Overwriting {
   database: string;
+  assertUnused: (path: string) => void;
   isBackup: (path: string) => boolean;
   yes: boolean | undefined;
 }
 
 /**
  * A backup that there is already is asked about on a terminal, and replaced elsewhere, as every night by a
- * timer. What is none was hardly meant: it takes `--yes`. The database itself never is.
+ * timer. What is none was hardly meant: it takes `--yes`. The database itself, or one that another server
+ * uses, never is.
  */
 async function assertMayWrite(file: string, overwriting: Overwriting): Promise<void> {
-  const { database, isBackup, yes } = overwriting;
+  const { database, assertUnused, isBackup, yes } = overwriting;
   const found = statSync(file, { throwIfNoEntry: false });
   if (!existsSync(dirname(file))) throw new Error(`There is no directory ${dirname(file)}`);
-  if (found === undefined) return;
-  if (!found.isFile()) throw new Error(`${file} is not a file`);
-  if (realpathSync(file) === realpathSync(database)) {
+  if (found?.isFile() === false) throw new Error(`${file} is not a file`);
+  if (found && realpathSync(file) === realpathSync(database)) {
     throw new Error(`${file} is the database itself`);
   }
+  assertUnused(file);
+  if (found === undefined) return;
   if (!isTerminal() && !yes && !isBackup(file)) {
     throw new Error(`${file} exists already, and is no backup; --yes overwrites it`);
   }

@@ -1,6 +1,7 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
 import { Output } from './output.js';
 import { runProgram } from './program.js';
 
@@ -256,6 +257,47 @@ describe(runProgram.name, () => {
     await json('keys', 'set-plan', other, '--plan', 'free');
     expect(await json('keys', 'show', id)).toMatchObject({ plan: 'free', perMinute: 60 });
     expect((await run('keys', 'set-plan', id, '--plan', 'enterprise')).code).toBe(2);
+  });
+
+  it('never overwrites a database that another server uses, and nothing unasked but a backup', async () => {
+    await run('migrate');
+    const ours = process.env['DATABASE_URL'];
+    const other = join(directory, 'other.db');
+    process.env['DATABASE_URL'] = `sqlite:${other}`;
+    await run('migrate');
+    process.env['DATABASE_URL'] = ours;
+
+    const live = new Sqlite(other);
+    live.pragma('journal_mode = WAL');
+    live.exec('CREATE TABLE theirs (id integer); INSERT INTO theirs VALUES (7)');
+    const files = readdirSync(directory);
+    const bytes = () => ['', '-wal'].map((suffix) => readFileSync(other + suffix, 'base64'));
+    const before = bytes();
+    for (const yes of [[], ['--yes']]) {
+      const { code, err } = await run('backup', other, ...yes);
+      expect({ code, err }).toEqual({
+        code: 1,
+        err: expect.stringMatching(
+          /^error: [^\n]+other\.db is a database that somebody uses, or did/,
+        ),
+      });
+    }
+    expect(bytes()).toEqual(before);
+    expect(readdirSync(directory)).toEqual(files);
+    live.close();
+    // Closed in order, nothing is beside it: it is a database all the same, and no backup.
+    expect((await run('backup', other)).err).toMatch(/is no backup; --yes overwrites it\n$/);
+    expect(readdirSync(directory).filter((name) => name.startsWith('other'))).toEqual(['other.db']);
+    expect((await run('backup', other, '--yes')).code).toBe(0);
+    expect((await run('backup', other)).code).toBe(0);
+
+    for (const suffix of ['-journal', '-wal', '-shm', '-server']) {
+      writeFileSync(other + suffix, '');
+      expect((await run('backup', other, '--yes')).err).toContain(`as ${other}${suffix} tells`);
+      rmSync(other + suffix);
+    }
+    writeFileSync(`${directory}/gone.db-wal`, '');
+    expect((await run('backup', `${directory}/gone.db`)).code).toBe(1);
   });
 
   it('prints the document, and migrates an empty database', async () => {

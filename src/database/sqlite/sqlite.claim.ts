@@ -6,7 +6,8 @@ import { isBusy } from '../outage.js';
 import { openForWriting } from './sqlite.connection.js';
 import { SqliteFile } from './sqlite.file.js';
 
-const SUFFIX = '-server';
+/** Of the file beside a database that says who serves it. */
+export const SERVER_SUFFIX = '-server';
 /** Whoever is refused reads who has it, in an instant. */
 const PATIENCE_MS = 500;
 /** The command line may be writing. */
@@ -45,7 +46,7 @@ export class SqliteClaim {
    */
   static hold(path: string): SqliteClaim {
     new SqliteFile(path).keepToOwner();
-    const beside = new SqliteFile(realpathSync(path) + SUFFIX);
+    const beside = new SqliteFile(realpathSync(path) + SERVER_SUFFIX);
     beside.keepToOwner();
     const database = new Sqlite(beside.path, { timeout: PATIENCE_MS });
     try {

@@ -1,6 +1,16 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite, { type Database } from 'better-sqlite3';
+import { SERVER_SUFFIX } from './sqlite.claim.js';
 
 const OWNER_ONLY = 0o600;
 /** Some 40 MB: the bar of progress moves. */
@@ -9,16 +19,40 @@ const PAGES_AT_ONCE = 10_000;
 const PATIENCE_MS = 5_000;
 /** What SQLite may have made beside a file. */
 const COMPANIONS = ['-journal', '-wal', '-shm'];
+/** What every SQLite file begins with, and where it says how it is written. */
+const MAGIC = 'SQLite format 3\0';
+const WRITE_VERSION = 18;
+const ROLLBACK_JOURNAL = 1;
 
 export type Progress = (share: number) => void;
 
 /** What was to be a database is none, is broken, or is not one of this service. */
 export class NotADatabaseError extends Error {}
 
+/** Somebody uses the file, or did when it was left: what is beside it would be taken for the copy's. */
+export class DatabaseInUseError extends Error {}
+
+/**
+ * For whoever replaces a file: SQLite would play the log of the database before into the one in its place.
+ * @throws {DatabaseInUseError} where anything is beside it that belongs to a database in use
+ */
+export function assertUnused(path: string): void {
+  // Beside what a link leads to, not beside the link, is where SQLite puts it.
+  const places = existsSync(path) ? [path, realpathSync(path)] : [path];
+  const beside = places
+    .flatMap((place) => [...COMPANIONS, SERVER_SUFFIX].map((suffix) => place + suffix))
+    .find((companion) => existsSync(companion));
+  if (beside === undefined) return;
+  throw new DatabaseInUseError(
+    `${path} is a database that somebody uses, or did, as ${beside} tells: name another file`,
+  );
+}
+
 /**
  * Copies a database as it is at this moment into one file, for its owner alone, while others may write to
  * it. The file is at `target` once it is whole and on the disk, and not before.
  * @throws {NotADatabaseError}
+ * @throws {DatabaseInUseError} where `target` has become, or is, a database in use
  */
 export async function copyDatabase(
   source: string,
@@ -31,6 +65,7 @@ export async function copyDatabase(
     await copy(source, unfinished, progress);
     makeOneFile(unfinished, source);
     sync(unfinished);
+    assertUnused(target);
     renameSync(unfinished, target);
     sync(dirname(target));
   } finally {
@@ -72,8 +107,8 @@ function makeOneFile(path: string, source: string): void {
   }
 }
 
-function open(path: string): Database {
-  return new Sqlite(path, { fileMustExist: true, timeout: PATIENCE_MS });
+function open(path: string, readonly = false): Database {
+  return new Sqlite(path, { fileMustExist: true, readonly, timeout: PATIENCE_MS });
 }
 
 function understood(error: unknown, path: string): unknown {
@@ -84,8 +119,8 @@ function understood(error: unknown, path: string): unknown {
 }
 
 /** The names of the migrations that made its schema. @throws {NotADatabaseError} */
-export function migrationsIn(path: string, table: string): string[] {
-  const database = open(path);
+export function migrationsIn(path: string, table: string, readonly = false): string[] {
+  const database = open(path, readonly);
   try {
     const rows = database.prepare(`SELECT name FROM ${table} ORDER BY id`).all();
     return (rows as { name: string }[]).map(({ name }) => name);
@@ -94,6 +129,34 @@ export function migrationsIn(path: string, table: string): string[] {
   } finally {
     database.close();
   }
+}
+
+/**
+ * Whether it is as `copyDatabase` writes one, and nobody has used it as a database since. Nothing is made
+ * beside it, and nothing in it recovered.
+ */
+export function isBackup(path: string, table: string): boolean {
+  try {
+    assertUnused(path);
+    // A database that is served has a write-ahead log: to open it, even for reading, would make one.
+    return hasRollbackJournal(path) && migrationsIn(path, table, true).length > 0;
+  } catch {
+    return false;
+  }
+}
+
+function hasRollbackJournal(path: string): boolean {
+  const header = Buffer.alloc(WRITE_VERSION + 1);
+  const descriptor = openSync(path, 'r');
+  try {
+    readSync(descriptor, header, 0, header.length, 0);
+  } finally {
+    closeSync(descriptor);
+  }
+  return (
+    header.toString('latin1', 0, MAGIC.length) === MAGIC &&
+    header[WRITE_VERSION] === ROLLBACK_JOURNAL
+  );
 }
 
 /** A file, or what a directory says of its files, on the disk. */
