@@ -47,8 +47,12 @@ const TAKEN_IDENTIFIERS = new Set([
   ...'startTestStore store'.split(' '),
 ]);
 
+/** Of ours, what an extension imports by itself. */
+const EVENTS = '@nestjs/event-emitter';
+
 interface Package {
   version: string;
+  dependencies: Record<string, string>;
   peerDependencies: Record<string, string>;
 }
 
@@ -134,8 +138,12 @@ function ownPackage(): Package {
   return JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) as Package;
 }
 
-function dependenciesOf({ version, peerDependencies }: Package): Record<string, string> {
-  return { ...peerDependencies, 'pet-store-service': `^${version}` };
+function dependenciesOf(own: Package): Record<string, string> {
+  return {
+    ...own.peerDependencies,
+    [EVENTS]: own.dependencies[EVENTS]!,
+    'pet-store-service': `^${own.version}`,
+  };
 }
 
 const DEV_DEPENDENCIES = { '@types/node': '^20.19.0', typescript: '^6.0.0' };
