@@ -64,6 +64,16 @@ describe(Authenticator.name, () => {
     return { caller: found, quota, error, told };
   }
 
+  /** Whose a request with a key that has ended is taken to be. */
+  async function formerCallerOf(ended: string) {
+    const headers = { authorization: `Bearer ${ended}` };
+    const rawHeaders = ['Authorization', headers.authorization];
+    const request = { raw: { headers, rawHeaders, socket: { remoteAddress: address } } };
+    const { error } = await attempt(request, { header: () => undefined });
+    const { formerCaller } = request as unknown as ApiRequest;
+    return { code: error?.code, formerCaller };
+  }
+
   async function attempt(request: object, reply: object) {
     const asked = request as unknown as ApiRequest;
     let error: unknown;
@@ -166,6 +176,16 @@ describe(Authenticator.name, () => {
       expect(told).toMatchObject({ 'x-ratelimit-remaining': 0 });
     }
     expect((await identify(undefined, '203.0.113.8')).error).toMatchObject({ status: 401 });
+  });
+
+  it('tells whose key has ended, and of no client what the limit of its address refuses', async () => {
+    const ended = mintKey();
+    directory.formerly.mockReturnValue({ caller, why: 'expired' });
+    const refused = { code: 'invalid_api_key', formerCaller: caller };
+    expect(await formerCallerOf(ended)).toEqual(refused);
+    expect(await formerCallerOf(ended)).toEqual(refused);
+    const limited = { code: 'rate_limit_exceeded', formerCaller: undefined };
+    expect(await formerCallerOf(ended)).toEqual(limited);
   });
 
   it('never lets the failures of an address stand in the way of a valid key', async () => {

@@ -89,9 +89,11 @@ export class Authenticator {
     request: ApiRequest,
     reply: ApiReply,
   ): Promise<never> {
-    const reason = this.whyNot(key, request);
+    const { why, formerly } = this.whyNot(key);
+    // What the limit of the address refuses is nobody's doing but the address's: no client is to answer for it.
     await this.chargeAddress(request, reply);
-    this.failures.of(reason).add();
+    request.formerCaller = formerly;
+    this.failures.of(why).add();
     if (key === undefined) {
       throw errors.missing_api_key('Send an API key: "Authorization: Bearer <API_KEY>"', {
         headers: { 'WWW-Authenticate': CHALLENGE },
@@ -112,14 +114,13 @@ export class Authenticator {
   }
 
   /** Whose key it was, where it has ended, is for the operator to know. */
-  private whyNot(key: string | undefined, request: ApiRequest): Failure {
-    if (key === undefined) return 'missing';
+  private whyNot(key: string | undefined): { why: Failure; formerly?: Caller } {
+    if (key === undefined) return { why: 'missing' };
     if (isWellFormedKey(key)) {
-      const formerly = this.directory.formerly(digestOf(key));
-      request.formerCaller = formerly?.caller;
-      return formerly?.why ?? 'unknown';
+      const known = this.directory.formerly(digestOf(key));
+      return known ? { why: known.why, formerly: known.caller } : { why: 'unknown' };
     }
-    return this.verifiers.areAskedOf(key) ? 'unknown' : 'malformed';
+    return { why: this.verifiers.areAskedOf(key) ? 'unknown' : 'malformed' };
   }
 
   /** Nobody can tell at this moment who it is: the quota of its address stands in, uncounted. */

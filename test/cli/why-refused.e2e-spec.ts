@@ -86,7 +86,9 @@ async function run(...argv: string[]): Promise<string> {
 
 /** As a shell takes it apart. */
 function wordsOf(command: string): string[] {
-  return Array.from(command.matchAll(/"([^"]*)"|(\S+)/g), ([, quoted, plain]) => quoted ?? plain!);
+  return Array.from(command.matchAll(/(?:'[^']*'|\\.|[^\s'\\])+/g), ([word]) =>
+    word.replace(/'([^']*)'|\\(.)/g, '$1$2'),
+  );
 }
 
 /** All that is known is the name of who complains; all that is used is what the program itself says. */
@@ -113,7 +115,7 @@ describe('an operator who has never seen it, with the command line alone,', () =
   it.each(Object.entries(CAUSES))(
     'finds out that a caller %s, mends it, and sees that it helped',
     async (what, cause) => {
-      const name = `Zoo that ${what}`;
+      const name = `Karl's zoo that ${what}`;
       const keys = service.store.app.get(KeysService);
       const { key, record } = await keys.issue({ name, plan: 'pro', ...cause.key() });
       await cause.before?.(keys, record.id);
