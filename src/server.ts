@@ -164,7 +164,7 @@ export async function createApp(options: AppOptions): Promise<NestFastifyApplica
   followGuests(app, transport, OUR_MODULES);
   app.setGlobalPrefix('v1', { exclude: publicPaths(app) });
   const readiness = app.get(Readiness);
-  app.get(DocumentSource).describes(app);
+  app.get(DocumentSource).describes(app, OUR_MODULES);
   application.isDraining = () => readiness.isDraining;
   const log = accessLog(logger, app.get(Metrics), traces);
   const history = app.get(UsageHistory);

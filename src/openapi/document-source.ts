@@ -1,4 +1,4 @@
-import type { INestApplication } from '@nestjs/common';
+import type { INestApplication, Type } from '@nestjs/common';
 import { Injectable } from '@nestjs/common';
 import { Config } from '../config/config.js';
 import { buildDocument } from './openapi.js';
@@ -7,13 +7,15 @@ import { buildDocument } from './openapi.js';
 @Injectable()
 export class DocumentSource {
   private app: INestApplication | undefined;
+  private ours: ReadonlySet<Type> = new Set();
   private readonly texts = new Map<'json' | 'yaml', string>();
 
   constructor(private readonly config: Config) {}
 
-  /** Told once the application that it describes is assembled. */
-  describes(app: INestApplication): void {
+  /** Told once the application that it describes is assembled. @param ours the modules that are no guest's */
+  describes(app: INestApplication, ours: ReadonlySet<Type>): void {
     this.app = app;
+    this.ours = ours;
   }
 
   json(): string {
@@ -29,7 +31,7 @@ export class DocumentSource {
   private text(format: 'json' | 'yaml', write: (document: object) => string): string {
     let text = this.texts.get(format);
     if (text === undefined) {
-      text = write(buildDocument(this.app!, this.config));
+      text = write(buildDocument(this.app!, this.config, this.ours));
       this.texts.set(format, text);
     }
     return text;

@@ -1,4 +1,4 @@
-import type { INestApplication } from '@nestjs/common';
+import type { INestApplication, Type } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { Config } from '../config/config.js';
 import { NOTED } from '../http/nest-metadata.js';
@@ -9,7 +9,8 @@ import { PublicAddress } from '../http/public-address.js';
 import { isPublic } from '../http/public.decorator.js';
 import { BEARER_SCHEME } from '../keys/scope.guard.js';
 import { describeApi } from './description.js';
-import { completeDocument, PUBLIC_EXTENSION } from './shared-components.js';
+import { addDocument } from './merge.js';
+import { addOwnSchemas, completeDocument, PUBLIC_EXTENSION } from './shared-components.js';
 
 interface MarkedOperation {
   operationId?: string;
@@ -17,8 +18,15 @@ interface MarkedOperation {
   [PUBLIC_EXTENSION]?: true;
 }
 
-/** The OpenAPI 3.1 document of the application as it is, guests included. */
-export function buildDocument(app: INestApplication, config: Config): OpenAPIObject {
+/**
+ * The OpenAPI 3.1 document of the application as it is, guests included.
+ * @param ours the modules whose schemas keep their names
+ */
+export function buildDocument(
+  app: INestApplication,
+  config: Config,
+  ours: ReadonlySet<Type>,
+): OpenAPIObject {
   const builder = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Pet Store')
@@ -38,10 +46,16 @@ export function buildDocument(app: INestApplication, config: Config): OpenAPIObj
       BEARER_SCHEME,
     );
   if (config.stagingBaseUrl !== undefined) builder.addServer(config.stagingBaseUrl, 'Staging');
-  const document = SwaggerModule.createDocument(app, builder.build(), {
-    ignoreGlobalPrefix: true,
-    operationIdFactory: (controller, method) => `${controller}_${method}`,
-  });
+  const documentOf = (modules: readonly Type[]): OpenAPIObject =>
+    SwaggerModule.createDocument(app, builder.build(), {
+      include: [...modules],
+      ignoreGlobalPrefix: true,
+      operationIdFactory: (controller, method) => `${controller}_${method}`,
+    });
+  const document = documentOf([...ours]);
+  addOwnSchemas(document);
+  const guests = new Set(operationsOf(app).map(({ module }) => module));
+  for (const guest of guests) if (!ours.has(guest)) addDocument(document, documentOf([guest]));
   document.info.contact = { name: 'The operator who issued your API key' };
   mark(document, app);
   return completeDocument(document);

@@ -51,17 +51,20 @@ const ON_EVERY_BODY: Record<string, string> = {
   415: 'The body is not UTF-8 JSON.',
 };
 
-/** Adds to a generated document what holds for every operation, so that no operation repeats it. */
-export function completeDocument(document: OpenAPIObject): OpenAPIObject {
-  const components = (document.components ??= {});
-  components.headers = headerComponents();
-  const schemas = (components.schemas ??= {}) as Record<string, SchemaObject>;
-  schemas['Pets'] = {
+/** Of ours, what the generator does not see. */
+export function addOwnSchemas(document: OpenAPIObject): void {
+  schemasOf(document)['Pets'] = {
     type: 'array',
     maxItems: 100,
     items: { $ref: '#/components/schemas/Pet' },
     description: 'A page of animals.',
   };
+}
+
+/** Adds to a generated document what holds for every operation, so that no operation repeats it. */
+export function completeDocument(document: OpenAPIObject): OpenAPIObject {
+  const schemas = schemasOf(document);
+  document.components!.headers = headerComponents();
   for (const item of Object.values(document.paths)) {
     for (const operation of Object.values(item as Record<string, unknown>)) {
       if (!isOperation(operation)) continue;
@@ -72,6 +75,10 @@ export function completeDocument(document: OpenAPIObject): OpenAPIObject {
     }
   }
   return document;
+}
+
+function schemasOf(document: OpenAPIObject): Record<string, SchemaObject> {
+  return ((document.components ??= {}).schemas ??= {}) as Record<string, SchemaObject>;
 }
 
 function isOpen(operation: Record<string, unknown>): boolean {

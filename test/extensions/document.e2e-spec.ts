@@ -63,12 +63,24 @@ class GamesController {
   }
 }
 
-/** Another class of the same name. */
+/** Another class of the same name, which answers with others of the same name. */
 function otherToys(): Type {
+  class Toy {
+    @ApiProperty()
+    maker!: string;
+  }
+  class Pet {
+    @ApiProperty()
+    collar!: string;
+
+    @ApiProperty()
+    toy!: Toy;
+  }
   @Controller('other-toys')
   @AnyScope()
   class ToysController {
     @Get()
+    @ApiResponse({ status: 200, description: '', type: [Pet] })
     list(): object[] {
       return [];
     }
@@ -76,20 +88,31 @@ function otherToys(): Type {
   return ToysController;
 }
 
-@Module({ controllers: [OpenController, ToysController, GamesController, otherToys()] })
+@Module({ controllers: [OpenController, ToysController, GamesController] })
 class ToysModule {}
+
+@Module({ controllers: [otherToys()] })
+class OtherModule {}
 
 describe('the document of a service with guests', () => {
   let service: TestService;
   let client: Client;
-  let paths: any; // eslint-disable-line @typescript-eslint/no-explicit-any -- what the test finds out
+  /* eslint-disable @typescript-eslint/no-explicit-any -- what the test finds out */
+  let paths: any;
+  let schemas: any;
+  /* eslint-enable @typescript-eslint/no-explicit-any */
   beforeAll(async () => {
     service = await startService({
-      extensions: [{ name: 'toys', module: ToysModule, scopes: { 'toys:write': 'Order toys.' } }],
+      extensions: [
+        { name: 'toys', module: ToysModule, scopes: { 'toys:write': 'Order toys.' } },
+        { name: 'other', module: OtherModule },
+      ],
       env: { PUBLIC_BASE_URL: `${ORIGIN}/v1`, METRICS_PORT: String(await freePort()) },
     });
     client = await service.client();
-    ({ paths } = (await client.get('/openapi.json')).json());
+    const document = (await client.get('/openapi.json')).json();
+    ({ paths } = document);
+    ({ schemas } = document.components);
   });
   afterAll(() => service.close());
 
@@ -128,6 +151,18 @@ describe('the document of a service with guests', () => {
     for (const [, id] of expected) {
       expect(lines).toContain(`_count{operation="${id}",method="GET",status="200"} 1\n`);
     }
+  });
+
+  it("keeps our schemas, and one guest's from another's, whatever their classes are called", () => {
+    const ofList = (path: string) => paths[path].get.responses['200'].content['application/json'];
+    const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+    expect(ofList('/pets').schema).toEqual(ref('Pets'));
+    expect(schemas.Pet.properties).toHaveProperty('categoryId');
+    expect(ofList('/other-toys').schema.items).toEqual(ref('Pet_2'));
+    expect(Object.keys(schemas.Pet_2.properties)).toEqual(['collar', 'toy']);
+    expect(schemas.Pet_2.properties.toy).toEqual(ref('Toy_2'));
+    expect(Object.keys(schemas.Toy_2.properties)).toEqual(['maker']);
+    expect(Object.keys(schemas.Toy.properties)).toEqual(['name']);
   });
 
   it('keeps what a guest says of its headers, statuses, tags and examples, and adds ours', () => {
