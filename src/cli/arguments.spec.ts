@@ -41,10 +41,11 @@ describe(keyName.name, () => {
     expect(keyName(text)).toBe(text),
   );
 
-  it.each(['', ' ', '\t', 'a\nb', 'a\u001b[2Jb', 'a\u007f', 'x'.repeat(256)])(
-    'refuses %p',
-    (text) => expect(() => keyName(text)).toThrow(InvalidArgumentError),
-  );
+  it.each([
+    ...['', ' ', '\t', 'a\nb', 'a\u001b[2Jb', 'a\u007f', 'x'.repeat(256)],
+    ...['a\u0080', 'a\u009b2Jb', 'a\u009f', 'a\u2028b', 'a\u2029b'],
+    ...['a\u061cb', 'a\u200eb', 'a\u200fb', 'a\u202ab', 'a\u202eb', 'a\u2066b', 'a\u2069b'],
+  ])('refuses %j', (text) => expect(() => keyName(text)).toThrow(InvalidArgumentError));
 });
 
 describe(scopeList.name, () => {

@@ -5,6 +5,8 @@ const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const MAX_QUOTA = 1_000_000_000_000;
 const MAX_GRACE_MS = 365 * UNITS_MS.d;
 const MAX_NAME_LENGTH = 255;
+/** A name is printed on terminals: it must neither move the cursor, nor break or turn around a line. */
+const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
 const ISO_8601 =
   /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
 
@@ -25,8 +27,7 @@ export function workerCount(text: string): number {
 }
 
 export function keyName(text: string): string {
-  // eslint-disable-next-line no-control-regex -- a name must not move the cursor of a terminal
-  if (text.trim() !== '' && text.length <= MAX_NAME_LENGTH && !/[\u0000-\u001f\u007f]/.test(text)) {
+  if (text.trim() !== '' && text.length <= MAX_NAME_LENGTH && !UNPRINTABLE.test(text)) {
     return text;
   }
   throw new InvalidArgumentError(`It must be 1 to ${MAX_NAME_LENGTH} printable characters.`);

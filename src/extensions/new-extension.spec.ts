@@ -33,7 +33,7 @@ describe('petstore new extension', () => {
     if (name !== '' && name !== '.') expect(existsSync(name)).toBe(false);
   });
 
-  it.each(['class', 'new', 'store', 'keys', 'health', 'store-orders', 'a1-2b'])(
+  it.each(['class', 'new', 'constructor', 'store', 'keys', 'health', 'store-orders', 'a1-2b'])(
     'is content with the name %s',
     (name) => expect(faultOfName(name)).toBeUndefined(),
   );

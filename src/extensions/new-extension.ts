@@ -71,9 +71,10 @@ export function faultOfName(name: string): string | undefined {
     return taken(name, `a database keeps tables named ${table} to itself`);
   }
   const code = `${table}_not_found`;
-  if (code in errors) return taken(name, `the service has an error ${code}`);
-  if (name in { ...dependenciesOf(ownPackage()), ...DEV_DEPENDENCIES })
+  if (Object.hasOwn(errors, code)) return taken(name, `the service has an error ${code}`);
+  if (Object.hasOwn({ ...dependenciesOf(ownPackage()), ...DEV_DEPENDENCIES }, name)) {
     return taken(name, 'it needs a package of that name');
+  }
   if (IMPORTED.includes(name)) return taken(name, 'what it imports is called like that');
   return undefined;
 }
