@@ -5,6 +5,7 @@ import type { Handler } from '../http/per-operation.js';
 /** What validates by itself (https://standardschema.dev): Zod, Valibot, ArkType. */
 export interface StandardSchema {
   readonly '~standard': {
+    readonly vendor: string;
     validate(value: unknown): SchemaResult | Promise<SchemaResult>;
     readonly jsonSchema?: { input?(options: { target: string }): Record<string, unknown> };
   };

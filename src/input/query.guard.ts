@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { type CanActivate, type ExecutionContext, Injectable, type Type } from '@nestjs/common';
 import { FallbackController } from '../http/fallback.controller.js';
 import { FROM } from '../http/nest-metadata.js';
@@ -6,12 +5,8 @@ import { type Handler, PerOperation } from '../http/per-operation.js';
 import { isPublic } from '../http/public.decorator.js';
 import { requestOf } from '../http/request-context.js';
 import { type Dto, dtoOf } from './dto.js';
-import {
-  documentedQuery,
-  parametersOf,
-  type SchemaResult,
-  type StandardSchema,
-} from './operation-input.js';
+import { documentedQuery, parametersOf, type StandardSchema } from './operation-input.js';
+import { namesWithoutUse } from './undeclared-names.js';
 import { type Examination, examine, invalidRequest, shown } from './validation.js';
 
 type Query = Readonly<Record<string, unknown>>;
@@ -62,44 +57,15 @@ async function judgeBySchemas(
   names: string[],
   declared: DeclaredQuery,
 ): Promise<boolean> {
+  const undeclared = names.filter((name) => !declared.names.has(name));
+  const useless = await namesWithoutUse(declared.schemas, query, undeclared);
   const taken = new Map(declared.names);
-  const made = await Promise.all(
-    declared.schemas.map(async (schema) => ({
-      schema,
-      result: await schema['~standard'].validate({ ...query }),
-    })),
-  );
-  // The pipe tells of each fault.
-  if (made.some(({ result }) => result.issues !== undefined)) return true;
-  for (const [index, name] of names.entries()) {
-    if (taken.has(name)) continue;
-    const uses = made.map(({ schema, result }) => hasUseFor(schema, result, query, name));
-    if (!(await Promise.all(uses)).includes(true)) {
-      return refuse(query, names.slice(0, index + 1), { ...declared, names: taken });
-    }
-    // Whether it may be a list the schema has judged.
-    taken.set(name, true);
-  }
+  // Whether it may be a list the schema has judged.
+  for (const name of undeclared) taken.set(name, true);
+  for (const name of useless) taken.delete(name);
   const isOnce = names.every((name) => taken.get(name) || !Array.isArray(query[name]));
-  return isOnce || refuse(query, names, { ...declared, names: taken });
-}
-
-/** Nobody means this by a parameter. */
-const NONSENSE = '\u{fffe} no such value';
-
-/** Whether another value of it would make a difference. */
-async function hasUseFor(
-  schema: StandardSchema,
-  made: SchemaResult,
-  query: Query,
-  name: string,
-): Promise<boolean> {
-  try {
-    const other = await schema['~standard'].validate({ ...query, [name]: NONSENSE });
-    return !isDeepStrictEqual(made, other);
-  } catch {
-    return true;
-  }
+  if (isOnce && useless.length === 0) return true;
+  return refuse(query, names, { ...declared, names: taken });
 }
 
 /** Names every fault, those of the values included: a caller mends them all at once. */
@@ -152,10 +118,20 @@ function declaredQueryOf(controller: Type, handler: Handler): DeclaredQuery | un
 
 /** The members that a schema declares; undefined where it takes others as well, or cannot tell. */
 function membersOf(schema: StandardSchema): [string, boolean][] | undefined {
+  const entries = entriesOf(schema);
+  // Whether it may be a list the schema judges.
+  if (entries !== undefined) return Object.keys(entries).map((name) => [name, true]);
   const { properties, additionalProperties } = jsonSchemaOf(schema);
   if (typeof properties !== 'object' || properties === null) return undefined;
   if (additionalProperties !== undefined && additionalProperties !== false) return undefined;
   return Object.entries(properties).map(([name, member]) => [name, isListSchema(member)]);
+}
+
+/** Of Valibot, which has no JSON Schema in it, what an object takes where it takes nothing else. */
+function entriesOf(schema: StandardSchema): object | undefined {
+  const { type, entries } = schema as { type?: unknown; entries?: unknown };
+  if (schema['~standard'].vendor !== 'valibot' || typeof entries !== 'object') return undefined;
+  return type === 'object' || type === 'strict_object' ? (entries ?? undefined) : undefined;
 }
 
 function takesList(schema: StandardSchema | undefined): boolean {

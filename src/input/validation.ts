@@ -15,7 +15,7 @@ const MAX_FAULTS_NAMED = 10;
 const MAX_NAME_SHOWN = 40;
 
 /** Names that have a meaning to JavaScript itself. No object that a caller sends has them. */
-const RESERVED_NAMES: readonly string[] = ['__proto__', 'constructor'];
+export const RESERVED_NAMES: readonly string[] = ['__proto__', 'constructor'];
 
 type Members = Readonly<Record<string, unknown>>;
 

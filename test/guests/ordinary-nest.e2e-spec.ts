@@ -208,6 +208,31 @@ describe('a guest of ordinary Nest code', () => {
     refused(await client.get('/v1/visits/aviaries?open=no&from=noon'), '"from" is not a known');
     refused(await client.get('/v1/visits/aviaries?open=no&page=1&page=2'), 'page is given twice');
     refused(await client.get('/v1/visits/aviaries?open=no&open=no'), /open: /);
+    refused(
+      await client.get('/v1/visits/aviaries?open=perhaps&more=1'),
+      '"more" is not a known query',
+    );
+  });
+
+  it.each([
+    ['archived=false', { archived: false }],
+    ['page=1', { page: 1 }],
+    ['page=abc', { page: 1 }],
+    ['all=true', { all: true }],
+    ['archived=true&page=2&all=', { archived: true, page: 2, all: false }],
+  ])('has a schema take %s, whatever it makes of it', async (query, made) => {
+    const answer = await client.get(`/v1/visits/burrows?${query}`);
+    expect([answer.status, answer.json()]).toEqual([200, made]);
+    refused(
+      await client.get(`/v1/visits/burrows?${query}&more=1`),
+      /^"more" is not a known query parameter$/,
+    );
+  });
+
+  it('has a schema take thousands of names, no longer than the address lets them be', async () => {
+    const names = Array.from({ length: 2_300 }, (_, index) => index.toString(36));
+    expect(await got(`anything?${names.join('&')}`)).toEqual({ count: 2_300 });
+    refused(await client.get('/v1/visits/anything?__proto__=1'), '"__proto__" is not a known');
   });
 
   it.each([

@@ -144,6 +144,23 @@ const AviaryQuery = v.pipe(
   v.object({ open: v.picklist(['yes', 'no']), 'not-before': v.optional(v.string(), 'dawn') }),
   v.transform(({ open, 'not-before': from }) => ({ isOpen: open === 'yes', from })),
 );
+/** Of much that may be sent it makes the same. */
+const BurrowQuery = v.object({
+  archived: v.optional(
+    v.pipe(
+      v.string(),
+      v.transform((text) => text === 'true'),
+    ),
+  ),
+  page: v.optional(v.fallback(v.pipe(v.string(), v.transform(Number), v.integer()), 1)),
+  all: v.optional(
+    v.pipe(
+      v.string(),
+      v.transform((text) => text !== ''),
+    ),
+  ),
+});
+const AnyQuery = z.looseObject({});
 const Stable = type({ name: 'string >= 2', 'horses?': 'number.integer' });
 const StableQuery = type({ open: "'yes' | 'no'" });
 
@@ -270,6 +287,16 @@ export class VisitsController {
     @Query('page') page?: string,
   ): object {
     return { ...query, page: page ?? null };
+  }
+
+  @Get('burrows')
+  burrows(@Query({ schema: BurrowQuery }) query: v.InferOutput<typeof BurrowQuery>): object {
+    return query;
+  }
+
+  @Get('anything')
+  anything(@Query({ schema: AnyQuery }) query: z.infer<typeof AnyQuery>): object {
+    return { count: Object.keys(query).length };
   }
 
   @Post('stables')
