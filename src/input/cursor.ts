@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { stringifyJson } from '../http/json-text.js';
+import { currentRequest } from '../telemetry/current-request.js';
 import { parseInt64 } from './int64.js';
 
 /** What a list may be ordered by. */
@@ -29,7 +30,7 @@ const READERS: { [Kind in CursorKind]: (text: string) => CursorKeys[Kind] | unde
   uuid: (text) => (UUID.test(text) ? text : undefined),
 };
 
-/** Where a page of a list ends: after the row with these keys, in the list with this filter. */
+/** Where a page of a list ends: after the row with these keys, in the list of this path with this filter. */
 export class Cursor {
   private constructor(
     private readonly filter: string,
@@ -73,8 +74,11 @@ export class Cursor {
   }
 }
 
+/** Of a list: the filter, the pattern of its operation, and what the path says for its parameters. */
 function digestOf(filter: object): string {
   const given = Object.entries(filter).filter(([, value]) => value !== undefined);
   given.sort(([one], [other]) => (one < other ? -1 : 1));
-  return createHash('sha256').update(stringifyJson(given)).digest('base64url').slice(0, 12);
+  const { routeOptions, params } = currentRequest() ?? {};
+  const list = [given, routeOptions?.url, params];
+  return createHash('sha256').update(stringifyJson(list)).digest('base64url').slice(0, 12);
 }

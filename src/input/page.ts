@@ -9,8 +9,8 @@ const MAX_LIMIT = 100;
 const PLAIN_DIGITS = /^(?:[1-9]\d?|100)$/;
 
 /**
- * How a list is asked for page by page. A list with filters extends it; the filters of the class are what a
- * cursor belongs to.
+ * How a list is asked for page by page. A list with filters extends it; the filters of the class,
+ * and the path of the operation, are what a cursor belongs to.
  */
 export class PageQuery {
   @ApiPropertyOptional({
@@ -54,7 +54,7 @@ export class PageQuery {
     const { cursor } = this;
     if (cursor === undefined) return undefined;
     if (!cursor.belongsTo(filterOf(this))) {
-      throw invalidRequest(['cursor must be used with the filter of its own list']);
+      throw invalidRequest(['cursor must be used with the path and the filter of its own list']);
     }
     const keys = cursor.read(kinds);
     if (keys === undefined) throw invalidRequest(['cursor must be a cursor from a Link header']);

@@ -3,6 +3,9 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 /** What is told of a request that somebody works on: later rooms know more of it. */
 export interface RequestUnderWay {
   readonly id: string;
+  /** Of an operation: its pattern, and what its path said for that. */
+  readonly routeOptions?: { readonly url?: string | undefined };
+  readonly params?: unknown;
 }
 
 const current = new AsyncLocalStorage<RequestUnderWay>();

@@ -21,7 +21,7 @@ class ZooQuery extends PageQuery {
 class ZooController {
   constructor(@InjectRepository(Pet) private readonly pets: Repository<Pet>) {}
 
-  @Get('animals')
+  @Get(['animals', ':zooId/animals', ':zooId/visitors'])
   @ApiPage(PetBody)
   async listAnimals(@Query() query: ZooQuery): Promise<Page<object>> {
     const after = query.after('int64') ?? 0n;
@@ -108,6 +108,19 @@ describe("a guest's list", () => {
     for (const broken of ['', 'x', '%00', `${cursor}A`, 'a'.repeat(5_000)]) {
       expectError(await client.get(`/v1/zoo/animals?cursor=${broken}`), 400, 'invalid_request');
     }
+  });
+
+  it('refuses a cursor of another path, and of another operation', async () => {
+    const { links } = await follow('/v1/zoo/1/animals?limit=20');
+    const { searchParams } = new URL(links[0]!);
+    for (const path of ['zoo/2/animals', 'zoo/1/visitors', 'zoo/animals']) {
+      const other = await client.get(`/v1/${path}?${searchParams.toString()}`);
+      expectError(other, 400, 'invalid_request');
+      expect(other.json().message).toContain('path and the filter of its own list');
+    }
+    expect((await client.get(`/v1/zoo/1/animals?${searchParams.toString()}`)).json()).toHaveLength(
+      5,
+    );
   });
 
   it.each(['0', '101', '+5', '05', '1e1', '5.0', ''])('refuses the limit "%s"', async (limit) => {
