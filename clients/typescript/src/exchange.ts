@@ -11,6 +11,8 @@ export interface Outgoing {
 
 export interface Limits {
   timeoutMs: number;
+  /** How much of that has passed already. */
+  waitedMs: number;
   signal: AbortSignal | undefined;
 }
 
@@ -21,7 +23,7 @@ export interface Limits {
 export async function exchange(
   fetch: typeof globalThis.fetch,
   { url, method, headers, body }: Outgoing,
-  { timeoutMs, signal }: Limits,
+  { timeoutMs, waitedMs, signal }: Limits,
   runtime: Runtime,
 ): Promise<Answer> {
   signal?.throwIfAborted();
@@ -33,7 +35,9 @@ export async function exchange(
   };
   const onAbort = (): void => endWith(signal?.reason);
   signal?.addEventListener('abort', onAbort, { once: true });
-  const stopTimer = runtime.after(timeoutMs, () => endWith(new PetStoreTimeoutError(timeoutMs)));
+  const stopTimer = runtime.after(timeoutMs - waitedMs, () =>
+    endWith(new PetStoreTimeoutError(timeoutMs)),
+  );
   const answered = async (): Promise<Answer> => {
     const init: RequestInit = { method, headers, signal: controller.signal };
     const response = await fetch(url, body === undefined ? init : { ...init, body });

@@ -7,7 +7,10 @@ export interface PetStoreClientOptions extends Hooks {
   apiKey: string;
   /** How often a try that failed for a passing reason is repeated. 4, unless told otherwise. */
   maxRetries?: number | undefined;
-  /** How long one try may take, its answer's last byte included. 30,000 ms, unless told otherwise. */
+  /**
+   * How long one try may take, its answer's last byte included, and the wait for its turn while no answer
+   * comes to any; not that for a quota. 30,000 ms, unless told otherwise.
+   */
   timeoutMs?: number | undefined;
   /** What sends: the platform's own `fetch`, unless told otherwise. */
   fetch?: typeof globalThis.fetch | undefined;

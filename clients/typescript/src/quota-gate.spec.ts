@@ -25,6 +25,7 @@ describe(QuotaGate.name, () => {
       now: () => nowMs,
       random: () => 1,
       after: (ms, callback) => {
+        if (ms === Infinity) return () => undefined;
         const timer = { at: nowMs + ms, callback };
         timers.push(timer);
         return () => (timers = timers.filter((each) => each !== timer));
@@ -43,14 +44,14 @@ describe(QuotaGate.name, () => {
   /** How many of so many calls may leave now. */
   async function leaving(calls: number): Promise<number> {
     let left = 0;
-    for (let call = 0; call < calls; call++) void gate.pass(undefined).then(() => left++);
+    for (let call = 0; call < calls; call++) void gate.pass(undefined, Infinity).then(() => left++);
     await settle();
     return left;
   }
 
   async function answer(told: RateLimitReading | undefined, error?: PetStoreError): Promise<void> {
     gate.learn(told, error);
-    gate.leave();
+    gate.leave(0);
     await settle();
   }
 
@@ -118,34 +119,81 @@ describe(QuotaGate.name, () => {
     expect(timers).toHaveLength(0);
   });
 
+  /** How long the gate waits each time that no answer comes. */
+  async function patience(times: number): Promise<number[]> {
+    await leaving(times + 3);
+    const waits: number[] = [];
+    while (waits.length < times) {
+      waits.push(timers[0]!.at - nowMs);
+      await pass(waits.at(-1)!);
+    }
+    return waits;
+  }
+
   it('waits twice as long as answers take for one that does not come, and longer each time', async () => {
     await leaving(1);
     gate.learn(reading(99), undefined);
     gate.leave(600);
-    await leaving(8);
-    const waits: number[] = [];
-    while (waits.length < 5) {
-      waits.push(timers[0]!.at - nowMs);
-      await pass(waits.at(-1)!);
+    expect(await patience(5)).toEqual([1_200, 2_400, 4_800, 9_600, 10_000]);
+  });
+
+  it('learns nothing from what had no answer', async () => {
+    await leaving(1);
+    nowMs += 8_000;
+    gate.leave();
+    await leaving(1);
+    expect(await patience(2)).toEqual([250, 500]);
+  });
+
+  it('forgets a slow answer with eight quick ones', async () => {
+    await leaving(1);
+    gate.leave(30_000);
+    for (let quick = 0; quick < 8; quick++) {
+      await leaving(1);
+      gate.leave(1);
     }
-    expect(waits).toEqual([1_200, 2_400, 4_800, 9_600, 10_000]);
+    await leaving(1);
+    expect(await patience(1)).toEqual([250]);
+  });
+
+  it('has nobody wait longer than its time for a word of the service', async () => {
+    await leaving(1);
+    const first = gate.pass(undefined, 2_000);
+    const second = gate.pass(undefined, 600);
+    await pass(250);
+    await expect(first).resolves.toBe(250);
+    await pass(349);
+    const failed = expect(second).rejects.toMatchObject({ timeoutMs: 600 });
+    await pass(1);
+    await failed;
+    expect(timers).toHaveLength(0);
+  });
+
+  it('counts the time anew from each answer, and not while nothing is left', async () => {
+    await leaving(1);
+    const next = gate.pass(undefined, 600);
+    await pass(200);
+    await answer(reading(0, 30));
+    await pass(10_000);
+    await pass(23_000);
+    await expect(next).resolves.toBe(0);
   });
 
   it('refuses at once while the key is banned, and opens when the ban ends', async () => {
     await leaving(1);
     await answer(reading(0), refusal('key_banned', 300));
     await pass(100_000);
-    await expect(gate.pass(undefined)).rejects.toMatchObject({
+    await expect(gate.pass(undefined, Infinity)).rejects.toMatchObject({
       code: 'key_banned',
       retryAfterSeconds: 200,
     });
     await pass(200_000);
-    await expect(gate.pass(undefined)).resolves.toBeUndefined();
+    await expect(gate.pass(undefined, Infinity)).resolves.toBe(0);
   });
 
   it('refuses those as well that were waiting when the ban came', async () => {
     await leaving(1);
-    const waiting = gate.pass(undefined);
+    const waiting = gate.pass(undefined, Infinity);
     gate.learn(reading(0), refusal('key_banned', 300));
     gate.leave();
     await expect(waiting).rejects.toMatchObject({ code: 'key_banned' });
@@ -154,7 +202,7 @@ describe(QuotaGate.name, () => {
   it('lets go of a caller that does not want to wait any more', async () => {
     await leaving(1);
     const controller = new AbortController();
-    const waiting = gate.pass(controller.signal);
+    const waiting = gate.pass(controller.signal, Infinity);
     controller.abort('enough');
     await expect(waiting).rejects.toBe('enough');
     expect(timers).toHaveLength(0);

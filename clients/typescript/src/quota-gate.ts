@@ -1,4 +1,4 @@
-import { PetStoreError } from './errors.js';
+import { PetStoreError, PetStoreTimeoutError } from './errors.js';
 import type { RateLimitReading, RateLimitState } from './rate-limit.js';
 import { withJitter } from './retry.js';
 import type { Runtime } from './runtime.js';
@@ -9,7 +9,7 @@ const SAME_WINDOW_MS = 2_000;
 const SHORTEST_PATIENCE_MS = 250;
 const LONGEST_PATIENCE_MS = 10_000;
 /** How fast a slow answer is forgotten. */
-const FADING = 0.9;
+const FADING = 0.5;
 /** The part of its share that a client takes at once where others have the same key. */
 const CAUTION = 0.1;
 
@@ -42,36 +42,46 @@ export class QuotaGate {
   private answersTakeMs = 0;
   /** How many left for want of an answer since the last one came. */
   private impatient = 0;
+  /** When the last answer came, or the time ended in which none was asked for. */
+  private silentSince = -Infinity;
   private readonly waiting: (() => void)[] = [];
   private cancelTimer: (() => void) | undefined;
 
   constructor(private readonly runtime: Runtime) {}
 
-  /** Resolves when a request may leave; `leave` must follow. Rejects at once while the key is banned. */
-  async pass(signal: AbortSignal | undefined): Promise<void> {
+  /**
+   * Resolves when a request may leave; `leave` must follow. Rejects at once while the key is banned.
+   * @param timeoutMs the longest silence of the service to wait through; the wait for a quota is none
+   * @returns how much of that has passed
+   */
+  async pass(signal: AbortSignal | undefined, timeoutMs: number): Promise<number> {
     signal?.throwIfAborted();
     this.refuseBanned();
     if (this.waiting.length === 0 && this.inFlight < this.room()) {
       this.inFlight++;
-      return;
+      return 0;
     }
-    await this.wait(signal);
+    const silentMs = await this.wait(signal, timeoutMs);
     try {
       this.refuseBanned();
     } catch (error) {
       this.leave();
       throw error;
     }
+    return silentMs;
   }
 
   /**
    * A request has ended, well or not.
-   * @param tookMs from when it left
+   * @param tookMs from when it left to its answer, if it had one
    */
-  leave(tookMs = 0): void {
+  leave(tookMs?: number): void {
     this.inFlight--;
-    this.answersTakeMs = Math.max(tookMs, this.answersTakeMs * FADING);
-    this.impatient = 0;
+    if (tookMs !== undefined) {
+      this.answersTakeMs = Math.max(tookMs, this.answersTakeMs * FADING);
+      this.impatient = 0;
+      this.silentSince = this.runtime.now();
+    }
     this.admitWaiting();
   }
 
@@ -129,7 +139,10 @@ export class QuotaGate {
   private current(now: number): Window | undefined {
     const { window } = this;
     if (window === undefined) return undefined;
-    if (now >= window.endsAt) this.window = undefined;
+    if (now >= window.endsAt) {
+      if (window.left === 0) this.silentSince = Math.max(this.silentSince, window.endsAt);
+      this.window = undefined;
+    }
     return this.window;
   }
 
@@ -145,22 +158,44 @@ export class QuotaGate {
     return Math.min(left, Math.max(1, Math.min(Math.floor(share), answered + 1)));
   }
 
-  private wait(signal: AbortSignal | undefined): Promise<void> {
+  private wait(signal: AbortSignal | undefined, timeoutMs: number): Promise<number> {
     return new Promise((resolve, reject) => {
-      const admit = (): void => {
+      const since = this.runtime.now();
+      let cancel: (() => void) | undefined;
+      const end = (): void => {
+        cancel?.();
         signal?.removeEventListener('abort', abort);
-        this.inFlight++;
-        resolve();
       };
-      const abort = (): void => {
+      const admit = (): void => {
+        end();
+        this.inFlight++;
+        resolve(Math.max(0, this.silentMs(since)));
+      };
+      const giveUp = (reason: Error): void => {
+        end();
         this.waiting.splice(this.waiting.indexOf(admit), 1);
         if (this.waiting.length === 0) this.stopTimer();
-        reject(signal?.reason as Error);
+        reject(reason);
+      };
+      const abort = (): void => giveUp(signal?.reason as Error);
+      const bound = (): void => {
+        const leftMs = timeoutMs - this.silentMs(since);
+        if (leftMs <= 0) giveUp(new PetStoreTimeoutError(timeoutMs));
+        else cancel = this.runtime.after(leftMs, bound);
       };
       signal?.addEventListener('abort', abort, { once: true });
       this.waiting.push(admit);
       this.startTimer();
+      bound();
     });
+  }
+
+  /** For how long who waits since then has waited for a word; below 0 while there is nothing to ask for. */
+  private silentMs(since: number): number {
+    const now = this.runtime.now();
+    const window = this.current(now);
+    const closedUntil = window?.left === 0 ? window.endsAt : -Infinity;
+    return now - Math.max(since, this.silentSince, closedUntil);
   }
 
   private admitWaiting(): void {

@@ -60,14 +60,17 @@ export class Sender {
 
   private async attempt(call: Call, attempt: number, options: CallOptions): Promise<Result> {
     const { signal, timeoutMs = this.timeoutMs } = options;
-    if (!call.isFree) await this.gate.pass(signal);
+    const waitedMs = call.isFree ? 0 : await this.gate.pass(signal, timeoutMs);
     const sentAt = this.runtime.now();
+    // What was given up, or broke, tells nothing of how long answers take.
+    let tookMs: number | undefined;
     try {
       const { operation, method, url, headers } = call;
       const event = { operation, method, url, headers, attempt };
       this.hooks.onRequest?.(event);
-      const answer = await exchange(this.fetch, call, { signal, timeoutMs }, this.runtime);
-      const durationMs = this.runtime.now() - sentAt;
+      const limits = { signal, timeoutMs, waitedMs };
+      const answer = await exchange(this.fetch, call, limits, this.runtime);
+      const durationMs = (tookMs = this.runtime.now() - sentAt);
       const result = this.conclude(call, answer);
       const { response } = answer;
       this.hooks.onResponse?.({ ...event, response, status: response.status, durationMs });
@@ -75,7 +78,7 @@ export class Sender {
       if (result instanceof PetStoreError) throw result;
       return { data: result, answer };
     } finally {
-      if (!call.isFree) this.gate.leave(this.runtime.now() - sentAt);
+      if (!call.isFree) this.gate.leave(tookMs);
     }
   }
 
