@@ -74,6 +74,45 @@ describe(Shedding.name, () => {
     expect(shedding.isOn).toBe(false);
   });
 
+  /** Samples of 50 ms in which that share of the time is used, and one request comes in every 20th: who is refused. */
+  const calm = (utilization: number, times: number): number[] => {
+    const refusedAt: number[] = [];
+    for (let sample = 0; sample < times; sample++) {
+      nowMs += SAMPLE_MS;
+      if (sample % 20 === 0) {
+        if (shedding.refuses()) refusedAt.push(sample);
+        shedding.turn();
+      }
+      shedding.take(0, utilization, nowMs);
+    }
+    return refusedAt;
+  };
+
+  it('refuses nobody any more once the loop is idle, however rarely one comes', () => {
+    run(600, 12);
+    expect(shedding.isOn).toBe(true);
+    const refusedAt = calm(0.02, 400);
+    expect(refusedAt.filter((sample) => sample > 0)).toEqual([]);
+    expect(shedding.isOn).toBe(false);
+  });
+
+  it.each([0.6, 0.9])('refuses nobody after 2.5 calm seconds of a loop used by %p', (used) => {
+    run(600, 12);
+    const refusedAt = calm(used, 400);
+    expect(refusedAt.filter((sample) => sample * SAMPLE_MS >= 2_500)).toEqual([]);
+  });
+
+  it('lets in whatever comes at once after that, and is pressed again by it', () => {
+    run(600, 12);
+    calm(0.6, 45);
+    const many = () => Array.from({ length: 1_000 }, () => shedding.refuses());
+    expect(many()).not.toContain(true);
+    shedding.turn();
+    nowMs += SAMPLE_MS + 300;
+    shedding.take(300, 1, nowMs);
+    expect(many()).toContain(true);
+  });
+
   interface Rush {
     /** Of the requests that can be done. */
     times: number;
@@ -87,7 +126,7 @@ describe(Shedding.name, () => {
     const perMs = times / WORK_MS / callers;
     const away: { count: number; untilMs: number }[] = [];
     const samples: number[] = [];
-    let [home, work, turnMs, sampledAtMs, longestTurnMs] = [callers, 0, 1, 0, 0];
+    let [home, work, turnMs, sampledAtMs, longestTurnMs, busyMs] = [callers, 0, 1, 0, 0, 0];
     let due = 0;
     while (nowMs < 30_000) {
       while (away.length > 0 && away[0]!.untilMs <= nowMs) home += away.shift()!.count;
@@ -99,7 +138,9 @@ describe(Shedding.name, () => {
       }
       home -= waitsMs > 0 ? refused : 0;
       if (refused > 0 && waitsMs > 0) away.push({ count: refused, untilMs: nowMs + waitsMs });
-      turnMs = Math.max(admitted * WORK_MS + refused * REFUSAL_MS, 0.2);
+      const neededMs = admitted * WORK_MS + refused * REFUSAL_MS;
+      busyMs += neededMs;
+      turnMs = Math.max(neededMs, 0.2);
       nowMs += turnMs;
       if (nowMs > 10_000) {
         work += admitted * WORK_MS;
@@ -107,8 +148,9 @@ describe(Shedding.name, () => {
       }
       samples.push(turnMs);
       if (nowMs - sampledAtMs >= SAMPLE_MS) {
-        shedding.take(Math.max(...samples), 1, nowMs);
+        shedding.take(Math.max(...samples), busyMs / (nowMs - sampledAtMs), nowMs);
         sampledAtMs = nowMs;
+        busyMs = 0;
         samples.length = 0;
       }
       shedding.turn();

@@ -8,6 +8,12 @@ const LEAST_TURN_MS = 5;
 
 /** A loop that finds time to wait is late for reasons that no refusal would mend. */
 const BUSY_UTILIZATION = 0.8;
+/** One that waits for most of the time has room for whatever comes. */
+const IDLE_UTILIZATION = 0.5;
+/** So long there was nothing to relieve the loop of, and whatever comes is let in. */
+const RECOVERY_MS = 2_000;
+/** Until then, by so much more with each sample. */
+const RECOVERY_PER_SAMPLE = 1.3;
 /** What a refusal costs, roughly; a page of 100 costs three times as much. */
 const REFUSAL_MS = 0.03;
 /** One in so many. */
@@ -25,10 +31,15 @@ const LEAST_BUDGET = 0.02;
  * one has cost of late, and refuses the others at once. That needs no share to settle: who comes back after
  * seconds, or at once, or not at all, finds what room there is in the turn that it comes in. Where so many come
  * back at once that refusing them would take the time of the work, more are let in, and all wait longer.
+ * A loop that is idle again, or calm for seconds, refuses nobody, however few come to show that.
  */
 export class Shedding {
   isOn = false;
-  private budget = 1;
+  /** What fits into a turn, by what one has cost. */
+  private fitting = 1;
+  /** How many times as many are let in, since it is calm. */
+  private recovery = 1;
+  private calmSinceMs: number | undefined;
   private left = 1;
   private costMs = 0;
   private admitted = 0;
@@ -63,6 +74,11 @@ export class Shedding {
     return this.refusedInTurn * REFUSAL_MS * WORK_PER_REFUSING < workMs;
   }
 
+  /** How many to let in in each turn. */
+  private get budget(): number {
+    return this.fitting * this.recovery;
+  }
+
   /** The next turn of the event loop begins. What was left is none the more, but for a fraction of one. */
   turn(): void {
     this.refusedInTurn = this.admittedInTurn = 0;
@@ -75,10 +91,12 @@ export class Shedding {
    */
   take(lateMs: number, utilization: number, nowMs: number): void {
     const isBusy = utilization >= BUSY_UTILIZATION;
+    const isPressed = isBusy && (lateMs > this.limitMs || this.refused > 0);
     if (this.refused > 0) this.refusedAtMs = nowMs;
     this.estimate(utilization * (nowMs - (this.sampledAtMs ?? nowMs)), isBusy);
     this.sampledAtMs = nowMs;
     if (this.isOn) {
+      this.recover(isPressed, utilization, nowMs);
       if (nowMs - this.refusedAtMs >= CALM_MS) this.end();
     } else if (!isBusy || lateMs <= this.limitMs) {
       this.lateSinceMs = undefined;
@@ -97,12 +115,28 @@ export class Shedding {
     const costMs = Math.max(busyMs - refused * REFUSAL_MS, REFUSAL_MS) / Math.max(admitted, 1);
     const weight = this.costMs === 0 ? 1 : WEIGHT_OF_SAMPLE;
     this.costMs += weight * (costMs - this.costMs);
-    this.budget = Math.max(this.turnMs / this.costMs, LEAST_BUDGET);
+    this.fitting = Math.max(this.turnMs / this.costMs, LEAST_BUDGET);
+  }
+
+  /** By time: requests that hardly ever come would show too late that there is room for them. */
+  private recover(isPressed: boolean, utilization: number, nowMs: number): void {
+    if (isPressed) {
+      this.calmSinceMs = undefined;
+      this.recovery = 1;
+      this.left = Math.min(this.left, Math.max(this.budget, 1));
+      return;
+    }
+    this.calmSinceMs ??= nowMs;
+    const isOver = utilization < IDLE_UTILIZATION || nowMs - this.calmSinceMs >= RECOVERY_MS;
+    this.recovery = isOver ? Infinity : this.recovery * RECOVERY_PER_SAMPLE;
+    this.left = Math.max(this.left, this.budget);
   }
 
   private begin(nowMs: number): void {
     this.isOn = true;
     this.refusedAtMs = nowMs;
+    this.calmSinceMs = undefined;
+    this.recovery = 1;
     this.left = this.budget;
   }
 
