@@ -26,6 +26,8 @@ export interface HandlerParameter {
   name: string | undefined;
   metatype: unknown;
   schema: StandardSchema | undefined;
+  /** Those of the parameter itself: classes, or instances. */
+  pipes: readonly unknown[];
   factory: unknown;
 }
 
@@ -33,6 +35,7 @@ interface RouteArgument {
   index: number;
   data?: unknown;
   schema?: StandardSchema;
+  pipes?: unknown[];
   factory?: unknown;
 }
 
@@ -45,11 +48,12 @@ export function parametersOf(controller: Type, handler: Handler): HandlerParamet
   >;
   const prototype = controller.prototype as object;
   const types = (Reflect.getMetadata('design:paramtypes', prototype, method) ?? []) as unknown[];
-  return Object.entries(route).map(([key, { index, data, schema, factory }]) => ({
+  return Object.entries(route).map(([key, { index, data, schema, pipes = [], factory }]) => ({
     from: factory === undefined ? kindOfParameter(key) : undefined,
     name: typeof data === 'string' ? data : undefined,
     metatype: types[index],
     schema,
+    pipes,
     factory,
   }));
 }

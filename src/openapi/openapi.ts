@@ -1,12 +1,16 @@
 import type { INestApplication, Type } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { Config } from '../config/config.js';
+import { ERROR_EXTENSION } from '../errors/api-errors.decorator.js';
+import { errors } from '../errors/errors.js';
 import { NOTED } from '../http/nest-metadata.js';
 import { OperationIds, unlike } from '../http/operation-ids.js';
 import { operationsOf } from '../http/operations.js';
 import type { Handler } from '../http/per-operation.js';
 import { PublicAddress } from '../http/public-address.js';
 import { isPublic } from '../http/public.decorator.js';
+import { Int64Pipe } from '../input/int64.rules.js';
+import { parametersOf } from '../input/operation-input.js';
 import { BEARER_SCHEME } from '../keys/scope.guard.js';
 import { describeApi } from './description.js';
 import { addDocument } from './merge.js';
@@ -16,6 +20,7 @@ interface MarkedOperation {
   operationId?: string;
   responses: Record<string, { description: string }>;
   [PUBLIC_EXTENSION]?: true;
+  [error: `${typeof ERROR_EXTENSION}${string}`]: unknown;
 }
 
 /**
@@ -77,6 +82,7 @@ function mark(document: OpenAPIObject, app: INestApplication): void {
         taken.add(operation.operationId);
         if (isPublic(controller)) operation[PUBLIC_EXTENSION] = true;
         addSuccess(operation, verb, handler);
+        if (readsInt64(controller, handler)) addNotFound(operation);
       }
     }
   }
@@ -88,6 +94,21 @@ function addSuccess({ responses }: MarkedOperation, verb: string, handler: Handl
   const ofVerb = verb === 'post' ? 201 : 200;
   const status = (Reflect.getMetadata(NOTED.status, handler) ?? ofVerb) as number;
   responses[status] = { description: '' };
+}
+
+/** Whether what cannot be an int64 of its path is answered as what is not there. */
+function readsInt64(controller: Type, handler: Handler): boolean {
+  const ofAll = [controller, handler].flatMap(
+    (target) => (Reflect.getMetadata(NOTED.pipes, target) ?? []) as unknown[],
+  );
+  const ofEach = parametersOf(controller, handler).flatMap(({ pipes }) => pipes);
+  return [...ofAll, ...ofEach].some((pipe) => pipe === Int64Pipe || pipe instanceof Int64Pipe);
+}
+
+function addNotFound(operation: MarkedOperation): void {
+  const { code, status, meaning, example } = errors.not_found;
+  operation[`${ERROR_EXTENSION}${code}`] = { code, status, meaning, example };
+  operation.responses[status] ??= { description: meaning };
 }
 
 function written(path: string): string {

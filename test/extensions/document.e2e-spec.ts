@@ -1,6 +1,13 @@
 import { Controller, Get, HttpCode, Module, Param, Post, type Type } from '@nestjs/common';
 import { ApiHeader, ApiProperty, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { AnyScope, Idempotent, Public, RequireScope } from '../../src/index.js';
+import {
+  AnyScope,
+  ApiErrors,
+  Idempotent,
+  Int64Pipe,
+  Public,
+  RequireScope,
+} from '../../src/index.js';
 import type { Client } from '../support/client.js';
 import { headerCounts } from '../support/expectations.js';
 import { freePort } from '../support/free-port.js';
@@ -54,6 +61,12 @@ class GamesController {
   @Get()
   list(): object[] {
     return [];
+  }
+
+  @Get(':gameId')
+  @ApiErrors('pet_not_found')
+  game(@Param('gameId', Int64Pipe) id: bigint): object {
+    return { id };
   }
 
   /** As one of ours is called. */
@@ -151,6 +164,15 @@ describe('the document of a service with guests', () => {
     for (const [, id] of expected) {
       expect(lines).toContain(`_count{operation="${id}",method="GET",status="200"} 1\n`);
     }
+  });
+
+  it('names the code of a path parameter that names nothing', () => {
+    const { schema } = paths['/games/{gameId}'].get.responses['404'].content['application/json'];
+    expect(schema.properties.code.enum.sort()).toEqual(['not_found', 'pet_not_found']);
+    const { responses } = paths['/pets/{petId}'].get;
+    expect(Object.keys(responses['404'].content['application/json'].examples)).toEqual([
+      'pet_not_found',
+    ]);
   });
 
   it("keeps our schemas, and one guest's from another's, whatever their classes are called", () => {
