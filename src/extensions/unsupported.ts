@@ -4,9 +4,9 @@ import type { FastifyInstance } from 'fastify';
 import { FROM, NOTED, type Throttling, throttlingOf } from '../http/nest-metadata.js';
 import { operationsOf } from '../http/operations.js';
 import type { Handler } from '../http/per-operation.js';
-import { isPublic } from '../http/public.decorator.js';
+import { isPublic, NEEDS_CALLER } from '../http/public.decorator.js';
 import { isIdempotent } from '../idempotency/idempotent.decorator.js';
-import { parametersOf } from '../input/operation-input.js';
+import { type HandlerParameter, parametersOf } from '../input/operation-input.js';
 import { REQUIRED_SCOPES } from '../keys/scope.guard.js';
 import { PLAN_THROTTLER } from '../rate-limits/plan-throttler.guard.js';
 
@@ -95,11 +95,14 @@ function unsupportedOf(controller: Type, handler: Handler): string | undefined {
   if (Reflect.hasMetadata(NOTED.template, handler)) {
     return '@Render() is not supported: there is no engine for templates';
   }
-  const parsed = parametersOf(controller, handler).find(({ from }) => OWN_PARSER.has(from));
+  const parameters = parametersOf(controller, handler);
+  const parsed = parameters.find(({ from }) => OWN_PARSER.has(from));
   if (parsed !== undefined) return `${OWN_PARSER.get(parsed.from)} ${NO_PARSER}`;
   const throttle = targets.map(unsupportedThrottle).find((reason) => reason !== undefined);
   if (throttle !== undefined || !isPublic(controller)) return throttle;
-  const needing = targets.map(needsCaller).find((decorator) => decorator !== undefined);
+  const needing = [...targets.map(needsCaller), ...parameters.map(nameOfNeeding)].find(
+    (decorator) => decorator !== undefined,
+  );
   return needing && `${needing} needs a caller, and there is none where a controller is @Public()`;
 }
 
@@ -107,6 +110,11 @@ function needsCaller(target: object): string | undefined {
   if (Reflect.hasMetadata(REQUIRED_SCOPES, target)) return '@RequireScope() or @AnyScope()';
   if (isIdempotent(target)) return '@Idempotent()';
   return throttlingOf(target).some(({ what }) => what === 'limit') ? '@Throttle()' : undefined;
+}
+
+function nameOfNeeding({ factory }: HandlerParameter): string | undefined {
+  if (factory === undefined) return undefined;
+  return Reflect.getMetadata(NEEDS_CALLER, factory) as string | undefined;
 }
 
 function unsupportedThrottle(target: object): string | undefined {

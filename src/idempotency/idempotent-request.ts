@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { applyDecorators, createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
 import { ApiErrors } from '../errors/api-errors.decorator.js';
+import { NEEDS_CALLER } from '../http/public.decorator.js';
 import { requestOf, type UnreadBody } from '../http/request-context.js';
 import { pathOf } from '../http/target.js';
 import { invalidRequest } from '../input/validation.js';
@@ -39,10 +40,12 @@ export function idempotentRequestOf(context: ExecutionContext): IdempotentReques
  * The request as `IdempotencyService.transact` takes it, as a controller's parameter; undefined without an
  * `Idempotency-Key`. `@ApiIdempotent()` documents it. Where nothing but the answer matters, `@Idempotent()` does all.
  */
-export const IdempotencyKey = createParamDecorator(
-  (_data: unknown, context: ExecutionContext): IdempotentRequest | undefined =>
-    idempotentRequestOf(context),
-);
+export const IdempotencyKey = createParamDecorator(keyOf);
+
+function keyOf(_data: unknown, context: ExecutionContext): IdempotentRequest | undefined {
+  return idempotentRequestOf(context);
+}
+Reflect.defineMetadata(NEEDS_CALLER, '@IdempotencyKey()', keyOf);
 
 /** @param whatElse is asked, besides the body */
 function requestIn(context: ExecutionContext, whatElse: string): IdempotentRequest | undefined {

@@ -15,7 +15,14 @@ import {
 import { HttpAdapterHost } from '@nestjs/core';
 import { SkipThrottle, Throttle } from '@nestjs/throttler';
 import type { FastifyInstance } from 'fastify';
-import { AnyScope, Idempotent, Public, RequireScope } from 'pet-store-service';
+import {
+  AnyScope,
+  CurrentCaller,
+  Idempotent,
+  IdempotencyKey,
+  Public,
+  RequireScope,
+} from 'pet-store-service';
 import { NEVER, type Observable } from 'rxjs';
 import type { Answer, Client } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
@@ -415,6 +422,12 @@ describe('the start of a guest that asks for what cannot be honoured', () => {
     ['a limit', Throttle({ default: { limit: 1, ttl: 1 } }), 'Odd.odd: @Throttle() needs a caller'],
     ['scopes', RequireScope('pets:read'), 'Odd.odd: @RequireScope() or @AnyScope() needs a caller'],
     ['idempotency', Idempotent(), 'Odd.odd: @Idempotent() needs a caller'],
+    [
+      'idempotency by hand',
+      onParameter(IdempotencyKey()),
+      'Odd.odd: @IdempotencyKey() needs a caller',
+    ],
+    ['its caller', onParameter(CurrentCaller()), 'Odd.odd: @CurrentCaller() needs a caller'],
   ])('ends where a @Public() controller asks for %s', async (_what, decorator, message) => {
     expect(await startOf(guestOf([decorator], Public()))).toContain(message);
   });
