@@ -72,7 +72,9 @@ describe(readBody.name, () => {
     const body = bodyOf('{}');
     body.resume();
     await once(body, 'end');
-    await expect(readBody(body)).rejects.toThrow('has read the body already');
+    await expect(readBody(body)).rejects.toThrow(
+      /has read the body already.*request\.body in a guard/,
+    );
   });
 
   const bodyOf = (...chunks: (string | Buffer)[]): UnreadBody =>

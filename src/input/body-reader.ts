@@ -41,6 +41,11 @@ export function isJson({ headers }: UnreadBody): boolean {
   return JSON_MEDIA_TYPE.test(headers['content-type'] ?? '');
 }
 
+/** Who did is not to be known. It is for the log: whoever wrote that has to mend it. */
+const READ_ALREADY =
+  'A middleware or a hook has read the body already, so that none is left for the operation: ' +
+  'read request.body in a guard or an interceptor instead, once the service has parsed it';
+
 /**
  * The whole body.
  * @throws {ApiError} 413 `payload_too_large` as soon as it is
@@ -48,7 +53,7 @@ export function isJson({ headers }: UnreadBody): boolean {
 export function readBody(body: UnreadBody): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     if (body.failure !== undefined) throw body.failure;
-    if (body.readableDidRead) throw new Error('A middleware or a hook has read the body already');
+    if (body.readableDidRead) throw new Error(READ_ALREADY);
     body.fail = reject;
     body.acceptBody?.();
     const chunks: Buffer[] = [];
