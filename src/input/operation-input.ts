@@ -28,7 +28,7 @@ export interface HandlerParameter {
   schema: StandardSchema | undefined;
   /** Those of the parameter itself: classes, or instances. */
   pipes: readonly unknown[];
-  factory: unknown;
+  factory: object | undefined;
 }
 
 interface RouteArgument {
@@ -36,7 +36,7 @@ interface RouteArgument {
   data?: unknown;
   schema?: StandardSchema;
   pipes?: unknown[];
-  factory?: unknown;
+  factory?: object;
 }
 
 /** The one place that reads how Nest notes a handler's parameters. */
