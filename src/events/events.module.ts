@@ -1,7 +1,13 @@
 import { Global, Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
 import { EventEmitterModule } from '@nestjs/event-emitter';
 import { Events } from './events.js';
+import { Listeners } from './listeners.js';
 
 @Global()
-@Module({ imports: [EventEmitterModule.forRoot()], providers: [Events], exports: [Events] })
+@Module({
+  imports: [EventEmitterModule.forRoot(), DiscoveryModule],
+  providers: [Events, Listeners],
+  exports: [Events],
+})
 export class EventsModule {}

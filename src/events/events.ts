@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { EventEmitter2 } from '@nestjs/event-emitter';
 import { currentRequest, onBehalfOf } from '../telemetry/current-request.js';
 import { Logger } from '../telemetry/logger.js';
+import { whileTelling } from './listeners.js';
 
 /** What happens here, by its name; each room that has something to tell adds its own. */
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- filled by declaration merging
@@ -34,7 +35,8 @@ export class Events {
 
   private async tell(name: string, event: unknown, id: string | undefined): Promise<void> {
     try {
-      const tell = () => this.emitter.emitAsync(name, event);
+      const told = { name, event, requestId: id };
+      const tell = () => whileTelling(told, () => this.emitter.emitAsync(name, event));
       // Lines of a handler say for which request they are; that of a guest's operation is known already.
       await (id === undefined || currentRequest() ? tell() : onBehalfOf({ id }, tell));
     } catch (err) {

@@ -11,6 +11,7 @@ import {
   Pets,
   type QuotaThreshold,
 } from '../../src/index.js';
+import { createLogger } from '../../src/telemetry/logger.js';
 import { FakeClock } from '../support/clock.js';
 import { eventually } from '../support/eventually.js';
 import { expectError } from '../support/expectations.js';
@@ -93,10 +94,13 @@ const count = (name: string, times: number) =>
 
 describe('events', () => {
   const clock = new FakeClock();
+  const failures: unknown[] = [];
   let service: TestService;
   beforeAll(async () => {
     const extensions = [{ name: 'adoptions', module: AdoptionsModule }];
-    service = await startService({ clock, extensions, env: { BAN_AFTER_REJECTIONS: '1' } });
+    const silent = await createLogger({ logLevel: 'silent', logFormat: 'json' });
+    const logger = Object.assign(silent, { error: (line: unknown) => void failures.push(line) });
+    service = await startService({ clock, extensions, logger, env: { BAN_AFTER_REJECTIONS: '1' } });
   });
   afterAll(() => service?.close());
   beforeEach(() => (heard.length = 0));
@@ -119,6 +123,23 @@ describe('events', () => {
     expect(first!.pet).toBeInstanceOf(Pet);
     expect(second!.pet.status).toBe('sold');
     expect(of('pet.created')).toHaveLength(2);
+  });
+
+  it('have the log say which handler failed, of which event and request, and at what', async () => {
+    failures.length = 0;
+    const client = await service.client();
+    const headers = { 'x-request-id': 'r-3' };
+    await client.post('/v1/pets', { name: 'Rex', categoryId: 7 }, headers);
+    await eventually(() => Promise.resolve(failures.length >= 2));
+    const line = (handler: string, message: string) => ({
+      err: expect.objectContaining({ message, stack: expect.stringContaining('at ') }),
+      event: 'pet.created',
+      handler: `Listener.${handler}`,
+      requestId: 'r-3',
+    });
+    expect(failures).toHaveLength(2);
+    expect(failures).toContainEqual(line('breaks', 'no handler'));
+    expect(failures).toContainEqual(line('breaksAtOnce', 'It threw undefined'));
   });
 
   it('tell of a status that has changed, after the commit, and by which request', async () => {
