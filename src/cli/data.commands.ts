@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { ownerOf } from '../database/guest-migrations.js';
+import { describeMigration, ownerOf } from '../database/guest-migrations.js';
 import { quantity } from './arguments.js';
 import type { Output } from './output.js';
 
@@ -55,6 +55,5 @@ function toMigrated(ran: readonly string[]) {
 
 function describeMigrated(ran: readonly string[]): string {
   if (ran.length === 0) return 'The schema is up to date.';
-  const names = ran.map(ownerOf).map(({ owner, name }) => (owner ? `${name} of ${owner}` : name));
-  return `Ran ${names.join(', ')}.`;
+  return `Ran ${ran.map(describeMigration).join(', ')}.`;
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Config } from '../config/config.js';
 import { fileOf, migrationNames, MIGRATIONS_TABLE } from '../database/data-source-options.js';
 import type { DatabaseFacts } from '../database/database-facts.js';
+import { describeMigration } from '../database/guest-migrations.js';
 import { connectionFailure } from '../database/outage.js';
 import { postgresFacts } from '../database/postgres/postgres.facts.js';
 import { schemaState } from '../database/schema-state.js';
@@ -68,13 +69,17 @@ function schemaOf(
     return failed('schema', `it is ahead of this version by ${ahead.join(', ')}`, cure);
   }
   if (behind.length > 0) {
-    const detail = `it is behind this version by ${behind.join(', ')}`;
+    const detail = `it is behind this version by ${behind.map(describeMigration).join(', ')}`;
     if (isEmbedded) return warning('schema', detail, 'petstore migrate; serve does it as well');
     return failed('schema', detail, 'petstore migrate');
   }
   if (foreign.length > 0) {
     const cure = 'name these extensions in petstore.config.js, if they are still to be served';
-    return warning('schema', `it has ${foreign.join(', ')} of extensions not served`, cure);
+    return warning(
+      'schema',
+      `it has ${foreign.map(describeMigration).join(', ')}, which is not served`,
+      cure,
+    );
   }
   return ok('schema', `up to date, ${known.length} migrations`);
 }

@@ -43,3 +43,9 @@ export function ownerOf(migration: string): { owner: string | undefined; name: s
   const [, owner, name = migration] = OF_GUEST.exec(migration) ?? [];
   return { owner, name };
 }
+
+/** A migration as operators are told of it. */
+export function describeMigration(migration: string): string {
+  const { owner, name } = ownerOf(migration);
+  return owner === undefined ? name : `${name} of ${owner}`;
+}

@@ -33,6 +33,8 @@ describe('the migrations of an extension', () => {
       expect(code).toBe(1);
       expect(stderr).toContain(behind('the extension toys'));
       expect((await workplace.run('migrate')).stdout).toBe(`Ran ${CREATE_TOYS} of toys.\n`);
+      const found = (await workplace.run('doctor', ...NO_EXTENSION)).stdout;
+      expect(found).toContain(`it has ${CREATE_TOYS} of toys, which is not served`);
       const served = await workplace.serve();
       expect(await served.stop()).toBe(0);
     });
