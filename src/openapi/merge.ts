@@ -15,7 +15,15 @@ export function addDocument(document: OpenAPIObject, guest: OpenAPIObject): void
   for (const [name, schema] of Object.entries(added)) schemas[name] ??= schema;
   for (const [path, item] of Object.entries(paths)) {
     document.paths[path] = { ...document.paths[path], ...item };
+    for (const name of tagsOf(item)) {
+      document.tags ??= [];
+      if (!document.tags.some((tag) => tag.name === name)) document.tags.push({ name });
+    }
   }
+}
+
+function tagsOf(item: object): string[] {
+  return (Object.values(item) as { tags?: string[] }[]).flatMap(({ tags = [] }) => tags);
 }
 
 function renamed(

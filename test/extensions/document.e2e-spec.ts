@@ -113,6 +113,7 @@ describe('the document of a service with guests', () => {
   /* eslint-disable @typescript-eslint/no-explicit-any -- what the test finds out */
   let paths: any;
   let schemas: any;
+  let tags: any;
   /* eslint-enable @typescript-eslint/no-explicit-any */
   beforeAll(async () => {
     service = await startService({
@@ -124,7 +125,7 @@ describe('the document of a service with guests', () => {
     });
     client = await service.client();
     const document = (await client.get('/openapi.json')).json();
-    ({ paths } = document);
+    ({ paths, tags } = document);
     ({ schemas } = document.components);
   });
   afterAll(() => service.close());
@@ -190,6 +191,9 @@ describe('the document of a service with guests', () => {
   it('keeps what a guest says of its headers, statuses, tags and examples, and adds ours', () => {
     const { post } = paths['/toys'];
     expect(post.tags).toEqual(['toys']);
+    const names = tags.map(({ name }: { name: string }) => name);
+    expect(names).toEqual(expect.arrayContaining(['pets', 'usage', 'toys']));
+    expect(new Set(names).size).toBe(names.length);
     expect(post.parameters.map(({ name }: { name: string }) => name).sort()).toEqual([
       'Idempotency-Key',
       'X-Shop',
