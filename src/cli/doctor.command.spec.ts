@@ -97,7 +97,7 @@ describe('petstore doctor', () => {
     [
       ...(['warning', 'schema'] as const),
       change(`INSERT INTO migrations (timestamp, name) VALUES (2, 'toys:Toys:8700000000000')`),
-      ...([/toys:Toys/, /petstore.config.js/] as const),
+      ...([/Toys of toys/, /petstore.config.js/] as const),
     ],
   ])('says %s of %s, and the cure', async (status, name, cause, detail, cure) => {
     const found = (await findings(cause))(name);
