@@ -2,32 +2,16 @@ import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { PagedAnswer } from '../http/paged-answer.js';
 import { Cursor, type CursorKey, type CursorKeys, type CursorKind } from './cursor.js';
+import { DEFAULT_LIMIT, IsLimit, toLimit } from './limit.js';
 import { constrain, invalidRequest, MayBeAbsent } from './validation.js';
-
-const DEFAULT_LIMIT = 20;
-const MAX_LIMIT = 100;
-const PLAIN_DIGITS = /^(?:[1-9]\d?|100)$/;
 
 /**
  * How a list is asked for page by page. A list with filters extends it; the filters of the class,
  * and the path of the operation, are what a cursor belongs to.
  */
 export class PageQuery {
-  @ApiPropertyOptional({
-    description: 'Maximum number of items to return.',
-    type: 'integer',
-    minimum: 1,
-    maximum: MAX_LIMIT,
-    default: DEFAULT_LIMIT,
-  })
-  @Transform(({ value }) =>
-    typeof value === 'string' && PLAIN_DIGITS.test(value) ? Number(value) : (value as unknown),
-  )
-  @constrain(
-    'isLimit',
-    `a whole number from 1 to ${MAX_LIMIT}`,
-    (value) => typeof value === 'number',
-  )
+  @Transform(({ value }) => toLimit(value))
+  @IsLimit('Maximum number of items to return.')
   limit: number = DEFAULT_LIMIT;
 
   @ApiPropertyOptional({

@@ -2,6 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional, ApiSchema, IntersectionType } from '@nestjs/swagger';
 import { INT64_MAX, INT64_MIN, isInt64 } from '../input/int64.js';
 import { MadeBy } from '../input/dto.js';
+import { DEFAULT_LIMIT, IsLimit, toLimit } from '../input/limit.js';
 import { constrain, MayBeAbsent } from '../input/validation.js';
 import { decodeCursor, PetCursor } from './pet-cursor.js';
 import { PET_STATUSES, type PetStatus } from './pet.entity.js';
@@ -85,35 +86,15 @@ class PetId {
 @ApiSchema({ name: 'Pet' })
 export class PetBody extends IntersectionType(PetId, NewPet) {}
 
-const DEFAULT_LIMIT = 20;
-const MAX_LIMIT = 100;
-const PLAIN_DIGITS = /^(?:[1-9]\d?|100)$/;
-
-/** What is no limit stays what it is, for the rules to refuse. */
-function toLimit(value: unknown): number {
-  return (typeof value === 'string' && PLAIN_DIGITS.test(value) ? Number(value) : value) as number;
-}
-
 @MadeBy(({ limit, status, cursor }) => {
   const query = new ListPetsQuery();
-  if (limit !== undefined) query.limit = toLimit(limit);
+  if (limit !== undefined) query.limit = toLimit(limit) as number;
   if (status !== undefined) query.status = status as PetStatus;
   if (cursor !== undefined) query.cursor = decodeCursor(cursor) as PetCursor;
   return query;
 })
 export class ListPetsQuery {
-  @ApiPropertyOptional({
-    description: 'Maximum number of animals to return.',
-    type: 'integer',
-    minimum: 1,
-    maximum: MAX_LIMIT,
-    default: DEFAULT_LIMIT,
-  })
-  @constrain(
-    'isLimit',
-    `a whole number from 1 to ${MAX_LIMIT}`,
-    (value) => typeof value === 'number',
-  )
+  @IsLimit('Maximum number of animals to return.')
   limit: number = DEFAULT_LIMIT;
 
   @ApiPropertyOptional({
