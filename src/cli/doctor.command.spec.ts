@@ -4,9 +4,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
+import { runInProcess as run } from '../../test/support/run-program.js';
 import type { Finding } from './finding.js';
-import { Output } from './output.js';
-import { runProgram } from './program.js';
 
 describe('petstore doctor', () => {
   const environment = { ...process.env };
@@ -21,15 +20,6 @@ describe('petstore doctor', () => {
     process.env = { ...environment };
     rmSync(directory, { recursive: true });
   });
-
-  async function run(...argv: string[]) {
-    const said = { out: '', err: '' };
-    const output = new Output(
-      (text) => void (said.out += text),
-      (text) => void (said.err += text),
-    );
-    return { code: await runProgram(argv, output), ...said };
-  }
 
   async function findings(...changes: (() => unknown)[]) {
     await run('migrate');

@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Output } from './output.js';
-import { runProgram } from './program.js';
+import { runInProcess } from '../../test/support/run-program.js';
 
 const VIEW = [
   ...['id', 'name', 'plan', 'scopes', 'perMinute', 'perDay', 'last4', 'createdAt', 'expiresAt'],
@@ -21,7 +20,7 @@ describe('petstore keys --json', () => {
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), 'petstore-keys-'));
     process.env['DATABASE_URL'] = `sqlite:${directory}/petstore.db`;
-    await runProgram(['migrate'], new Output(() => undefined));
+    await runInProcess('migrate');
     zoo = await json('issue', '--name', 'Zoo', '--plan', 'free');
   });
   afterAll(() => {
@@ -31,14 +30,9 @@ describe('petstore keys --json', () => {
 
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what a test expects it to be
   async function json(...argv: string[]): Promise<any> {
-    const said = { out: '', err: '' };
-    const output = new Output(
-      (text) => void (said.out += text),
-      (text) => void (said.err += text),
-    );
-    const code = await runProgram(['keys', ...argv, '--json'], output);
-    expect({ code, err: said.err }).toEqual({ code: 0, err: '' });
-    return JSON.parse(said.out) as unknown;
+    const { code, out, err } = await runInProcess('keys', ...argv, '--json');
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    return JSON.parse(out) as unknown;
   }
 
   it('issue prints what the contract names, in its order, and nothing else', () => {

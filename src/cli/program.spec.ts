@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import { Output } from './output.js';
+import { runInProcess as run } from '../../test/support/run-program.js';
 import { runProgram } from './program.js';
 
 /** In this process; the same commands are run as a real program in `test/cli`. */
@@ -17,15 +17,6 @@ describe(runProgram.name, () => {
     process.env = { ...environment };
     rmSync(directory, { recursive: true });
   });
-
-  async function run(...argv: string[]) {
-    const said = { out: '', err: '' };
-    const output = new Output(
-      (text) => void (said.out += text),
-      (text) => void (said.err += text),
-    );
-    return { code: await runProgram(argv, output), ...said };
-  }
 
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what a test expects it to be
   async function json(...argv: string[]): Promise<any> {

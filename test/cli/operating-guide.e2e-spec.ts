@@ -1,22 +1,12 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Output } from '../../src/cli/output.js';
-import { runProgram } from '../../src/cli/program.js';
+import { runInProcess as run } from '../support/run-program.js';
 
 const GUIDE = readFileSync('docs/operating.md', 'utf8');
 const COMMANDS = [...GUIDE.matchAll(/^```sh\n(.*?)^```$/gms)].flatMap(([, text]) =>
   text!.trim().split('\n'),
 );
-
-async function run(...argv: string[]) {
-  const said = { out: '', err: '' };
-  const output = new Output(
-    (text) => void (said.out += text),
-    (text) => void (said.err += text),
-  );
-  return { code: await runProgram(argv, output), ...said };
-}
 
 /** As a shell takes it apart. */
 function wordsOf(command: string): string[] {
