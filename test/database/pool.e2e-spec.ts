@@ -7,9 +7,10 @@ import { describeWith } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
 import { lockWrites } from '../support/lock-writes.js';
-import { PostgresServer } from '../support/postgres.js';
+import type { PostgresServer } from '../support/postgres.js';
 import { remembered } from '../support/remembered.js';
-import { startService, type TestService } from '../support/start-service.js';
+import { serviceOnPostgres } from '../support/service-on-postgres.js';
+import type { TestService } from '../support/start-service.js';
 
 const rex = { name: 'Rex', categoryId: 7 };
 /** Two seconds for a connection, three and a half for a statement, and some for a busy machine. */
@@ -22,10 +23,8 @@ describeWith('postgres', 'a pool of one connection to PostgreSQL', (initdb) => {
   let service: TestService;
   let client: Client;
   beforeAll(async () => {
-    server = keep(await PostgresServer.start(initdb));
-    url = await server.createDatabase();
-    const env = { DATABASE_URL: url, DATABASE_POOL_SIZE: '1' };
-    service = keep(await startService({ env, migrate: true }));
+    const env = { DATABASE_POOL_SIZE: '1' };
+    ({ server, url, service } = await serviceOnPostgres(keep, initdb, env));
     client = await service.client();
     await remembered(service, client);
   });

@@ -6,8 +6,9 @@ import type { NewPet } from '../../src/pets/pet.dto.js';
 import { PetsRepository } from '../../src/pets/pets.repository.js';
 import { closedAtEnd } from '../support/closed-at-end.js';
 import { describeWith } from '../support/engines.js';
-import { PostgresServer } from '../support/postgres.js';
-import { startService, type TestService } from '../support/start-service.js';
+import type { PostgresServer } from '../support/postgres.js';
+import { serviceOnPostgres } from '../support/service-on-postgres.js';
+import type { TestService } from '../support/start-service.js';
 
 const DAY_MS = 86_400_000;
 
@@ -17,9 +18,7 @@ describeWith('postgres', 'Units of work of one turn on PostgreSQL', (initdb) => 
   let url: string;
   let service: TestService;
   beforeAll(async () => {
-    server = keep(await PostgresServer.start(initdb));
-    url = await server.createDatabase();
-    service = keep(await startService({ env: { DATABASE_URL: url }, migrate: true }));
+    ({ server, url, service } = await serviceOnPostgres(keep, initdb));
   });
   beforeEach(() => sql('TRUNCATE pets, idempotency_records'));
 

@@ -12,8 +12,9 @@ import { closedAtEnd } from '../support/closed-at-end.js';
 import { eventually } from '../support/eventually.js';
 import { describeWith } from '../support/engines.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
-import { PostgresServer } from '../support/postgres.js';
+import type { PostgresServer } from '../support/postgres.js';
 import { remembered } from '../support/remembered.js';
+import { serviceOnPostgres } from '../support/service-on-postgres.js';
 import { startService, type TestService } from '../support/start-service.js';
 
 const rex = { name: 'Rex', categoryId: 7, status: 'sold' };
@@ -34,9 +35,7 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
   let client: Client;
 
   beforeAll(async () => {
-    server = keep(await PostgresServer.start(initdb));
-    url = await server.createDatabase();
-    service = keep(await startService({ env: { DATABASE_URL: url }, migrate: true }));
+    ({ server, url, service } = await serviceOnPostgres(keep, initdb));
     client = await service.client();
   });
 

@@ -4,7 +4,8 @@ import { run, Statement } from '../../src/database/statement.js';
 import type { Client } from '../support/client.js';
 import { closedAtEnd } from '../support/closed-at-end.js';
 import { describeWith } from '../support/engines.js';
-import { PostgresServer } from '../support/postgres.js';
+import type { PostgresServer } from '../support/postgres.js';
+import { serviceOnPostgres } from '../support/service-on-postgres.js';
 import { startService, type TestService } from '../support/start-service.js';
 
 const rex = { name: 'Rex', categoryId: 7 };
@@ -16,9 +17,7 @@ describeWith('postgres', 'PostgreSQL under a running node', (initdb) => {
   let service: TestService;
   let client: Client;
   beforeAll(async () => {
-    server = keep(await PostgresServer.start(initdb));
-    url = await server.createDatabase();
-    service = keep(await startService({ env: { DATABASE_URL: url }, migrate: true }));
+    ({ server, url, service } = await serviceOnPostgres(keep, initdb));
     client = await service.client();
   });
 
