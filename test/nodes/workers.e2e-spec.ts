@@ -24,11 +24,26 @@ class TwoWorkers implements Disposable {
     const workplace = new Workplace({ LOG_FORMAT: 'json', NODE_ENV: 'production' });
     const metricsPort = await freePort();
     const env = { METRICS_PORT: String(metricsPort) };
-    return new TwoWorkers(workplace, metricsPort, await workplace.serve(env, '--workers', '2'));
+    const two = new TwoWorkers(
+      workplace,
+      metricsPort,
+      await workplace.serve(env, '--workers', '2'),
+    );
+    await two.bothListen();
+    return two;
   }
 
   async restart(): Promise<void> {
     this.server = await this.workplace.serve({}, '--workers', '2');
+    await this.bothListen();
+  }
+
+  /** The first one is ready before the second one is. */
+  private bothListen(): Promise<void> {
+    return eventually(
+      () => Promise.resolve(this.linesOf('All workers listen').length === 1),
+      START_MS,
+    );
   }
 
   /** Runs one command on the same database. */
