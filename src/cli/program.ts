@@ -54,6 +54,7 @@ function program(output: Output): Command {
     command.exitOverride().allowExcessArguments(false);
     if (command.commands.length > 0) requireCommand(command);
     else takesConfigFile(command);
+    requireOptions(command);
     showExamples(command);
     command.configureOutput({
       writeOut: (text) => output.raw(text),
@@ -64,19 +65,42 @@ function program(output: Output): Command {
   return root;
 }
 
-/** Commander would print the whole help where a usage error is to be one line. */
+/**
+ * Commander would print the whole help where a usage error is to be one line, and would judge what follows an
+ * unknown command before the command itself.
+ */
 function requireCommand(command: Command): void {
-  command.usage('[options] [command]');
+  command.usage('[options] [command]').allowUnknownOption().allowExcessArguments();
   command.argument('[command]').action((name: string | undefined) => {
     if (name === undefined && command.parent === null) command.help();
     const path = pathOf(command);
     if (name === undefined) throw new UsageError(`a command is missing; ${path} --help lists them`);
-    const meant = closest(
-      name,
-      command.commands.map((each) => each.name()),
+    const isOption = name.startsWith('-');
+    const known = isOption
+      ? command
+          .createHelp()
+          .visibleOptions(command)
+          .map(({ long }) => long!)
+      : command.commands.map((each) => each.name());
+    const meant = closest(name, known);
+    const hint =
+      meant === undefined ? `${path} --help lists them` : `did you mean ${path} ${meant}?`;
+    throw new UsageError(`unknown ${isOption ? 'option' : 'command'} '${name}'; ${hint}`);
+  });
+}
+
+/** Commander would ask for what is missing before it says that an option, perhaps the same one, is misspelt. */
+function requireOptions(command: Command): void {
+  const required = command.options.filter(({ mandatory }) => mandatory);
+  if (required.length === 0) return;
+  for (const option of required) option.mandatory = false;
+  command.hook('preAction', () => {
+    const missing = required.filter(
+      (option) => command.getOptionValue(option.attributeName()) === undefined,
     );
-    const hint = meant === undefined ? '' : `; did you mean ${path} ${meant}?`;
-    throw new UsageError(`unknown command '${name}'${hint || `; ${path} --help lists them`}`);
+    if (missing.length === 0) return;
+    const flags = missing.map((option) => `'${option.flags}'`).join(' and ');
+    throw new UsageError(`${flags} must be given; ${pathOf(command)} --help says more`);
   });
 }
 
