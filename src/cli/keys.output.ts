@@ -2,6 +2,7 @@ import type { ApiKey } from '../keys/api-key.entity.js';
 import type { RotatedKey } from '../keys/keys.service.js';
 import type { KeyView } from './key-views.js';
 import { table } from './output.js';
+import { shortened } from './width.js';
 
 /** Of a list, with all columns but the name as wide as they can be. */
 const WIDTH_WITHOUT_NAME = 65;
@@ -63,9 +64,4 @@ export function describeStatus(key: KeyView): string {
   if (status === 'banned') return `banned until ${key.bannedUntil}`;
   const since = { revoked: key.revokedAt, expired: key.expiresAt }[status];
   return since === undefined ? status : `${status} ${since}`;
-}
-
-function shortened(text: string, width: number): string {
-  const characters = [...text];
-  return characters.length <= width ? text : `${characters.slice(0, width - 1).join('')}…`;
 }

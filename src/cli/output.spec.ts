@@ -49,4 +49,15 @@ describe(table.name, () => {
       ),
     ).toBe('ID     NAME\nkey_1  Zoo\nk');
   });
+
+  it('goes by the columns of a terminal, of which some characters take two, and accents none', () => {
+    expect(table(['動物園🐶', 'Zoe\u0301', 'Zoo'], [['a', 'b', 'c']])).toBe(
+      '動物園🐶  Zoe\u0301  Zoo\na         b    c',
+    );
+  });
+
+  it('has room for any number of rows', () => {
+    const rows = Array.from({ length: 150_000 }, () => ['a']);
+    expect(table(['A'], rows)).toHaveLength(300_001);
+  });
 });

@@ -1,3 +1,5 @@
+import { padded, widthOf } from './width.js';
+
 /** How a command speaks: data on standard output, one line of complaint on standard error. */
 export class Output {
   constructor(
@@ -34,12 +36,12 @@ export class UsageError extends Error {}
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [headings, ...rows];
   const widths = headings.map((_heading, column) =>
-    Math.max(...all.map((row) => row[column]!.length)),
+    all.reduce((widest, row) => Math.max(widest, widthOf(row[column]!)), 0),
   );
   return all
     .map((row) =>
       row
-        .map((cell, column) => cell.padEnd(widths[column]!))
+        .map((cell, column) => padded(cell, widths[column]!))
         .join('  ')
         .trimEnd(),
     )
