@@ -4,7 +4,9 @@ import type { DestinationStream } from 'pino';
 const UNSAID = new Set([
   ...['level', 'time', 'service', 'version', 'msg', 'err', 'event', 'audit', 'until'],
 ]);
-const OF_A_REQUEST = ['operation', 'keyId', 'address', 'worker'];
+const OF_A_REQUEST = ['operation', 'keyId', 'address'];
+/** Nothing in themselves says what these are. */
+const NAMED = { requestId: 'request', traceId: 'trace', worker: 'worker' };
 
 type Entry = Record<string, unknown>;
 
@@ -28,12 +30,17 @@ export function sentence(entry: Entry): string {
   return why === undefined ? text : `${text}\n${why.replace(/^/gm, '    ')}`;
 }
 
-/** As in an access log: `GET /v1/pets 429 in 0.8 ms rate_limit_exceeded (listPets, key_1, 192.0.2.1)`. */
+/** As in an access log: `GET /v1/pets 429 in 0.8 ms rate_limit_exceeded (listPets, key_1, 192.0.2.1, request x)`. */
 function requestSentence(entry: Entry): string {
   const { method, path, status, durationMs, code } = entry;
   const words = [method, path, status, 'in', durationMs, 'ms', code].filter(isTold);
-  const about = OF_A_REQUEST.map((name) => entry[name]).filter(isTold);
-  return `${words.map(wordOf).join(' ')} (${about.map(wordOf).join(', ')})`;
+  const about = OF_A_REQUEST.map((name) => entry[name])
+    .filter(isTold)
+    .map(wordOf);
+  const named = Object.entries(NAMED)
+    .filter(([name]) => isTold(entry[name]))
+    .map(([name, what]) => `${what} ${wordOf(entry[name])}`);
+  return `${words.map(wordOf).join(' ')} (${[...about, ...named].join(', ')})`;
 }
 
 function details(entry: Entry): string {
