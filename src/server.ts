@@ -17,7 +17,6 @@ import { checkOperations } from './extensions/check-operations.js';
 import type { Extension } from './extensions/define.js';
 import { Readiness } from './health/readiness.js';
 import { PetStoreAdapter } from './http/adapter.js';
-import { notFound } from './errors/errors.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { OperationIds } from './http/operation-ids.js';
 import { operationsOf } from './http/operations.js';
@@ -28,7 +27,7 @@ import { publicPaths } from './http/public-paths.js';
 import { closeAllConnections } from './http/pipelining.js';
 import { PublicAddress } from './http/public-address.js';
 import { RouteTable } from './http/route-table.js';
-import { refuseUnrouted } from './http/refusals.js';
+import { refuseUnrouted, unserved } from './http/refusals.js';
 import { type Application, createTransport } from './http/transport.js';
 import { Gatekeeper } from './keys/gatekeeper.js';
 import { DocumentSource } from './openapi/document-source.js';
@@ -148,7 +147,7 @@ export async function createApp(options: AppOptions): Promise<NestFastifyApplica
     AppModule.forRoot({ ...options, routes }),
     new PetStoreAdapter(
       transport,
-      (request, reply) => refuseUnrouted(application, notFound(), request, reply),
+      (request, reply) => refuseUnrouted(application, unserved(request, routes), request, reply),
       baseUrl,
     ),
     { bodyParser: false, abortOnError: false, logger: new NestLogger(logger) },

@@ -1,9 +1,8 @@
 import { All, Controller, Req } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import { errors, notFound } from '../errors/errors.js';
+import { unserved } from './refusals.js';
 import type { ApiRequest } from './request-context.js';
 import { RouteTable } from './route-table.js';
-import { pathOf } from './target.js';
 
 /**
  * Answers what no operation under `/v1` does. It is a route like every other, so that the guards run
@@ -21,10 +20,6 @@ export class FallbackController {
 
   @All('*')
   unknown(@Req() request: ApiRequest): never {
-    const allowed = this.routes.methodsOf(pathOf(request.url));
-    if (allowed.length === 0) throw notFound();
-    throw errors.method_not_allowed(`The resource has no method ${request.method}`, {
-      headers: { Allow: allowed.join(', ') },
-    });
+    throw unserved(request, this.routes);
   }
 }

@@ -2,16 +2,26 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ApiError } from '../errors/api-error.js';
-import { errors } from '../errors/errors.js';
+import { errors, notFound } from '../errors/errors.js';
 import type { ApiReply, ApiRequest, UnreadBody } from './request-context.js';
 import { undecodable } from './message.guard.js';
-import { isApiTarget } from './target.js';
+import type { RouteTable } from './route-table.js';
+import { isApiTarget, pathOf } from './target.js';
 
 /** What it takes to refuse a request that reaches no route. */
 export interface Judge {
   /** Who are you, how much may you: sets the headers. @throws {ApiError} 401 or 429 */
   judge(request: ApiRequest, reply: ApiReply): Promise<void>;
   sendError(error: unknown, request: ApiRequest, reply: ApiReply): void;
+}
+
+/** What is wrong with a request that no operation answers: its method where there is such a resource. */
+export function unserved({ method, url }: ApiRequest, routes: RouteTable): ApiError {
+  const allowed = routes.methodsOf(pathOf(url));
+  if (allowed.length === 0) return notFound();
+  return errors.method_not_allowed(`The resource has no method ${method}`, {
+    headers: { Allow: allowed.join(', ') },
+  });
 }
 
 /** Refuses what no route answers. Whoever asks below `/v1` is judged first, as everywhere there. */

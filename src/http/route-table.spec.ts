@@ -4,6 +4,7 @@ import { RouteTable } from './route-table.js';
 describe(RouteTable.name, () => {
   const routes = new RouteTable();
   routes.add({ method: ['GET'], url: '/v1/pets' });
+  routes.add({ method: 'GET', url: '/' });
   routes.add({ method: 'HEAD', url: '/v1/pets' });
   routes.add({ method: 'POST', url: '/v1/pets' });
   routes.add({ method: ['HEAD', 'GET'], url: '/v1/pets/:petId' });

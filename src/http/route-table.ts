@@ -20,6 +20,8 @@ export class RouteTable {
 
   /** The methods of the resource at `path`, sorted; none where there is no resource. */
   methodsOf(path: string): string[] {
+    // The router does not look at the first character.
+    if (!path.startsWith('/')) return [];
     return METHODS.filter((method) => {
       const route = this.router.find(method as HTTPMethod, path);
       // The router matches an empty segment for a parameter; Nest does not.

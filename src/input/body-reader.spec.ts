@@ -150,9 +150,10 @@ describe(parseBody.name, () => {
     expect(parse(text)).toThrow(message);
   });
 
-  it('names a member that is given twice', () => {
-    expect(parse('{"name":1,"n\\u0061me":2}')).toThrow(
-      expect.objectContaining({ code: 'invalid_request', message: '"name" is given twice' }),
+  it('names each member that is given twice', () => {
+    const message = '"name" is given twice; "id" is given twice';
+    expect(parse('{"name":1,"id":1,"n\\u0061me":2,"id":2}')).toThrow(
+      expect.objectContaining({ code: 'invalid_request', message }),
     );
   });
 

@@ -81,7 +81,7 @@ export function parseBody(body: Buffer): JsonValue {
     return parseJson(utf8.decode(body));
   } catch (error) {
     if (error instanceof JsonDuplicateError) {
-      throw invalidRequest([`${shown(error.member)} is given twice`]);
+      throw invalidRequest(error.members.map((name) => `${shown(name)} is given twice`));
     }
     if (error instanceof JsonLimitError) throw invalidRequest([`The body is ${error.message}`]);
     throw errors.malformed_json(`The body is not JSON: ${reasonOf(error, body)}`);

@@ -122,9 +122,17 @@ describe(parseJson.name, () => {
   });
 
   it('refuses a member given twice, at any depth', () => {
-    expect(() => parseJson('{"a":1,"a":1}')).toThrow(new JsonDuplicateError('a'));
+    expect(() => parseJson('{"a":1,"a":1}')).toThrow(new JsonDuplicateError(['a']));
     expect(() => parseJson('[{"b":{"\\u0061":1,"a":2}}]')).toThrow(JsonDuplicateError);
+    expect(() => parseJson('{"a":1,"b":[{"c":1,"c":2,"c":3}],"a":2}')).toThrow(
+      new JsonDuplicateError(['c', 'a']),
+    );
   });
+
+  it.each(['{"a":1,"a":2', '['.repeat(33), `[${'1,'.repeat(1_000)}`, `[${'1,'.repeat(1_000)}1]x`])(
+    'takes for no JSON what is none, whatever else is wrong with it: %#',
+    (text) => expect(() => parseJson(text)).toThrow(JsonSyntaxError),
+  );
 
   it('gives no member name a meaning', () => {
     const value = parseJson('{"__proto__":{"x":1},"constructor":2,"toString":3}') as object;
@@ -134,7 +142,7 @@ describe(parseJson.name, () => {
   });
 
   it('refuses a depth, and a number of values, that no request needs', () => {
-    expect(() => parseJson('['.repeat(2_000))).toThrow(JsonLimitError);
+    expect(() => parseJson(`${'['.repeat(30_000)}${']'.repeat(30_000)}`)).toThrow(JsonLimitError);
     expect(() => parseJson(`[${'1,'.repeat(1_000)}1]`)).toThrow(JsonLimitError);
     expect(parseJson(`${'['.repeat(32)}${']'.repeat(32)}`)).toBeDefined();
   });

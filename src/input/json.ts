@@ -16,14 +16,14 @@ export interface JsonObject {
 /** The text is not JSON. */
 export class JsonSyntaxError extends Error {}
 
-/** The text is JSON, and a member is given twice in one object. */
+/** The text is JSON, and of some object a member is given twice. */
 export class JsonDuplicateError extends Error {
-  constructor(readonly member: string) {
-    super(`${member} is given twice`);
+  constructor(readonly members: readonly string[]) {
+    super(`given twice: ${members.join(', ')}`);
   }
 }
 
-/** Beyond these the text is refused: its cost, here and in whatever reads the value, stays bounded. */
+/** The text is JSON beyond what is read of it: its cost, in whatever reads the value, stays bounded. */
 export class JsonLimitError extends Error {}
 
 const MAX_DEPTH = 32;
@@ -43,12 +43,30 @@ const LITERALS = { t: ['true', true], f: ['false', false], n: ['null', null] } a
  * @throws {JsonLimitError} for more values, or a deeper nesting, than any request needs
  */
 export function parseJson(text: string, maxValues = MAX_VALUES): JsonValue {
-  return new Parser(text, maxValues).parse();
+  try {
+    return new Parser(text, maxValues).parse();
+  } catch (error) {
+    if (error instanceof JsonLimitError && !isJson(text)) {
+      throw new JsonSyntaxError('unexpected character or end');
+    }
+    throw error;
+  }
+}
+
+/** Whether it is, however deep and long: what it says is of no interest. */
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 class Parser {
   private position = 0;
   private values = 0;
+  private readonly twice = new Set<string>();
 
   constructor(
     private readonly text: string,
@@ -59,6 +77,7 @@ class Parser {
     const value = this.value(0);
     this.skipWhiteSpace();
     if (this.position < this.text.length) throw this.unexpected();
+    if (this.twice.size > 0) throw new JsonDuplicateError([...this.twice]);
     return value;
   }
 
@@ -92,7 +111,7 @@ class Parser {
       this.skipWhiteSpace();
       if (this.text[this.position] !== '"') throw this.unexpected();
       const name = this.string();
-      if (Object.hasOwn(object, name)) throw new JsonDuplicateError(name);
+      if (Object.hasOwn(object, name)) this.twice.add(name);
       if (!this.take(':')) throw this.unexpected();
       const value = this.value(depth);
       if (name === '__proto__') defineOwn(object, name, value);

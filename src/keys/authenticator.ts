@@ -14,7 +14,8 @@ import { ClientAddress } from '../http/client-address.js';
 import { KeyDirectory } from './key-directory.js';
 import { Verifiers } from './verifiers.js';
 
-const BEARER = /^Bearer(?: +(.*))?$/i;
+/** Spaces alone separate; behind other white space there is a key all the same, one that cannot be. */
+const BEARER = /^Bearer(?: +|(?=\s))(.*)$/i;
 const CHALLENGE = 'Bearer realm="pet-store"';
 const FIELD_NAME = 'authorization';
 const USUAL_SCHEME = 'Bearer ';

@@ -157,16 +157,34 @@ describe('every response under /v1 to a caller over its limit', () => {
 });
 
 describe('every response of every other address', () => {
-  it.each(['/', '/docs', '/docs/nope', '/docs/%zz', '/openapi.json', '/openapi.yaml', '/nope'])(
-    'is not to be sniffed at: %s',
-    async (path) => {
-      await using service = await startService();
-      for (const target of [path, '/health/live', '/health/ready']) {
-        const { headers } = await service.anonymous().get(target);
-        expect(headers['x-content-type-options']).toBe('nosniff');
+  const ADDRESSES = [
+    '/',
+    '/docs',
+    '/openapi.json',
+    '/openapi.yaml',
+    '/health/live',
+    '/health/ready',
+  ];
+
+  it('is not to be sniffed at', async () => {
+    await using service = await startService();
+    for (const path of [...ADDRESSES, '/docs/nope', '/docs/%zz', '/nope']) {
+      const { headers } = await service.anonymous().get(path);
+      expect([path, headers['x-content-type-options']]).toEqual([path, 'nosniff']);
+    }
+  });
+
+  it('is a 405 to another method than its own', async () => {
+    await using service = await startService();
+    for (const path of [...ADDRESSES, '/docs/', '/docs/guides/clients']) {
+      for (const method of ['POST', 'OPTIONS']) {
+        const answer = await service.anonymous().send(path, { method });
+        expectError(answer, 405, 'method_not_allowed');
+        expect([path, answer.headers.allow]).toEqual([path, 'GET, HEAD']);
       }
-    },
-  );
+    }
+    expectError(await service.anonymous().post('/nope', {}), 404, 'not_found');
+  });
 
   it('is bounded by address, but for its health', async () => {
     const clock = new FakeClock();

@@ -60,6 +60,7 @@ describe('authentication', () => {
     ['a wrong checksum', () => `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`],
     ['another prefix', () => key.replace('psk_', 'sk__')],
     ['something after it', () => `${key} x`],
+    ['a tab before it', () => `\t${key}`],
     ['other case', () => key.toUpperCase()],
     ['a very long one', () => 'x'.repeat(8_000)],
   ])('answers 401 invalid_api_key to %s', async (_what, wrong) => {
@@ -67,6 +68,12 @@ describe('authentication', () => {
     expectError(answer, 401, 'invalid_api_key');
     expect(answer.headers['www-authenticate']).toBe(INVALID);
     expectRateHeaders(answer);
+  });
+
+  it.each(['\t', '\u00a0', '\t '])('takes no scheme apart from its key at %j', async (between) => {
+    const answer = await get(`Bearer${between}${key}`);
+    expectError(answer, 401, 'invalid_api_key');
+    expect(answer.headers['www-authenticate']).toBe(INVALID);
   });
 
   it.each([
