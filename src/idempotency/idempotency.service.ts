@@ -130,7 +130,7 @@ export class IdempotencyService implements OnModuleInit, OnApplicationShutdown {
     work: () => Work<Creation>,
   ): Promise<IdempotentCreation> {
     if (request === undefined) {
-      return { ...(await this.engine.write(work)), replayed: false };
+      return anew(await this.engine.write(work));
     }
     return this.first(request, (bodyDigest) =>
       this.engine.write(() => this.once(request, bodyDigest, work)),
@@ -149,7 +149,7 @@ export class IdempotencyService implements OnModuleInit, OnApplicationShutdown {
     work: (manager: EntityManager) => Promise<Creation>,
   ): Promise<IdempotentCreation> {
     if (request === undefined) {
-      return { ...(await inSharedTransaction(this.dataSource, work)), replayed: false };
+      return anew(await inSharedTransaction(this.dataSource, work));
     }
     const { keyId, idempotencyKey } = request;
     return this.first(request, (bodyDigest) =>
@@ -177,7 +177,7 @@ export class IdempotencyService implements OnModuleInit, OnApplicationShutdown {
       const earlier = await this.earlier(request, bodyDigest);
       if (earlier !== undefined) return earlier;
       const created = await attempt(bodyDigest);
-      if (created !== undefined) return { ...created, replayed: false };
+      if (created !== undefined) return anew(created);
       // Another node was faster, and is done by now.
       const faster = await this.earlier(request, bodyDigest);
       if (faster === undefined) throw inUse();
@@ -263,4 +263,9 @@ function inUse(): ApiError {
     'The first request with this Idempotency-Key is still under way',
     { headers: { 'Retry-After': '1' } },
   );
+}
+
+/** Member by member: a copy with one more costs microseconds. */
+function anew({ answer, location }: Creation): IdempotentCreation {
+  return { answer, location, replayed: false };
 }

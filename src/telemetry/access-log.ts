@@ -37,6 +37,7 @@ export function accessLog(logger: Logger, metrics: Metrics, traces?: Traces) {
     const { operation = 'unknown', method } = request;
     const usual = USUAL_METHODS.has(method) ? method : 'other';
     durations.of(operation, usual, status).observe(elapsedMs / 1000);
+    const { refusal } = request;
     const record = {
       requestId: request.id,
       traceId: traces?.traceIdOf(request),
@@ -45,12 +46,11 @@ export function accessLog(logger: Logger, metrics: Metrics, traces?: Traces) {
       method,
       status,
       durationMs: Math.round(elapsedMs * 100) / 100,
+      path: refusal && (request.routeOptions.url ?? 'none'),
+      code: refusal?.code,
+      address: refusal?.address,
     };
-    const { refusal } = request;
-    if (refusal !== undefined) {
-      const path = request.routeOptions.url ?? 'none';
-      logger.request({ ...record, path, code: refusal.code, address: refusal.address });
-    } else if (request.url.startsWith(PROBES)) {
+    if (refusal === undefined && request.url.startsWith(PROBES)) {
       logger.debug(record, 'request');
     } else {
       logger.request(record);

@@ -5,7 +5,7 @@ import { currentRequest } from './current-request.js';
 import { LineBuffer } from './line-buffer.js';
 import { VERSION } from '../config/version.js';
 import { prettyStream } from './pretty.js';
-import { lineBase, type RefusedRequest, type RequestRecord, requestLine } from './request-line.js';
+import { type AnsweredRecord, lineBase, requestLine } from './request-line.js';
 
 const SERVICE = 'pet-store-service';
 
@@ -20,7 +20,7 @@ export abstract class Logger {
   abstract info(details: object, message: string): void;
   abstract debug(details: object, message: string): void;
   /** One line per answered request, at `info`. */
-  abstract request(record: RequestRecord & Partial<RefusedRequest>): void;
+  abstract request(record: AnsweredRecord): void;
   /** Writes out what is still buffered. */
   abstract flush(): void;
 }
@@ -47,8 +47,8 @@ export async function createLogger(
   const baseText = lineBase(base);
   return Object.assign(logger, {
     request: isDirect
-      ? (record: RequestRecord) => void stream.write(requestLine(record, Date.now(), baseText))
-      : (record: RequestRecord) => logger.info(record, 'request'),
+      ? (record: AnsweredRecord) => void stream.write(requestLine(record, Date.now(), baseText))
+      : (record: AnsweredRecord) => logger.info(record, 'request'),
   });
 }
 

@@ -22,17 +22,18 @@ export interface RefusedRequest {
   address: string;
 }
 
+/** Of a request that may have been refused: else undefined, each. */
+export type AnsweredRecord = RequestRecord & {
+  [Member in keyof RefusedRequest]?: RefusedRequest[Member] | undefined;
+};
+
 /** What every line says of the process that wrote it: members of JSON, with a comma behind. */
 export function lineBase(base: Record<string, string | number>): string {
   return `${JSON.stringify(base).slice(1, -1)},`;
 }
 
 /** The line that pino would make of it, without looking at what cannot be otherwise. */
-export function requestLine(
-  record: RequestRecord & Partial<RefusedRequest>,
-  nowMs: number,
-  base: string,
-): string {
+export function requestLine(record: AnsweredRecord, nowMs: number, base: string): string {
   const { requestId, traceId, keyId, operation, method, status, durationMs, code } = record;
   const caller = keyId === undefined ? '' : `"keyId":"${keyId}",`;
   const traced = traceId === undefined ? '' : `"traceId":"${traceId}",`;
@@ -44,6 +45,6 @@ export function requestLine(
   );
 }
 
-function refusalOf({ path, code, address }: Partial<RefusedRequest>): string {
+function refusalOf({ path, code, address }: AnsweredRecord): string {
   return `${JSON.stringify({ path, code, address }).slice(1, -1)},`;
 }

@@ -33,8 +33,9 @@ interface Count extends UsageCount {
   /** Whether it waits for the journal, or for its hour. */
   isUnsaved: boolean;
   isUnbrought: boolean;
+  /** Of the same client: there are few, and a map for each client would take more than they do. */
+  next: Count | undefined;
 }
-type Outcomes = Map<string | number, Count>;
 
 /**
  * Counts what clients use, by hour and outcome, and keeps why they were refused of late.
@@ -50,7 +51,7 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
   private journal = this.writer;
   private sequence = 0;
   private hour = 0;
-  private clients = new Map<string, Outcomes>();
+  private clients = new Map<string, Count>();
   private unsaved: Count[] = [];
   private unbrought: Count[] = [];
   private readonly refused = new Map<string, LatestRefusals & { refusals: Refusal[] }>();
@@ -93,15 +94,14 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
     const hour = Math.floor(nowMs / HOUR_MS);
     if (hour !== this.hour) this.begin(hour);
     const { clientId } = caller;
-    let outcomes = this.clients.get(clientId);
-    if (outcomes === undefined) outcomes = this.admit(clientId);
+    const counts = this.clients.get(clientId);
     const count =
-      outcomes.get(refusal?.code ?? status) ??
-      this.first(outcomes, clientId, status, refusal?.code);
+      find(counts, status, refusal?.code) ?? this.first(counts, clientId, status, refusal?.code);
     count.used++;
     if (!count.isUnsaved) this.note(count);
     if (refusal !== undefined) {
-      this.remember(clientId, { at: nowMs, operation: operation ?? 'unknown', ...refusal });
+      const { code, address } = refusal;
+      this.remember(clientId, { at: nowMs, code, operation: operation ?? 'unknown', address });
     }
   }
 
@@ -122,26 +122,33 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
     this.clients = new Map();
   }
 
-  private admit(clientId: string): Outcomes {
-    if (this.clients.size >= MOST_CLIENTS) {
+  private first(
+    counts: Count | undefined,
+    clientId: string,
+    status: number,
+    sent: string | undefined,
+  ): Count {
+    const isOne = sent !== undefined && (!CODE.test(sent) || lengthOf(counts) >= MOST_OUTCOMES);
+    const code = isOne ? OTHER : sent;
+    const known = isOne ? find(counts, status, code) : undefined;
+    if (known !== undefined) return known;
+    if (counts === undefined && this.clients.size >= MOST_CLIENTS) {
       this.clients = new Map();
       this.writer = mintId('use');
     }
-    const outcomes: Outcomes = new Map();
-    this.clients.set(clientId, outcomes);
-    return outcomes;
-  }
-
-  private first(outcomes: Outcomes, clientId: string, status: number, sent?: string): Count {
-    const isOne = sent !== undefined && (!CODE.test(sent) || outcomes.size >= MOST_OUTCOMES);
-    const code = isOne ? OTHER : (sent ?? '');
-    const name = sent === undefined ? status : code;
-    const known = outcomes.get(name);
-    if (known !== undefined) return known;
-    const { hour, writer } = this;
-    const what = { clientId: clientId.slice(0, LONGEST_ID), hour, writer, status, code };
-    const count = { ...what, used: 0, isUnsaved: false, isUnbrought: false };
-    outcomes.set(name, count);
+    // All members at once: made of a copy and more, each would have a layout of its own, as large as itself.
+    const count = {
+      clientId: clientId.slice(0, LONGEST_ID),
+      hour: this.hour,
+      writer: this.writer,
+      status,
+      code: code ?? '',
+      used: 0,
+      isUnsaved: false,
+      isUnbrought: false,
+      next: counts,
+    };
+    this.clients.set(clientId, count);
     return count;
   }
 
@@ -255,4 +262,22 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
     await inBatches((rows) => this.ledger.forgetRefusals(since, rows), signal);
     this.tidiedDay = today;
   }
+}
+
+/** Of a client, that of a refusal with this code; without one, that of the status. */
+function find(counts: Count | undefined, status: number, code: string | undefined) {
+  let count = counts;
+  while (count !== undefined) {
+    if (code === undefined ? count.code === '' && count.status === status : count.code === code) {
+      return count;
+    }
+    count = count.next;
+  }
+  return undefined;
+}
+
+function lengthOf(counts: Count | undefined): number {
+  let length = 0;
+  for (let count = counts; count !== undefined; count = count.next) length++;
+  return length;
 }

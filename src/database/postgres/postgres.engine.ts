@@ -7,7 +7,7 @@ import { assertOutsideTransaction } from '../transactions.js';
 import { OwnConnection } from './own-connection.js';
 import type { PostgresDataSource } from './postgres.data-source.js';
 import { PostgresReader } from './postgres.reader.js';
-import { POSTGRES, PostgresStatements } from './postgres.statements.js';
+import { asked, POSTGRES, PostgresStatements } from './postgres.statements.js';
 import { transact } from './postgres.transaction.js';
 import { PostgresWrites } from './postgres.writes.js';
 
@@ -45,7 +45,7 @@ export class PostgresEngine extends Engine implements OnApplicationShutdown {
 
   query<Row>(statement: Statement<Row>, ...parameters: Parameter[]): Promise<Row[]> {
     const { one, toValue } = this.statements.of(statement);
-    return this.reader.read({ ...one, values: parameters }, toValue) as Promise<Row[]>;
+    return this.reader.read(asked(one, parameters), toValue) as Promise<Row[]>;
   }
 
   async first<Row>(

@@ -1,7 +1,7 @@
 import type { Pool, PoolClient, QueryResult } from 'pg';
 import { isHeld, isOutage, isStale } from '../outage.js';
 import { HeldError, type Step } from '../statement.js';
-import { byColumn, type PostgresStatements, type Query } from './postgres.statements.js';
+import { asked, byColumn, type PostgresStatements, type Query } from './postgres.statements.js';
 
 /** For whoever does not wait: longer than others need to commit, where all is well. */
 const IMPATIENT = `SET LOCAL lock_timeout = '50ms'`;
@@ -24,7 +24,7 @@ export class PostgresTransaction {
     const { statement } = steps[0]!;
     const { one, many, toValue } = this.statements.of(statement);
     const ask = async (query: Query, values: unknown[], isImpatient?: boolean) => {
-      const rows = await this.query({ ...query, values }, isImpatient);
+      const rows = await this.query(asked(query, values), isImpatient);
       return toValue === undefined ? rows : rows.map(toValue);
     };
     if (steps.length === 1 || many === undefined) {
