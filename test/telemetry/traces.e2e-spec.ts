@@ -102,7 +102,8 @@ describe('traces', () => {
     const traceparent = `00-${TRACE_ID}-${PARENT_ID}-01`;
     const pet = { name: 'Rex', categoryId: 1 };
     expect((await client.post('/v1/pets', pet, { traceparent })).status).toBe(201);
-    expect((await client.get('/v1/nowhere')).status).toBe(404);
+    // In places where no key belongs.
+    expect((await client.get(`/v1/${client.key}/x?key=${client.key}`)).status).toBe(404);
     await client.get('/health/ready');
     client.close();
     expect(await server.stop()).toBe(0);
@@ -122,7 +123,11 @@ describe('traces', () => {
     // Of the unknown path too, and of no probe.
     expect(requests.map(({ name }) => name.split(' ')[0])).toEqual(['POST', 'GET']);
     expect(new Set(collector.service)).toEqual(new Set(['pet-store-service']));
-    expect(JSON.stringify(collector.spans)).not.toContain('psk_');
+    const paths = requests.map(
+      ({ attributes }) => attributes.find(({ key }) => key === 'url.path')?.value.stringValue,
+    );
+    expect(paths).toEqual(['/v1/pets', '/v1/psk_.../x']);
+    expect(JSON.stringify(collector.spans)).not.toMatch(/psk_\w/);
     const line = server
       .output()
       .split('\n')
