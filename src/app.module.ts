@@ -32,7 +32,6 @@ import { CounterJournal } from './rate-limits/counter-journal.js';
 import { OverloadGuard } from './rate-limits/overload.guard.js';
 import { PlanThrottlerGuard } from './rate-limits/plan-throttler.guard.js';
 import { PrimaryCounter } from './rate-limits/stores/primary-counter.js';
-import { RateLimitsModule } from './rate-limits/rate-limits.module.js';
 import { RedisModule } from './redis/redis.module.js';
 import type { Logger } from './telemetry/logger.js';
 import type { Metrics } from './telemetry/metrics.js';
@@ -119,14 +118,14 @@ export class OperatorModule {
   }
 }
 
-/** What the process needs that starts the workers: it counts for them, and shows their metrics. */
+/** What the process needs that starts the workers: it counts for them, shows their metrics, and issues a first key. */
 @Module({})
 export class PrimaryModule {
   static forRoot(options: AppOptions & { metrics: Metrics }): DynamicModule {
     const counts = options.config.redisUrl === undefined;
     return {
       module: PrimaryModule,
-      imports: [...foundation(options), RateLimitsModule],
+      imports: [...foundation(options), KeysModule.forRoot([])],
       providers: [PrimaryCounter, AuditWatch, MetricsServer, ...(counts ? [CounterJournal] : [])],
     };
   }

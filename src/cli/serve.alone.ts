@@ -10,14 +10,17 @@ import { firstKey, offerAnimals } from './first-start.js';
 import { introduce } from './introduction.js';
 import type { Output } from './output.js';
 import type { ServeOptions } from './serve.command.js';
-import { endOnUnknownState, stopSignal, unlessStopped } from './serving.js';
+import { endOnUnknownState, unlessStopped } from './serving.js';
 
 /** One process, which serves and counts. */
-export async function serveAlone(options: ServeOptions, output: Output): Promise<void> {
+export async function serveAlone(
+  options: ServeOptions,
+  output: Output,
+  stop: Promise<void>,
+): Promise<void> {
   const known = await configured();
   const config = loadConfig(undefined, settingsOf(known.extensions));
   const logger = await createLogger(config, options.json ? 2 : 1);
-  const stop = stopSignal();
   endOnUnknownState(logger);
   const { migrate = false } = options;
   let animals = 0;

@@ -2,6 +2,7 @@ import cluster from 'node:cluster';
 import { Command } from 'commander';
 import { workerCount } from './arguments.js';
 import type { Output } from './output.js';
+import { stopSignal } from './serving.js';
 
 export interface ServeOptions {
   workers: number;
@@ -21,16 +22,17 @@ export function serveCommand(output: Output): Command {
     .action((options: ServeOptions) => serve(options, output));
 }
 
-/** Loaded on demand: the other commands do not pay for a server. */
+/** Loaded on demand: the other commands do not pay for a server. That takes a while, in which it may be stopped. */
 async function serve(options: ServeOptions, output: Output): Promise<void> {
+  const stop = stopSignal();
   if (cluster.isWorker) {
     const { serveAsWorker } = await import('./serve.worker.js');
-    await serveAsWorker(options);
+    await serveAsWorker(options, stop);
   } else if (options.workers > 1) {
     const { serveWithWorkers } = await import('./serve.primary.js');
-    await serveWithWorkers(options, output);
+    await serveWithWorkers(options, output, stop);
   } else {
     const { serveAlone } = await import('./serve.alone.js');
-    await serveAlone(options, output);
+    await serveAlone(options, output, stop);
   }
 }

@@ -8,11 +8,10 @@ import { Metrics } from '../telemetry/metrics.js';
 import { WorkerLink } from '../workers/worker-link.js';
 import { configured } from './config-file.js';
 import type { ServeOptions } from './serve.command.js';
-import { endOnUnknownState, stopSignal, unlessStopped } from './serving.js';
+import { endOnUnknownState, unlessStopped } from './serving.js';
 
 /** One of several processes: it serves, and has the primary process count. */
-export async function serveAsWorker(options: ServeOptions): Promise<void> {
-  const stop = stopSignal();
+export async function serveAsWorker(options: ServeOptions, stop: Promise<void>): Promise<void> {
   const known = await configured();
   const config = loadConfig(undefined, settingsOf(known.extensions));
   const logger = await createLogger(config, options.json ? 2 : 1, cluster.worker!.id);

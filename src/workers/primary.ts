@@ -7,7 +7,6 @@ import { PrimaryModule } from '../app.module.js';
 import type { Config } from '../config/config.js';
 import { PrimaryCounter } from '../rate-limits/stores/primary-counter.js';
 import { type Logger, NestLogger } from '../telemetry/logger.js';
-import { MetricsServer } from '../telemetry/metrics.server.js';
 import type { FromWorker, ToWorker } from './messages.js';
 import { Pulse } from './pulse.js';
 import { WorkerMetrics } from './worker-metrics.js';
@@ -20,6 +19,11 @@ const LONGEST_PAUSE_MS = 5_000;
 const OVERTIME_MS = 1_000;
 
 type Listening = Extract<FromWorker, { kind: 'listening' }>;
+
+/** Where the workers listen; and what this process has itself, keys among it. */
+export interface Started extends Pick<Listening, 'origin' | 'baseUrl' | 'docsUrl'> {
+  app: INestApplicationContext;
+}
 
 /** The process that starts the workers, counts for them and looks after them. It serves nobody itself. */
 export class Primary {
@@ -40,24 +44,26 @@ export class Primary {
   ) {}
 
   /**
-   * Starts all workers; resolves once they listen. They run the program that runs here, with its arguments.
+   * Starts all workers; resolves once they listen, or to undefined where this is to stop before that. They run
+   * the program that runs here, with its arguments. The schema has to be there.
    * @throws where the first one cannot start; it has said why
    */
-  async start(): Promise<Listening> {
+  async start(): Promise<Started | undefined> {
+    if (this.stopping) return undefined;
     const { config, logger, metrics } = this;
-    this.app = await NestFactory.createApplicationContext(
+    const app = await NestFactory.createApplicationContext(
       PrimaryModule.forRoot({ config, logger, metrics }),
       { logger: new NestLogger(logger), abortOnError: false },
     );
+    this.app = app;
+    if (this.isStopping()) return undefined;
     // The first by itself: what keeps one from starting keeps all, and should be said once.
-    const where = await this.startOne();
+    const { origin, baseUrl, docsUrl } = await this.startOne();
+    if (this.isStopping()) return undefined;
     await Promise.all(Array.from({ length: this.count - 1 }, () => this.startOne()));
-    logger.info({ origin: where.origin, workers: this.count }, 'All workers listen');
-    return where;
-  }
-
-  get metricsUrl(): string | undefined {
-    return this.app?.get(MetricsServer).url;
+    if (this.isStopping()) return undefined;
+    logger.info({ origin, workers: this.count }, 'All workers listen');
+    return { app, origin, baseUrl, docsUrl };
   }
 
   /** Has every worker answer what it has accepted, and then saves the counters. */
@@ -72,6 +78,11 @@ export class Primary {
     await this.app?.close();
     this.logger.info({}, 'All workers have stopped');
     this.logger.flush();
+  }
+
+  /** As it is now: it changes while something else is awaited. */
+  private isStopping(): boolean {
+    return this.stopping;
   }
 
   private async startOne(): Promise<Listening> {

@@ -50,6 +50,7 @@ describe('petstore', () => {
     await introduced(server);
     const page = await new Client(server.origin, keyIn(server)).get('/v1/pets?limit=100');
     expect(page.json()).toHaveLength(30);
+    expect(server.output()).not.toMatch(/WARN|ERROR/);
     expect(await server.stop()).toBe(0);
   });
 
