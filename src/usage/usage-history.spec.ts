@@ -29,6 +29,9 @@ describe(UsageHistory.name, () => {
         latest.push(...batch);
         return Promise.resolve();
       },
+      save: () => Promise.resolve(),
+      drop: () => Promise.resolve(),
+      adopt: () => Promise.resolve(),
     };
     history = new UsageHistory(ledger as UsageLedger, new FakeClock(), log.logger);
   });
@@ -61,6 +64,21 @@ describe(UsageHistory.name, () => {
     expect(journal.find(({ code }) => code === 'other')!.used).toBe(500 - 64 + 1);
     expect(latest).toHaveLength(1);
     expect(latest[0]!.refusals).toHaveLength(10);
+  });
+
+  it('saves the refusals of many clients in turn, and of all at the end', async () => {
+    for (let client = 0; client < 250; client++) history.record(request(`c${client}`, 'no'), 429);
+    const saved = () => latest.splice(0).map(({ clientId }) => clientId);
+    await history.save();
+    expect(saved()).toEqual(Array.from({ length: 100 }, (_none, index) => `c${index}`));
+    history.record(request('c0', 'no'), 429);
+    await history.save();
+    expect(saved()[0]).toBe('c100');
+    await history.beforeApplicationShutdown();
+    expect(saved()).toEqual([
+      ...Array.from({ length: 50 }, (_none, index) => `c${index + 200}`),
+      'c0',
+    ]);
   });
 
   it('counts on under another name where it has forgotten, so that nothing is told twice', async () => {

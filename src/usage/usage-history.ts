@@ -14,13 +14,15 @@ import { type LatestRefusals, type Refusal, type UsageCount, UsageLedger } from 
 /** A `kill -9` may forget the last second: half of it, and the time that saving takes. */
 const SAVE_INTERVAL_MS = 500;
 const BRING_INTERVAL_MS = 60_000;
-const AT_ONCE = 1_000;
+const AT_ONCE = 5_000;
 const KEPT_DAYS = 90;
 /** So many that this process remembers; whoever comes then is counted anew, under another name of it. */
 const MOST_CLIENTS = 50_000;
 /** What cannot be saved while the database is away; what comes then is not counted. */
 const MOST_UNSAVED = 200_000;
 const MOST_REFUSED = 10_000;
+/** Each is a row of its own: so many clients' are saved each time, those that wait longest first. */
+const REFUSED_AT_ONCE = 100;
 const LATEST = 10;
 /** A guest's codes are its own: of more than so many, the rest is told as one. */
 const MOST_OUTCOMES = 64;
@@ -161,7 +163,10 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
   private remember(clientId: string, refusal: Refusal): void {
     let latest = this.refused.get(clientId);
     if (latest === undefined) {
-      if (this.refused.size >= MOST_REFUSED) this.refused.clear();
+      if (this.refused.size >= MOST_REFUSED) {
+        this.refused.clear();
+        this.unsavedRefused.clear();
+      }
       latest = { clientId: clientId.slice(0, LONGEST_ID), writer: this.journal, refusals: [] };
       this.refused.set(clientId, latest);
     }
@@ -202,18 +207,18 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
     }
   }
 
+  /** Of many clients a part: what is not saved this time has its turn, at the latest when this ends. */
   private async saveRefusals(): Promise<void> {
     const clients = [...this.unsavedRefused];
-    for (let start = 0; start < clients.length; start += AT_ONCE) {
-      const batch = clients.slice(start, start + AT_ONCE);
-      for (const client of batch) this.unsavedRefused.delete(client);
-      try {
-        const latest = batch.map((client) => this.refused.get(client));
-        await this.ledger.saveRefusals(latest.filter((each) => each !== undefined));
-      } catch (error) {
-        for (const client of batch) this.unsavedRefused.add(client);
-        throw error;
-      }
+    const batch = this.stopping.signal.aborted ? clients : clients.slice(0, REFUSED_AT_ONCE);
+    if (batch.length === 0) return;
+    for (const client of batch) this.unsavedRefused.delete(client);
+    try {
+      const latest = batch.map((client) => this.refused.get(client));
+      await this.ledger.saveRefusals(latest.filter((each) => each !== undefined));
+    } catch (error) {
+      for (const client of batch) this.unsavedRefused.add(client);
+      throw error;
     }
   }
 
