@@ -37,6 +37,18 @@ describe('petstore completion', () => {
     expect(shell.stdout).not.toMatch(words.at(-1) === '' ? /--pets/ : / (?!-)/);
   });
 
+  it('leaves it to bash to complete files, those of backup and restore too', async () => {
+    const test = 'COMP_WORDS=(petstore backup ./b); COMP_CWORD=2; _petstore; complete -p petstore';
+    const { stdout } = spawnSync(
+      'bash',
+      ['-c', `${await script('bash')}\n${test}; echo "\${#COMPREPLY[@]}"`],
+      {
+        encoding: 'utf8',
+      },
+    );
+    expect(stdout).toBe('complete -o default -F _petstore petstore\n0\n');
+  });
+
   it('knows for zsh what it knows for bash', async () => {
     expect(await script('zsh')).toMatch(/^#compdef petstore\n[^]*bashcompinit\n_petstore\(\)/);
   });

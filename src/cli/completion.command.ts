@@ -68,9 +68,9 @@ _petstore() {
 ${cases.join('\n')}
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
-  [ -n "$words" ] || COMPREPLY=($(compgen -f -- "$current"))
 }
-complete -F _petstore petstore
+# Files where none of these words fits.
+complete -o default -F _petstore petstore
 `;
 }
 
