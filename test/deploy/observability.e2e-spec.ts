@@ -18,11 +18,15 @@ const EXPRESSIONS: string[] = [
   ...alerts.map(({ expr }) => expr),
 ];
 
-/** The metrics of a service that has just started. */
-async function metrics(): Promise<string[]> {
+/** The metrics of a service that has just started, each with its type. */
+async function typedMetrics(): Promise<string[]> {
   await using service = await startService({ env: { METRICS_PORT: String(await freePort()) } });
   const lines = await metricLines(service);
-  return lines.flatMap((line) => /^# TYPE (\S+)/.exec(line)?.[1] ?? []);
+  return lines.flatMap((line) => /^# TYPE (.+)/.exec(line)?.[1] ?? []);
+}
+
+async function metrics(): Promise<string[]> {
+  return (await typedMetrics()).map((line) => line.split(' ')[0]!);
 }
 
 describe('what shows the metrics', () => {
@@ -58,9 +62,10 @@ describe('what shows the metrics', () => {
 });
 
 describe('docs/operating.md', () => {
-  it('tells of every metric that the service counts itself', async () => {
-    const ours = (await metrics()).filter((name) => !/_(?:process|nodejs)_/.test(name));
-    for (const name of ours) expect(operating).toContain(`\`${name}`);
+  it('tells of every metric that the service counts itself, its type, and of no other', async () => {
+    const ours = (await typedMetrics()).filter((name) => !/_(?:process|nodejs)_/.test(name));
+    const rows = operating.matchAll(/^\| `(petstore_\w+)` +\| (\w+)/gm);
+    expect(Array.from(rows, ([, name, type]) => `${name} ${type}`).sort()).toEqual(ours.sort());
   });
 
   it.each(alerts.map(({ alert }) => alert as string))('has a runbook for %s', (alert) => {

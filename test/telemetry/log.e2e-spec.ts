@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { eventually } from '../support/eventually.js';
 import { Workplace } from '../support/petstore-process.js';
 
@@ -53,6 +54,10 @@ describe('the log', () => {
     await eventually(() => Promise.resolve(lines().some(({ keyId }) => keyId === ended)));
     const [after] = lines().filter(({ keyId }) => keyId === ended);
     expect(after).toMatchObject({ status: 401, code: 'invalid_api_key', address: '127.0.0.1' });
+    const documented = readFileSync('docs/operating.md', 'utf8');
+    for (const field of new Set(lines().flatMap((line) => Object.keys(line)))) {
+      expect(documented).toContain(`\`${field}\``);
+    }
     expect(server.output()).not.toContain(key);
     expect(server.output()).not.toContain(revoked);
     expect(server.output()).not.toContain('/health');
