@@ -1,5 +1,6 @@
 import type { INestApplication, MiddlewareConsumer, NestModule, Type } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
+import { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 import type { FastifyInstance } from 'fastify';
 import { FROM, NOTED, type Throttling, throttlingOf } from '../http/nest-metadata.js';
 import { operationsOf } from '../http/operations.js';
@@ -8,7 +9,7 @@ import { isPublic, NEEDS_CALLER } from '../http/public.decorator.js';
 import { isIdempotent } from '../idempotency/idempotent.decorator.js';
 import { type HandlerParameter, parametersOf } from '../input/operation-input.js';
 import { REQUIRED_SCOPES } from '../keys/scope.guard.js';
-import { PLAN_THROTTLER } from '../rate-limits/plan-throttler.guard.js';
+import { PLAN_THROTTLER, PlanThrottlerGuard } from '../rate-limits/plan-throttler.guard.js';
 
 /** Of `@Throttle()`, what no shared window can do. */
 const UNSHAREABLE: readonly Throttling[] = ['blockDuration', 'getTracker', 'generateKey'];
@@ -19,6 +20,11 @@ const OWN_PARSER = new Map<number | undefined, string>([
   [FROM.rawBody, '@RawBody()'],
 ]);
 const NO_PARSER = 'is not supported: a body is JSON, and has no other parser';
+/** It would count for itself, and tell of that in our headers. */
+const NO_THROTTLER =
+  "is not supported: every operation has the quota of its caller's plan, to which @Throttle() adds a limit";
+/** What the router takes as a pattern, or literally, and the document cannot say; `(^...)` it leaves out. */
+const PATTERN = /[?+!(){}[\]]/;
 /** As `body-parser`, and Express with it, names what it makes; and `multer`. */
 const PARSING_MIDDLEWARE = /^(?:json|urlencoded|text|raw)Parser$|^bodyParser$|^multerMiddleware$/;
 
@@ -27,13 +33,36 @@ export class UnsupportedOperationError extends Error {}
 
 /** @throws {UnsupportedOperationError} that names class and method */
 export function refuseUnsupported(app: INestApplication): void {
-  for (const { controller, handler, name } of operationsOf(app)) {
-    const reason = unsupportedOf(controller, handler);
+  for (const { controller, handler, name, paths } of operationsOf(app)) {
+    const reason = unsupportedPath(paths) ?? unsupportedOf(controller, handler);
     if (reason !== undefined) throw new UnsupportedOperationError(`${name}: ${reason}`);
   }
-  for (const { metatype, instance } of app.get(ModulesContainer).values()) {
+  const modules = [...app.get(ModulesContainer).values()];
+  for (const { metatype, instance, providers, injectables } of modules) {
+    const guard = [...providers.values(), ...injectables.values()]
+      .flatMap((each) => [each.metatype, each.instance])
+      .find(isThrottlerGuard);
+    if (guard !== undefined) {
+      throw new UnsupportedOperationError(
+        `${metatype.name}: ${nameOfClass(guard)} ${NO_THROTTLER}`,
+      );
+    }
     refuseParsing(metatype.name, instance);
   }
+  if (modules.filter(({ metatype }) => metatype === ThrottlerModule).length > 1) {
+    throw new UnsupportedOperationError(`A ThrottlerModule of one's own ${NO_THROTTLER}`);
+  }
+}
+
+/** Any but ours: the class of one, or one that was made already. */
+function isThrottlerGuard(guard: unknown): guard is object {
+  const type = typeof guard === 'function' ? (guard.prototype as unknown) : guard;
+  const isOurs = guard === PlanThrottlerGuard || guard instanceof PlanThrottlerGuard;
+  return (guard === ThrottlerGuard || type instanceof ThrottlerGuard) && !isOurs;
+}
+
+function nameOfClass(guard: object): string {
+  return typeof guard === 'function' ? guard.name : guard.constructor.name;
 }
 
 /**
@@ -86,8 +115,22 @@ function isParser(middleware: unknown): boolean {
   return typeof middleware === 'function' && PARSING_MIDDLEWARE.test(middleware.name);
 }
 
+function unsupportedPath(paths: readonly string[]): string | undefined {
+  const path = paths.find((each) => PATTERN.test(each.replace(/\(\^[^)]+\)/g, '')));
+  return (
+    path && `the path ${path} is not supported: a parameter is written :name, and nothing else`
+  );
+}
+
 function unsupportedOf(controller: Type, handler: Handler): string | undefined {
   const targets = [controller, handler];
+  if (Reflect.getMetadata(NOTED.host, controller) !== undefined) {
+    return '@Controller({ host }) is not supported: every host is answered alike';
+  }
+  const guard = targets
+    .flatMap((target) => (Reflect.getMetadata(NOTED.guards, target) ?? []) as unknown[])
+    .find(isThrottlerGuard);
+  if (guard !== undefined) return `${nameOfClass(guard)} ${NO_THROTTLER}`;
   if (Reflect.hasMetadata(NOTED.isStream, handler)) return '@Sse() is not supported';
   if (targets.some((target) => Reflect.getMetadata(NOTED.version, target) !== undefined)) {
     return '@Version() is not supported: every operation is under /v1';

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   Body,
+  Controller,
   HttpCode,
   Query,
   RawBody,
@@ -28,6 +29,7 @@ export const NOTED = {
   path: keyOf(Search(probeOf('path')), probeOf('path')),
   method: keyOf(Search(), RequestMethod.SEARCH),
   status: keyOf(HttpCode(299), 299),
+  host: keyOfClass(Controller({ host: probeOf('host') }), probeOf('host')),
   version: keyOf(Version(probeOf('version')), probeOf('version')),
   template: keyOf(Render(probeOf('template')), probeOf('template')),
   isStream: keyOf(Sse(), true),
@@ -135,6 +137,12 @@ function keyOf(decorator: MethodDecorator, value: unknown): string {
   decorator(Target.prototype, 'handler', descriptor);
   const handler = descriptor.value as object;
   return found(Reflect.getMetadataKeys(handler).find((key) => valueIs(handler, key, value)));
+}
+
+function keyOfClass(decorator: ClassDecorator, value: unknown): string {
+  class Target {}
+  decorator(Target);
+  return found(Reflect.getMetadataKeys(Target).find((key) => valueIs(Target, key, value)));
 }
 
 function kindOf(decorator: ParameterDecorator): number {

@@ -7,9 +7,13 @@ export interface StandardSchema {
   readonly '~standard': {
     readonly vendor: string;
     validate(value: unknown): SchemaResult | Promise<SchemaResult>;
-    readonly jsonSchema?: { input?(options: { target: string }): Record<string, unknown> };
+    readonly jsonSchema?: Partial<Record<'input' | 'output', ToJsonSchema>>;
   };
 }
+type ToJsonSchema = (options: {
+  target: string;
+  libraryOptions?: Record<string, unknown>;
+}) => Record<string, unknown>;
 export type SchemaResult =
   | { readonly value: unknown; readonly issues?: undefined }
   | { readonly issues: readonly SchemaIssue[] };

@@ -146,7 +146,9 @@ function isListSchema(schema: unknown): boolean {
 
 function jsonSchemaOf(schema: StandardSchema): Record<string, unknown> {
   try {
-    return schema['~standard'].jsonSchema?.input?.({ target: 'draft-2020-12' }) ?? {};
+    // What it cannot say may be anything: Zod's own option.
+    const options = { target: 'draft-2020-12', libraryOptions: { unrepresentable: 'any' } };
+    return schema['~standard'].jsonSchema?.input?.(options) ?? {};
   } catch {
     return {}; // Not everything that can be checked can be said in JSON Schema.
   }

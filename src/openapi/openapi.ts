@@ -1,5 +1,10 @@
 import type { INestApplication, Type } from '@nestjs/common';
-import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import {
+  DocumentBuilder,
+  type OpenAPIObject,
+  type SwaggerDocumentOptions,
+  SwaggerModule,
+} from '@nestjs/swagger';
 import type { Config } from '../config/config.js';
 import { ERROR_EXTENSION } from '../errors/api-errors.decorator.js';
 import { errors } from '../errors/errors.js';
@@ -10,7 +15,7 @@ import type { Handler } from '../http/per-operation.js';
 import { PublicAddress } from '../http/public-address.js';
 import { isPublic } from '../http/public.decorator.js';
 import { Int64Pipe } from '../input/int64.rules.js';
-import { parametersOf } from '../input/operation-input.js';
+import { parametersOf, type StandardSchema } from '../input/operation-input.js';
 import { BEARER_SCHEME } from '../keys/scope.guard.js';
 import { describeApi } from './description.js';
 import { addDocument } from './merge.js';
@@ -56,6 +61,7 @@ export function buildDocument(
       include: [...modules],
       ignoreGlobalPrefix: true,
       operationIdFactory: (controller, method) => `${controller}_${method}`,
+      standardSchemaConverter: withoutUnsayable,
     });
   const document = documentOf([...ours]);
   addOwnSchemas(document);
@@ -64,6 +70,35 @@ export function buildDocument(
   document.info.contact = { name: 'The operator who issued your API key' };
   mark(document, app);
   return completeDocument(document);
+}
+
+/**
+ * What of a schema JSON Schema cannot say, as a date, is said to be anything: else there would be no document.
+ * @returns undefined where the generator can say all of it
+ */
+const withoutUnsayable: SwaggerDocumentOptions['standardSchemaConverter'] = (
+  schema,
+  { schemaType },
+) => {
+  const convert = (schema as StandardSchema)['~standard'].jsonSchema?.[schemaType];
+  const target = 'openapi-3.0';
+  try {
+    convert?.({ target });
+    return undefined;
+  } catch {
+    // Of Zod; others have no such option.
+    return sayable(() => convert?.({ target, libraryOptions: { unrepresentable: 'any' } }));
+  }
+};
+
+function sayable(convert: () => Record<string, unknown> | undefined) {
+  try {
+    const { $defs, definitions = $defs, ...schema } = convert() ?? {};
+    delete schema['$schema'];
+    return { schema, components: (definitions ?? {}) as Record<string, unknown> };
+  } catch {
+    return { schema: {} };
+  }
 }
 
 /** By method and path, where the generator has put them. */
@@ -75,9 +110,9 @@ function mark(document: OpenAPIObject, app: INestApplication): void {
       const item = (document.paths[written(path)] ?? {}) as Record<string, MarkedOperation>;
       const generated = `${controller.name}_${handler.name}`;
       for (const [verb, operation] of Object.entries(item)) {
-        if (operation.operationId !== generated) continue;
+        if (operation.operationId?.replace(/\[\d+\]$/, '') !== generated) continue;
         if (method !== 'ALL' && verb !== method.toLowerCase()) continue;
-        // One of several paths, or methods, has a number besides.
+        // Of several paths, all but the first have a number besides.
         operation.operationId = unlike(taken, ids.idOf(controller, handler) ?? generated);
         taken.add(operation.operationId);
         if (isPublic(controller)) operation[PUBLIC_EXTENSION] = true;
@@ -111,6 +146,7 @@ function addNotFound(operation: MarkedOperation): void {
   operation.responses[status] ??= { description: meaning };
 }
 
+/** What a wildcard without a name is called is the generator's. */
 function written(path: string): string {
-  return path.replace(/[:*](\w+)/g, '{$1}');
+  return path.replace(/[:*](\w+)/g, '{$1}').replace(/\*$/, '{path}');
 }

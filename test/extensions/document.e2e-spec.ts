@@ -69,6 +69,16 @@ class GamesController {
     return { id };
   }
 
+  @Get(['best', 'worst'])
+  ranked(): object {
+    return {};
+  }
+
+  @Get('rules/*')
+  rules(): object {
+    return {};
+  }
+
   /** As one of ours is called. */
   @Get('pets')
   listPets(): object[] {
@@ -156,6 +166,7 @@ describe('the document of a service with guests', () => {
       ['/games', 'GamesController_list'],
       ['/games/pets', 'GamesController_listPets'],
       ['/pets', 'listPets'],
+      ['/games/rules/{path}', 'rules'],
     ] as const;
     for (const [path, id] of expected) {
       expect(paths[path].get.operationId).toBe(id);
@@ -165,6 +176,8 @@ describe('the document of a service with guests', () => {
     for (const [, id] of expected) {
       expect(lines).toContain(`_count{operation="${id}",method="GET",status="200"} 1\n`);
     }
+    expect(paths['/games/best'].get.operationId).toBe('ranked');
+    expect(paths['/games/worst'].get.operationId).toBe('ranked_2');
   });
 
   it('names the code of a path parameter that names nothing', () => {

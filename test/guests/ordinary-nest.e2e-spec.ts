@@ -10,10 +10,11 @@ import {
   Render,
   Sse,
   UploadedFile,
+  UseGuards,
   Version,
 } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
-import { SkipThrottle, Throttle } from '@nestjs/throttler';
+import { APP_GUARD, HttpAdapterHost } from '@nestjs/core';
+import { SkipThrottle, Throttle, ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 import type { FastifyInstance } from 'fastify';
 import {
   AnyScope,
@@ -147,6 +148,8 @@ describe('a guest of ordinary Nest code', () => {
       /name: .*boxes: .*more/,
     );
     expect(await got('kennels?open=yes&near=a&near=b')).toEqual({ open: 'yes', near: ['a', 'b'] });
+    const since = '2026-11-22T00:00:00.000Z';
+    expect(await got(`kennels?open=yes&since=${since}`)).toEqual({ open: 'yes', since });
     refused(await client.get('/v1/visits/kennels?open=maybe'), /open: /);
     refused(await client.get('/v1/visits/kennels?open=yes&more=1'), /"more" is not a known query/);
     refused(await client.get('/v1/visits/kennels?open=yes&open=no'), /open is given twice/);
@@ -161,7 +164,8 @@ describe('a guest of ordinary Nest code', () => {
       type: 'string',
       minLength: 2,
     });
-    expect(get.parameters.map(({ name }: { name: string }) => name)).toEqual(['open', 'near']);
+    const names = get.parameters.map(({ name }: { name: string }) => name);
+    expect(names).toEqual(['open', 'near', 'since']);
   });
 
   it('is given query parameters that it declares, by whatever means, and each once', async () => {
@@ -414,8 +418,33 @@ describe('the start of a guest that asks for what cannot be honoured', () => {
       [Throttle({ default: { limit: 1, ttl: 1, blockDuration: 9 } })],
       'Odd.odd: @Throttle() takes',
     ],
+    ['a guard of the throttler', [UseGuards(ThrottlerGuard)], 'Odd.odd: ThrottlerGuard is not'],
+    ['a path of patterns', [Post('odd/:id?')], 'Odd.odd: the path /odd/odd/:id? is not supported'],
   ])('ends where it asks for %s', async (_what, decorators, message) => {
     expect(await startOf(guestOf(decorators))).toContain(message);
+  });
+
+  it('ends where it throttles every request by itself, or asks for a host', async () => {
+    class OwnGuard extends ThrottlerGuard {}
+    @Module({ providers: [{ provide: APP_GUARD, useClass: OwnGuard }] })
+    class GuardingModule {}
+    expect(await startOf(GuardingModule)).toContain('GuardingModule: OwnGuard is not supported');
+
+    @Module({ imports: [ThrottlerModule.forRoot([{ name: 'burst', limit: 1, ttl: 1 }])] })
+    class ThrottlingModule {}
+    expect(await startOf(ThrottlingModule)).toContain("A ThrottlerModule of one's own is not");
+
+    @AnyScope()
+    @Controller({ path: 'odd', host: 'zoo.example' })
+    class Hosted {
+      @Post()
+      odd(): object {
+        return {};
+      }
+    }
+    @Module({ controllers: [Hosted] })
+    class HostedModule {}
+    expect(await startOf(HostedModule)).toContain('Hosted.odd: @Controller({ host }) is not');
   });
 
   it.each([

@@ -131,7 +131,12 @@ export class Paging {
 }
 
 const Kennel = z.strictObject({ name: z.string().min(2), boxes: z.number().int().default(3) });
-const KennelQuery = z.object({ open: z.enum(['yes', 'no']), near: z.array(z.string()).optional() });
+const KennelQuery = z.object({
+  open: z.enum(['yes', 'no']),
+  near: z.array(z.string()).optional(),
+  /** Of what JSON Schema has none. */
+  since: z.coerce.date().optional(),
+});
 
 const Since = z
   .object({ 'seen-since': z.coerce.number().optional() })
