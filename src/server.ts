@@ -188,7 +188,11 @@ export async function startPetStore(options: StartOptions = {}): Promise<PetStor
   try {
     await ensureSchema(app.get(DataSource), options.migrate ?? false);
     await options.prepare?.(app);
-    await app.listen(config.port, config.host);
+    await app.listen(config.port, config.host).catch((error: NodeJS.ErrnoException) => {
+      // By its code alone it would be taken for the host of the database.
+      if (error.syscall !== 'getaddrinfo') throw error;
+      throw new Error(`${error.message}: set HOST to an address of this machine`, { cause: error });
+    });
   } catch (error) {
     await app.close().catch(() => undefined);
     claim?.release();

@@ -15,6 +15,7 @@ describe(reportFailure.name, () => {
 
   it.each([
     ['EADDRINUSE', /another program listens there; set PORT to a free one\n$/],
+    ['EADDRNOTAVAIL', /set HOST to an address of this machine\n$/],
     ['EACCES', /not allowed; see PORT and DATABASE_URL\n$/],
     ['ECONNREFUSED', /the database cannot be reached \(ECONNREFUSED\); see DATABASE_URL\n$/],
     ['ENOTFOUND', /the database cannot be reached \(ENOTFOUND\); see DATABASE_URL\n$/],

@@ -13,6 +13,9 @@ export function reportFailure(error: unknown, output: Output): void {
     case 'EADDRINUSE':
       output.complain(`error: ${message}: another program listens there; set PORT to a free one`);
       return;
+    case 'EADDRNOTAVAIL':
+      output.complain(`error: ${message}: set HOST to an address of this machine`);
+      return;
     case 'EACCES':
       output.complain(`error: ${message}: not allowed; see PORT and DATABASE_URL`);
       return;
