@@ -82,7 +82,8 @@ describe(UsageHistory.name, () => {
   });
 
   it('counts on under another name where it has forgotten, so that nothing is told twice', async () => {
-    for (let client = 0; client <= 50_000; client++) history.record(request(`c${client}`), 200);
+    history.mostClients = 10;
+    for (let client = 0; client <= 10; client++) history.record(request(`c${client}`), 200);
     history.record(request('c0'), 200);
     await history.save();
     const first = journal.filter(({ clientId }) => clientId === 'c0');

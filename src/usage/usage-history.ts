@@ -16,8 +16,6 @@ const SAVE_INTERVAL_MS = 500;
 const BRING_INTERVAL_MS = 60_000;
 const AT_ONCE = 5_000;
 const KEPT_DAYS = 90;
-/** So many that this process remembers; whoever comes then is counted anew, under another name of it. */
-const MOST_CLIENTS = 50_000;
 /** What cannot be saved while the database is away; what comes then is not counted. */
 const MOST_UNSAVED = 200_000;
 const MOST_REFUSED = 10_000;
@@ -49,6 +47,11 @@ interface Count extends UsageCount {
  */
 @Injectable()
 export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  /**
+   * So many that this process remembers, at some 150 bytes each. Whoever comes then is counted anew, under
+   * another name of it, in rows of its own: were they few, every request could become a row.
+   */
+  mostClients = 1_000_000;
   private writer = mintId('use');
   private journal = this.writer;
   private sequence = 0;
@@ -134,7 +137,7 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
     const code = isOne ? OTHER : sent;
     const known = isOne ? find(counts, status, code) : undefined;
     if (known !== undefined) return known;
-    if (counts === undefined && this.clients.size >= MOST_CLIENTS) {
+    if (counts === undefined && this.clients.size >= this.mostClients) {
       this.clients = new Map();
       this.writer = mintId('use');
     }
