@@ -1,4 +1,12 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { Client } from '../support/client.js';
@@ -132,6 +140,8 @@ describe('petstore backup and restore', () => {
     const bytes = readFileSync(workplace.databaseFile);
     writeFileSync(workplace.databaseFile, bytes.fill(0x5a, 0, 4_096));
 
+    // As one leaves it that is killed.
+    writeFileSync(`${workplace.databaseFile}.arriving.unfinished-1`, '');
     expect((await workplace.run('restore', backup)).stdout).toMatch(/^Restored /);
     const name = basename(workplace.databaseFile);
     expect(
@@ -154,7 +164,13 @@ describe('petstore backup and restore', () => {
     expect(readFileSync(backup, 'utf8')).toBe('mine');
     expect((await workplace.run('backup', backup, '--yes')).code).toBe(0);
     expect(readFileSync(backup, 'latin1')).toMatch(/^SQLite format 3/);
+    const longAgo = Date.now() / 1000 - 7_200;
+    for (const name of ['1', '1-journal', '2']) writeFileSync(`${backup}.unfinished-${name}`, '');
+    for (const name of ['1', '1-journal'])
+      utimesSync(`${backup}.unfinished-${name}`, longAgo, longAgo);
     expect((await workplace.run('backup', backup)).code).toBe(0);
+    const left = readdirSync(workplace.directory).filter((name) => name.includes('unfinished'));
+    expect(left).toEqual(['backup.db.unfinished-2']);
     const itself = await workplace.run('backup', workplace.databaseFile, '--yes');
     expect(itself.stderr).toMatch(/is the database itself\n$/);
     expect((await workplace.run('backup', 'no/where.db')).stderr).toMatch(/no directory no\n$/);

@@ -3,12 +3,14 @@ import {
   existsSync,
   fsyncSync,
   openSync,
+  readdirSync,
   readSync,
   realpathSync,
   renameSync,
   rmSync,
+  statSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import Sqlite, { type Database } from 'better-sqlite3';
 import { SERVER_SUFFIX } from './sqlite.claim.js';
 
@@ -23,6 +25,10 @@ const COMPANIONS = ['-journal', '-wal', '-shm'];
 const MAGIC = 'SQLite format 3\0';
 const WRITE_VERSION = 18;
 const ROLLBACK_JOURNAL = 1;
+
+const UNFINISHED = '.unfinished-';
+/** No copy takes so long: whoever made it was killed. */
+const ABANDONED_MS = 3_600_000;
 
 export type Progress = (share: number) => void;
 
@@ -59,10 +65,12 @@ export async function copyDatabase(
   target: string,
   progress: Progress = () => undefined,
 ): Promise<void> {
-  const unfinished = `${target}.unfinished-${process.pid}`;
+  removeUnfinished(target, ABANDONED_MS);
+  const unfinished = `${target}${UNFINISHED}${process.pid}`;
   try {
     closeSync(openSync(unfinished, 'wx', OWNER_ONLY));
     await copy(source, unfinished, progress);
+    progress(1);
     makeOneFile(unfinished, source);
     sync(unfinished);
     assertUnused(target);
@@ -70,6 +78,17 @@ export async function copyDatabase(
     sync(dirname(target));
   } finally {
     for (const suffix of ['', ...COMPANIONS]) rmSync(unfinished + suffix, { force: true });
+  }
+}
+
+/** What was to become `target`, and was left by a process that was killed: nobody else would remove it. */
+export function removeUnfinished(target: string, olderThanMs: number): void {
+  const directory = dirname(target);
+  for (const name of readdirSync(directory)) {
+    if (!name.startsWith(basename(target) + UNFINISHED)) continue;
+    const path = join(directory, name);
+    const { mtimeMs = Infinity } = statSync(path, { throwIfNoEntry: false }) ?? {};
+    if (Date.now() - mtimeMs >= olderThanMs) rmSync(path, { force: true });
   }
 }
 

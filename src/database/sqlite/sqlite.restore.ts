@@ -10,7 +10,7 @@ import {
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { SqliteClaim } from './sqlite.claim.js';
-import { copyDatabase, type Progress, sync } from './sqlite.copy.js';
+import { copyDatabase, type Progress, removeUnfinished, sync } from './sqlite.copy.js';
 
 /** What belongs to the database before: with another one, SQLite would take it for that one's. */
 const COMPANIONS = ['-wal', '-shm'];
@@ -31,6 +31,8 @@ export async function restoreDatabase(
   const place = realpathSync(path);
   const arrival = `${place}.arriving`;
   try {
+    // Nobody else restores while this process has the claim.
+    removeUnfinished(arrival, -Infinity);
     await copyDatabase(source, arrival, progress);
     check(arrival);
     giveToOwnerOf(wasThere ? place : dirname(place), arrival);
