@@ -20,6 +20,7 @@ import { PetStoreAdapter } from './http/adapter.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { OperationIds } from './http/operation-ids.js';
 import { operationsOf } from './http/operations.js';
+import { answerOurRefusals } from './http/ours-first.filter.js';
 import { followGuests } from './extensions/guest-routes.js';
 import { assertSettingsRead, settingsOf } from './extensions/settings.js';
 import { refuseParsers, refuseUnsupported } from './extensions/unsupported.js';
@@ -161,6 +162,7 @@ export async function createApp(options: AppOptions): Promise<NestFastifyApplica
   }
   app.get(OperationIds).assign(operationsOf(app), OUR_MODULES);
   followGuests(app, transport, OUR_MODULES);
+  answerOurRefusals(app, transport);
   app.setGlobalPrefix('v1', { exclude: publicPaths(app) });
   const readiness = app.get(Readiness);
   app.get(DocumentSource).describes(app, OUR_MODULES);

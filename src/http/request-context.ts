@@ -9,6 +9,8 @@ declare module 'fastify' {
     operation: string | undefined;
     /** Why it was refused, or failed, and who asked: while answering, its connection may go. */
     refusal: { code: string; address: string } | undefined;
+    /** Whether the last of our judges has let it in. */
+    isJudged: boolean;
   }
 }
 

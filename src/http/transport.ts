@@ -99,6 +99,7 @@ export function createTransport(
   server.addHook('onRoute', (route) => routes.add(route));
   server.decorateRequest('operation', undefined);
   server.decorateRequest('refusal', undefined);
+  server.decorateRequest('isJudged', false);
   server.addHook('onRequest', (request, reply, done) => {
     if (begins(request, reply)) done();
   });

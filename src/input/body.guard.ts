@@ -44,13 +44,9 @@ export class BodyGuard implements CanActivate {
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const wish = this.wishes.of(context);
-    if (wish === undefined) return true;
     const request = requestOf(context);
-    if (BODILESS.has(request.method)) return true;
-    const isRequired = wish.isDeclared && BODY_METHODS.has(request.method);
-    if (!isRequired && !isSent(request.raw)) return true;
-    if (wish.isFor === 'everyone' && !isJson(request.raw)) return true;
-    return read(request, wish.isJudgedLater);
+    if (wish !== undefined && isRead(wish, request)) return read(request, wish.isJudgedLater);
+    return (request.isJudged = true);
   }
 
   /** Whether guests judge every request; those of ours that do are in the module of this one. */
@@ -60,6 +56,13 @@ export class BodyGuard implements CanActivate {
       return judges.length > 0 && !judges.includes(BodyGuard);
     }));
   }
+}
+
+function isRead({ isDeclared, isFor }: Wish, { method, raw }: ApiRequest): boolean {
+  if (BODILESS.has(method)) return false;
+  const isRequired = isDeclared && BODY_METHODS.has(method);
+  if (!isRequired && !isSent(raw)) return false;
+  return isFor === 'operation' || isJson(raw);
 }
 
 async function read(request: ApiRequest, isJudgedLater: boolean): Promise<true> {
@@ -73,7 +76,7 @@ async function read(request: ApiRequest, isJudgedLater: boolean): Promise<true> 
     throw invalidRequest(reserved.map((name) => `${shown(name)} is not a known member`));
   }
   request.body = body;
-  return true;
+  return (request.isJudged = true);
 }
 
 function isSent({ headers }: UnreadBody): boolean {

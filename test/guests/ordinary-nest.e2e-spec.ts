@@ -1,5 +1,11 @@
 import {
+  type ArgumentsHost,
+  Body,
+  Catch,
+  ConflictException,
   Controller,
+  type ExceptionFilter,
+  Get,
   Inject,
   type MessageEvent,
   type MiddlewareConsumer,
@@ -10,15 +16,17 @@ import {
   Render,
   Sse,
   UploadedFile,
+  UseFilters,
   UseGuards,
   Version,
 } from '@nestjs/common';
-import { APP_GUARD, HttpAdapterHost } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD, HttpAdapterHost } from '@nestjs/core';
 import { SkipThrottle, Throttle, ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import {
   AnyScope,
   CurrentCaller,
+  errors,
   Idempotent,
   IdempotencyKey,
   Public,
@@ -364,6 +372,57 @@ describe('a guest of ordinary Nest code', () => {
     expect((await Promise.all(pets)).every(({ status }) => status === 201)).toBe(true);
     expect((await client.get('/v1/purses/ann')).json()).toEqual({ owner: 'ann', coins: 40 });
     expectError(await client.get('/v1/purses/bob'), 404, 'not_found');
+  });
+});
+
+describe('a guest whose filters answer all in their own way', () => {
+  @Catch()
+  class OwnWay implements ExceptionFilter {
+    catch(_error: unknown, host: ArgumentsHost): void {
+      void host.switchToHttp().getResponse<FastifyReply>().code(418).send({ own: true });
+    }
+  }
+  @AnyScope()
+  @UseFilters(OwnWay)
+  @Controller('own')
+  class OwnController {
+    @Post()
+    @UseFilters(OwnWay)
+    @Throttle({ default: { limit: 3, ttl: 60_000 } })
+    fail(@Body() body: Record<string, unknown>): never {
+      throw new ConflictException(body);
+    }
+
+    @Get()
+    refuse(): never {
+      throw errors.not_found('Of its own');
+    }
+  }
+  @Module({
+    controllers: [OwnController],
+    providers: [{ provide: APP_FILTER, useClass: OwnWay }],
+  })
+  class OwnModule {}
+
+  it('leaves what the service refuses to it, with body and headers, and answers its own', async () => {
+    const options = { extensions: [{ module: OwnModule }], clock: new FakeClock() };
+    await using service = await startService(options);
+    const client = await service.client();
+    for (const path of ['pets', 'own', 'nowhere']) {
+      const answer = await service.anonymous().get(`/v1/${path}`);
+      expectError(answer, 401, 'missing_api_key');
+      expect(answer.headers['www-authenticate']).toBe('Bearer realm="pet-store"');
+    }
+    expectError(await client.get('/v1/pets/7'), 404, 'pet_not_found');
+    expectError(await client.get('/v1/nowhere'), 404, 'not_found');
+    expectError(await client.get('/v1/own?more=1'), 400, 'invalid_request');
+    expectError(await client.post('/v1/own', '{'), 400, 'malformed_json');
+    expect((await client.get('/v1/own')).json()).toEqual({ own: true });
+    expect((await client.post('/v1/own', {})).json()).toEqual({ own: true });
+    await client.post('/v1/own', {});
+    const refused = await client.post('/v1/own', {});
+    expectError(refused, 429, 'rate_limit_exceeded');
+    expect(refused.headers).toHaveProperty('retry-after');
   });
 });
 
