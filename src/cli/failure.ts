@@ -16,6 +16,12 @@ export function reportFailure(error: unknown, output: Output): void {
     case 'EADDRNOTAVAIL':
       output.complain(`error: ${message}: set HOST to an address of this machine`);
       return;
+    case 'SQLITE_NOTADB':
+    case 'SQLITE_CORRUPT':
+      output.complain(
+        `error: ${message}: restore a backup (petstore restore), or see DATABASE_URL`,
+      );
+      return;
     case 'EACCES':
       output.complain(`error: ${message}: not allowed; see PORT and DATABASE_URL`);
       return;

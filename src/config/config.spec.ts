@@ -116,6 +116,15 @@ describe(loadConfig.name, () => {
     ).toThrow(/HEADERS_TIMEOUT_SECONDS must not be greater/);
   });
 
+  it('refuses one port for requests and metrics, where both would be on one address', () => {
+    const both = { PORT: '9000', METRICS_PORT: '9000' };
+    for (const HOST of ['127.0.0.1', '0.0.0.0']) {
+      expect(() => loadConfig({ ...both, HOST })).toThrow(/METRICS_PORT must be another one/);
+    }
+    expect(loadConfig({ ...both, HOST: '192.0.2.1' })).toMatchObject({ metricsPort: 9000 });
+    expect(loadConfig({ PORT: '0', METRICS_PORT: '0' })).toMatchObject({ port: 0 });
+  });
+
   describe('.env', () => {
     const home = process.cwd();
     let directory: string;

@@ -60,6 +60,9 @@ export class ConfigError extends Error {
   }
 }
 
+/** Who listens there listens where metrics are, too. */
+const WITH_LOOPBACK = new Set(['127.0.0.1', 'localhost', '0.0.0.0', '::']);
+
 /** SQLite's `:memory:` is that of one connection, and there are several. */
 const IN_A_FILE = 'a database in a file: one in memory could not keep an animal';
 
@@ -107,6 +110,10 @@ export function loadConfig(
   };
   if (config.headersTimeoutSeconds > config.requestTimeoutSeconds) {
     read.faults.push('HEADERS_TIMEOUT_SECONDS must not be greater than REQUEST_TIMEOUT_SECONDS');
+  }
+  const { host, port, metricsPort } = config;
+  if (port !== 0 && port === metricsPort && WITH_LOOPBACK.has(host)) {
+    read.faults.push('METRICS_PORT must be another one than PORT, or 0');
   }
   const faults = [...read.faults, ...further.flatMap((each) => each.faults)];
   if (faults.length > 0) throw new ConfigError(faults);
