@@ -21,7 +21,7 @@ const [line] = await once(server.stdout, 'data');
 const { origin, key } = JSON.parse(line);
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-  args: ['--no-sandbox', '--disable-gpu'],
+  args: ['--no-sandbox', '--disable-gpu', '--in-process-gpu'],
 });
 
 async function operate(page, id, index) {

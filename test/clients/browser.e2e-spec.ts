@@ -11,6 +11,8 @@ import { buildClient } from './build-client.js';
 const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
+  // A process of its own for it does not start in time on a busy machine, and Chromium then ends.
+  '--in-process-gpu',
   '--no-first-run',
   '--disable-background-networking',
 ];

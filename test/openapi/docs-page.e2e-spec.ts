@@ -21,6 +21,8 @@ const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
+  // A process of its own for it does not start in time on a busy machine, and Chromium then ends.
+  '--in-process-gpu',
   '--disable-quic',
   '--no-first-run',
   '--disable-background-networking',
