@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import fs, { mkdtempSync, rmSync, statSync } from 'node:fs';
+import fs, { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { SqliteFile } from './sqlite.file.js';
@@ -24,6 +24,12 @@ describe(SqliteFile.name, () => {
     new SqliteFile(path).keepToOwner();
     expect(statSync(path).mode & 0o077).toBe(0);
     expect(statSync(`${path}-wal`).mode & 0o077).toBe(0);
+  });
+
+  it('leaves a directory, of which somebody made a database by mistake, open to whom it was', () => {
+    chmodSync(directory, 0o755);
+    new SqliteFile(directory).keepToOwner();
+    expect(statSync(directory).mode & 0o777).toBe(0o755);
   });
 
   it('asks for no directory relative to a working directory that may be gone', () => {

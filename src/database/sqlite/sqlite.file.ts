@@ -101,8 +101,9 @@ function identityOf(path: string): string | undefined {
 }
 
 function closeToOthers(path: string): void {
-  const mode = statSync(path, { throwIfNoEntry: false })?.mode;
-  if (mode === undefined || (mode & OTHERS) === 0) return;
+  const found = statSync(path, { throwIfNoEntry: false });
+  // What is a directory, by mistake, is all that is in it: nobody could pass it any more.
+  if (!found?.isFile() || (found.mode & OTHERS) === 0) return;
   try {
     chmodSync(path, OWNER_ONLY);
   } catch {
