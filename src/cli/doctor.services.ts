@@ -9,6 +9,7 @@ import { schemaState } from '../database/schema-state.js';
 import { sqliteFacts } from '../database/sqlite/sqlite.facts.js';
 import { type Extension, migrationsOf } from '../extensions/define.js';
 import { redisFacts } from '../redis/redis.facts.js';
+import { BUILD_AGAIN, NOT_LOADED } from './failure.js';
 import { failed, type Finding, ok, warning } from './finding.js';
 
 const OLDEST_POSTGRESQL = 13;
@@ -42,7 +43,10 @@ export async function examineDatabase(
       ...ownClock(facts),
     ];
   } catch (error) {
-    const reason = connectionFailure(error) ?? (error as Error).message;
+    const { code, message } = error as NodeJS.ErrnoException;
+    const reason = connectionFailure(error) ?? message;
+    if (code === NOT_LOADED)
+      return [failed('database', `it cannot be used: ${reason}`, BUILD_AGAIN)];
     const cure =
       file === undefined
         ? 'see that PostgreSQL runs and can be reached from here, and that DATABASE_URL is right'

@@ -2,6 +2,10 @@ import { ConfigError } from '../config/config.js';
 import { connectionFailure } from '../database/outage.js';
 import type { Output } from './output.js';
 
+/** Of a package that was built for another Node.js than this one, or for another machine. */
+export const NOT_LOADED = 'ERR_DLOPEN_FAILED';
+export const BUILD_AGAIN = 'npm rebuild better-sqlite3, with the Node.js that serves';
+
 /** What an operator needs to know of a failure, and to do about it. */
 export function reportFailure(error: unknown, output: Output): void {
   if (error instanceof ConfigError) {
@@ -21,6 +25,9 @@ export function reportFailure(error: unknown, output: Output): void {
       output.complain(
         `error: ${message}: restore a backup (petstore restore), or see DATABASE_URL`,
       );
+      return;
+    case NOT_LOADED:
+      output.complain(`error: ${message}: ${BUILD_AGAIN}`);
       return;
     case 'EACCES':
       output.complain(`error: ${message}: not allowed; see PORT and DATABASE_URL`);
