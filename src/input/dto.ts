@@ -1,5 +1,5 @@
 import type { Type } from '@nestjs/common';
-import { plainToInstance } from 'class-transformer';
+import { instanceToPlain, plainToInstance } from 'class-transformer';
 import {
   getMetadataStorage,
   type ValidationArguments,
@@ -14,8 +14,10 @@ type Test = (instance: Members) => boolean;
 
 /** A class whose rules say what a caller may send. */
 export interface Dto {
-  /** What has a rule: nothing else can be set. */
+  /** What has a rule, by the name that a caller gives it: nothing else can be set. */
   names: ReadonlySet<string>;
+  /** The member that a name is for, where `@Expose({ name })` says another one. */
+  renamed: ReadonlyMap<string, string>;
   /** Of those, what takes a list. */
   lists: ReadonlySet<string>;
   make(members: Members): object;
@@ -59,18 +61,48 @@ function compile(type: Type<object>): Dto | undefined {
     if (ofName === undefined) byName.set(rule.propertyName, [rule]);
     else ofName.push(rule);
   }
-  const names = new Set(byName.keys());
+  const makeBy = Reflect.getOwnMetadata(MADE_BY, type) as Dto['make'] | undefined;
+  const members = [...byName.keys()];
+  const sentAs = new Map(
+    members.map((member) => [member, makeBy ? member : sentName(type, member)]),
+  );
   const tests = Array.from(byName, ([name, ofName]) => compileProperty(name, ofName));
   return {
-    names,
-    lists: new Set([...names].filter((name) => isList(type, name, byName.get(name)!))),
-    make:
-      (Reflect.getOwnMetadata(MADE_BY, type) as Dto['make'] | undefined) ??
-      ((members) => plainToInstance(type, members)),
+    names: new Set(sentAs.values()),
+    renamed: new Map(
+      Array.from(sentAs, ([member, name]) => [name, member] as const).filter(
+        ([name, member]) => name !== member,
+      ),
+    ),
+    lists: new Set(
+      members
+        .filter((member) => isList(type, member, byName.get(member)!))
+        .map((member) => sentAs.get(member)!),
+    ),
+    make: makeBy ?? ((sent) => plainToInstance(type, sent)),
     holds: tests.every((test) => test !== undefined)
       ? (instance) => tests.every((test) => test(instance))
       : undefined,
   };
+}
+
+/** What `@Expose({ name })` has a caller call `member`; class-transformer tells of it by what it makes alone. */
+function sentName(type: Type<object>, member: string): string {
+  const plainOf = (own: object): Members =>
+    instanceToPlain(Object.assign(Object.create(type.prototype as object) as object, own));
+  try {
+    const before = plainOf({});
+    const after = plainOf({ [member]: 'probe' });
+    const other = Object.keys(after).find(
+      (name) => after[name] !== undefined && before[name] === undefined,
+    );
+    if (other === undefined || other === member) return member;
+    // Another one for answers alone: its own is taken.
+    const made = plainToInstance(type, { [member]: 'probe' }) as Members;
+    return made[member] === undefined ? other : member;
+  } catch {
+    return member; // A transformation of its own takes no such value.
+  }
 }
 
 function isList(type: Type<object>, name: string, rules: readonly RuleMetadata[]): boolean {

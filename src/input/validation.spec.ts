@@ -1,4 +1,5 @@
-import { Transform } from 'class-transformer';
+import { Expose, Transform, Type } from 'class-transformer';
+import { IsOptional, IsString, ValidateNested } from 'class-validator';
 import { ApiError } from '../errors/api-error.js';
 import { dtoOf } from './dto.js';
 import { constrain, invalidRequest, MayBeAbsent, shown, validated } from './validation.js';
@@ -15,6 +16,23 @@ class Animal {
   @MayBeAbsent()
   @constrain('isSeven', 'seven', (value) => value === 7)
   legs = 7;
+}
+
+class Keeper {
+  @Expose({ name: 'first_name' })
+  @IsString()
+  firstName!: string;
+
+  @Expose({ name: 'nick', toPlainOnly: true })
+  @IsOptional()
+  @IsString()
+  nickname?: string;
+
+  @Expose({ name: 'their_boss' })
+  @IsOptional()
+  @ValidateNested()
+  @Type(() => Keeper)
+  boss?: Keeper;
 }
 
 function messageOf(act: () => unknown): string {
@@ -44,6 +62,18 @@ describe(validated.name, () => {
       'name is required',
       'status must be a text',
     ]);
+  });
+
+  it('knows a member by the name that it is exposed by, at every depth', async () => {
+    const keeper = dtoOf(Keeper)!;
+    const sent = { first_name: 'Ann', nickname: 'A', their_boss: { first_name: 'Bob' } };
+    const made = await validated(keeper, sent, 'member');
+    expect(made).toMatchObject({ firstName: 'Ann', nickname: 'A', boss: { firstName: 'Bob' } });
+    expect(made).toBeInstanceOf(Keeper);
+    const refused = validated(keeper, { ...sent, their_boss: { firstName: 'Bob' } }, 'member');
+    await expect(refused).rejects.toThrow('"their_boss.firstName" is not a known member');
+    const mine = { first_name: 'Ann', firstName: 'Ann', nick: 'A' };
+    await expect(validated(keeper, mine, 'member')).rejects.toThrow(/"firstName".*"nick"/);
   });
 
   it('does not take null for something left out', () => {

@@ -82,7 +82,7 @@ function examineDeeply(dto: Dto, members: Members): Examination | Promise<Examin
   if (reserved.length > 0) return { instance: {}, faults: reserved };
   const instance = dto.make(members);
   const unknown = Object.keys(members).flatMap((property) =>
-    undeclaredBelow(members[property], (instance as Members)[property], property).map((path) =>
+    undeclaredBelow(members[property], madeOf(dto, instance, property), property).map((path) =>
       unknownMember(property, path),
     ),
   );
@@ -117,9 +117,14 @@ function undeclaredBelow(sent: unknown, made: unknown, path: string): string[] {
   if (dto === undefined) return [];
   return Object.entries(sent).flatMap(([name, value]) =>
     dto.names.has(name)
-      ? undeclaredBelow(value, (made as Members)[name], `${path}.${name}`)
+      ? undeclaredBelow(value, madeOf(dto, made, name), `${path}.${name}`)
       : [`${path}.${name}`],
   );
+}
+
+/** What was made of what was sent by a name. */
+function madeOf(dto: Dto, instance: object, name: string): unknown {
+  return (instance as Members)[dto.renamed.get(name) ?? name];
 }
 
 /** The reserved names that a value has at any depth, each with the path to it. */
