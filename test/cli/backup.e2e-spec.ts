@@ -1,5 +1,7 @@
 import {
+  chownSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -15,6 +17,7 @@ import { Workplace } from '../support/petstore-process.js';
 
 const ENTERPRISE = ['--plan', 'enterprise', '--per-minute', '1000000', '--per-day', '1000000'];
 const pause = (ms: number) => new Promise((resume) => setTimeout(resume, ms));
+const SOMEBODY = 12_345;
 const REX = { name: 'Rex', categoryId: 1 };
 
 // Each starts a dozen processes, which takes its time on a busy machine.
@@ -62,10 +65,20 @@ describe('petstore backup and restore', () => {
     expect((statSync(backup).mode & 0o777).toString(8)).toBe('600');
     expect(readdirSync(workplace.directory).sort()).toEqual(['backup.db', 'data']);
 
-    rmSync(dirname(workplace.databaseFile), { recursive: true });
+    const place = dirname(workplace.databaseFile);
+    rmSync(place, { recursive: true });
+    mkdirSync(place, { mode: 0o700 });
+    // Root may restore for an account that serves.
+    if (process.getuid!() === 0) chownSync(place, SOMEBODY, SOMEBODY);
+    const owner = statSync(place).uid;
     expect(await workplace.json('restore', backup)).toEqual({
       ...{ database: workplace.databaseFile, from: backup, pending: [] },
     });
+    const owners = readdirSync(place).map((name) => [name, statSync(join(place, name)).uid]);
+    expect(owners).toEqual([
+      ['petstore.db', owner],
+      ['petstore.db-server', owner],
+    ]);
     expect((statSync(workplace.databaseFile).mode & 0o777).toString(8)).toBe('600');
     expect((await workplace.json('doctor')).status).not.toBe('failed');
     const again = await workplace.serve();

@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import { SqliteClaim } from './sqlite.claim.js';
+import { SERVER_SUFFIX, SqliteClaim } from './sqlite.claim.js';
 import { copyDatabase, type Progress, removeUnfinished, sync } from './sqlite.copy.js';
 
 /** What belongs to the database before: with another one, SQLite would take it for that one's. */
@@ -35,7 +35,9 @@ export async function restoreDatabase(
     removeUnfinished(arrival, -Infinity);
     await copyDatabase(source, arrival, progress);
     check(arrival);
-    giveToOwnerOf(wasThere ? place : dirname(place), arrival);
+    const owned = wasThere ? place : dirname(place);
+    // The claim, too, may just have been made by whoever restores.
+    for (const file of [arrival, place + SERVER_SUFFIX]) giveToOwnerOf(owned, file);
     exchange(place, arrival, check);
   } catch (error) {
     if (!wasThere) rmSync(place, { force: true });
