@@ -28,8 +28,9 @@ interface Server {
 export class SqliteClaim {
   private constructor(private readonly database: Database) {}
 
-  /** @throws {DatabaseServedError} where another one serves it */
+  /** @throws {DatabaseServedError} where another one serves it; or where it is no database */
   static take(path: string): SqliteClaim {
+    new SqliteFile(path).assertDatabase();
     const claim = SqliteClaim.hold(path);
     try {
       stamp(path);

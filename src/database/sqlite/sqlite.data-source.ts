@@ -20,6 +20,7 @@ export class SqliteDataSource extends DataSource {
   }
 
   override async initialize(): Promise<this> {
+    this.file.assertDatabase();
     this.file.keepToOwner();
     await super.initialize();
     this.file.opened();

@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import fs, { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import fs, { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { createDataSource, dataSourceOptions } from '../data-source-options.js';
+import { SqliteClaim } from './sqlite.claim.js';
 import { SqliteFile } from './sqlite.file.js';
 
 describe(SqliteFile.name, () => {
@@ -26,10 +28,20 @@ describe(SqliteFile.name, () => {
     expect(statSync(`${path}-wal`).mode & 0o077).toBe(0);
   });
 
-  it('leaves a directory, of which somebody made a database by mistake, open to whom it was', () => {
-    chmodSync(directory, 0o755);
-    new SqliteFile(directory).keepToOwner();
-    expect(statSync(directory).mode & 0o777).toBe(0o755);
+  it.each<[string, (path: string) => void]>([
+    ['a directory', (path) => fs.mkdirSync(path)],
+    ['a text', (path) => fs.writeFileSync(path, 'Shopping: milk, bread')],
+    ['a pipe', (path) => execFileSync('mkfifo', [path])],
+  ])('leaves alone what is no database: %s', async (_what, make) => {
+    const path = join(directory, 'petstore.db');
+    make(path);
+    fs.chmodSync(path, 0o755);
+    expect(() => SqliteClaim.take(path)).toThrow(/petstore.db is not /);
+    if (!statSync(path).isFile()) expect(() => SqliteClaim.hold(path)).toThrow(/is not a file/);
+    const source = createDataSource(dataSourceOptions({ url: `sqlite:${path}`, poolSize: 1 }));
+    await expect(source.initialize()).rejects.toThrow(/petstore.db is not /);
+    expect(statSync(path).mode & 0o777).toBe(0o755);
+    expect(fs.readdirSync(directory)).toEqual(['petstore.db']);
   });
 
   it('asks for no directory relative to a working directory that may be gone', () => {

@@ -1,5 +1,6 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, mkdirSync, openSync, readSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import Sqlite from 'better-sqlite3';
 
 const OWNER_ONLY = 0o600;
 const OTHERS = 0o077;
@@ -20,13 +21,32 @@ export class SqliteFile {
   /** @param path `:memory:` leads to no file, now as ever */
   constructor(readonly path: string) {}
 
+  /**
+   * Nobody else's file is to be changed, nor is anything to be made beside it, for a path that is wrong.
+   * @throws {NotAFile | NotADatabase} where it leads to what is none
+   */
+  assertDatabase(): void {
+    if (this.isThere() && !isDatabase(this.path)) {
+      throw new NotADatabase(this.path);
+    }
+  }
+
   /** Makes what is not there, for this user alone, and takes from all others what they can read. */
   keepToOwner(): void {
     if (this.path === ':memory:') return;
+    const isThere = this.isThere();
     // Absolute: Node never ends making a relative directory in a working directory that was removed.
     mkdirSync(dirname(resolve(this.path)), { recursive: true, mode: 0o700 });
-    if (!existsSync(this.path)) closeSync(openSync(this.path, 'a', OWNER_ONLY));
+    if (!isThere) closeSync(openSync(this.path, 'a', OWNER_ONLY));
     for (const suffix of SUFFIXES) closeToOthers(this.path + suffix);
+  }
+
+  /** @throws {NotAFile} */
+  private isThere(): boolean {
+    const status = statSync(this.path, { throwIfNoEntry: false });
+    // A directory is all that is in it: nobody could pass it any more.
+    if (status?.isFile() === false) throw new NotAFile(this.path);
+    return status !== undefined;
   }
 
   /** From now on the path has to lead to the file that it leads to now. */
@@ -64,6 +84,21 @@ export class SqliteFile {
   }
 }
 
+class NotAFile extends Error {
+  constructor(path: string) {
+    super(`${path} is not a file: set DATABASE_URL to one, such as sqlite:./data/petstore.db`);
+  }
+}
+
+class NotADatabase extends Error {
+  /** What SQLite calls it. */
+  readonly code = 'SQLITE_NOTADB';
+
+  constructor(path: string) {
+    super(`${path} is not an SQLite database`);
+  }
+}
+
 class DatabaseMoved extends Error {
   /** What SQLite calls it. */
   readonly code = 'SQLITE_READONLY_DBMOVED';
@@ -81,6 +116,22 @@ class DatabaseOverwritten extends Error {
       'The database file was overwritten while it was open: stop the server, restore the file from a ' +
         'backup and remove those ending in -wal and -shm, then start again',
     );
+  }
+}
+
+/** SQLite itself looks: to open and close the file in another way would give up this process' locks on it. */
+function isDatabase(path: string): boolean {
+  try {
+    const database = new Sqlite(path, { fileMustExist: true });
+    try {
+      database.pragma('schema_version');
+    } finally {
+      database.close();
+    }
+    return true;
+  } catch (error) {
+    // Whatever else is wrong with it is told by whoever uses it.
+    return (error as { code?: unknown }).code !== 'SQLITE_NOTADB';
   }
 }
 
@@ -102,7 +153,6 @@ function identityOf(path: string): string | undefined {
 
 function closeToOthers(path: string): void {
   const found = statSync(path, { throwIfNoEntry: false });
-  // What is a directory, by mistake, is all that is in it: nobody could pass it any more.
   if (!found?.isFile() || (found.mode & OTHERS) === 0) return;
   try {
     chmodSync(path, OWNER_ONLY);
