@@ -17,6 +17,7 @@ import { checkOperations } from './extensions/check-operations.js';
 import type { Extension } from './extensions/define.js';
 import { Readiness } from './health/readiness.js';
 import { PetStoreAdapter } from './http/adapter.js';
+import { ClientAddress } from './http/client-address.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { OperationIds } from './http/operation-ids.js';
 import { operationsOf } from './http/operations.js';
@@ -138,6 +139,7 @@ export async function createApp(options: AppOptions): Promise<NestFastifyApplica
       filter.send(filter.toApiError(error), request, reply);
     },
     answered: () => undefined,
+    answeredUnread: () => undefined,
     isDraining: () => false,
   };
   const requestHeaders = extensions.flatMap((each) => each.requestHeaders ?? []);
@@ -169,6 +171,11 @@ export async function createApp(options: AppOptions): Promise<NestFastifyApplica
   application.isDraining = () => readiness.isDraining;
   const log = accessLog(logger, app.get(Metrics), traces);
   const history = app.get(UsageHistory);
+  application.answeredUnread = ({ code, status }, id, socket) => {
+    const refusal = { code, address: ClientAddress.of(socket) };
+    const unread = { operation: undefined, method: 'none', url: '', routeOptions: {} };
+    log({ ...unread, id, refusal }, status, 0);
+  };
   application.answered = (request, status, elapsedMs) => {
     log(request, status, elapsedMs);
     history.record(request, status);

@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { normalizeIp } from '@nestjs/throttler';
@@ -15,6 +15,11 @@ export class ClientAddress {
 
   constructor({ trustProxy }: Config) {
     this.trust = trustProxy === false ? undefined : compile(trustProxy);
+  }
+
+  /** Of a connection, whoever is at its other end. */
+  static of({ remoteAddress }: Socket): string {
+    return normalizeIp(remoteAddress ?? 'unknown');
   }
 
   /** One IPv4 address, or the /64 of an IPv6 one: whoever has one of those has all of it. */

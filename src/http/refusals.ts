@@ -43,11 +43,13 @@ export async function refuseUnrouted(
 /**
  * Node could not read the message, or it did not arrive in time.
  * @param reply to the latest request that arrived on the connection
+ * @param answered told of an answer to what has become no request
  */
 export function answerBroken(
   error: NodeJS.ErrnoException,
   socket: Socket,
   reply: ApiReply | undefined,
+  answered: (refusal: ApiError, requestId: string) => void,
 ): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -56,8 +58,11 @@ export function answerBroken(
   const refusal = toRefusal(error);
   // What broke is the next request, or the remains of one that was answered without waiting for them.
   const conclude = (): void => {
-    if (reply === undefined || reply.request.raw.complete) writeError(socket, refusal);
-    else socket.destroySoon();
+    if (reply === undefined || reply.request.raw.complete) {
+      answered(refusal, writeError(socket, refusal));
+    } else {
+      socket.destroySoon();
+    }
   };
   if (reply === undefined || reply.raw.writableFinished) {
     conclude();
@@ -85,17 +90,19 @@ function toRefusal(error: NodeJS.ErrnoException): ApiError {
   }
 }
 
-/** For a message of which there is no request, and so no reply to send. */
-export function writeError(socket: Socket, error: ApiError): void {
+/** For a message of which there is no request, and so no reply to send; returns the id that it is given. */
+export function writeError(socket: Socket, error: ApiError): string {
   const body = error.toBody();
+  const requestId = randomUUID();
   socket.end(
     `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n` +
       'Content-Type: application/json; charset=utf-8\r\n' +
       `Content-Length: ${Buffer.byteLength(body)}\r\n` +
-      `X-Request-Id: ${randomUUID()}\r\n` +
+      `X-Request-Id: ${requestId}\r\n` +
       'X-Content-Type-Options: nosniff\r\n' +
       `Date: ${new Date().toUTCString()}\r\n` +
       `Connection: close\r\n\r\n${body}`,
     () => socket.destroySoon(),
   );
+  return requestId;
 }

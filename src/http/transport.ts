@@ -1,6 +1,8 @@
 import { METHODS, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance } from 'fastify';
 import type { Config } from '../config/config.js';
+import type { ApiError } from '../errors/api-error.js';
 import { errors } from '../errors/errors.js';
 import type { Traces } from '../telemetry/traces.js';
 import { Cors } from './cors.js';
@@ -18,6 +20,8 @@ import { decodableTarget } from './target.js';
 export interface Application extends Judge {
   /** Called once the last byte of an answer is written, or its connection is gone. */
   answered(request: ApiRequest, status: number, elapsedMs: number): void;
+  /** Called once an answer is sent to what could not be read, and so has become no request. */
+  answeredUnread(refusal: ApiError, requestId: string, socket: Socket): void;
   isDraining(): boolean;
 }
 
@@ -88,7 +92,9 @@ export function createTransport(
       void refuseUnrouted(application, error, request, reply);
     },
     clientErrorHandler: (error, socket: ClientSocket) =>
-      answerBroken(error as NodeJS.ErrnoException, socket, socket[LATEST]),
+      answerBroken(error as NodeJS.ErrnoException, socket, socket[LATEST], (refusal, requestId) =>
+        application.answeredUnread(refusal, requestId, socket),
+      ),
   });
 
   traces?.follow(server);
@@ -103,7 +109,7 @@ export function createTransport(
   server.addHook('onRequest', (request, reply, done) => {
     if (begins(request, reply)) done();
   });
-  acceptAnyExpectation(server);
+  acceptAnyExpectation(server, application);
   takeTurns(server.server);
   cutStalled(server.server, config.sendTimeoutSeconds * 1000);
   answerHalfClosed(server.server);
@@ -127,7 +133,7 @@ function tellAnswered(this: Response): void {
 }
 
 /** `Expect` is judged like the rest of the request, and `100 Continue` sent when the body is wanted. */
-function acceptAnyExpectation({ server }: FastifyInstance): void {
+function acceptAnyExpectation({ server }: FastifyInstance, application: Application): void {
   // Node keeps 2,000 header fields and drops the rest, which may hold the key; the size is bounded.
   server.maxHeadersCount = 0;
   server.on('checkContinue', (message: UnreadBody, response: ServerResponse) => {
@@ -139,8 +145,10 @@ function acceptAnyExpectation({ server }: FastifyInstance): void {
     server.emit('request', message, response),
   );
   server.on('connect', (_message, socket: ClientSocket) => {
-    const refuse = (): void =>
-      writeError(socket, errors.malformed_request('CONNECT is not served'));
+    const refuse = (): void => {
+      const refusal = errors.malformed_request('CONNECT is not served');
+      application.answeredUnread(refusal, writeError(socket, refusal), socket);
+    };
     const earlier = socket[LATEST]?.raw;
     if (earlier === undefined || earlier.closed) refuse();
     else earlier.once('close', refuse);
