@@ -1,8 +1,8 @@
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
-import { JsonAnswer } from './json-answer.js';
+import { isJsonAnswer } from './json-answer.js';
 import { stringifyJson } from './json-text.js';
-import { nextPageUrl, PagedAnswer } from './paged-answer.js';
+import { isPagedAnswer, nextPageUrl, type PagedAnswer } from './paged-answer.js';
 import type { ApiReply, ApiRequest } from './request-context.js';
 import { pathOf } from './target.js';
 
@@ -25,24 +25,42 @@ export class PetStoreAdapter extends FastifyAdapter {
   }
 
   override reply(response: ApiReply, body: unknown, status?: number): ApiReply {
-    if (body instanceof PagedAnswer) return this.replyPage(response, body, status);
-    if (!(body instanceof JsonAnswer)) return super.reply(response, body, status);
+    if (isPagedAnswer(body)) {
+      this.linkTo(response, body);
+      return super.reply(response, body.items, status);
+    }
+    if (!isJsonAnswer(body)) {
+      if (isPlain(body)) this.tellOfMembers(response, body);
+      return super.reply(response, body, status);
+    }
     if (status !== undefined) response.code(status);
     response.header('content-type', JSON_TYPE);
     if (body.headers !== undefined) response.headers(body.headers);
     return response.send(body.text);
   }
 
-  private replyPage(response: ApiReply, page: PagedAnswer, status?: number): ApiReply {
-    if (page.next !== undefined) {
-      const { raw, query } = response.request;
-      const path = pathOf(raw.url!);
-      // The version segment is part of the base address.
-      const url = this.baseUrl() + path.slice(path.indexOf('/', 1));
-      const next = `<${nextPageUrl(url, query as Record<string, unknown>, page)}>; rel="next"`;
-      const others = response.getHeader('link');
-      response.header('link', others === undefined ? next : `${String(others)}, ${next}`);
+  /** An interceptor of a guest has put an answer into an envelope: its headers are still those of all of it. */
+  private tellOfMembers(response: ApiReply, envelope: object): void {
+    for (const member of Object.values(envelope)) {
+      if (isPagedAnswer(member)) this.linkTo(response, member);
+      else if (isJsonAnswer(member)) response.headers(member.headers ?? {});
     }
-    return super.reply(response, page.items, status);
   }
+
+  private linkTo(response: ApiReply, page: PagedAnswer): void {
+    if (page.next === undefined) return;
+    const { raw, query } = response.request;
+    const path = pathOf(raw.url!);
+    // The version segment is part of the base address.
+    const url = this.baseUrl() + path.slice(path.indexOf('/', 1));
+    const next = `<${nextPageUrl(url, query as Record<string, unknown>, page)}>; rel="next"`;
+    const others = response.getHeader('link');
+    response.header('link', others === undefined ? next : `${String(others)}, ${next}`);
+  }
+}
+
+function isPlain(body: unknown): body is object {
+  return (
+    typeof body === 'object' && body !== null && Object.getPrototypeOf(body) === Object.prototype
+  );
 }

@@ -1,8 +1,27 @@
+import { Transform } from 'class-transformer';
+
+const PAGED = Symbol('paged');
+
 /** A page of a list: it is sent as an array, and `Link` (RFC 8288) holds the address of the next one. */
 export abstract class PagedAnswer {
-  abstract readonly items: readonly unknown[];
+  /** A copy has it too, as the ClassSerializerInterceptor of a guest makes one: symbols stay what they are. */
+  readonly kind: symbol = PAGED;
+
+  readonly items: readonly unknown[];
+
   /** What the next page is asked for with, as the parameter `cursor`; undefined on the last one. */
-  abstract readonly next: { toString(): string } | undefined;
+  @Transform(({ obj }: { obj: PagedAnswer }) => obj.next?.toString())
+  readonly next: { toString(): string } | undefined;
+
+  constructor(items: readonly unknown[], next: { toString(): string } | undefined) {
+    this.items = items;
+    this.next = next;
+  }
+}
+
+/** Whether it is one, or was. */
+export function isPagedAnswer(body: unknown): body is PagedAnswer {
+  return typeof body === 'object' && (body as PagedAnswer | null)?.kind === PAGED;
 }
 
 /** The address that was asked for, with `cursor` for its own, and the limit written out. */

@@ -48,12 +48,12 @@ export class PageQuery {
 
 /** A page of a list, which is sent as an array, with the `Link` (RFC 8288) to the next one where there is one. */
 export class Page<Item> extends PagedAnswer {
-  private constructor(
-    readonly items: readonly Item[],
-    /** Undefined on the last page. */
-    readonly next: Cursor | undefined,
-  ) {
-    super();
+  declare readonly items: readonly Item[];
+  /** Undefined on the last page. */
+  declare readonly next: Cursor | undefined;
+
+  private constructor(items: readonly Item[], next: Cursor | undefined) {
+    super(items, next);
   }
 
   /**

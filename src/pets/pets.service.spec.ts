@@ -138,7 +138,7 @@ describe(PetsService.name, () => {
 
     it('says where the animal is, in the words of the outside', async () => {
       idempotency.create.mockResolvedValue(creation);
-      expect(await create()).toEqual({
+      expect(await create()).toMatchObject({
         text: animal(LARGEST),
         headers: { location: `https://api.example.com/v1/pets/${LARGEST}` },
       });

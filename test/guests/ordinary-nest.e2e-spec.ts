@@ -1,27 +1,35 @@
 import {
   type ArgumentsHost,
   Body,
+  type CallHandler,
   Catch,
+  ClassSerializerInterceptor,
   ConflictException,
   Controller,
   type ExceptionFilter,
+  type ExecutionContext,
   Get,
   Inject,
+  Injectable,
   type MessageEvent,
   type MiddlewareConsumer,
   Module,
+  type NestInterceptor,
   type OnModuleInit,
   Post,
+  Query,
   RawBody,
   Render,
   Sse,
   UploadedFile,
   UseFilters,
   UseGuards,
+  UseInterceptors,
   Version,
 } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD, HttpAdapterHost } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, HttpAdapterHost } from '@nestjs/core';
 import { SkipThrottle, Throttle, ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
+import { Exclude } from 'class-transformer';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import {
   AnyScope,
@@ -29,10 +37,12 @@ import {
   errors,
   Idempotent,
   IdempotencyKey,
+  Page,
+  PageQuery,
   Public,
   RequireScope,
 } from 'pet-store-service';
-import { NEVER, type Observable } from 'rxjs';
+import { map, NEVER, type Observable } from 'rxjs';
 import type { Answer, Client } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
 import { expectError, expectRateHeaders, headerCounts } from '../support/expectations.js';
@@ -423,6 +433,59 @@ describe('a guest whose filters answer all in their own way', () => {
     const refused = await client.post('/v1/own', {});
     expectError(refused, 429, 'rate_limit_exceeded');
     expect(refused.headers).toHaveProperty('retry-after');
+  });
+});
+
+describe('a guest that serialises all by class', () => {
+  class Toy {
+    @Exclude()
+    price = 7;
+    id: bigint;
+
+    constructor(id: number) {
+      this.id = BigInt(id);
+    }
+  }
+  @Injectable()
+  class Envelope implements NestInterceptor {
+    intercept(_context: ExecutionContext, next: CallHandler): Observable<unknown> {
+      return next.handle().pipe(map((data: unknown) => ({ data })));
+    }
+  }
+  @AnyScope()
+  @Controller('toys')
+  class ToysController {
+    @Get()
+    list(@Query() query: PageQuery): Page<Toy> {
+      return Page.of([new Toy(1), new Toy(2)], query, ({ id }) => id);
+    }
+
+    @Get('enveloped')
+    @UseInterceptors(Envelope)
+    enveloped(@Query() query: PageQuery): Page<Toy> {
+      return this.list(query);
+    }
+  }
+  @Module({
+    controllers: [ToysController],
+    providers: [{ provide: APP_INTERCEPTOR, useClass: ClassSerializerInterceptor }],
+  })
+  class ToysModule {}
+
+  it('has our answers as they are, and its own pages serialised, in an envelope too', async () => {
+    await using service = await startService({ extensions: [{ module: ToysModule }] });
+    const client = await service.client();
+    const made = await client.post('/v1/pets', { name: 'Rex', categoryId: 7 });
+    expect(made.headers.location).toMatch(/\/v1\/pets\/1$/);
+    const pet = { id: 1, name: 'Rex', categoryId: 7 };
+    expect(made.json()).toEqual(pet);
+    expect((await client.get('/v1/pets')).json()).toEqual([pet]);
+    const page = await client.get('/v1/toys?limit=1');
+    expect(page.json()).toEqual([{ id: 1 }]);
+    expect(page.headers.link).toMatch(/cursor=\w+[^>]*>; rel="next"$/);
+    const enveloped = await client.get('/v1/toys/enveloped?limit=1');
+    expect(enveloped.json()).toEqual({ data: [{ id: 1 }] });
+    expect(enveloped.headers.link).toMatch(/cursor=\w+[^>]*>; rel="next"$/);
   });
 });
 
