@@ -45,6 +45,14 @@ describe(MessageGuard.name, () => {
     expect(judge({ headers: { host: '' } })()).toBe(true);
   });
 
+  it('takes the name of a host and nothing else', () => {
+    const withHost = (host: string) => judge({ headers: { host } });
+    for (const host of ['x:3000', 'pet_store.example', '127.0.0.1:', '[::1]:80', 'a%20b'])
+      expect(withHost(host)()).toBe(true);
+    for (const host of ['a b', 'x/y', 'user@x', 'x:http', '[x]', 'x,y z', 'é'])
+      expect(withHost(host)).toThrow(refusal('malformed_request'));
+  });
+
   it.each([
     ['Host', 'hOST'],
     ['Content-Type', 'content-type'],

@@ -6,6 +6,8 @@ import { type ApiRequest, requestOf } from './request-context.js';
 /** RFC 9110 section 4.1 asks for at least 8,000. */
 const MAX_TARGET_LENGTH = 8_000;
 const MAX_HEADER_FIELDS = 1_000;
+/** `uri-host [ ":" port ]` (RFC 9110 section 7.2), in which the host may be empty. */
+const HOST = /^(?:[\w\-.~%!$&'()*+,;=]*|\[[\da-fv:.]+\])(?::\d*)?$/i;
 
 /**
  * Judges the HTTP message itself. Node and Fastify would do so before anyone asks who the caller is, and
@@ -28,6 +30,9 @@ export class MessageGuard implements CanActivate {
     refuseAmbiguity(request);
     if (headers.host === undefined && raw.httpVersion === '1.1') {
       throw malformed('The Host header is missing');
+    }
+    if (headers.host !== undefined && !HOST.test(headers.host)) {
+      throw malformed('The Host header names no host');
     }
     if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue') {
       throw errors.expectation_failed('Only 100-continue can be expected');
