@@ -24,16 +24,19 @@ export function checkOperations(app: INestApplication): void {
  * one is public: Nest would serve both outside `/v1`.
  */
 function declaredTwice(operations: readonly Operation[]): string[] {
-  const first = new Map<string, string>();
+  const known = new Map<string, { method: string; name: string }[]>();
   return operations.flatMap(({ controller, method, paths, name }) =>
     paths.flatMap((path) => {
       const full = isPublic(controller) ? path : `/v1${path}`;
-      const key = `${method} ${path.replace(/:\w+/g, ':').replace(/\*\w+/g, '*')}`;
-      const other = first.get(key);
-      first.set(key, name);
+      const resource = path.replace(/:\w+/g, ':').replace(/\*\w+/g, '*');
+      const others = known.get(resource) ?? [];
+      known.set(resource, [...others, { method, name }]);
+      const other = others.find(
+        (each) => [each.method, 'ALL'].includes(method) || each.method === 'ALL',
+      );
       return other === undefined
         ? []
-        : [`The operation ${method} ${full} is declared twice: by ${other} and by ${name}`];
+        : [`The operation ${method} ${full} is declared twice: by ${other.name} and by ${name}`];
     }),
   );
 }

@@ -1,4 +1,4 @@
-import { type Type, Controller, Get, Module, Post } from '@nestjs/common';
+import { All, type Type, Controller, Get, Module, Post } from '@nestjs/common';
 import { AnyScope, Public, RequireScope } from '../../src/index.js';
 import { writeModule } from '../support/guest-package.js';
 import { startService } from '../support/start-service.js';
@@ -55,6 +55,25 @@ describe('the start', () => {
     }
     await expect(start(Toys)).rejects.toThrow(
       /^The operation GET \/v1\/pets\/:\w+ is declared twice: by \w+\.get\w* and by \w+\.get\w*$/,
+    );
+  });
+
+  it('stops at an operation that one for every method has declared already', async () => {
+    @AnyScope()
+    @Controller('toys')
+    class Toys {
+      @All()
+      any(): object {
+        return {};
+      }
+
+      @Get()
+      list(): object {
+        return {};
+      }
+    }
+    await expect(start(Toys)).rejects.toThrow(
+      'The operation GET /v1/toys is declared twice: by Toys.any and by Toys.list',
     );
   });
 
