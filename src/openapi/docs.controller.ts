@@ -26,7 +26,10 @@ import { Resource } from './resource.js';
 
 const A_YEAR = 'public, max-age=31536000, immutable';
 
-/** Swagger UI, the document that it shows, and the guides beside it. */
+/**
+ * Swagger UI, the document that it shows, and the guides beside it. They are sent as they are, whatever the
+ * interceptors of guests make of what others return.
+ */
 @Public()
 @UseGuards(PageLimitGuard)
 @ApiExcludeController()
@@ -56,17 +59,13 @@ export class DocsController implements OnModuleInit {
   root(): void {}
 
   @Get('docs')
-  async referencePage(@Req() request: ApiRequest, @Res({ passthrough: true }) reply: ApiReply) {
+  async referencePage(@Req() request: ApiRequest, @Res() reply: ApiReply) {
     this.reference ??= this.renderReference();
     return this.page(await this.reference, request, reply);
   }
 
   @Get('docs/guides/:guide')
-  async guide(
-    @Param('guide') name: string,
-    @Req() request: ApiRequest,
-    @Res({ passthrough: true }) reply: ApiReply,
-  ) {
+  async guide(@Param('guide') name: string, @Req() request: ApiRequest, @Res() reply: ApiReply) {
     const guide = await this.guides.page(name);
     if (guide === undefined) throw notFound();
     return this.page(guide, request, reply);
@@ -77,7 +76,7 @@ export class DocsController implements OnModuleInit {
     @Param('version') version: string,
     @Param('asset') name: string,
     @Req() request: ApiRequest,
-    @Res({ passthrough: true }) reply: ApiReply,
+    @Res() reply: ApiReply,
   ) {
     const asset = await this.assets.find(name);
     if (asset === undefined) throw notFound();
@@ -85,23 +84,23 @@ export class DocsController implements OnModuleInit {
     const isCurrent = version === (await this.assets.version());
     reply.header('cache-control', isCurrent ? A_YEAR : 'no-store');
     reply.header('x-content-type-options', 'nosniff');
-    return asset.answer(request, reply);
+    return asset.send(request, reply);
   }
 
   @Get('openapi.json')
   @Header('cache-control', 'no-cache')
-  async openapiJson(@Req() request: ApiRequest, @Res({ passthrough: true }) reply: ApiReply) {
+  async openapiJson(@Req() request: ApiRequest, @Res() reply: ApiReply) {
     this.json ??= Resource.ofText('application/json; charset=utf-8', this.document.json());
-    return (await this.json).answer(request, reply);
+    return (await this.json).send(request, reply);
   }
 
   @Get('openapi.yaml')
   @Header('cache-control', 'no-cache')
-  async openapiYaml(@Req() request: ApiRequest, @Res({ passthrough: true }) reply: ApiReply) {
+  async openapiYaml(@Req() request: ApiRequest, @Res() reply: ApiReply) {
     this.yaml ??= this.document
       .yaml()
       .then((text) => Resource.ofText('application/yaml; charset=utf-8', text));
-    return (await this.yaml).answer(request, reply);
+    return (await this.yaml).send(request, reply);
   }
 
   private async renderReference(): Promise<Resource> {
@@ -116,7 +115,7 @@ export class DocsController implements OnModuleInit {
       'referrer-policy': 'no-referrer',
       'cache-control': 'no-cache',
     });
-    return page.answer(request, reply);
+    return page.send(request, reply);
   }
 
   /** Everything comes from here, and only the servers of the document can be called. */

@@ -33,17 +33,21 @@ export class Resource {
     return Resource.of(contentType, () => Promise.resolve(bytes));
   }
 
-  /** The body, with its headers set; empty where the caller has it already. */
-  async answer(request: ApiRequest, reply: ApiReply): Promise<Buffer | undefined> {
+  /** Sends it; without the body where the caller has it already. */
+  async send(request: ApiRequest, reply: ApiReply): Promise<void> {
     reply.headers({ etag: this.etag, vary: 'Accept-Encoding' });
     if (matches(request.headers['if-none-match'], this.etag)) {
-      reply.code(304);
-      return undefined;
+      void reply.code(304).send();
+      return;
     }
     const encoding = encodingFor(request.headers['accept-encoding']);
-    reply.type(this.contentType);
+    const body = await this.in(encoding);
+    if (encoding !== 'identity') reply.header('content-encoding', encoding);
+    void reply.type(this.contentType).send(body);
+  }
+
+  private in(encoding: Encoding): Promise<Buffer> {
     if (encoding === 'identity') return this.load();
-    reply.header('content-encoding', encoding);
     let bytes = this.encoded.get(encoding);
     if (bytes === undefined) {
       bytes = this.load().then(compressors[encoding]);

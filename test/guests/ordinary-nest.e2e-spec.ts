@@ -487,6 +487,18 @@ describe('a guest that serialises all by class', () => {
     expect(enveloped.json()).toEqual({ data: [{ id: 1 }] });
     expect(enveloped.headers.link).toMatch(/cursor=\w+[^>]*>; rel="next"$/);
   });
+
+  it('finds the pages and the answers to probes as they are, whatever is made of all others', async () => {
+    @Module({ providers: [{ provide: APP_INTERCEPTOR, useClass: Envelope }] })
+    class EnvelopesModule {}
+    await using service = await startService({ extensions: [{ module: EnvelopesModule }] });
+    const [client, anyone] = [await service.client(), service.anonymous()];
+    expect((await client.get('/v1/pets')).json()).toEqual({ data: [] });
+    expect((await anyone.get('/openapi.json')).json()).toHaveProperty('openapi');
+    expect((await anyone.get('/docs')).text).toMatch(/^<!doctype html>/i);
+    expect((await anyone.get('/health/live')).json()).toEqual({ status: 'ok' });
+    expect((await anyone.get('/health/ready')).json()).toHaveProperty('status', 'ok');
+  });
 });
 
 describe('the start of a guest that asks for what cannot be honoured', () => {
