@@ -45,7 +45,7 @@ export class ErrorFilter implements ExceptionFilter {
   /** Answers `error`, and logs what the caller is not told. */
   send(error: ApiError, request: ApiRequest, reply: ApiReply): void {
     request.refusal = { code: error.code, address: this.addresses.of(request.raw) };
-    if (error.status >= 500) this.log(error, request);
+    if (error.status >= 500 || error.cause !== undefined) this.log(error, request);
     // The client may be gone, or cut off for being slow, while its request was judged.
     if (reply.sent) return;
     reply.code(error.status).type('application/json; charset=utf-8');
@@ -85,6 +85,8 @@ export class ErrorFilter implements ExceptionFilter {
     };
     // An outage has its own line where it is noticed; one more per request would bury it.
     if (error.status === 503) this.logger.debug(details, 'Answered 503');
+    // What a caller has done wrong is in the line of the request; this is for who wonders why.
+    else if (error.status < 500) this.logger.debug(details, `Refused with ${error.status}`);
     else this.logger.error(details, 'A request failed; the error says where');
   }
 }

@@ -46,6 +46,23 @@ function messageOf(act: () => unknown): string {
   throw new Error('It was not refused');
 }
 
+class Visit {
+  @Transform(({ value }: { value: string }) => value.trim())
+  @IsString()
+  note!: string;
+
+  @IsOptional()
+  @IsString()
+  by?: string;
+
+  @IsOptional()
+  @ValidateNested()
+  @Type(() => Animal, {
+    discriminator: { property: 'kind', subTypes: [{ name: 'animal', value: Animal }] },
+  })
+  animals?: Animal[];
+}
+
 const animal = dtoOf(Animal)!;
 const member = (members: Record<string, unknown>) => () => validated(animal, members, 'member');
 
@@ -79,6 +96,15 @@ describe(validated.name, () => {
   it('does not take null for something left out', () => {
     expect(messageOf(member({ name: 'Rex', status: null }))).toBe('status must be a text');
     expect(messageOf(member({ name: null }))).toBe('name must be a text');
+  });
+
+  it('blames who has sent what a transformation cannot take', async () => {
+    const visit = dtoOf(Visit)!;
+    const sent = (members: object) => () => validated(visit, { ...members }, 'member');
+    expect(await sent({ note: ' calm ' })()).toMatchObject({ note: 'calm' });
+    expect(messageOf(sent({ note: 7, by: 'Ann' }))).toBe('"note" has a value that cannot be read');
+    expect(messageOf(sent({ note: 'x', animals: [3, null] }))).toMatch(/^"animals" has a value/);
+    expect(sent({ note: [7] })).toThrow(/^"note" has a value/);
   });
 
   it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', ''])(

@@ -1,3 +1,4 @@
+import { HttpException } from '@nestjs/common';
 import {
   registerDecorator,
   validate,
@@ -68,10 +69,36 @@ export function examine(dto: Dto, members: Members): Examination | Promise<Exami
     const value = members[name];
     if (typeof value === 'object' && value !== null) return examineDeeply(dto, members);
   }
-  const instance = dto.make(members);
+  const instance = made(dto, members);
   if (dto.holds === undefined) return examineByRules(instance);
   if (dto.holds(instance as Members)) return { instance, faults: NO_FAULTS };
   return { instance, faults: validateSync(instance, OPTIONS).flatMap((error) => faultsOf(error)) };
+}
+
+/** What a transformation cannot take, such as a number that it trims, is the caller's fault and not the service's. */
+function made(dto: Dto, members: Members): object {
+  try {
+    return dto.make(members);
+  } catch (cause) {
+    if (cause instanceof HttpException) throw cause;
+    const culprits = Object.entries(members).filter(
+      ([name, value]) => !isMade(dto, { [name]: value }),
+    );
+    const names = (culprits.length > 0 ? culprits : Object.entries(members)).map(([name]) => name);
+    throw invalidRequest(
+      names.map((name) => `${shown(name)} has a value that cannot be read`),
+      cause,
+    );
+  }
+}
+
+function isMade(dto: Dto, members: Members): boolean {
+  try {
+    dto.make(members);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function examineDeeply(dto: Dto, members: Members): Examination | Promise<Examination> {
@@ -80,7 +107,7 @@ function examineDeeply(dto: Dto, members: Members): Examination | Promise<Examin
   );
   // Nothing is made of these: they would be taken for what JavaScript takes them for.
   if (reserved.length > 0) return { instance: {}, faults: reserved };
-  const instance = dto.make(members);
+  const instance = made(dto, members);
   const unknown = Object.keys(members).flatMap((property) =>
     undeclaredBelow(members[property], madeOf(dto, instance, property), property).map((path) =>
       unknownMember(property, path),
@@ -136,10 +163,10 @@ export function reservedNames(value: unknown): string[] {
   });
 }
 
-export function invalidRequest(faults: readonly string[]): ApiError {
+export function invalidRequest(faults: readonly string[], cause?: unknown): ApiError {
   const named = faults.slice(0, MAX_FAULTS_NAMED);
   if (faults.length > named.length) named.push(`and ${faults.length - named.length} more`);
-  return errors.invalid_request(named.join('; '));
+  return errors.invalid_request(named.join('; '), { cause });
 }
 
 /** A name of the caller's own, short enough to be repeated to it. */
