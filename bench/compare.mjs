@@ -61,7 +61,8 @@ export function ratioOf(figures, reference, of = ({ perSecond }) => perSecond) {
 }
 
 /**
- * Loads the servers in turn, every other round from the last to the first, so that none has a better place.
+ * Loads the servers in turn, each warmed up anew, every other round from the last to the first, so that none has a
+ * better place.
  * @param {{running: {name: string}, seconds?: number}[]} servers `seconds`: for a shorter turn than the pace's
  * @param {string} work
  * @param {import('./settings.mjs').Pace} pace
@@ -70,10 +71,11 @@ export function ratioOf(figures, reference, of = ({ perSecond }) => perSecond) {
  */
 export async function runRounds(servers, work, pace) {
   const rounds = new Map(servers.map(({ running }) => [running.name, []]));
-  for (const server of servers) await load(server, { work, seconds: pace.warmUpSeconds });
   for (let round = 0; round < pace.rounds; round++) {
     for (const server of round % 2 === 0 ? servers : servers.toReversed()) {
       const { seconds = pace.seconds } = server;
+      // Whoever stood idle while the others had their turns is cold: machines take memory from who does not use it.
+      await load(server, { work, seconds: pace.warmUpSeconds });
       rounds.get(server.running.name).push(await load(server, { work, seconds }));
     }
   }
