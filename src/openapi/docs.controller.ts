@@ -83,7 +83,6 @@ export class DocsController implements OnModuleInit {
     // While nodes are updated one by one, a page of another version may ask: ours will do, for now.
     const isCurrent = version === (await this.assets.version());
     reply.header('cache-control', isCurrent ? A_YEAR : 'no-store');
-    reply.header('x-content-type-options', 'nosniff');
     return asset.send(request, reply);
   }
 
@@ -111,7 +110,6 @@ export class DocsController implements OnModuleInit {
   private page(page: Resource, request: ApiRequest, reply: ApiReply) {
     reply.headers({
       'content-security-policy': this.contentSecurityPolicy(),
-      'x-content-type-options': 'nosniff',
       'referrer-policy': 'no-referrer',
       'cache-control': 'no-cache',
     });
