@@ -5,18 +5,20 @@ import { crc32 } from 'node:zlib';
  * An API key is `psk_`, 256 random bits in base62, and a checksum: CRC-32 of all before it, in base62.
  * Secret scanners recognise it, and a mistyped one is refused without a look-up.
  */
-const PREFIX = 'psk_';
+export const KEY_PREFIX = 'psk_';
 const RANDOM_BYTES = 32;
 const RANDOM_LENGTH = 43;
 const CHECKSUM_LENGTH = 6;
-export const KEY_LENGTH = PREFIX.length + RANDOM_LENGTH + CHECKSUM_LENGTH;
+export const KEY_LENGTH = KEY_PREFIX.length + RANDOM_LENGTH + CHECKSUM_LENGTH;
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const SHAPE = new RegExp(`^${PREFIX}[0-9A-Za-z]{${RANDOM_LENGTH}}[0-9A-Za-z]{${CHECKSUM_LENGTH}}$`);
+const SHAPE = new RegExp(
+  `^${KEY_PREFIX}[0-9A-Za-z]{${RANDOM_LENGTH}}[0-9A-Za-z]{${CHECKSUM_LENGTH}}$`,
+);
 
 /** A fresh key. It is told once; only its digest is kept. */
 export function mintKey(): string {
   const number = BigInt(`0x${randomBytes(RANDOM_BYTES).toString('hex')}`);
-  const body = PREFIX + base62(number, RANDOM_LENGTH);
+  const body = KEY_PREFIX + base62(number, RANDOM_LENGTH);
   return body + checksum(body);
 }
 

@@ -6,12 +6,12 @@ import { Limits } from '../rate-limits/limits.js';
 import { PLANS } from '../rate-limits/plan.js';
 import { Clock } from '../time/clock.js';
 import { within } from '../time/within.js';
+import { KEY_PREFIX } from './api-key-format.js';
 import type { Caller } from './caller.js';
 import type { TokenVerifier, VerifiedCaller } from './verifier.js';
 
 /** RFC 6750 section 2.1. */
 const BEARER_TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
-const OUR_PREFIX = 'psk_';
 const PATIENCE_MS = 5_000;
 const MAX_QUOTA = 1_000_000_000_000;
 const DIGEST_LENGTH = 22;
@@ -33,7 +33,7 @@ export class Verifiers implements OnModuleInit {
 
   /** Whether anybody is asked about a token. */
   areAskedOf(token: string): boolean {
-    return this.given.length > 0 && !token.startsWith(OUR_PREFIX) && BEARER_TOKEN.test(token);
+    return this.given.length > 0 && !token.startsWith(KEY_PREFIX) && BEARER_TOKEN.test(token);
   }
 
   /**
