@@ -45,7 +45,8 @@ try {
   const keyFile = writeKeys(stage, 'keys', keys);
   const server = await startOurs(stage, { databaseUrl: `sqlite:${file}` });
   const closed = { perSecond: null, callers: CONNECTIONS };
-  const peak = await ask(server, keyFile, { ...closed, warmUpSeconds: 2, seconds: 4 });
+  const atPeak = () => ask(server, keyFile, { ...closed, warmUpSeconds: 2, seconds: 4 });
+  const peak = await atPeak();
   tell('peak', peak);
   const perSecond = Math.round(TIMES * peak.admitted.perSecond);
   const rush = { perSecond, callers: CALLERS };
@@ -53,11 +54,12 @@ try {
   tell(`${perSecond}/s asked, who is refused waits`, patient);
   const impatient = await ask(server, keyFile, { ...rush, waits: false });
   tell(`${perSecond}/s asked, nobody waits`, impatient);
-  const share = patient.admitted.perSecond / peak.admitted.perSecond;
-  console.log(
-    `of the peak ${Math.round(share * 100)} % is done; where nobody waits ` +
-      `${Math.round((impatient.admitted.perSecond / peak.admitted.perSecond) * 100)} %`,
-  );
+  const after = await atPeak();
+  tell('peak, once more', after);
+  // The machine may have become faster or slower meanwhile.
+  const most = (peak.admitted.perSecond + after.admitted.perSecond) / 2;
+  const share = ({ admitted }) => `${Math.round((admitted.perSecond / most) * 100)} %`;
+  console.log(`of the peak ${share(patient)} is done; where nobody waits ${share(impatient)}`);
 } finally {
   await stage.close();
 }

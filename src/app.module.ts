@@ -20,6 +20,7 @@ import { QueryGuard } from './input/query.guard.js';
 import { BodyGuard } from './input/body.guard.js';
 import { InputPipe } from './input/input.pipe.js';
 import { RouteTable } from './http/route-table.js';
+import { WaitingLine } from './http/waiting-line.js';
 import { ApiKeyGuard } from './keys/api-key.guard.js';
 import { AuditWatch } from './keys/audit-watch.js';
 import { AuthenticationModule, KeysModule } from './keys/keys.module.js';
@@ -45,6 +46,7 @@ export interface AppOptions extends CheckOptions {
   logger: Logger;
   clock?: Clock | undefined;
   routes?: RouteTable;
+  line?: WaitingLine;
   /** Of a worker: the way to the process that counts for it, and that serves its metrics. */
   primary?: CounterChannel | undefined;
   /** Undefined: nothing is traced. */
@@ -132,12 +134,22 @@ export class PrimaryModule {
 }
 
 function foundation(options: AppOptions & { metrics?: Metrics }) {
-  const { config, clock, logger, metrics, traces, routes, primary, extensions = [] } = options;
+  const {
+    config,
+    clock,
+    logger,
+    metrics,
+    traces,
+    routes,
+    line,
+    primary,
+    extensions = [],
+  } = options;
   return [
     TimeModule.forRoot(clock),
     ConfigModule.forRoot(config),
     TelemetryModule.forRoot(logger, metrics, traces),
-    HttpModule.forRoot(routes ?? new RouteTable(), { isOutage }),
+    HttpModule.forRoot(routes ?? new RouteTable(), line ?? new WaitingLine(), { isOutage }),
     RedisModule.forRoot(),
     EventsModule,
     CounterChannelModule.forRoot(primary),

@@ -29,6 +29,7 @@ import { publicPaths } from './http/public-paths.js';
 import { closeAllConnections } from './http/pipelining.js';
 import { PublicAddress } from './http/public-address.js';
 import { RouteTable } from './http/route-table.js';
+import { WaitingLine } from './http/waiting-line.js';
 import { refuseUnrouted, unserved } from './http/refusals.js';
 import { type Application, createTransport } from './http/transport.js';
 import { Gatekeeper } from './keys/gatekeeper.js';
@@ -132,6 +133,7 @@ export async function createApp(options: AppOptions): Promise<NestFastifyApplica
   for (const warning of checkExtensions(extensions, options)) logger.warn({}, warning);
   assertSettingsRead(extensions, config.settings);
   const routes = new RouteTable();
+  const line = new WaitingLine();
   const application: Application = {
     judge: (request, reply) => app.get(Gatekeeper).judge(request, reply),
     sendError: (error, request, reply) => {
@@ -143,11 +145,11 @@ export async function createApp(options: AppOptions): Promise<NestFastifyApplica
     isDraining: () => false,
   };
   const requestHeaders = extensions.flatMap((each) => each.requestHeaders ?? []);
-  const transport = createTransport(config, routes, application, requestHeaders, traces);
+  const transport = createTransport(config, routes, application, line, requestHeaders, traces);
   refuseParsers(transport);
   const baseUrl = (): string => app.get(PublicAddress).baseUrl;
   const app = await NestFactory.create<NestFastifyApplication>(
-    AppModule.forRoot({ ...options, routes }),
+    AppModule.forRoot({ ...options, routes, line }),
     new PetStoreAdapter(
       transport,
       (request, reply) => refuseUnrouted(application, unserved(request, routes), request, reply),

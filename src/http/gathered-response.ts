@@ -5,6 +5,9 @@ const leaving = new Turn<{ leave(): void }>((responses) => {
   for (const response of responses) response.leave();
 });
 
+/** Instead of what it was ended with, which nothing is to keep. */
+const LEFT: unknown[] = [];
+
 /**
  * A response that leaves at the end of its turn of the event loop, with all others of that turn. Each one
  * sent by itself wakes its receiver, who sleeps again until the next: to be woken, and to wake, costs both
@@ -31,7 +34,9 @@ export class GatheredResponse<
   }
 
   leave(): void {
-    super.end.apply(this, this.ending as Parameters<ServerResponse['end']>);
+    const ending = this.ending!;
+    this.ending = LEFT;
+    super.end.apply(this, ending as Parameters<ServerResponse['end']>);
   }
 }
 

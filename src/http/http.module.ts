@@ -6,16 +6,18 @@ import { Overload } from './overload.js';
 import { OutageDetector } from './outage-detector.js';
 import { PublicAddress } from './public-address.js';
 import { RouteTable } from './route-table.js';
+import { WaitingLine } from './waiting-line.js';
 
 @Module({})
 export class HttpModule {
-  /** The route table is filled by the transport, which exists before the application. */
-  static forRoot(routes: RouteTable, outages: OutageDetector): DynamicModule {
+  /** The route table and the line are filled by the transport, which exists before the application. */
+  static forRoot(routes: RouteTable, line: WaitingLine, outages: OutageDetector): DynamicModule {
     return {
       module: HttpModule,
       global: true,
       providers: [
         { provide: RouteTable, useValue: routes },
+        { provide: WaitingLine, useValue: line },
         { provide: OutageDetector, useValue: outages },
         PublicAddress,
         ClientAddress,

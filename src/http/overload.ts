@@ -8,7 +8,10 @@ import type { Count } from '../telemetry/instruments.js';
 import { Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { beginAll, longestWaitMs } from './inlet.js';
+import type { ApiReply } from './request-context.js';
 import { Shedding } from './shedding.js';
+import { elapsedMs } from './transport.js';
+import { WaitingLine } from './waiting-line.js';
 
 const SAMPLE_MS = 50;
 
@@ -27,6 +30,7 @@ export class Overload implements OnApplicationBootstrap, OnApplicationShutdown {
     { shedAfterMs }: Config,
     metrics: Metrics,
     private readonly logger: Logger,
+    private readonly line: WaitingLine,
   ) {
     this.shedRequests = metrics
       .counter({
@@ -47,21 +51,21 @@ export class Overload implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   /** Whether to refuse the request at hand. */
-  sheds(): boolean {
+  sheds(reply: ApiReply): boolean {
     const { shedding } = this;
     if (shedding === undefined) return false;
     if (shedding.isOn && !this.isTurnNoted) {
       this.isTurnNoted = true;
       setImmediate(this.endTurn);
     }
-    if (!shedding.refuses()) return false;
+    if (!shedding.refuses(shedding.isOn ? elapsedMs(reply) : 0)) return false;
     this.shedRequests.add();
     return true;
   }
 
   private readonly endTurn = (): void => {
     this.isTurnNoted = false;
-    this.shedding!.turn();
+    this.shedding!.turn(performance.now());
   };
 
   private expect(): void {
@@ -72,7 +76,8 @@ export class Overload implements OnApplicationBootstrap, OnApplicationShutdown {
       const { utilization } = performance.eventLoopUtilization(busy, this.busy);
       this.busy = busy;
       // Many callers are late while the loop itself is not: so many begin in each of its turns, and no more.
-      this.take(Math.max(nowMs - this.dueAtMs, longestWaitMs()), utilization, nowMs);
+      const lateMs = Math.max(nowMs - this.dueAtMs, longestWaitMs(), this.line.takeLongestMs());
+      this.take(lateMs, utilization, nowMs);
       this.expect();
     }, SAMPLE_MS).unref();
   }

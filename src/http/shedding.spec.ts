@@ -2,7 +2,8 @@ import { Shedding } from './shedding.js';
 
 const SAMPLE_MS = 50;
 const WORK_MS = 0.1;
-const REFUSAL_MS = 0.03;
+const REFUSAL_MS = 0.08;
+const BEGUN_PER_TURN = 64;
 
 describe(Shedding.name, () => {
   let nowMs: number;
@@ -15,8 +16,8 @@ describe(Shedding.name, () => {
   const run = (lateMs: number, times = 1, utilization = 1): void => {
     for (let sample = 0; sample < times; sample++) {
       nowMs += SAMPLE_MS + lateMs;
-      shedding.turn();
-      shedding.refuses();
+      shedding.turn(nowMs);
+      shedding.refuses(0);
       shedding.take(lateMs, utilization, nowMs);
     }
   };
@@ -58,11 +59,37 @@ describe(Shedding.name, () => {
     run(400, 6);
     let refused = 0;
     for (let turn = 0; turn < 1_000; turn++) {
-      shedding.turn();
-      if (shedding.refuses()) refused++;
+      shedding.turn((nowMs += 1));
+      if (shedding.refuses(0)) refused++;
     }
-    expect(refused).toBeGreaterThan(900);
+    expect(refused).toBeGreaterThan(700);
     expect(refused).toBeLessThan(1_000);
+  });
+
+  it('refuses whoever has waited, and lets in who comes then', () => {
+    run(300, 6);
+    nowMs += SAMPLE_MS;
+    shedding.turn(nowMs);
+    // So many are done that there is room for hundreds in a turn.
+    for (let sample = 0; sample < 30; sample++) {
+      for (let one = 0; one < 1_000; one++) shedding.refuses(0);
+      nowMs += SAMPLE_MS;
+      shedding.take(300, 1, nowMs);
+      shedding.turn(nowMs);
+    }
+    expect(shedding.isOn).toBe(true);
+    expect([shedding.refuses(30), shedding.refuses(0)]).toEqual([true, false]);
+  });
+
+  it('refuses for no more than a fifth of the time', () => {
+    run(400, 6);
+    let refused = 0;
+    for (let turn = 0; turn < 1_000; turn++) {
+      shedding.turn((nowMs += 10));
+      for (let one = 0; one < 1_000; one++) if (shedding.refuses(1_000)) refused++;
+    }
+    expect(refused * REFUSAL_MS).toBeGreaterThan(0.15 * 10_000);
+    expect(refused * REFUSAL_MS).toBeLessThan(0.25 * 10_000);
   });
 
   it('is over when nobody had to be refused for seconds, and then waits for another late second', () => {
@@ -80,8 +107,8 @@ describe(Shedding.name, () => {
     for (let sample = 0; sample < times; sample++) {
       nowMs += SAMPLE_MS;
       if (sample % 20 === 0) {
-        if (shedding.refuses()) refusedAt.push(sample);
-        shedding.turn();
+        if (shedding.refuses(0)) refusedAt.push(sample);
+        shedding.turn(nowMs);
       }
       shedding.take(0, utilization, nowMs);
     }
@@ -105,10 +132,10 @@ describe(Shedding.name, () => {
   it('lets in whatever comes at once after that, and is pressed again by it', () => {
     run(600, 12);
     calm(0.6, 45);
-    const many = () => Array.from({ length: 1_000 }, () => shedding.refuses());
+    const many = () => Array.from({ length: 1_000 }, () => shedding.refuses(0));
     expect(many()).not.toContain(true);
-    shedding.turn();
     nowMs += SAMPLE_MS + 300;
+    shedding.turn(nowMs);
     shedding.take(300, 1, nowMs);
     expect(many()).toContain(true);
   });
@@ -121,47 +148,50 @@ describe(Shedding.name, () => {
     waitsMs: number;
   }
 
-  /** A loop that does in a turn what has come in the last one: which share of its time it did what was asked. */
-  function goodputOf({ times, callers, waitsMs }: Rush): { share: number; longestTurnMs: number } {
+  /** A loop that begins so many in a turn, of those in line: which share of its time it did what was asked. */
+  function goodputOf({ times, callers, waitsMs }: Rush): { share: number; longestWaitMs: number } {
     const perMs = times / WORK_MS / callers;
     const away: { count: number; untilMs: number }[] = [];
-    const samples: number[] = [];
-    let [home, work, turnMs, sampledAtMs, longestTurnMs, busyMs] = [callers, 0, 1, 0, 0, 0];
-    let due = 0;
+    const line: number[] = [];
+    let [home, work, turnMs, sampledAtMs, longestWaitMs, busyMs] = [callers, 0, 1, 0, 0, 0];
+    let [due, lateMs] = [0, 0];
     while (nowMs < 30_000) {
       while (away.length > 0 && away[0]!.untilMs <= nowMs) home += away.shift()!.count;
-      due = Math.min(due + home * perMs * turnMs, home);
+      due += home * perMs * turnMs;
+      const come = Math.min(Math.floor(due), home);
+      due -= come;
+      home -= come;
+      for (let one = 0; one < come; one++) line.push(nowMs);
       let [admitted, refused] = [0, 0];
-      for (; due >= 1; due--) {
-        if (shedding.refuses()) refused++;
+      for (const sinceMs of line.splice(0, BEGUN_PER_TURN)) {
+        const waitedMs = nowMs - sinceMs;
+        lateMs = Math.max(lateMs, waitedMs);
+        if (nowMs > 10_000) longestWaitMs = Math.max(longestWaitMs, waitedMs);
+        if (shedding.refuses(waitedMs)) refused++;
         else admitted++;
       }
-      home -= waitsMs > 0 ? refused : 0;
-      if (refused > 0 && waitsMs > 0) away.push({ count: refused, untilMs: nowMs + waitsMs });
+      home += admitted;
+      if (waitsMs > 0 && refused > 0) away.push({ count: refused, untilMs: nowMs + waitsMs });
+      else home += refused;
       const neededMs = admitted * WORK_MS + refused * REFUSAL_MS;
       busyMs += neededMs;
       turnMs = Math.max(neededMs, 0.2);
       nowMs += turnMs;
-      if (nowMs > 10_000) {
-        work += admitted * WORK_MS;
-        longestTurnMs = Math.max(longestTurnMs, turnMs);
-      }
-      samples.push(turnMs);
+      if (nowMs > 10_000) work += admitted * WORK_MS;
       if (nowMs - sampledAtMs >= SAMPLE_MS) {
-        shedding.take(Math.max(...samples), busyMs / (nowMs - sampledAtMs), nowMs);
+        shedding.take(lateMs, busyMs / (nowMs - sampledAtMs), nowMs);
         sampledAtMs = nowMs;
-        busyMs = 0;
-        samples.length = 0;
+        lateMs = busyMs = 0;
       }
-      shedding.turn();
+      shedding.turn(nowMs);
     }
-    return { share: work / 20_000, longestTurnMs };
+    return { share: work / 20_000, longestWaitMs };
   }
 
   it('has four fifths of what can be done done at five times as much, and refuses within 50 ms', () => {
-    const { share, longestTurnMs } = goodputOf({ times: 5, callers: 8_000, waitsMs: 2_000 });
+    const { share, longestWaitMs } = goodputOf({ times: 5, callers: 4_000, waitsMs: 2_000 });
     expect(share).toBeGreaterThan(0.8);
-    expect(longestTurnMs).toBeLessThan(50);
+    expect(longestWaitMs).toBeLessThan(50);
   });
 
   it('goes on with the work where thousands come back at once', () => {

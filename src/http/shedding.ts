@@ -2,9 +2,10 @@
 const PATIENCE_MS = 1_000;
 /** Whoever was refused comes back within three seconds; when nobody had to be refused for so long, it is over. */
 const CALM_MS = 3_000;
-/** Of a turn of the event loop, what is let in may take so long: whoever is refused should be told soon. */
-const TURN_SHARE_OF_LIMIT = 0.08;
-const LEAST_TURN_MS = 5;
+/** Whoever has waited so long is refused: they should be told soon, and whoever comes next is not to wait as long. */
+const WAIT_SHARE_OF_LIMIT = 0.04;
+/** Of a turn of the event loop, what is let in may take so long, by what one has cost of late. */
+const TURN_SHARE_OF_LIMIT = 0.2;
 
 /** A loop that finds time to wait is late for reasons that no refusal would mend. */
 const BUSY_UTILIZATION = 0.8;
@@ -14,12 +15,14 @@ const IDLE_UTILIZATION = 0.5;
 const RECOVERY_MS = 2_000;
 /** Until then, by so much more with each sample. */
 const RECOVERY_PER_SAMPLE = 1.3;
-/** What a refusal costs, roughly; a page of 100 costs three times as much. */
-const REFUSAL_MS = 0.03;
+/** What a refusal costs, roughly, all of it: a page of 100 costs half as much again. */
+const REFUSAL_MS = 0.08;
 /** One in so many. */
 const FEW_REFUSED = 4;
-/** Refusals that bring no relief are not to take the place of the work: a fifth of the time is enough for them. */
-const WORK_PER_REFUSING = 4;
+/** Refusals that bring no relief are not to take the place of the work: of the time, so much is enough for them. */
+const REFUSING_SHARE = 0.2;
+/** What was not needed of that is kept for so long. */
+const REFUSING_KEPT_MS = 100;
 /** How fast the cost of a request is believed to have changed. */
 const WEIGHT_OF_SAMPLE = 0.2;
 /** Some are always let in: they are what shows that the others could be. */
@@ -27,10 +30,10 @@ const LEAST_BUDGET = 0.02;
 
 /**
  * Which requests to refuse, by how late the event loop is. It begins once every sample of a whole second was
- * over the limit. From then on each turn of the loop lets in as many as can be done in a short time, by what
- * one has cost of late, and refuses the others at once. That needs no share to settle: who comes back after
- * seconds, or at once, or not at all, finds what room there is in the turn that it comes in. Where so many come
- * back at once that refusing them would take the time of the work, more are let in, and all wait longer.
+ * over the limit. From then on whoever has waited for longer than a short time is refused, and so is, in a turn
+ * of the loop, who comes when as many are let in as can be done in it. That needs no share to settle: who comes
+ * back after seconds, or at once, or not at all, finds what room there is when it comes. Where so many come back
+ * at once that refusing them would take the time of the work, more are let in, and all wait longer.
  * A loop that is idle again, or calm for seconds, refuses nobody, however few come to show that.
  */
 export class Shedding {
@@ -44,34 +47,32 @@ export class Shedding {
   private costMs = 0;
   private admitted = 0;
   private refused = 0;
-  private admittedInTurn = 0;
-  private refusedInTurn = 0;
+  /** Time that may yet be spent on refusals. */
+  private refusingMs = 0;
+  private turnedAtMs = 0;
   private lateSinceMs: number | undefined;
   private sampledAtMs: number | undefined;
   private refusedAtMs = 0;
   private readonly turnMs: number;
+  private readonly waitMs: number;
 
   /** @param limitMs later than that, all the time, is too late */
   constructor(private readonly limitMs: number) {
-    this.turnMs = Math.max(limitMs * TURN_SHARE_OF_LIMIT, LEAST_TURN_MS);
+    this.turnMs = limitMs * TURN_SHARE_OF_LIMIT;
+    this.waitMs = limitMs * WAIT_SHARE_OF_LIMIT;
   }
 
-  /** Whether to refuse the request at hand. */
-  refuses(): boolean {
-    if (this.isOn && this.left < 1 && this.mayRefuse()) {
+  /** Whether to refuse the request at hand, which has waited for so long. */
+  refuses(waitedMs: number): boolean {
+    const isTooMuch = this.left < 1 || waitedMs > this.waitMs;
+    if (this.isOn && isTooMuch && this.refusingMs >= REFUSAL_MS) {
+      this.refusingMs -= REFUSAL_MS;
       this.refused++;
-      this.refusedInTurn++;
       return true;
     }
     this.left--;
     this.admitted++;
-    this.admittedInTurn++;
     return false;
-  }
-
-  private mayRefuse(): boolean {
-    const workMs = Math.max(this.turnMs, this.admittedInTurn * this.costMs);
-    return this.refusedInTurn * REFUSAL_MS * WORK_PER_REFUSING < workMs;
   }
 
   /** How many to let in in each turn. */
@@ -80,8 +81,10 @@ export class Shedding {
   }
 
   /** The next turn of the event loop begins. What was left is none the more, but for a fraction of one. */
-  turn(): void {
-    this.refusedInTurn = this.admittedInTurn = 0;
+  turn(nowMs: number): void {
+    this.refusingMs += REFUSING_SHARE * (nowMs - this.turnedAtMs);
+    this.refusingMs = Math.min(this.refusingMs, REFUSING_SHARE * REFUSING_KEPT_MS);
+    this.turnedAtMs = nowMs;
     this.left = Math.min(Math.max(this.left, 0) + this.budget, Math.max(this.budget, 1));
   }
 

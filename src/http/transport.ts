@@ -15,6 +15,7 @@ import { requestIdOf } from './request-id.js';
 import type { RouteTable } from './route-table.js';
 import { cutStalled } from './send-timeout.js';
 import { decodableTarget } from './target.js';
+import type { WaitingLine } from './waiting-line.js';
 
 /** What the transport asks of the application that is built upon it. */
 export interface Application extends Judge {
@@ -45,6 +46,7 @@ interface Answering {
   startedAtMs: number;
 }
 const ANSWER = Symbol('answer');
+const HEALTH_PATHS = '/health/';
 
 /**
  * Fastify, so that whatever arrives ends in the application's pipeline: bodies are left unread, every
@@ -54,6 +56,7 @@ export function createTransport(
   config: Config,
   routes: RouteTable,
   application: Application,
+  line: WaitingLine,
   requestHeaders: readonly string[] = [],
   traces?: Traces,
 ): FastifyInstance {
@@ -107,13 +110,21 @@ export function createTransport(
   server.decorateRequest('refusal', undefined);
   server.decorateRequest('isJudged', false);
   server.addHook('onRequest', (request, reply, done) => {
-    if (begins(request, reply)) done();
+    if (!begins(request, reply)) return;
+    // Whoever looks after the process is to see it, however many wait.
+    if (request.raw.url!.startsWith(HEALTH_PATHS)) done();
+    else line.join(done);
   });
   acceptAnyExpectation(server, application);
   takeTurns(server.server);
   cutStalled(server.server, config.sendTimeoutSeconds * 1000);
   answerHalfClosed(server.server);
   return server;
+}
+
+/** How long ago the request was read. */
+export function elapsedMs({ raw }: ApiReply): number {
+  return performance.now() - (raw as Response)[ANSWER]!.startedAtMs;
 }
 
 /** Has the application told when the request is answered; Fastify's own hook for it costs twice as much. */

@@ -23,7 +23,7 @@ export class Shedder {
 
   /** Takes nothing of the quota, which the headers tell of. @throws {ApiError} 503 */
   judge(quota: Quota, reply: ApiReply): void | Promise<never> {
-    if (this.overload.sheds()) return this.refuse(quota, reply);
+    if (this.overload.sheds(reply)) return this.refuse(quota, reply);
   }
 
   /** At once, where the counters are in this process. */
