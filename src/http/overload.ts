@@ -10,7 +10,7 @@ import { Metrics } from '../telemetry/metrics.js';
 import { beginAll, longestWaitMs } from './inlet.js';
 import type { ApiReply } from './request-context.js';
 import { Shedding } from './shedding.js';
-import { elapsedMs } from './transport.js';
+import { waitedMs } from './transport.js';
 import { WaitingLine } from './waiting-line.js';
 
 const SAMPLE_MS = 50;
@@ -58,7 +58,7 @@ export class Overload implements OnApplicationBootstrap, OnApplicationShutdown {
       this.isTurnNoted = true;
       setImmediate(this.endTurn);
     }
-    if (!shedding.refuses(shedding.isOn ? elapsedMs(reply) : 0)) return false;
+    if (!shedding.refuses(waitedMs(reply))) return false;
     this.shedRequests.add();
     return true;
   }

@@ -44,6 +44,8 @@ interface Answering {
   request: ApiRequest;
   reply: ApiReply;
   startedAtMs: number;
+  /** For its turn to begin. */
+  waitedMs: number;
 }
 const ANSWER = Symbol('answer');
 const HEALTH_PATHS = '/health/';
@@ -112,8 +114,11 @@ export function createTransport(
   server.addHook('onRequest', (request, reply, done) => {
     if (!begins(request, reply)) return;
     // Whoever looks after the process is to see it, however many wait.
-    if (request.raw.url!.startsWith(HEALTH_PATHS)) done();
-    else line.join(done);
+    if (request.raw.url!.startsWith(HEALTH_PATHS)) return done();
+    line.join((waitedMs) => {
+      (reply.raw as Response)[ANSWER]!.waitedMs = waitedMs;
+      done();
+    });
   });
   acceptAnyExpectation(server, application);
   takeTurns(server.server);
@@ -122,15 +127,15 @@ export function createTransport(
   return server;
 }
 
-/** How long ago the request was read. */
-export function elapsedMs({ raw }: ApiReply): number {
-  return performance.now() - (raw as Response)[ANSWER]!.startedAtMs;
+/** How long the request had to wait for its turn to begin. */
+export function waitedMs({ raw }: ApiReply): number {
+  return (raw as Response)[ANSWER]!.waitedMs;
 }
 
 /** Has the application told when the request is answered; Fastify's own hook for it costs twice as much. */
 function tellWhenAnswered(application: Application, request: ApiRequest, reply: ApiReply): void {
   const response: Response = reply.raw;
-  response[ANSWER] = { application, request, reply, startedAtMs: performance.now() };
+  response[ANSWER] = { application, request, reply, startedAtMs: performance.now(), waitedMs: 0 };
   response.on('close', tellAnswered);
 }
 

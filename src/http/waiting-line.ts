@@ -1,8 +1,11 @@
 /** In one turn of the event loop. What more of them make would outlive the turn, and with it the young generation. */
 const BEGUN_PER_TURN = 64;
 
+/** Told how long it had to wait. */
+type Begin = (waitedMs: number) => void;
+
 interface Waiting {
-  begin: () => void;
+  begin: Begin;
   sinceMs: number;
 }
 
@@ -16,11 +19,11 @@ export class WaitingLine {
   private longestMs = 0;
 
   /** Has it begin, now where that is possible. */
-  join(begin: () => void): void {
+  join(begin: Begin): void {
     if (this.begun === 0) setImmediate(this.endTurn);
     if (this.begun < BEGUN_PER_TURN) {
       this.begun++;
-      begin();
+      begin(0);
     } else {
       this.waiting.push({ begin, sinceMs: performance.now() });
     }
@@ -38,7 +41,8 @@ export class WaitingLine {
     this.begun = next.length;
     if (next.length === 0) return;
     setImmediate(this.endTurn);
-    this.longestMs = Math.max(this.longestMs, performance.now() - next[0]!.sinceMs);
-    for (const { begin } of next) begin();
+    const nowMs = performance.now();
+    this.longestMs = Math.max(this.longestMs, nowMs - next[0]!.sinceMs);
+    for (const { begin, sinceMs } of next) begin(nowMs - sinceMs);
   };
 }
