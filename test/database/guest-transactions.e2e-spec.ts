@@ -141,6 +141,39 @@ describe('transactions of a guest', () => {
     client.close();
   });
 
+  it('are over as a whole when one within them stays open', async () => {
+    await using bank = await startBank();
+    const outer = bank.dataSource.transaction(async (manager) => {
+      await bank.deposit(manager);
+      const inner = manager.transaction(async (nested) => {
+        await pause(3_300);
+        await bank.deposit(nested);
+      });
+      await expect(inner).rejects.toThrow(/has been rolled back/);
+      await manager.query('UPDATE accounts SET balance = 99');
+    });
+    await expect(outer).rejects.toThrow(/has been rolled back/);
+    expect(await bank.balance()).toBe(0);
+    await bank.dataSource.transaction(bank.deposit);
+    expect(await bank.balance()).toBe(1);
+  });
+
+  it('are rolled back when their query runner is released', async () => {
+    await using bank = await startBank();
+    const runners = times(5, () => bank.dataSource.createQueryRunner());
+    for (const runner of runners) {
+      await runner.startTransaction();
+      await bank.deposit(runner.manager);
+      await runner.query('an error of syntax').catch(() => undefined);
+      await runner.release();
+    }
+    expect(await bank.balance()).toBe(0);
+    for (const expected of [1, 2, 3]) {
+      await bank.dataSource.transaction(bank.deposit);
+      expect(await bank.balance()).toBe(expected);
+    }
+  });
+
   it('may be those of a query runner, whose statements end with it', async () => {
     await using bank = await startBank();
     const runner = bank.dataSource.createQueryRunner();

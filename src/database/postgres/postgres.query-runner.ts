@@ -54,8 +54,14 @@ export class PostgresQueryRunner extends TypeOrmQueryRunner {
   override async rollbackTransaction(): Promise<void> {
     pendingOf(this).rolledBack();
     if (this.transactionDepth === 1) clearTimeout(this.timer);
+    if (this.hasTimedOut && this.transactionDepth > 1) {
+      // The one around it is over as well, and has yet to hear of it.
+      this.transactionDepth--;
+      return;
+    }
     if (this.hasTimedOut) {
-      await this.rolledBack;
+      // Behind a statement that is still under way.
+      await (this.rolledBack ??= this.rollBackLate());
       this.rolledBack = undefined;
       this.hasTimedOut = false;
       this.isTransactionActive = false;
@@ -79,14 +85,23 @@ export class PostgresQueryRunner extends TypeOrmQueryRunner {
   override async release(): Promise<void> {
     if (this.isShared) return;
     clearTimeout(this.timer);
-    await this.rolledBack;
+    try {
+      // Whoever has it next must find none.
+      while (this.isTransactionActive) await this.rollbackTransaction();
+    } catch {
+      // A connection that is lost has rolled back by itself.
+    }
     await super.release();
   }
 
   /** After the statement that is under way, if any: nothing of this transaction comes after it. */
   private rollBackIfTimedOut(): void {
     if (!this.hasTimedOut || this.underWay > 0) return;
+    this.rolledBack ??= this.rollBackLate();
+  }
+
+  private rollBackLate(): Promise<unknown> {
     // A connection that is lost has rolled back by itself.
-    this.rolledBack ??= super.query('ROLLBACK').catch(() => undefined);
+    return super.query('ROLLBACK').catch(() => undefined);
   }
 }

@@ -69,7 +69,9 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
   override async rollbackTransaction(): Promise<void> {
     pendingOf(this).rolledBack();
     if (this.transaction?.hasTimedOut) {
-      this.forget();
+      // The one around it is over as well, and has yet to hear of it.
+      if (this.transactionDepth > 1) this.transactionDepth--;
+      else this.forget();
       return;
     }
     await super.rollbackTransaction();
