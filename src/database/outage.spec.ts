@@ -22,9 +22,17 @@ describe(isOutage.name, () => {
     '57014',
     '25006',
     '55P03',
+    '28P01',
+    '3D000',
   ])('takes %s for one', (code) => {
     expect(isOutage(withCode(code))).toBe(true);
     expect(isOutage({ driverError: withCode(code) })).toBe(true);
+  });
+
+  it('takes a socket of the file system that is gone for one, and no other file', () => {
+    const gone = withCode('ENOENT');
+    expect(isOutage(Object.assign(gone, { syscall: 'connect' }))).toBe(true);
+    expect(isOutage(Object.assign(gone, { syscall: 'open' }))).toBe(false);
   });
 
   it.each([

@@ -22,6 +22,8 @@ const SQLSTATE_CONNECTION = /^(?:08...|28...|3D000|53300|57P0.)$/;
 interface DriverError {
   code?: unknown;
   message?: unknown;
+  /** Of an error of the system. */
+  syscall?: unknown;
   /** Of an error that TypeORM has wrapped. */
   driverError?: DriverError;
 }
@@ -47,9 +49,11 @@ export function isStale(error: unknown): boolean {
 
 /** Whether the database, and not the service or its caller, is why a statement failed. */
 export function isOutage(error: unknown): boolean {
-  const { code, message } = toDriverError(error);
+  const { code, message, syscall } = toDriverError(error);
   if (typeof code !== 'string') return DRIVER_OUTAGE.test(String(message));
-  return NETWORK_OUTAGE.has(code) || SQLITE_OUTAGE.test(code) || SQLSTATE_OUTAGE.test(code);
+  // A socket of the file system is gone with its server.
+  if (NETWORK_OUTAGE.has(code) || syscall === 'connect') return true;
+  return [SQLITE_OUTAGE, SQLSTATE_OUTAGE, SQLSTATE_CONNECTION].some((codes) => codes.test(code));
 }
 
 /** Why there is no connection to the database, in a few words; undefined where that is not what failed. */
