@@ -78,11 +78,12 @@ export class Poller implements OnApplicationBootstrap, OnApplicationShutdown {
     try {
       const begun = new Stopwatch(this.clock);
       const [row] = await this.engine.observe(NOW);
-      let locked: Error | undefined;
+      let failure: Error | undefined;
+      // What one cannot see is not to keep the others from looking.
       for (const watch of this.watches) {
-        locked = (await watch.look(begun, Number(row!.nowMs))) ?? locked;
+        failure = (await watch.look(begun, Number(row!.nowMs))) ?? failure;
       }
-      if (locked !== undefined) throw locked;
+      if (failure !== undefined) throw failure;
       if (this.failing) this.logger.info({}, 'The database can be read again');
       this.failing = false;
     } catch (err) {
@@ -126,8 +127,8 @@ export class Watch {
     try {
       await this.take(this.sinceMs(nowMs));
     } catch (error) {
-      if (!isHeld(error)) throw error;
-      if (this.isCurrent && this.unseenForMs < LONGEST_LOCK_MS) this.current = begun;
+      const isTrusted = this.isCurrent && this.unseenForMs < LONGEST_LOCK_MS;
+      if (isHeld(error) && isTrusted) this.current = begun;
       return error as Error;
     }
     this.seen = begun;

@@ -21,7 +21,13 @@ const MOST = 1_000;
 
 const SELECT = `SELECT id, at, action, actor_name AS "actorName", target, "before", "after"
   FROM audit_records WHERE actor_type = 'cli'`;
-const LATEST = new Statement<Row>('audit.latest', () => `${SELECT} ORDER BY at DESC LIMIT ${MOST}`);
+/** Whoever says it so late does so no more. */
+const LATE_MS = 10_000;
+/** From where on a trail, however long, has something to say. */
+const START = new Statement<{ startMs: number | string }>(
+  'audit.start',
+  ({ nowMs }) => `SELECT ${nowMs} - ${LATE_MS} AS "startMs"`,
+);
 const SINCE = new Statement<Row>(
   'audit.since',
   () => `${SELECT} AND at >= $1 ORDER BY at LIMIT ${MOST}`,
@@ -42,10 +48,12 @@ export class AuditWatch {
   }
 
   private async look(sinceMs: number | undefined): Promise<void> {
-    const rows =
-      this.said === undefined
-        ? await this.engine.observe(LATEST)
-        : await this.engine.observe(SINCE, sinceMs ?? this.latestMs);
+    if (this.said === undefined) {
+      const [row] = await this.engine.observe(START);
+      this.latestMs = Number(row!.startMs);
+    }
+    const since = this.said === undefined ? this.latestMs : (sinceMs ?? this.latestMs);
+    const rows = await this.engine.observe(SINCE, since);
     // What was done before the start is in the log of who ran then.
     const news = this.said === undefined ? [] : rows.filter(({ id }) => !this.said!.has(id));
     for (const row of news) logAudit(this.logger, toRecord(row));
