@@ -16,14 +16,25 @@ type CountRow = { subject: string } & Record<Exclude<keyof SavedCount, 'subject'
 
 const COLUMNS = 'subject, minute, minute_used AS "minuteUsed", day, day_used AS "dayUsed"';
 
+/** Of two counts of a window the higher one: several nodes may have counted apart. */
+function latestOf(window: 'minute' | 'day'): string {
+  const known = (column: string): string => `rate_limit_counters.${column}`;
+  const isOlder = `excluded.${window} < ${known(window)}`;
+  const isLess = `excluded.${window} = ${known(window)} AND excluded.${window}_used < ${known(`${window}_used`)}`;
+  return [window, `${window}_used`]
+    .map(
+      (column) =>
+        `${column} = CASE WHEN ${isOlder} OR (${isLess}) THEN ${known(column)} ELSE excluded.${column} END`,
+    )
+    .join(', ');
+}
+
 /** A count never shrinks within its window, so an older one that arrives late changes nothing. */
 const SAVE = new Statement(
   'counters.save',
   () => `INSERT INTO rate_limit_counters (subject, minute, minute_used, day, day_used)
     VALUES ($1, $2, $3, $4, $5)
-    ON CONFLICT (subject) DO UPDATE SET
-      minute = excluded.minute, minute_used = excluded.minute_used,
-      day = excluded.day, day_used = excluded.day_used
+    ON CONFLICT (subject) DO UPDATE SET ${latestOf('minute')}, ${latestOf('day')}
     WHERE excluded.minute > rate_limit_counters.minute
       OR excluded.day_used > rate_limit_counters.day_used`,
 );

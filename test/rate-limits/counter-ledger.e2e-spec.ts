@@ -40,6 +40,16 @@ describe(CounterLedger.name, () => {
     expect(await ledger.find('key_zoo')).toMatchObject({ minuteUsed: 1, dayUsed: 8 });
   });
 
+  it('keeps the higher count of each window, of two that count apart', async () => {
+    const here = { ...seen('key_apart', firstMinute + 5, 4), dayUsed: 900 };
+    const there = { ...seen('key_apart', firstMinute + 6, 2), dayUsed: 10 };
+    await ledger.save([here]);
+    await ledger.save([there]);
+    expect(await ledger.find('key_apart')).toEqual({ ...there, dayUsed: 900 });
+    await ledger.save([{ ...here, dayUsed: 901 }]);
+    expect(await ledger.find('key_apart')).toEqual({ ...there, dayUsed: 901 });
+  });
+
   it('forgets earlier days, and knows nothing of whom it has not counted', async () => {
     const old = [1, 2, 3].map((key) => seen(`key_old_${key}`, firstMinute - 1_440, 3, day - 1));
     await ledger.save(old);
