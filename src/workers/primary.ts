@@ -73,9 +73,12 @@ export class Primary {
     const ended = [...this.workers].map((worker) => once(worker, 'exit'));
     for (const { process } of this.workers) process.kill('SIGTERM');
     const graceMs = this.config.shutdownGraceSeconds * 1000 + OVERTIME_MS;
+    const endsAtMs = performance.now() + graceMs;
     await Promise.race([Promise.all(ended), pause(graceMs, undefined, { ref: false })]);
     for (const { process } of this.workers) process.kill('SIGKILL');
-    await this.app?.close();
+    // A database that does not answer does not take leave either.
+    const leftMs = Math.max(endsAtMs - performance.now(), OVERTIME_MS);
+    await Promise.race([this.app?.close(), pause(leftMs, undefined, { ref: false })]);
     this.logger.info({}, 'All workers have stopped');
     this.logger.flush();
   }
@@ -88,6 +91,8 @@ export class Primary {
   private async startOne(): Promise<Listening> {
     const worker = cluster.fork();
     this.workers.add(worker);
+    // What is sent to one that has just died: its exit says the rest.
+    worker.on('error', (err) => this.logger.debug({ err }, 'A worker could not be told something'));
     const startedAt = performance.now();
     let isListening = false;
     const listening = new Promise<Listening>((resolve, reject) => {
