@@ -27,6 +27,7 @@ import { assertSettingsRead, settingsOf } from './extensions/settings.js';
 import { refuseParsers, refuseUnsupported } from './extensions/unsupported.js';
 import { publicPaths } from './http/public-paths.js';
 import { closeAllConnections } from './http/pipelining.js';
+import { isSending } from './http/sending.js';
 import { PublicAddress } from './http/public-address.js';
 import { RouteTable } from './http/route-table.js';
 import { WaitingLine } from './http/waiting-line.js';
@@ -116,7 +117,7 @@ export class PetStore {
     const timer = setInterval(() => {
       const now = performance.now();
       if (now >= deadline) closeAllConnections(server);
-      else if (now >= idleFrom) server.closeIdleConnections();
+      else if (now >= idleFrom && !isSending(server)) server.closeIdleConnections();
     }, DRAIN_CHECK_MS);
     await closed;
     clearInterval(timer);

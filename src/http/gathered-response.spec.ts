@@ -47,6 +47,45 @@ describe(GatheredResponse.name, () => {
     expect(await answer()).toBe('first');
   });
 
+  it('throws what Node throws, at who has ended it so', async () => {
+    const thrown: unknown[] = [];
+    const attempt = (end: () => unknown): void => {
+      try {
+        end();
+      } catch (error) {
+        thrown.push((error as NodeJS.ErrnoException).code);
+      }
+    };
+    respond = (response) => {
+      response.statusMessage = 'of two\r\nlines';
+      attempt(() => response.end('a'));
+      response.destroy();
+    };
+    await expect(answer()).rejects.toThrow();
+    respond = (response) => {
+      response.writeHead(200);
+      attempt(() => response.end(42));
+      response.destroy();
+    };
+    await expect(answer()).rejects.toThrow();
+    expect(thrown).toEqual(['ERR_INVALID_CHAR', 'ERR_INVALID_ARG_TYPE']);
+  });
+
+  it('takes nothing behind its end', async () => {
+    const failed = jest.fn();
+    respond = (response) => {
+      response.on('error', failed);
+      response.writeHead(200, { 'content-length': 5 });
+      response.end('first');
+      response.write('second');
+    };
+    expect(await answer()).toBe('first');
+    await eventually(() => Promise.resolve(failed.mock.calls.length > 0));
+    expect(failed).toHaveBeenCalledWith(
+      expect.objectContaining({ code: 'ERR_STREAM_WRITE_AFTER_END' }),
+    );
+  });
+
   it('calls back when it has left, and sends what was written before it ended', async () => {
     const left = jest.fn();
     respond = (response) => {

@@ -29,15 +29,29 @@ export class GatheredResponse<
   override end(...args: unknown[]): this {
     if (this.ending !== undefined) return this;
     this.ending = args;
-    leaving.add(this);
+    // What Node would throw is thrown here, at who has ended it so.
+    if (!this.headersSent || !isSendable(args[0])) this.leave();
+    else leaving.add(this);
     return this;
+  }
+
+  /** Behind the end it is Node's to refuse. */
+  override write(...args: unknown[]): boolean {
+    if (this.isEnding) this.leave();
+    return super.write.apply(this, args as Parameters<ServerResponse['write']>);
   }
 
   leave(): void {
     const ending = this.ending!;
+    if (ending === LEFT) return;
     this.ending = LEFT;
     super.end.apply(this, ending as Parameters<ServerResponse['end']>);
   }
+}
+
+function isSendable(chunk: unknown): boolean {
+  const isNothing = chunk === undefined || chunk === null;
+  return isNothing || typeof chunk === 'string' || chunk instanceof Uint8Array;
 }
 
 /** As far as anyone can tell it has ended. Node declares a property, and has an accessor. */

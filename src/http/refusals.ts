@@ -40,6 +40,9 @@ export async function refuseUnrouted(
   }
 }
 
+/** Node tells again of each packet behind what it could not read. */
+const broken = new WeakSet<Socket>();
+
 /**
  * Node could not read the message, or it did not arrive in time.
  * @param reply to the latest request that arrived on the connection
@@ -55,6 +58,8 @@ export function answerBroken(
     socket.destroy();
     return;
   }
+  if (broken.has(socket)) return;
+  broken.add(socket);
   const refusal = toRefusal(error);
   // What broke is the next request, or the remains of one that was answered without waiting for them.
   const conclude = (): void => {

@@ -123,6 +123,19 @@ describe(Shedding.name, () => {
     expect(shedding.isOn).toBe(false);
   });
 
+  it('refuses nobody who comes with many others, once the loop is idle', () => {
+    run(600, 12);
+    calm(0.05, 45);
+    const refused: boolean[] = [];
+    for (let second = 0; second < 20; second++) {
+      for (let one = 0; one < 300; one++) refused.push(shedding.refuses(30));
+      shedding.turn(nowMs);
+      calm(0.05, 20);
+    }
+    expect(refused).not.toContain(true);
+    expect(shedding.isOn).toBe(false);
+  });
+
   it.each([0.6, 0.9])('refuses nobody after 2.5 calm seconds of a loop used by %p', (used) => {
     run(600, 12);
     const refusedAt = calm(used, 400);

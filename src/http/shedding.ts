@@ -64,7 +64,8 @@ export class Shedding {
 
   /** Whether to refuse the request at hand, which has waited for so long. */
   refuses(waitedMs: number): boolean {
-    const isTooMuch = this.left < 1 || waitedMs > this.waitMs;
+    const isCalm = this.recovery === Infinity;
+    const isTooMuch = this.left < 1 || (waitedMs > this.waitMs && !isCalm);
     if (this.isOn && isTooMuch && this.refusingMs >= REFUSAL_MS) {
       this.refusingMs -= REFUSAL_MS;
       this.refused++;
@@ -95,7 +96,7 @@ export class Shedding {
   take(lateMs: number, utilization: number, nowMs: number): void {
     const isBusy = utilization >= BUSY_UTILIZATION;
     const isPressed = isBusy && (lateMs > this.limitMs || this.refused > 0);
-    if (this.refused > 0) this.refusedAtMs = nowMs;
+    if (isPressed && this.refused > 0) this.refusedAtMs = nowMs;
     this.estimate(utilization * (nowMs - (this.sampledAtMs ?? nowMs)), isBusy);
     this.sampledAtMs = nowMs;
     if (this.isOn) {

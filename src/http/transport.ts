@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { METHODS, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance } from 'fastify';
@@ -14,6 +15,7 @@ import type { ApiReply, ApiRequest, UnreadBody } from './request-context.js';
 import { requestIdOf } from './request-id.js';
 import type { RouteTable } from './route-table.js';
 import { cutStalled } from './send-timeout.js';
+import { followConnections } from './sending.js';
 import { decodableTarget } from './target.js';
 import type { WaitingLine } from './waiting-line.js';
 
@@ -44,11 +46,14 @@ interface Answering {
   request: ApiRequest;
   reply: ApiReply;
   startedAtMs: number;
-  /** For its turn to begin. */
+  /** Whether it waits for its turn to begin, and for how long it did. */
+  isInLine: boolean;
   waitedMs: number;
 }
 const ANSWER = Symbol('answer');
 const HEALTH_PATHS = '/health/';
+/** Of a request that nobody has begun when its client hung up: what others call it in their logs, too. */
+const CLIENT_CLOSED_REQUEST = 499;
 
 /**
  * Fastify, so that whatever arrives ends in the application's pipeline: bodies are left unread, every
@@ -115,12 +120,21 @@ export function createTransport(
     if (!begins(request, reply)) return;
     // Whoever looks after the process is to see it, however many wait.
     if (request.raw.url!.startsWith(HEALTH_PATHS)) return done();
-    line.join((waitedMs) => {
-      (reply.raw as Response)[ANSWER]!.waitedMs = waitedMs;
+    const answering = (reply.raw as Response)[ANSWER]!;
+    answering.isInLine = true;
+    const begin = (waitedMs: number): void => {
+      // Whoever has hung up meanwhile is owed nothing.
+      if (reply.raw.destroyed) return;
+      answering.isInLine = false;
+      answering.waitedMs = waitedMs;
+      if (waitedMs > 0 && application.isDraining()) reply.header('connection', 'close');
       done();
-    });
+    };
+    // Who begins it is in the trace of whoever came first.
+    line.join(traces === undefined ? begin : AsyncResource.bind(begin));
   });
   acceptAnyExpectation(server, application);
+  followConnections(server.server);
   takeTurns(server.server);
   cutStalled(server.server, config.sendTimeoutSeconds * 1000);
   answerHalfClosed(server.server);
@@ -135,17 +149,25 @@ export function waitedMs({ raw }: ApiReply): number {
 /** Has the application told when the request is answered; Fastify's own hook for it costs twice as much. */
 function tellWhenAnswered(application: Application, request: ApiRequest, reply: ApiReply): void {
   const response: Response = reply.raw;
-  response[ANSWER] = { application, request, reply, startedAtMs: performance.now(), waitedMs: 0 };
+  response[ANSWER] = {
+    application,
+    request,
+    reply,
+    startedAtMs: performance.now(),
+    isInLine: false,
+    waitedMs: 0,
+  };
   response.on('close', tellAnswered);
 }
 
 function tellAnswered(this: Response): void {
-  const { application, request, reply, startedAtMs } = this[ANSWER]!;
+  const { application, request, reply, startedAtMs, isInLine } = this[ANSWER]!;
   const { raw } = request;
   const socket: ClientSocket = raw.socket;
   // An idle connection is not to keep what it is done with.
   if (raw.complete && socket[LATEST] === reply) socket[LATEST] = undefined;
-  application.answered(request, reply.statusCode, performance.now() - startedAtMs);
+  const status = isInLine ? CLIENT_CLOSED_REQUEST : reply.statusCode;
+  application.answered(request, status, performance.now() - startedAtMs);
 }
 
 /** `Expect` is judged like the rest of the request, and `100 Continue` sent when the body is wanted. */
