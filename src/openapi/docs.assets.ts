@@ -47,7 +47,11 @@ export class DocsAssets {
   }
 
   private all(): Promise<Map<string, Resource>> {
-    this.loaded ??= loadAll();
+    this.loaded ??= loadAll().catch((error: unknown) => {
+      // As where no file can be opened for a moment.
+      this.loaded = undefined;
+      throw error;
+    });
     return this.loaded;
   }
 }

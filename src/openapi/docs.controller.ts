@@ -60,7 +60,10 @@ export class DocsController implements OnModuleInit {
 
   @Get('docs')
   async referencePage(@Req() request: ApiRequest, @Res() reply: ApiReply) {
-    this.reference ??= this.renderReference();
+    this.reference ??= this.renderReference().catch((error: unknown) => {
+      this.reference = undefined;
+      throw error;
+    });
     return this.page(await this.reference, request, reply);
   }
 

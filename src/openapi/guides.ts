@@ -24,7 +24,10 @@ export class Guides {
     if (!Object.hasOwn(GUIDES, name)) return Promise.resolve(undefined);
     let page = this.pages.get(name);
     if (page === undefined) {
-      page = this.render(name);
+      page = this.render(name).catch((error: unknown) => {
+        this.pages.delete(name);
+        throw error;
+      });
       this.pages.set(name, page);
     }
     return page;
@@ -50,5 +53,8 @@ export class Guides {
 }
 
 function sourceOf(name: string): Promise<string | undefined> {
-  return readFile(new URL(`${name}.md`, FOLDER), 'utf8').catch(() => undefined);
+  return readFile(new URL(`${name}.md`, FOLDER), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+    return undefined;
+  });
 }

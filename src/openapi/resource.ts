@@ -35,7 +35,9 @@ export class Resource {
 
   /** Sends it; without the body where the caller has it already. */
   async send(request: ApiRequest, reply: ApiReply): Promise<void> {
-    reply.headers({ etag: this.etag, vary: 'Accept-Encoding' });
+    const others = reply.getHeader('vary');
+    const vary = others === undefined ? 'Accept-Encoding' : `${String(others)}, Accept-Encoding`;
+    reply.headers({ etag: this.etag, vary });
     if (matches(request.headers['if-none-match'], this.etag)) {
       void reply.code(304).send();
       return;
@@ -50,7 +52,12 @@ export class Resource {
     if (encoding === 'identity') return this.load();
     let bytes = this.encoded.get(encoding);
     if (bytes === undefined) {
-      bytes = this.load().then(compressors[encoding]);
+      bytes = this.load()
+        .then(compressors[encoding])
+        .catch((error: unknown) => {
+          this.encoded.delete(encoding);
+          throw error;
+        });
       this.encoded.set(encoding, bytes);
     }
     return bytes;
