@@ -26,6 +26,7 @@ WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
+COPY templates ./templates
 # Packages of extensions beside ours, in node_modules, find the service by its name there.
 RUN ln -s /app node_modules/pet-store-service
 # "petstore keys list" works in the container as the documentation writes it.

@@ -72,6 +72,9 @@ async function examinePort(
   if (code === 'EADDRINUSE' && (await answers(host, port, path))) {
     return ok('ports', `${where} is served by a pet store`);
   }
+  if (code === 'EADDRNOTAVAIL') {
+    return failed('ports', `${where}: ${code}`, 'set HOST to an address of this machine');
+  }
   const reason = code === 'EADDRINUSE' ? 'another program listens there' : code;
   return failed('ports', `${where}: ${reason}`, `set ${setting} to a free port`);
 }

@@ -3,12 +3,13 @@ import type { Logger } from '../telemetry/logger.js';
 
 /**
  * Resolves when this process is told to stop. To be called early: as the first process of a container it
- * would be deaf to these signals by default.
+ * would be deaf to these signals by default. Told again, it goes on stopping, which takes no longer than the grace
+ * period: npm and a terminal both tell it, and systemd every worker.
  */
 export function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
-    process.once('SIGTERM', () => resolve());
-    process.once('SIGINT', () => resolve());
+    process.on('SIGTERM', () => resolve());
+    process.on('SIGINT', () => resolve());
   });
 }
 
