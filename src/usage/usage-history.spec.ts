@@ -6,7 +6,11 @@ import type { LatestRefusals, UsageCount, UsageLedger } from './usage-ledger.js'
 
 function request(clientId: string, code?: string): ApiRequest {
   const refusal = code === undefined ? undefined : { code, address: '192.0.2.1' };
-  return { caller: { clientId }, refusal, operation: 'listPets' } as unknown as ApiRequest;
+  return {
+    caller: { clientId: 'as named', quota: { subject: clientId } },
+    refusal,
+    operation: 'listPets',
+  } as unknown as ApiRequest;
 }
 
 describe(UsageHistory.name, () => {

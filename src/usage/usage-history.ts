@@ -98,7 +98,8 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
     const nowMs = this.clock.now();
     const hour = Math.floor(nowMs / HOUR_MS);
     if (hour !== this.hour) this.begin(hour);
-    const { clientId } = caller;
+    // Not by what a verifier calls it: that may be any text, and that of a key.
+    const clientId = caller.quota.subject;
     const counts = this.clients.get(clientId);
     const count =
       find(counts, status, refusal?.code) ?? this.first(counts, clientId, status, refusal?.code);
