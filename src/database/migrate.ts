@@ -7,6 +7,7 @@ import { isBusy } from './outage.js';
 /** Any number, the same on every node: two of them must not migrate at once. */
 export const MIGRATION_LOCK = 7_305_197_442;
 const ATTEMPTS = 100;
+const FEW_ATTEMPTS = 20;
 const ATTEMPT_INTERVAL_MS = 100;
 
 /** Brings the schema up to date; may run on several nodes at once. Resolves to the names of what ran. */
@@ -69,8 +70,13 @@ async function whenUnlocked<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      const otherIsMigrating = isBusy(error) || /already exists/.test(String(error));
-      if (!otherIsMigrating || attempt === ATTEMPTS) throw error;
+      // Of two migrations one may find the tables of the other, until it looks again.
+      const attempts = isBusy(error)
+        ? ATTEMPTS
+        : /already exists/.test(String(error))
+          ? FEW_ATTEMPTS
+          : 1;
+      if (attempt >= attempts) throw error;
       await setTimeout(ATTEMPT_INTERVAL_MS);
     }
   }

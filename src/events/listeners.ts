@@ -43,8 +43,9 @@ export class Listeners implements OnModuleInit {
 
   private follow(instance: object, name: string): void {
     const methods = instance as Record<string, Method>;
-    const method = methods[name]!;
-    if (!Reflect.hasMetadata(NOTED_AT, method)) return;
+    const method = methods[name];
+    // An own property may cover the method.
+    if (typeof method !== 'function' || !Reflect.hasMetadata(NOTED_AT, method)) return;
     const handler = `${instance.constructor.name}.${name}`;
     const { logger } = this;
     const guarded = async (told: Telling, work: () => unknown): Promise<unknown> => {

@@ -27,6 +27,15 @@ const ORDERS_URL = 'http://orders.local/x';
 describe(readSettings.name, () => {
   const read = (environment: Record<string, string>) => readSettings(OrderSettings, environment);
 
+  it('says what a class without rules lacks', () => {
+    class Bare {
+      maxOpen = 5;
+    }
+    expect(readSettings(Bare, {}).faults).toEqual([
+      'Bare: a class of settings needs a rule of class-validator on each member',
+    ]);
+  });
+
   it('fills members from the variables of their names, and keeps what is unset', () => {
     const { settings, faults } = read({ ORDERS_URL, MAX_OPEN_ORDERS: ' ' });
     expect(faults).toEqual([]);

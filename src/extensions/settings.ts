@@ -51,7 +51,14 @@ export function readSettings(
 ): { settings: object; faults: string[] } {
   const defaults = new type() as Record<string, unknown>;
   const given: Record<string, unknown> = {};
-  for (const [name, rules] of rulesOf(type)) {
+  const members = rulesOf(type);
+  if (members.size === 0) {
+    const faults = [
+      `${type.name}: a class of settings needs a rule of class-validator on each member`,
+    ];
+    return { settings: defaults, faults };
+  }
+  for (const [name, rules] of members) {
     const text = environment[variableOf(name)]?.trim();
     if (text) given[name] = valueOf(text, kindOf(type, name, rules, defaults[name]));
   }
