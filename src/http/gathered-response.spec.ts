@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, get, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { eventually } from '../../test/support/eventually.js';
+import { currentRequest, onBehalfOf } from '../telemetry/current-request.js';
 import { GatheredResponse } from './gathered-response.js';
 
 describe(GatheredResponse.name, () => {
@@ -69,6 +70,23 @@ describe(GatheredResponse.name, () => {
     };
     await expect(answer()).rejects.toThrow();
     expect(thrown).toEqual(['ERR_INVALID_CHAR', 'ERR_INVALID_ARG_TYPE']);
+  });
+
+  it('ends within the request that it answers, whoever leaves with it', async () => {
+    const ended: (string | undefined)[] = [];
+    const waiting: (() => void)[] = [];
+    respond = (response) => {
+      const id = String(waiting.length);
+      const end = (): void => {
+        response.on('finish', () => ended.push(currentRequest()?.id));
+        response.writeHead(200);
+        response.end('x');
+      };
+      waiting.push(id === '2' ? end : () => onBehalfOf({ id }, end));
+      if (waiting.length === 3) for (const each of waiting) each();
+    };
+    await Promise.all([answer(), answer(), answer()]);
+    expect(ended.slice(0, 2)).toEqual(['0', '1']);
   });
 
   it('takes nothing behind its end', async () => {

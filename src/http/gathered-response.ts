@@ -1,4 +1,6 @@
+import { AsyncResource } from 'node:async_hooks';
 import { type IncomingMessage, ServerResponse } from 'node:http';
+import { currentRequest } from '../telemetry/current-request.js';
 import { Turn } from '../time/turn.js';
 
 const leaving = new Turn<{ leave(): void }>((responses) => {
@@ -31,7 +33,9 @@ export class GatheredResponse<
     this.ending = args;
     // What Node would throw is thrown here, at who has ended it so.
     if (!this.headersSent || !isSendable(args[0])) this.leave();
-    else leaving.add(this);
+    else if (currentRequest() === undefined) leaving.add(this);
+    // Whoever listens for its end is told so within the request that it answers.
+    else leaving.add({ leave: AsyncResource.bind(() => this.leave()) });
     return this;
   }
 
