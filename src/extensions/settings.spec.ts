@@ -1,5 +1,14 @@
-import { Transform } from 'class-transformer';
-import { IsBoolean, IsInt, IsOptional, IsString, IsUrl, Max, Min } from 'class-validator';
+import { Transform, Type } from 'class-transformer';
+import {
+  IsBoolean,
+  IsInt,
+  IsOptional,
+  IsString,
+  IsUrl,
+  Max,
+  Min,
+  ValidateNested,
+} from 'class-validator';
 import { loadConfig } from '../config/config.js';
 import { assertSettingsRead, readSettings, settingsOf } from './settings.js';
 
@@ -34,6 +43,21 @@ describe(readSettings.name, () => {
     expect(readSettings(Bare, {}).faults).toEqual([
       'Bare: a class of settings needs a rule of class-validator on each member',
     ]);
+  });
+
+  it('tells of what is nested by the variable that it came from', () => {
+    class Limits {
+      @IsInt()
+      most!: number;
+    }
+    class Nested {
+      @ValidateNested()
+      @Type(() => Limits)
+      @Transform(({ value }) => Object.assign(new Limits(), JSON.parse(value as string)))
+      orderLimits!: Limits;
+    }
+    const { faults } = readSettings(Nested, { ORDER_LIMITS: '{"most":"many"}' });
+    expect(faults).toEqual(['ORDER_LIMITS: most must be an integer number']);
   });
 
   it('fills members from the variables of their names, and keeps what is unset', () => {

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import type { DynamicModule, Type } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
-import { getMetadataStorage, validateSync } from 'class-validator';
+import { getMetadataStorage, validateSync, type ValidationError } from 'class-validator';
 import type { Environment, SettingsReader } from '../config/config.js';
 import { ExtensionError } from './check.js';
 import { type Extension, nameOf } from './define.js';
@@ -63,8 +63,8 @@ export function readSettings(
     if (text) given[name] = valueOf(text, kindOf(type, name, rules, defaults[name]));
   }
   const settings = plainToInstance(type, given, { exposeDefaultValues: true });
-  const faults = validateSync(settings).flatMap(({ property, constraints = {} }) =>
-    Object.values(constraints).map((message) => saidOf(property, message)),
+  const faults = validateSync(settings).flatMap((error) =>
+    messagesOf(error).map((message) => saidOf(error.property, message)),
   );
   return { settings, faults };
 }
@@ -103,6 +103,11 @@ function valueOf(text: string, kind: string): unknown {
   if (kind === 'number' && NUMBER.test(text)) return Number(text);
   if (kind === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
   return text;
+}
+
+/** Those of what is nested, too: the variable that they came from is one. */
+function messagesOf({ constraints = {}, children = [] }: ValidationError): string[] {
+  return [...Object.values(constraints), ...children.flatMap(messagesOf)];
 }
 
 function saidOf(property: string, message: string): string {
