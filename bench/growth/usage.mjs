@@ -82,7 +82,7 @@ async function minuteOf(clients, refuses) {
 
 /** @param place among the client's requests; -1 where all are alike */
 function requestOf(clientId, place) {
-  const request = { caller: { clientId }, operation: 'listPets' };
+  const request = { caller: { quota: { subject: clientId } }, operation: 'listPets' };
   if (place === 0) return { request: refused(request, 'pet_not_found'), status: 404 };
   if (place === 1) return { request: refused(request, 'rate_limit_exceeded'), status: 429 };
   return { request, status: 200 };

@@ -12,7 +12,11 @@ const YEAR_HOURS = 365 * DAY_HOURS;
 
 function request(clientId: string, code?: string): ApiRequest {
   const refusal = code === undefined ? undefined : { code, address: '192.0.2.1' };
-  return { caller: { clientId }, refusal, operation: 'listPets' } as unknown as ApiRequest;
+  return {
+    caller: { clientId: 'as named', quota: { subject: clientId } },
+    refusal,
+    operation: 'listPets',
+  } as unknown as ApiRequest;
 }
 
 function rig({ store }: TestService, clock: FakeClock) {
