@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Injectable } from '@nestjs/common';
 import swaggerUiPath from 'swagger-ui-dist/absolute-path.js';
+import { Remembered } from './remembered.js';
 import { digestOf, Resource } from './resource.js';
 
 const SCRIPT = 'text/javascript; charset=utf-8';
@@ -30,7 +31,7 @@ for (const name of [
 /** What the page loads: read when it is first asked for, under a path that changes with any of it. */
 @Injectable()
 export class DocsAssets {
-  private loaded: Promise<Map<string, Resource>> | undefined;
+  private readonly loaded = new Remembered<'all', Map<string, Resource>>();
 
   /** The folder of all assets, without a slash at its end. */
   async path(): Promise<string> {
@@ -47,12 +48,7 @@ export class DocsAssets {
   }
 
   private all(): Promise<Map<string, Resource>> {
-    this.loaded ??= loadAll().catch((error: unknown) => {
-      // As where no file can be opened for a moment.
-      this.loaded = undefined;
-      throw error;
-    });
-    return this.loaded;
+    return this.loaded.get('all', loadAll);
   }
 }
 

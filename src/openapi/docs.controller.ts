@@ -22,6 +22,7 @@ import { referencePage } from './docs.page.js';
 import { DocumentSource } from './document-source.js';
 import { Guides } from './guides.js';
 import { PageLimitGuard } from './page-limit.guard.js';
+import { Remembered } from './remembered.js';
 import { Resource } from './resource.js';
 
 const A_YEAR = 'public, max-age=31536000, immutable';
@@ -35,9 +36,7 @@ const A_YEAR = 'public, max-age=31536000, immutable';
 @ApiExcludeController()
 @Controller()
 export class DocsController implements OnModuleInit {
-  private reference: Promise<Resource> | undefined;
-  private json: Promise<Resource> | undefined;
-  private yaml: Promise<Resource> | undefined;
+  private readonly made = new Remembered<'reference' | 'json' | 'yaml', Resource>();
 
   constructor(
     private readonly document: DocumentSource,
@@ -60,11 +59,8 @@ export class DocsController implements OnModuleInit {
 
   @Get('docs')
   async referencePage(@Req() request: ApiRequest, @Res() reply: ApiReply) {
-    this.reference ??= this.renderReference().catch((error: unknown) => {
-      this.reference = undefined;
-      throw error;
-    });
-    return this.page(await this.reference, request, reply);
+    const page = await this.made.get('reference', () => this.renderReference());
+    return this.page(page, request, reply);
   }
 
   @Get('docs/guides/:guide')
@@ -92,17 +88,19 @@ export class DocsController implements OnModuleInit {
   @Get('openapi.json')
   @Header('cache-control', 'no-cache')
   async openapiJson(@Req() request: ApiRequest, @Res() reply: ApiReply) {
-    this.json ??= Resource.ofText('application/json; charset=utf-8', this.document.json());
-    return (await this.json).send(request, reply);
+    const json = await this.made.get('json', async () =>
+      Resource.ofText('application/json; charset=utf-8', this.document.json()),
+    );
+    return json.send(request, reply);
   }
 
   @Get('openapi.yaml')
   @Header('cache-control', 'no-cache')
   async openapiYaml(@Req() request: ApiRequest, @Res() reply: ApiReply) {
-    this.yaml ??= this.document
-      .yaml()
-      .then((text) => Resource.ofText('application/yaml; charset=utf-8', text));
-    return (await this.yaml).send(request, reply);
+    const yaml = await this.made.get('yaml', async () =>
+      Resource.ofText('application/yaml; charset=utf-8', await this.document.yaml()),
+    );
+    return yaml.send(request, reply);
   }
 
   private async renderReference(): Promise<Resource> {

@@ -3,12 +3,11 @@ import { Injectable } from '@nestjs/common';
 import { Config } from '../config/config.js';
 import { buildDocument } from './openapi.js';
 
-/** The document as text, built when it is first asked for: not every start has to wait for it. */
+/** The document as text, built when it is asked for: not every start has to wait for it. */
 @Injectable()
 export class DocumentSource {
   private app: INestApplication | undefined;
   private ours: ReadonlySet<Type> = new Set();
-  private readonly texts = new Map<'json' | 'yaml', string>();
 
   constructor(private readonly config: Config) {}
 
@@ -19,21 +18,16 @@ export class DocumentSource {
   }
 
   json(): string {
-    return this.text('json', (document) => `${JSON.stringify(document, null, 2)}\n`);
+    return `${JSON.stringify(this.document(), null, 2)}\n`;
   }
 
   async yaml(): Promise<string> {
     // Loaded on demand: hardly anyone asks for it.
     const { stringify } = await import('yaml');
-    return this.text('yaml', (document) => stringify(document, { aliasDuplicateObjects: false }));
+    return stringify(this.document(), { aliasDuplicateObjects: false });
   }
 
-  private text(format: 'json' | 'yaml', write: (document: object) => string): string {
-    let text = this.texts.get(format);
-    if (text === undefined) {
-      text = write(buildDocument(this.app!, this.config, this.ours));
-      this.texts.set(format, text);
-    }
-    return text;
+  private document(): object {
+    return buildDocument(this.app!, this.config, this.ours);
   }
 }

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { Injectable } from '@nestjs/common';
 import { DocsAssets } from './docs.assets.js';
 import { pageOf } from './docs.page.js';
+import { Remembered } from './remembered.js';
 import { Resource } from './resource.js';
 
 /** The guides of `docs/` that are for readers of the page, as its navigation names them. */
@@ -16,21 +17,13 @@ const FOLDER = new URL('../../docs/', import.meta.url);
 /** Guides of `docs/`, readable beside the reference. */
 @Injectable()
 export class Guides {
-  private readonly pages = new Map<string, Promise<Resource | undefined>>();
+  private readonly pages = new Remembered<string, Resource | undefined>();
 
   constructor(private readonly assets: DocsAssets) {}
 
   page(name: string): Promise<Resource | undefined> {
     if (!Object.hasOwn(GUIDES, name)) return Promise.resolve(undefined);
-    let page = this.pages.get(name);
-    if (page === undefined) {
-      page = this.render(name).catch((error: unknown) => {
-        this.pages.delete(name);
-        throw error;
-      });
-      this.pages.set(name, page);
-    }
-    return page;
+    return this.pages.get(name, () => this.render(name));
   }
 
   /** The guides that are there, with their titles. */

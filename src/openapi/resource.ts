@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { ApiReply, ApiRequest } from '../http/request-context.js';
+import { Remembered } from './remembered.js';
 
 type Encoding = 'br' | 'gzip' | 'identity';
 /** Of brotli's 11: the last ones take ten times as long for the last per cent. */
@@ -15,7 +16,7 @@ const compressors: Record<Encoding, (bytes: Buffer) => Promise<Buffer>> = {
 
 /** Bytes that stay as they are: compressed once for each encoding that somebody takes, and with an ETag. */
 export class Resource {
-  private readonly encoded = new Map<Encoding, Promise<Buffer>>();
+  private readonly encoded = new Remembered<Encoding, Buffer>();
 
   private constructor(
     private readonly contentType: string,
@@ -50,17 +51,7 @@ export class Resource {
 
   private in(encoding: Encoding): Promise<Buffer> {
     if (encoding === 'identity') return this.load();
-    let bytes = this.encoded.get(encoding);
-    if (bytes === undefined) {
-      bytes = this.load()
-        .then(compressors[encoding])
-        .catch((error: unknown) => {
-          this.encoded.delete(encoding);
-          throw error;
-        });
-      this.encoded.set(encoding, bytes);
-    }
-    return bytes;
+    return this.encoded.get(encoding, () => this.load().then(compressors[encoding]));
   }
 }
 
