@@ -17,9 +17,6 @@ export interface ClientSocket extends Socket {
 }
 export const LATEST = Symbol('latest reply');
 
-/** Connections that Node has given up, of which an answer is still to be taken. */
-const waiting = new WeakMap<Server, Set<Socket>>();
-
 export class PipelinedMessage extends IncomingMessage {
   private comesEarly = false;
 
@@ -41,13 +38,9 @@ export class PipelinedMessage extends IncomingMessage {
 
 /** Has requests that came before their turn wait for it. */
 export function takeTurns(server: Server): void {
-  const connections = new Set<Socket>();
-  waiting.set(server, connections);
   server.on('upgrade', (message, socket: ClientSocket, rest: Buffer) => {
     const earlier = socket[LATEST]?.raw;
     const onDrain = (): unknown => earlier?.emit('drain');
-    connections.add(socket);
-    socket.once('close', () => connections.delete(socket));
     // Node has let go of all of it, and the earlier answer is still under way.
     socket.on('error', () => socket.destroy());
     socket.on('drain', onDrain);
@@ -57,7 +50,6 @@ export function takeTurns(server: Server): void {
     if (rest.length > 0) socket.unshift(rest);
     socket.unshift(headOf(message));
     const goOn = (): void => {
-      connections.delete(socket);
       socket.off('drain', onDrain);
       // Nothing is carried out behind an answer that closes the connection (RFC 9112 section 9.6).
       if (socket.writable) server.emit('connection', new Inlet(socket));
@@ -65,12 +57,6 @@ export function takeTurns(server: Server): void {
     if (earlier === undefined || earlier.closed) goOn();
     else earlier.once('close', goOn);
   });
-}
-
-/** `server.closeAllConnections()`, and those that it does not know of. */
-export function closeAllConnections(server: Server): void {
-  server.closeAllConnections();
-  for (const socket of waiting.get(server) ?? []) socket.destroy();
 }
 
 /** The head as it was sent, but for white space that means nothing. */

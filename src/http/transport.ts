@@ -6,6 +6,7 @@ import type { Config } from '../config/config.js';
 import type { ApiError } from '../errors/api-error.js';
 import { errors } from '../errors/errors.js';
 import type { Traces } from '../telemetry/traces.js';
+import { followConnections } from './connections.js';
 import { Cors } from './cors.js';
 import { GatheredResponse } from './gathered-response.js';
 import { Inlet } from './inlet.js';
@@ -15,7 +16,6 @@ import type { ApiReply, ApiRequest, UnreadBody } from './request-context.js';
 import { requestIdOf } from './request-id.js';
 import type { RouteTable } from './route-table.js';
 import { cutStalled } from './send-timeout.js';
-import { followConnections } from './sending.js';
 import { decodableTarget } from './target.js';
 import type { WaitingLine } from './waiting-line.js';
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { eventually } from '../../test/support/eventually.js';
-import { followConnections, isSending } from './sending.js';
+import { followConnections, isSending } from './connections.js';
 
 const MORE_THAN_THE_KERNEL_TAKES = Buffer.alloc(32 * 1024 * 1024);
 
