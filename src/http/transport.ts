@@ -5,6 +5,7 @@ import fastify, { type FastifyInstance } from 'fastify';
 import type { Config } from '../config/config.js';
 import type { ApiError } from '../errors/api-error.js';
 import { errors } from '../errors/errors.js';
+import { isProbe } from '../telemetry/access-log.js';
 import type { Traces } from '../telemetry/traces.js';
 import { followConnections } from './connections.js';
 import { Cors } from './cors.js';
@@ -51,7 +52,6 @@ interface Answering {
   waitedMs: number;
 }
 const ANSWER = Symbol('answer');
-const HEALTH_PATHS = '/health/';
 /** Of a request that nobody has begun when its client hung up: what others call it in their logs, too. */
 const CLIENT_CLOSED_REQUEST = 499;
 
@@ -119,7 +119,7 @@ export function createTransport(
   server.addHook('onRequest', (request, reply, done) => {
     if (!begins(request, reply)) return;
     // Whoever looks after the process is to see it, however many wait.
-    if (request.raw.url!.startsWith(HEALTH_PATHS)) return done();
+    if (isProbe(request.raw.url!)) return done();
     const answering = (reply.raw as Response)[ANSWER]!;
     answering.isInLine = true;
     const begin = (waitedMs: number): void => {

@@ -23,7 +23,9 @@ const USUAL_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 
 const BOUNDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** Asked every few seconds by whoever looks after the process. */
-const PROBES = '/health/';
+export function isProbe(url: string): boolean {
+  return url.startsWith('/health/');
+}
 
 /** One line and one observation per answered request. */
 export function accessLog(logger: Logger, metrics: Metrics, traces?: Traces) {
@@ -50,7 +52,7 @@ export function accessLog(logger: Logger, metrics: Metrics, traces?: Traces) {
       code: refusal?.code,
       address: refusal?.address,
     };
-    if (refusal === undefined && request.url.startsWith(PROBES)) {
+    if (refusal === undefined && isProbe(request.url)) {
       logger.debug(record, 'request');
     } else {
       logger.request(record);

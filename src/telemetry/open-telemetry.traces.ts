@@ -23,10 +23,9 @@ import {
 import type { FastifyInstance } from 'fastify';
 import type { Tracing } from '../config/config.js';
 import { VERSION } from '../config/version.js';
+import { isProbe } from './access-log.js';
 import { type Traced, Traces } from './traces.js';
 
-/** Asked every few seconds, by nobody who would look at it. */
-const PROBES = '/health/';
 const SERVICE = 'pet-store-service';
 /** Of a collector that does not answer, no more is waited for when the service stops. */
 const FAREWELL_MS = 1_000;
@@ -71,7 +70,7 @@ export class OpenTelemetryTraces extends Traces implements OnApplicationShutdown
       // One span for a request: its steps are ours, and in microseconds.
       instrumentHooks: false,
       instrumentHandler: false,
-      ignorePaths: ({ url }) => url.startsWith(PROBES),
+      ignorePaths: ({ url }) => isProbe(url),
       requestHook: (span, { method, routeOptions, url }) => {
         span.updateName(routeOptions.url === undefined ? method : `${method} ${routeOptions.url}`);
         span.setAttribute('url.path', pathOf(url));
