@@ -70,14 +70,15 @@ async function whenUnlocked<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      // Of two migrations one may find the tables of the other, until it looks again.
-      const attempts = isBusy(error)
-        ? ATTEMPTS
-        : /already exists/.test(String(error))
-          ? FEW_ATTEMPTS
-          : 1;
-      if (attempt >= attempts) throw error;
+      if (attempt >= attemptsWorth(error)) throw error;
       await setTimeout(ATTEMPT_INTERVAL_MS);
     }
   }
+}
+
+function attemptsWorth(error: unknown): number {
+  if (isBusy(error)) return ATTEMPTS;
+  // Of two migrations one may find the tables of the other, until it looks again.
+  if (String(error).includes('already exists')) return FEW_ATTEMPTS;
+  return 1;
 }
