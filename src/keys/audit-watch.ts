@@ -52,8 +52,7 @@ export class AuditWatch {
       const [row] = await this.engine.observe(START);
       this.latestMs = Number(row!.startMs);
     }
-    const since = this.said === undefined ? this.latestMs : (sinceMs ?? this.latestMs);
-    const rows = await this.engine.observe(SINCE, since);
+    const rows = await this.engine.observe(SINCE, sinceMs ?? this.latestMs);
     // What was done before the start is in the log of who ran then.
     const news = this.said === undefined ? [] : rows.filter(({ id }) => !this.said!.has(id));
     for (const row of news) logAudit(this.logger, toRecord(row));
