@@ -54,21 +54,18 @@ export class PostgresQueryRunner extends TypeOrmQueryRunner {
   override async rollbackTransaction(): Promise<void> {
     pendingOf(this).rolledBack();
     if (this.transactionDepth === 1) clearTimeout(this.timer);
-    if (this.hasTimedOut && this.transactionDepth > 1) {
+    if (!this.hasTimedOut) return super.rollbackTransaction();
+    if (this.transactionDepth > 1) {
       // The one around it is over as well, and has yet to hear of it.
       this.transactionDepth--;
       return;
     }
-    if (this.hasTimedOut) {
-      // Behind a statement that is still under way.
-      await (this.rolledBack ??= this.rollBackLate());
-      this.rolledBack = undefined;
-      this.hasTimedOut = false;
-      this.isTransactionActive = false;
-      this.transactionDepth = 0;
-      return;
-    }
-    await super.rollbackTransaction();
+    // Behind a statement that is still under way.
+    await (this.rolledBack ??= this.rollBackLate());
+    this.rolledBack = undefined;
+    this.hasTimedOut = false;
+    this.isTransactionActive = false;
+    this.transactionDepth = 0;
   }
 
   override async query(...statement: Parameters<Query>): ReturnType<Query> {
