@@ -3,6 +3,7 @@ import { root } from './settings.mjs';
 import { answers, freePort } from './stage.mjs';
 
 const PROGRAM = `${root}dist/src/main.js`;
+const FLOOR = `${root}bench/field/floor.mjs`;
 /** As the service is shipped, which sets the second itself; the floor program gets the same. */
 const YOUNG_GENERATION = '--max-semi-space-size=8';
 const NO_PRETENURING = '--no-allocation-site-pretenuring';
@@ -32,14 +33,12 @@ export async function startOurs(stage, { databaseUrl, redisUrl, publicPort }) {
   });
 }
 
-export async function startFloor(stage, { databaseUrl, redisUrl = [] }) {
+export async function startFloor(stage, { databaseUrl, redisUrl }) {
   const port = await freePort();
+  const redis = redisUrl === undefined ? [] : [redisUrl];
   return stage.start({
     name: 'floor',
-    args: [
-      ...[YOUNG_GENERATION, NO_PRETENURING, `${root}bench/field/floor.mjs`],
-      ...[databaseUrl, String(port)].concat(redisUrl),
-    ],
+    args: [YOUNG_GENERATION, NO_PRETENURING, FLOOR, databaseUrl, String(port), ...redis],
     env: { NODE_ENV: 'production' },
     port,
     isReady: () => answers(`http://127.0.0.1:${port}/v1/pets`),
