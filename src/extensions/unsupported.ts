@@ -8,6 +8,7 @@ import type { Handler } from '../http/per-operation.js';
 import { isPublic, NEEDS_CALLER } from '../http/public.decorator.js';
 import { isIdempotent } from '../idempotency/idempotent.decorator.js';
 import { type HandlerParameter, parametersOf } from '../input/operation-input.js';
+import { untypedMember } from '../input/untyped-members.js';
 import { REQUIRED_SCOPES } from '../keys/scope.guard.js';
 import { PLAN_THROTTLER, PlanThrottlerGuard } from '../rate-limits/plan-throttler.guard.js';
 
@@ -19,6 +20,8 @@ const OWN_PARSER = new Map<number | undefined, string>([
   [FROM.files, '@UploadedFiles()'],
   [FROM.rawBody, '@RawBody()'],
 ]);
+/** What is judged by the rules of its class. */
+const JUDGED: readonly (number | undefined)[] = [FROM.body, FROM.query, FROM.param];
 const NO_PARSER = 'is not supported: a body is JSON, and has no other parser';
 /** It would count for itself, and tell of that in our headers. */
 const NO_THROTTLER =
@@ -141,6 +144,13 @@ function unsupportedOf(controller: Type, handler: Handler): string | undefined {
   const parameters = parametersOf(controller, handler);
   const parsed = parameters.find(({ from }) => OWN_PARSER.has(from));
   if (parsed !== undefined) return `${OWN_PARSER.get(parsed.from)} ${NO_PARSER}`;
+  const untyped = parameters
+    .filter(({ from, schema }) => JUDGED.includes(from) && schema === undefined)
+    .map(({ metatype }) => untypedMember(metatype))
+    .find((member) => member !== undefined);
+  if (untyped !== undefined) {
+    return `${untyped} has @ValidateNested() and no @Type(): no rule below it would be asked`;
+  }
   const throttle = targets.map(unsupportedThrottle).find((reason) => reason !== undefined);
   if (throttle !== undefined || !isPublic(controller)) return throttle;
   const needing = [...targets.map(needsCaller), ...parameters.map(nameOfNeeding)].find(

@@ -3,6 +3,7 @@ import {
   Body,
   Controller,
   HttpCode,
+  Param,
   Query,
   RawBody,
   Render,
@@ -48,6 +49,7 @@ export const FROM = {
   body: kindOf(Body()),
   rawBody: kindOf(RawBody()),
   query: kindOf(Query()),
+  param: kindOf(Param()),
   file: kindOf(UploadedFile()),
   files: kindOf(UploadedFiles()),
 };

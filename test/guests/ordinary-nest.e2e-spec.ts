@@ -30,6 +30,7 @@ import {
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, HttpAdapterHost } from '@nestjs/core';
 import { SkipThrottle, Throttle, ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 import { Exclude } from 'class-transformer';
+import { IsInt, ValidateNested } from 'class-validator';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import {
   AnyScope,
@@ -593,6 +594,30 @@ describe('the start of a guest that asks for what cannot be honoured', () => {
     ['its caller', onParameter(CurrentCaller()), 'Odd.odd: @CurrentCaller() needs a caller'],
   ])('ends where a @Public() controller asks for %s', async (_what, decorator, message) => {
     expect(await startOf(guestOf([decorator], Public()))).toContain(message);
+  });
+
+  it('ends where the rules of a nested object would not be asked', async () => {
+    class Leash {
+      @IsInt()
+      metres!: number;
+    }
+    class Walk {
+      @ValidateNested()
+      leash!: Leash;
+    }
+    @AnyScope()
+    @Controller('walks')
+    class WalksController {
+      @Post()
+      addWalk(@Body() walk: Walk): Walk {
+        return walk;
+      }
+    }
+    @Module({ controllers: [WalksController] })
+    class WalksModule {}
+    expect(await startOf(WalksModule)).toContain(
+      'WalksController.addWalk: Walk.leash has @ValidateNested() and no @Type()',
+    );
   });
 
   it('ends where it has a body parser of its own', async () => {
