@@ -1,9 +1,13 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Command } from 'commander';
+import type { SchemaState } from '../database/schema-state.js';
 import { configured } from './config-file.js';
 import { confirm, isTerminal } from './confirmation.js';
 import type { Output } from './output.js';
+
+/** As `docs/operating.md` promises of an upgrade that is taken back. */
+const ONE_RELEASE_BACK = 'that is served by the release before it, and by none before that';
 
 interface BackupOptions {
   yes?: true;
@@ -64,13 +68,15 @@ export function restoreCommand(output: Output): Command {
       } finally {
         progress.stop();
       }
-      const pending = check(database);
-      const later =
-        pending.length === 0 ? '' : ' Its schema is of an earlier version: run migrate.';
+      const { behind: pending, ahead } = check(database);
+      const notes = [
+        ...(pending.length > 0 ? ['Its schema is of an earlier version: run migrate.'] : []),
+        ...(ahead.length > 0 ? [`Its schema is of a later version: ${ONE_RELEASE_BACK}.`] : []),
+      ];
       output.print(
         { database: resolve(database), from: resolve(file), pending },
         json,
-        `Restored ${database} from ${file}.${later}`,
+        [`Restored ${database} from ${file}.`, ...notes].join(' '),
       );
     });
 }
@@ -92,14 +98,10 @@ async function embedded(otherwise: string) {
   if (database === undefined) {
     throw new Error(`PostgreSQL has tools of its own for this: ${otherwise}`);
   }
-  /** @throws {NotADatabaseError}; returns the migrations that are to run on it */
-  const check = (path: string): string[] => {
+  /** @throws {NotADatabaseError} */
+  const check = (path: string): SchemaState => {
     const ran = copies.migrationsIn(path, options.MIGRATIONS_TABLE);
-    const { behind, ahead } = schemaState(ran, options.migrationNames(migrationsOf(extensions)));
-    if (ahead.length === 0) return behind;
-    throw new copies.NotADatabaseError(
-      `${path} is of a later version of this program, which made ${ahead.join(', ')}`,
-    );
+    return schemaState(ran, options.migrationNames(migrationsOf(extensions)));
   };
   return { database, check, migrationsTable: options.MIGRATIONS_TABLE };
 }

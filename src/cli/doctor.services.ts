@@ -69,8 +69,12 @@ function schemaOf(
   const known = migrationNames(migrationsOf(extensions));
   const { behind, ahead, foreign } = schemaState(migrations ?? [], known);
   if (ahead.length > 0) {
-    const cure = 'run the version of the service that made it, or a later one';
-    return failed('schema', `it is ahead of this version by ${ahead.join(', ')}`, cure);
+    const detail = `it is ahead of this version by ${ahead.join(', ')}`;
+    return warning(
+      'schema',
+      detail,
+      'none after going back by one release; else run the version that made it, or a later one',
+    );
   }
   if (behind.length > 0) {
     const detail = `it is behind this version by ${behind.map(describeMigration).join(', ')}`;
