@@ -1,12 +1,22 @@
 import type { Worker } from 'node:cluster';
+import type { MetricObject } from 'prom-client';
 import { NoMetrics } from '../telemetry/metrics.js';
 import type { FromWorker, ToWorker } from './messages.js';
 
 const PATIENCE_MS = 1_000;
+/** What only ever grows: it is still true of a process that is gone. */
+const GROWING: readonly string[] = ['counter', 'histogram'];
 
-/** The metrics of all workers, added up. A worker that does not answer in time is left out. */
+type Snapshot = readonly object[];
+
+/**
+ * The metrics of all workers, added up. Of a worker that does not answer in time, what it told last; of one that
+ * has ended, what it has counted until then: a counter that fell would be taken for one that began again.
+ */
 export class WorkerMetrics extends NoMetrics {
-  private readonly asked = new Map<number, (metrics: object[]) => void>();
+  private readonly asked = new Map<number, (metrics: Snapshot) => void>();
+  private readonly told = new Map<Worker, Snapshot>();
+  private ended: Snapshot = [];
   private lastId = 0;
 
   constructor(private readonly workers: () => readonly Worker[]) {
@@ -15,8 +25,15 @@ export class WorkerMetrics extends NoMetrics {
 
   override async expose(): Promise<{ contentType: string; body: string }> {
     const { AggregatorRegistry } = await import('prom-client');
-    const snapshots = await Promise.all(this.workers().map((worker) => this.ask(worker)));
-    const all = AggregatorRegistry.aggregate(snapshots.filter(({ length }) => length > 0));
+    const addUp = (snapshots: readonly Snapshot[]) => AggregatorRegistry.aggregate([...snapshots]);
+    await Promise.all(this.workers().map((worker) => this.ask(worker)));
+    const running = this.workers();
+    for (const [worker, metrics] of this.told) {
+      if (running.includes(worker)) continue;
+      this.told.delete(worker);
+      this.ended = addUp([this.ended, metrics.filter(isGrowing)]).getMetricsAsArray();
+    }
+    const all = addUp([this.ended, ...this.told.values()]);
     return { contentType: all.contentType, body: await all.metrics() };
   }
 
@@ -24,13 +41,14 @@ export class WorkerMetrics extends NoMetrics {
     this.asked.get(id)?.(metrics);
   }
 
-  private ask(worker: Worker): Promise<object[]> {
+  private ask(worker: Worker): Promise<void> {
     return new Promise((resolve) => {
       const id = ++this.lastId;
-      const conclude = (metrics: object[]): void => {
+      const conclude = (metrics: Snapshot): void => {
         clearTimeout(timer);
         this.asked.delete(id);
-        resolve(metrics);
+        if (metrics.length > 0) this.told.set(worker, metrics);
+        resolve();
       };
       const timer = setTimeout(() => conclude([]), PATIENCE_MS);
       this.asked.set(id, conclude);
@@ -38,4 +56,8 @@ export class WorkerMetrics extends NoMetrics {
       else conclude([]);
     });
   }
+}
+
+function isGrowing(metric: object): boolean {
+  return GROWING.includes(String((metric as MetricObject).type));
 }
