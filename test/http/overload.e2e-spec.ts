@@ -68,7 +68,7 @@ describe('under overload', () => {
         metricValue(service, 'petstore_rate_limit_decisions_total', { decision: 'admitted' });
       const { dayUsed } = await service.store.app.get(RateLimitStore).peek(client.keyId!);
       expect(dayUsed).toBe(await admitted());
-      expect(await metricValue(service, 'petstore_shed_total')).toBeGreaterThan(1);
+      expect(await metricValue(service, 'petstore_shed_total')).toBeGreaterThan(0);
       // An unknown path is refused like any other, and nobody is without a key.
       expect((await shed(client, '/v1/nowhere')).headers).toHaveProperty('x-ratelimit-remaining');
       const scrape = () => fetch(`http://127.0.0.1:${METRICS_PORT}/metrics`);
