@@ -4,8 +4,7 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { Logger } from '../telemetry/logger.js';
-import { Clock } from '../time/clock.js';
-import { Stopwatch } from '../time/stopwatch.js';
+import { Clock, Stopwatch } from '../time/clock.js';
 import { Engine } from './engine.js';
 import { isHeld } from './outage.js';
 import { Statement } from './statement.js';

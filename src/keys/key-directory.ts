@@ -1,7 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { Clock } from '../time/clock.js';
-import { Stopwatch } from '../time/stopwatch.js';
+import { Clock, Stopwatch } from '../time/clock.js';
 import { within } from '../time/within.js';
 import { Engine } from '../database/engine.js';
 import { isOutage } from '../database/outage.js';

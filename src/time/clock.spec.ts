@@ -1,5 +1,5 @@
 import { FakeClock } from '../../test/support/clock.js';
-import { Stopwatch } from './stopwatch.js';
+import { Stopwatch } from './clock.js';
 
 describe(Stopwatch.name, () => {
   beforeEach(() => void jest.useFakeTimers());
