@@ -1,8 +1,7 @@
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
-import { isJsonAnswer } from './json-answer.js';
+import { type PagedAnswer, isJsonAnswer, isPagedAnswer, nextPageUrl } from './answers.js';
 import { stringifyJson } from './json-text.js';
-import { isPagedAnswer, nextPageUrl, type PagedAnswer } from './paged-answer.js';
 import type { ApiReply, ApiRequest } from './request-context.js';
 import { pathOf } from './target.js';
 

@@ -1,5 +1,4 @@
-import { isJsonAnswer } from './json-answer.js';
-import { isPagedAnswer } from './paged-answer.js';
+import { isJsonAnswer, isPagedAnswer } from './answers.js';
 
 /** JSON text of any value, as `JSON.stringify` writes it; a BigInt is written with all of its digits. */
 export function stringifyJson(value: unknown): string {

@@ -11,7 +11,7 @@ import type { Eventual } from '../database/eventual.js';
 import { Deprecated } from '../deprecation/deprecation.js';
 import { ApiErrors } from '../errors/api-errors.decorator.js';
 import { ErrorBody } from '../errors/error.dto.js';
-import type { JsonAnswer } from '../http/json-answer.js';
+import type { JsonAnswer } from '../http/answers.js';
 import {
   ApiIdempotent,
   Idempotency,

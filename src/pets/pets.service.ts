@@ -3,7 +3,7 @@ import { type Eventual, whenHere } from '../database/eventual.js';
 import type { Work } from '../database/statement.js';
 import { errors } from '../errors/errors.js';
 import { INT64_MAX } from '../input/int64.js';
-import { JsonAnswer } from '../http/json-answer.js';
+import { JsonAnswer } from '../http/answers.js';
 import { Events } from '../events/events.js';
 import type { Origin } from '../keys/caller.js';
 import { Clock } from '../time/clock.js';
