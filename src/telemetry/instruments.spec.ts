@@ -1,4 +1,4 @@
-import { Family } from './family.js';
+import { Family } from './instruments.js';
 
 describe(Family.name, () => {
   const make = () => ({ value: 0 });
