@@ -1,6 +1,6 @@
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
-import { type PagedAnswer, isJsonAnswer, isPagedAnswer, nextPageUrl } from './answers.js';
+import { isJsonAnswer, isPagedAnswer, nextPageUrl, type PagedAnswer } from './answers.js';
 import { stringifyJson } from './json-text.js';
 import type { ApiReply, ApiRequest } from './request-context.js';
 import { pathOf } from './target.js';

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { ApiReply, ApiRequest } from '../http/request-context.js';
+import { OverloadGuard } from '../rate-limits/overload.guard.js';
 import { RateLimiter } from '../rate-limits/rate-limiter.js';
-import { Shedder } from '../rate-limits/shedder.js';
+
 import { Authenticator } from './authenticator.js';
 
 /** Who are you, how much may you: the first two judgements, for requests that reach no route. */
@@ -9,14 +10,14 @@ import { Authenticator } from './authenticator.js';
 export class Gatekeeper {
   constructor(
     private readonly authenticator: Authenticator,
-    private readonly shedder: Shedder,
+    private readonly overload: OverloadGuard,
     private readonly limiter: RateLimiter,
   ) {}
 
   /** @throws {ApiError} 401, 503 or 429; the headers are set either way */
   async judge(request: ApiRequest, reply: ApiReply): Promise<void> {
     await this.authenticator.identify(request, reply);
-    await this.shedder.judge(request.quota!, reply);
+    await this.overload.judge(request.quota!, reply);
     await this.limiter.admit(request.quota!, reply);
   }
 }

@@ -19,7 +19,7 @@ import { RateLimitCounter } from './rate-limit-counter.entity.js';
 import { RateLimitStore } from './stores/rate-limit-store.js';
 import { RedisStore } from './stores/redis.store.js';
 import { RateLimiter } from './rate-limiter.js';
-import { Shedder } from './shedder.js';
+import { OverloadGuard } from './overload.guard.js';
 import { Usage } from './usage.js';
 import { MINUTE_MS } from '../time/windows.js';
 
@@ -72,13 +72,13 @@ const throttler = ThrottlerModule.forRoot([
     CounterLedger,
     Usage,
     RateLimiter,
-    Shedder,
+    OverloadGuard,
   ],
   exports: [
     throttler,
     RateLimitStore,
     RateLimiter,
-    Shedder,
+    OverloadGuard,
     MemoryStore,
     BanLedger,
     CounterLedger,
