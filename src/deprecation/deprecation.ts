@@ -12,7 +12,7 @@ import { Config } from '../config/config.js';
 import { errors } from '../errors/errors.js';
 import { ApiErrors } from '../errors/api-errors.decorator.js';
 import { PublicAddress } from '../http/public-address.js';
-import { type Handler, PerOperation } from '../http/per-operation.js';
+import { type Handler, PerOperation } from '../http/operations.js';
 import { replyOf } from '../http/request-context.js';
 import type { CounterMetric } from '../telemetry/instruments.js';
 import { Metrics } from '../telemetry/metrics.js';

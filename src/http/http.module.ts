@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { ClientAddress } from './client-address.js';
 import { ErrorFilter } from './error.filter.js';
-import { OperationIds } from './operation-ids.js';
+import { OperationIds } from './operations.js';
 import { Overload } from './overload.js';
 import { OutageDetector } from './outage-detector.js';
 import { PublicAddress } from './public-address.js';

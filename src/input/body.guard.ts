@@ -2,7 +2,7 @@ import { type CanActivate, type ExecutionContext, Injectable, type Type } from '
 import { ModulesContainer } from '@nestjs/core';
 import { FallbackController } from '../http/fallback.controller.js';
 import { FROM, judgesOfAll, NOTED } from '../http/nest-metadata.js';
-import { type Handler, PerOperation } from '../http/per-operation.js';
+import { type Handler, PerOperation } from '../http/operations.js';
 import {
   type ApiRequest,
   READS_NO_BODY,

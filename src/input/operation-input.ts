@@ -1,6 +1,6 @@
 import type { Type } from '@nestjs/common';
 import { kindOfParameter, NOTED } from '../http/nest-metadata.js';
-import type { Handler } from '../http/per-operation.js';
+import type { Handler } from '../http/operations.js';
 
 /** What validates by itself (https://standardschema.dev): Zod, Valibot, ArkType. */
 export interface StandardSchema {

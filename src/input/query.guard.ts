@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable, type Type } from '@nestjs/common';
 import { FallbackController } from '../http/fallback.controller.js';
 import { FROM } from '../http/nest-metadata.js';
-import { type Handler, PerOperation } from '../http/per-operation.js';
+import { type Handler, PerOperation } from '../http/operations.js';
 import { isPublic } from '../http/public.decorator.js';
 import { requestOf } from '../http/request-context.js';
 import { type Dto, dtoOf } from './dto.js';

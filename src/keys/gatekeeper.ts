@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import type { ApiReply, ApiRequest } from '../http/request-context.js';
 import { OverloadGuard } from '../rate-limits/overload.guard.js';
 import { RateLimiter } from '../rate-limits/rate-limiter.js';
-
 import { Authenticator } from './authenticator.js';
 
 /** Who are you, how much may you: the first two judgements, for requests that reach no route. */

@@ -8,7 +8,7 @@ import {
 import { Reflector } from '@nestjs/core';
 import { ApiExtension } from '@nestjs/swagger';
 import { errors } from '../errors/errors.js';
-import { PerOperation } from '../http/per-operation.js';
+import { PerOperation } from '../http/operations.js';
 import { requestOf } from '../http/request-context.js';
 
 /** The name of the security scheme in the document. */

@@ -9,7 +9,7 @@ import {
   type ThrottlerStorage,
 } from '@nestjs/throttler';
 import { throttlingOf } from '../http/nest-metadata.js';
-import { PerOperation } from '../http/per-operation.js';
+import { PerOperation } from '../http/operations.js';
 import { type ApiRequest, replyOf, requestOf } from '../http/request-context.js';
 import { COUNTED_APART } from './counted-apart.decorator.js';
 import type { Limits } from './limits.js';

@@ -1,6 +1,5 @@
 import type { Type } from '@nestjs/common';
-import { OperationIds } from './operation-ids.js';
-import type { Operation } from './operations.js';
+import { type Operation, OperationIds } from './operations.js';
 
 class Ours {}
 class Theirs {}
