@@ -79,6 +79,8 @@ function stamp(path: string): void {
   try {
     database.pragma(`busy_timeout = ${STAMPING_TIMEOUT_MS}`);
     database.pragma(`user_version = ${randomInt(1, MAX_STAMP)}`);
+    // Into the file itself, where nobody reads what is there now, as a backup does: it is not waited for.
+    database.pragma('busy_timeout = 0');
     database.pragma('wal_checkpoint(TRUNCATE)');
   } finally {
     database.close();

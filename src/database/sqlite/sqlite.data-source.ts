@@ -23,7 +23,8 @@ export class SqliteDataSource extends DataSource {
     this.file.assertDatabase();
     this.file.keepToOwner();
     await super.initialize();
-    this.file.opened();
+    const [header] = await this.query<[{ user_version: number }]>('PRAGMA user_version');
+    this.file.opened(header.user_version);
     return this;
   }
 

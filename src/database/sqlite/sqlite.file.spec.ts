@@ -2,8 +2,10 @@ import { execFileSync } from 'node:child_process';
 import fs, { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import Sqlite from 'better-sqlite3';
 import { createDataSource, dataSourceOptions } from '../data-source-options.js';
 import { SqliteClaim } from './sqlite.claim.js';
+import type { SqliteDataSource } from './sqlite.data-source.js';
 import { SqliteFile } from './sqlite.file.js';
 
 describe(SqliteFile.name, () => {
@@ -42,6 +44,30 @@ describe(SqliteFile.name, () => {
     await expect(source.initialize()).rejects.toThrow(/petstore.db is not /);
     expect(statSync(path).mode & 0o777).toBe(0o755);
     expect(fs.readdirSync(directory)).toEqual(['petstore.db']);
+  });
+
+  it('takes the stamp of its server for its own while that is in the log, as during a backup', async () => {
+    const path = join(directory, 'petstore.db');
+    SqliteClaim.take(path).release();
+    const backup = new Sqlite(path);
+    backup.exec('BEGIN; SELECT * FROM sqlite_schema');
+    const claim = SqliteClaim.take(path);
+    const source = createDataSource(dataSourceOptions({ url: `sqlite:${path}`, poolSize: 1 }));
+    await source.initialize();
+    const { file } = source as SqliteDataSource;
+    try {
+      file.assertOurs();
+      backup.exec('COMMIT');
+      backup.pragma('wal_checkpoint(TRUNCATE)');
+      file.assertOurs();
+      backup.pragma('user_version = 1');
+      backup.pragma('wal_checkpoint(TRUNCATE)');
+      expect(() => file.assertOurs()).toThrow(/was overwritten/);
+    } finally {
+      backup.close();
+      await source.destroy();
+      claim.release();
+    }
   });
 
   it('asks for no directory relative to a working directory that may be gone', () => {

@@ -15,7 +15,9 @@ const SUFFIXES = ['', '-wal', '-shm'];
 export class SqliteFile {
   private identity: string | undefined;
   private descriptor: number | undefined;
-  private stamp: string | undefined;
+  private stamp: number | undefined;
+  /** That of the server before, which the file has until the log is brought into it. */
+  private formerStamp: number | undefined;
   private overwritten = false;
 
   /** @param path `:memory:` leads to no file, now as ever */
@@ -49,13 +51,17 @@ export class SqliteFile {
     return status !== undefined;
   }
 
-  /** From now on the path has to lead to the file that it leads to now. */
-  opened(): void {
+  /**
+   * From now on the path has to lead to the file that it leads to now.
+   * @param stamp as SQLite reads it, of its log where the file does not have it yet
+   */
+  opened(stamp: number): void {
     this.identity = identityOf(this.path);
     if (this.identity === undefined) return;
     // Open as long as the connections are: to close it would give up this process' locks on the file.
     this.descriptor = openSync(this.path, 'r');
-    this.stamp = stampIn(this.descriptor);
+    this.stamp = stamp;
+    this.formerStamp = stampIn(this.descriptor);
   }
 
   closed(): void {
@@ -73,8 +79,14 @@ export class SqliteFile {
    * @throws {DatabaseOverwritten} where it has another one, now and ever after
    */
   assertOurs(): void {
-    this.overwritten ||= this.descriptor !== undefined && stampIn(this.descriptor) !== this.stamp;
+    this.overwritten ||= this.descriptor !== undefined && !this.hasStamp(this.descriptor);
     this.assertInPlace();
+  }
+
+  private hasStamp(descriptor: number): boolean {
+    const stamp = stampIn(descriptor);
+    if (stamp === this.stamp) this.formerStamp = stamp;
+    return stamp === this.formerStamp;
   }
 
   /** @throws {DatabaseMoved} where the path no longer leads to the file that is open */
@@ -136,10 +148,10 @@ function isDatabase(path: string): boolean {
 }
 
 /** The number that SQLite keeps for applications in the header of a database (`PRAGMA user_version`). */
-function stampIn(descriptor: number): string {
+function stampIn(descriptor: number): number {
   const bytes = Buffer.alloc(4);
   readSync(descriptor, bytes, 0, bytes.length, STAMP_OFFSET);
-  return bytes.toString('hex');
+  return bytes.readInt32BE();
 }
 
 function identityOf(path: string): string | undefined {
