@@ -22,6 +22,16 @@ describe(LineBuffer.name, () => {
     expect(text()).toBe('first\nzw\u00f6lf \u{1f43e}\n');
   });
 
+  it('lets the service go on where nothing can be written, as on a full disk', () => {
+    const unwritable = openSync(path, 'r');
+    const full = new LineBuffer(unwritable);
+    const line = `${'x'.repeat(10_000)}\n`;
+    for (let count = 0; count < 5_000; count++) full.write(line);
+    full.flush();
+    full.flushSync();
+    closeSync(unwritable);
+  });
+
   it('loses nothing of what is more than it holds', () => {
     const before = text();
     const long = `${'x'.repeat(20_000)}\n`;

@@ -6,12 +6,15 @@ const CHUNK_BYTES = 16_384;
 const SHARED_CHUNK_BYTES = 4_096;
 const MAX_BYTES_PER_UNIT = 3;
 const FLUSH_INTERVAL_MS = 200;
+/** Of a disk that is full, or a reader that stands still. What comes then is dropped. */
+const MAX_UNWRITTEN_BYTES = 16 * 1024 * 1024;
 
 /** What pino's types leave out of its destination. */
 const BYTES = { contentMode: 'buffer' };
 interface ByteDestination {
   readonly destroyed: boolean;
   write(bytes: Buffer): boolean;
+  on(event: 'error' | 'write', listener: () => void): void;
   flushSync(): void;
 }
 
@@ -24,6 +27,7 @@ export class LineBuffer implements DestinationStream {
   private readonly chunkBytes: number;
   private chunk: Buffer;
   private used = 0;
+  private isFailing = false;
 
   /**
    * @param fd a file descriptor that is open for writing
@@ -41,8 +45,12 @@ export class LineBuffer implements DestinationStream {
       fd,
       sync,
       maxWrite: this.chunkBytes,
+      maxLength: MAX_UNWRITTEN_BYTES,
       ...BYTES,
     }) as unknown as ByteDestination;
+    // Whoever cannot log goes on serving.
+    this.destination.on('error', () => (this.isFailing = true));
+    this.destination.on('write', () => (this.isFailing = false));
     setInterval(() => this.flush(), FLUSH_INTERVAL_MS).unref();
     if (buffers.push(this) === 1) process.on('exit', writeOut);
   }
@@ -64,13 +72,18 @@ export class LineBuffer implements DestinationStream {
 
   /** Writes what is left before the process ends, in whatever state it is. */
   flushSync(): void {
-    // pino closes its destination once the event loop is empty.
-    if (this.destination.destroyed) {
-      writeSync(this.fd, this.chunk.subarray(0, this.used));
-      this.used = 0;
-    } else {
-      this.flush();
-      this.destination.flushSync();
+    try {
+      // pino closes its destination once the event loop is empty.
+      if (this.destination.destroyed) {
+        writeSync(this.fd, this.chunk.subarray(0, this.used));
+        this.used = 0;
+      } else {
+        this.flush();
+        // It would try for ever.
+        if (!this.isFailing) this.destination.flushSync();
+      }
+    } catch {
+      // Nobody reads the log any more, or there is no room for it.
     }
   }
 }
@@ -78,11 +91,5 @@ export class LineBuffer implements DestinationStream {
 const buffers: LineBuffer[] = [];
 
 function writeOut(): void {
-  for (const buffer of buffers) {
-    try {
-      buffer.flushSync();
-    } catch {
-      // Nobody reads the log any more.
-    }
-  }
+  for (const buffer of buffers) buffer.flushSync();
 }
