@@ -21,7 +21,7 @@ export interface Dto {
   /** Of those, what takes a list. */
   lists: ReadonlySet<string>;
   make(members: Members): object;
-  /** Whether an instance keeps every rule; undefined where only class-validator can tell. */
+  /** Whether an instance keeps every rule; undefined where only class-validator can tell, as of what it waits for. */
   holds: Test | undefined;
 }
 
@@ -66,8 +66,11 @@ function compile(type: Type<object>): Dto | undefined {
   const sentAs = new Map(
     members.map((member) => [member, makeBy ? member : sentName(type, member)]),
   );
-  const tests = Array.from(byName, ([name, ofName]) => compileProperty(name, ofName));
-  return {
+  const onPromise = (): void => {
+    dto.holds = undefined;
+  };
+  const tests = Array.from(byName, ([name, ofName]) => compileProperty(name, ofName, onPromise));
+  const dto: Dto = {
     names: new Set(sentAs.values()),
     renamed: new Map(
       Array.from(sentAs, ([member, name]) => [name, member] as const).filter(
@@ -84,6 +87,7 @@ function compile(type: Type<object>): Dto | undefined {
       ? (instance) => tests.every((test) => test(instance))
       : undefined,
   };
+  return dto;
 }
 
 /** What `@Expose({ name })` has a caller call `member`; class-transformer tells of it by what it makes alone. */
@@ -115,8 +119,13 @@ function isList(type: Type<object>, name: string, rules: readonly RuleMetadata[]
 /**
  * The plain case, by far the most frequent: conditions, and rules of one value each. It tells no more
  * than whether all is well; the words for what is not are class-validator's.
+ * @param onPromise told of a rule that has to be waited for, which not each of them says of itself
  */
-function compileProperty(name: string, rules: readonly RuleMetadata[]): Test | undefined {
+function compileProperty(
+  name: string,
+  rules: readonly RuleMetadata[],
+  onPromise: () => void,
+): Test | undefined {
   const conditions: ((instance: object, value: unknown) => boolean)[] = [];
   const tests: ((instance: Members, value: unknown) => boolean)[] = [];
   for (const rule of rules) {
@@ -126,9 +135,14 @@ function compileProperty(name: string, rules: readonly RuleMetadata[]): Test | u
     } else if (rule.type === 'customValidation') {
       const constraint = constraintOf(rule);
       if (constraint === undefined) return undefined;
-      tests.push(
-        (object, value) => constraint.validate(value, argumentsOf(rule, object, value)) === true,
-      );
+      tests.push((object, value) => {
+        const kept = constraint().validate(value, argumentsOf(rule, object, value));
+        if (!(kept instanceof Promise)) return kept === true;
+        onPromise();
+        // Asked again by who waits for it.
+        kept.catch(() => undefined);
+        return false;
+      });
     } else if (rule.type !== 'whitelistValidation') {
       return undefined;
     }
@@ -140,11 +154,13 @@ function compileProperty(name: string, rules: readonly RuleMetadata[]): Test | u
   };
 }
 
-function constraintOf(rule: RuleMetadata): ValidatorConstraintInterface | undefined {
+/** Made when it is first asked: by the container that the application may be about to name. */
+function constraintOf(rule: RuleMetadata): (() => ValidatorConstraintInterface) | undefined {
   const found = getMetadataStorage().getTargetValidatorConstraints(rule.constraintCls);
   const [constraint] = found;
   if (found.length !== 1 || constraint === undefined || constraint.async) return undefined;
-  return constraint.instance;
+  let made: ValidatorConstraintInterface | undefined;
+  return () => (made ??= constraint.instance);
 }
 
 function argumentsOf(rule: RuleMetadata, object: Members, value: unknown): ValidationArguments {

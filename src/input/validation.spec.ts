@@ -1,5 +1,5 @@
 import { Expose, Transform, Type } from 'class-transformer';
-import { IsOptional, IsString, ValidateNested } from 'class-validator';
+import { IsOptional, IsString, ValidateBy, ValidateNested } from 'class-validator';
 import { ApiError } from '../errors/api-error.js';
 import { dtoOf } from './dto.js';
 import { constrain, invalidRequest, MayBeAbsent, shown, validated } from './validation.js';
@@ -44,6 +44,19 @@ function messageOf(act: () => unknown): string {
     return (error as ApiError).message;
   }
   throw new Error('It was not refused');
+}
+
+async function isFree(name: unknown): Promise<boolean> {
+  await Promise.resolve();
+  if (name === '') throw new Error('the database is away');
+  return name !== 'taken';
+}
+class Nickname {
+  @ValidateBy({
+    name: 'isFree',
+    validator: { validate: isFree, defaultMessage: () => 'nickname is taken' },
+  })
+  nickname!: string;
 }
 
 class Visit {
@@ -120,6 +133,16 @@ describe(validated.name, () => {
 
   it('takes a list in a body for a value that is wrong', async () => {
     await expect(member({ name: ['Rex'] })()).rejects.toThrow('name must be a text');
+  });
+
+  it('waits for a rule that takes its time, whether it says so of itself or not', async () => {
+    const free = dtoOf(Nickname)!;
+    const judged = async (nickname: string) =>
+      validated(free, { nickname }, 'member') as Promise<Nickname>;
+    await expect(judged('taken')).rejects.toThrow('nickname is taken');
+    await expect(judged('taken')).rejects.toThrow('nickname is taken');
+    expect(await judged('free')).toEqual({ nickname: 'free' });
+    await expect(judged('')).rejects.toThrow('the database is away');
   });
 
   it('makes one fresh object for each request', () => {

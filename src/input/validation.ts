@@ -72,7 +72,13 @@ export function examine(dto: Dto, members: Members): Examination | Promise<Exami
   const instance = made(dto, members);
   if (dto.holds === undefined) return examineByRules(instance);
   if (dto.holds(instance as Members)) return { instance, faults: NO_FAULTS };
+  if (isToBeWaitedFor(dto)) return examineByRules(instance);
   return { instance, faults: validateSync(instance, OPTIONS).flatMap((error) => faultsOf(error)) };
+}
+
+/** It shows when such a rule is first asked. */
+function isToBeWaitedFor({ holds }: Dto): boolean {
+  return holds === undefined;
 }
 
 /** What a transformation cannot take, such as a number that it trims, is the caller's fault and not the service's. */
