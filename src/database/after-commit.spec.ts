@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import type { EntityManager, QueryRunner } from 'typeorm';
 import { afterCommit, pendingOf } from './after-commit.js';
 
@@ -36,6 +37,22 @@ describe(afterCommit.name, () => {
     pending().began();
     pending().committed();
     expect(done).toEqual(['kept']);
+  });
+
+  it('says in the log what fails, does the rest, and leaves the transaction committed', async () => {
+    const logged = jest.spyOn(Logger.prototype, 'error').mockReturnValue();
+    const errors = ['at once', 'later'].map((when) => new Error(when));
+    pending().began();
+    afterCommit(manager, () => {
+      throw errors[0]!;
+    });
+    afterCommit(manager, () => Promise.reject(errors[1]!));
+    note('rest');
+    pending().committed();
+    expect(done).toEqual(['rest']);
+    await Promise.resolve();
+    expect(logged.mock.calls).toEqual(errors.map((error) => [error]));
+    logged.mockRestore();
   });
 
   it('is refused where there is no transaction', () => {

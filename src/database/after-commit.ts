@@ -1,6 +1,8 @@
+import { Logger } from '@nestjs/common';
 import type { EntityManager, QueryRunner } from 'typeorm';
 
-type Callback = () => void;
+/** What it returns is waited for by nobody. */
+type Callback = () => unknown;
 
 /** What is to be done once the transactions of a query runner are committed, with the savepoints in them. */
 class Pending {
@@ -22,7 +24,7 @@ class Pending {
     if (this.marks.length > 0) return;
     const { callbacks } = this;
     this.callbacks = [];
-    for (const callback of callbacks) callback();
+    for (const callback of callbacks) void carryOut(callback);
   }
 
   rolledBack(): void {
@@ -42,7 +44,19 @@ export function pendingOf(runner: QueryRunner): Pending {
   return found;
 }
 
-/** Does something once the transaction of `manager` is committed, and not at all where it is rolled back. */
+/** What is committed is no failure any more, whatever comes of this. */
+async function carryOut(callback: Callback): Promise<void> {
+  try {
+    await callback();
+  } catch (error) {
+    new Logger(afterCommit.name).error(error);
+  }
+}
+
+/**
+ * Does something once the transaction of `manager` is committed, and not at all where it is rolled back. Nobody
+ * waits for it; where it fails, that is a line of the log.
+ */
 export function afterCommit({ queryRunner }: EntityManager, callback: Callback): void {
   if (queryRunner === undefined) throw new Error('There is no transaction to wait for');
   pendingOf(queryRunner).add(callback);
