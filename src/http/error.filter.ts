@@ -39,6 +39,11 @@ export class ErrorFilter implements ExceptionFilter {
     const http = host.switchToHttp();
     const request = http.getRequest<ApiRequest>();
     const reply = http.getResponse<ApiReply>();
+    // Of a middleware, which is given what is Node's: its error comes again, with what is Fastify's.
+    if ((request as Partial<ApiRequest>).raw === undefined) {
+      http.getNext<(error: unknown) => void>()(thrown);
+      return;
+    }
     this.send(this.toApiError(thrown), request, reply);
   }
 

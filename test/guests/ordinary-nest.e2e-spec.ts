@@ -324,6 +324,12 @@ describe('a guest of ordinary Nest code', () => {
     expectError(await client.post('/v1/visits/nothing', '{'), 400, 'malformed_json');
   });
 
+  it('refuses in a middleware as anywhere else', async () => {
+    const refused = await client.get('/v1/pets', { 'x-tenant': 'none' });
+    expectError(refused, 403, 'forbidden');
+    expect(refused.json().message).toBe('No tenant');
+  });
+
   it('is outside /v1, without key or rate headers, where it is @Public(), and only there', async () => {
     const answer = await service.anonymous().get('/open/shop/7');
     expect(answer.json()).toEqual({ id: '7' });

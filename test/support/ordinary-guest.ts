@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import {
   type ArgumentsHost,
   BadRequestException,
@@ -567,8 +568,9 @@ class LookingInterceptor implements NestInterceptor {
 class OrdinaryModule implements NestModule {
   configure(consumer: MiddlewareConsumer): void {
     consumer
-      .apply((_request: unknown, _reply: unknown, next: () => void) => {
+      .apply(({ headers }: IncomingMessage, _reply: unknown, next: () => void) => {
         seen.push('middleware');
+        if (headers['x-tenant'] === 'none') throw new ForbiddenException('No tenant');
         next();
       })
       .forRoutes('*path');
