@@ -6,6 +6,7 @@ import { CounterJournal } from './counter-journal.js';
 import type { CounterLedger, SavedCount } from './counter-ledger.js';
 import { Limits } from './limits.js';
 import { MemoryStore } from './stores/memory.store.js';
+import type { RateLimitStore } from './stores/rate-limit-store.js';
 import { addressSubject } from './subject.js';
 import { dayOf, minuteOf } from '../time/windows.js';
 
@@ -18,6 +19,7 @@ describe(CounterJournal.name, () => {
   let journal: CounterJournal;
   let saved: SavedCount[];
   let look: Look;
+  const judge: { mode: RateLimitStore['mode'] } = { mode: 'memory' };
   const counters = { since: jest.fn(), save: jest.fn(), forgetBefore: jest.fn() };
   const bans = { all: jest.fn(), changedSince: jest.fn() };
   const logger = { warn: jest.fn(), error: jest.fn() };
@@ -25,6 +27,7 @@ describe(CounterJournal.name, () => {
   beforeEach(() => {
     jest.resetAllMocks();
     saved = [];
+    judge.mode = 'memory';
     counters.since.mockResolvedValue([]);
     counters.save.mockImplementation((batch: SavedCount[]) => {
       saved.push(...batch.map((count) => ({ ...count })));
@@ -36,6 +39,7 @@ describe(CounterJournal.name, () => {
     store = new MemoryStore(clock, { afterRejections: 1, firstBanMs: 10_000 }, CAPACITY);
     journal = new CounterJournal(
       store,
+      judge as RateLimitStore,
       counters as unknown as CounterLedger,
       bans as unknown as BanLedger,
       { watch: (watched: Look) => (look = watched) } as unknown as Poller,
@@ -132,6 +136,66 @@ describe(CounterJournal.name, () => {
     await journal.save();
     expect(saved.length).toBeLessThanOrEqual(CAPACITY.addresses);
     expect(saved.at(-1)).toMatchObject({ subject: 'ip:192.0.9.63' });
+  });
+
+  describe('where Redis counts', () => {
+    const told = (dayUsed: number, subject = 'zoo'): SavedCount => {
+      const [minute, day] = [minuteOf(clock.now()), dayOf(clock.now())];
+      return { subject, minute, minuteUsed: dayUsed, day, dayUsed };
+    };
+    beforeEach(async () => {
+      judge.mode = 'redis';
+      await journal.onModuleInit();
+    });
+
+    it('saves nothing while Redis does', async () => {
+      store.mirror(told(100));
+      await journal.save();
+      await journal.beforeApplicationShutdown();
+      expect(saved).toEqual([]);
+    });
+
+    it('saves what Redis has told as soon as it is lost, of whoever asks for nothing meanwhile', async () => {
+      store.mirror(told(100));
+      store.mirror(told(99));
+      store.mirror(told(7, 'ark'));
+      judge.mode = 'fallback';
+      await journal.save();
+      await journal.save();
+      expect(saved.map(({ subject, dayUsed }) => [subject, dayUsed])).toEqual([
+        ['zoo', 100],
+        ['ark', 7],
+      ]);
+    });
+
+    it('saves nothing of an earlier day', async () => {
+      store.mirror(told(100, 'yesterday'));
+      clock.advance(86_400_000);
+      store.mirror(told(7, 'today'));
+      judge.mode = 'fallback';
+      await journal.save();
+      expect(saved).toMatchObject([{ subject: 'today' }]);
+      judge.mode = 'redis';
+      await journal.save();
+      store.mirror(told(8, 'yesterday'));
+      judge.mode = 'fallback';
+      await journal.save();
+      expect(saved.slice(1)).toMatchObject([{ subject: 'yesterday', dayUsed: 8 }]);
+    });
+
+    it('saves what was counted here last when Redis is back', async () => {
+      judge.mode = 'fallback';
+      await journal.save();
+      store.take('zoo', limits);
+      judge.mode = 'redis';
+      counters.save.mockRejectedValueOnce(new Error('disk full'));
+      await journal.save();
+      await journal.save();
+      expect(saved).toMatchObject([{ subject: 'zoo', dayUsed: 1 }]);
+      store.mirror(told(2));
+      await journal.save();
+      expect(saved).toHaveLength(1);
+    });
   });
 
   it('forgets the counts of earlier days, once a day', async () => {

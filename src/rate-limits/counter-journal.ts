@@ -6,6 +6,7 @@ import { Logger } from '../telemetry/logger.js';
 import { BanLedger, type SubjectBan } from './bans/ban-ledger.js';
 import { CounterLedger } from './counter-ledger.js';
 import { type Counter, MemoryStore } from './stores/memory.store.js';
+import { RateLimitStore } from './stores/rate-limit-store.js';
 import { dayOf } from '../time/windows.js';
 
 /** A `kill -9` may forget the last second: half of it, and the time that saving takes. */
@@ -13,7 +14,12 @@ const SAVE_INTERVAL_MS = 500;
 /** Saving holds up the event loop; so many at once take some milliseconds. */
 const SAVED_AT_ONCE = 1_000;
 
-/** Keeps the in-process counters in the database: a restart never refills a quota. */
+/**
+ * Keeps the in-process counters in the database: a restart never refills a quota.
+ *
+ * Where Redis counts, it keeps the counts as well. What it tells is gathered here all the same, and saved as
+ * soon as this process counts by itself: a process that is started while Redis is away begins with that.
+ */
 @Injectable()
 export class CounterJournal implements OnModuleInit, BeforeApplicationShutdown {
   /** Bounded as the store is: what that forgets is in it no more. */
@@ -23,11 +29,14 @@ export class CounterJournal implements OnModuleInit, BeforeApplicationShutdown {
   private tidying: Promise<void> | undefined;
   private readonly stopping = new AbortController();
   private failing = false;
+  /** Whether something may be unsaved that Redis does not keep. */
+  private isNeeded = false;
   /** Counts of earlier days are gone from the database, or are going. */
   private tidiedDay = 0;
 
   constructor(
     private readonly store: MemoryStore,
+    private readonly judge: RateLimitStore,
     private readonly counters: CounterLedger,
     private readonly bans: BanLedger,
     private readonly poller: Poller,
@@ -73,9 +82,14 @@ export class CounterJournal implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   private async saveAll(): Promise<void> {
+    const countsHere = this.judge.mode !== 'redis';
+    this.isNeeded ||= countsHere;
+    if (!this.isNeeded) return;
     try {
       await this.saveUnsaved();
       this.failing = false;
+      // Where Redis has returned meanwhile, the next time is the last one.
+      this.isNeeded = countsHere;
     } catch (err) {
       // Said once per outage; the counts are kept, and saved when the database is back.
       if (!this.failing) {
@@ -86,13 +100,10 @@ export class CounterJournal implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   private async saveUnsaved(): Promise<void> {
-    const counters = [...this.unsaved];
+    const counters = this.worthSaving();
     for (let start = 0; start < counters.length; start += SAVED_AT_ONCE) {
       const batch = counters.slice(start, start + SAVED_AT_ONCE);
-      for (const counter of batch) {
-        this.unsaved.delete(counter);
-        counter.unsaved = false;
-      }
+      for (const counter of batch) this.withdraw(counter);
       try {
         await this.counters.save(batch);
       } catch (error) {
@@ -104,6 +115,22 @@ export class CounterJournal implements OnModuleInit, BeforeApplicationShutdown {
         throw error;
       }
     }
+  }
+
+  /** Redis may have counted for days: of an earlier one nothing is left to be refilled. */
+  private worthSaving(): Counter[] {
+    const today = dayOf(this.clock.now());
+    const counters: Counter[] = [];
+    for (const counter of this.unsaved) {
+      if (counter.day >= today) counters.push(counter);
+      else this.withdraw(counter);
+    }
+    return counters;
+  }
+
+  private withdraw(counter: Counter): void {
+    this.unsaved.delete(counter);
+    counter.unsaved = false;
   }
 
   /** Addresses come and go: what they left behind is kept for the day it counts. Saving goes on meanwhile. */

@@ -4,7 +4,7 @@ import { KeysService } from '../../src/keys/keys.service.js';
 import { Limits } from '../../src/rate-limits/limits.js';
 import { RedisStore } from '../../src/rate-limits/stores/redis.store.js';
 import { connectRedis, RedisClient } from '../../src/redis/redis.client.js';
-import { type Client } from '../support/client.js';
+import { Client } from '../support/client.js';
 import { closedAtEnd } from '../support/closed-at-end.js';
 import { describeWith } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
@@ -223,6 +223,36 @@ describeWith('redis', 'a Redis that fails', (program) => {
         expect(admitted).toBe(30);
         await server.call('FLUSHALL');
         expectError(await client.get('/v1/pets'), 429, 'rate_limit_exceeded');
+      });
+      await exactly();
+    });
+
+    it('refills no quota when a node is restarted while Redis is away', async () => {
+      const exactly = withinOne('day', async () => {
+        proxy.pass();
+        const env = { REDIS_URL: `redis://127.0.0.1:${proxy.port}` };
+        await using before = await startService({ env });
+        const isCounting = (mode: string) =>
+          eventually(async () => {
+            const { checks } = (await before.anonymous().get('/health/ready')).json();
+            return checks.counters === mode;
+          });
+        await isCounting('redis');
+        const client = await before.client({
+          plan: 'enterprise',
+          perMinute: 1_000_000,
+          perDay: 2,
+        });
+        for (let request = 0; request < 2; request++) {
+          expect((await client.get('/v1/pets')).status).toBe(200);
+        }
+        proxy.refuse();
+        await isCounting('fallback');
+        await before.store.close();
+        const { databaseUrl } = before.config;
+        await using after = await startService({ env: { ...env, DATABASE_URL: databaseUrl } });
+        const again = new Client(after.origin, client.key);
+        expectError(await again.get('/v1/pets'), 429, 'rate_limit_exceeded');
       });
       await exactly();
     });

@@ -70,6 +70,22 @@ describe(FallbackStore.name, () => {
     expect(store.mode).toBe('fallback');
   });
 
+  it('has what Redis counted kept, and what it says after it was given up', async () => {
+    const counted = jest.fn();
+    memory.listen({ counted, forgotten: jest.fn() });
+    isBack(5);
+    await store.take('zoo', limits);
+    const late = store.take('ark', limits);
+    isGone();
+    await store.take('owl', limits);
+    await late;
+    expect(counted.mock.calls).toEqual([
+      [expect.objectContaining({ subject: 'zoo', dayUsed: 5 })],
+      [expect.objectContaining({ subject: 'ark', dayUsed: 5 })],
+      [expect.objectContaining({ subject: 'owl', dayUsed: 1 })],
+    ]);
+  });
+
   it('sends along what it counted by itself, so that Redis goes on from there', async () => {
     isGone();
     for (let request = 0; request < 3; request++) await store.take('zoo', limits);

@@ -24,7 +24,8 @@ const NOBODY = 'nobody';
  * Nothing is refilled on either way. What Redis answers is copied into the process' counters, so that
  * these go on from there; what these know is sent along with every request, so that Redis goes on from
  * there. While Redis is away each node admits up to what is left by its own knowledge, and on return the
- * highest count holds, not the sum: with n nodes at most n times what was left is admitted.
+ * highest count holds, not the sum: with n nodes at most n times what was left is admitted. Meanwhile the
+ * database keeps all that these know of the day (`counter-journal.ts`): a restart refills nothing either.
  *
  * Bans made by any node reach every node through the ledger in the database, whichever counters are in
  * use; they are judged here first.
@@ -115,7 +116,7 @@ export class FallbackStore
       this.memory.restoreBan(subject, ban);
       decision.newBan = ban;
     }
-    this.memory.restore({ subject, minute, minuteUsed, day, dayUsed });
+    this.memory.mirror({ subject, minute, minuteUsed, day, dayUsed });
   }
 
   private degrade(err: unknown, subject: string): void {

@@ -70,10 +70,7 @@ export class MemoryStore extends RateLimitStore {
       if (furtherCount !== undefined) furtherCount.used++;
       counter.minuteUsed++;
       counter.dayUsed++;
-      if (!counter.unsaved) {
-        counter.unsaved = true;
-        this.listener?.counted(counter);
-      }
+      this.tell(counter);
       return decision(counter, nowMs);
     }
     const newBan = isClient(subject) ? this.refuse(counter, nowMs) : undefined;
@@ -112,7 +109,7 @@ export class MemoryStore extends RateLimitStore {
   }
 
   /** Takes over a count made elsewhere, where it is higher. */
-  restore(saved: SavedCount): void {
+  restore(saved: SavedCount): Counter {
     const counter = this.counterOf(saved.subject, this.clock.now());
     if (saved.minute >= counter.minute) {
       if (saved.minute > counter.minute) counter.minuteUsed = 0;
@@ -125,6 +122,12 @@ export class MemoryStore extends RateLimitStore {
       counter.dayUsed = Math.max(counter.dayUsed, saved.dayUsed);
     }
     advance(counter, this.clock.now());
+    return counter;
+  }
+
+  /** Takes over a count that may be lost where it was made. */
+  mirror(count: SavedCount): void {
+    this.tell(this.restore(count));
   }
 
   /** Takes over a ban, or the end of one, that came about elsewhere. An older one than known is not news. */
@@ -138,6 +141,12 @@ export class MemoryStore extends RateLimitStore {
   /** How many subjects are known. */
   get size(): number {
     return this.clients.size + this.addresses.size;
+  }
+
+  private tell(counter: Counter): void {
+    if (counter.unsaved) return;
+    counter.unsaved = true;
+    this.listener?.counted(counter);
   }
 
   /** Counts a refusal; the ban that it led to. */
