@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Cluster, Redis, RedisOptions } from 'ioredis';
+import type { Cluster, ClusterOptions, Redis, RedisOptions } from 'ioredis';
 import { ConfigError } from '../config/config.js';
 import { Turn } from '../time/turn.js';
 import { Deadlines } from './deadlines.js';
@@ -66,6 +66,7 @@ export async function connectRedis(
             enableOfflineQueue: false,
             clusterRetryStrategy: () => RECONNECT_MS,
             redisOptions: { ...options, ...credentialsOf(urls[0]!) },
+            ...(isEncrypted(urls[0]!) && { dnsLookup: asNamed }),
           }),
           connectToEveryShard,
         );
@@ -124,13 +125,20 @@ async function connectShards(cluster: Cluster): Promise<void> {
 
 /** The nodes that a cluster tells of are told by address alone. */
 function credentialsOf(url: string): RedisOptions {
-  const { protocol, username, password } = new URL(url);
+  const { username, password } = new URL(url);
   return {
     ...(username !== '' && { username: decodeURIComponent(username) }),
     ...(password !== '' && { password: decodeURIComponent(password) }),
-    ...(protocol === 'rediss:' && { tls: {} }),
+    ...(isEncrypted(url) && { tls: {} }),
   };
 }
+
+function isEncrypted(url: string): boolean {
+  return new URL(url).protocol === 'rediss:';
+}
+
+/** A certificate names a host: told its address alone, TLS would find nobody there whom it may believe. */
+const asNamed: ClusterOptions['dnsLookup'] = (host, callback) => callback(null, host);
 
 type ScriptCommand = (key: string, ...args: (string | number)[]) => Promise<unknown>;
 
