@@ -186,6 +186,16 @@ describe(FallbackStore.name, () => {
       expect(redis.take).not.toHaveBeenCalled();
     });
 
+    it('tells what Redis has counted of it, though this node has not', async () => {
+      memory.restoreBan('ark', ban);
+      isBack(5);
+      expect(await store.peek('ark')).toMatchObject({
+        admitted: false,
+        minuteUsed: 5,
+        bannedUntilMs: ban.until,
+      });
+    });
+
     it('keeps it when Redis is lost', async () => {
       isGone();
       await jest.advanceTimersByTimeAsync(PROBE_MS);

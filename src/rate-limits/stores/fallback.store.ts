@@ -72,10 +72,13 @@ export class FallbackStore
     return this.takeShared(subject, limits, further);
   }
 
+  /** What was used is known to Redis, also of who was banned while this node did not count it. */
   async peek(subject: string): Promise<Decision> {
-    if (!this.usesRedis || this.memory.isBanned(subject)) return this.memory.peek(subject);
+    if (!this.usesRedis) return this.memory.peek(subject);
     try {
-      return await this.redis.peek(subject);
+      const shared = await this.redis.peek(subject);
+      const { bannedUntilMs } = this.memory.peek(subject);
+      return bannedUntilMs > 0 ? { ...shared, admitted: false, bannedUntilMs } : shared;
     } catch (error) {
       this.degrade(error, subject);
       return this.memory.peek(subject);
