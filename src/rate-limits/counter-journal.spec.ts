@@ -118,6 +118,21 @@ describe(CounterJournal.name, () => {
     expect(new Set(saved.map(({ subject }) => subject)).size).toBe(2_500);
   });
 
+  it('saves those of a batch in one order, whoever of them came first', async () => {
+    await journal.onModuleInit();
+    for (const subject of ['zoo', 'ark', 'owl', 'Zoo']) store.take(subject, limits);
+    await journal.save();
+    expect(saved.map(({ subject }) => subject)).toEqual(['Zoo', 'ark', 'owl', 'zoo']);
+  });
+
+  it('tries once more to save before the database is closed', async () => {
+    await journal.onModuleInit();
+    store.take('zoo', limits);
+    counters.save.mockRejectedValueOnce(new Error('deadlock detected'));
+    await journal.beforeApplicationShutdown();
+    expect(saved).toMatchObject([{ subject: 'zoo', dayUsed: 1 }]);
+  });
+
   it('keeps no more for later than the store has room for, though nothing can be saved', async () => {
     await journal.onModuleInit();
     counters.save.mockRejectedValue(new Error('disk full'));
@@ -163,8 +178,8 @@ describe(CounterJournal.name, () => {
       await journal.save();
       await journal.save();
       expect(saved.map(({ subject, dayUsed }) => [subject, dayUsed])).toEqual([
-        ['zoo', 100],
         ['ark', 7],
+        ['zoo', 100],
       ]);
     });
 
