@@ -83,6 +83,7 @@ describe(loadConfig.name, () => {
     ['DATABASE_POOL_SIZE', '0'],
     ['REDIS_URL', 'http://x'],
     ['REDIS_URL', 'nonsense'],
+    ['REDIS_URL', ','],
     ['PUBLIC_BASE_URL', 'ftp://x'],
     ['PUBLIC_BASE_URL', 'https://x/v1?a=b'],
     ['STAGING_BASE_URL', '/v1'],

@@ -167,7 +167,8 @@ class Reader {
     const text = this.text(name);
     if (text === undefined) return undefined;
     const urls = splitList(text);
-    if (urls.every((url) => URL.canParse(url) && /^rediss?:\/\//.test(url))) return urls.join();
+    const isRedis = (url: string): boolean => URL.canParse(url) && /^rediss?:\/\//.test(url);
+    if (urls.length > 0 && urls.every(isRedis)) return urls.join();
     return this.fault(
       name,
       'redis://HOST:PORT, or a comma list of the nodes of a cluster',
