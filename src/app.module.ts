@@ -5,7 +5,7 @@ import { TimeModule } from './time/time.module.js';
 import type { Config } from './config/config.js';
 import { ConfigModule } from './config/config.module.js';
 import { DatabaseModule } from './database/database.module.js';
-import { isOutage } from './database/outage.js';
+import { isDatabaseOutage } from './database/outage.js';
 import { EventsModule } from './events/events.module.js';
 import type { CheckOptions } from './extensions/check.js';
 import { SettingsModule } from './extensions/settings.js';
@@ -149,7 +149,9 @@ function foundation(options: AppOptions & { metrics?: Metrics }) {
     TimeModule.forRoot(clock),
     ConfigModule.forRoot(config),
     TelemetryModule.forRoot(logger, metrics, traces),
-    HttpModule.forRoot(routes ?? new RouteTable(), line ?? new WaitingLine(), { isOutage }),
+    HttpModule.forRoot(routes ?? new RouteTable(), line ?? new WaitingLine(), {
+      isOutage: isDatabaseOutage,
+    }),
     RedisModule.forRoot(),
     EventsModule,
     CounterChannelModule.forRoot(primary),

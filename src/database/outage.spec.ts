@@ -1,4 +1,4 @@
-import { isBusy, isHeld, isOutage, isStale } from './outage.js';
+import { isBusy, isDatabaseOutage, isHeld, isOutage, isStale, noteOfConnection } from './outage.js';
 
 const withCode = (code: string) => Object.assign(new Error('x'), { code });
 
@@ -51,6 +51,29 @@ describe(isOutage.name, () => {
 
   it.each([undefined, null, 'text', 7])('takes %p for none', (error) => {
     expect(isOutage(error)).toBe(false);
+  });
+});
+
+describe(isDatabaseOutage.name, () => {
+  const away = () => Object.assign(new Error('x'), { code: 'ECONNREFUSED', syscall: 'connect' });
+
+  it('takes an error of the network for one where it is of the database', () => {
+    const noted = away();
+    noteOfConnection(noted);
+    expect(isDatabaseOutage(noted)).toBe(true);
+    expect(isDatabaseOutage({ driverError: away() })).toBe(true);
+  });
+
+  it('takes that of something else that a guest asks for none', () => {
+    expect(isDatabaseOutage(away())).toBe(false);
+  });
+
+  it('goes by what only databases say', () => {
+    expect(['SQLITE_FULL', '57P01'].map((code) => isDatabaseOutage(withCode(code)))).toEqual([
+      true,
+      true,
+    ]);
+    expect(isDatabaseOutage(new Error('Connection terminated unexpectedly'))).toBe(true);
   });
 });
 

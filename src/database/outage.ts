@@ -51,9 +51,27 @@ export function isStale(error: unknown): boolean {
 export function isOutage(error: unknown): boolean {
   const { code, message, syscall } = toDriverError(error);
   if (typeof code !== 'string') return DRIVER_OUTAGE.test(String(message));
-  // A socket of the file system is gone with its server.
-  if (NETWORK_OUTAGE.has(code) || syscall === 'connect') return true;
+  if (isOfNetwork({ code, syscall })) return true;
   return [SQLITE_OUTAGE, SQLSTATE_OUTAGE, SQLSTATE_CONNECTION].some((codes) => codes.test(code));
+}
+
+const ofConnections = new WeakSet<object>();
+
+/** Notes an error of a connection to the database: those of a guest's other connections look the same. */
+export function noteOfConnection(error: unknown): void {
+  if (typeof error === 'object' && error !== null) ofConnections.add(error);
+}
+
+/** As `isOutage`, of an error that may be of anything else, too. */
+export function isDatabaseOutage(error: unknown): boolean {
+  const driverError = toDriverError(error);
+  const isKnown = driverError !== error || ofConnections.has(driverError);
+  return isOutage(error) && (isKnown || !isOfNetwork(driverError));
+}
+
+function isOfNetwork({ code, syscall }: DriverError): boolean {
+  // A socket of the file system is gone with its server.
+  return NETWORK_OUTAGE.has(code as string) || syscall === 'connect';
 }
 
 /** Why there is no connection to the database, in a few words; undefined where that is not what failed. */

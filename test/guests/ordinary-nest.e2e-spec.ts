@@ -274,6 +274,7 @@ describe('a guest of ordinary Nest code', () => {
     ['away', 503, 'service_unavailable', 'Back soon'],
     ['over', 409, 'visit_over', 'The visit 7 is over'],
     ['broken', 500, 'internal_error', 'The service failed to answer this request'],
+    ['unreached', 500, 'internal_error', 'The service failed to answer this request'],
   ])('is answered for by what it throws: %s', async (path, status, code, message) => {
     const answer = await client.get(`/v1/visits/${path}`);
     expectError(answer, status, code);

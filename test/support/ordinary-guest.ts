@@ -377,6 +377,12 @@ export class VisitsController {
     throw new Error('a secret of the log');
   }
 
+  @Get('unreached')
+  unreached(): never {
+    const calendar = { code: 'ECONNREFUSED', syscall: 'connect' };
+    throw Object.assign(new Error('no calendar'), calendar);
+  }
+
   @Get('over')
   @ApiErrors(visitErrors.visit_over, 'pet_not_found')
   over(): never {

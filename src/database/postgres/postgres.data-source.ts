@@ -3,8 +3,20 @@ import { DataSource, type EntityManager, type QueryRunner, type ReplicationMode 
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
 import { TransactionalManager } from '../transactional.manager.js';
+import { noteOfConnection } from '../outage.js';
 import { runnerToJoin } from '../transactions.js';
 import { PostgresQueryRunner } from './postgres.query-runner.js';
+
+type Connected = (
+  error: Error | undefined,
+  client: pg.PoolClient | undefined,
+  release: (release?: unknown) => void,
+) => void;
+
+function tell(error: unknown): never {
+  noteOfConnection(error);
+  throw error;
+}
 
 /** TypeORM on PostgreSQL, with transactions that are bounded in time, on a pool that the engine shares. */
 export class PostgresDataSource extends DataSource {
@@ -16,6 +28,16 @@ export class PostgresDataSource extends DataSource {
       constructor(config: pg.PoolConfig) {
         super(config);
         made.pool = this;
+      }
+
+      override connect(): Promise<pg.PoolClient>;
+      override connect(callback: Connected): void;
+      override connect(callback?: Connected): Promise<pg.PoolClient> | void {
+        if (callback === undefined) return super.connect().catch(tell);
+        super.connect((error, client, release) => {
+          noteOfConnection(error);
+          callback(error, client, release);
+        });
       }
     }
     super({ ...options, driver: { ...pg, Pool: KnownPool } });

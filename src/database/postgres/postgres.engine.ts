@@ -2,6 +2,7 @@ import type { OnApplicationShutdown } from '@nestjs/common';
 import type { Pool, PoolClient } from 'pg';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
 import { Engine, type PoolState } from '../engine.js';
+import { noteOfConnection } from '../outage.js';
 import type { Parameter, Statement, Work } from '../statement.js';
 import { assertOutsideTransaction } from '../transactions.js';
 import { OwnConnection } from './own-connection.js';
@@ -20,7 +21,7 @@ const guarded = new WeakSet<PoolClient>();
 function outliveErrors(client: PoolClient): void {
   if (guarded.has(client)) return;
   guarded.add(client);
-  client.on('error', () => undefined);
+  client.on('error', noteOfConnection);
 }
 
 /** PostgreSQL, on the connection pool of TypeORM, with named prepared statements. */
