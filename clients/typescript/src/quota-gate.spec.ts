@@ -14,6 +14,15 @@ function refusal(code: string, retryAfterSeconds: number): PetStoreError {
   return new PetStoreError({ code, message: '', status: 429, requestId: '', retryAfterSeconds });
 }
 
+/** As a proxy on the way has it, without a word on the quota. */
+const bareFailure = new PetStoreError({
+  code: 'unexpected_response',
+  message: '',
+  status: 502,
+  requestId: undefined,
+  retryAfterSeconds: undefined,
+});
+
 describe(QuotaGate.name, () => {
   let nowMs: number;
   let timers: { at: number; callback: () => void }[];
@@ -108,6 +117,32 @@ describe(QuotaGate.name, () => {
     await leaving(1);
     await answer(undefined);
     expect(await leaving(10)).toBe(10);
+  });
+
+  it.each([
+    ['a failure', bareFailure],
+    ['an answer', undefined],
+  ])('keeps to what it knows of the quota where %s tells nothing of it', async (_what, failure) => {
+    await leaving(1);
+    await answer(reading(99));
+    await leaving(2);
+    await answer(undefined, failure);
+    expect(await leaving(10)).toBe(1);
+  });
+
+  it('goes on with one request where the window ends and an answer tells nothing', async () => {
+    await leaving(1);
+    await answer(reading(99, 30));
+    nowMs += 30_000;
+    await leaving(1);
+    await answer(undefined);
+    expect(await leaving(10)).toBe(1);
+  });
+
+  it('holds a crowd back where the first answer is a failure that tells nothing', async () => {
+    await leaving(1);
+    await answer(undefined, bareFailure);
+    expect(await leaving(10)).toBe(1);
   });
 
   it('does not let a slow answer hold up the others', async () => {

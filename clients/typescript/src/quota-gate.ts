@@ -31,12 +31,13 @@ interface Window {
  * Of what is left a client takes its share: as large as its part in what was used, since others may have
  * the same key. It finds out in rounds, each of them at most twice the one before; a window of which
  * nothing is known yet begins with one request. So a crowd on one key meets few refusals, and none of
- * them is banned. Where answers say nothing of a quota, nothing is held back.
+ * them is banned. Where no answer has ever told of a quota, nothing is held back.
  */
 export class QuotaGate {
   private window: Window | undefined;
   private ban: { until: number; error: PetStoreError } | undefined;
-  private isBlind = false;
+  /** Whether the service answers and tells of no quota; undefined until an answer decides it. */
+  private isBlind: boolean | undefined;
   private inFlight = 0;
   /** How long answers take: the slowest of late. */
   private answersTakeMs = 0;
@@ -92,8 +93,12 @@ export class QuotaGate {
       this.ban = { until: now + (waitSeconds ?? 0) * 1000, error: refusal };
       return;
     }
-    this.isBlind = reading === undefined;
-    if (reading === undefined) return;
+    if (reading === undefined) {
+      // A failure may be a proxy's, and takes nothing back of what the service has told.
+      if (refusal === undefined) this.isBlind ??= true;
+      return;
+    }
+    this.isBlind = false;
     const { minute, day } = reading.state;
     const left = Math.min(minute.remaining, day.remaining);
     const used = minute.limit - minute.remaining;
@@ -148,9 +153,8 @@ export class QuotaGate {
 
   /** How many may be under way. */
   private room(): number {
+    if (this.isBlind) return Infinity;
     const window = this.current(this.runtime.now());
-    // An answer that tells nothing, as that of a proxy, takes nothing back of what is known to be used up.
-    if (this.isBlind && window?.left !== 0) return Infinity;
     if (window === undefined) return 1;
     const { left, used, answered } = window;
     // What others have under way is not counted yet in what is left.
