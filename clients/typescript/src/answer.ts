@@ -8,11 +8,24 @@ export interface Answer {
   text: string;
 }
 
+/** What is known of an answer before it comes. */
+export interface Expected {
+  int64Members: ReadonlySet<string>;
+  /** Of an operation that always answers with JSON: whatever else comes is not from the service. */
+  isAlwaysJson: boolean;
+}
+
 /** What the answer says, or the error that it stands for. */
-export function readAnswer({ response, text }: Answer, int64Members: ReadonlySet<string>): unknown {
+export function readAnswer(
+  { response, text }: Answer,
+  { int64Members, isAlwaysJson }: Expected,
+): unknown {
   if (!response.ok) throw failureOf(response, text);
-  if (text === '') return undefined;
-  if (!/\bjson\b/i.test(response.headers.get('content-type') ?? 'json')) return text;
+  if (text === '' && !isAlwaysJson) return undefined;
+  if (!/\bjson\b/i.test(response.headers.get('content-type') ?? 'json')) {
+    if (!isAlwaysJson) return text;
+    throw errorOf(response, 'unexpected_response', 'The answer is not JSON');
+  }
   try {
     return readJson(text, int64Members);
   } catch (error) {
@@ -30,7 +43,9 @@ function failureOf(response: Response, text: string): PetStoreError {
   } catch {
     // Not JSON: told below.
   }
-  return errorOf(response, 'unexpected_response', `The answer is a bare ${response.status}`);
+  // A browser tells nothing more of a redirect, not even its status.
+  const what = response.type === 'opaqueredirect' ? 'redirect' : response.status;
+  return errorOf(response, 'unexpected_response', `The answer is a bare ${what}`);
 }
 
 function errorOf({ status, headers }: Response, code: string, message: string): PetStoreError {

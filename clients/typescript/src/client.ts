@@ -21,6 +21,7 @@ export interface ListPetsOptions extends CallOptions {
 }
 
 interface Operation extends RequestOptions {
+  /** Of one of ours, its name. */
   operation?: string;
   isFree?: boolean;
 }
@@ -115,6 +116,7 @@ export class PetStoreClient {
       url: this.urlOf(path, query),
       ...{ method, headers, body: text, isFree },
       int64Members: new Set(int64Members),
+      isAlwaysJson: operation !== undefined,
     };
     return this.sender.send(call, options);
   }

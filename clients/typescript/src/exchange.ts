@@ -39,7 +39,8 @@ export async function exchange(
     endWith(new PetStoreTimeoutError(timeoutMs)),
   );
   const answered = async (): Promise<Answer> => {
-    const init: RequestInit = { method, headers, signal: controller.signal };
+    // A redirect would take the key elsewhere, and make a GET of a create.
+    const init: RequestInit = { method, headers, redirect: 'manual', signal: controller.signal };
     const response = await fetch(url, body === undefined ? init : { ...init, body });
     return { response, text: await response.text() };
   };

@@ -1,4 +1,4 @@
-import { type Answer, readAnswer } from './answer.js';
+import { type Answer, type Expected, readAnswer } from './answer.js';
 import { readDeprecation } from './deprecation.js';
 import { PetStoreError } from './errors.js';
 import { exchange, type Outgoing } from './exchange.js';
@@ -8,10 +8,9 @@ import { type RateLimitState, readRateLimit } from './rate-limit.js';
 import { delayMs, isWorthRetrying } from './retry.js';
 import { type Runtime, sleep } from './runtime.js';
 
-export interface Call extends Outgoing {
+export interface Call extends Outgoing, Expected {
   /** What the call is named in hooks. */
   operation: string;
-  int64Members: ReadonlySet<string>;
   /** Of an operation that is answered whatever is left of the quota. */
   isFree: boolean;
 }
@@ -87,7 +86,7 @@ export class Sender {
     const reading = readRateLimit(answer.response.headers, Date.now());
     this.rateLimit = reading?.state ?? this.rateLimit;
     try {
-      const data = readAnswer(answer, call.int64Members);
+      const data = readAnswer(answer, call);
       this.gate.learn(reading, undefined);
       return data;
     } catch (error) {
