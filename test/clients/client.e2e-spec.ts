@@ -1,3 +1,4 @@
+import { KeysService } from '../../src/keys/keys.service.js';
 import { FaultProxy } from '../support/fault-proxy.js';
 import { FakeClock } from '../support/clock.js';
 import { startService, type TestService } from '../support/start-service.js';
@@ -258,6 +259,25 @@ describe(PetStoreClient.name, () => {
     await expect(store.listPets().pages().next()).rejects.toMatchObject(ban);
     expect(sent).toBe(1);
     expect((await store.getUsage()).bannedUntil).toBe(clock.now() / 1000 + 300);
+  });
+
+  it('knows of a ban, and of its end, from the usage', async () => {
+    const banned = await service.client({ plan: 'enterprise', perMinute: 1, perDay: 1_000 });
+    for (let request = 0; request < 102; request++) await banned.get('/v1/pets');
+    const sent: string[] = [];
+    const store = new PetStoreClient({
+      baseUrl: `${service.origin}/v1`,
+      apiKey: banned.key!,
+      onRequest: ({ operation }) => sent.push(operation),
+    });
+    await store.getUsage();
+    const ban = { code: 'key_banned', status: 429, retryAfterSeconds: 300 };
+    await expect(store.createPet(rex)).rejects.toMatchObject(ban);
+    expect(sent).toEqual(['getUsage']);
+    clock.advance(60_000);
+    await service.store.app.get(KeysService).unban(banned.keyId!);
+    expect((await store.getUsage()).bannedUntil).toBeNull();
+    await expect(store.createPet(rex)).resolves.toMatchObject({ name: 'Rex' });
   });
 
   const openProxy = () => FaultProxy.start(Number(new URL(service.origin).port));

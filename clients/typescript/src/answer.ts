@@ -20,16 +20,16 @@ export function readAnswer(
   { response, text }: Answer,
   { int64Members, isAlwaysJson }: Expected,
 ): unknown {
-  if (!response.ok) throw failureOf(response, text);
+  if (!response.ok) return failureOf(response, text);
   if (text === '' && !isAlwaysJson) return undefined;
   if (!/\bjson\b/i.test(response.headers.get('content-type') ?? 'json')) {
     if (!isAlwaysJson) return text;
-    throw errorOf(response, 'unexpected_response', 'The answer is not JSON');
+    return errorOf(response, 'unexpected_response', 'The answer is not JSON');
   }
   try {
     return readJson(text, int64Members);
   } catch (error) {
-    throw errorOf(response, 'unexpected_response', (error as Error).message);
+    return errorOf(response, 'unexpected_response', (error as Error).message);
   }
 }
 

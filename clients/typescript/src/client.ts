@@ -86,12 +86,9 @@ export class PetStoreClient {
 
   /** The plan and what is left of it. Takes no quota, and is answered to a banned key as well. */
   getUsage(options: CallOptions = {}): ApiPromise<Usage> {
-    const result = this.send('GET', '/usage', { ...options, operation: 'getUsage', isFree: true });
-    const learned = result.then((each) => {
-      if ((each.data as Usage).bannedUntil === null) this.sender.gate.forgetBan();
-      return each;
-    });
-    return toApiPromise(learned);
+    return toApiPromise(
+      this.send('GET', '/usage', { ...options, operation: 'getUsage', isFree: true }),
+    );
   }
 
   /** Any other operation of the service, as an extension's, by its path below the base address. */

@@ -234,6 +234,32 @@ describe(QuotaGate.name, () => {
     await expect(waiting).rejects.toMatchObject({ code: 'key_banned' });
   });
 
+  it('refuses at once as well where it is the usage that tells of the ban', async () => {
+    await leaving(1);
+    const waiting = gate.pass(undefined, Infinity);
+    gate.learnUsage(reading(0, 300), refusal('key_banned', 300));
+    const ban = { code: 'key_banned', retryAfterSeconds: 300 };
+    await expect(waiting).rejects.toMatchObject(ban);
+    await expect(gate.pass(undefined, Infinity)).rejects.toMatchObject(ban);
+  });
+
+  it('opens as soon as the usage tells that the ban has ended', async () => {
+    await leaving(1);
+    await answer(reading(0, 50));
+    gate.learn(reading(0, 300), refusal('key_banned', 300));
+    gate.learnUsage(reading(0, 299), refusal('key_banned', 299));
+    gate.learnUsage(reading(99, 20), undefined);
+    expect(await leaving(1)).toBe(1);
+  });
+
+  it('lets those leave that wait for a quota, once the usage tells of a larger one', async () => {
+    await leaving(1);
+    await answer(reading(0));
+    const waiting = gate.pass(undefined, Infinity);
+    gate.learnUsage(reading(200, 30, 300), undefined);
+    await expect(waiting).resolves.toBe(0);
+  });
+
   it('lets go of a caller that does not want to wait any more', async () => {
     await leaving(1);
     const controller = new AbortController();

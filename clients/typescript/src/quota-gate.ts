@@ -121,14 +121,23 @@ export class QuotaGate {
     if (left === 0) this.close(this.window, endsAt, now);
   }
 
+  /** From what is told even to who waits or is banned: so those that wait are told as well. */
+  learnUsage(reading: RateLimitReading | undefined, ban: PetStoreError | undefined): void {
+    if (ban === undefined) this.forgetBan();
+    this.learn(reading, ban);
+    this.admitWaiting();
+  }
+
   /** Until a little after its end, so that not all callers come back at once. */
   private close(window: Window, endsAt: number, now: number): void {
     window.endsAt = now + withJitter(endsAt - now, this.runtime.random);
   }
 
-  /** An operator has ended the ban. */
-  forgetBan(): void {
+  /** An operator has ended the ban: what was known before it may be no longer so. */
+  private forgetBan(): void {
+    if (this.ban === undefined) return;
     this.ban = undefined;
+    this.window = undefined;
   }
 
   private refuseBanned(): void {

@@ -23,4 +23,46 @@ describe(Sender.name, () => {
       }
     }
   });
+
+  /** A client that is told the usage so, and refused whatever else it asks; and what it has sent. */
+  function clientOf(status: number, usage: object) {
+    const sent: string[] = [];
+    const headers = {
+      'x-ratelimit-limit': '60',
+      'x-ratelimit-remaining': '0',
+      'x-ratelimit-reset': '4000000000',
+      ratelimit: '"minute";r=0;t=300,"day";r=0;t=300',
+      'x-request-id': 'one',
+    };
+    const store = new PetStoreClient({
+      baseUrl: 'http://127.0.0.1/v1',
+      apiKey: 'psk_',
+      maxRetries: 0,
+      onRequest: ({ operation }) => sent.push(operation),
+      fetch: () => Promise.resolve(Response.json(usage, { status, headers })),
+    });
+    return { store, sent };
+  }
+
+  it('sends nothing while the usage says that the key is banned', async () => {
+    const { store, sent } = clientOf(200, { bannedUntil: 4_000_000_000 });
+    await store.getUsage();
+    await expect(store.getPet(1n)).rejects.toMatchObject({
+      code: 'key_banned',
+      status: 429,
+      requestId: 'one',
+      retryAfterSeconds: 300,
+    });
+    expect(sent).toEqual(['getUsage']);
+  });
+
+  it('holds nothing back where the usage is asked too often', async () => {
+    const { store, sent } = clientOf(429, { code: 'rate_limit_exceeded', message: '' });
+    const limited = { code: 'rate_limit_exceeded' };
+    await expect(store.getUsage()).rejects.toMatchObject(limited);
+    const call = expect(store.getPet(1n)).rejects.toMatchObject(limited);
+    await jest.advanceTimersByTimeAsync(0);
+    expect(sent).toEqual(['getUsage', 'getPet']);
+    await call;
+  });
 });

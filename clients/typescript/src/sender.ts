@@ -2,16 +2,17 @@ import { type Answer, type Expected, readAnswer } from './answer.js';
 import { readDeprecation } from './deprecation.js';
 import { PetStoreError } from './errors.js';
 import { exchange, type Outgoing } from './exchange.js';
+import type { Usage } from './models.js';
 import type { CallOptions, Hooks, PetStoreClientOptions } from './options.js';
 import { QuotaGate } from './quota-gate.js';
-import { type RateLimitState, readRateLimit } from './rate-limit.js';
+import { type RateLimitReading, type RateLimitState, readRateLimit } from './rate-limit.js';
 import { delayMs, isWorthRetrying } from './retry.js';
 import { type Runtime, sleep } from './runtime.js';
 
 export interface Call extends Outgoing, Expected {
   /** What the call is named in hooks. */
   operation: string;
-  /** Of an operation that is answered whatever is left of the quota. */
+  /** Of getUsage, which is answered whatever is left of the quota. */
   isFree: boolean;
 }
 
@@ -23,7 +24,7 @@ export interface Result {
 /** Carries out calls: waits for room, tries, and tries again. */
 export class Sender {
   rateLimit: RateLimitState | undefined;
-  readonly gate: QuotaGate;
+  private readonly gate: QuotaGate;
   private readonly hooks: Hooks;
   private readonly fetch: typeof globalThis.fetch;
   private readonly maxRetries: number;
@@ -85,14 +86,14 @@ export class Sender {
   private conclude(call: Call, answer: Answer): unknown {
     const reading = readRateLimit(answer.response.headers, Date.now());
     this.rateLimit = reading?.state ?? this.rateLimit;
-    try {
-      const data = readAnswer(answer, call);
-      this.gate.learn(reading, undefined);
-      return data;
-    } catch (error) {
-      this.gate.learn(reading, error as PetStoreError);
-      return error;
+    const result = readAnswer(answer, call);
+    const refusal = result instanceof PetStoreError ? result : undefined;
+    if (!call.isFree) this.gate.learn(reading, refusal);
+    // Its refusals are for limits of its own.
+    else if (refusal === undefined) {
+      this.gate.learnUsage(reading, banOf(result as Usage, answer, reading));
     }
+    return result;
   }
 
   private tellDeprecation(operation: string, headers: Headers): void {
@@ -103,4 +104,21 @@ export class Sender {
     this.toldDeprecated.add(operation);
     onDeprecation(deprecation);
   }
+}
+
+/** The ban that a usage tells of, as a refused request would be told of it. */
+function banOf(
+  { bannedUntil }: Usage,
+  { response }: Answer,
+  reading: RateLimitReading | undefined,
+): PetStoreError | undefined {
+  if (bannedUntil === null) return undefined;
+  return new PetStoreError({
+    code: 'key_banned',
+    message: 'The key is banned',
+    status: 429,
+    requestId: response.headers.get('x-request-id') ?? undefined,
+    // Both windows of a banned key end with the ban.
+    retryAfterSeconds: reading?.minuteSeconds ?? Math.max(1, bannedUntil - Date.now() / 1000),
+  });
 }
