@@ -10,8 +10,8 @@ function reading(remaining: number, seconds = 30, limit = 100): RateLimitReading
   return { state, minuteSeconds: seconds, daySeconds: 40_000 };
 }
 
-function refusal(code: string, retryAfterSeconds: number): PetStoreError {
-  return new PetStoreError({ code, message: '', status: 429, requestId: '', retryAfterSeconds });
+function refusal(code: string, retryAfterSeconds: number, status = 429): PetStoreError {
+  return new PetStoreError({ code, message: '', status, requestId: '', retryAfterSeconds });
 }
 
 /** As a proxy on the way has it, without a word on the quota. */
@@ -143,6 +143,17 @@ describe(QuotaGate.name, () => {
     await leaving(1);
     await answer(undefined, bareFailure);
     expect(await leaving(10)).toBe(1);
+  });
+
+  it.each([
+    ['invalid_api_key', 401],
+    ['service_unavailable', 503],
+  ])('learns nothing from %s, which may tell of the quota of the address', async (code, status) => {
+    await leaving(1);
+    await answer(reading(99));
+    await leaving(1);
+    await answer(reading(0, 30, 60), refusal(code, 1, status));
+    expect(await leaving(10)).toBe(2);
   });
 
   it('does not let a slow answer hold up the others', async () => {

@@ -13,6 +13,9 @@ const FADING = 0.5;
 /** The part of its share that a client takes at once where others have the same key. */
 const CAUTION = 0.1;
 
+/** Who asks is not known then, and the quota may be that of the address. */
+const OF_THE_ADDRESS = new Set([401, 503]);
+
 interface Window {
   minuteLimit: number;
   dayLimit: number;
@@ -93,6 +96,7 @@ export class QuotaGate {
       this.ban = { until: now + (waitSeconds ?? 0) * 1000, error: refusal };
       return;
     }
+    if (refusal !== undefined && OF_THE_ADDRESS.has(refusal.status)) return;
     if (reading === undefined) {
       // A failure may be a proxy's, and takes nothing back of what the service has told.
       if (refusal === undefined) this.isBlind ??= true;
