@@ -3,6 +3,7 @@ import type { ErrorDefinition } from '../errors/api-error.js';
 import { ERROR_EXTENSION } from '../errors/api-errors.decorator.js';
 import { errors } from '../errors/errors.js';
 import { BEARER_SCHEME, SCOPES_EXTENSION } from '../keys/scope.guard.js';
+import { APART_EXTENSION } from '../rate-limits/counted-apart.decorator.js';
 import { headerComponents, headersOf } from './headers.js';
 
 const JSON_TYPE = 'application/json';
@@ -204,8 +205,11 @@ function takeErrors(operation: OperationObject & Record<string, unknown>): Error
       (code === 'insufficient_scope' && '403' in operation.responses) ||
       (code === 'not_found' && !declared.some((other) => other.status === status)),
   );
+  const isApart = APART_EXTENSION in operation;
+  delete operation[APART_EXTENSION];
   const isAnswered = ({ code }: ErrorDefinition) =>
-    code !== 'malformed_json' || operation.requestBody !== undefined;
+    (code !== 'malformed_json' || operation.requestBody !== undefined) &&
+    (code !== 'key_banned' || !isApart);
   return [...new Map([...general, ...declared].map((error) => [error.code, error])).values()]
     .filter(isAnswered)
     .map((error) => ({ ...error, example: exampleFor(operation, error) }));

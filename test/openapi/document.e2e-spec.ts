@@ -167,6 +167,7 @@ describe('the OpenAPI document', () => {
     ['/pets', 'post', '400', ['invalid_request', 'malformed_json', 'malformed_request']],
     ['/pets/{petId}', 'get', '404', ['pet_not_found']],
     ['/pets/{petId}', 'get', '429', ['rate_limit_exceeded', 'key_banned']],
+    ['/usage', 'get', '429', ['rate_limit_exceeded']],
   ])('has for %s, %s, the codes of a %s that it may answer', (path, method, status, codes) => {
     const { content } = document.paths[path][method].responses[status];
     expect(Object.keys(content['application/json'].examples)).toEqual(codes);
