@@ -21,9 +21,8 @@ export class InputPipe implements PipeTransform {
         return validated(dto, membersOf(value, data), 'member');
       // One value of these is not yet what a pipe behind this one makes of it.
       case 'param':
-        return data === undefined ? validated(dto, value as Members, 'path parameter') : value;
       case 'query':
-        return data === undefined ? ofQuery(dto, value as Members) : value;
+        return data === undefined ? ofNamed(dto, value as Members) : value;
     }
   }
 }
@@ -36,10 +35,13 @@ function membersOf(value: unknown, name: string | undefined): Members {
   throw invalidRequest([value === undefined ? `${name} is required` : `${name} must be an object`]);
 }
 
-/** Which names there may be has been judged: what is not this DTO's is another parameter's. */
-function ofQuery(dto: NonNullable<ReturnType<typeof dtoOf>>, query: Members): unknown {
+/**
+ * The names of a path are the controller's, and those of a query have been judged: what is not this DTO's is
+ * another parameter's.
+ */
+function ofNamed(dto: NonNullable<ReturnType<typeof dtoOf>>, values: Members): unknown {
   const known: Members = {};
-  for (const name in query) if (dto.names.has(name)) known[name] = query[name];
+  for (const name in values) if (dto.names.has(name)) known[name] = values[name];
   const examination = examine(dto, known);
   if (examination instanceof Promise) return examination.then(instanceOrRefusal);
   return instanceOrRefusal(examination);
