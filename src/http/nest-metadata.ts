@@ -20,7 +20,7 @@ import {
   Version,
 } from '@nestjs/common';
 import { APP_GUARD, APP_INTERCEPTOR, ModulesContainer, RouterModule } from '@nestjs/core';
-import { ApiQuery } from '@nestjs/swagger';
+import { ApiOperation, ApiQuery } from '@nestjs/swagger';
 import { SkipThrottle, Throttle } from '@nestjs/throttler';
 
 /**
@@ -41,6 +41,7 @@ export const NOTED = {
   pipes: keyOf(UsePipes(Probe), [Probe]),
   parameters: notedOfParameter(Req()).key,
   documentation: keyOf(ApiQuery({ name: 'probe' }), isList),
+  operation: keyOf(ApiOperation({ summary: probeOf('summary') }), { summary: probeOf('summary') }),
 };
 
 /** What a parameter is taken from, as Nest counts it. */

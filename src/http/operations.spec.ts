@@ -1,4 +1,5 @@
 import type { Type } from '@nestjs/common';
+import { ApiOperation } from '@nestjs/swagger';
 import { type Operation, OperationIds } from './operations.js';
 
 class Ours {}
@@ -33,6 +34,16 @@ const OtherToys = (() => {
   return ToysController;
 })();
 
+class ShopController {
+  openShop(): void {}
+
+  @ApiOperation({ operationId: 'openShop' })
+  begin(): void {}
+
+  @ApiOperation({ operationId: 'listPets' })
+  listAnimals(): void {}
+}
+
 describe('OperationIds', () => {
   it('are the names of methods where nothing else has them, ours always, and else with the controller’s', () => {
     const all = [
@@ -48,6 +59,18 @@ describe('OperationIds', () => {
       'ToysController_listPets',
       'throwToy',
       'ToysController_list_2',
+      'listPets',
+    ]);
+  });
+
+  it('are what @ApiOperation() says, with a number where something else is called so', () => {
+    const all = [...operationsOf(Theirs, ShopController), ...operationsOf(Ours, PetsController)];
+    const ids = new OperationIds();
+    ids.assign(all, new Set([Ours]));
+    expect(all.map(({ controller, handler }) => ids.idOf(controller, handler))).toEqual([
+      'ShopController_openShop',
+      'openShop',
+      'listPets_2',
       'listPets',
     ]);
   });

@@ -88,8 +88,8 @@ export class PerOperation<Value> {
 }
 
 /**
- * What each operation is called, in the document, in metrics and in the log: its method's name where nothing else
- * has it, else with its controller's. Ours keep theirs, whatever guests call their own.
+ * What each operation is called, in the document, in metrics and in the log: as `@ApiOperation()` says, or by its
+ * method's name where nothing else has it, else with its controller's. Ours keep theirs, whatever guests call their own.
  */
 @Injectable()
 export class OperationIds {
@@ -105,13 +105,14 @@ export class OperationIds {
     }
     const counts = new Map<string, number>();
     for (const { handler } of guests) {
-      counts.set(handler.name, (counts.get(handler.name) ?? 0) + 1);
+      const name = givenId(handler) ?? handler.name;
+      counts.set(name, (counts.get(name) ?? 0) + 1);
     }
     for (const operation of guests) {
       const { controller, handler } = operation;
       const isAlone = counts.get(handler.name) === 1 && !taken.has(handler.name);
       const name = isAlone ? handler.name : `${controller.name}_${handler.name}`;
-      this.set(operation, taken, unlike(taken, name));
+      this.set(operation, taken, unlike(taken, givenId(handler) ?? name));
     }
   }
 
@@ -129,6 +130,13 @@ export class OperationIds {
     const ofController = this.ids.get(controller) ?? new Map<Handler, string>();
     this.ids.set(controller, ofController.set(handler, id));
   }
+}
+
+/** What `@ApiOperation({ operationId })` calls it. */
+function givenId(handler: Handler): string | undefined {
+  const noted = Reflect.getMetadata(NOTED.operation, handler) as
+    { operationId?: string } | undefined;
+  return noted?.operationId;
 }
 
 /** The name, or the first with a number that nothing has yet. */

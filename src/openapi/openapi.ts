@@ -8,8 +8,15 @@ import {
 import type { Config } from '../config/config.js';
 import { ERROR_EXTENSION } from '../errors/api-errors.decorator.js';
 import { errors } from '../errors/errors.js';
+import { FallbackController } from '../http/fallback.controller.js';
 import { NOTED } from '../http/nest-metadata.js';
-import { type Handler, OperationIds, operationsOf, unlike } from '../http/operations.js';
+import {
+  type Handler,
+  type Operation,
+  OperationIds,
+  operationsOf,
+  unlike,
+} from '../http/operations.js';
 import { PublicAddress } from '../http/public-address.js';
 import { isPublic } from '../http/public.decorator.js';
 import { Int64Pipe } from '../input/int64.rules.js';
@@ -104,17 +111,18 @@ function mark(document: OpenAPIObject, app: INestApplication): void {
   const ids = app.get(OperationIds);
   const taken = new Set<string>();
   for (const { controller, handler, paths, method } of operationsOf(app)) {
+    // It is not documented, and its paths read like those of others.
+    if (controller === FallbackController) continue;
+    const id = ids.idOf(controller, handler) ?? handler.name;
     for (const path of paths) {
       const item = (document.paths[written(path)] ?? {}) as Record<string, MarkedOperation>;
-      const generated = `${controller.name}_${handler.name}`;
       for (const [verb, operation] of Object.entries(item)) {
-        if (operation.operationId?.replace(/\[\d+\]$/, '') !== generated) continue;
         if (method !== 'ALL' && verb !== method.toLowerCase()) continue;
         // Of several paths, all but the first have a number besides.
-        operation.operationId = unlike(taken, ids.idOf(controller, handler) ?? generated);
+        operation.operationId = unlike(taken, method === 'ALL' ? `${id}_${verb}` : id);
         taken.add(operation.operationId);
         if (isPublic(controller)) operation[PUBLIC_EXTENSION] = true;
-        addSuccess(operation, verb, handler);
+        addSuccess(operation, method, handler);
         if (readsInt64(controller, handler)) addNotFound(operation);
       }
     }
@@ -122,10 +130,14 @@ function mark(document: OpenAPIObject, app: INestApplication): void {
 }
 
 /** The generator adds none where a guest has documented errors alone. */
-function addSuccess({ responses }: MarkedOperation, verb: string, handler: Handler): void {
+function addSuccess(
+  { responses }: MarkedOperation,
+  method: Operation['method'],
+  handler: Handler,
+): void {
   if (Object.keys(responses).some((status) => Number(status) < 400)) return;
-  const ofVerb = verb === 'post' ? 201 : 200;
-  const status = (Reflect.getMetadata(NOTED.status, handler) ?? ofVerb) as number;
+  const ofMethod = method === 'POST' ? 201 : 200;
+  const status = (Reflect.getMetadata(NOTED.status, handler) ?? ofMethod) as number;
   responses[status] = { description: '' };
 }
 

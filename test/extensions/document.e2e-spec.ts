@@ -1,5 +1,5 @@
-import { Controller, Get, HttpCode, Module, Param, Post, type Type } from '@nestjs/common';
-import { ApiHeader, ApiProperty, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { All, Controller, Get, HttpCode, Module, Param, Post, type Type } from '@nestjs/common';
+import { ApiHeader, ApiOperation, ApiProperty, ApiResponse, ApiTags } from '@nestjs/swagger';
 import {
   AnyScope,
   ApiErrors,
@@ -22,6 +22,25 @@ class OpenController {
   @Get(':id')
   item(@Param('id') id: string): object {
     return { id };
+  }
+
+  @Get()
+  @ApiOperation({ operationId: 'openShop' })
+  @ApiErrors('not_found')
+  begin(): object {
+    return {};
+  }
+
+  @All('hook')
+  hook(): object {
+    return {};
+  }
+
+  /** As one of ours is called. */
+  @Get('animals/all')
+  @ApiOperation({ operationId: 'listPets' })
+  animals(): object[] {
+    return [];
   }
 }
 
@@ -157,6 +176,20 @@ describe('the document of a service with guests', () => {
     expect(closed).not.toHaveProperty('servers');
     expect(closed.security).toEqual([{ apiKey: [] }]);
     expect(closed.responses).toHaveProperty('429');
+  });
+
+  it('knows a public operation whatever it is called, and of whatever methods', async () => {
+    const { get: shop } = paths['/open'];
+    expect(shop).toMatchObject({ operationId: 'openShop', security: [] });
+    expect(Object.keys(shop.responses)).toEqual(['200', '400', '404', '405', '500', '503']);
+    const { get, post } = paths['/open/hook'];
+    expect(get).toMatchObject({ operationId: 'hook_get', security: [] });
+    expect(post).toMatchObject({ operationId: 'hook_post', security: [] });
+    expect(post.responses).not.toHaveProperty('429');
+    expect(paths['/open/animals/all'].get.operationId).toBe('listPets_2');
+    await service.anonymous().get('/open');
+    const lines = (await metricLines(service)).join('\n');
+    expect(lines).toContain('_count{operation="openShop",method="GET",status="200"} 1\n');
   });
 
   it('names each operation once, ours as ever, and so do the metrics', async () => {
