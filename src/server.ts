@@ -146,13 +146,13 @@ export async function createApp(options: AppOptions): Promise<NestFastifyApplica
   const requestHeaders = extensions.flatMap((each) => each.requestHeaders ?? []);
   const transport = createTransport(config, routes, application, line, requestHeaders, traces);
   refuseParsers(transport);
-  const baseUrl = (): string => app.get(PublicAddress).baseUrl;
+  const address = (): PublicAddress => app.get(PublicAddress);
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.forRoot({ ...options, routes, line }),
     new PetStoreAdapter(
       transport,
       (request, reply) => refuseUnrouted(application, unserved(request, routes), request, reply),
-      baseUrl,
+      address,
     ),
     { bodyParser: false, abortOnError: false, logger: new NestLogger(logger) },
   );

@@ -2,8 +2,9 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import { isJsonAnswer, isPagedAnswer, nextPageUrl, type PagedAnswer } from './answers.js';
 import { stringifyJson } from './json-text.js';
+import type { PublicAddress } from './public-address.js';
 import type { ApiReply, ApiRequest } from './request-context.js';
-import { pathOf } from './target.js';
+import { isApiTarget, pathOf } from './target.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -12,7 +13,7 @@ export class PetStoreAdapter extends FastifyAdapter {
   constructor(
     transport: FastifyInstance,
     private readonly answerUnrouted: (request: ApiRequest, reply: ApiReply) => Promise<void>,
-    private readonly baseUrl: () => string,
+    private readonly address: () => PublicAddress,
   ) {
     super(transport);
     transport.setReplySerializer((payload) => stringifyJson(payload));
@@ -50,8 +51,9 @@ export class PetStoreAdapter extends FastifyAdapter {
     if (page.next === undefined) return;
     const { raw, query } = response.request;
     const path = pathOf(raw.url!);
+    const { baseUrl, origin } = this.address();
     // The version segment is part of the base address.
-    const url = this.baseUrl() + path.slice(path.indexOf('/', 1));
+    const url = isApiTarget(path) ? baseUrl + path.slice(path.indexOf('/', 1)) : origin + path;
     const next = `<${nextPageUrl(url, query as Record<string, unknown>, page)}>; rel="next"`;
     const others = response.getHeader('link');
     response.header('link', others === undefined ? next : `${String(others)}, ${next}`);

@@ -11,12 +11,16 @@ import { ApiCreatedResponse } from '@nestjs/swagger';
 import { map, type Observable } from 'rxjs';
 import { NOTED } from './nest-metadata.js';
 import { PublicAddress } from './public-address.js';
+import { isPublic } from './public.decorator.js';
 import { READS_NO_BODY, replyOf } from './request-context.js';
 
 const AT = 'petstore:created-at';
 
 export interface Creation {
-  /** Where it is found, relative to the base address: `/store/orders/:id`, with members of the answer. */
+  /**
+   * Where it is found, with members of the answer: `/store/orders/:id`, relative to the base address; of a public
+   * controller, to its origin.
+   */
   at: string;
   description?: string;
 }
@@ -70,7 +74,9 @@ export class LocationInterceptor implements NestInterceptor {
         const path = at.replace(/:(\w+)/g, (_parameter, name: string) =>
           encodeURIComponent(String(answer[name])),
         );
-        replyOf(context).header('location', this.address.baseUrl + path);
+        const { baseUrl, origin } = this.address;
+        const base = isPublic(context.getClass()) ? origin : baseUrl;
+        replyOf(context).header('location', base + path);
         return answer;
       }),
     );

@@ -22,8 +22,12 @@ export class PublicAddress {
     return this.base;
   }
 
-  /** Where the documentation is: beside the base path, on the same origin. */
+  /** Of what is served beside the base path: public controllers, and the documentation. */
+  get origin(): string {
+    return new URL(this.base).origin;
+  }
+
   get docsUrl(): string {
-    return new URL('/docs', this.base).href;
+    return `${this.origin}/docs`;
   }
 }
