@@ -35,4 +35,13 @@ describe(LocationInterceptor.name, () => {
     );
     expect(await locationOf(OpenNotesController, answer)).toBe('https://zoo.example/notes/7%2F8');
   });
+
+  it.each([{ data: { id: 7 } }, { id: null }, undefined])(
+    'ends with an error that names it where %p has no such member',
+    async (answer) => {
+      await expect(locationOf(NotesController, answer)).rejects.toThrow(
+        "NotesController.addNote: @Creates({ at: '/notes/:id' }) finds no member id",
+      );
+    },
+  );
 });

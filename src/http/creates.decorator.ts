@@ -62,6 +62,8 @@ export function atTheOutermost(
   };
 }
 
+type Answer = Readonly<Record<string, string | number | bigint | null>> | null | undefined;
+
 @Injectable()
 export class LocationInterceptor implements NestInterceptor {
   constructor(private readonly address: PublicAddress) {}
@@ -70,10 +72,12 @@ export class LocationInterceptor implements NestInterceptor {
     const at = Reflect.getMetadata(AT, context.getHandler()) as string | undefined;
     if (at === undefined) return next.handle();
     return next.handle().pipe(
-      map((answer: Record<string, unknown>) => {
-        const path = at.replace(/:(\w+)/g, (_parameter, name: string) =>
-          encodeURIComponent(String(answer[name])),
-        );
+      map((answer: Answer) => {
+        const path = at.replace(/:(\w+)/g, (_parameter, name: string) => {
+          const value = answer?.[name];
+          if (value === undefined || value === null) throw withoutMember(context, at, name);
+          return encodeURIComponent(String(value));
+        });
         const { baseUrl, origin } = this.address;
         const base = isPublic(context.getClass()) ? origin : baseUrl;
         replyOf(context).header('location', base + path);
@@ -83,3 +87,11 @@ export class LocationInterceptor implements NestInterceptor {
   }
 }
 Reflect.defineMetadata(READS_NO_BODY, true, LocationInterceptor);
+
+/** An interceptor of the operation has most likely put its answer into an envelope. */
+function withoutMember(context: ExecutionContext, at: string, name: string): Error {
+  const operation = `${context.getClass().name}.${context.getHandler().name}`;
+  return new Error(
+    `${operation}: @Creates({ at: '${at}' }) finds no member ${name} in what its interceptors make of the answer`,
+  );
+}
