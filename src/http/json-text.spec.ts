@@ -17,4 +17,26 @@ describe(stringifyJson.name, () => {
     );
     expect(stringifyJson({ big: 1n, symbol: Symbol('x') })).toBe('{"big":1,"symbol":null}');
   });
+
+  it('writes what a value stands for by its toJSON, with all of its digits', () => {
+    class Toy {
+      constructor(private readonly id: bigint | undefined) {}
+
+      toJSON(): unknown {
+        return this.id === undefined ? undefined : { id: this.id, at: new Date(0) };
+      }
+    }
+    const text = '{"id":9223372036854775807,"at":"1970-01-01T00:00:00.000Z"}';
+    const toy = new Toy(9223372036854775807n);
+    const none = new Toy(undefined);
+    expect(stringifyJson(toy)).toBe(text);
+    expect(stringifyJson({ toys: [toy, none], none })).toBe(`{"toys":[${text},null]}`);
+    class Itself extends Toy {
+      override toJSON(): unknown {
+        return this;
+      }
+    }
+    expect(stringifyJson([new Itself(1n)])).toBe('[{"id":1}]');
+    expect(stringifyJson({ id: 1n, toJSON: 7 })).toBe('{"id":1,"toJSON":7}');
+  });
 });
