@@ -1,6 +1,12 @@
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
-import { isJsonAnswer, isPagedAnswer, nextPageUrl, type PagedAnswer } from './answers.js';
+import {
+  isJsonAnswer,
+  isPagedAnswer,
+  type JsonAnswer,
+  nextPageUrl,
+  type PagedAnswer,
+} from './answers.js';
 import { stringifyJson } from './json-text.js';
 import type { PublicAddress } from './public-address.js';
 import type { ApiReply, ApiRequest } from './request-context.js';
@@ -35,7 +41,7 @@ export class PetStoreAdapter extends FastifyAdapter {
     }
     if (status !== undefined) response.code(status);
     response.header('content-type', JSON_TYPE);
-    if (body.headers !== undefined) response.headers(body.headers);
+    tell(response, body);
     return response.send(body.text);
   }
 
@@ -43,7 +49,7 @@ export class PetStoreAdapter extends FastifyAdapter {
   private tellOfMembers(response: ApiReply, envelope: object): void {
     for (const member of Object.values(envelope)) {
       if (isPagedAnswer(member)) this.linkTo(response, member);
-      else if (isJsonAnswer(member)) response.headers(member.headers ?? {});
+      else if (isJsonAnswer(member)) tell(response, member);
     }
   }
 
@@ -58,6 +64,10 @@ export class PetStoreAdapter extends FastifyAdapter {
     const others = response.getHeader('link');
     response.header('link', others === undefined ? next : `${String(others)}, ${next}`);
   }
+}
+
+function tell(response: ApiReply, { headers }: JsonAnswer): void {
+  for (const [name, value] of headers) response.header(name, value);
 }
 
 function isPlain(body: unknown): body is object {

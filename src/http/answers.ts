@@ -1,20 +1,31 @@
-import { Transform } from 'class-transformer';
+import { Expose, Transform } from 'class-transformer';
 
 const JSON_TEXT = Symbol('JSON text');
+
+export type AnswerHeader = readonly [name: string, value: string];
 
 /**
  * A response body that is JSON text already, with the headers that belong to it.
  * A controller returns one where the database has built the text: parsing and writing it again would
- * cost more than reading it, and would round an int64.
+ * cost more than reading it, and would round an int64. A guest's ClassSerializerInterceptor makes a copy, which has
+ * what is exposed, whatever its strategy is.
  */
 export class JsonAnswer {
-  /** A copy has it too, as the ClassSerializerInterceptor of a guest makes one: symbols stay what they are. */
+  /** A copy has it too: symbols stay what they are. */
+  @Expose()
   readonly kind = JSON_TEXT;
 
-  constructor(
-    readonly text: string,
-    readonly headers: Readonly<Record<string, string>> | undefined = undefined,
-  ) {}
+  @Expose()
+  readonly text: string;
+
+  /** A list: the members of an object that is of no class may be left out of a copy. */
+  @Expose()
+  readonly headers: readonly AnswerHeader[];
+
+  constructor(text: string, headers: readonly AnswerHeader[] = []) {
+    this.text = text;
+    this.headers = headers;
+  }
 }
 
 /** Whether it is one, or was. */
@@ -26,12 +37,15 @@ const PAGED = Symbol('paged');
 
 /** A page of a list: it is sent as an array, and `Link` (RFC 8288) holds the address of the next one. */
 export abstract class PagedAnswer {
-  /** A copy has it too, as the ClassSerializerInterceptor of a guest makes one: symbols stay what they are. */
+  /** A copy has it too, as of a `JsonAnswer`. */
+  @Expose()
   readonly kind: symbol = PAGED;
 
+  @Expose()
   readonly items: readonly unknown[];
 
   /** What the next page is asked for with, as the parameter `cursor`; undefined on the last one. */
+  @Expose()
   @Transform(({ obj }: { obj: PagedAnswer }) => obj.next?.toString())
   readonly next: { toString(): string } | undefined;
 

@@ -3,7 +3,7 @@ import { type Eventual, whenHere } from '../database/eventual.js';
 import type { Work } from '../database/statement.js';
 import { errors } from '../errors/errors.js';
 import { INT64_MAX } from '../input/int64.js';
-import { JsonAnswer } from '../http/answers.js';
+import { type AnswerHeader, JsonAnswer } from '../http/answers.js';
 import { Events } from '../events/events.js';
 import type { Origin } from '../keys/caller.js';
 import { Clock } from '../time/clock.js';
@@ -47,8 +47,8 @@ export class PetsService {
     const { answer, location, replayed } = await this.idempotency.create(request, () =>
       this.insert(pet),
     );
-    const headers: Record<string, string> = { location: `${this.address.baseUrl}${location}` };
-    if (replayed) headers['idempotent-replayed'] = 'true';
+    const headers: AnswerHeader[] = [['location', `${this.address.baseUrl}${location}`]];
+    if (replayed) headers.push(['idempotent-replayed', 'true']);
     else if (this.events.has('pet.created')) this.tell(pet, answer, origin);
     return new JsonAnswer(answer, headers);
   }
@@ -65,7 +65,7 @@ export class PetsService {
     const filter = status === undefined ? '' : `status=${status}&`;
     const next = new PetCursor(status, BigInt(idOf(pets[limit - 1]!))).toString();
     const url = `${this.address.baseUrl}/pets?${filter}limit=${limit}&cursor=${next}`;
-    return new JsonAnswer(`[${pets.join()}]`, { link: `<${url}>; rel="next"` });
+    return new JsonAnswer(`[${pets.join()}]`, [['link', `<${url}>; rel="next"`]]);
   }
 
   private tell({ name, categoryId, status }: NewPet, answer: string, origin: Origin): void {

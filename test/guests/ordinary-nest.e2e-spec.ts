@@ -27,7 +27,7 @@ import {
   UseInterceptors,
   Version,
 } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, HttpAdapterHost } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, HttpAdapterHost, Reflector } from '@nestjs/core';
 import { SkipThrottle, Throttle, ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 import { Exclude } from 'class-transformer';
 import { IsInt, ValidateNested } from 'class-validator';
@@ -494,6 +494,29 @@ describe('a guest that serialises all by class', () => {
     const enveloped = await client.get('/v1/toys/enveloped?limit=1');
     expect(enveloped.json()).toEqual({ data: [{ id: 1 }] });
     expect(enveloped.headers.link).toMatch(/cursor=\w+[^>]*>; rel="next"$/);
+  });
+
+  it('has our answers as they are where it leaves out whatever no class exposes', async () => {
+    @Module({
+      providers: [
+        {
+          provide: APP_INTERCEPTOR,
+          useFactory: (reflector: Reflector) =>
+            new ClassSerializerInterceptor(reflector, { strategy: 'excludeAll' }),
+          inject: [Reflector],
+        },
+      ],
+    })
+    class StrictModule {}
+    await using service = await startService({ extensions: [{ module: StrictModule }] });
+    const client = await service.client();
+    const made = await client.post('/v1/pets', { name: 'Rex', categoryId: 7 });
+    expect(made.json()).toEqual({ id: 1, name: 'Rex', categoryId: 7 });
+    expect(made.headers.location).toMatch(/\/v1\/pets\/1$/);
+    await client.post('/v1/pets', { name: 'Tom', categoryId: 7 });
+    const page = await client.get('/v1/pets?limit=1');
+    expect(page.json()).toEqual([{ id: 1, name: 'Rex', categoryId: 7 }]);
+    expect(page.headers.link).toMatch(/cursor=[\w-]+>; rel="next"$/);
   });
 
   it('finds the pages and the answers to probes as they are, whatever is made of all others', async () => {
