@@ -38,6 +38,11 @@ export function isInOrder(Migration: MigrationClass): boolean {
   return TIMESTAMP.test(new Migration().name ?? Migration.name);
 }
 
+/** Whether it says if it has a transaction: beside one such, TypeORM runs none of those that share one. */
+export function hasOwnTransaction(Migration: MigrationClass): boolean {
+  return new Migration().transaction !== undefined;
+}
+
 /** Whose a migration is, and what its owner calls it; undefined for the service itself. */
 export function ownerOf(migration: string): { owner: string | undefined; name: string } {
   const [, owner, name = migration] = OF_GUEST.exec(migration) ?? [];

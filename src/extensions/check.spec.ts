@@ -9,6 +9,9 @@ import type { Extension } from './define.js';
 
 class ToysModule {}
 const toys: Extension = { name: 'toys', compatibility: '^1.0.0', module: ToysModule };
+class Concurrent1700000000000 {
+  transaction = false;
+}
 const [major] = VERSION.split('.');
 
 describe(checkExtensions.name, () => {
@@ -40,6 +43,11 @@ describe(checkExtensions.name, () => {
       'a scope must be like orders:read: toys',
     ],
     ['no order', [{ ...toys, migrations: [class Create {}] }], 'the migration Create ends in no'],
+    [
+      'a transaction of a migration',
+      [{ ...toys, migrations: [Concurrent1700000000000] }],
+      'the migration Concurrent1700000000000 says transaction, but all run in one: leave it out',
+    ],
     ['no verifier', [{ ...toys, verifier: {} }], 'its verifier has no method verify'],
   ])('stops at an extension that is or says %s', (_what, extensions, message) => {
     expect(() => checkExtensions(extensions as Extension[])).toThrow(message);

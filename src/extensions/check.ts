@@ -1,6 +1,6 @@
 import semver from 'semver';
 import { VERSION } from '../config/version.js';
-import { isInOrder } from '../database/guest-migrations.js';
+import { hasOwnTransaction, isInOrder } from '../database/guest-migrations.js';
 import { errors } from '../errors/errors.js';
 import { isScope } from '../keys/scopes.js';
 import { type Extension, nameOf } from './define.js';
@@ -78,10 +78,15 @@ function faultsOfMembers(extension: Extension): string[] {
     faults.push(`${the(extension)} has no range of versions in compatibility: ${compatibility}`);
   }
   for (const migration of migrations) {
-    if (isInOrder(migration)) continue;
-    faults.push(
-      `${the(extension)}: the name of the migration ${migration.name} ends in no timestamp`,
-    );
+    const { name } = migration;
+    if (!isInOrder(migration)) {
+      faults.push(`${the(extension)}: the name of the migration ${name} ends in no timestamp`);
+    }
+    if (hasOwnTransaction(migration)) {
+      faults.push(
+        `${the(extension)}: the migration ${name} says transaction, but all run in one: leave it out`,
+      );
+    }
   }
   for (const scope of Object.keys(scopes)) {
     if (!isScope(scope))
