@@ -10,7 +10,7 @@ import { from, lastValueFrom, type Observable } from 'rxjs';
 import { atTheOutermost, LocationInterceptor } from '../http/creates.decorator.js';
 import { stringifyJson } from '../http/json-text.js';
 import { type ApiReply, READS_NO_BODY, replyOf } from '../http/request-context.js';
-import { parseJson } from '../input/json.js';
+import { parseOwnJson } from '../input/json.js';
 import {
   ApiIdempotent,
   type IdempotentRequest,
@@ -62,7 +62,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     });
     if (replayed) reply.header('idempotent-replayed', 'true');
     // Read again, the first time as well: it is the same, whoever looks at it on its way out.
-    return answer === '' ? undefined : parseJson(answer, Infinity);
+    return answer === '' ? undefined : parseOwnJson(answer);
   }
 }
 Reflect.defineMetadata(READS_NO_BODY, true, IdempotencyInterceptor);

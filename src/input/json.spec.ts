@@ -1,5 +1,11 @@
 import { stringifyJson } from '../http/json-text.js';
-import { JsonDuplicateError, JsonLimitError, JsonSyntaxError, parseJson } from './json.js';
+import {
+  JsonDuplicateError,
+  JsonLimitError,
+  JsonSyntaxError,
+  parseJson,
+  parseOwnJson,
+} from './json.js';
 
 describe(parseJson.name, () => {
   it.each<[string, unknown]>([
@@ -121,6 +127,10 @@ describe(parseJson.name, () => {
     }
   });
 
+  it.each(['{"name":"Rex\\', '"\\', '"Rex'])('says that %s ends too early', (text) => {
+    expect(() => parseJson(text)).toThrow(new JsonSyntaxError('unexpected end'));
+  });
+
   it('refuses a member given twice, at any depth', () => {
     expect(() => parseJson('{"a":1,"a":1}')).toThrow(new JsonDuplicateError(['a']));
     expect(() => parseJson('[{"b":{"\\u0061":1,"a":2}}]')).toThrow(JsonDuplicateError);
@@ -161,3 +171,13 @@ function attempt(work: () => string): string | undefined {
     return error instanceof JsonDuplicateError ? 'duplicate' : undefined;
   }
 }
+
+describe(parseOwnJson.name, () => {
+  it('reads what the service has written, however deep, long and large', () => {
+    const deep = `${'['.repeat(100)}1e+50${']'.repeat(100)}`;
+    expect(JSON.stringify(parseOwnJson(deep))).toBe(deep);
+    const long = JSON.stringify(Array.from({ length: 2_000 }, (_none, index) => index));
+    expect(parseOwnJson(long)).toHaveLength(2_000);
+    expect(parseOwnJson('9007199254740993')).toBe(9_007_199_254_740_993n);
+  });
+});

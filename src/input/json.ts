@@ -26,10 +26,15 @@ export class JsonDuplicateError extends Error {
 /** The text is JSON beyond what is read of it: its cost, in whatever reads the value, stays bounded. */
 export class JsonLimitError extends Error {}
 
-const MAX_DEPTH = 32;
-const MAX_VALUES = 1_000;
 /** More digits than any int64, as many as the rest of the service ever needs to tell apart. */
 const MAX_INTEGER_DIGITS = 40;
+
+interface Limits {
+  depth: number;
+  values: number;
+}
+const LIMITS: Limits = { depth: 32, values: 1_000 };
+const NO_LIMITS: Limits = { depth: Infinity, values: Infinity };
 
 const NUMBER = /-?(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?/y;
 /** Up to the next quotation mark, escape or control character. */
@@ -42,15 +47,20 @@ const LITERALS = { t: ['true', true], f: ['false', false], n: ['null', null] } a
  * @throws {JsonDuplicateError} for a member given twice
  * @throws {JsonLimitError} for more values, or a deeper nesting, than any request needs
  */
-export function parseJson(text: string, maxValues = MAX_VALUES): JsonValue {
+export function parseJson(text: string): JsonValue {
   try {
-    return new Parser(text, maxValues).parse();
+    return new Parser(text, LIMITS).parse();
   } catch (error) {
     if (error instanceof JsonLimitError && !isJson(text)) {
       throw new JsonSyntaxError('unexpected character or end');
     }
     throw error;
   }
+}
+
+/** What the service has written itself, however deep and long. */
+export function parseOwnJson(text: string): JsonValue {
+  return new Parser(text, NO_LIMITS).parse();
 }
 
 /** Whether it is, however deep and long: what it says is of no interest. */
@@ -70,7 +80,7 @@ class Parser {
 
   constructor(
     private readonly text: string,
-    private readonly maxValues: number,
+    private readonly limits: Limits,
   ) {}
 
   parse(): JsonValue {
@@ -82,8 +92,8 @@ class Parser {
   }
 
   private value(depth: number): JsonValue {
-    if (++this.values > this.maxValues) {
-      throw new JsonLimitError(`of more than ${this.maxValues} values`);
+    if (++this.values > this.limits.values) {
+      throw new JsonLimitError(`of more than ${this.limits.values} values`);
     }
     this.skipWhiteSpace();
     const character = this.text[this.position];
@@ -133,7 +143,8 @@ class Parser {
   }
 
   private enter(depth: number): void {
-    if (depth > MAX_DEPTH) throw new JsonLimitError(`nested more than ${MAX_DEPTH} levels deep`);
+    const { depth: most } = this.limits;
+    if (depth > most) throw new JsonLimitError(`nested more than ${most} levels deep`);
     this.position++;
   }
 
@@ -148,7 +159,7 @@ class Parser {
       if (character === '"') break;
       if (character !== '\\') throw this.unexpected();
       escaped = true;
-      this.position += 2;
+      this.position = Math.min(this.position + 2, this.text.length);
     }
     this.position++;
     if (!escaped) return this.text.slice(start + 1, this.position - 1);
@@ -165,7 +176,10 @@ class Parser {
     if (match === null) throw this.unexpected();
     this.position = NUMBER.lastIndex;
     const [source, whole = '', fraction = '', exponent = '0'] = match;
-    return exactNumber(source, whole + fraction, Number(exponent) - fraction.length);
+    const value = exactNumber(source, whole + fraction, Number(exponent) - fraction.length);
+    // A number as large as that was none of an int64 for who wrote it.
+    const isHuge = value === Infinity || value === -Infinity;
+    return isHuge && this.limits === NO_LIMITS ? Number(source) : value;
   }
 
   private literal([word, value]: readonly [string, boolean | null]): boolean | null {
