@@ -2,6 +2,7 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import type { ApiError } from '../errors/api-error.js';
 import { errors } from '../errors/errors.js';
 import { type ApiRequest, requestOf } from './request-context.js';
+import { isWellFormedTarget } from './target.js';
 
 /** RFC 9110 section 4.1 asks for at least 8,000. */
 const MAX_TARGET_LENGTH = 8_000;
@@ -42,8 +43,9 @@ export class MessageGuard implements CanActivate {
 }
 
 /** What two readers of the message could understand in two ways. */
-function refuseAmbiguity({ raw, originalUrl, url }: ApiRequest): void {
-  if (originalUrl !== url) throw undecodable();
+function refuseAmbiguity(request: ApiRequest): void {
+  const { raw } = request;
+  refuseTarget(request);
   const coding = raw.headers['transfer-encoding'];
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
     throw malformed('Transfer-Encoding must be chunked');
@@ -64,9 +66,10 @@ function isRepeated(field: string, rawHeaders: readonly string[]): boolean {
   return count > 1;
 }
 
-/** The target of it had to be made decodable. */
-export function undecodable(): ApiError {
-  return malformed('The target cannot be decoded');
+/** @throws {ApiError} 400 for a target that had to be made decodable, or that the router alone can read */
+export function refuseTarget({ originalUrl, url }: ApiRequest): void {
+  if (originalUrl !== url) throw malformed('The target cannot be decoded');
+  if (!isWellFormedTarget(url)) throw malformed('The target is neither a path nor an http address');
 }
 
 function malformed(message: string): ApiError {

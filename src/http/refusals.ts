@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { ApiError } from '../errors/api-error.js';
 import { errors, notFound } from '../errors/errors.js';
 import type { ApiReply, ApiRequest, UnreadBody } from './request-context.js';
-import { undecodable } from './message.guard.js';
+import { refuseTarget } from './message.guard.js';
 import type { RouteTable } from './route-table.js';
 import { isApiTarget, pathOf } from './target.js';
 
@@ -33,7 +33,7 @@ export async function refuseUnrouted(
 ): Promise<void> {
   try {
     if (isApiTarget(request.url)) await application.judge(request, reply);
-    if (request.originalUrl !== request.url) throw undecodable();
+    refuseTarget(request);
     throw error;
   } catch (refusal) {
     application.sendError(refusal, request, reply);

@@ -1,4 +1,4 @@
-import { decodableTarget, isApiTarget, pathOf } from './target.js';
+import { decodableTarget, isApiTarget, isWellFormedTarget, pathOf } from './target.js';
 
 describe(pathOf.name, () => {
   it.each([
@@ -13,6 +13,16 @@ describe(pathOf.name, () => {
   ])('of %p is %p', (target, path) => {
     expect(pathOf(target)).toBe(path);
   });
+});
+
+describe(isWellFormedTarget.name, () => {
+  it.each(['/', '/v1/pets?x', '*', 'http://h/v1/pets', 'HTTPS://h'])('is true of %p', (target) =>
+    expect(isWellFormedTarget(target)).toBe(true),
+  );
+  it.each(['*v1/pets', 'v1/pets', 'ftp://h/v1/pets', 'ws://h/v1/pets', ''])(
+    'is false of %p',
+    (target) => expect(isWellFormedTarget(target)).toBe(false),
+  );
 });
 
 describe(isApiTarget.name, () => {

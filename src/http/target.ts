@@ -1,4 +1,4 @@
-const AUTHORITY = /^[a-z]+:\/\/[^/?]*/i;
+const AUTHORITY = /^https?:\/\/[^/?]*/i;
 const PATH_END = /[?#]/;
 
 /** The path of a request target as the router reads it: of an absolute-form one, what follows the authority. */
@@ -7,6 +7,11 @@ export function pathOf(target: string): string {
   const local = target.startsWith('/') ? target : target.replace(AUTHORITY, '');
   const end = local.search(PATH_END);
   return end === -1 ? local : local.slice(0, end);
+}
+
+/** Whether a target is of a form that a request may have (RFC 9112 section 3.2); the router reads others, too. */
+export function isWellFormedTarget(target: string): boolean {
+  return target.startsWith('/') || target === '*' || AUTHORITY.test(target);
 }
 
 /** Whether a target is below `/v1`. The escapes of ASCII are undone, as the router does for `/%761/`. */

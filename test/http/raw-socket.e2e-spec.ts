@@ -134,6 +134,14 @@ describe('a raw connection', () => {
     },
   );
 
+  it.each(['*v1/pets', '*openapi.json', 'ftp://h/v1/pets'])(
+    'refuses the target %s, which the router alone can read',
+    async (target) => {
+      const answer = await send(`GET ${target} HTTP/1.1\r\nHost: x\r\n${key}\r\n`);
+      expectError(answer, 400, 'malformed_request');
+    },
+  );
+
   it.each(['/%761/%zz', 'http://h/v1/%zz', '/v1/pets/%'])(
     'asks for a key at %s',
     async (target) => {
