@@ -16,7 +16,8 @@ import { Verifiers } from './verifiers.js';
 
 /** Spaces alone separate; behind other white space there is a key all the same, one that cannot be. */
 const BEARER = /^Bearer(?: +|(?=\s))(.*)$/i;
-const CHALLENGE = 'Bearer realm="pet-store"';
+/** RFC 6750 section 3. */
+export const CHALLENGE = 'Bearer realm="pet-store"';
 const FIELD_NAME = 'authorization';
 const USUAL_SCHEME = 'Bearer ';
 const WELL_FORMED_LENGTH = USUAL_SCHEME.length + KEY_LENGTH;
@@ -150,7 +151,8 @@ function presentedKey({ headers, rawHeaders }: IncomingMessage): string | undefi
   if (fields > 1) return '';
   // What nearly everyone sends needs no search.
   if (authorization.length === WELL_FORMED_LENGTH && authorization.startsWith(USUAL_SCHEME)) {
-    return authorization.slice(USUAL_SCHEME.length);
+    const key = authorization.slice(USUAL_SCHEME.length);
+    if (!key.startsWith(' ')) return key;
   }
   return withoutSpacesBehind(BEARER.exec(authorization)?.[1] ?? '') || undefined;
 }

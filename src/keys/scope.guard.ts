@@ -10,6 +10,7 @@ import { ApiExtension } from '@nestjs/swagger';
 import { errors } from '../errors/errors.js';
 import { PerOperation } from '../http/operations.js';
 import { requestOf } from '../http/request-context.js';
+import { CHALLENGE } from './authenticator.js';
 
 /** The name of the security scheme in the document. */
 export const BEARER_SCHEME = 'apiKey';
@@ -56,7 +57,11 @@ export class ScopeGuard implements CanActivate {
     const { caller } = requestOf(context);
     for (const scope of required) {
       if (!caller?.scopes.has(scope)) {
-        throw errors.insufficient_scope(`The API key lacks the scope ${scope}`);
+        throw errors.insufficient_scope(`The API key lacks the scope ${scope}`, {
+          headers: {
+            'WWW-Authenticate': `${CHALLENGE}, error="insufficient_scope", scope="${required.join(' ')}"`,
+          },
+        });
       }
     }
     return true;

@@ -24,6 +24,11 @@ const HEADERS = {
     { type: 'string' },
     'Bearer realm="pet-store"',
   ],
+  ScopeChallenge: [
+    'Which scopes the operation needs (RFC 6750).',
+    { type: 'string' },
+    'Bearer realm="pet-store", error="insufficient_scope", scope="pets:write"',
+  ],
   Allow: ['The methods that the resource has.', { type: 'string' }, 'GET, HEAD, POST'],
   DeprecationLink: [
     'What replaces the operation, and what to know of its end (RFC 8288).',
@@ -65,6 +70,7 @@ const ON_EVERY_RESPONSE: readonly HeaderName[] = [
 /** What belongs to one status only. */
 const BY_STATUS: Record<string, readonly HeaderName[]> = {
   401: ['WWW-Authenticate'],
+  403: ['ScopeChallenge'],
   405: ['Allow'],
   429: ['Retry-After'],
   503: ['Retry-After'],
@@ -72,11 +78,12 @@ const BY_STATUS: Record<string, readonly HeaderName[]> = {
 
 /** Under another name than the field's, since an operation may have a `Link` of its own. */
 const FIELD_NAMES: Partial<Record<HeaderName, string>> = {
+  ScopeChallenge: 'WWW-Authenticate',
   DeprecationLink: 'Link',
   ErrorLink: 'Link',
 };
-/** The link is for our codes; a guest's operation may have codes of its own beside them. */
-const SOMETIMES: readonly HeaderName[] = ['Idempotent-Replayed', 'ErrorLink'];
+/** Link and challenge are for our codes; a guest's operation may have codes of its own beside them. */
+const SOMETIMES: readonly HeaderName[] = ['Idempotent-Replayed', 'ErrorLink', 'ScopeChallenge'];
 
 /** The headers as components, each defined once. */
 export function headerComponents(): Record<string, object> {

@@ -213,7 +213,11 @@ describe('authentication', () => {
       scopes: ['pets:read'],
     });
     const post = () => reader.post('/v1/pets', {});
-    expectError(await post(), 403, 'insufficient_scope');
+    const refused = await post();
+    expectError(refused, 403, 'insufficient_scope');
+    expect(refused.headers['www-authenticate']).toBe(
+      'Bearer realm="pet-store", error="insufficient_scope", scope="pets:write"',
+    );
     expectError(await post(), 403, 'insufficient_scope');
     expectError(await post(), 429, 'rate_limit_exceeded');
   });
