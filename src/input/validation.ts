@@ -9,7 +9,8 @@ import {
 } from 'class-validator';
 import type { ApiError } from '../errors/api-error.js';
 import { errors } from '../errors/errors.js';
-import { type Dto, dtoOf } from './dto.js';
+import type { Dto } from './dto.js';
+import { madeOf, undeclaredBelow } from './undeclared-members.js';
 
 /** Enough to mend a request by; a body of a thousand faults must not make an answer of a thousand. */
 const MAX_FAULTS_NAMED = 10;
@@ -135,29 +136,6 @@ const OPTIONS = { forbidUnknownValues: false };
 async function examineByRules(instance: object): Promise<Examination> {
   const found = await validate(instance, OPTIONS);
   return { instance, faults: found.flatMap((error) => faultsOf(error)) };
-}
-
-/** The paths of what was sent and its class does not declare. */
-function undeclaredBelow(sent: unknown, made: unknown, path: string): string[] {
-  if (typeof sent !== 'object' || sent === null || typeof made !== 'object' || made === null) {
-    return [];
-  }
-  if (Array.isArray(sent)) {
-    if (!Array.isArray(made)) return [];
-    return sent.flatMap((item, index) => undeclaredBelow(item, made[index], `${path}.${index}`));
-  }
-  const dto = dtoOf(made.constructor);
-  if (dto === undefined) return [];
-  return Object.entries(sent).flatMap(([name, value]) =>
-    dto.names.has(name)
-      ? undeclaredBelow(value, madeOf(dto, made, name), `${path}.${name}`)
-      : [`${path}.${name}`],
-  );
-}
-
-/** What was made of what was sent by a name. */
-function madeOf(dto: Dto, instance: object, name: string): unknown {
-  return (instance as Members)[dto.renamed.get(name) ?? name];
 }
 
 /** The reserved names that a value has at any depth, each with the path to it. */
