@@ -21,6 +21,8 @@ export interface Dto {
   /** Of those, what takes a list. */
   lists: ReadonlySet<string>;
   make(members: Members): object;
+  /** Whether that is done without class-transformer: see `MadeBy`. */
+  isMadeByHand: boolean;
   /** Whether an instance keeps every rule; undefined where only class-validator can tell, as of what it waits for. */
   holds: Test | undefined;
 }
@@ -83,6 +85,7 @@ function compile(type: Type<object>): Dto | undefined {
         .map((member) => sentAs.get(member)!),
     ),
     make: makeBy ?? ((sent) => plainToInstance(type, sent)),
+    isMadeByHand: makeBy !== undefined,
     holds: tests.every((test) => test !== undefined)
       ? (instance) => tests.every((test) => test(instance))
       : undefined,

@@ -1,5 +1,6 @@
 import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/common';
-import { dtoOf } from './dto.js';
+import { type Dto, dtoOf } from './dto.js';
+import { noting } from './later-pipes.js';
 import type { SchemaIssue, StandardSchema } from './operation-input.js';
 import { examine, invalidRequest, validated } from './validation.js';
 
@@ -17,8 +18,10 @@ export class InputPipe implements PipeTransform {
     const dto = dtoOf(metatype);
     if (dto === undefined) return value;
     switch (type) {
-      case 'body':
-        return validated(dto, membersOf(value, data), 'member');
+      case 'body': {
+        const members = membersOf(value, data);
+        return noting(members, dto.isMadeByHand, () => validated(dto, members));
+      }
       // One value of these is not yet what a pipe behind this one makes of it.
       case 'param':
       case 'query':
@@ -39,12 +42,14 @@ function membersOf(value: unknown, name: string | undefined): Members {
  * The names of a path are the controller's, and those of a query have been judged: what is not this DTO's is
  * another parameter's.
  */
-function ofNamed(dto: NonNullable<ReturnType<typeof dtoOf>>, values: Members): unknown {
+function ofNamed(dto: Dto, values: Members): object | Promise<object> {
   const known: Members = {};
   for (const name in values) if (dto.names.has(name)) known[name] = values[name];
-  const examination = examine(dto, known);
-  if (examination instanceof Promise) return examination.then(instanceOrRefusal);
-  return instanceOrRefusal(examination);
+  return noting(known, dto.isMadeByHand, () => {
+    const examination = examine(dto, known);
+    if (examination instanceof Promise) return examination.then(instanceOrRefusal);
+    return instanceOrRefusal(examination);
+  });
 }
 
 function instanceOrRefusal({

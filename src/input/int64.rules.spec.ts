@@ -18,7 +18,7 @@ class VisitsQuery {
 }
 
 const made = (type: new () => object, members: Record<string, unknown>): unknown =>
-  validated(dtoOf(type)!, members, 'member');
+  validated(dtoOf(type)!, members);
 
 describe('int64 rules', () => {
   it('make a bigint of every JSON integer, exact to the last digit', () => {

@@ -77,7 +77,7 @@ class Visit {
 }
 
 const animal = dtoOf(Animal)!;
-const member = (members: Record<string, unknown>) => () => validated(animal, members, 'member');
+const member = (members: Record<string, unknown>) => () => validated(animal, members);
 
 describe(validated.name, () => {
   it('gives an instance, with defaults for what is left out', () => {
@@ -97,13 +97,13 @@ describe(validated.name, () => {
   it('knows a member by the name that it is exposed by, at every depth', async () => {
     const keeper = dtoOf(Keeper)!;
     const sent = { first_name: 'Ann', nickname: 'A', their_boss: { first_name: 'Bob' } };
-    const made = await validated(keeper, sent, 'member');
+    const made = await validated(keeper, sent);
     expect(made).toMatchObject({ firstName: 'Ann', nickname: 'A', boss: { firstName: 'Bob' } });
     expect(made).toBeInstanceOf(Keeper);
-    const refused = validated(keeper, { ...sent, their_boss: { firstName: 'Bob' } }, 'member');
+    const refused = validated(keeper, { ...sent, their_boss: { firstName: 'Bob' } });
     await expect(refused).rejects.toThrow('"their_boss.firstName" is not a known member');
     const mine = { first_name: 'Ann', firstName: 'Ann', nick: 'A' };
-    await expect(validated(keeper, mine, 'member')).rejects.toThrow(/"firstName".*"nick"/);
+    await expect(validated(keeper, mine)).rejects.toThrow(/"firstName".*"nick"/);
   });
 
   it('does not take null for something left out', () => {
@@ -113,7 +113,7 @@ describe(validated.name, () => {
 
   it('blames who has sent what a transformation cannot take', async () => {
     const visit = dtoOf(Visit)!;
-    const sent = (members: object) => () => validated(visit, { ...members }, 'member');
+    const sent = (members: object) => () => validated(visit, { ...members });
     expect(await sent({ note: ' calm ' })()).toMatchObject({ note: 'calm' });
     expect(messageOf(sent({ note: 7, by: 'Ann' }))).toBe('"note" has a value that cannot be read');
     expect(messageOf(sent({ note: 'x', animals: [3, null] }))).toMatch(/^"animals" has a value/);
@@ -137,8 +137,7 @@ describe(validated.name, () => {
 
   it('waits for a rule that takes its time, whether it says so of itself or not', async () => {
     const free = dtoOf(Nickname)!;
-    const judged = async (nickname: string) =>
-      validated(free, { nickname }, 'member') as Promise<Nickname>;
+    const judged = async (nickname: string) => validated(free, { nickname }) as Promise<Nickname>;
     await expect(judged('taken')).rejects.toThrow('nickname is taken');
     await expect(judged('taken')).rejects.toThrow('nickname is taken');
     expect(await judged('free')).toEqual({ nickname: 'free' });

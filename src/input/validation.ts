@@ -41,13 +41,13 @@ const NO_FAULTS: readonly Fault[] = [];
  * compared as they were sent, level by level: class-transformer would lose some without a word.
  * @throws {ApiError} 400 `invalid_request` that names each fault
  */
-export function validated(dto: Dto, members: Members, kind: string): object | Promise<object> {
+export function validated(dto: Dto, members: Members): object | Promise<object> {
   const unknown = Object.keys(members).filter((name) => !dto.names.has(name));
   if (unknown.length === 0) return concluded(examine(dto, members), []);
   const known = Object.entries(members).filter(([name]) => dto.names.has(name));
   return concluded(
     examine(dto, Object.fromEntries(known)),
-    unknown.map((name) => `${shown(name)} is not a known ${kind}`),
+    unknown.map((name) => `${shown(name)} is not a known member`),
   );
 }
 

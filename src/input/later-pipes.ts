@@ -1,0 +1,77 @@
+import { type ArgumentMetadata, type INestApplication, ValidationPipe } from '@nestjs/common';
+import { ModulesContainer } from '@nestjs/core';
+import { NOTED } from '../http/nest-metadata.js';
+import { operationsOf } from '../http/operations.js';
+import { parametersOf } from './operation-input.js';
+
+/**
+ * Nest's `ValidationPipe`, where a guest has one, comes behind our pipe, and would make an instance of an instance:
+ * what a transformation changes would be changed twice. So it is given what was sent. What it leaves as it is stays
+ * ours.
+ */
+const origins = new WeakMap<object, { sent: unknown }>();
+const followed = new WeakSet<ValidationPipe>();
+let isAnyFollowed = false;
+
+/** Has the guests' pipes of that kind given what was sent. Told once all modules are known. */
+export function followLaterPipes(app: INestApplication): void {
+  const modules = [...app.get(ModulesContainer).values()];
+  const pipes = [
+    ...modules.flatMap(({ providers, injectables }) =>
+      [...providers.values(), ...injectables.values()].map(({ instance }): unknown => instance),
+    ),
+    ...operationsOf(app).flatMap(({ controller, handler }) => [
+      ...[controller, handler].flatMap(pipesOf),
+      ...parametersOf(controller, handler).flatMap((parameter) => parameter.pipes),
+    ]),
+  ];
+  for (const pipe of pipes) if (pipe instanceof ValidationPipe) follow(pipe);
+}
+
+function pipesOf(target: object): unknown[] {
+  return (Reflect.getMetadata(NOTED.pipes, target) ?? []) as unknown[];
+}
+
+function follow(pipe: ValidationPipe): void {
+  if (followed.has(pipe)) return;
+  followed.add(pipe);
+  isAnyFollowed = true;
+  const transform = pipe.transform.bind(pipe);
+  pipe.transform = async (value: unknown, metadata: ArgumentMetadata): Promise<unknown> => {
+    const origin = origins.get(value as object);
+    if (origin === undefined) return transform(value, metadata);
+    if (origin.sent === undefined) return value;
+    // A transformation may change what it is given.
+    const sent = copyOf(origin.sent);
+    const made: unknown = await transform(sent, metadata);
+    return made === sent ? value : made;
+  };
+}
+
+/**
+ * Makes an instance of what was sent, and notes that for those who come later.
+ * @param isKnownToUsAlone how it is made: no other pipe is to try
+ */
+export function noting<Made>(
+  sent: unknown,
+  isKnownToUsAlone: boolean,
+  make: () => Made | Promise<Made>,
+): Made | Promise<Made> {
+  if (!isAnyFollowed) return make();
+  const origin = { sent: isKnownToUsAlone ? undefined : copyOf(sent) };
+  const note = (made: Made): Made => {
+    origins.set(made as object, origin);
+    return made;
+  };
+  const made = make();
+  return made instanceof Promise ? made.then(note) : note(made);
+}
+
+/** Of JSON. A structured clone would do as well, but be of classes of its own in a test. */
+function copyOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(copyOf);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]): [string, unknown] => [name, copyOf(member)]),
+  );
+}

@@ -1,0 +1,145 @@
+import { Body, Controller, Module, Post, Query, UsePipes, ValidationPipe } from '@nestjs/common';
+import { APP_PIPE } from '@nestjs/core';
+import { Expose, Transform, Type } from 'class-transformer';
+import { IsArray, IsInt, IsString, ValidateNested } from 'class-validator';
+import { AnyScope, defineExtension, PageQuery } from 'pet-store-service';
+import type { Client } from '../support/client.js';
+import { expectError } from '../support/expectations.js';
+import { startService, type TestService } from '../support/start-service.js';
+
+class Gift {
+  @IsString()
+  toy!: string;
+}
+class Treat extends Gift {
+  @IsInt()
+  grams!: number;
+}
+
+class Order {
+  @Expose({ name: 'first_name' })
+  @IsString()
+  firstName!: string;
+
+  @Transform(({ value }: { value: string }) => value.split(','))
+  @IsArray()
+  tags!: string[];
+
+  @Transform(({ value }: { value: number }) => value * 100)
+  @IsInt()
+  cents!: number;
+
+  @ValidateNested()
+  @Type(() => Gift, {
+    discriminator: { property: 'kind', subTypes: [{ name: 'treat', value: Treat }] },
+  })
+  gift!: Gift;
+}
+
+class Paging extends PageQuery {
+  @Transform(({ value }: { value: string }) => value.split(','))
+  @IsArray()
+  tags!: string[];
+}
+
+const told = (order: Order): object => ({
+  order,
+  isOrder: order instanceof Order,
+  isTreat: order.gift instanceof Treat,
+});
+
+@AnyScope()
+@Controller('orders')
+class OrdersController {
+  @Post('global')
+  global(@Body() order: Order): object {
+    return told(order);
+  }
+
+  @Post('method')
+  @UsePipes(new ValidationPipe({ transform: true, whitelist: true }))
+  method(@Body() order: Order): object {
+    return told(order);
+  }
+
+  @Post('parameter')
+  parameter(@Body(ValidationPipe) order: Order): object {
+    return told(order);
+  }
+
+  @Post('paged')
+  paged(@Query() { limit, tags }: Paging): object {
+    return { limit, tags };
+  }
+}
+
+@Module({ controllers: [OrdersController] })
+class OrdersModule {}
+
+const orders = (pipe?: ValidationPipe) => {
+  @Module({
+    imports: [OrdersModule],
+    providers: pipe ? [{ provide: APP_PIPE, useValue: pipe }] : [],
+  })
+  class GuestModule {}
+  return defineExtension({ name: 'orders', compatibility: '^1.0.0', module: GuestModule });
+};
+
+const sent = {
+  first_name: 'Ann',
+  tags: 'a,b',
+  cents: 5,
+  gift: { kind: 'treat', toy: 'bone', grams: 1 },
+};
+const made = {
+  order: { firstName: 'Ann', tags: ['a', 'b'], cents: 500, gift: { toy: 'bone', grams: 1 } },
+  ...{ isOrder: true, isTreat: true },
+};
+
+const OPERATIONS = ['global', 'method', 'parameter'];
+
+describe.each<[string, ValidationPipe | undefined, string[]]>([
+  ['none for all', undefined, OPERATIONS],
+  ['one for all', new ValidationPipe(), OPERATIONS],
+  // Of two that transform each one does, as in Nest.
+  ['one for all that transforms', new ValidationPipe({ transform: true }), ['global']],
+])('a guest with a ValidationPipe of its own, and %s', (_what, pipe, operations) => {
+  let service: TestService;
+  let client: Client;
+  beforeAll(async () => {
+    service = await startService({ extensions: [orders(pipe)] });
+    client = await service.client();
+  });
+  afterAll(() => service?.close());
+
+  it.each(operations)(
+    'is given what its transformations make of what was sent, once: %s',
+    async (path) => {
+      const answer = await client.post(`/v1/orders/${path}`, sent);
+      expect([answer.status, answer.json()]).toEqual([201, made]);
+    },
+  );
+
+  it('is given a query likewise', async () => {
+    const answer = await client.post('/v1/orders/paged?limit=3&tags=a,b', undefined);
+    expect(answer.json()).toEqual({ limit: 3, tags: ['a', 'b'] });
+  });
+
+  it('still has undeclared members and faults refused', async () => {
+    const path = '/v1/orders/global';
+    expectError(await client.post(path, { ...sent, admin: true }), 400, 'invalid_request');
+    expectError(await client.post(path, { ...sent, cents: 'x' }), 400, 'invalid_request');
+  });
+
+  it('leaves our own operations as they are', async () => {
+    for (const name of ['Rex', 'Tom', 'Ben']) {
+      expect(
+        (await client.post('/v1/pets', { name, categoryId: 7, status: 'available' })).status,
+      ).toBe(201);
+    }
+    const page = await client.get('/v1/pets?limit=2&status=available');
+    expect(page.json()).toHaveLength(2);
+    const [, next] = /<[^>]+(\/v1[^>]+)>; rel="next"/.exec(page.headers['link'] as string)!;
+    expect((await client.get(next!)).json()).toHaveLength(1);
+  });
+});
