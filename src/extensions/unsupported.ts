@@ -6,7 +6,7 @@ import { FROM, NOTED, type Throttling, throttlingOf } from '../http/nest-metadat
 import { type Handler, operationsOf } from '../http/operations.js';
 import { isPublic, NEEDS_CALLER } from '../http/public.decorator.js';
 import { isIdempotent } from '../idempotency/idempotent.decorator.js';
-import { type HandlerParameter, parametersOf } from '../input/operation-input.js';
+import { answersByItself, type HandlerParameter, parametersOf } from '../input/operation-input.js';
 import { untypedMember } from '../input/untyped-members.js';
 import { REQUIRED_SCOPES } from '../keys/scope.guard.js';
 import { PLAN_THROTTLER, PlanThrottlerGuard } from '../rate-limits/plan-throttler.guard.js';
@@ -143,6 +143,9 @@ function unsupportedOf(controller: Type, handler: Handler): string | undefined {
   const parameters = parametersOf(controller, handler);
   const parsed = parameters.find(({ from }) => OWN_PARSER.has(from));
   if (parsed !== undefined) return `${OWN_PARSER.get(parsed.from)} ${NO_PARSER}`;
+  if (isIdempotent(handler) && answersByItself(controller, handler)) {
+    return '@Idempotent() with @Res() is not supported: return the answer, it is remembered before it is sent';
+  }
   const untyped = parameters
     .filter(({ from, schema }) => JUDGED.includes(from) && schema === undefined)
     .map(({ metatype }) => untypedMember(metatype))

@@ -9,6 +9,7 @@ import {
   Render,
   Req,
   RequestMethod,
+  Res,
   Search,
   Sse,
   UploadedFile,
@@ -40,6 +41,7 @@ export const NOTED = {
   interceptors: keyOf(UseInterceptors(Probe), [Probe]),
   pipes: keyOf(UsePipes(Probe), [Probe]),
   parameters: notedOfParameter(Req()).key,
+  isPassedThrough: keyOfParameter(Res({ passthrough: true }), true),
   documentation: keyOf(ApiQuery({ name: 'probe' }), isList),
   operation: keyOf(ApiOperation({ summary: probeOf('summary') }), { summary: probeOf('summary') }),
 };
@@ -47,6 +49,7 @@ export const NOTED = {
 /** What a parameter is taken from, as Nest counts it. */
 export const FROM = {
   request: kindOf(Req()),
+  response: kindOf(Res()),
   body: kindOf(Body()),
   rawBody: kindOf(RawBody()),
   query: kindOf(Query()),
@@ -162,6 +165,16 @@ function notedOfParameter(decorator: ParameterDecorator): { key: string; kind: n
   const key = found(Reflect.getMetadataKeys(Target, 'handler')[0]);
   const noted = Object.keys(Reflect.getMetadata(key, Target, 'handler') as object);
   return { key, kind: kindOfParameter(found(noted[0])) };
+}
+
+/** Of what a decorator of a parameter notes of the whole handler. */
+function keyOfParameter(decorator: ParameterDecorator, value: unknown): string {
+  class Target {
+    handler(): void {}
+  }
+  decorator(Target.prototype, 'handler', 0);
+  const keys = Reflect.getMetadataKeys(Target, 'handler');
+  return found(keys.find((key) => Reflect.getMetadata(key, Target, 'handler') === value));
 }
 
 function valueIs(target: object, key: unknown, value: unknown): boolean {

@@ -1,5 +1,5 @@
 import type { Type } from '@nestjs/common';
-import { kindOfParameter, NOTED } from '../http/nest-metadata.js';
+import { FROM, kindOfParameter, NOTED } from '../http/nest-metadata.js';
 import type { Handler } from '../http/operations.js';
 
 /** What validates by itself (https://standardschema.dev): Zod, Valibot, ArkType. */
@@ -60,6 +60,15 @@ export function parametersOf(controller: Type, handler: Handler): HandlerParamet
     pipes,
     factory,
   }));
+}
+
+/** Whether the handler sends its answer by `@Res()`, and nobody else does. */
+export function answersByItself(controller: Type, handler: Handler): boolean {
+  const takesResponse = parametersOf(controller, handler).some(
+    ({ from }) => from === FROM.response,
+  );
+  const method = methodNameOf(controller, handler);
+  return takesResponse && !Reflect.hasMetadata(NOTED.isPassedThrough, controller, method);
 }
 
 /** What `@ApiQuery()` declares, of the operation and of its controller: by name, whether it is a list. */

@@ -20,6 +20,7 @@ import {
   Query,
   RawBody,
   Render,
+  Res,
   Sse,
   UploadedFile,
   UseFilters,
@@ -585,6 +586,11 @@ describe('the start of a guest that asks for what cannot be honoured', () => {
     ],
     ['a guard of the throttler', [UseGuards(ThrottlerGuard)], 'Odd.odd: ThrottlerGuard is not'],
     ['a path of patterns', [Post('odd/:id?')], 'Odd.odd: the path /odd/odd/:id? is not supported'],
+    [
+      'an answer that is sent before it is remembered',
+      [onParameter(Res()), Idempotent()],
+      'Odd.odd: @Idempotent() with @Res() is not supported',
+    ],
   ])('ends where it asks for %s', async (_what, decorators, message) => {
     expect(await startOf(guestOf(decorators))).toContain(message);
   });
