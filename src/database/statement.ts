@@ -43,6 +43,11 @@ export class Statement<Row = unknown> {
     /** What the rows are as JSON, where they are JSON texts instead of objects. */
     readonly json: JsonMembers | undefined = undefined,
     readonly many: ForMany | undefined = undefined,
+    /**
+     * Of a table that grows fast from nothing: a plan that was made while it was small, and goes through all of it,
+     * must not be kept until the database next looks how large it is.
+     */
+    readonly isPlannedEachTime = false,
   ) {}
 
   /**

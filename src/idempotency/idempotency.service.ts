@@ -30,6 +30,9 @@ const FIND = new Statement<Creation & { bodyDigest: string }>(
   'idempotency.find',
   () => `SELECT body_digest AS "bodyDigest", answer, location FROM idempotency_records
     WHERE key_id = $1 AND idempotency_key = $2 AND created_at > $3`,
+  undefined,
+  undefined,
+  true,
 );
 /** The row itself is the lock: whoever writes the same one waits until this unit of work has ended. */
 const CLAIM = new Statement(
@@ -63,20 +66,23 @@ const CLAIM = new Statement(
     isNumbered: true,
   },
 );
+/**
+ * None is inserted: all are claimed. In this form they are found by their index for certain; an update goes through
+ * the whole table where it is prepared while that is small.
+ */
+const remembering = (source: string): string => `INSERT INTO idempotency_records
+    (key_id, idempotency_key, body_digest, answer, location, created_at)
+  ${source}
+  ON CONFLICT (key_id, idempotency_key) DO UPDATE
+    SET answer = excluded.answer, location = excluded.location`;
 const REMEMBER = new Statement(
   'idempotency.remember',
-  () => `UPDATE idempotency_records SET answer = $1, location = $2
-    WHERE key_id = $3 AND idempotency_key = $4`,
+  () => remembering(`VALUES ($1, $2, '', $3, $4, 0)`),
   undefined,
   {
-    columns: { answer: 'text', location: 'text', key_id: 'text', idempotency_key: 'text' },
-    // None is inserted: all are claimed. In this form they are found by their index for certain, whatever
-    // a plan made while the table was small would do.
-    text: (given) => `INSERT INTO idempotency_records
-        (key_id, idempotency_key, body_digest, answer, location, created_at)
-      SELECT key_id, idempotency_key, '', answer, location, 0 FROM ${given}
-      ON CONFLICT (key_id, idempotency_key) DO UPDATE
-        SET answer = excluded.answer, location = excluded.location`,
+    columns: { key_id: 'text', idempotency_key: 'text', answer: 'text', location: 'text' },
+    text: (given) =>
+      remembering(`SELECT key_id, idempotency_key, '', answer, location, 0 FROM ${given}`),
     isNumbered: true,
   },
 );
@@ -214,7 +220,7 @@ export class IdempotencyService implements OnModuleInit, OnApplicationShutdown {
     const [claimed] = yield* runUnlessHeld(CLAIM, ...claim);
     if (claimed === undefined) return undefined;
     const creation = yield* work();
-    yield* run(REMEMBER, creation.answer, creation.location, keyId, idempotencyKey);
+    yield* run(REMEMBER, keyId, idempotencyKey, creation.answer, creation.location);
     return creation;
   }
 

@@ -26,7 +26,7 @@ export function asked({ name, text, rowMode }: Query, values: unknown[]): Query 
 type ToValue = (row: unknown) => unknown;
 
 export interface Prepared {
-  one: Query & { name: string };
+  one: Query;
   /** For many sets of parameters at once, where the statement can. */
   many: (Query & { name: string }) | undefined;
   /** What is to be made of a row; undefined where that is what the statement gives. */
@@ -45,10 +45,10 @@ export class PostgresStatements {
 }
 
 function prepare(statement: Statement): Prepared {
-  const { name, json, many } = statement;
+  const { name, json, many, isPlannedEachTime } = statement;
   const rows = json === undefined ? {} : { rowMode: 'array' as const };
   return {
-    one: { name, text: statement.text(POSTGRES), ...rows },
+    one: { name: isPlannedEachTime ? undefined : name, text: statement.text(POSTGRES), ...rows },
     many: many && { name: `${name}.many`, text: many.text(given(many), POSTGRES), ...rows },
     toValue: json && (jsonWriter(json) as ToValue),
   };
