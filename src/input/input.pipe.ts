@@ -1,8 +1,8 @@
 import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/common';
 import { type Dto, dtoOf } from './dto.js';
-import { noting } from './later-pipes.js';
+import { made } from './later-pipes.js';
 import type { SchemaIssue, StandardSchema } from './operation-input.js';
-import { examine, invalidRequest, validated } from './validation.js';
+import { invalidRequest } from './validation.js';
 
 /**
  * Judges what goes into a DTO with rules, or is declared with a schema; everything else is what Nest
@@ -17,16 +17,9 @@ export class InputPipe implements PipeTransform {
     if (schema !== undefined) return conformed(schema, value, metadata);
     const dto = dtoOf(metatype);
     if (dto === undefined) return value;
-    switch (type) {
-      case 'body': {
-        const members = membersOf(value, data);
-        return noting(members, dto.isMadeByHand, () => validated(dto, members));
-      }
-      // One value of these is not yet what a pipe behind this one makes of it.
-      case 'param':
-      case 'query':
-        return data === undefined ? ofNamed(dto, value as Members) : value;
-    }
+    if (type === 'body') return made(dto, membersOf(value, data));
+    // One value of a path or a query is not yet what a pipe behind this one makes of it.
+    return data === undefined ? made(dto, namedBy(dto, value as Members)) : value;
   }
 }
 
@@ -42,25 +35,10 @@ function membersOf(value: unknown, name: string | undefined): Members {
  * The names of a path are the controller's, and those of a query have been judged: what is not this DTO's is
  * another parameter's.
  */
-function ofNamed(dto: Dto, values: Members): object | Promise<object> {
+function namedBy({ names }: Dto, values: Members): Members {
   const known: Members = {};
-  for (const name in values) if (dto.names.has(name)) known[name] = values[name];
-  return noting(known, dto.isMadeByHand, () => {
-    const examination = examine(dto, known);
-    if (examination instanceof Promise) return examination.then(instanceOrRefusal);
-    return instanceOrRefusal(examination);
-  });
-}
-
-function instanceOrRefusal({
-  instance,
-  faults,
-}: {
-  instance: object;
-  faults: readonly { message: string }[];
-}): object {
-  if (faults.length > 0) throw invalidRequest(faults.map(({ message }) => message));
-  return instance;
+  for (const name in values) if (names.has(name)) known[name] = values[name];
+  return known;
 }
 
 async function conformed(

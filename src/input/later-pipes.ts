@@ -2,7 +2,9 @@ import { type ArgumentMetadata, type INestApplication, ValidationPipe } from '@n
 import { ModulesContainer } from '@nestjs/core';
 import { NOTED } from '../http/nest-metadata.js';
 import { operationsOf } from '../http/operations.js';
+import type { Dto } from './dto.js';
 import { parametersOf } from './operation-input.js';
+import { validated } from './validation.js';
 
 /**
  * Nest's `ValidationPipe`, where a guest has one, comes behind our pipe, and would make an instance of an instance:
@@ -49,22 +51,18 @@ function follow(pipe: ValidationPipe): void {
 }
 
 /**
- * Makes an instance of what was sent, and notes that for those who come later.
- * @param isKnownToUsAlone how it is made: no other pipe is to try
+ * A DTO of what was sent, which is noted for those who come later: of one that is made by hand, that nobody else can.
+ * @throws {ApiError} as `validated`
  */
-export function noting<Made>(
-  sent: unknown,
-  isKnownToUsAlone: boolean,
-  make: () => Made | Promise<Made>,
-): Made | Promise<Made> {
-  if (!isAnyFollowed) return make();
-  const origin = { sent: isKnownToUsAlone ? undefined : copyOf(sent) };
-  const note = (made: Made): Made => {
-    origins.set(made as object, origin);
-    return made;
+export function made(dto: Dto, sent: Readonly<Record<string, unknown>>): object | Promise<object> {
+  if (!isAnyFollowed) return validated(dto, sent);
+  const origin = { sent: dto.isMadeByHand ? undefined : copyOf(sent) };
+  const note = (instance: object): object => {
+    origins.set(instance, origin);
+    return instance;
   };
-  const made = make();
-  return made instanceof Promise ? made.then(note) : note(made);
+  const instance = validated(dto, sent);
+  return instance instanceof Promise ? instance.then(note) : note(instance);
 }
 
 /** Of JSON. A structured clone would do as well, but be of classes of its own in a test. */
