@@ -32,7 +32,8 @@ export function madeOf(dto: Dto, instance: object, name: string): unknown {
   return (instance as Members)[memberOf(dto, name)];
 }
 
-function memberOf({ renamed }: Dto, name: string): string {
+/** Which member a name is for. */
+export function memberOf({ renamed }: Dto, name: string): string {
   return renamed.get(name) ?? name;
 }
 

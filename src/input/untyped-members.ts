@@ -1,6 +1,7 @@
 import type { Type } from '@nestjs/common';
 import { getMetadataStorage } from 'class-validator';
 import { type Dto, dtoOf } from './dto.js';
+import { madeOf, memberOf } from './undeclared-members.js';
 
 /**
  * The first member with `@ValidateNested()`, at any depth, as `Order.line`, of which class-transformer makes no
@@ -10,8 +11,11 @@ export function untypedMember(type: unknown, seen = new Set<unknown>()): string 
   const dto = dtoOf(type);
   if (dto === undefined || seen.has(type)) return undefined;
   seen.add(type);
-  for (const member of nestedMembersOf(type as Type)) {
-    const made = madeOf(dto, member);
+  const nested = nestedMembersOf(type as Type);
+  for (const name of dto.names) {
+    const member = memberOf(dto, name);
+    if (!nested.has(member)) continue;
+    const made = firstMadeOf(dto, name);
     if (made?.constructor === Object) return `${(type as Type).name}.${member}`;
     const below = untypedMember(made?.constructor, seen);
     if (below !== undefined) return below;
@@ -25,13 +29,11 @@ function nestedMembersOf(type: Type): Set<string> {
   return new Set(nested.map(({ propertyName }) => propertyName));
 }
 
-/** What is made of an empty object in the member's place, or of one in a list; undefined where it takes neither. */
-function madeOf(dto: Dto, member: string): object | undefined {
-  const [name = member] = [...dto.renamed].find(([, renamed]) => renamed === member) ?? [];
+/** What is made of an empty object by that name, or of one in a list; undefined where it takes neither. */
+function firstMadeOf(dto: Dto, name: string): object | undefined {
   try {
     const instance = dto.make({ [name]: dto.lists.has(name) ? [{}] : {} });
-    const made = (instance as Record<string, unknown>)[member];
-    const [first] = [made].flat();
+    const [first] = [madeOf(dto, instance, name)].flat();
     return typeof first === 'object' && first !== null ? first : undefined;
   } catch {
     return undefined; // A transformation of its own takes no such value.
