@@ -9,7 +9,7 @@ import {
 } from './answers.js';
 import { stringifyJson } from './json-text.js';
 import type { PublicAddress } from './public-address.js';
-import type { ApiReply, ApiRequest } from './request-context.js';
+import { type ApiReply, type ApiRequest, appendHeader } from './request-context.js';
 import { isApiTarget, pathOf } from './target.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -61,8 +61,7 @@ export class PetStoreAdapter extends FastifyAdapter {
     // The version segment is part of the base address.
     const url = isApiTarget(path) ? baseUrl + path.slice(path.indexOf('/', 1)) : origin + path;
     const next = `<${nextPageUrl(url, query as Record<string, unknown>, page)}>; rel="next"`;
-    const others = response.getHeader('link');
-    response.header('link', others === undefined ? next : `${String(others)}, ${next}`);
+    appendHeader(response, 'link', next);
   }
 }
 

@@ -7,7 +7,7 @@ import { ClientAddress } from './client-address.js';
 import { toApiError } from './http-exception.js';
 import { OutageDetector } from './outage-detector.js';
 import { PublicAddress } from './public-address.js';
-import type { ApiReply, ApiRequest } from './request-context.js';
+import { type ApiReply, type ApiRequest, appendHeader } from './request-context.js';
 import { RouteTable } from './route-table.js';
 import { pathOf } from './target.js';
 
@@ -65,8 +65,7 @@ export class ErrorFilter implements ExceptionFilter {
   /** What to do about it, beside what else the answer leads to. */
   private linkTo(code: string, reply: ApiReply): void {
     const entry = `<${this.publicAddress.docsUrl}/guides/clients#${code}>; rel="describedby"; type="text/html"`;
-    const others = reply.getHeader('link');
-    reply.header('link', others === undefined ? entry : `${String(others)}, ${entry}`);
+    appendHeader(reply, 'link', entry);
   }
 
   toApiError(thrown: unknown): ApiError {

@@ -27,6 +27,12 @@ export function replyOf(context: ExecutionContext): ApiReply {
   return context.getArgByIndex<ApiReply>(1);
 }
 
+/** Adds to a list-based field (RFC 9110 section 5.6.1), which others may have set. */
+export function appendHeader(reply: ApiReply, name: string, value: string): void {
+  const others = reply.getHeader(name);
+  reply.header(name, others === undefined ? value : `${String(others)}, ${value}`);
+}
+
 /** On a parameter decorator's factory, or an interceptor: it looks at no body. */
 export const READS_NO_BODY = 'petstore:reads-no-body';
 

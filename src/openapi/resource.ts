@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import type { ApiReply, ApiRequest } from '../http/request-context.js';
+import { type ApiReply, type ApiRequest, appendHeader } from '../http/request-context.js';
 import { Remembered } from './remembered.js';
 
 type Encoding = 'br' | 'gzip' | 'identity';
@@ -36,9 +36,8 @@ export class Resource {
 
   /** Sends it; without the body where the caller has it already. */
   async send(request: ApiRequest, reply: ApiReply): Promise<void> {
-    const others = reply.getHeader('vary');
-    const vary = others === undefined ? 'Accept-Encoding' : `${String(others)}, Accept-Encoding`;
-    reply.headers({ etag: this.etag, vary });
+    reply.header('etag', this.etag);
+    appendHeader(reply, 'vary', 'Accept-Encoding');
     if (matches(request.headers['if-none-match'], this.etag)) {
       void reply.code(304).send();
       return;
