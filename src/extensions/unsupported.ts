@@ -2,11 +2,11 @@ import type { INestApplication, MiddlewareConsumer, NestModule, Type } from '@ne
 import { ModulesContainer } from '@nestjs/core';
 import { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 import type { FastifyInstance } from 'fastify';
-import { FROM, NOTED, type Throttling, throttlingOf } from '../http/nest-metadata.js';
+import { FROM, listNoted, NOTED, type Throttling, throttlingOf } from '../http/nest-metadata.js';
 import { type Handler, operationsOf } from '../http/operations.js';
 import { isPublic, NEEDS_CALLER } from '../http/public.decorator.js';
 import { isIdempotent } from '../idempotency/idempotent.decorator.js';
-import { answersByItself, type HandlerParameter, parametersOf } from '../input/operation-input.js';
+import { type HandlerParameter, isPassedThrough, parametersOf } from '../input/operation-input.js';
 import { untypedMember } from '../input/untyped-members.js';
 import { REQUIRED_SCOPES } from '../keys/scope.guard.js';
 import { PLAN_THROTTLER, PlanThrottlerGuard } from '../rate-limits/plan-throttler.guard.js';
@@ -129,9 +129,7 @@ function unsupportedOf(controller: Type, handler: Handler): string | undefined {
   if (Reflect.getMetadata(NOTED.host, controller) !== undefined) {
     return '@Controller({ host }) is not supported: every host is answered alike';
   }
-  const guard = targets
-    .flatMap((target) => (Reflect.getMetadata(NOTED.guards, target) ?? []) as unknown[])
-    .find(isThrottlerGuard);
+  const guard = targets.flatMap((target) => listNoted(target, NOTED.guards)).find(isThrottlerGuard);
   if (guard !== undefined) return `${nameOfClass(guard)} ${NO_THROTTLER}`;
   if (Reflect.hasMetadata(NOTED.isStream, handler)) return '@Sse() is not supported';
   if (targets.some((target) => Reflect.getMetadata(NOTED.version, target) !== undefined)) {
@@ -143,7 +141,8 @@ function unsupportedOf(controller: Type, handler: Handler): string | undefined {
   const parameters = parametersOf(controller, handler);
   const parsed = parameters.find(({ from }) => OWN_PARSER.has(from));
   if (parsed !== undefined) return `${OWN_PARSER.get(parsed.from)} ${NO_PARSER}`;
-  if (isIdempotent(handler) && answersByItself(controller, handler)) {
+  const takesResponse = parameters.some(({ from }) => from === FROM.response);
+  if (isIdempotent(handler) && takesResponse && !isPassedThrough(controller, handler)) {
     return '@Idempotent() with @Res() is not supported: return the answer, it is remembered before it is sent';
   }
   const untyped = parameters

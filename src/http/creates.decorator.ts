@@ -9,7 +9,7 @@ import {
 } from '@nestjs/common';
 import { ApiCreatedResponse } from '@nestjs/swagger';
 import { map, type Observable } from 'rxjs';
-import { NOTED } from './nest-metadata.js';
+import { listNoted, NOTED } from './nest-metadata.js';
 import { PublicAddress } from './public-address.js';
 import { isPublic } from './public.decorator.js';
 import { READS_NO_BODY, replyOf } from './request-context.js';
@@ -54,7 +54,7 @@ export function atTheOutermost(
 ): MethodDecorator {
   return (target) => {
     const controller = target.constructor;
-    const all = (Reflect.getMetadata(NOTED.interceptors, controller) ?? []) as unknown[];
+    const all = listNoted(controller, NOTED.interceptors);
     if (all.includes(interceptor)) return;
     const start = all.indexOf(after) + 1;
     const placed = [...all.slice(0, start), interceptor, ...all.slice(start)];

@@ -46,6 +46,11 @@ export const NOTED = {
   operation: keyOf(ApiOperation({ summary: probeOf('summary') }), { summary: probeOf('summary') }),
 };
 
+/** Classes or instances that decorators have noted of `target`, as guards and pipes are. */
+export function listNoted(target: object, key: string): unknown[] {
+  return (Reflect.getMetadata(key, target) ?? []) as unknown[];
+}
+
 /** What a parameter is taken from, as Nest counts it. */
 export const FROM = {
   request: kindOf(Req()),

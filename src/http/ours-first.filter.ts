@@ -8,7 +8,7 @@ import {
 import { ApiError } from '../errors/api-error.js';
 import { currentRequest } from '../telemetry/current-request.js';
 import { ErrorFilter } from './error.filter.js';
-import { NOTED } from './nest-metadata.js';
+import { listNoted, NOTED } from './nest-metadata.js';
 import { operationsOf } from './operations.js';
 import type { ApiRequest } from './request-context.js';
 
@@ -42,7 +42,7 @@ const OURS_FIRST = new OursFirstFilter();
 export function answerOurRefusals(app: INestApplication, transport: object): void {
   filters.set(transport, app.get(ErrorFilter));
   for (const { handler } of operationsOf(app)) {
-    const noted = (Reflect.getMetadata(NOTED.filters, handler) ?? []) as unknown[];
-    if (!noted.includes(OURS_FIRST)) UseFilters(OURS_FIRST)({}, '', { value: handler });
+    if (!listNoted(handler, NOTED.filters).includes(OURS_FIRST))
+      UseFilters(OURS_FIRST)({}, '', { value: handler });
   }
 }

@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable, type Type } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import { FallbackController } from '../http/fallback.controller.js';
-import { FROM, judgesOfAll, NOTED } from '../http/nest-metadata.js';
+import { FROM, judgesOfAll, listNoted, NOTED } from '../http/nest-metadata.js';
 import { type Handler, PerOperation } from '../http/operations.js';
 import {
   type ApiRequest,
@@ -109,6 +109,6 @@ function readsBody(judge: unknown): boolean {
 
 function hasJudgesOfItsOwn(target: object): boolean {
   return [NOTED.guards, NOTED.interceptors, NOTED.pipes].some((key) =>
-    ((Reflect.getMetadata(key, target) ?? []) as unknown[]).some(readsBody),
+    listNoted(target, key).some(readsBody),
   );
 }

@@ -1,9 +1,8 @@
 import { type ArgumentMetadata, type INestApplication, ValidationPipe } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
-import { NOTED } from '../http/nest-metadata.js';
 import { operationsOf } from '../http/operations.js';
 import type { Dto } from './dto.js';
-import { parametersOf } from './operation-input.js';
+import { pipesOf } from './operation-input.js';
 import { validated } from './validation.js';
 
 /**
@@ -22,16 +21,9 @@ export function followLaterPipes(app: INestApplication): void {
     ...modules.flatMap(({ providers, injectables }) =>
       [...providers.values(), ...injectables.values()].map(({ instance }): unknown => instance),
     ),
-    ...operationsOf(app).flatMap(({ controller, handler }) => [
-      ...[controller, handler].flatMap(pipesOf),
-      ...parametersOf(controller, handler).flatMap((parameter) => parameter.pipes),
-    ]),
+    ...operationsOf(app).flatMap(({ controller, handler }) => pipesOf(controller, handler)),
   ];
   for (const pipe of pipes) if (pipe instanceof ValidationPipe) follow(pipe);
-}
-
-function pipesOf(target: object): unknown[] {
-  return (Reflect.getMetadata(NOTED.pipes, target) ?? []) as unknown[];
 }
 
 function follow(pipe: ValidationPipe): void {

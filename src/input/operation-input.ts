@@ -1,5 +1,5 @@
 import type { Type } from '@nestjs/common';
-import { FROM, kindOfParameter, NOTED } from '../http/nest-metadata.js';
+import { kindOfParameter, listNoted, NOTED } from '../http/nest-metadata.js';
 import type { Handler } from '../http/operations.js';
 
 /** What validates by itself (https://standardschema.dev): Zod, Valibot, ArkType. */
@@ -62,13 +62,17 @@ export function parametersOf(controller: Type, handler: Handler): HandlerParamet
   }));
 }
 
-/** Whether the handler sends its answer by `@Res()`, and nobody else does. */
-export function answersByItself(controller: Type, handler: Handler): boolean {
-  const takesResponse = parametersOf(controller, handler).some(
-    ({ from }) => from === FROM.response,
-  );
-  const method = methodNameOf(controller, handler);
-  return takesResponse && !Reflect.hasMetadata(NOTED.isPassedThrough, controller, method);
+/** Whether Nest sends the answer, though the handler takes the response. */
+export function isPassedThrough(controller: Type, handler: Handler): boolean {
+  return Reflect.hasMetadata(NOTED.isPassedThrough, controller, methodNameOf(controller, handler));
+}
+
+/** The pipes of an operation, and of its parameters: classes, or instances. */
+export function pipesOf(controller: Type, handler: Handler): unknown[] {
+  return [
+    ...[controller, handler].flatMap((target) => listNoted(target, NOTED.pipes)),
+    ...parametersOf(controller, handler).flatMap(({ pipes }) => pipes),
+  ];
 }
 
 /** What `@ApiQuery()` declares, of the operation and of its controller: by name, whether it is a list. */

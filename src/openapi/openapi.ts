@@ -20,7 +20,7 @@ import {
 import { PublicAddress } from '../http/public-address.js';
 import { isPublic } from '../http/public.decorator.js';
 import { Int64Pipe } from '../input/int64.rules.js';
-import { parametersOf, type StandardSchema } from '../input/operation-input.js';
+import { pipesOf, type StandardSchema } from '../input/operation-input.js';
 import { BEARER_SCHEME } from '../keys/scope.guard.js';
 import { describeApi } from './description.js';
 import { addDocument } from './merge.js';
@@ -143,11 +143,9 @@ function addSuccess(
 
 /** Whether what cannot be an int64 of its path is answered as what is not there. */
 function readsInt64(controller: Type, handler: Handler): boolean {
-  const ofAll = [controller, handler].flatMap(
-    (target) => (Reflect.getMetadata(NOTED.pipes, target) ?? []) as unknown[],
+  return pipesOf(controller, handler).some(
+    (pipe) => pipe === Int64Pipe || pipe instanceof Int64Pipe,
   );
-  const ofEach = parametersOf(controller, handler).flatMap(({ pipes }) => pipes);
-  return [...ofAll, ...ofEach].some((pipe) => pipe === Int64Pipe || pipe instanceof Int64Pipe);
 }
 
 function addNotFound(operation: MarkedOperation): void {
