@@ -2,9 +2,12 @@ import type { HttpException } from '@nestjs/common';
 import { ApiError } from '../errors/api-error.js';
 import { errors, generalCode, OUTAGE_RETRY_AFTER } from '../errors/errors.js';
 
+/** How to authenticate (RFC 6750 section 3). */
+export const CHALLENGE = 'Bearer realm="pet-store"';
+
 /** What a status needs, where who threw it does not say more. `Allow` comes from the routes. */
 const HEADERS: Record<number, Record<string, string>> = {
-  401: { 'WWW-Authenticate': 'Bearer realm="pet-store"' },
+  401: { 'WWW-Authenticate': CHALLENGE },
   429: { 'Retry-After': '1' },
   503: { 'Retry-After': OUTAGE_RETRY_AFTER },
 };

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { Config } from '../config/config.js';
 import { errors } from '../errors/errors.js';
+import { CHALLENGE } from '../http/http-exception.js';
 import type { ApiReply, ApiRequest } from '../http/request-context.js';
 import { Limits, type Quota } from '../rate-limits/limits.js';
 import { addressSubject } from '../rate-limits/subject.js';
@@ -16,8 +17,6 @@ import { Verifiers } from './verifiers.js';
 
 /** Spaces alone separate; behind other white space there is a key all the same, one that cannot be. */
 const BEARER = /^Bearer(?: +|(?=\s))(.*)$/i;
-/** RFC 6750 section 3. */
-export const CHALLENGE = 'Bearer realm="pet-store"';
 const FIELD_NAME = 'authorization';
 const USUAL_SCHEME = 'Bearer ';
 const WELL_FORMED_LENGTH = USUAL_SCHEME.length + KEY_LENGTH;

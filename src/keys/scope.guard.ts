@@ -8,9 +8,9 @@ import {
 import { Reflector } from '@nestjs/core';
 import { ApiExtension } from '@nestjs/swagger';
 import { errors } from '../errors/errors.js';
+import { CHALLENGE } from '../http/http-exception.js';
 import { PerOperation } from '../http/operations.js';
 import { requestOf } from '../http/request-context.js';
-import { CHALLENGE } from './authenticator.js';
 
 /** The name of the security scheme in the document. */
 export const BEARER_SCHEME = 'apiKey';
