@@ -57,9 +57,11 @@ export class PetStoreAdapter extends FastifyAdapter {
     if (page.next === undefined) return;
     const { raw, query } = response.request;
     const path = pathOf(raw.url!);
-    const { baseUrl, origin } = this.address();
+    const address = this.address();
     // The version segment is part of the base address.
-    const url = isApiTarget(path) ? baseUrl + path.slice(path.indexOf('/', 1)) : origin + path;
+    const url = isApiTarget(path)
+      ? address.baseUrl + path.slice(path.indexOf('/', 1))
+      : address.origin + path;
     const next = `<${nextPageUrl(url, query as Record<string, unknown>, page)}>; rel="next"`;
     appendHeader(response, 'link', next);
   }

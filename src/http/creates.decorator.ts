@@ -78,8 +78,8 @@ export class LocationInterceptor implements NestInterceptor {
           if (value === undefined || value === null) throw withoutMember(context, at, name);
           return encodeURIComponent(String(value));
         });
-        const { baseUrl, origin } = this.address;
-        const base = isPublic(context.getClass()) ? origin : baseUrl;
+        const { address } = this;
+        const base = isPublic(context.getClass()) ? address.origin : address.baseUrl;
         replyOf(context).header('location', base + path);
         return answer;
       }),
