@@ -50,6 +50,11 @@ export class Statement<Row = unknown> {
     readonly isPlannedEachTime = false,
   ) {}
 
+  /** @see isPlannedEachTime */
+  static plannedEachTime<Row>(name: string, text: Statement['text']): Statement<Row> {
+    return new Statement<Row>(name, text, undefined, undefined, true);
+  }
+
   /**
    * A statement whose rows are JSON texts. They are made where that costs least: by SQLite itself, which
    * runs in this process, and of the columns of PostgreSQL here, whose processor all nodes share.

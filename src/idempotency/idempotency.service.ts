@@ -26,13 +26,10 @@ export interface IdempotentCreation extends Creation {
   replayed: boolean;
 }
 
-const FIND = new Statement<Creation & { bodyDigest: string }>(
+const FIND = Statement.plannedEachTime<Creation & { bodyDigest: string }>(
   'idempotency.find',
   () => `SELECT body_digest AS "bodyDigest", answer, location FROM idempotency_records
     WHERE key_id = $1 AND idempotency_key = $2 AND created_at > $3`,
-  undefined,
-  undefined,
-  true,
 );
 /** The row itself is the lock: whoever writes the same one waits until this unit of work has ended. */
 const CLAIM = new Statement(

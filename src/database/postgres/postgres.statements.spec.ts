@@ -11,8 +11,7 @@ describe(PostgresStatements.name, () => {
   });
 
   it('keeps no plan of one that is to be planned each time', () => {
-    const text = () => 'SELECT 1';
-    const statement = new Statement('records.find', text, undefined, undefined, true);
+    const statement = Statement.plannedEachTime('records.find', () => 'SELECT 1');
     expect(statements.of(statement).one).toEqual({ name: undefined, text: 'SELECT 1' });
   });
 });
