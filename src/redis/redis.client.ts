@@ -170,6 +170,7 @@ class IoRedisClient extends RedisClient {
     let command = this.commands.get(script);
     if (command === undefined) {
       this.connection.defineCommand(script.name, { numberOfKeys: 1, lua: script.lua });
+      // Defined by a name that the types cannot know.
       const defined = this.connection as unknown as Record<string, ScriptCommand>;
       command = defined[script.name]!.bind(this.connection);
       this.commands.set(script, command);

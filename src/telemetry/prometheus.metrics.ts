@@ -114,6 +114,7 @@ export class PrometheusMetrics extends Metrics {
       ...{ ...described, name: PREFIX + name },
       get: () => ({ ...described, name: PREFIX + name, values: samples() }),
     };
+    // All that the registry asks of a metric; its type wants one of its own classes.
     this.registry.registerMetric(metric as unknown as Metric);
   }
 }
