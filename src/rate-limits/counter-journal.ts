@@ -4,8 +4,8 @@ import { inBatches } from '../database/in-batches.js';
 import { Poller } from '../database/poller.js';
 import { Logger } from '../telemetry/logger.js';
 import { BanLedger, type SubjectBan } from './bans/ban-ledger.js';
-import { CounterLedger } from './counter-ledger.js';
-import { type Counter, MemoryStore } from './stores/memory.store.js';
+import { CounterLedger, type SavedCount } from './counter-ledger.js';
+import { MemoryStore } from './stores/memory.store.js';
 import { RateLimitStore } from './stores/rate-limit-store.js';
 import { dayOf } from '../time/windows.js';
 
@@ -22,8 +22,6 @@ const SAVED_AT_ONCE = 1_000;
  */
 @Injectable()
 export class CounterJournal implements OnModuleInit, BeforeApplicationShutdown {
-  /** Bounded as the store is: what that forgets is in it no more. */
-  private readonly unsaved = new Set<Counter>();
   private timer: NodeJS.Timeout | undefined;
   private saving: Promise<void> | undefined;
   private tidying: Promise<void> | undefined;
@@ -49,10 +47,6 @@ export class CounterJournal implements OnModuleInit, BeforeApplicationShutdown {
     const counts = await this.counters.since(today, this.store.capacity.addresses);
     for (const count of counts) this.store.restore(count);
     this.restoreBans(await this.bans.all());
-    this.store.listen({
-      counted: (counter) => this.unsaved.add(counter),
-      forgotten: (counter) => this.unsaved.delete(counter),
-    });
     this.timer = setInterval(() => void this.look(), SAVE_INTERVAL_MS).unref();
     this.poller.watch(async (sinceMs) =>
       this.restoreBans(
@@ -95,44 +89,23 @@ export class CounterJournal implements OnModuleInit, BeforeApplicationShutdown {
     } catch (err) {
       // Said once per outage; the counts are kept, and saved when the database is back.
       if (!this.failing) {
-        this.logger.warn({ err, counters: this.unsaved.size }, 'Counters cannot be saved for now');
+        this.logger.warn({ err, counters: this.store.unsavedCount }, 'Counters cannot be saved for now');
       }
       this.failing = true;
     }
   }
 
+  /** Not what changes meanwhile: under load that would never end. */
   private async saveUnsaved(): Promise<void> {
-    const counters = this.worthSaving();
-    for (let start = 0; start < counters.length; start += SAVED_AT_ONCE) {
-      const batch = counters.slice(start, start + SAVED_AT_ONCE).sort(bySubject);
-      for (const counter of batch) this.withdraw(counter);
+    for (let left = this.store.unsavedCount; left > 0; left -= SAVED_AT_ONCE) {
+      const batch = this.store.takeUnsaved(SAVED_AT_ONCE).sort(bySubject);
       try {
-        await this.counters.save(batch);
+        if (batch.length > 0) await this.counters.save(batch);
       } catch (error) {
-        for (const counter of batch) {
-          if (this.store.known(counter.subject) !== counter) continue;
-          counter.unsaved = true;
-          this.unsaved.add(counter);
-        }
+        this.store.putBack(batch);
         throw error;
       }
     }
-  }
-
-  /** Redis may have counted for days: of an earlier one nothing is left to be refilled. */
-  private worthSaving(): Counter[] {
-    const today = dayOf(this.clock.now());
-    const counters: Counter[] = [];
-    for (const counter of this.unsaved) {
-      if (counter.day >= today) counters.push(counter);
-      else this.withdraw(counter);
-    }
-    return counters;
-  }
-
-  private withdraw(counter: Counter): void {
-    this.unsaved.delete(counter);
-    counter.unsaved = false;
   }
 
   /** Addresses come and go: what they left behind is kept for the day it counts. Saving goes on meanwhile. */
@@ -159,6 +132,6 @@ export class CounterJournal implements OnModuleInit, BeforeApplicationShutdown {
 }
 
 /** A batch is one transaction: nodes that lock the same rows in one order wait, and never for each other. */
-function bySubject({ subject: one }: Counter, { subject: other }: Counter): number {
+function bySubject({ subject: one }: SavedCount, { subject: other }: SavedCount): number {
   return one < other ? -1 : 1;
 }

@@ -145,15 +145,16 @@ describe(MemoryStore.name, () => {
     expect(store.peek('zoo')).toMatchObject({ minuteUsed: 1, dayUsed: 1 });
   });
 
-  it('tells its listener of each change once, until it is saved', () => {
-    const counted = jest.fn();
-    store.listen({ counted, forgotten: jest.fn() });
+  it('tells of each change once, until it has changed again or could not be saved', () => {
     take(6);
-    expect(counted).toHaveBeenCalledTimes(1);
-    counted.mock.calls[0][0].unsaved = false;
+    const [saved] = store.takeUnsaved(9);
+    expect(saved).toMatchObject({ subject: 'zoo', minuteUsed: 2, dayUsed: 2 });
+    expect(store.takeUnsaved(9)).toEqual([]);
+    store.putBack([saved!]);
+    expect(store.takeUnsaved(9)).toMatchObject([saved!]);
     clock.advance(60_000);
     take(1);
-    expect(counted).toHaveBeenCalledTimes(2);
+    expect(store.takeUnsaved(9)).toMatchObject([{ subject: 'zoo', minuteUsed: 1, dayUsed: 3 }]);
   });
 
   it('is bounded, whatever number of addresses is tried, and forgets no key for them', () => {

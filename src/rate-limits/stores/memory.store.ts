@@ -9,24 +9,9 @@ import {
 } from '../further-limit.js';
 import type { Limits } from '../limits.js';
 import { isClient, type Subject } from '../subject.js';
+import { type Counter, CounterTable } from './counter-table.js';
 import { type Decision, RateLimitStore } from './rate-limit-store.js';
 import { dayOf, minuteOf } from '../../time/windows.js';
-
-/** The counts of one subject in the windows it was last seen in. */
-export interface Counter extends SavedCount {
-  /** Refusals in `minute`. */
-  refusals: number;
-  ban: Ban | undefined;
-  /** Whether it has changed since it was last saved. */
-  unsaved: boolean;
-}
-
-/** Told of what must outlive the process. */
-export interface CounterListener {
-  counted(counter: Counter): void;
-  /** To make room; what of it was not saved is lost. */
-  forgotten(counter: Counter): void;
-}
 
 /**
  * Counters in this process: two integers per subject, exact because nothing is awaited between judging
@@ -40,10 +25,11 @@ export interface CounterListener {
  */
 export class MemoryStore extends RateLimitStore {
   readonly mode = 'memory';
-  private readonly clients = new Map<Subject, Counter>();
-  private readonly addresses = new Map<Subject, Counter>();
+  private readonly clients = new CounterTable();
+  private readonly addresses = new CounterTable();
   private readonly further = new FurtherCounts();
-  private listener: CounterListener | undefined;
+  /** Bounded as the counters are: those that were forgotten are in it no more. */
+  private readonly unsaved = new Set<Subject>();
 
   constructor(
     private readonly clock: Clock,
@@ -51,10 +37,6 @@ export class MemoryStore extends RateLimitStore {
     readonly capacity = { clients: 2_000_000, addresses: 100_000 },
   ) {
     super();
-  }
-
-  listen(listener: CounterListener): void {
-    this.listener = listener;
   }
 
   take(subject: Subject, limits: Omit<Limits, 'policy'>, further?: FurtherLimit): Decision {
@@ -70,10 +52,11 @@ export class MemoryStore extends RateLimitStore {
       if (furtherCount !== undefined) furtherCount.used++;
       counter.minuteUsed++;
       counter.dayUsed++;
-      this.tell(counter);
+      this.keepUnsaved(counter);
       return decision(counter, nowMs);
     }
     const newBan = isClient(subject) ? this.refuse(counter, nowMs) : undefined;
+    this.keep(counter);
     const refused = refusal(counter, nowMs, newBan?.until ?? 0);
     if (newBan !== undefined) return { ...refused, newBan, beganBan: true, furtherFullUntilMs };
     return furtherFullUntilMs > 0 ? { ...refused, furtherFullUntilMs } : refused;
@@ -81,26 +64,25 @@ export class MemoryStore extends RateLimitStore {
 
   peek(subject: Subject): Decision {
     const nowMs = this.clock.now();
-    const counter = this.find(subject);
-    if (counter === undefined) return decision(emptyCounter(subject, nowMs), nowMs);
+    const counter = this.known(subject) ?? emptyCounter(subject, nowMs);
     advance(counter, nowMs);
     const until = counter.ban?.until ?? 0;
     return until > nowMs ? refusal(counter, nowMs, until) : decision(counter, nowMs);
   }
 
   unban(subject: Subject): void {
-    const counter = this.find(subject);
-    if (counter?.ban !== undefined) this.restoreBan(subject, { ...counter.ban, until: 0 });
+    const ban = this.tableOf(subject).banOf(subject);
+    if (ban !== undefined) this.restoreBan(subject, { ...ban, until: 0 });
   }
 
   isBanned(subject: Subject): boolean {
-    const ban = this.clients.get(subject)?.ban;
+    const ban = this.clients.banOf(subject);
     return ban !== undefined && ban.until > this.clock.now();
   }
 
-  /** What was known of a subject when it was last counted. */
-  known(subject: Subject): Readonly<Counter> | undefined {
-    return this.find(subject);
+  /** What was known of a subject when it was last counted: a copy. */
+  known(subject: Subject): Counter | undefined {
+    return this.tableOf(subject).get(subject);
   }
 
   /** What is known of a further limit; it may be changed in place. */
@@ -109,8 +91,61 @@ export class MemoryStore extends RateLimitStore {
   }
 
   /** Takes over a count made elsewhere, where it is higher. */
-  restore(saved: SavedCount): Counter {
-    const counter = this.counterOf(saved.subject, this.clock.now());
+  restore(saved: SavedCount): void {
+    this.keep(this.restored(saved));
+  }
+
+  /** Takes over a count that may be lost where it was made. */
+  mirror(count: SavedCount): void {
+    this.keepUnsaved(this.restored(count));
+  }
+
+  /** Takes over a ban, or the end of one, that came about elsewhere. An older one than known is not news. */
+  restoreBan(subject: Subject, ban: Ban): void {
+    const counter = this.counterOf(subject, this.clock.now());
+    if (counter.ban !== undefined && counter.ban.at > ban.at) return;
+    if (counter.ban?.until !== ban.until) counter.refusals = 0;
+    counter.ban = ban;
+    this.keep(counter);
+  }
+
+  /** How many counters have changed since they were last saved. */
+  get unsavedCount(): number {
+    return this.unsaved.size;
+  }
+
+  /** Of the counters that have changed the first ones, which are taken to be saved; none of an earlier day. */
+  takeUnsaved(most: number): SavedCount[] {
+    const today = dayOf(this.clock.now());
+    const taken: SavedCount[] = [];
+    for (const subject of this.unsaved) {
+      if (taken.length >= most) break;
+      this.unsaved.delete(subject);
+      const counter = this.known(subject);
+      if (counter === undefined) continue;
+      counter.isUnsaved = false;
+      this.keep(counter);
+      if (counter.day >= today) taken.push(counter);
+    }
+    return taken;
+  }
+
+  /** Takes back counters that could not be saved; those of which nothing is known any more are lost. */
+  putBack(counts: readonly SavedCount[]): void {
+    for (const { subject } of counts) {
+      const counter = this.known(subject);
+      if (counter !== undefined) this.keepUnsaved(counter);
+    }
+  }
+
+  /** How many subjects are known. */
+  get size(): number {
+    return this.clients.size + this.addresses.size;
+  }
+
+  private restored(saved: SavedCount): Counter {
+    const nowMs = this.clock.now();
+    const counter = this.counterOf(saved.subject, nowMs);
     if (saved.minute >= counter.minute) {
       if (saved.minute > counter.minute) counter.minuteUsed = 0;
       counter.minute = saved.minute;
@@ -121,32 +156,20 @@ export class MemoryStore extends RateLimitStore {
       counter.day = saved.day;
       counter.dayUsed = Math.max(counter.dayUsed, saved.dayUsed);
     }
-    advance(counter, this.clock.now());
+    advance(counter, nowMs);
     return counter;
   }
 
-  /** Takes over a count that may be lost where it was made. */
-  mirror(count: SavedCount): void {
-    this.tell(this.restore(count));
+  private keepUnsaved(counter: Counter): void {
+    if (!counter.isUnsaved) {
+      counter.isUnsaved = true;
+      this.unsaved.add(counter.subject);
+    }
+    this.keep(counter);
   }
 
-  /** Takes over a ban, or the end of one, that came about elsewhere. An older one than known is not news. */
-  restoreBan(subject: Subject, ban: Ban): void {
-    const counter = this.counterOf(subject, this.clock.now());
-    if (counter.ban !== undefined && counter.ban.at > ban.at) return;
-    if (counter.ban?.until !== ban.until) counter.refusals = 0;
-    counter.ban = ban;
-  }
-
-  /** How many subjects are known. */
-  get size(): number {
-    return this.clients.size + this.addresses.size;
-  }
-
-  private tell(counter: Counter): void {
-    if (counter.unsaved) return;
-    counter.unsaved = true;
-    this.listener?.counted(counter);
+  private keep(counter: Counter): void {
+    this.tableOf(counter.subject).set(counter);
   }
 
   /** Counts a refusal; the ban that it led to. */
@@ -159,28 +182,38 @@ export class MemoryStore extends RateLimitStore {
     return ban;
   }
 
-  private find(subject: Subject): Counter | undefined {
-    return this.countersOf(subject).get(subject);
-  }
-
-  private countersOf(subject: Subject): Map<Subject, Counter> {
+  private tableOf(subject: Subject): CounterTable {
     return isClient(subject) ? this.clients : this.addresses;
   }
 
+  /** The counter at this moment; room is made for a new one. */
   private counterOf(subject: Subject, nowMs: number): Counter {
-    const counters = this.countersOf(subject);
-    let counter = counters.get(subject);
+    const table = this.tableOf(subject);
+    const counter = table.get(subject);
     if (counter !== undefined) {
       advance(counter, nowMs);
       return counter;
     }
     const { clients, addresses } = this.capacity;
-    if (counters.size >= (counters === this.clients ? clients : addresses)) {
-      makeRoom(counters, nowMs, this.listener);
+    if (table.size >= (table === this.clients ? clients : addresses)) this.makeRoom(table, nowMs);
+    return emptyCounter(subject, nowMs);
+  }
+
+  /** Drops a part at once: dropping one at a time would make every newcomer pay for a search. */
+  private makeRoom(table: CounterTable, nowMs: number): void {
+    const today = dayOf(nowMs);
+    const isBanned = (ban: Ban | undefined): boolean => ban !== undefined && ban.until > nowMs;
+    const leastMissedFirst = [
+      (day: number, ban: Ban | undefined) => day < today && !isBanned(ban),
+      (_day: number, ban: Ban | undefined) => !isBanned(ban),
+      () => true,
+    ];
+    let wanted = Math.ceil(table.size / 16);
+    for (const mayGo of leastMissedFirst) {
+      const dropped = table.drop(wanted, mayGo);
+      for (const subject of dropped) this.unsaved.delete(subject);
+      wanted -= dropped.length;
     }
-    counter = emptyCounter(subject, nowMs);
-    counters.set(subject, counter);
-    return counter;
   }
 }
 
@@ -193,7 +226,7 @@ function emptyCounter(subject: Subject, nowMs: number): Counter {
     dayUsed: 0,
     refusals: 0,
     ban: undefined,
-    unsaved: false,
+    isUnsaved: false,
   };
 }
 
@@ -207,31 +240,6 @@ function advance(counter: Counter, nowMs: number): void {
     if (day > counter.day) {
       counter.day = day;
       counter.dayUsed = 0;
-    }
-  }
-}
-
-/** Drops a part at once: dropping one at a time would make every newcomer pay for a search. */
-function makeRoom(
-  counters: Map<Subject, Counter>,
-  nowMs: number,
-  listener: CounterListener | undefined,
-): void {
-  const today = dayOf(nowMs);
-  const isBanned = ({ ban }: Counter): boolean => ban !== undefined && ban.until > nowMs;
-  const leastMissedFirst = [
-    (counter: Counter) => counter.day < today && !isBanned(counter),
-    (counter: Counter) => !isBanned(counter),
-    () => true,
-  ];
-  let wanted = Math.ceil(counters.size / 16);
-  for (const isExpendable of leastMissedFirst) {
-    for (const [subject, counter] of counters) {
-      if (wanted === 0) return;
-      if (!isExpendable(counter)) continue;
-      counters.delete(subject);
-      listener?.forgotten(counter);
-      wanted--;
     }
   }
 }
