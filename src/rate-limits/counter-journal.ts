@@ -89,7 +89,10 @@ export class CounterJournal implements OnModuleInit, BeforeApplicationShutdown {
     } catch (err) {
       // Said once per outage; the counts are kept, and saved when the database is back.
       if (!this.failing) {
-        this.logger.warn({ err, counters: this.store.unsavedCount }, 'Counters cannot be saved for now');
+        this.logger.warn(
+          { err, counters: this.store.unsavedCount },
+          'Counters cannot be saved for now',
+        );
       }
       this.failing = true;
     }

@@ -16,16 +16,21 @@ function request(clientId: string, code?: string): ApiRequest {
 describe(UsageHistory.name, () => {
   let journal: UsageCount[];
   let latest: LatestRefusals[];
+  let brought: UsageCount[];
   let isAway: boolean;
+  let isBusy: boolean;
+  let clock: FakeClock;
   let history: UsageHistory;
   let log: ReturnType<typeof recordedLog>;
 
   beforeEach(() => {
-    [journal, latest, isAway] = [[], [], false];
+    [journal, latest, brought, isAway, isBusy] = [[], [], [], false, false];
+    clock = new FakeClock();
     log = recordedLog();
     const ledger: Partial<UsageLedger> = {
       append: (_writer, _sequence, batch) => {
         if (isAway) return Promise.reject(new Error('away'));
+        if (isBusy) history.record(request('zoo'), 200);
         journal.push(...batch.map((count) => ({ ...count })));
         return Promise.resolve();
       },
@@ -33,11 +38,15 @@ describe(UsageHistory.name, () => {
         latest.push(...batch);
         return Promise.resolve();
       },
-      save: () => Promise.resolve(),
+      save: (batch) => {
+        if (isAway) return Promise.reject(new Error('away'));
+        brought.push(...batch);
+        return Promise.resolve();
+      },
       drop: () => Promise.resolve(),
       adopt: () => Promise.resolve(),
     };
-    history = new UsageHistory(ledger as UsageLedger, new FakeClock(), log.logger);
+    history = new UsageHistory(ledger as UsageLedger, clock, log.logger);
   });
 
   it('saves what has changed, and nothing of callers that nobody knows', async () => {
@@ -46,6 +55,16 @@ describe(UsageHistory.name, () => {
     await history.save();
     await history.save();
     expect(journal).toMatchObject([{ clientId: 'zoo', status: 200, code: '', used: 1 }]);
+  });
+
+  it('leaves what is counted while it saves to the next time', async () => {
+    isBusy = true;
+    history.record(request('zoo'), 200);
+    await history.save();
+    expect(journal.map(({ used }) => used)).toEqual([1]);
+    isBusy = false;
+    await history.save();
+    expect(journal.map(({ used }) => used)).toEqual([1, 2]);
   });
 
   it('keeps what cannot be saved for the next time, and complains once per outage', async () => {
@@ -58,6 +77,34 @@ describe(UsageHistory.name, () => {
     isAway = false;
     await history.save();
     expect(journal).toMatchObject([{ used: 3 }]);
+  });
+
+  it('brings what was saved to its hour, once, also when the next one has begun meanwhile', async () => {
+    history.record(request('zoo'), 200);
+    const saving = history.save();
+    clock.advance(3_600_000);
+    history.record(request('zoo'), 200);
+    await saving;
+    await history.save();
+    await history.bring();
+    await history.bring();
+    const hours = journal.map(({ hour }) => hour);
+    expect(hours[1]).toBe(hours[0]! + 1);
+    const told = brought.map(({ hour, used }) => [hour, used]).sort();
+    expect(told).toEqual(hours.map((hour) => [hour, 1]));
+  });
+
+  it('brings later what could not be brought', async () => {
+    history.record(request('zoo'), 200);
+    await history.save();
+    isAway = true;
+    await history.bring();
+    clock.advance(3_600_000);
+    history.record(request('ark'), 200);
+    isAway = false;
+    await history.save();
+    await history.bring();
+    expect(brought.map(({ clientId }) => clientId)).toEqual(['zoo', 'ark']);
   });
 
   it('has a bounded number of outcomes and refusals of a client, whatever codes a guest has', async () => {

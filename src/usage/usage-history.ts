@@ -9,7 +9,8 @@ import { mintId } from '../keys/api-key-format.js';
 import { Logger } from '../telemetry/logger.js';
 import { Clock } from '../time/clock.js';
 import { DAY_MS, HOUR_MS } from '../time/windows.js';
-import { type LatestRefusals, type Refusal, type UsageCount, UsageLedger } from './usage-ledger.js';
+import { HourCounts, takeFirst, toSavedId } from './hour-counts.js';
+import { type LatestRefusals, type Refusal, UsageLedger } from './usage-ledger.js';
 
 /** A `kill -9` may forget the last second: half of it, and the time that saving takes. */
 const SAVE_INTERVAL_MS = 500;
@@ -26,16 +27,6 @@ const LATEST = 10;
 const MOST_OUTCOMES = 64;
 const CODE = /^[\w.:-]{1,64}$/;
 const OTHER = 'other';
-/** As the database keeps one. */
-const LONGEST_ID = 64;
-
-interface Count extends UsageCount {
-  /** Whether it waits for the journal, or for its hour. */
-  isUnsaved: boolean;
-  isUnbrought: boolean;
-  /** Of the same client: there are few, and a map for each client would take more than they do. */
-  next: Count | undefined;
-}
 
 /**
  * Counts what clients use, by hour and outcome, and keeps why they were refused of late.
@@ -48,17 +39,17 @@ interface Count extends UsageCount {
 @Injectable()
 export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationShutdown {
   /**
-   * So many that this process remembers, at some 150 bytes each. Whoever comes then is counted anew, under
+   * So many that this process remembers, at some 50 bytes each. Whoever comes then is counted anew, under
    * another name of it, in rows of its own: were they few, every request could become a row.
    */
   mostClients = 1_000_000;
   private writer = mintId('use');
   private journal = this.writer;
   private sequence = 0;
-  private hour = 0;
-  private clients = new Map<string, Count>();
-  private unsaved: Count[] = [];
-  private unbrought: Count[] = [];
+  private counts = new HourCounts(0, this.writer);
+  /** These, and those before of which something waits still. */
+  private readonly pending = new Set<HourCounts>();
+  private mostUnsaved = MOST_UNSAVED;
   private readonly refused = new Map<string, LatestRefusals & { refusals: Refusal[] }>();
   private readonly unsavedRefused = new Set<string>();
   private timers: NodeJS.Timeout[] = [];
@@ -88,7 +79,7 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
     await this.bringing;
     await this.saving;
     await this.save();
-    if (this.unbrought.length <= AT_ONCE) await this.bring();
+    if (sizeOf(this.pending, 'unbrought') <= AT_ONCE) await this.bring();
   }
 
   /** Counts one answered request. */
@@ -97,14 +88,14 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
     if (caller === undefined) return;
     const nowMs = this.clock.now();
     const hour = Math.floor(nowMs / HOUR_MS);
-    if (hour !== this.hour) this.begin(hour);
+    if (hour !== this.counts.hour) this.begin(hour);
     // Not by what a verifier calls it: that may be any text, and that of a key.
     const clientId = caller.quota.subject;
-    const counts = this.clients.get(clientId);
-    const count =
-      find(counts, status, refusal?.code) ?? this.first(counts, clientId, status, refusal?.code);
-    count.used++;
-    if (!count.isUnsaved) this.note(count);
+    const row =
+      this.counts.find(clientId, status, refusal?.code) ??
+      this.first(clientId, status, refusal?.code);
+    this.counts.countUp(row);
+    if (this.counts.unsaved.size < this.mostUnsaved) this.counts.unsaved.add(row);
     if (refusal !== undefined) {
       const { code, address } = refusal;
       this.remember(clientId, { at: nowMs, code, operation: operation ?? 'unknown', address });
@@ -124,44 +115,24 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
   }
 
   private begin(hour: number): void {
-    this.hour = hour;
-    this.clients = new Map();
+    for (const counts of this.pending) if (!isPending(counts)) this.pending.delete(counts);
+    this.mostUnsaved = MOST_UNSAVED - sizeOf(this.pending, 'unsaved');
+    this.counts = new HourCounts(hour, this.writer);
+    this.pending.add(this.counts);
   }
 
-  private first(
-    counts: Count | undefined,
-    clientId: string,
-    status: number,
-    sent: string | undefined,
-  ): Count {
-    const isOne = sent !== undefined && (!CODE.test(sent) || lengthOf(counts) >= MOST_OUTCOMES);
-    const code = isOne ? OTHER : sent;
-    const known = isOne ? find(counts, status, code) : undefined;
+  /** The row of an outcome that the client did not have before within the hour. */
+  private first(clientId: string, status: number, sent: string | undefined): number {
+    const outcomes = this.counts.outcomeCountOf(clientId);
+    const isOther = sent !== undefined && (!CODE.test(sent) || outcomes >= MOST_OUTCOMES);
+    const code = isOther ? OTHER : sent;
+    const known = isOther ? this.counts.find(clientId, status, code) : undefined;
     if (known !== undefined) return known;
-    if (counts === undefined && this.clients.size >= this.mostClients) {
-      this.clients = new Map();
+    if (outcomes === 0 && this.counts.clientCount >= this.mostClients) {
       this.writer = mintId('use');
+      this.begin(this.counts.hour);
     }
-    // All members at once: made of a copy and more, each would have a layout of its own, as large as itself.
-    const count = {
-      clientId: clientId.slice(0, LONGEST_ID),
-      hour: this.hour,
-      writer: this.writer,
-      status,
-      code: code ?? '',
-      used: 0,
-      isUnsaved: false,
-      isUnbrought: false,
-      next: counts,
-    };
-    this.clients.set(clientId, count);
-    return count;
-  }
-
-  private note(count: Count): void {
-    if (this.unsaved.length >= MOST_UNSAVED) return;
-    count.isUnsaved = true;
-    this.unsaved.push(count);
+    return this.counts.add(clientId, status, code ?? '');
   }
 
   private remember(clientId: string, refusal: Refusal): void {
@@ -171,7 +142,7 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
         this.refused.clear();
         this.unsavedRefused.clear();
       }
-      latest = { clientId: clientId.slice(0, LONGEST_ID), writer: this.journal, refusals: [] };
+      latest = { clientId: toSavedId(clientId), writer: this.journal, refusals: [] };
       this.refused.set(clientId, latest);
     }
     if (latest.refusals.push(refusal) > LATEST) latest.refusals.shift();
@@ -191,24 +162,31 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
   }
 
   private async saveCounts(): Promise<void> {
-    while (this.unsaved.length > 0) {
-      const batch = this.unsaved.splice(0, AT_ONCE);
-      for (const count of batch) count.isUnsaved = false;
-      try {
-        await this.ledger.append(this.journal, this.sequence + 1, batch);
-      } catch (error) {
-        for (const count of batch) if (!count.isUnsaved) this.note(count);
-        // It may be there all the same: what follows must not be taken for it.
-        this.sequence++;
-        throw error;
-      }
-      this.sequence++;
-      for (const count of batch) {
-        if (count.isUnbrought) continue;
-        count.isUnbrought = true;
-        this.unbrought.push(count);
-      }
+    for (const counts of this.pending) {
+      // Not what changes meanwhile: under load that would never end.
+      for (let left = counts.unsaved.size; left > 0; left -= AT_ONCE) await this.saveSome(counts);
     }
+  }
+
+  private async saveSome(counts: HourCounts): Promise<void> {
+    const rows = takeFirst(counts.unsaved, AT_ONCE);
+    try {
+      const batch = rows.map((row) => counts.at(row));
+      await this.ledger.append(this.journal, this.sequence + 1, batch);
+      this.wait(counts, 'unbrought', rows);
+    } catch (error) {
+      this.wait(counts, 'unsaved', rows);
+      throw error;
+    } finally {
+      // It may be there all the same: what follows must not be taken for it.
+      this.sequence++;
+    }
+  }
+
+  /** Meanwhile an hour may have begun, and these counts be over. */
+  private wait(counts: HourCounts, queue: Queue, rows: readonly number[]): void {
+    for (const row of rows) counts[queue].add(row);
+    this.pending.add(counts);
   }
 
   /** Of many clients a part: what is not saved this time has its turn, at the latest when this ends. */
@@ -239,25 +217,23 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
 
   private async bringUnbrought(): Promise<void> {
     const upTo = this.sequence;
-    const counts = this.unbrought;
-    this.unbrought = [];
-    let brought = 0;
-    try {
-      await inBatches(async (rows) => {
-        const batch = counts.slice(brought, brought + rows);
-        for (const count of batch) count.isUnbrought = false;
-        if (batch.length > 0) await this.ledger.save(batch);
-        brought += batch.length;
-        return batch.length;
-      });
-      if (upTo > 0) await this.ledger.drop(this.journal, upTo);
-    } catch (error) {
-      for (const count of counts.slice(brought)) {
-        count.isUnbrought = true;
-        this.unbrought.push(count);
+    for (const counts of this.pending) await this.bringHour(counts);
+    if (upTo > 0) await this.ledger.drop(this.journal, upTo);
+  }
+
+  private async bringHour(counts: HourCounts): Promise<void> {
+    let left = counts.unbrought.size;
+    await inBatches(async (most) => {
+      const rows = takeFirst(counts.unbrought, Math.min(most, left));
+      left -= rows.length;
+      try {
+        if (rows.length > 0) await this.ledger.save(rows.map((row) => counts.at(row)));
+      } catch (error) {
+        this.wait(counts, 'unbrought', rows);
+        throw error;
       }
-      throw error;
-    }
+      return rows.length;
+    });
   }
 
   private async forget(): Promise<void> {
@@ -273,20 +249,14 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
   }
 }
 
-/** Of a client, that of a refusal with this code; without one, that of the status. */
-function find(counts: Count | undefined, status: number, code: string | undefined) {
-  let count = counts;
-  while (count !== undefined) {
-    if (code === undefined ? count.code === '' && count.status === status : count.code === code) {
-      return count;
-    }
-    count = count.next;
-  }
-  return undefined;
+type Queue = 'unsaved' | 'unbrought';
+
+function isPending({ unsaved, unbrought }: HourCounts): boolean {
+  return unsaved.size > 0 || unbrought.size > 0;
 }
 
-function lengthOf(counts: Count | undefined): number {
-  let length = 0;
-  for (let count = counts; count !== undefined; count = count.next) length++;
-  return length;
+function sizeOf(pending: Iterable<HourCounts>, queue: Queue): number {
+  let size = 0;
+  for (const counts of pending) size += counts[queue].size;
+  return size;
 }

@@ -153,7 +153,7 @@ describeWith('redis', 'counters in Redis', (program) => {
         const [address, limits] = [subject('ip:192.0.2.2'), new Limits(1_000, 2)];
         const [minute, day] = [0, Math.floor(Date.now() / 86_400_000)];
         const known = { subject: address, minute, minuteUsed: 0, day, dayUsed: 2 };
-        const memory = { ...known, refusals: 0, ban: undefined, isUnsaved: false };
+        const memory = { ...known, refusals: 0, ban: undefined };
         expect((await one.take(address, limits, memory)).admitted).toBe(false);
         expect((await other.take(address, limits, undefined)).admitted).toBe(false);
       }),

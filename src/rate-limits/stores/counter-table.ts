@@ -7,15 +7,13 @@ export interface Counter extends SavedCount {
   /** Refusals in `minute`. */
   refusals: number;
   ban: Ban | undefined;
-  /** Whether it has changed since it was last saved. */
-  isUnsaved: boolean;
 }
 
 const FIRST_ROWS = 1_024;
-const [MINUTE, MINUTE_USED, DAY, DAY_USED, REFUSALS, IS_UNSAVED, COLUMNS] = [0, 1, 2, 3, 4, 5, 6];
+const [MINUTE, MINUTE_USED, DAY, DAY_USED, REFUSALS, COLUMNS] = [0, 1, 2, 3, 4, 5];
 
 /**
- * Counters by subject, in rows of integers: there may be millions, and a row takes 24 bytes where an object
+ * Counters by subject, in rows of integers: there may be millions, and a row takes 20 bytes where an object
  * would take 90. What is asked for is a copy, so a counter that was changed has to be set again.
  */
 export class CounterTable {
@@ -30,6 +28,10 @@ export class CounterTable {
     return this.rows.size;
   }
 
+  has(subject: Subject): boolean {
+    return this.rows.has(subject);
+  }
+
   get(subject: Subject): Counter | undefined {
     const row = this.rows.get(subject);
     if (row === undefined) return undefined;
@@ -42,7 +44,6 @@ export class CounterTable {
       dayUsed: this.cells[at + DAY_USED]!,
       refusals: this.cells[at + REFUSALS]!,
       ban: this.bans.get(subject),
-      isUnsaved: this.cells[at + IS_UNSAVED] === 1,
     };
   }
 
@@ -59,7 +60,6 @@ export class CounterTable {
     this.cells[at + DAY] = counter.day;
     this.cells[at + DAY_USED] = counter.dayUsed;
     this.cells[at + REFUSALS] = counter.refusals;
-    this.cells[at + IS_UNSAVED] = counter.isUnsaved ? 1 : 0;
     if (ban !== undefined) this.bans.set(subject, ban);
   }
 

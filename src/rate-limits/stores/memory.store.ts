@@ -122,10 +122,7 @@ export class MemoryStore extends RateLimitStore {
       if (taken.length >= most) break;
       this.unsaved.delete(subject);
       const counter = this.known(subject);
-      if (counter === undefined) continue;
-      counter.isUnsaved = false;
-      this.keep(counter);
-      if (counter.day >= today) taken.push(counter);
+      if (counter !== undefined && counter.day >= today) taken.push(counter);
     }
     return taken;
   }
@@ -133,8 +130,7 @@ export class MemoryStore extends RateLimitStore {
   /** Takes back counters that could not be saved; those of which nothing is known any more are lost. */
   putBack(counts: readonly SavedCount[]): void {
     for (const { subject } of counts) {
-      const counter = this.known(subject);
-      if (counter !== undefined) this.keepUnsaved(counter);
+      if (this.tableOf(subject).has(subject)) this.unsaved.add(subject);
     }
   }
 
@@ -161,10 +157,7 @@ export class MemoryStore extends RateLimitStore {
   }
 
   private keepUnsaved(counter: Counter): void {
-    if (!counter.isUnsaved) {
-      counter.isUnsaved = true;
-      this.unsaved.add(counter.subject);
-    }
+    this.unsaved.add(counter.subject);
     this.keep(counter);
   }
 
@@ -226,7 +219,6 @@ function emptyCounter(subject: Subject, nowMs: number): Counter {
     dayUsed: 0,
     refusals: 0,
     ban: undefined,
-    isUnsaved: false,
   };
 }
 

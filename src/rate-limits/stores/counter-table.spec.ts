@@ -1,0 +1,57 @@
+import { type Counter, CounterTable } from './counter-table.js';
+
+function counterOf(subject: string, used = 0): Counter {
+  return {
+    subject,
+    minute: 1,
+    minuteUsed: used,
+    day: 2,
+    dayUsed: used,
+    refusals: 0,
+    ban: undefined,
+  };
+}
+
+describe(CounterTable.name, () => {
+  let table: CounterTable;
+  beforeEach(() => (table = new CounterTable()));
+
+  it('gives back what was set, as a copy', () => {
+    const ban = { at: 1, until: 2, bans: 1 };
+    const counter = { ...counterOf('zoo', 4_294_967_295), minute: 29_627_040, refusals: 9, ban };
+    table.set(counter);
+    expect(table.get('zoo')).toEqual(counter);
+    table.get('zoo')!.minuteUsed = 7;
+    expect(table.get('zoo')).toEqual(counter);
+    expect([table.get('ark'), table.has('ark'), table.banOf('ark')]).toEqual([
+      undefined,
+      false,
+      undefined,
+    ]);
+  });
+
+  it('has room for any number, and keeps those that came first', () => {
+    for (let round = 1; round <= 2; round++) {
+      for (let key = 0; key < 5_000; key++) table.set(counterOf(`k${key}`, key + round));
+    }
+    expect(table.size).toBe(5_000);
+    for (const key of [0, 1_023, 1_024, 4_999]) {
+      expect(table.get(`k${key}`)).toEqual(counterOf(`k${key}`, key + 2));
+    }
+  });
+
+  it('drops the longest known that may go, with their bans, and takes their rows for others', () => {
+    for (const subject of ['a', 'b', 'c', 'd']) {
+      table.set({ ...counterOf(subject, 5), ban: { at: 1, until: 2, bans: 1 } });
+    }
+    table.set({ ...counterOf('b', 5), day: 3 });
+    expect(table.drop(2, (day) => day < 3)).toEqual(['a', 'c']);
+    expect([table.size, table.banOf('a'), table.banOf('d')?.bans]).toEqual([2, undefined, 1]);
+    table.set(counterOf('e', 1));
+    table.set(counterOf('f', 2));
+    table.set(counterOf('g', 3));
+    const left = ['b', 'd', 'e', 'f', 'g'].map((subject) => table.get(subject)!.minuteUsed);
+    expect(left).toEqual([5, 5, 1, 2, 3]);
+    expect(table.get('e')!.ban).toBeUndefined();
+  });
+});

@@ -1,0 +1,63 @@
+import { HourCounts, takeFirst } from './hour-counts.js';
+
+describe(HourCounts.name, () => {
+  let counts: HourCounts;
+  beforeEach(() => (counts = new HourCounts(7, 'node')));
+
+  const count = (clientId: string, status: number, code?: string): void =>
+    counts.countUp(counts.find(clientId, status, code) ?? counts.add(clientId, status, code ?? ''));
+
+  it('tells apart clients, statuses and codes', () => {
+    for (let round = 0; round < 3; round++) {
+      count('zoo', 200);
+      count('zoo', 409, 'taken');
+    }
+    count('zoo', 201);
+    count('ark', 200);
+    const told = Array.from({ length: 4 }, (_none, row) => counts.at(row));
+    expect(told.map(({ clientId, status, code, used }) => [clientId, status, code, used])).toEqual([
+      ['zoo', 200, '', 3],
+      ['zoo', 409, 'taken', 3],
+      ['zoo', 201, '', 1],
+      ['ark', 200, '', 1],
+    ]);
+    expect(told.every(({ hour, writer }) => hour === 7 && writer === 'node')).toBe(true);
+    expect([counts.clientCount, counts.outcomeCountOf('zoo')]).toEqual([2, 3]);
+    expect([counts.outcomeCountOf('owl'), counts.find('owl', 200, undefined)]).toEqual([
+      0,
+      undefined,
+    ]);
+  });
+
+  it('takes a refusal by its code, whatever the status', () => {
+    count('zoo', 409, 'taken');
+    count('zoo', 422, 'taken');
+    expect(counts.at(0)).toMatchObject({ status: 409, code: 'taken', used: 2 });
+    expect(counts.find('zoo', 409, undefined)).toBeUndefined();
+  });
+
+  it('has room for any number of clients, and keeps those that came first', () => {
+    for (let round = 1; round <= 2; round++) {
+      for (let client = 0; client < 5_000; client++) count(`c${client}`, 200);
+    }
+    expect(counts.clientCount).toBe(5_000);
+    for (const client of [0, 1_023, 1_024, 4_999]) {
+      expect(counts.at(client)).toMatchObject({ clientId: `c${client}`, used: 2 });
+    }
+  });
+
+  it('cuts what is longer than the database keeps', () => {
+    count('x'.repeat(200), 200);
+    expect(counts.at(0).clientId).toBe('x'.repeat(64));
+  });
+});
+
+describe(takeFirst.name, () => {
+  it('takes what has waited longest, and no more than asked for', () => {
+    const queue = new Set([3, 1, 2]);
+    expect(takeFirst(queue, 2)).toEqual([3, 1]);
+    queue.add(3);
+    expect(takeFirst(queue, 9)).toEqual([2, 3]);
+    expect(takeFirst(queue, 9)).toEqual([]);
+  });
+});

@@ -1,0 +1,116 @@
+import type { UsageCount } from './usage-ledger.js';
+
+interface Outcome {
+  status: number;
+  /** Of a refusal; else empty. */
+  code: string;
+}
+
+/** As the database keeps one. */
+const LONGEST_ID = 64;
+const FIRST_ROWS = 1_024;
+const [USED, OUTCOME, NEXT, COLUMNS] = [0, 1, 2, 3];
+const NONE = 0xffff_ffff;
+
+/**
+ * What clients have used within an hour, in rows of integers: there may be a million, and a row takes 12 bytes
+ * where an object would take 90. A client has a row for each outcome, chained, for they are few.
+ */
+export class HourCounts {
+  /** Rows that wait for the journal. */
+  readonly unsaved = new Set<number>();
+  /** Rows that wait for their hour. */
+  readonly unbrought = new Set<number>();
+  /** Of each client, the row that was made last. */
+  private readonly rows = new Map<string, number>();
+  private readonly clientIds: string[] = [];
+  private readonly outcomes: Outcome[] = [];
+  private readonly outcomeNumbers = new Map<string, number>();
+  private cells = new Uint32Array(FIRST_ROWS * COLUMNS);
+
+  /** @param hour since the epoch */
+  constructor(
+    readonly hour: number,
+    private readonly writer: string,
+  ) {}
+
+  get clientCount(): number {
+    return this.rows.size;
+  }
+
+  /** Of a client, the row of a refusal with this code; without one, that of the status. */
+  find(clientId: string, status: number, code: string | undefined): number | undefined {
+    let row = this.rows.get(clientId) ?? NONE;
+    while (row !== NONE) {
+      const outcome = this.outcomeOf(row);
+      if (code === undefined ? isAnswer(outcome, status) : outcome.code === code) return row;
+      row = this.cells[row * COLUMNS + NEXT]!;
+    }
+    return undefined;
+  }
+
+  outcomeCountOf(clientId: string): number {
+    let count = 0;
+    let row = this.rows.get(clientId) ?? NONE;
+    for (; row !== NONE; row = this.cells[row * COLUMNS + NEXT]!) count++;
+    return count;
+  }
+
+  add(clientId: string, status: number, code: string): number {
+    const row = this.clientIds.push(clientId) - 1;
+    const { cells } = this;
+    if (row * COLUMNS === cells.length) {
+      this.cells = new Uint32Array(cells.length * 2);
+      this.cells.set(cells);
+    }
+    this.cells[row * COLUMNS + OUTCOME] = this.numberOf(status, code);
+    this.cells[row * COLUMNS + NEXT] = this.rows.get(clientId) ?? NONE;
+    this.rows.set(clientId, row);
+    return row;
+  }
+
+  countUp(row: number): void {
+    this.cells[row * COLUMNS + USED]!++;
+  }
+
+  /** What a row says at this moment. */
+  at(row: number): UsageCount {
+    const { hour, writer } = this;
+    const { status, code } = this.outcomeOf(row);
+    const clientId = toSavedId(this.clientIds[row]!);
+    return { clientId, hour, writer, status, code, used: this.cells[row * COLUMNS + USED]! };
+  }
+
+  private outcomeOf(row: number): Outcome {
+    return this.outcomes[this.cells[row * COLUMNS + OUTCOME]!]!;
+  }
+
+  private numberOf(status: number, code: string): number {
+    const name = `${status} ${code}`;
+    let number = this.outcomeNumbers.get(name);
+    if (number === undefined) {
+      number = this.outcomes.push({ status, code }) - 1;
+      this.outcomeNumbers.set(name, number);
+    }
+    return number;
+  }
+}
+
+function isAnswer({ status: known, code }: Outcome, status: number): boolean {
+  return code === '' && known === status;
+}
+
+export function toSavedId(clientId: string): string {
+  return clientId.slice(0, LONGEST_ID);
+}
+
+/** Takes the first ones out of a queue, so many at most. */
+export function takeFirst<Item>(queue: Set<Item>, most: number): Item[] {
+  const taken: Item[] = [];
+  for (const item of queue) {
+    if (taken.length >= most) break;
+    queue.delete(item);
+    taken.push(item);
+  }
+  return taken;
+}
