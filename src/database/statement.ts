@@ -51,8 +51,12 @@ export class Statement<Row = unknown> {
   ) {}
 
   /** @see isPlannedEachTime */
-  static plannedEachTime<Row>(name: string, text: Statement['text']): Statement<Row> {
-    return new Statement<Row>(name, text, undefined, undefined, true);
+  static plannedEachTime<Row>(
+    name: string,
+    text: Statement['text'],
+    many?: ForMany,
+  ): Statement<Row> {
+    return new Statement<Row>(name, text, undefined, many, true);
   }
 
   /**

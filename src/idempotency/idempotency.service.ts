@@ -30,6 +30,13 @@ const FIND = Statement.plannedEachTime<Creation & { bodyDigest: string }>(
   'idempotency.find',
   () => `SELECT body_digest AS "bodyDigest", answer, location FROM idempotency_records
     WHERE key_id = $1 AND idempotency_key = $2 AND created_at > $3`,
+  {
+    columns: { key_id: 'text', idempotency_key: 'text', expired_at: 'bigint' },
+    text: (given) => `SELECT place, body_digest AS "bodyDigest", answer, location
+      FROM ${given} JOIN idempotency_records USING (key_id, idempotency_key)
+      WHERE created_at > expired_at`,
+    isNumbered: true,
+  },
 );
 /** The row itself is the lock: whoever writes the same one waits until this unit of work has ended. */
 const CLAIM = new Statement(

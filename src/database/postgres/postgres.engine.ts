@@ -7,6 +7,7 @@ import type { Parameter, Statement, Work } from '../statement.js';
 import { assertOutsideTransaction } from '../transactions.js';
 import { OwnConnection } from './own-connection.js';
 import type { PostgresDataSource } from './postgres.data-source.js';
+import { PostgresLookUps } from './postgres.look-ups.js';
 import { PostgresReader } from './postgres.reader.js';
 import { asked, POSTGRES, PostgresStatements } from './postgres.statements.js';
 import { transact } from './postgres.transaction.js';
@@ -31,6 +32,7 @@ export class PostgresEngine extends Engine implements OnApplicationShutdown {
   private readonly pinger: OwnConnection;
   private answer: Promise<unknown> | undefined;
   private readonly reader = new PostgresReader(() => this.connections);
+  private readonly lookUps = new PostgresLookUps((query) => this.reader.read(query));
   private readonly writes = new PostgresWrites(
     (work) => transact(this.connections, this.statements, work),
     (units) => this.onCommit?.(units),
@@ -45,7 +47,9 @@ export class PostgresEngine extends Engine implements OnApplicationShutdown {
   }
 
   query<Row>(statement: Statement<Row>, ...parameters: Parameter[]): Promise<Row[]> {
-    const { one, toValue } = this.statements.of(statement);
+    const prepared = this.statements.of(statement);
+    const { one, toValue, isNumbered } = prepared;
+    if (isNumbered) return this.lookUps.find(prepared, parameters) as Promise<Row[]>;
     return this.reader.read(asked(one, parameters), toValue) as Promise<Row[]>;
   }
 

@@ -28,7 +28,9 @@ type ToValue = (row: unknown) => unknown;
 export interface Prepared {
   one: Query;
   /** For many sets of parameters at once, where the statement can. */
-  many: (Query & { name: string }) | undefined;
+  many: Query | undefined;
+  /** Whether `many` tells by `place` whose a row is. */
+  isNumbered: boolean;
   /** What is to be made of a row; undefined where that is what the statement gives. */
   toValue: ToValue | undefined;
 }
@@ -47,9 +49,11 @@ export class PostgresStatements {
 function prepare(statement: Statement): Prepared {
   const { name, json, many, isPlannedEachTime } = statement;
   const rows = json === undefined ? {} : { rowMode: 'array' as const };
+  const named = (kept: string) => ({ name: isPlannedEachTime ? undefined : kept, ...rows });
   return {
-    one: { name: isPlannedEachTime ? undefined : name, text: statement.text(POSTGRES), ...rows },
-    many: many && { name: `${name}.many`, text: many.text(given(many), POSTGRES), ...rows },
+    one: { ...named(name), text: statement.text(POSTGRES) },
+    many: many && { ...named(`${name}.many`), text: many.text(given(many), POSTGRES) },
+    isNumbered: many?.isNumbered ?? false,
     toValue: json && (jsonWriter(json) as ToValue),
   };
 }
@@ -63,4 +67,11 @@ function given({ columns }: ForMany): string {
 /** The sets of parameters as `given` takes them: an array of each column's values. */
 export function byColumn(sets: readonly (readonly Parameter[])[]): Parameter[][] {
   return sets[0]!.map((_none, column) => sets.map((set) => set[column]!));
+}
+
+/** @param rows each with the `place` of its set, from 1 on; @returns those of each set */
+export function byPlace(rows: readonly unknown[], sets: number): unknown[][] {
+  const each: unknown[][] = Array.from({ length: sets }, () => []);
+  for (const row of rows as { place: string }[]) each[Number(row.place) - 1]!.push(row);
+  return each;
 }

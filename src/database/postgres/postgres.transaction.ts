@@ -1,7 +1,13 @@
 import type { Pool, PoolClient, QueryResult } from 'pg';
 import { isHeld, isOutage, isStale } from '../outage.js';
 import { HeldError, type Step } from '../statement.js';
-import { asked, byColumn, type PostgresStatements, type Query } from './postgres.statements.js';
+import {
+  asked,
+  byColumn,
+  byPlace,
+  type PostgresStatements,
+  type Query,
+} from './postgres.statements.js';
 
 /** For whoever does not wait: longer than others need to commit, where all is well. */
 const IMPATIENT = `SET LOCAL lock_timeout = '50ms'`;
@@ -35,8 +41,8 @@ export class PostgresTransaction {
     const sets = steps.map(({ parameters }) => parameters);
     const isImpatient = steps.some((step) => step.isImpatient);
     const rows = await ask(many, byColumn(sets), isImpatient);
-    if (statement.many!.isNumbered) return byPlace(rows as Numbered[], steps.length);
-    if (rows.length !== steps.length) throw new Error(`${many.name}: a row is missing`);
+    if (statement.many!.isNumbered) return byPlace(rows, steps.length);
+    if (rows.length !== steps.length) throw new Error(`${statement.name}: a row is missing`);
     return rows.map((row) => [row]);
   }
 
@@ -59,16 +65,6 @@ export class PostgresTransaction {
     ]);
     return result;
   }
-}
-
-interface Numbered {
-  place: string;
-}
-
-function byPlace(rows: readonly Numbered[], count: number): unknown[][] {
-  const each: unknown[][] = Array.from({ length: count }, () => []);
-  for (const row of rows) each[Number(row.place) - 1]!.push(row);
-  return each;
 }
 
 /** Does work in a transaction. It may be done twice, with nothing left of the first time. */

@@ -1,0 +1,57 @@
+import { Turn } from '../../time/turn.js';
+import { isOutage } from '../outage.js';
+import type { Parameter } from '../statement.js';
+import { asked, byColumn, byPlace, type Prepared, type Query } from './postgres.statements.js';
+
+/** So many that none waits long for the others. */
+const MAX_TOGETHER = 500;
+
+interface LookUp {
+  parameters: readonly Parameter[];
+  resolve: (rows: unknown[]) => void;
+  reject: (error: unknown) => void;
+}
+
+/**
+ * Look-ups that many requests make alike: those of one turn of the event loop are one query. Their answers come
+ * together, so what follows from them, a transaction say, can be shared as well.
+ */
+export class PostgresLookUps {
+  private readonly turns = new Map<Prepared, Turn<LookUp>>();
+
+  constructor(private readonly read: (query: Query) => Promise<unknown[]>) {}
+
+  /** Resolves to the rows. @throws what the driver throws */
+  find(prepared: Prepared, parameters: readonly Parameter[]): Promise<unknown[]> {
+    return new Promise((resolve, reject) => {
+      this.turnOf(prepared).add({ parameters, resolve, reject });
+    });
+  }
+
+  private turnOf(prepared: Prepared): Turn<LookUp> {
+    let turn = this.turns.get(prepared);
+    if (turn === undefined) {
+      const conclude = (lookUps: LookUp[]): void => void this.conclude(prepared, lookUps);
+      this.turns.set(prepared, (turn = new Turn(conclude, MAX_TOGETHER)));
+    }
+    return turn;
+  }
+
+  private async conclude(prepared: Prepared, lookUps: LookUp[]): Promise<void> {
+    if (lookUps.length === 1) return this.findAlone(prepared, lookUps[0]!);
+    try {
+      const sets = lookUps.map(({ parameters }) => parameters);
+      const found = byPlace(await this.read(asked(prepared.many!, byColumn(sets))), lookUps.length);
+      lookUps.forEach(({ resolve }, place) => resolve(found[place]!));
+    } catch (error) {
+      if (isOutage(error)) for (const { reject } of lookUps) reject(error);
+      // Each stands for itself: one that fails fails alone.
+      else await Promise.all(lookUps.map((each) => this.findAlone(prepared, each)));
+    }
+  }
+
+  private async findAlone({ one }: Prepared, lookUp: LookUp): Promise<void> {
+    const { parameters, resolve, reject } = lookUp;
+    await this.read(asked(one, [...parameters])).then(resolve, reject);
+  }
+}
