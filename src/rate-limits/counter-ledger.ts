@@ -52,10 +52,13 @@ const FIND = new Statement<CountRow>(
   'counters.find',
   () => `SELECT ${COLUMNS} FROM rate_limit_counters WHERE subject = $1`,
 );
+/** A row that another node saves at this moment is none of an earlier day any more. */
 const FORGET = new Statement(
   'counters.forget',
-  () => `DELETE FROM rate_limit_counters WHERE subject IN
-    (SELECT subject FROM rate_limit_counters WHERE day < $1 LIMIT $2) RETURNING 1`,
+  ({ skipLocked }) => `DELETE FROM rate_limit_counters WHERE subject IN
+    (SELECT subject FROM rate_limit_counters WHERE day < $1 LIMIT $2
+      ${skipLocked('rate_limit_counters')})
+    RETURNING 1`,
 );
 
 /** The in-process counters as the database keeps them. */
