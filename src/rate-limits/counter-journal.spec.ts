@@ -198,6 +198,20 @@ describe(CounterJournal.name, () => {
       expect(saved.slice(1)).toMatchObject([{ subject: 'yesterday', dayUsed: 8 }]);
     });
 
+    it('saves once what changes while those of an earlier day are passed over', async () => {
+      for (let key = 0; key < 5_000; key++) store.mirror(told(1, `key_${key}`));
+      clock.advance(86_400_000);
+      judge.mode = 'fallback';
+      store.take('zoo', limits);
+      counters.save.mockImplementation((batch: SavedCount[]) => {
+        saved.push(...batch);
+        store.take('zoo', limits);
+        return Promise.resolve();
+      });
+      await journal.save();
+      expect(saved).toMatchObject([{ subject: 'zoo', dayUsed: 1 }]);
+    });
+
     it('saves what was counted here last when Redis is back', async () => {
       judge.mode = 'fallback';
       await journal.save();

@@ -107,6 +107,32 @@ describe(UsageHistory.name, () => {
     expect(brought.map(({ clientId }) => clientId)).toEqual(['zoo', 'ark']);
   });
 
+  it('keeps a bounded number for later, and counts all again once those are saved', async () => {
+    history.mostUnsaved = 2;
+    isAway = true;
+    for (const client of ['a', 'b', 'c']) history.record(request(client), 200);
+    await history.save();
+    clock.advance(3_600_000);
+    history.record(request('zoo'), 200);
+    isAway = false;
+    await history.save();
+    expect(journal.map(({ clientId }) => clientId)).toEqual(['a', 'b']);
+    history.record(request('zoo'), 200);
+    await history.save();
+    expect(journal.slice(2)).toMatchObject([{ clientId: 'zoo', used: 2 }]);
+  });
+
+  it('tells of an hour under another name that a clock which was set back begins anew', async () => {
+    history.record(request('zoo'), 200);
+    clock.advance(3_600_000);
+    history.record(request('zoo'), 200);
+    clock.advance(-3_600_000);
+    history.record(request('zoo'), 200);
+    await history.save();
+    const writers = new Set(journal.map(({ hour, writer }) => `${hour} ${writer}`));
+    expect(writers.size).toBe(3);
+  });
+
   it('has a bounded number of outcomes and refusals of a client, whatever codes a guest has', async () => {
     for (let hit = 0; hit < 500; hit++) history.record(request('zoo', `code_${hit}`), 409);
     history.record(request('zoo', 'not a \u0000 code'), 409);

@@ -17,8 +17,6 @@ const SAVE_INTERVAL_MS = 500;
 const BRING_INTERVAL_MS = 60_000;
 const AT_ONCE = 5_000;
 const KEPT_DAYS = 90;
-/** What cannot be saved while the database is away; what comes then is not counted. */
-const MOST_UNSAVED = 200_000;
 const MOST_REFUSED = 10_000;
 /** Each is a row of its own: so many clients' are saved each time, those that wait longest first. */
 const REFUSED_AT_ONCE = 100;
@@ -43,13 +41,15 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
    * another name of it, in rows of its own: were they few, every request could become a row.
    */
   mostClients = 1_000_000;
+  /** What cannot be saved while the database is away; what comes then is not counted. */
+  mostUnsaved = 200_000;
   private writer = mintId('use');
   private journal = this.writer;
   private sequence = 0;
   private counts = new HourCounts(0, this.writer);
-  /** These, and those before of which something waits still. */
+  /** These, and those before of which something waits still: `unsavedBefore` of it for the journal. */
   private readonly pending = new Set<HourCounts>();
-  private mostUnsaved = MOST_UNSAVED;
+  private unsavedBefore = 0;
   private readonly refused = new Map<string, LatestRefusals & { refusals: Refusal[] }>();
   private readonly unsavedRefused = new Set<string>();
   private timers: NodeJS.Timeout[] = [];
@@ -79,7 +79,8 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
     await this.bringing;
     await this.saving;
     await this.save();
-    if (sizeOf(this.pending, 'unbrought') <= AT_ONCE) await this.bring();
+    const unbrought = [...this.pending].reduce((sum, each) => sum + each.unbrought.size, 0);
+    if (unbrought <= AT_ONCE) await this.bring();
   }
 
   /** Counts one answered request. */
@@ -95,7 +96,8 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
       this.counts.find(clientId, status, refusal?.code) ??
       this.first(clientId, status, refusal?.code);
     this.counts.countUp(row);
-    if (this.counts.unsaved.size < this.mostUnsaved) this.counts.unsaved.add(row);
+    if (this.counts.unsaved.size < this.mostUnsaved - this.unsavedBefore)
+      this.counts.unsaved.add(row);
     if (refusal !== undefined) {
       const { code, address } = refusal;
       this.remember(clientId, { at: nowMs, code, operation: operation ?? 'unknown', address });
@@ -115,10 +117,22 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
   }
 
   private begin(hour: number): void {
-    for (const counts of this.pending) if (!isPending(counts)) this.pending.delete(counts);
-    this.mostUnsaved = MOST_UNSAVED - sizeOf(this.pending, 'unsaved');
+    // A clock was set back: what the hour has already told of is not counted in these totals.
+    if (hour < this.counts.hour) this.writer = mintId('use');
+    this.forgetIfDone(this.counts);
     this.counts = new HourCounts(hour, this.writer);
     this.pending.add(this.counts);
+    this.measureBacklog();
+  }
+
+  private forgetIfDone(counts: HourCounts): void {
+    if (counts.unsaved.size === 0 && counts.unbrought.size === 0) this.pending.delete(counts);
+  }
+
+  private measureBacklog(): void {
+    let unsaved = 0;
+    for (const counts of this.pending) if (counts !== this.counts) unsaved += counts.unsaved.size;
+    this.unsavedBefore = unsaved;
   }
 
   /** The row of an outcome that the client did not have before within the hour. */
@@ -180,6 +194,7 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
     } finally {
       // It may be there all the same: what follows must not be taken for it.
       this.sequence++;
+      this.measureBacklog();
     }
   }
 
@@ -234,6 +249,7 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
       }
       return rows.length;
     });
+    if (counts !== this.counts) this.forgetIfDone(counts);
   }
 
   private async forget(): Promise<void> {
@@ -250,13 +266,3 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
 }
 
 type Queue = 'unsaved' | 'unbrought';
-
-function isPending({ unsaved, unbrought }: HourCounts): boolean {
-  return unsaved.size > 0 || unbrought.size > 0;
-}
-
-function sizeOf(pending: Iterable<HourCounts>, queue: Queue): number {
-  let size = 0;
-  for (const counts of pending) size += counts[queue].size;
-  return size;
-}

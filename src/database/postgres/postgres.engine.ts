@@ -49,7 +49,8 @@ export class PostgresEngine extends Engine implements OnApplicationShutdown {
   query<Row>(statement: Statement<Row>, ...parameters: Parameter[]): Promise<Row[]> {
     const prepared = this.statements.of(statement);
     const { one, toValue, isNumbered } = prepared;
-    if (isNumbered) return this.lookUps.find(prepared, parameters) as Promise<Row[]>;
+    if (isNumbered && toValue === undefined)
+      return this.lookUps.find(prepared, parameters) as Promise<Row[]>;
     return this.reader.read(asked(one, parameters), toValue) as Promise<Row[]>;
   }
 

@@ -18,7 +18,13 @@ describe(CounterTable.name, () => {
 
   it('gives back what was set, as a copy', () => {
     const ban = { at: 1, until: 2, bans: 1 };
-    const counter = { ...counterOf('zoo', 4_294_967_295), minute: 29_627_040, refusals: 9, ban };
+    const counter = {
+      ...counterOf('zoo', 4e9),
+      dayUsed: 1e12,
+      minute: 29_627_040,
+      refusals: 9,
+      ban,
+    };
     table.set(counter);
     expect(table.get('zoo')).toEqual(counter);
     table.get('zoo')!.minuteUsed = 7;

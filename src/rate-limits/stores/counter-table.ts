@@ -10,10 +10,10 @@ export interface Counter extends SavedCount {
 }
 
 const FIRST_ROWS = 1_024;
-const [MINUTE, MINUTE_USED, DAY, DAY_USED, REFUSALS, COLUMNS] = [0, 1, 2, 3, 4, 5];
+const [MINUTE, MINUTE_USED, DAY, REFUSALS, COLUMNS] = [0, 1, 2, 3, 4];
 
 /**
- * Counters by subject, in rows of integers: there may be millions, and a row takes 20 bytes where an object
+ * Counters by subject, in rows of integers: there may be millions, and a row takes 24 bytes where an object
  * would take 90. What is asked for is a copy, so a counter that was changed has to be set again.
  */
 export class CounterTable {
@@ -21,6 +21,8 @@ export class CounterTable {
   private readonly freeRows: number[] = [];
   private usedRows = 0;
   private cells = new Uint32Array(FIRST_ROWS * COLUMNS);
+  /** A day may admit more than 32 bits can tell. */
+  private dayUsed = new Float64Array(FIRST_ROWS);
   /** Of few: a ban has to be earned. */
   private readonly bans = new Map<Subject, Ban>();
 
@@ -41,7 +43,7 @@ export class CounterTable {
       minute: this.cells[at + MINUTE]!,
       minuteUsed: this.cells[at + MINUTE_USED]!,
       day: this.cells[at + DAY]!,
-      dayUsed: this.cells[at + DAY_USED]!,
+      dayUsed: this.dayUsed[row]!,
       refusals: this.cells[at + REFUSALS]!,
       ban: this.bans.get(subject),
     };
@@ -58,7 +60,7 @@ export class CounterTable {
     this.cells[at + MINUTE] = counter.minute;
     this.cells[at + MINUTE_USED] = counter.minuteUsed;
     this.cells[at + DAY] = counter.day;
-    this.cells[at + DAY_USED] = counter.dayUsed;
+    this.dayUsed[row] = counter.dayUsed;
     this.cells[at + REFUSALS] = counter.refusals;
     if (ban !== undefined) this.bans.set(subject, ban);
   }
@@ -85,10 +87,12 @@ export class CounterTable {
   private newRow(): number {
     const freed = this.freeRows.pop();
     if (freed !== undefined) return freed;
-    const { cells } = this;
-    if (this.usedRows * COLUMNS === cells.length) {
+    const { cells, dayUsed } = this;
+    if (this.usedRows === dayUsed.length) {
       this.cells = new Uint32Array(cells.length * 2);
       this.cells.set(cells);
+      this.dayUsed = new Float64Array(dayUsed.length * 2);
+      this.dayUsed.set(dayUsed);
     }
     return this.usedRows++;
   }

@@ -114,17 +114,21 @@ export class MemoryStore extends RateLimitStore {
     return this.unsaved.size;
   }
 
-  /** Of the counters that have changed the first ones, which are taken to be saved; none of an earlier day. */
+  /**
+   * Takes the first ones of the counters that have changed, so many at most, to be saved. Of an earlier day nothing
+   * is left to be refilled: those are left out.
+   */
   takeUnsaved(most: number): SavedCount[] {
     const today = dayOf(this.clock.now());
-    const taken: SavedCount[] = [];
+    const worthSaving: SavedCount[] = [];
+    let taken = 0;
     for (const subject of this.unsaved) {
-      if (taken.length >= most) break;
+      if (taken++ === most) break;
       this.unsaved.delete(subject);
       const counter = this.known(subject);
-      if (counter !== undefined && counter.day >= today) taken.push(counter);
+      if (counter !== undefined && counter.day >= today) worthSaving.push(counter);
     }
-    return taken;
+    return worthSaving;
   }
 
   /** Takes back counters that could not be saved; those of which nothing is known any more are lost. */
