@@ -16,7 +16,7 @@ import { expectError, expectRateHeaders } from '../support/expectations.js';
 import type { PostgresServer } from '../support/postgres.js';
 import { remembered } from '../support/remembered.js';
 import { serviceOnPostgres } from '../support/service-on-postgres.js';
-import { startService, type TestService } from '../support/start-service.js';
+import { startAndClose, startService, type TestService } from '../support/start-service.js';
 
 const rex = { name: 'Rex', categoryId: 7, status: 'sold' };
 const INSERT = new Statement(
@@ -156,7 +156,7 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
 
   it('does not start on a schema that is behind, and says what to run', async () => {
     const env = { DATABASE_URL: await server.createDatabase() };
-    await expect(startService({ env })).rejects.toThrow(/petstore migrate/);
+    await expect(startAndClose({ env })).rejects.toThrow(/petstore migrate/);
   });
 
   it('migrates on two nodes at once', async () => {

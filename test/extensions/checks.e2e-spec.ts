@@ -1,13 +1,13 @@
 import { All, type Type, Controller, Get, Module, Post } from '@nestjs/common';
 import { AnyScope, Public, RequireScope } from '../../src/index.js';
 import { writeModule } from '../support/guest-package.js';
-import { startService } from '../support/start-service.js';
+import { startAndClose } from '../support/start-service.js';
 import { workplaceWithToys } from '../support/toys.js';
 
 const start = (...controllers: Type[]) => {
   class ToysModule {}
   Module({ controllers })(ToysModule);
-  return startService({ extensions: [{ name: 'toys', module: ToysModule }] });
+  return startAndClose({ extensions: [{ name: 'toys', module: ToysModule }] });
 };
 
 describe('the start', () => {

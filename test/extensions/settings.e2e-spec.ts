@@ -1,7 +1,7 @@
 import { Controller, Get, Injectable, Module, type OnModuleInit } from '@nestjs/common';
 import { IsInt } from 'class-validator';
 import { AnyScope, Readiness } from '../../src/index.js';
-import { startService } from '../support/start-service.js';
+import { startAndClose, startService } from '../support/start-service.js';
 
 class ToySettings {
   @IsInt()
@@ -45,7 +45,7 @@ describe('an extension', () => {
   });
 
   it('does not start with settings that break their rules', async () => {
-    const started = startService({ extensions, env: { TOYS_MOST: 'nine' } });
+    const started = startAndClose({ extensions, env: { TOYS_MOST: 'nine' } });
     await expect(started).rejects.toThrow('TOYS_MOST must be an integer number');
   });
 

@@ -76,3 +76,8 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     [Symbol.asyncDispose]: close,
   };
 }
+
+/** For a start that has to fail: one that does not is closed, so that the test fails instead of hanging. */
+export async function startAndClose(options: TestServiceOptions): Promise<void> {
+  await (await startService(options)).close();
+}
