@@ -23,7 +23,7 @@ export interface ForMany {
    *   the rows are numbered from 1 on
    */
   readonly text: (given: string, dialect: Dialect) => string;
-  /** Whether each result row names as its `place` whose it is; otherwise each set has one, in their order. */
+  /** Whether each result row names whose it is as its `place`, its last column; otherwise each set has one, in their order. */
   readonly isNumbered?: true;
 }
 

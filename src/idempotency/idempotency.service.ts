@@ -32,7 +32,7 @@ const FIND = Statement.plannedEachTime<Creation & { bodyDigest: string }>(
     WHERE key_id = $1 AND idempotency_key = $2 AND created_at > $3`,
   {
     columns: { key_id: 'text', idempotency_key: 'text', expired_at: 'bigint' },
-    text: (given) => `SELECT place, body_digest AS "bodyDigest", answer, location
+    text: (given) => `SELECT body_digest AS "bodyDigest", answer, location, place
       FROM ${given} JOIN idempotency_records USING (key_id, idempotency_key)
       WHERE created_at > expired_at`,
     isNumbered: true,

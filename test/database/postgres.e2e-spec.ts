@@ -114,6 +114,16 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
     expect(rows).toEqual(numbers.map((sent) => ({ sent })));
   });
 
+  it('gives each of many simultaneous gets its own animal, or none', async () => {
+    const created = await Promise.all([rex, rex, rex].map((pet) => client.post('/v1/pets', pet)));
+    const ids = created.map((answer) => answer.json().id as number);
+    const paths = ids.flatMap((id) => [`/v1/pets/${id}`, '/v1/pets/9223372036854775807']);
+    const answers = await Promise.all(paths.map((path) => client.get(path)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 404, 200, 404, 200, 404]);
+    const found = answers.filter(({ status }) => status === 200);
+    expect(found.map((answer) => answer.json())).toEqual(ids.map((id) => ({ id, ...rex })));
+  });
+
   it('lets a write have a connection, however many reads keep coming', async () => {
     await using single = await startService({
       env: { DATABASE_URL: url, DATABASE_POOL_SIZE: '1' },

@@ -32,7 +32,9 @@ export class PostgresEngine extends Engine implements OnApplicationShutdown {
   private readonly pinger: OwnConnection;
   private answer: Promise<unknown> | undefined;
   private readonly reader = new PostgresReader(() => this.connections);
-  private readonly lookUps = new PostgresLookUps((query) => this.reader.read(query));
+  private readonly lookUps = new PostgresLookUps((query, toValue) =>
+    this.reader.read(query, toValue),
+  );
   private readonly writes = new PostgresWrites(
     (work) => transact(this.connections, this.statements, work),
     (units) => this.onCommit?.(units),
@@ -49,8 +51,7 @@ export class PostgresEngine extends Engine implements OnApplicationShutdown {
   query<Row>(statement: Statement<Row>, ...parameters: Parameter[]): Promise<Row[]> {
     const prepared = this.statements.of(statement);
     const { one, toValue, isNumbered } = prepared;
-    if (isNumbered && toValue === undefined)
-      return this.lookUps.find(prepared, parameters) as Promise<Row[]>;
+    if (isNumbered) return this.lookUps.find(prepared, parameters) as Promise<Row[]>;
     return this.reader.read(asked(one, parameters), toValue) as Promise<Row[]>;
   }
 

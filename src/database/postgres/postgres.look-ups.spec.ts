@@ -8,7 +8,7 @@ const FIND = new Statement<{ name: string }>(
   undefined,
   {
     columns: { name: 'text' },
-    text: (given) => `SELECT place, name FROM ${given} JOIN pets USING (name)`,
+    text: (given) => `SELECT name, place FROM ${given} JOIN pets USING (name)`,
     isNumbered: true,
   },
 );
@@ -39,6 +39,22 @@ describe(PostgresLookUps.name, () => {
     expect(asked).toMatchObject([
       { name: 'pets.by-name.many', values: [['Luna', 'nobody', 'Rex']] },
     ]);
+  });
+
+  it('gives what a row is to become where that is JSON', async () => {
+    const find = Statement.ofJson(
+      'pets.find',
+      [{ name: 'id', column: 'id', type: 'integer' }],
+      (json) => `SELECT ${json} FROM pets WHERE id = $1`,
+      { ...FIND.many!, columns: { id: 'bigint' } },
+    );
+    const json = new PostgresStatements().of(find);
+    answer = () => [
+      ['9', '2'],
+      ['7', '1'],
+    ];
+    const found = [7, 9].map((id) => lookUps.find(json, [id]));
+    expect(await Promise.all(found)).toEqual([['{"id":7}'], ['{"id":9}']]);
   });
 
   it('asks for one alone as for any other', async () => {

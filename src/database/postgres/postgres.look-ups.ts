@@ -1,7 +1,8 @@
 import { Turn } from '../../time/turn.js';
 import { isOutage } from '../outage.js';
 import type { Parameter } from '../statement.js';
-import { asked, byColumn, byPlace, type Prepared, type Query } from './postgres.statements.js';
+import type { PostgresReader } from './postgres.reader.js';
+import { asked, byColumn, bySet, type Prepared } from './postgres.statements.js';
 
 /** So many that none waits long for the others. */
 const MAX_TOGETHER = 500;
@@ -19,9 +20,9 @@ interface LookUp {
 export class PostgresLookUps {
   private readonly turns = new Map<Prepared, Turn<LookUp>>();
 
-  constructor(private readonly read: (query: Query) => Promise<unknown[]>) {}
+  constructor(private readonly read: PostgresReader['read']) {}
 
-  /** Resolves to the rows. @throws what the driver throws */
+  /** Resolves to the rows, or what is to be made of them. @throws what the driver throws */
   find(prepared: Prepared, parameters: readonly Parameter[]): Promise<unknown[]> {
     return new Promise((resolve, reject) => {
       this.turnOf(prepared).add({ parameters, resolve, reject });
@@ -41,7 +42,8 @@ export class PostgresLookUps {
     if (lookUps.length === 1) return this.findAlone(prepared, lookUps[0]!);
     try {
       const sets = lookUps.map(({ parameters }) => parameters);
-      const found = byPlace(await this.read(asked(prepared.many!, byColumn(sets))), lookUps.length);
+      const rows = await this.read(asked(prepared.many!, byColumn(sets)));
+      const found = bySet(prepared, rows, lookUps.length);
       lookUps.forEach(({ resolve }, place) => resolve(found[place]!));
     } catch (error) {
       if (isOutage(error)) for (const { reject } of lookUps) reject(error);
@@ -50,8 +52,8 @@ export class PostgresLookUps {
     }
   }
 
-  private async findAlone({ one }: Prepared, lookUp: LookUp): Promise<void> {
+  private async findAlone({ one, toValue }: Prepared, lookUp: LookUp): Promise<void> {
     const { parameters, resolve, reject } = lookUp;
-    await this.read(asked(one, [...parameters])).then(resolve, reject);
+    await this.read(asked(one, [...parameters]), toValue).then(resolve, reject);
   }
 }

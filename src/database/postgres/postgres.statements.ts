@@ -69,9 +69,13 @@ export function byColumn(sets: readonly (readonly Parameter[])[]): Parameter[][]
   return sets[0]!.map((_none, column) => sets.map((set) => set[column]!));
 }
 
-/** @param rows each with the `place` of its set, from 1 on; @returns those of each set */
-export function byPlace(rows: readonly unknown[], sets: number): unknown[][] {
+/** The rows of each set, or what is to be made of them: each tells by its `place`, from 1 on, whose it is. */
+export function bySet({ toValue }: Prepared, rows: readonly unknown[], sets: number): unknown[][] {
   const each: unknown[][] = Array.from({ length: sets }, () => []);
-  for (const row of rows as { place: string }[]) each[Number(row.place) - 1]!.push(row);
+  for (const row of rows) {
+    const isObject = toValue === undefined;
+    const place = isObject ? (row as { place: string }).place : (row as string[]).at(-1);
+    each[Number(place) - 1]!.push(isObject ? row : toValue(row));
+  }
   return each;
 }

@@ -4,7 +4,7 @@ import { HeldError, type Step } from '../statement.js';
 import {
   asked,
   byColumn,
-  byPlace,
+  bySet,
   type PostgresStatements,
   type Query,
 } from './postgres.statements.js';
@@ -28,22 +28,22 @@ export class PostgresTransaction {
    */
   async run(steps: readonly Step[]): Promise<unknown[][]> {
     const { statement } = steps[0]!;
-    const { one, many, toValue } = this.statements.of(statement);
-    const ask = async (query: Query, values: unknown[], isImpatient?: boolean) => {
-      const rows = await this.query(asked(query, values), isImpatient);
-      return toValue === undefined ? rows : rows.map(toValue);
-    };
+    const prepared = this.statements.of(statement);
+    const { one, many, toValue, isNumbered } = prepared;
     if (steps.length === 1 || many === undefined) {
       return Promise.all(
-        steps.map(({ parameters, isImpatient }) => ask(one, [...parameters], isImpatient)),
+        steps.map(async ({ parameters, isImpatient }) => {
+          const rows = await this.query(asked(one, [...parameters]), isImpatient);
+          return toValue === undefined ? rows : rows.map(toValue);
+        }),
       );
     }
     const sets = steps.map(({ parameters }) => parameters);
     const isImpatient = steps.some((step) => step.isImpatient);
-    const rows = await ask(many, byColumn(sets), isImpatient);
-    if (statement.many!.isNumbered) return byPlace(rows, steps.length);
+    const rows = await this.query(asked(many, byColumn(sets)), isImpatient);
+    if (isNumbered) return bySet(prepared, rows, steps.length);
     if (rows.length !== steps.length) throw new Error(`${statement.name}: a row is missing`);
-    return rows.map((row) => [row]);
+    return rows.map((row) => [toValue === undefined ? row : toValue(row)]);
   }
 
   private async query(query: Query, isImpatient = false): Promise<unknown[]> {
