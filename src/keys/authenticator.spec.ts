@@ -24,7 +24,7 @@ const caller: Caller = {
   expiresAtMs: Infinity,
 };
 const address = '203.0.113.7';
-const verifiers = { callerOf: () => undefined, areAskedOf: () => false };
+const verifiers = { callerOf: jest.fn(), areAskedOf: () => false };
 const config = loadConfig({ FAILED_AUTH_PER_MINUTE: '2', FAILED_AUTH_PER_DAY: '9' });
 
 describe(Authenticator.name, () => {
@@ -37,6 +37,7 @@ describe(Authenticator.name, () => {
     directory.formerly.mockReset().mockReturnValue(undefined);
     store = new MemoryStore(new FakeClock(), { afterRejections: 1, firstBanMs: 60_000 });
     directory.remembered.mockReset().mockReturnValue(undefined);
+    verifiers.callerOf.mockReset().mockReturnValue(undefined);
     directory.load
       .mockReset()
       .mockImplementation((digest) =>
@@ -101,6 +102,13 @@ describe(Authenticator.name, () => {
       expect(store.size).toBe(0);
     },
   );
+
+  it('asks verifiers for a token without the spaces before it, however long it is', async () => {
+    for (const length of [key.length - 1, key.length, key.length + 1]) {
+      await identify(`Bearer  ${'t'.repeat(length)}`);
+      expect(verifiers.callerOf).toHaveBeenLastCalledWith('t'.repeat(length));
+    }
+  });
 
   it('does not ask the database for a caller that it remembers', async () => {
     directory.remembered.mockReturnValue(caller);
