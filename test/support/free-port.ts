@@ -1,20 +1,44 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdirSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 /** Below those that kernels give to outgoing connections, which could take a port before it is used, or again. */
 const FIRST = 10_000;
-const EACH = 500;
-const BLOCKS = 40;
+const END = 30_000;
+const TRIES = 1_000;
+/** By then whoever was given it listens, or has done so. */
+const RESERVED_MS = 600_000;
+/** Of every process on the machine, other runs of these tests too. */
+const RESERVATIONS = join(tmpdir(), 'petstore-test-ports');
 
-let next = 0;
-
-/** A port that nobody listens on at this moment. Processes that look at the same time look elsewhere. */
+/** A port that nobody listens on, and nobody else is given for some minutes. */
 export async function freePort(): Promise<number> {
-  for (let tries = 0; tries < EACH; tries++) {
-    const port = FIRST + (process.pid % BLOCKS) * EACH + (next++ % EACH);
-    if (await isFree(port)) return port;
+  mkdirSync(RESERVATIONS, { recursive: true });
+  for (let tries = 0; tries < TRIES; tries++) {
+    const port = randomInt(FIRST, END);
+    if (reserve(port) && (await isFree(port))) return port;
   }
   throw new Error('No port is free');
+}
+
+/** To make a directory is to be the only one who did. */
+function reserve(port: number): boolean {
+  const reservation = join(RESERVATIONS, String(port));
+  try {
+    mkdirSync(reservation);
+    return true;
+  } catch {
+    if (isOver(reservation)) rmSync(reservation, { recursive: true, force: true });
+    return false;
+  }
+}
+
+function isOver(reservation: string): boolean {
+  const madeMs = statSync(reservation, { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
+  return Date.now() - madeMs > RESERVED_MS;
 }
 
 async function isFree(port: number): Promise<boolean> {
