@@ -55,7 +55,8 @@ export default {
     // Made for another release of Node: `.ci/unit-on-node`.
     ...(process.env.BETTER_SQLITE3 && { '^better-sqlite3$': process.env.BETTER_SQLITE3 }),
   },
-  coverageProvider: 'v8',
+  // V8's own tells of every script of the process, for each test file anew, which takes three times as long.
+  coverageProvider: 'babel',
   collectCoverageFrom: [
     'src/**/*.ts',
     'clients/*/src/**/*.ts',
@@ -77,7 +78,7 @@ export default {
       'src/keys/verifier.ts',
     ].map((path) => `!${path}`),
   ],
-  coverageThreshold: { global: { lines: 96, branches: 94 } },
+  coverageThreshold: { global: { lines: 97, branches: 91 } },
   maxWorkers: 2,
   testTimeout: 120_000,
 };
