@@ -216,9 +216,9 @@ describe('petstore serve --workers 2', () => {
         while (!isOver) {
           const answer = client.get('/v1/pets');
           answers.push(answer);
-          await answer.catch((error: NodeJS.ErrnoException) => {
+          await answer.catch((error: NodeJS.ErrnoException & { reusedSocket: boolean }) => {
             isOver = true;
-            if (error.code !== 'ECONNREFUSED') broken.push(error);
+            if (!isUntaken(error)) broken.push(error);
           });
         }
       };
@@ -244,6 +244,14 @@ describe('petstore serve --workers 2', () => {
     }),
   );
 });
+
+/**
+ * The kernel takes a connection before a process does, and resets it where none is left to take it. Had one judged what
+ * came on it, the count of the day would tell.
+ */
+function isUntaken({ code = '', reusedSocket }: { code?: string; reusedSocket: boolean }): boolean {
+  return !reusedSocket && ['ECONNREFUSED', 'ECONNRESET'].includes(code);
+}
 
 describe('petstore serve --workers', () => {
   it('takes only a whole number from 1 to 256', async () => {

@@ -68,7 +68,9 @@ export class Client {
           response.on('error', reject);
         },
       );
-      request.on('error', reject);
+      request.on('error', (error) => {
+        reject(Object.assign(error, { reusedSocket: request.reusedSocket }));
+      });
       if (body !== undefined) request.setHeader('content-length', Buffer.byteLength(body));
       request.end(body);
     });
