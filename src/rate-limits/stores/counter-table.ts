@@ -10,7 +10,11 @@ export interface Counter extends SavedCount {
 }
 
 const FIRST_ROWS = 1_024;
-const [MINUTE, MINUTE_USED, DAY, REFUSALS, COLUMNS] = [0, 1, 2, 3, 4];
+const [MINUTE, MINUTE_USED, DAY, DAY_USED, DAY_USED_WORDS, REFUSALS, COLUMNS] = [
+  0, 1, 2, 3, 4, 5, 6,
+];
+/** A day may admit more than 32 bits can tell. That is put apart, for a double costs every request. */
+const WORD = 2 ** 32;
 
 /**
  * Counters by subject, in rows of integers: there may be millions, and a row takes 24 bytes where an object
@@ -21,8 +25,6 @@ export class CounterTable {
   private readonly freeRows: number[] = [];
   private usedRows = 0;
   private cells = new Uint32Array(FIRST_ROWS * COLUMNS);
-  /** A day may admit more than 32 bits can tell. */
-  private dayUsed = new Float64Array(FIRST_ROWS);
   /** Of few: a ban has to be earned. */
   private readonly bans = new Map<Subject, Ban>();
 
@@ -38,12 +40,14 @@ export class CounterTable {
     const row = this.rows.get(subject);
     if (row === undefined) return undefined;
     const at = row * COLUMNS;
+    const dayUsed = this.cells[at + DAY_USED]!;
+    const words = this.cells[at + DAY_USED_WORDS]!;
     return {
       subject,
       minute: this.cells[at + MINUTE]!,
       minuteUsed: this.cells[at + MINUTE_USED]!,
       day: this.cells[at + DAY]!,
-      dayUsed: this.dayUsed[row]!,
+      dayUsed: words === 0 ? dayUsed : words * WORD + dayUsed,
       refusals: this.cells[at + REFUSALS]!,
       ban: this.bans.get(subject),
     };
@@ -60,7 +64,9 @@ export class CounterTable {
     this.cells[at + MINUTE] = counter.minute;
     this.cells[at + MINUTE_USED] = counter.minuteUsed;
     this.cells[at + DAY] = counter.day;
-    this.dayUsed[row] = counter.dayUsed;
+    this.cells[at + DAY_USED] = counter.dayUsed;
+    this.cells[at + DAY_USED_WORDS] =
+      counter.dayUsed < WORD ? 0 : Math.floor(counter.dayUsed / WORD);
     this.cells[at + REFUSALS] = counter.refusals;
     if (ban !== undefined) this.bans.set(subject, ban);
   }
@@ -87,12 +93,10 @@ export class CounterTable {
   private newRow(): number {
     const freed = this.freeRows.pop();
     if (freed !== undefined) return freed;
-    const { cells, dayUsed } = this;
-    if (this.usedRows === dayUsed.length) {
+    const { cells } = this;
+    if (this.usedRows * COLUMNS === cells.length) {
       this.cells = new Uint32Array(cells.length * 2);
       this.cells.set(cells);
-      this.dayUsed = new Float64Array(dayUsed.length * 2);
-      this.dayUsed.set(dayUsed);
     }
     return this.usedRows++;
   }
