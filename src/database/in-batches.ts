@@ -29,3 +29,14 @@ export async function inBatches(
   }
   return total;
 }
+
+/** Takes the first ones out of a queue, so many at most. */
+export function takeFirst<Item>(queue: Set<Item>, most: number): Item[] {
+  const taken: Item[] = [];
+  for (const item of queue) {
+    if (taken.length >= most) break;
+    queue.delete(item);
+    taken.push(item);
+  }
+  return taken;
+}

@@ -1,4 +1,4 @@
-import { HourCounts, takeFirst } from './hour-counts.js';
+import { HourCounts } from './hour-counts.js';
 
 describe(HourCounts.name, () => {
   let counts: HourCounts;
@@ -49,15 +49,5 @@ describe(HourCounts.name, () => {
   it('cuts what is longer than the database keeps', () => {
     count('x'.repeat(200), 200);
     expect(counts.at(0).clientId).toBe('x'.repeat(64));
-  });
-});
-
-describe(takeFirst.name, () => {
-  it('takes what has waited longest, and no more than asked for', () => {
-    const queue = new Set([3, 1, 2]);
-    expect(takeFirst(queue, 2)).toEqual([3, 1]);
-    queue.add(3);
-    expect(takeFirst(queue, 9)).toEqual([2, 3]);
-    expect(takeFirst(queue, 9)).toEqual([]);
   });
 });

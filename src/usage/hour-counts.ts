@@ -103,14 +103,3 @@ function isAnswer({ status: known, code }: Outcome, status: number): boolean {
 export function toSavedId(clientId: string): string {
   return clientId.slice(0, LONGEST_ID);
 }
-
-/** Takes the first ones out of a queue, so many at most. */
-export function takeFirst<Item>(queue: Set<Item>, most: number): Item[] {
-  const taken: Item[] = [];
-  for (const item of queue) {
-    if (taken.length >= most) break;
-    queue.delete(item);
-    taken.push(item);
-  }
-  return taken;
-}

@@ -3,13 +3,13 @@ import {
   type BeforeApplicationShutdown,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
-import { inBatches } from '../database/in-batches.js';
+import { inBatches, takeFirst } from '../database/in-batches.js';
 import type { ApiRequest } from '../http/request-context.js';
 import { mintId } from '../keys/api-key-format.js';
 import { Logger } from '../telemetry/logger.js';
 import { Clock } from '../time/clock.js';
 import { DAY_MS, HOUR_MS } from '../time/windows.js';
-import { HourCounts, takeFirst, toSavedId } from './hour-counts.js';
+import { HourCounts, toSavedId } from './hour-counts.js';
 import { type LatestRefusals, type Refusal, UsageLedger } from './usage-ledger.js';
 
 /** A `kill -9` may forget the last second: half of it, and the time that saving takes. */
@@ -206,10 +206,9 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
 
   /** Of many clients a part: what is not saved this time has its turn, at the latest when this ends. */
   private async saveRefusals(): Promise<void> {
-    const clients = [...this.unsavedRefused];
-    const batch = this.stopping.signal.aborted ? clients : clients.slice(0, REFUSED_AT_ONCE);
+    const most = this.stopping.signal.aborted ? Infinity : REFUSED_AT_ONCE;
+    const batch = takeFirst(this.unsavedRefused, most);
     if (batch.length === 0) return;
-    for (const client of batch) this.unsavedRefused.delete(client);
     try {
       const latest = batch.map((client) => this.refused.get(client));
       await this.ledger.saveRefusals(latest.filter((each) => each !== undefined));

@@ -8,7 +8,7 @@ import { asked, byColumn, bySet, type Prepared } from './postgres.statements.js'
 const MAX_TOGETHER = 500;
 
 interface LookUp {
-  parameters: readonly Parameter[];
+  parameters: Parameter[];
   resolve: (rows: unknown[]) => void;
   reject: (error: unknown) => void;
 }
@@ -23,7 +23,7 @@ export class PostgresLookUps {
   constructor(private readonly read: PostgresReader['read']) {}
 
   /** Resolves to the rows, or what is to be made of them. @throws what the driver throws */
-  find(prepared: Prepared, parameters: readonly Parameter[]): Promise<unknown[]> {
+  find(prepared: Prepared, parameters: Parameter[]): Promise<unknown[]> {
     return new Promise((resolve, reject) => {
       this.turnOf(prepared).add({ parameters, resolve, reject });
     });
@@ -54,6 +54,6 @@ export class PostgresLookUps {
 
   private async findAlone({ one, toValue }: Prepared, lookUp: LookUp): Promise<void> {
     const { parameters, resolve, reject } = lookUp;
-    await this.read(asked(one, [...parameters]), toValue).then(resolve, reject);
+    await this.read(asked(one, parameters), toValue).then(resolve, reject);
   }
 }

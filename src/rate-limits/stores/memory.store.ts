@@ -1,3 +1,4 @@
+import { takeFirst } from '../../database/in-batches.js';
 import type { Clock } from '../../time/clock.js';
 import { type Ban, type BanPolicy, nextBan } from '../bans/bans.js';
 import type { SavedCount } from '../counter-ledger.js';
@@ -121,10 +122,7 @@ export class MemoryStore extends RateLimitStore {
   takeUnsaved(most: number): SavedCount[] {
     const today = dayOf(this.clock.now());
     const worthSaving: SavedCount[] = [];
-    let taken = 0;
-    for (const subject of this.unsaved) {
-      if (taken++ === most) break;
-      this.unsaved.delete(subject);
+    for (const subject of takeFirst(this.unsaved, most)) {
       const counter = this.known(subject);
       if (counter !== undefined && counter.day >= today) worthSaving.push(counter);
     }
