@@ -46,7 +46,7 @@ export abstract class Config {
   abstract readonly requestTimeoutSeconds: number;
   /** How long a client may take no byte of its answers. */
   abstract readonly sendTimeoutSeconds: number;
-  /** So late the event loop may be, for a second on end, before requests are refused; 0: it may be any. */
+  /** How late the event loop may be, for a whole second, before a share of the requests is refused; 0: none is. */
   abstract readonly shedAfterMs: number;
   abstract readonly sunsetExtensionDays: number;
   /** Undefined: nothing is traced. */

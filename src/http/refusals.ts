@@ -10,7 +10,7 @@ import { isApiTarget, pathOf } from './target.js';
 
 /** What it takes to refuse a request that reaches no route. */
 export interface Judge {
-  /** Who are you, how much may you: sets the headers. @throws {ApiError} 401 or 429 */
+  /** Who are you, how much may you: sets the headers. @throws {ApiError} 401, 503 or 429 */
   judge(request: ApiRequest, reply: ApiReply): Promise<void>;
   sendError(error: unknown, request: ApiRequest, reply: ApiReply): void;
 }

@@ -4,7 +4,7 @@ import { OverloadGuard } from '../rate-limits/overload.guard.js';
 import { RateLimiter } from '../rate-limits/rate-limiter.js';
 import { Authenticator } from './authenticator.js';
 
-/** Who are you, how much may you: the first two judgements, for requests that reach no route. */
+/** Who are you, is there time, how much may you: the first judgements, for requests that reach no route. */
 @Injectable()
 export class Gatekeeper {
   constructor(

@@ -73,7 +73,7 @@ export class PetStoreClient {
     });
   }
 
-  /** @deprecated It goes on 5 December 2030: list with a `status` filter instead. */
+  /** @deprecated To be removed on 5 December 2030: list with a `status` filter instead. */
   getPet(id: bigint, options: CallOptions = {}): ApiPromise<Pet> {
     return toApiPromise(
       this.send('GET', `/pets/${id}`, {
