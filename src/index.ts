@@ -5,7 +5,7 @@ export { ApiError, type ApiErrorOptions, type ErrorDefinition } from './errors/a
 export { ApiErrors } from './errors/api-errors.decorator.js';
 export { defineErrors, type ErrorFactories, type ErrorFactory } from './errors/define-errors.js';
 export { type ErrorCode, errors } from './errors/errors.js';
-export { Deprecated } from './deprecation/deprecation.js';
+export { Deprecated, type Deprecation } from './deprecation/deprecation.js';
 export {
   defineConfig,
   defineExtension,

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { setTimeout as pause } from 'node:timers/promises';
 import { type Server as HttpServer } from 'node:http';
 import { type AddressInfo, Server as NetServer } from 'node:net';
 import { NestFactory } from '@nestjs/core';
@@ -39,6 +38,7 @@ import { accessLog } from './telemetry/access-log.js';
 import { createLogger, type Logger, NestLogger } from './telemetry/logger.js';
 import { Metrics } from './telemetry/metrics.js';
 import { openTraces } from './telemetry/traces.js';
+import { atMost } from './time/within.js';
 import { UsageHistory } from './usage/usage-history.js';
 
 /** Of the grace period, what is left for saving counters and closing the database. */
@@ -97,10 +97,7 @@ export class PetStore {
     await this.drainConnections(endsAtMs - graceMs * CLOSING_SHARE);
     this.endWatch?.();
     // A database that does not answer does not take leave either.
-    await Promise.race([
-      this.app.close(),
-      pause(endsAtMs - performance.now(), undefined, { ref: false }),
-    ]);
+    await atMost(endsAtMs - performance.now(), this.app.close());
     this.claim?.release();
     this.logger.info({}, 'Stopped');
     this.logger.flush();

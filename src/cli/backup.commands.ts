@@ -30,7 +30,7 @@ export function backupCommand(output: Output): Command {
       const { database, migrationsTable } = await embedded(
         'pg_dump, or base backups and archived WAL',
       );
-      assertThere(`sqlite:${database}`);
+      assertThere(database);
       const { assertUnused } = copies;
       const isBackup = (path: string): boolean => copies.isBackup(path, migrationsTable);
       await assertMayWrite(file, { database, assertUnused, isBackup, yes });

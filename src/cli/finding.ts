@@ -8,11 +8,20 @@ export interface Finding {
 }
 
 export const ok = (check: string, detail: string): Finding => ({
-  ...{ check, status: 'ok', detail, cure: null },
+  check,
+  status: 'ok',
+  detail,
+  cure: null,
 });
 export const warning = (check: string, detail: string, cure: string): Finding => ({
-  ...{ check, status: 'warning', detail, cure },
+  check,
+  status: 'warning',
+  detail,
+  cure,
 });
 export const failed = (check: string, detail: string, cure: string): Finding => ({
-  ...{ check, status: 'failed', detail, cure },
+  check,
+  status: 'failed',
+  detail,
+  cure,
 });

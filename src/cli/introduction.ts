@@ -44,8 +44,14 @@ function screen(introduction: Introduction, config: Config): string {
   ];
   if (key !== undefined) {
     lines.push(
-      ...['', 'Your first API key (plan free), shown only this once:', '', `  ${key}`],
-      ...['', 'Try it:', '', `  curl -i -H 'Authorization: Bearer ${key}' ${baseUrl}/pets`],
+      '',
+      'Your first API key (plan free), shown only this once:',
+      '',
+      `  ${key}`,
+      '',
+      'Try it:',
+      '',
+      `  curl -i -H 'Authorization: Bearer ${key}' ${baseUrl}/pets`,
     );
   }
   return `\n${lines.map((line) => (line === '' ? '' : `  ${line}`)).join('\n')}\n`;

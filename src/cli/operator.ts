@@ -1,24 +1,22 @@
 import { existsSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { OperatorModule } from '../app.module.js';
 import { loadConfig } from '../config/config.js';
-import { isEmbedded } from '../database/data-source-options.js';
+import { fileOf } from '../database/data-source-options.js';
 import { ensureSchema } from '../database/migrate.js';
 import { checkExtensions } from '../extensions/check.js';
 import { createLogger, type Logger, NestLogger } from '../telemetry/logger.js';
+import { atMost } from '../time/within.js';
 import { configured } from './config-file.js';
 
 /** A database that does not answer does not take leave either. */
 const CLOSING_PATIENCE_MS = 2_000;
 
 /** Whoever types the path of a database wrongly is not to be given an empty one. */
-export function assertThere(databaseUrl: string): void {
-  if (!isEmbedded(databaseUrl)) return;
-  const path = databaseUrl.slice('sqlite:'.length);
-  if (existsSync(path)) return;
+export function assertThere(path: string | undefined): void {
+  if (path === undefined || existsSync(path)) return;
   throw new Error(
     `There is no database at ${path}: serve, migrate and seed make one; see DATABASE_URL`,
   );
@@ -36,7 +34,7 @@ export async function asOperator<T>(
   const known = await configured();
   checkExtensions(known.extensions, known);
   const config = { ...loadConfig(), metricsPort: 0 };
-  if (!options.mayCreate) assertThere(config.databaseUrl);
+  if (!options.mayCreate) assertThere(fileOf(config.databaseUrl));
   const silent = await createLogger({ logLevel: 'silent', logFormat: 'json' });
   const { logger = silent } = options;
   const app = await NestFactory.createApplicationContext(
@@ -47,6 +45,6 @@ export async function asOperator<T>(
     const migrations = await ensureSchema(app.get(DataSource), options.migrate ?? false);
     return await work(app, migrations);
   } finally {
-    await Promise.race([app.close(), pause(CLOSING_PATIENCE_MS, undefined, { ref: false })]);
+    await atMost(CLOSING_PATIENCE_MS, app.close());
   }
 }

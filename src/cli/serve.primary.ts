@@ -27,7 +27,9 @@ export async function serveWithWorkers(
   const start = async (): Promise<void> => {
     const { migrate = false, demo } = options;
     const animals = await asOperator((app) => (demo ? offerAnimals(app, config) : 0), {
-      ...{ migrate, mayCreate: true, logger },
+      migrate,
+      mayCreate: true,
+      logger,
     });
     const started = await primary.start();
     if (started === undefined) return;

@@ -8,11 +8,12 @@ import {
 import { Reflector } from '@nestjs/core';
 import { ApiExtension, ApiOperation } from '@nestjs/swagger';
 import { Clock } from '../time/clock.js';
+import { DAY_MS } from '../time/windows.js';
 import { Config } from '../config/config.js';
 import { errors } from '../errors/errors.js';
 import { ApiErrors } from '../errors/api-errors.decorator.js';
 import { PublicAddress } from '../http/public-address.js';
-import { type Handler, PerOperation } from '../http/operations.js';
+import { type Handler, OperationIds, PerOperation } from '../http/operations.js';
 import { replyOf } from '../http/request-context.js';
 import type { CounterMetric } from '../telemetry/instruments.js';
 import { Metrics } from '../telemetry/metrics.js';
@@ -23,12 +24,11 @@ export interface Deprecation {
   since: Date;
   /** From when on it answers 410. */
   sunset: Date;
-  /** The path of its replacement, relative to the base address, and how to use it. */
-  successor: { path: string; hint: string };
+  /** Its replacement, by the path relative to the base address, and how to use it. */
+  successor: { method: string; path: string; hint: string };
 }
 
 const DEPRECATION = 'petstore:deprecation';
-const DAY_MS = 86_400_000;
 
 /**
  * Retires an operation, all of it: the document marks it, every response of it carries `Deprecation`
@@ -60,6 +60,7 @@ export class DeprecationGuard implements CanActivate {
   constructor(
     reflector: Reflector,
     private readonly address: PublicAddress,
+    private readonly operations: OperationIds,
     metrics: Metrics,
   ) {
     this.calls = metrics.counter({
@@ -77,7 +78,7 @@ export class DeprecationGuard implements CanActivate {
     const headers = this.headers.of(context);
     if (headers === undefined) return true;
     replyOf(context).headers(headers);
-    this.calls.of(context.getHandler().name).add();
+    this.calls.of(this.operations.of(context)).add();
     return true;
   }
 
@@ -92,7 +93,7 @@ export class DeprecationGuard implements CanActivate {
   }
 }
 
-/** Last but the body: the operation is gone, for those who may know. */
+/** Behind the scope: the operation is gone, for those who may know. */
 @Injectable()
 export class SunsetGuard implements CanActivate {
   private readonly extensionMs: number;
@@ -113,8 +114,8 @@ export class SunsetGuard implements CanActivate {
     const deprecation = this.deprecation.of(context);
     if (deprecation === undefined) return true;
     if (this.clock.now() < deprecation.sunset.getTime() + this.extensionMs) return true;
-    const { path, hint } = deprecation.successor;
-    throw errors.operation_removed(`The operation was removed; use GET ${path} ${hint}`);
+    const { method, path, hint } = deprecation.successor;
+    throw errors.operation_removed(`The operation was removed; use ${method} ${path} ${hint}`);
   }
 }
 

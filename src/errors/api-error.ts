@@ -16,7 +16,7 @@ export interface ErrorDefinition<Code extends string = string> {
   readonly example?: string | undefined;
 }
 
-/** Nest's own, so that a guest's filters know it for one; there its `status` is private. */
+/** Nest's own, so that a guest's filters know it for one. Its `status` is private there: we have our own. */
 const PublicHttpException: new (
   response: object,
   status: number,
@@ -25,7 +25,7 @@ const PublicHttpException: new (
 
 /** The one way to refuse a request, made by `defineErrors`: `message` is public, `cause` is not. */
 export class ApiError<Code extends string = string> extends PublicHttpException {
-  declare readonly status: number;
+  readonly status: number;
   readonly code: Code;
   readonly headers: Record<string, string> | undefined;
 
@@ -35,6 +35,7 @@ export class ApiError<Code extends string = string> extends PublicHttpException 
     { headers, cause }: ApiErrorOptions = {},
   ) {
     super({ code, message, status }, status, { cause });
+    this.status = status;
     this.code = code;
     this.headers = headers;
   }

@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { ApiError } from '../errors/api-error.js';
 import { errors } from '../errors/errors.js';
-import { type ApiRequest, requestOf } from './request-context.js';
+import { type ApiRequest, isRepeated, requestOf } from './request-context.js';
 import { isWellFormedTarget } from './target.js';
 
 /** RFC 9110 section 4.1 asks for at least 8,000. */
@@ -54,16 +54,6 @@ function refuseAmbiguity(request: ApiRequest): void {
   if (isRepeated('content-type', raw.rawHeaders)) {
     throw malformed('The Content-Type header is given twice');
   }
-}
-
-/** Of two such fields Node keeps the first. */
-function isRepeated(field: string, rawHeaders: readonly string[]): boolean {
-  let count = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index]!;
-    if (name.length === field.length && name.toLowerCase() === field) count++;
-  }
-  return count > 1;
 }
 
 /** @throws {ApiError} 400 for a target that had to be made decodable, or that the router alone can read */

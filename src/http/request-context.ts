@@ -33,6 +33,16 @@ export function appendHeader(reply: ApiReply, name: string, value: string): void
   reply.header(name, others === undefined ? value : `${String(others)}, ${value}`);
 }
 
+/** Of two such fields Node keeps the first. @param field in lower case */
+export function isRepeated(field: string, rawHeaders: readonly string[]): boolean {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]!;
+    if (name.length === field.length && name.toLowerCase() === field) count++;
+  }
+  return count > 1;
+}
+
 /** On a parameter decorator's factory, or an interceptor: it looks at no body. */
 export const READS_NO_BODY = 'petstore:reads-no-body';
 

@@ -64,7 +64,7 @@ function requestIn(context: ExecutionContext, whatElse: string): IdempotentReque
 }
 
 /** @throws {ApiError} 400 where the field is not one usable key */
-export function idempotencyKeyOf(message: UnreadBody): string | undefined {
+function idempotencyKeyOf(message: UnreadBody): string | undefined {
   if (message.headers[FIELD_NAME] === undefined) return undefined;
   const [text = '', ...others] = message.headersDistinct[FIELD_NAME]!;
   const quoted = QUOTED.exec(text)?.[1]?.replace(/\\(.)/g, '$1');

@@ -32,7 +32,7 @@ export class AuditReader {
   }
 }
 
-export function toRecord(stored: StoredAuditRecord): AuditRecord {
+function toRecord(stored: StoredAuditRecord): AuditRecord {
   const { id, action, actorType, actorName, target, address, requestId, before, after } = stored;
   const [at, actor] = [isoTime(stored.at)!, { type: actorType, name: actorName }];
   return { id, at, action, actor, target, address, requestId, before, after };

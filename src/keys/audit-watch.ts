@@ -55,14 +55,15 @@ export class AuditWatch {
     const rows = await this.engine.observe(SINCE, sinceMs ?? this.latestMs);
     // What was done before the start is in the log of who ran then.
     const news = this.said === undefined ? [] : rows.filter(({ id }) => !this.said!.has(id));
-    for (const row of news) logAudit(this.logger, toRecord(row));
+    for (const row of news) logAudit(this.logger, doneByHand(row));
     for (const { at } of rows) this.latestMs = Math.max(this.latestMs, Number(at));
     const isFull = this.said === undefined || this.said.size > 2 * MOST;
     this.said = new Set([...(isFull ? [] : this.said!), ...rows.map(({ id }) => id)]);
   }
 }
 
-function toRecord({ id, at, action, actorName, target, before, after }: Row): AuditRecord {
+/** What others than this process have done, all of it by the command line. */
+function doneByHand({ id, at, action, actorName, target, before, after }: Row): AuditRecord {
   return {
     id,
     at: isoTime(at)!,

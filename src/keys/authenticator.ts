@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Config } from '../config/config.js';
 import { errors } from '../errors/errors.js';
 import { CHALLENGE } from '../http/http-exception.js';
-import type { ApiReply, ApiRequest } from '../http/request-context.js';
+import { type ApiReply, type ApiRequest, isRepeated } from '../http/request-context.js';
 import { Limits, type Quota } from '../rate-limits/limits.js';
 import { addressSubject } from '../rate-limits/subject.js';
 import { RateLimiter } from '../rate-limits/rate-limiter.js';
@@ -17,13 +17,16 @@ import { Verifiers } from './verifiers.js';
 
 /** Spaces alone separate; behind other white space there is a key all the same, one that cannot be. */
 const BEARER = /^Bearer(?: +|(?=\s))(.*)$/i;
-const FIELD_NAME = 'authorization';
 const USUAL_SCHEME = 'Bearer ';
 const WELL_FORMED_LENGTH = USUAL_SCHEME.length + KEY_LENGTH;
 
 const FAILURES = [
-  ...(['missing', 'malformed', 'unknown'] as const),
-  ...(['revoked', 'expired', 'address_limited'] as const),
+  'missing',
+  'malformed',
+  'unknown',
+  'revoked',
+  'expired',
+  'address_limited',
 ] as const;
 type Failure = (typeof FAILURES)[number];
 
@@ -142,12 +145,7 @@ export class Authenticator {
 function presentedKey({ headers, rawHeaders }: IncomingMessage): string | undefined {
   const { authorization } = headers;
   if (authorization === undefined) return undefined;
-  let fields = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index]!;
-    if (name.length === FIELD_NAME.length && name.toLowerCase() === FIELD_NAME) fields++;
-  }
-  if (fields > 1) return '';
+  if (isRepeated('authorization', rawHeaders)) return '';
   // What nearly everyone sends needs no search.
   if (authorization.length === WELL_FORMED_LENGTH && authorization.startsWith(USUAL_SCHEME)) {
     const key = authorization.slice(USUAL_SCHEME.length);

@@ -61,7 +61,12 @@ export class AuthenticationModule {
           useFactory: (modules: ModuleRef, clock: Clock) =>
             new Verifiers(verifiers, modules, clock),
         },
-        ...[KeyDirectory, Authenticator, Gatekeeper, AuditTrail, BanRecords, CallerEvents],
+        KeyDirectory,
+        Authenticator,
+        Gatekeeper,
+        AuditTrail,
+        BanRecords,
+        CallerEvents,
       ],
       exports: [Authenticator, Gatekeeper, RateLimitsModule],
     };

@@ -83,7 +83,7 @@ export class PetsController {
   @Deprecated({
     since: new Date('2025-12-05T00:00:00Z'),
     sunset: new Date('2030-12-05T00:00:00Z'),
-    successor: { path: '/pets', hint: 'with a status filter' },
+    successor: { method: 'GET', path: '/pets', hint: 'with a status filter' },
   })
   @ApiOperation({
     summary: 'Get an animal by its ID',

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Cluster, ClusterOptions, Redis, RedisOptions } from 'ioredis';
 import { ConfigError } from '../config/config.js';
 import { Turn } from '../time/turn.js';
+import { atMost } from '../time/within.js';
 import { Deadlines } from './deadlines.js';
 import { refuseMisfit, refuseNoCluster } from './misfit.js';
 
@@ -72,7 +72,7 @@ export async function connectRedis(
         );
   try {
     // A Redis that is away must not keep a server from starting; it is connected to when it is back.
-    await Promise.race([attempt, pause(CONNECT_TIMEOUT_MS, undefined, { ref: false })]);
+    await atMost(CONNECT_TIMEOUT_MS, attempt);
   } catch (error) {
     connection.disconnect();
     throw error;

@@ -23,6 +23,7 @@ import {
 import type { FastifyInstance } from 'fastify';
 import type { Tracing } from '../config/config.js';
 import { VERSION } from '../config/version.js';
+import { atMost } from '../time/within.js';
 import { isProbe } from './access-log.js';
 import { type Traced, Traces } from './traces.js';
 
@@ -101,8 +102,7 @@ export class OpenTelemetryTraces extends Traces implements OnApplicationShutdown
 
   async onApplicationShutdown(): Promise<void> {
     const farewell = this.provider.shutdown().catch(() => undefined);
-    const timer = new Promise((resume) => setTimeout(resume, FAREWELL_MS).unref());
-    await Promise.race([farewell, timer]);
+    await atMost(FAREWELL_MS, farewell);
     for (const api of [trace, context, propagation]) api.disable();
   }
 }

@@ -2,7 +2,15 @@ import type { DestinationStream } from 'pino';
 
 /** What a person at a terminal knows already, or is told in another way. */
 const UNSAID = new Set([
-  ...['level', 'time', 'service', 'version', 'msg', 'err', 'event', 'audit', 'until'],
+  'level',
+  'time',
+  'service',
+  'version',
+  'msg',
+  'err',
+  'event',
+  'audit',
+  'until',
 ]);
 const OF_A_REQUEST = ['operation', 'keyId', 'address'];
 /** Nothing in themselves says what these are. */

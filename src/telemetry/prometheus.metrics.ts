@@ -108,12 +108,9 @@ export class PrometheusMetrics extends Metrics {
     return QUOTA_STORE_MODES.map((mode) => [{ mode }, mode === this.quotaStoreMode ? 1 : 0]);
   }
 
-  /** What prom-client asks of a metric; its types want the class that it would be. */
   private register({ name, samples, ...described }: Instrument): void {
-    const metric = {
-      ...{ ...described, name: PREFIX + name },
-      get: () => ({ ...described, name: PREFIX + name, values: samples() }),
-    };
+    const named = { ...described, name: PREFIX + name };
+    const metric = { ...named, get: () => ({ ...named, values: samples() }) };
     // All that the registry asks of a metric; its type wants one of its own classes.
     this.registry.registerMetric(metric as unknown as Metric);
   }

@@ -1,3 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
 /** Whoever was asked has not answered in time. To callers it is away. */
 export class NoAnswer extends Error {
   readonly code = 'ETIMEDOUT';
@@ -5,6 +7,11 @@ export class NoAnswer extends Error {
   constructor() {
     super('There was no answer in time');
   }
+}
+
+/** Waits until `work` is done, or for so long: what is not done then goes on by itself. */
+export async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+  await Promise.race([work, pause(ms, undefined, { ref: false })]);
 }
 
 /**

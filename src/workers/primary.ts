@@ -7,6 +7,7 @@ import { PrimaryModule } from '../app.module.js';
 import type { Config } from '../config/config.js';
 import { PrimaryCounter } from '../rate-limits/stores/primary-counter.js';
 import { type Logger, NestLogger } from '../telemetry/logger.js';
+import { atMost } from '../time/within.js';
 import type { FromWorker, ToWorker } from './messages.js';
 import { Pulse } from './pulse.js';
 import { WorkerMetrics } from './worker-metrics.js';
@@ -74,11 +75,11 @@ export class Primary {
     for (const { process } of this.workers) process.kill('SIGTERM');
     const graceMs = this.config.shutdownGraceSeconds * 1000 + OVERTIME_MS;
     const endsAtMs = performance.now() + graceMs;
-    await Promise.race([Promise.all(ended), pause(graceMs, undefined, { ref: false })]);
+    await atMost(graceMs, Promise.all(ended));
     for (const { process } of this.workers) process.kill('SIGKILL');
     // A database that does not answer does not take leave either.
     const leftMs = Math.max(endsAtMs - performance.now(), OVERTIME_MS);
-    await Promise.race([this.app?.close(), pause(leftMs, undefined, { ref: false })]);
+    await atMost(leftMs, Promise.resolve(this.app?.close()));
     this.logger.info({}, 'All workers have stopped');
     this.logger.flush();
   }
@@ -105,12 +106,12 @@ export class Primary {
       });
       worker.once('exit', () => reject(new Error('A worker could not start; its error is above')));
     });
-    worker.once('exit', (code: number, signal: string) => {
+    worker.once('exit', (exitCode: number, signal: string) => {
       this.workers.delete(worker);
       this.pulse.forget(worker);
       if (this.stopping || !isListening) return;
       const { pid } = worker.process;
-      this.logger.error({ pid, code, signal }, 'A worker died; another one takes its place');
+      this.logger.error({ pid, exitCode, signal }, 'A worker died; another one takes its place');
       void this.replace(performance.now() - startedAt);
     });
     return listening;
