@@ -20,7 +20,7 @@ import {
   UsePipes,
   Version,
 } from '@nestjs/common';
-import { APP_GUARD, APP_INTERCEPTOR, ModulesContainer, RouterModule } from '@nestjs/core';
+import { APP_GUARD, APP_INTERCEPTOR, APP_PIPE, ModulesContainer, RouterModule } from '@nestjs/core';
 import { ApiOperation, ApiQuery } from '@nestjs/swagger';
 import { SkipThrottle, Throttle } from '@nestjs/throttler';
 
@@ -115,16 +115,27 @@ export function throttlingOf(
 }
 
 type Module = ModulesContainer extends Map<string, infer Each> ? Each : never;
+type InstanceWrapper = Module['providers'] extends Map<unknown, infer Each> ? Each : never;
 
 /** The classes, or factories, of what a module has judge every request: its `APP_GUARD`s and `APP_INTERCEPTOR`s. */
-export function judgesOfAll({ providers, injectables }: Module): unknown[] {
+export function judgesOfAll(module: Module): unknown[] {
+  return ofAll(module, JUDGE).map(({ metatype }) => metatype);
+}
+
+/** The pipes of every request that a module has, its `APP_PIPE`s: classes, or instances. */
+export function pipesOfAll(module: Module): unknown[] {
+  return ofAll(module, PIPE).map(({ instance, metatype }) => instance ?? metatype);
+}
+
+function ofAll({ providers, injectables }: Module, kind: RegExp): InstanceWrapper[] {
   return [...providers, ...injectables]
-    .filter(([token]) => typeof token === 'string' && JUDGE.test(token))
-    .map(([, { metatype }]) => metatype);
+    .filter(([token]) => typeof token === 'string' && kind.test(token))
+    .map(([, wrapper]) => wrapper);
 }
 
 /** To each of them Nest gives a token of its own. */
 const JUDGE = new RegExp(`^(?:${APP_GUARD}|${APP_INTERCEPTOR}) `);
+const PIPE = new RegExp(`^${APP_PIPE} `);
 
 /** As Nest notes parameters: by kind and place, `4:0`. */
 export function kindOfParameter(key: string): number {

@@ -116,6 +116,7 @@ export function createTransport(
   server.decorateRequest('operation', undefined);
   server.decorateRequest('refusal', undefined);
   server.decorateRequest('isJudged', false);
+  server.decorateRequest('judgedLater', undefined);
   server.addHook('onRequest', (request, reply, done) => {
     if (!begins(request, reply)) return;
     // Whoever looks after the process is to see it, however many wait.

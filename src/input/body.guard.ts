@@ -11,6 +11,7 @@ import {
 } from '../http/request-context.js';
 import { isJson, judgeBodyHeaders, parseBody, readBody } from './body-reader.js';
 import { dtoOf } from './dto.js';
+import { areThereLaterJudges, judgedByGuests } from './later-pipes.js';
 import { parametersOf } from './operation-input.js';
 import { invalidRequest, reservedNames, shown } from './validation.js';
 
@@ -36,22 +37,26 @@ interface Wish {
 @Injectable()
 export class BodyGuard implements CanActivate {
   private readonly wishes = new PerOperation((controller, handler) =>
-    wishOf(controller, handler, this.hasGuests),
+    wishOf(controller, handler, this.doGuestsJudgeAll),
   );
-  private areThere: boolean | undefined;
+  private readonly judgedLater = new PerOperation((controller, handler) =>
+    judgedByGuests(controller, handler, this.modules),
+  );
+  private haveGlobalJudges: boolean | undefined;
 
   constructor(private readonly modules: ModulesContainer) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const wish = this.wishes.of(context);
     const request = requestOf(context);
+    if (areThereLaterJudges()) request.judgedLater = this.judgedLater.of(context);
     if (wish !== undefined && isRead(wish, request)) return read(request, wish.isJudgedLater);
     return (request.isJudged = true);
   }
 
   /** Whether guests judge every request; those of ours that do are in the module of this one. */
-  private get hasGuests(): boolean {
-    return (this.areThere ??= [...this.modules.values()].some((module) => {
+  private get doGuestsJudgeAll(): boolean {
+    return (this.haveGlobalJudges ??= [...this.modules.values()].some((module) => {
       const judges = judgesOfAll(module);
       return judges.length > 0 && !judges.includes(BodyGuard);
     }));

@@ -1,8 +1,8 @@
 import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/common';
 import { type Dto, dtoOf } from './dto.js';
-import { made } from './later-pipes.js';
+import { isJudgedLater, withOrigin } from './later-pipes.js';
 import type { SchemaIssue, StandardSchema } from './operation-input.js';
-import { invalidRequest } from './validation.js';
+import { invalidRequest, validated } from './validation.js';
 
 /**
  * Judges what goes into a DTO with rules, or is declared with a schema; everything else is what Nest
@@ -14,16 +14,24 @@ export class InputPipe implements PipeTransform {
     const { type, data, metatype } = metadata;
     if (type === 'custom') return value;
     const { schema } = metadata as { schema?: StandardSchema };
-    if (schema !== undefined) return conformed(schema, value, metadata);
+    if (schema !== undefined) {
+      return isJudgedLater(schema) ? value : conformed(schema, value, metadata);
+    }
     const dto = dtoOf(metatype);
     if (dto === undefined) return value;
-    if (type === 'body') return made(dto, membersOf(value, data));
+    if (type === 'body') return judged(dto, membersOf(value, data), metatype);
     // One value of a path or a query is not yet what a pipe behind this one makes of it.
-    return data === undefined ? made(dto, namedBy(dto, value as Members)) : value;
+    return data === undefined ? judged(dto, namedBy(dto, value as Members), metatype) : value;
   }
 }
 
 type Members = Record<string, unknown>;
+
+function judged(dto: Dto, sent: Members, type: unknown): object | Promise<object> {
+  return withOrigin(dto, sent, () =>
+    validated(dto, sent, dto.isMadeByHand || !isJudgedLater(type)),
+  );
+}
 
 function membersOf(value: unknown, name: string | undefined): Members {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Members;

@@ -1,9 +1,27 @@
-import { type ArgumentMetadata, type INestApplication, ValidationPipe } from '@nestjs/common';
+import {
+  type ArgumentMetadata,
+  type INestApplication,
+  StandardSchemaValidationPipe,
+  type Type,
+  ValidationPipe,
+} from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
-import { operationsOf } from '../http/operations.js';
+import { listNoted, NOTED, pipesOfAll } from '../http/nest-metadata.js';
+import { type Handler, operationsOf } from '../http/operations.js';
+import type { ApiRequest } from '../http/request-context.js';
+import { currentRequest } from '../telemetry/current-request.js';
 import type { Dto } from './dto.js';
-import { pipesOf } from './operation-input.js';
-import { validated } from './validation.js';
+import { parametersOf, pipesOf } from './operation-input.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What of its operation a guest's own pipe judges: classes, and schemas. */
+    judgedLater: ReadonlySet<unknown> | undefined;
+  }
+}
+
+/** Nest's own, which a guest may bring along; each judges another kind of parameter. */
+const JUDGES = [ValidationPipe, StandardSchemaValidationPipe];
 
 /**
  * Nest's `ValidationPipe`, where a guest has one, comes behind our pipe, and would make an instance of an instance:
@@ -12,7 +30,7 @@ import { validated } from './validation.js';
  */
 const origins = new WeakMap<object, { sent: unknown }>();
 const followed = new WeakSet<ValidationPipe>();
-let isAnyFollowed = false;
+let areThereAny = false;
 
 /** Has the guests' pipes of that kind given what was sent. Told once all modules are known. */
 export function followLaterPipes(app: INestApplication): void {
@@ -23,13 +41,48 @@ export function followLaterPipes(app: INestApplication): void {
     ),
     ...operationsOf(app).flatMap(({ controller, handler }) => pipesOf(controller, handler)),
   ];
+  areThereAny ||= pipes.some((pipe) => JUDGES.some((judge) => isOf(judge, pipe)));
   for (const pipe of pipes) if (pipe instanceof ValidationPipe) follow(pipe);
+}
+
+/** A pipe as Nest notes it: its class, or one that was made already. */
+function isOf(judge: Type, pipe: unknown): boolean {
+  if (pipe instanceof judge) return true;
+  return typeof pipe === 'function' && (pipe === judge || pipe.prototype instanceof judge);
+}
+
+/** What of an operation's parameters guests have judged by a pipe of Nest's, with options of theirs. */
+export function judgedByGuests(
+  controller: Type,
+  handler: Handler,
+  modules: ModulesContainer,
+): ReadonlySet<unknown> {
+  const ofAll = [
+    ...[...modules.values()].flatMap(pipesOfAll),
+    ...[controller, handler].flatMap((target) => listNoted(target, NOTED.pipes)),
+  ];
+  const judged = parametersOf(controller, handler).flatMap(({ schema, metatype, pipes }) => {
+    const judge = schema === undefined ? ValidationPipe : StandardSchemaValidationPipe;
+    return [...ofAll, ...pipes].some((pipe) => isOf(judge, pipe)) ? [schema ?? metatype] : [];
+  });
+  return new Set(judged);
+}
+
+/** Whether any application of this process has such pipes: where none has, nobody has to look. */
+export function areThereLaterJudges(): boolean {
+  return areThereAny;
+}
+
+/** Whether a guest's pipe judges what comes by this class, or schema, in the request at hand. */
+export function isJudgedLater(by: unknown): boolean {
+  if (!areThereAny) return false;
+  const request = currentRequest() as Partial<ApiRequest> | undefined;
+  return request?.judgedLater?.has(by) === true;
 }
 
 function follow(pipe: ValidationPipe): void {
   if (followed.has(pipe)) return;
   followed.add(pipe);
-  isAnyFollowed = true;
   const transform = pipe.transform.bind(pipe);
   pipe.transform = async (value: unknown, metadata: ArgumentMetadata): Promise<unknown> => {
     const origin = origins.get(value as object);
@@ -43,17 +96,21 @@ function follow(pipe: ValidationPipe): void {
 }
 
 /**
- * A DTO of what was sent, which is noted for those who come later: of one that is made by hand, that nobody else can.
- * @throws {ApiError} as `validated`
+ * Notes what was sent for the instance that `make` makes of it, so that a guest's `ValidationPipe` behind ours can
+ * start from that. What is made by hand is left alone: only we can make it.
  */
-export function made(dto: Dto, sent: Readonly<Record<string, unknown>>): object | Promise<object> {
-  if (!isAnyFollowed) return validated(dto, sent);
+export function withOrigin(
+  dto: Dto,
+  sent: Readonly<Record<string, unknown>>,
+  make: () => object | Promise<object>,
+): object | Promise<object> {
+  if (!areThereAny) return make();
   const origin = { sent: dto.isMadeByHand ? undefined : copyOf(sent) };
   const note = (instance: object): object => {
     origins.set(instance, origin);
     return instance;
   };
-  const instance = validated(dto, sent);
+  const instance = make();
   return instance instanceof Promise ? instance.then(note) : note(instance);
 }
 

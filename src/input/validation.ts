@@ -39,14 +39,19 @@ const NO_FAULTS: readonly Fault[] = [];
 /**
  * A fresh instance of `dto` made of `members`, each declared and within its constraints. Names are
  * compared as they were sent, level by level: class-transformer would lose some without a word.
+ * @param areRulesOurs false where a guest's pipe judges by them
  * @throws {ApiError} 400 `invalid_request` that names each fault
  */
-export function validated(dto: Dto, members: Members): object | Promise<object> {
+export function validated(
+  dto: Dto,
+  members: Members,
+  areRulesOurs = true,
+): object | Promise<object> {
   const unknown = Object.keys(members).filter((name) => !dto.names.has(name));
-  if (unknown.length === 0) return concluded(examine(dto, members), []);
+  if (unknown.length === 0) return concluded(examine(dto, members, areRulesOurs), []);
   const known = Object.entries(members).filter(([name]) => dto.names.has(name));
   return concluded(
-    examine(dto, Object.fromEntries(known)),
+    examine(dto, Object.fromEntries(known), areRulesOurs),
     unknown.map((name) => `${shown(name)} is not a known member`),
   );
 }
@@ -65,12 +70,19 @@ function conclude({ instance, faults }: Examination, others: readonly string[]):
 }
 
 /** Judges `members`, all of them declared, by the rules of `dto`. */
-export function examine(dto: Dto, members: Members): Examination | Promise<Examination> {
+export function examine(
+  dto: Dto,
+  members: Members,
+  areRulesOurs = true,
+): Examination | Promise<Examination> {
   for (const name in members) {
     const value = members[name];
-    if (typeof value === 'object' && value !== null) return examineDeeply(dto, members);
+    if (typeof value === 'object' && value !== null) {
+      return examineDeeply(dto, members, areRulesOurs);
+    }
   }
-  const instance = made(dto, members);
+  const instance = instanceOf(dto, members);
+  if (!areRulesOurs) return { instance, faults: NO_FAULTS };
   if (dto.holds === undefined) return examineByRules(instance);
   if (dto.holds(instance as Members)) return { instance, faults: NO_FAULTS };
   if (isToBeWaitedFor(dto)) return examineByRules(instance);
@@ -83,7 +95,7 @@ function isToBeWaitedFor({ holds }: Dto): boolean {
 }
 
 /** What a transformation cannot take, such as a number that it trims, is the caller's fault and not the service's. */
-function made(dto: Dto, members: Members): object {
+function instanceOf(dto: Dto, members: Members): object {
   try {
     return dto.make(members);
   } catch (cause) {
@@ -108,18 +120,23 @@ function isMade(dto: Dto, members: Members): boolean {
   }
 }
 
-function examineDeeply(dto: Dto, members: Members): Examination | Promise<Examination> {
+function examineDeeply(
+  dto: Dto,
+  members: Members,
+  areRulesOurs: boolean,
+): Examination | Promise<Examination> {
   const reserved = Object.entries(members).flatMap(([property, value]) =>
     reservedNames(value).map((name) => unknownMember(property, `${property}.${name}`)),
   );
   // Nothing is made of these: they would be taken for what JavaScript takes them for.
   if (reserved.length > 0) return { instance: {}, faults: reserved };
-  const instance = made(dto, members);
+  const instance = instanceOf(dto, members);
   const unknown = Object.keys(members).flatMap((property) =>
     undeclaredBelow(members[property], madeOf(dto, instance, property), property).map((path) =>
       unknownMember(property, path),
     ),
   );
+  if (!areRulesOurs) return { instance, faults: unknown };
   if (unknown.length === 0) return examineByRules(instance);
   return examineByRules(instance).then(({ faults }) => ({
     instance,

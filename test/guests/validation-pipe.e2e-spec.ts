@@ -1,8 +1,20 @@
-import { Body, Controller, Module, Post, Query, UsePipes, ValidationPipe } from '@nestjs/common';
+import {
+  Body,
+  Controller,
+  Get,
+  Module,
+  Post,
+  Query,
+  StandardSchemaValidationPipe,
+  UnprocessableEntityException,
+  UsePipes,
+  ValidationPipe,
+} from '@nestjs/common';
 import { APP_PIPE } from '@nestjs/core';
 import { Expose, Transform, Type } from 'class-transformer';
-import { IsArray, IsInt, IsString, ValidateNested } from 'class-validator';
+import { IsArray, IsInt, IsString, IsUUID, Min, ValidateNested } from 'class-validator';
 import { AnyScope, defineExtension, PageQuery } from 'pet-store-service';
+import { z } from 'zod';
 import type { Client } from '../support/client.js';
 import { expectError } from '../support/expectations.js';
 import { startService, type TestService } from '../support/start-service.js';
@@ -142,4 +154,122 @@ describe.each<[string, ValidationPipe | undefined, string[]]>([
     const [, next] = /<[^>]+(\/v1[^>]+)>; rel="next"/.exec(page.headers['link'] as string)!;
     expect((await client.get(next!)).json()).toHaveLength(1);
   });
+});
+
+class Listing {
+  @IsInt({ always: true })
+  @Min(1, { always: true })
+  page?: number;
+}
+
+class Profile {
+  @IsUUID(undefined, { groups: ['update'] })
+  id?: string;
+
+  @IsString({ always: true })
+  name!: string;
+}
+
+const Visit = z.object({ at: z.string().transform((text) => new Date(text)) });
+
+@AnyScope()
+@Controller('profiles')
+class ProfilesController {
+  @Get()
+  list(@Query() { page }: Listing): object {
+    return { page };
+  }
+
+  @Post()
+  add(@Body(new ValidationPipe({ groups: ['create'] })) { name }: Profile): object {
+    return { name };
+  }
+
+  @Post('changes')
+  change(@Body() { name }: Profile): object {
+    return { name };
+  }
+
+  @Post('visits')
+  visit(@Body({ schema: Visit }) { at }: { at: unknown }): object {
+    return { isDate: at instanceof Date };
+  }
+}
+
+@Module({
+  controllers: [ProfilesController],
+  providers: [
+    { provide: APP_PIPE, useClass: StandardSchemaValidationPipe },
+    {
+      provide: APP_PIPE,
+      useValue: new ValidationPipe({
+        transform: true,
+        transformOptions: { enableImplicitConversion: true },
+        groups: ['update'],
+        exceptionFactory: (faults) => new UnprocessableEntityException(`${faults.length} wrong`),
+      }),
+    },
+  ],
+})
+class ProfilesModule {}
+
+describe('the options of a guest’s validating pipes', () => {
+  let service: TestService;
+  let client: Client;
+  beforeAll(async () => {
+    const named = { name: 'profiles', compatibility: '^1.0.0', module: ProfilesModule };
+    service = await startService({ extensions: [defineExtension(named)] });
+    client = await service.client();
+  });
+  afterAll(() => service?.close());
+
+  it('convert as they say', async () => {
+    expect((await client.get('/v1/profiles?page=2')).json()).toEqual({ page: 2 });
+  });
+
+  it('choose the groups whose rules are asked, and the error', async () => {
+    const wrong = { id: 'x', name: 'Ann' };
+    const refused = await client.post('/v1/profiles/changes', wrong);
+    expectError(refused, 422, 'unprocessable_content');
+    expect(refused.json()).toMatchObject({ message: '1 wrong' });
+    // Of two that judge one parameter each does, as in Nest: the one for all first.
+    expect((await client.post('/v1/profiles', wrong)).status).toBe(422);
+  });
+
+  it('have a schema judge once: what it makes is not what it takes', async () => {
+    const answer = await client.post('/v1/profiles/visits', { at: '2026-01-01' });
+    expect([answer.status, answer.json()]).toEqual([201, { isDate: true }]);
+    expectError(await client.post('/v1/profiles/visits', { at: 1 }), 400, 'invalid_request');
+  });
+
+  it('leave what nobody declared to be refused before', async () => {
+    expectError(await client.post('/v1/profiles/changes', { admin: 1 }), 400, 'invalid_request');
+  });
+});
+
+@AnyScope()
+@Controller('profiles')
+class GroupedController {
+  @Post()
+  add(@Body(new ValidationPipe({ groups: ['create'] })) { name }: Profile): object {
+    return { name };
+  }
+
+  @Post('visits')
+  visit(@Body({ schema: Visit, pipes: [StandardSchemaValidationPipe] }) visit: object): object {
+    return visit;
+  }
+}
+
+@Module({ controllers: [GroupedController] })
+class GroupedModule {}
+
+it('asks of a parameter the rules of the groups that its own pipe names', async () => {
+  const named = { name: 'profiles', compatibility: '^1.0.0', module: GroupedModule };
+  await using service = await startService({ extensions: [defineExtension(named)] });
+  const client = await service.client();
+  const answer = await client.post('/v1/profiles', { id: 'x', name: 'Ann' });
+  expect([answer.status, answer.json()]).toEqual([201, { name: 'Ann' }]);
+  expectError(await client.post('/v1/profiles', { name: 1 }), 400, 'invalid_request');
+  expect((await client.post('/v1/profiles/visits', { at: '2026-01-01' })).status).toBe(201);
 });
