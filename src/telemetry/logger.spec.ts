@@ -10,28 +10,51 @@ describe(createLogger.name, () => {
 });
 
 describe(NestLogger.name, () => {
-  it('passes on what Nest says, its normal talk as detail', () => {
-    const said: [string, object, string][] = [];
-    const note = (level: string) => (details: object, message: string) =>
-      void said.push([level, details, message]);
-    const levels = ['fatal', 'error', 'warn', 'info', 'debug'];
-    const logger = Object.fromEntries(levels.map((level) => [level, note(level)]));
-    const nest = new NestLogger(logger as unknown as Logger);
-    nest.log('mapped', 'Router');
-    nest.debug('detail', 'Router');
-    nest.verbose('detail', 'Router');
-    nest.warn('careful', 'Router');
-    nest.error('broken', 'stack', 'Router');
-    nest.fatal('over', 'Router');
-    expect(said.map(([level, , message]) => [level, message])).toEqual([
-      ['debug', 'mapped'],
-      ['debug', 'detail'],
-      ['debug', 'detail'],
-      ['warn', 'careful'],
-      ['error', 'broken'],
-      ['fatal', 'over'],
+  const said: unknown[][] = [];
+  const note = (level: string) => (details: object, message: string) =>
+    void said.push([level, message, details]);
+  const levels = ['fatal', 'error', 'warn', 'info', 'debug'];
+  const logger = Object.fromEntries(levels.map((level) => [level, note(level)]));
+  const nest = new NestLogger(logger as unknown as Logger);
+  beforeEach(() => (said.length = 0));
+
+  it('passes on what is said, and how Nest starts as detail', () => {
+    nest.log('Mapped {/pets, GET} route', 'RouterExplorer');
+    nest.log('Order placed', 'OrdersService');
+    nest.debug('detail', 'OrdersService');
+    nest.verbose('detail', 'OrdersService');
+    nest.warn('careful', 'OrdersService');
+    nest.fatal('over', 'OrdersService');
+    const ofOrders = { context: 'OrdersService' };
+    expect(said).toEqual([
+      ['debug', 'Mapped {/pets, GET} route', { context: 'RouterExplorer' }],
+      ['info', 'Order placed', ofOrders],
+      ['debug', 'detail', ofOrders],
+      ['debug', 'detail', ofOrders],
+      ['warn', 'careful', ofOrders],
+      ['fatal', 'over', ofOrders],
     ]);
-    expect(said[0]![1]).toEqual({ context: 'Router' });
+  });
+
+  it('keeps errors, stacks and objects', () => {
+    const error = new Error('declined');
+    const { stack } = error;
+    nest.error('Payment failed', stack, 'Payments');
+    nest.error(error, 'Payments');
+    nest.error('Payment failed', undefined, 'Payments');
+    nest.warn({ orderId: 7 });
+    nest.log('placed', { orderId: 7 }, 'Orders');
+    expect(said).toEqual([
+      [
+        'error',
+        'Payment failed',
+        { context: 'Payments', err: { message: 'Payment failed', stack } },
+      ],
+      ['error', 'declined', { context: 'Payments', err: error }],
+      ['error', 'Payment failed', { context: 'Payments' }],
+      ['warn', '', { details: { orderId: 7 } }],
+      ['info', 'placed', { context: 'Orders', details: { orderId: 7 } }],
+    ]);
   });
 });
 

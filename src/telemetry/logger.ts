@@ -67,28 +67,79 @@ async function traceMixin(): Promise<() => { traceId?: string }> {
   };
 }
 
-/** Nest's own words, sent to the same place; what it says of a normal start is detail. */
+/** Whoever tells how Nest starts, which is detail. */
+const STARTING = new Set([
+  'NestFactory',
+  'NestApplication',
+  'InstanceLoader',
+  'InjectorLogger',
+  'RoutesResolver',
+  'RouterExplorer',
+  'TypeOrmModule',
+]);
+const STACK = /\n\s+at /;
+
+/** What Nest's own `Logger` is told, by Nest and by guests, in our lines. */
 export class NestLogger implements LoggerService {
   constructor(private readonly logger: Logger) {}
 
-  log(message: unknown, ...context: unknown[]): void {
-    this.logger.debug({ context: context.at(-1) }, String(message));
+  log(message: unknown, ...others: unknown[]): void {
+    const { details, text } = entryOf(message, others);
+    if (STARTING.has(details.context!)) this.logger.debug(details, text);
+    else this.logger.info(details, text);
   }
 
-  debug = this.log.bind(this);
-  verbose = this.log.bind(this);
-
-  warn(message: unknown, ...context: unknown[]): void {
-    this.logger.warn({ context: context.at(-1) }, String(message));
+  debug(message: unknown, ...others: unknown[]): void {
+    const { details, text } = entryOf(message, others);
+    this.logger.debug(details, text);
   }
 
-  error(message: unknown, ...context: unknown[]): void {
+  verbose = this.debug.bind(this);
+
+  warn(message: unknown, ...others: unknown[]): void {
+    const { details, text } = entryOf(message, others);
+    this.logger.warn(details, text);
+  }
+
+  error(message: unknown, ...others: unknown[]): void {
     // Told in full, and without a stack, by who started the application.
     if (message instanceof ConfigError) return;
-    this.logger.error({ context: context.at(-1), err: message }, String(message));
+    const { details, text } = entryOf(message, others);
+    this.logger.error(details, text);
   }
 
-  fatal(message: unknown, ...context: unknown[]): void {
-    this.logger.fatal({ context: context.at(-1), err: message }, String(message));
+  fatal(message: unknown, ...others: unknown[]): void {
+    const { details, text } = entryOf(message, others);
+    this.logger.fatal(details, text);
   }
+}
+
+interface Entry {
+  details: { context?: string; err?: unknown; details?: unknown };
+  text: string;
+}
+
+/** As Nest's `ConsoleLogger` takes them: messages, errors and objects, a stack, and last the name of who speaks. */
+function entryOf(message: unknown, others: readonly unknown[]): Entry {
+  const last = others.at(-1);
+  const context = typeof last === 'string' && !STACK.test(last) ? last : undefined;
+  const said = [message, ...(context === undefined ? others : others.slice(0, -1))];
+  const texts = said.filter((each) => typeof each === 'string');
+  const stack = texts.find((text, index) => index > 0 && STACK.test(text));
+  const error = said.find((each) => each instanceof Error);
+  const objects = said.filter(
+    (each) => typeof each === 'object' && each !== null && each !== error,
+  );
+  const words = said
+    .filter((each) => each !== undefined && each !== stack && !objects.includes(each as object))
+    .map((each) => (each instanceof Error ? each.message : String(each)));
+  const err = error ?? (stack === undefined ? undefined : { message: String(message), stack });
+  return {
+    details: {
+      ...(context !== undefined && { context }),
+      ...(err !== undefined && { err }),
+      ...(objects.length > 0 && { details: objects.length === 1 ? objects[0] : objects }),
+    },
+    text: words.join(' '),
+  };
 }
