@@ -5,7 +5,7 @@ import { TimeModule } from './time/time.module.js';
 import type { Config } from './config/config.js';
 import { ConfigModule } from './config/config.module.js';
 import { DatabaseModule } from './database/database.module.js';
-import { isDatabaseOutage } from './database/outage.js';
+import { isDatabaseOutage, isOfAll } from './database/outage.js';
 import { EventsModule } from './events/events.module.js';
 import type { CheckOptions } from './extensions/check.js';
 import { SettingsModule } from './extensions/settings.js';
@@ -151,6 +151,7 @@ function foundation(options: AppOptions & { metrics?: Metrics }) {
     TelemetryModule.forRoot(logger, metrics, traces),
     HttpModule.forRoot(routes ?? new RouteTable(), line ?? new WaitingLine(), {
       isOutage: isDatabaseOutage,
+      isNoticed: isOfAll,
     }),
     RedisModule.forRoot(),
     EventsModule,

@@ -1,4 +1,12 @@
-import { isBusy, isDatabaseOutage, isHeld, isOutage, isStale, noteOfConnection } from './outage.js';
+import {
+  isBusy,
+  isDatabaseOutage,
+  isHeld,
+  isOfAll,
+  isOutage,
+  isStale,
+  noteOfConnection,
+} from './outage.js';
 
 const withCode = (code: string) => Object.assign(new Error('x'), { code });
 
@@ -104,4 +112,11 @@ describe(isStale.name, () => {
     'takes nothing else for it: %p',
     (error) => expect(isStale(error)).toBe(false),
   );
+});
+
+describe(isOfAll.name, () => {
+  it('leaves out what one statement waited for', () => {
+    const codes = ['57P01', 'SQLITE_FULL', '57014', '55P03', '40P01'];
+    expect(codes.map((code) => isOfAll(withCode(code)))).toEqual([true, true, false, false, false]);
+  });
 });

@@ -55,6 +55,14 @@ export function isOutage(error: unknown): boolean {
   return [SQLITE_OUTAGE, SQLSTATE_OUTAGE, SQLSTATE_CONNECTION].some((codes) => codes.test(code));
 }
 
+/** A statement took too long, or others were in its way: nobody notices but who asked. */
+const SQLSTATE_OF_ONE = /^(?:40...|57014|55P03)$/;
+
+/** Whether the whole database is the matter, which its watch and readiness tell of. */
+export function isOfAll(error: unknown): boolean {
+  return isDatabaseOutage(error) && !SQLSTATE_OF_ONE.test(String(toDriverError(error).code));
+}
+
 const ofConnections = new WeakSet<object>();
 
 /** Notes an error of a connection to the database: those of a guest's other connections look the same. */

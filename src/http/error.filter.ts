@@ -23,10 +23,14 @@ const FASTIFY_ERRORS: Record<number, readonly [ErrorCode, string]> = {
   431: ['header_fields_too_large', 'The header fields are too large'],
 };
 const FASTIFY_CODE = /^FST_/;
+/** How often a 503 is told of an operation. */
+const TELLING_INTERVAL_MS = 60_000;
 
 /** Shapes every error into the Error body of the specification; the only place that does. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
+  private readonly toldAtMs = new Map<string, number>();
+
   constructor(
     private readonly outages: OutageDetector,
     private readonly routes: RouteTable,
@@ -80,6 +84,15 @@ export class ErrorFilter implements ExceptionFilter {
     return errors.internal_error('The service failed to answer this request', { cause: thrown });
   }
 
+  /** Of an outage that others notice there is a line already; one more per request would bury it. */
+  private isNews({ cause }: ApiError, { operation = '' }: ApiRequest): boolean {
+    if (cause === undefined || this.outages.isNoticed(cause)) return false;
+    const nowMs = performance.now();
+    const isNews = nowMs - (this.toldAtMs.get(operation) ?? -Infinity) >= TELLING_INTERVAL_MS;
+    if (isNews) this.toldAtMs.set(operation, nowMs);
+    return isNews;
+  }
+
   private log(error: ApiError, request: ApiRequest): void {
     const details = {
       requestId: request.id,
@@ -87,8 +100,10 @@ export class ErrorFilter implements ExceptionFilter {
       code: error.code,
       err: error.cause ?? error,
     };
-    // An outage has its own line where it is noticed; one more per request would bury it.
-    if (error.status === 503) this.logger.debug(details, 'Answered 503');
+    if (error.status === 503) {
+      const level = this.isNews(error, request) ? 'warn' : 'debug';
+      this.logger[level](details, 'Answered 503; the error says why');
+    }
     // What a caller has done wrong is in the line of the request; this is for who wonders why.
     else if (error.status < 500) this.logger.debug(details, `Refused with ${error.status}`);
     else this.logger.error(details, 'A request failed; the error says where');
