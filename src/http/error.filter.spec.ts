@@ -32,9 +32,9 @@ const request = {
 } as unknown as ApiRequest;
 
 describe(ErrorFilter.name, () => {
-  const logger = { error: jest.fn(), debug: jest.fn() };
+  const logger = { error: jest.fn(), warn: jest.fn(), debug: jest.fn() };
   const filter = new ErrorFilter(
-    { isOutage: (error) => error === outage },
+    { isOutage: (error) => error === outage, isNoticed: (error) => error === outage },
     routes,
     new ClientAddress(loadConfig({})),
     new PublicAddress(loadConfig({ PUBLIC_BASE_URL: 'https://api.example.com/v1' })),
@@ -92,6 +92,18 @@ describe(ErrorFilter.name, () => {
   it('answers an outage with 503, and leaves the log to who noticed it', () => {
     expect(answerTo(outage)).toMatchObject({ status: 503, headers: { 'Retry-After': '2' } });
     expect(logger.error).not.toHaveBeenCalled();
+    expect(logger.warn).not.toHaveBeenCalled();
+  });
+
+  it('tells of a 503 that nobody else has noticed, once in a while', () => {
+    const cause = new TypeError('no such key set');
+    const thrown = new ServiceUnavailableException('Try later', { cause });
+    for (let time = 0; time < 3; time++) expect(answerTo(thrown).status).toBe(503);
+    expect(logger.warn).toHaveBeenCalledTimes(1);
+    expect(logger.warn).toHaveBeenCalledWith(
+      expect.objectContaining({ operation: 'listPets', err: thrown }),
+      expect.any(String),
+    );
   });
 
   it.each([
@@ -132,6 +144,7 @@ describe(ErrorFilter.name, () => {
     [new UnprocessableEntityException(), 422, 'unprocessable_content', 'Unprocessable Entity'],
     [new ForbiddenException('Not yours'), 403, 'forbidden', 'Not yours'],
     [new HttpException({ code: 'closed', message: 'It is' }, 409), 409, 'closed', 'It is'],
+    [new ConflictException('Taken', { errorCode: 'slot_taken' }), 409, 'slot_taken', 'Taken'],
     [new HttpException({ code: 7 }, 410), 410, 'gone', 'Http Exception'],
     [new ImATeapotException('Short'), 418, 'im_a_teapot', 'Short'],
     [new NotImplementedException('Soon'), 501, 'not_implemented', 'Soon'],

@@ -21,7 +21,7 @@ export function toApiError(exception: HttpException): ApiError {
   const response = exception.getResponse();
   const given: { code?: unknown; message?: unknown } =
     typeof response === 'string' ? { message: response } : response;
-  const code = isText(given.code) ? given.code : generalCode(status);
+  const code = [given.code, exception.errorCode].find(isText) ?? generalCode(status);
   return new ApiError({ code, status }, messageOf(given.message, exception), {
     headers: HEADERS[status] ?? {},
     cause: exception,
