@@ -129,6 +129,12 @@ function unsupportedOf(controller: Type, handler: Handler): string | undefined {
   if (Reflect.getMetadata(NOTED.host, controller) !== undefined) {
     return '@Controller({ host }) is not supported: every host is answered alike';
   }
+  if (Reflect.hasMetadata(NOTED.schema, handler)) {
+    return '@RouteSchema() is not supported: it would be judged before the key; use a DTO, or @Body({ schema })';
+  }
+  if (targets.some((target) => Reflect.hasMetadata(NOTED.constraints, target))) {
+    return '@RouteConstraints() is not supported: every host and version is answered alike';
+  }
   const guard = targets.flatMap((target) => listNoted(target, NOTED.guards)).find(isThrottlerGuard);
   if (guard !== undefined) return `${nameOfClass(guard)} ${NO_THROTTLER}`;
   if (Reflect.hasMetadata(NOTED.isStream, handler)) return '@Sse() is not supported';

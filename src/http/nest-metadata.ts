@@ -21,6 +21,7 @@ import {
   Version,
 } from '@nestjs/common';
 import { APP_GUARD, APP_INTERCEPTOR, APP_PIPE, ModulesContainer, RouterModule } from '@nestjs/core';
+import { RouteConstraints, RouteSchema } from '@nestjs/platform-fastify';
 import { ApiOperation, ApiQuery } from '@nestjs/swagger';
 import { SkipThrottle, Throttle } from '@nestjs/throttler';
 
@@ -41,6 +42,8 @@ export const NOTED = {
   interceptors: keyOf(UseInterceptors(Probe), [Probe]),
   pipes: keyOf(UsePipes(Probe), [Probe]),
   parameters: notedOfParameter(Req()).key,
+  schema: keyOf(RouteSchema({ body: 'probe' }), { body: 'probe' }),
+  constraints: keyOf(RouteConstraints({ version: 'probe' }), { version: 'probe' }),
   isPassedThrough: keyOfParameter(Res({ passthrough: true }), true),
   documentation: keyOf(ApiQuery({ name: 'probe' }), isList),
   operation: keyOf(ApiOperation({ summary: probeOf('summary') }), { summary: probeOf('summary') }),

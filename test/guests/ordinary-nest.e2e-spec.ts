@@ -29,6 +29,7 @@ import {
   Version,
 } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, HttpAdapterHost, Reflector } from '@nestjs/core';
+import { RouteConstraints, RouteSchema } from '@nestjs/platform-fastify';
 import { SkipThrottle, Throttle, ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 import { Exclude } from 'class-transformer';
 import { IsInt, ValidateNested } from 'class-validator';
@@ -571,6 +572,12 @@ describe('the start of a guest that asks for what cannot be honoured', () => {
     ['@Sse()', [Sse()], 'Odd.odd: @Sse() is not supported'],
     ['@Version()', [Version('2')], 'Odd.odd: @Version() is not supported'],
     ['@Render()', [Render('page')], 'Odd.odd: @Render() is not supported'],
+    ['a schema of Fastify', [RouteSchema({})], 'Odd.odd: @RouteSchema() is not supported'],
+    [
+      'constraints of Fastify',
+      [RouteConstraints({ version: '2' })],
+      'Odd.odd: @RouteConstraints() is not supported',
+    ],
     ['a file', [onParameter(UploadedFile())], 'Odd.odd: @UploadedFile() is not supported'],
     ['a raw body', [onParameter(RawBody())], 'Odd.odd: @RawBody() is not supported'],
     [
