@@ -2,6 +2,7 @@ import {
   applyDecorators,
   type CallHandler,
   type ExecutionContext,
+  HttpCode,
   Injectable,
   type NestInterceptor,
   SetMetadata,
@@ -16,7 +17,7 @@ import { READS_NO_BODY, replyOf } from './request-context.js';
 
 const AT = 'petstore:created-at';
 
-export interface Creation {
+export interface CreatesOptions {
   /**
    * Where it is found, with members of the answer: `/store/orders/:id`, relative to the base address; of a public
    * controller, to its origin.
@@ -26,8 +27,9 @@ export interface Creation {
 }
 
 /** The operation creates what it returns: a 201 with its absolute `Location`, which the document describes. */
-export function Creates(type: Type, { at, description = '' }: Creation): MethodDecorator {
+export function Creates(type: Type, { at, description = '' }: CreatesOptions): MethodDecorator {
   return applyDecorators(
+    HttpCode(201),
     atTheOutermost(LocationInterceptor),
     SetMetadata(AT, at),
     ApiCreatedResponse({
@@ -88,10 +90,14 @@ export class LocationInterceptor implements NestInterceptor {
 }
 Reflect.defineMetadata(READS_NO_BODY, true, LocationInterceptor);
 
+/** As an error names it, for its author to find. */
+export function nameOfOperation(context: ExecutionContext): string {
+  return `${context.getClass().name}.${context.getHandler().name}`;
+}
+
 /** An interceptor of the operation has most likely put its answer into an envelope. */
 function withoutMember(context: ExecutionContext, at: string, name: string): Error {
-  const operation = `${context.getClass().name}.${context.getHandler().name}`;
   return new Error(
-    `${operation}: @Creates({ at: '${at}' }) finds no member ${name} in what its interceptors make of the answer`,
+    `${nameOfOperation(context)}: @Creates({ at: '${at}' }) finds no member ${name} in what its interceptors make of the answer`,
   );
 }

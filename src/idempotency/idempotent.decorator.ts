@@ -5,11 +5,12 @@ import {
   Injectable,
   type NestInterceptor,
   SetMetadata,
+  StreamableFile,
 } from '@nestjs/common';
 import { from, lastValueFrom, type Observable } from 'rxjs';
-import { atTheOutermost, LocationInterceptor } from '../http/creates.decorator.js';
+import { atTheOutermost, LocationInterceptor, nameOfOperation } from '../http/creates.decorator.js';
 import { stringifyJson } from '../http/json-text.js';
-import { type ApiReply, READS_NO_BODY, replyOf } from '../http/request-context.js';
+import { READS_NO_BODY, replyOf } from '../http/request-context.js';
 import { parseOwnJson } from '../input/json.js';
 import {
   ApiIdempotent,
@@ -46,23 +47,38 @@ export class IdempotencyInterceptor implements NestInterceptor {
     if (!isIdempotent(context.getHandler())) return next.handle();
     const request = idempotentRequestOf(context);
     if (request === undefined) return next.handle();
-    return from(this.answer(request, replyOf(context), next));
+    return from(this.answer(request, context, next));
   }
 
   private async answer(
     request: IdempotentRequest,
-    reply: ApiReply,
+    context: ExecutionContext,
     next: CallHandler,
   ): Promise<unknown> {
     const { answer, replayed } = await this.idempotency.transact(request, async () => {
       const value = await lastValueFrom<unknown, undefined>(next.handle(), {
         defaultValue: undefined,
       });
+      if (!isOfJson(value)) throw new UnrepeatableAnswerError(nameOfOperation(context), value);
       return { answer: value === undefined ? '' : stringifyJson(value), location: '' };
     });
-    if (replayed) reply.header('idempotent-replayed', 'true');
+    if (replayed) replyOf(context).header('idempotent-replayed', 'true');
     // Read again, the first time as well: it is the same, whoever looks at it on its way out.
     return answer === '' ? undefined : parseOwnJson(answer);
   }
 }
 Reflect.defineMetadata(READS_NO_BODY, true, IdempotencyInterceptor);
+
+/** What an answer of bytes, or of parts, would be in JSON is not what it is. */
+function isOfJson(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  const isBytes = value instanceof StreamableFile || ArrayBuffer.isView(value);
+  return !isBytes && !(value instanceof Response) && !(Symbol.asyncIterator in value);
+}
+
+class UnrepeatableAnswerError extends Error {
+  constructor(operation: string, value: unknown) {
+    const kind = (value as object).constructor?.name ?? 'stream';
+    super(`${operation}: @Idempotent() remembers JSON, and cannot repeat a ${kind}`);
+  }
+}

@@ -6,7 +6,11 @@ import {
   Get,
   Injectable,
   Module,
+  Param,
+  ParseIntPipe,
   Post,
+  Put,
+  StreamableFile,
   UseInterceptors,
 } from '@nestjs/common';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
@@ -131,6 +135,19 @@ class ToysController {
     return { id: BigInt(answer), replayed };
   }
 
+  @Post('labels')
+  @Idempotent()
+  async addLabel(): Promise<StreamableFile> {
+    await this.repository.insert({ id: BASE * 3n, name: 'label' });
+    return new StreamableFile(Buffer.from('label'));
+  }
+
+  @Put(':id')
+  @Creates(Toy, { at: '/toys/:id' })
+  putToy(@Param('id', ParseIntPipe) id: number): object {
+    return { id };
+  }
+
   @Get()
   async listToys(): Promise<number> {
     return this.repository.count();
@@ -215,6 +232,13 @@ describe('@Idempotent()', () => {
     );
   });
 
+  it('fails where the answer is no JSON, and cannot be repeated', async () => {
+    const before = await count();
+    expectError(await post(undefined, 'l1', '/labels'), 500, 'internal_error');
+    expect(await count()).toBe(before);
+    expect((await client.post('/v1/toys/labels', undefined)).text).toBe('label');
+  });
+
   it('refuses a key that was used with another body, or another operation', async () => {
     const body = toy();
     await post(body, 'k3');
@@ -249,6 +273,14 @@ describe('@Idempotent()', () => {
     );
     expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(201));
     expect(await count()).toBe(before + 20);
+  });
+
+  it('is created with 201 by whatever method', async () => {
+    const answer = await client.send('/v1/toys/7', { method: 'PUT' });
+    expect([answer.status, answer.headers.location]).toEqual([
+      201,
+      'https://zoo.example/v1/toys/7',
+    ]);
   });
 
   it('stands in the document', async () => {
