@@ -15,7 +15,10 @@ describe(stringifyJson.name, () => {
     expect(stringifyJson({ ...value, big: 1n })).toBe(
       `${JSON.stringify(value).slice(0, -1)},"big":1}`,
     );
-    expect(stringifyJson({ big: 1n, symbol: Symbol('x') })).toBe('{"big":1,"symbol":null}');
+    const unwritten = { symbol: Symbol('x'), label: () => 'x' };
+    expect(stringifyJson({ big: 1n, ...unwritten, list: Object.values(unwritten) })).toBe(
+      '{"big":1,"list":[null,null]}',
+    );
   });
 
   it('writes what a value stands for by its toJSON, with all of its digits', () => {

@@ -12,6 +12,9 @@ function holdsBigInt(value: unknown): boolean {
   return isContainer(standIn) && Object.values(standIn).some(holdsBigInt);
 }
 
+/** Of an object, `JSON.stringify` leaves these out. */
+const UNWRITTEN = new Set(['undefined', 'function', 'symbol']);
+
 /** @param value which stands for itself */
 function exactText(value: unknown): string {
   if (typeof value === 'bigint') return value.toString();
@@ -23,7 +26,7 @@ function exactText(value: unknown): string {
   if (!isContainer(value)) return JSON.stringify(value) ?? 'null';
   const members = Object.entries(value)
     .map(([name, member]) => [name, standInOf(member)] as const)
-    .filter(([, member]) => member !== undefined)
+    .filter(([, member]) => !UNWRITTEN.has(typeof member))
     .map(([name, member]) => `${JSON.stringify(name)}:${exactText(member)}`);
   return `{${members.join(',')}}`;
 }
