@@ -17,7 +17,8 @@ type Keys<Kinds extends readonly CursorKind[]> = {
 
 export type CursorKey = bigint | number | string;
 
-const MAX_LENGTH = 2_048;
+/** Of a target, of which 8,000 bytes are read, the cursor leaves some for the rest. */
+const MAX_LENGTH = 7_000;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const INTEGER = /^(?:0|-?[1-9]\d{0,15})$/;
 
