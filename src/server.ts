@@ -30,6 +30,7 @@ import { RouteTable } from './http/route-table.js';
 import { WaitingLine } from './http/waiting-line.js';
 import { refuseUnrouted, unserved } from './http/refusals.js';
 import { type Application, createTransport } from './http/transport.js';
+import { askForRulesAnew } from './input/dto.js';
 import { followLaterPipes } from './input/later-pipes.js';
 import { Gatekeeper } from './keys/gatekeeper.js';
 import { DocumentSource } from './openapi/document-source.js';
@@ -165,6 +166,7 @@ export async function createApp(options: AppOptions): Promise<NestFastifyApplica
   followGuests(app, transport, OUR_MODULES);
   answerOurRefusals(app, transport);
   followLaterPipes(app);
+  askForRulesAnew();
   app.setGlobalPrefix('v1', { exclude: publicPaths(app) });
   const readiness = app.get(Readiness);
   app.get(DocumentSource).describes(app, OUR_MODULES);

@@ -157,13 +157,25 @@ function compileProperty(
   };
 }
 
+let applications = 0;
+
+/** A guest's rules may be of the container that an application names: one that is made asks for them anew. */
+export function askForRulesAnew(): void {
+  applications++;
+}
+
 /** Made when it is first asked: by the container that the application may be about to name. */
 function constraintOf(rule: RuleMetadata): (() => ValidatorConstraintInterface) | undefined {
   const found = getMetadataStorage().getTargetValidatorConstraints(rule.constraintCls);
   const [constraint] = found;
   if (found.length !== 1 || constraint === undefined || constraint.async) return undefined;
-  let made: ValidatorConstraintInterface | undefined;
-  return () => (made ??= constraint.instance);
+  let madeFor = -1;
+  let made: ValidatorConstraintInterface;
+  return () => {
+    if (madeFor !== applications) made = constraint.instance;
+    madeFor = applications;
+    return made;
+  };
 }
 
 function argumentsOf(rule: RuleMetadata, object: Members, value: unknown): ValidationArguments {
