@@ -40,7 +40,7 @@ ${missed(goals, notes)}
   besides. Each load is \`taskset -c ${OTHER_CORE} wrk -t1 -c${CONNECTIONS} -d SECONDS --timeout 30s --latency -s bench/load/requests.lua\`.
 - Medians of rounds, each server in turn and every other round in the reverse order, after some time to warm up; in
   parentheses the least and the most of the rounds' ratios. ${Object.entries(parts).map(describePart).join('; ')}.
-- What does not grow is compared by processor time, all else by requests a second.
+- What should not grow is compared by processor time, all else by requests a second.
 
 ${machine}.
 ${Object.entries(versions)
@@ -56,7 +56,7 @@ ${SECTIONS.filter(([part]) => results[part] !== undefined)
 const MOST_ALONE = 3;
 
 const UNMEASURED = `
-## What does not grow
+## What should not grow
 
 Not measured anew for this edition, and neither is the start, nor memory: \`npm run bench -- --only growth --publish\`.
 `;
@@ -65,7 +65,7 @@ const SECTIONS = [
   ['sqlite', onSqlite],
   ['postgres', (contests) => `## PostgreSQL\n\n${contestTables(contests)}\n`],
   ['redis', (contests) => `## PostgreSQL + Redis\n\n${contestTables(contests)}\n`],
-  ['growth', whatDoesNotGrow],
+  ['growth', whatShouldNotGrow],
 ];
 
 function describePart([part, { pace, measuredOn, busy }]) {
@@ -93,8 +93,8 @@ ${FIELD.filter(({ name }) => took.has(name))
 `;
 }
 
-function whatDoesNotGrow({ costs, memory, limiter }) {
-  return `## What does not grow
+function whatShouldNotGrow({ costs, memory, limiter }) {
+  return `## What should not grow
 
 ${table(['case', 'times the cost'], costs.map(costRow))}
 
@@ -109,10 +109,16 @@ ${table(['limit', 'ours, ns', 'stock, ns'], limiter.map(limiterRow))}
 }
 
 function missed(goals, notes) {
+  const titles = new Map(goals.map(({ id, text }) => [id, text]));
+  const named = (note) =>
+    note.replace(/See `([\w-]+)`(?: and `([\w-]+)`)?/g, (_reference, ...ids) => {
+      const given = ids.slice(0, 2).filter((id) => id !== undefined);
+      return `See ${given.map((id) => `*${titles.get(id)}*`).join(' and ')}`;
+    });
   const texts = goals
     .filter((goal) => !isMet(goal))
     .map((goal) => {
-      const note = notes.get(goal.id) ?? 'Not explained yet.';
+      const note = named(notes.get(goal.id) ?? 'Not explained yet.');
       return `### ${goal.text}: missed by ${percent(shortfall(goal))}\n\n${note}\n`;
     });
   return texts.length === 0 ? '' : `## Where the time goes\n\n${texts.join('\n')}`;
