@@ -13,14 +13,14 @@ import {
 import { basename, dirname, join } from 'node:path';
 import Sqlite, { type Database } from 'better-sqlite3';
 import { SERVER_SUFFIX } from './sqlite.claim.js';
+import { LOG_SUFFIXES, OWNER_ONLY } from './sqlite.file.js';
 
-const OWNER_ONLY = 0o600;
 /** Some 40 MB: the bar of progress moves. */
 const PAGES_AT_ONCE = 10_000;
 /** Who checkpoints or recovers the database is done with it soon. */
 const PATIENCE_MS = 5_000;
 /** What SQLite may have made beside a file. */
-const COMPANIONS = ['-journal', '-wal', '-shm'];
+const COMPANIONS = ['-journal', ...LOG_SUFFIXES];
 /** What every SQLite file begins with, and where it says how it is written. */
 const MAGIC = 'SQLite format 3\0';
 const WRITE_VERSION = 18;

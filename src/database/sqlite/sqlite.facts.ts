@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import Sqlite, { type Database } from 'better-sqlite3';
 import type { DatabaseFacts } from '../database-facts.js';
+import { MINUTE_MS } from '../../time/windows.js';
 
 const PATIENCE_MS = 3_000;
-const MINUTE_MS = 60_000;
 
 /** @throws where there is none, or what is there is none */
 export function sqliteFacts(path: string, table: string): DatabaseFacts {

@@ -2,11 +2,11 @@ import { chmodSync, closeSync, mkdirSync, openSync, readSync, statSync } from 'n
 import { dirname, resolve } from 'node:path';
 import Sqlite from 'better-sqlite3';
 
-const OWNER_ONLY = 0o600;
+export const OWNER_ONLY = 0o600;
 const OTHERS = 0o077;
 const STAMP_OFFSET = 60;
-/** Beside the database itself; SQLite gives a file that it makes the mode of the database. */
-const SUFFIXES = ['', '-wal', '-shm'];
+/** Of what SQLite makes beside a database while it is used, with the mode of that. */
+export const LOG_SUFFIXES: readonly string[] = ['-wal', '-shm'];
 
 /**
  * The file of a database, as it was opened. A file that is moved or removed stays open and takes writes,
@@ -40,7 +40,7 @@ export class SqliteFile {
     // Absolute: Node never ends making a relative directory in a working directory that was removed.
     mkdirSync(dirname(resolve(this.path)), { recursive: true, mode: 0o700 });
     if (!isThere) closeSync(openSync(this.path, 'a', OWNER_ONLY));
-    for (const suffix of SUFFIXES) closeToOthers(this.path + suffix);
+    for (const suffix of ['', ...LOG_SUFFIXES]) closeToOthers(this.path + suffix);
   }
 
   /** @throws {NotAFile} */

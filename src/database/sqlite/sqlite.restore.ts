@@ -11,9 +11,7 @@ import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { SERVER_SUFFIX, SqliteClaim } from './sqlite.claim.js';
 import { copyDatabase, type Progress, removeUnfinished, sync } from './sqlite.copy.js';
-
-/** What belongs to the database before: with another one, SQLite would take it for that one's. */
-const COMPANIONS = ['-wal', '-shm'];
+import { LOG_SUFFIXES } from './sqlite.file.js';
 
 /**
  * Puts a copy of the database `source` in the place of the one at `path`, in an instant, once it is whole,
@@ -50,9 +48,10 @@ export async function restoreDatabase(
 
 function exchange(place: string, arrival: string, check: (path: string) => void): void {
   const aside = `${place}.replaced`;
-  for (const suffix of ['', ...COMPANIONS]) rmSync(aside + suffix, { force: true });
+  for (const suffix of ['', ...LOG_SUFFIXES]) rmSync(aside + suffix, { force: true });
   fold(place);
-  for (const suffix of COMPANIONS) move(place + suffix, aside + suffix);
+  // With another database, SQLite would take its log for that one's.
+  for (const suffix of LOG_SUFFIXES) move(place + suffix, aside + suffix);
   // Both names for a moment: at no time is there no database at its place.
   linkSync(place, aside);
   renameSync(arrival, place);
@@ -61,10 +60,10 @@ function exchange(place: string, arrival: string, check: (path: string) => void)
     sync(dirname(place));
   } catch (error) {
     renameSync(aside, place);
-    for (const suffix of COMPANIONS) move(aside + suffix, place + suffix);
+    for (const suffix of LOG_SUFFIXES) move(aside + suffix, place + suffix);
     throw error;
   }
-  for (const suffix of ['', ...COMPANIONS]) rmSync(aside + suffix, { force: true });
+  for (const suffix of ['', ...LOG_SUFFIXES]) rmSync(aside + suffix, { force: true });
 }
 
 /** All of it into the one file, where it can still be read. */
