@@ -2,7 +2,7 @@ import { FakeClock } from '../../test/support/clock.js';
 import { recordedLog } from '../../test/support/recorded-log.js';
 import type { ApiRequest } from '../http/request-context.js';
 import { UsageHistory } from './usage-history.js';
-import type { LatestRefusals, UsageCount, UsageLedger } from './usage-ledger.js';
+import type { RefusalsOfClient, UsageCount, UsageLedger } from './usage-ledger.js';
 
 function request(clientId: string, code?: string): ApiRequest {
   const refusal = code === undefined ? undefined : { code, address: '192.0.2.1' };
@@ -15,7 +15,7 @@ function request(clientId: string, code?: string): ApiRequest {
 
 describe(UsageHistory.name, () => {
   let journal: UsageCount[];
-  let latest: LatestRefusals[];
+  let latest: RefusalsOfClient[];
   let brought: UsageCount[];
   let isAway: boolean;
   let isBusy: boolean;

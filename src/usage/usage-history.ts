@@ -9,25 +9,22 @@ import { mintId } from '../keys/api-key-format.js';
 import { Logger } from '../telemetry/logger.js';
 import { Clock } from '../time/clock.js';
 import { DAY_MS, HOUR_MS } from '../time/windows.js';
-import { HourCounts, toSavedId } from './hour-counts.js';
-import { type LatestRefusals, type Refusal, UsageLedger } from './usage-ledger.js';
+import { HourCounts } from './hour-counts.js';
+import { LatestRefusals } from './latest-refusals.js';
+import { UsageLedger } from './usage-ledger.js';
 
 /** A `kill -9` may forget the last second: half of it, and the time that saving takes. */
 const SAVE_INTERVAL_MS = 500;
 const BRING_INTERVAL_MS = 60_000;
 const AT_ONCE = 5_000;
 const KEPT_DAYS = 90;
-const MOST_REFUSED = 10_000;
-/** Each is a row of its own: so many clients' are saved each time, those that wait longest first. */
-const REFUSED_AT_ONCE = 100;
-const LATEST = 10;
 /** A guest's codes are its own: of more than so many, the rest is told as one. */
 const MOST_OUTCOMES = 64;
 const CODE = /^[\w.:-]{1,64}$/;
 const OTHER = 'other';
 
 /**
- * Counts what clients use, by hour and outcome, and keeps why they were refused of late.
+ * Counts what clients use, by hour and outcome.
  *
  * A process saves what it has counted itself, as totals of the hour: whatever is saved twice, or late,
  * changes nothing, and nodes are added up by who asks. Twice a second the totals that changed go to a
@@ -50,8 +47,7 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
   /** These, and those before of which something waits still: `unsavedBefore` of it for the journal. */
   private readonly pending = new Set<HourCounts>();
   private unsavedBefore = 0;
-  private readonly refused = new Map<string, LatestRefusals & { refusals: Refusal[] }>();
-  private readonly unsavedRefused = new Set<string>();
+  private readonly refusals: LatestRefusals;
   private timers: NodeJS.Timeout[] = [];
   private saving: Promise<void> | undefined;
   private bringing: Promise<void> | undefined;
@@ -63,7 +59,9 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
     private readonly ledger: UsageLedger,
     private readonly clock: Clock,
     private readonly logger: Logger,
-  ) {}
+  ) {
+    this.refusals = new LatestRefusals(ledger, this.journal);
+  }
 
   onApplicationBootstrap(): void {
     this.timers = [
@@ -100,7 +98,12 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
       this.counts.unsaved.add(row);
     if (refusal !== undefined) {
       const { code, address } = refusal;
-      this.remember(clientId, { at: nowMs, code, operation: operation ?? 'unknown', address });
+      this.refusals.remember(clientId, {
+        at: nowMs,
+        code,
+        operation: operation ?? 'unknown',
+        address,
+      });
     }
   }
 
@@ -149,24 +152,10 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
     return this.counts.add(clientId, status, code ?? '');
   }
 
-  private remember(clientId: string, refusal: Refusal): void {
-    let latest = this.refused.get(clientId);
-    if (latest === undefined) {
-      if (this.refused.size >= MOST_REFUSED) {
-        this.refused.clear();
-        this.unsavedRefused.clear();
-      }
-      latest = { clientId: toSavedId(clientId), writer: this.journal, refusals: [] };
-      this.refused.set(clientId, latest);
-    }
-    if (latest.refusals.push(refusal) > LATEST) latest.refusals.shift();
-    this.unsavedRefused.add(clientId);
-  }
-
   private async saveAll(): Promise<void> {
     try {
       await this.saveCounts();
-      await this.saveRefusals();
+      await this.refusals.save(this.stopping.signal.aborted);
       this.failing = false;
     } catch (err) {
       // Said once per outage.
@@ -202,20 +191,6 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
   private wait(counts: HourCounts, queue: Queue, rows: readonly number[]): void {
     for (const row of rows) counts[queue].add(row);
     this.pending.add(counts);
-  }
-
-  /** Of many clients a part: what is not saved this time has its turn, at the latest when this ends. */
-  private async saveRefusals(): Promise<void> {
-    const most = this.stopping.signal.aborted ? Infinity : REFUSED_AT_ONCE;
-    const batch = takeFirst(this.unsavedRefused, most);
-    if (batch.length === 0) return;
-    try {
-      const latest = batch.map((client) => this.refused.get(client));
-      await this.ledger.saveRefusals(latest.filter((each) => each !== undefined));
-    } catch (error) {
-      for (const client of batch) this.unsavedRefused.add(client);
-      throw error;
-    }
   }
 
   private async bringAll(): Promise<void> {

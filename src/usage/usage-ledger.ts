@@ -22,7 +22,11 @@ export interface Refusal {
   address: string;
 }
 
-export interface LatestRefusals {
+/** So many of each client are told of. */
+export const LATEST_TOLD = 10;
+
+/** The latest at the end. */
+export interface RefusalsOfClient {
   clientId: string;
   writer: string;
   refusals: readonly Refusal[];
@@ -135,7 +139,7 @@ export class UsageLedger {
     }
   }
 
-  async saveRefusals(batch: readonly LatestRefusals[]): Promise<void> {
+  async saveRefusals(batch: readonly RefusalsOfClient[]): Promise<void> {
     await this.engine.write(function* () {
       for (const { clientId, writer, refusals } of batch) {
         const { at } = refusals.at(-1)!;

@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../time/clock.js';
 import { HOUR_MS } from '../time/windows.js';
-import { type UsedInHour, UsageLedger } from './usage-ledger.js';
+import { LATEST_TOLD, type UsedInHour, UsageLedger } from './usage-ledger.js';
 
 /** Those that take nothing of the quota: it refuses them, or their key is no longer in force. */
 const REFUSED = new Set(['rate_limit_exceeded', 'key_banned', 'invalid_api_key']);
-const LATEST = 10;
 
 /** What a client got within an hour. */
 export interface HourReport {
@@ -51,7 +50,7 @@ export class UsageReport {
   async of(clientId: string, hours: number): Promise<UseReport> {
     const thisHour = Math.floor(this.clock.now() / HOUR_MS);
     const used = await this.ledger.usedSince(clientId, thisHour - hours + 1);
-    const latest = (await this.ledger.refusalsOf(clientId)).slice(0, LATEST);
+    const latest = (await this.ledger.refusalsOf(clientId)).slice(0, LATEST_TOLD);
     return {
       hours: hoursOf(used),
       outcomes: outcomesOf(used.filter(({ hour }) => hour > thisHour - 24)),
