@@ -55,9 +55,9 @@ export class Readiness {
       Array.from(this.further.keys(), (name, index) => [name, others[index]!]),
     );
     const counters = this.counters.mode;
-    const degraded = counters === 'fallback' ? 'degraded' : 'ok';
+    const counting = counters === 'fallback' ? 'degraded' : 'ok';
     const isReady = !this.draining && [database, ...others].every((outcome) => outcome === 'ok');
-    const status = isReady ? degraded : 'unavailable';
+    const status = isReady ? counting : 'unavailable';
     return { status, checks: { database, counters, ...further } };
   }
 }

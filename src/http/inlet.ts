@@ -30,7 +30,7 @@ export function beginAll(all: boolean): void {
 }
 
 /** How long whoever waited longest for its turn had to, of those that had it since this was last asked. */
-export function longestWaitMs(): number {
+export function takeLongestWaitMs(): number {
   const longest = longestMs;
   longestMs = 0;
   return longest;

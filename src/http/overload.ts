@@ -7,7 +7,7 @@ import { Config } from '../config/config.js';
 import type { Count } from '../telemetry/instruments.js';
 import { Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
-import { beginAll, longestWaitMs } from './inlet.js';
+import { beginAll, takeLongestWaitMs } from './inlet.js';
 import type { ApiReply } from './request-context.js';
 import { Shedding } from './shedding.js';
 import { waitedMs } from './transport.js';
@@ -76,7 +76,7 @@ export class Overload implements OnApplicationBootstrap, OnApplicationShutdown {
       const { utilization } = performance.eventLoopUtilization(busy, this.busy);
       this.busy = busy;
       // Many callers are late while the loop itself is not: so many begin in each of its turns, and no more.
-      const lateMs = Math.max(nowMs - this.dueAtMs, longestWaitMs(), this.line.takeLongestMs());
+      const lateMs = Math.max(nowMs - this.dueAtMs, takeLongestWaitMs(), this.line.takeLongestMs());
       this.take(lateMs, utilization, nowMs);
       this.expect();
     }, SAMPLE_MS).unref();

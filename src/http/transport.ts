@@ -134,7 +134,10 @@ export function createTransport(
     // Who begins it is in the trace of whoever came first.
     line.join(traces === undefined ? begin : AsyncResource.bind(begin));
   });
-  acceptAnyExpectation(server, application);
+  // Node keeps 2,000 header fields and drops the rest, which may hold the key; the size is bounded.
+  server.server.maxHeadersCount = 0;
+  acceptAnyExpectation(server);
+  refuseConnect(server, application);
   followConnections(server.server);
   takeTurns(server.server);
   cutStalled(server.server, config.sendTimeoutSeconds * 1000);
@@ -172,9 +175,7 @@ function tellAnswered(this: Response): void {
 }
 
 /** `Expect` is judged like the rest of the request, and `100 Continue` sent when the body is wanted. */
-function acceptAnyExpectation({ server }: FastifyInstance, application: Application): void {
-  // Node keeps 2,000 header fields and drops the rest, which may hold the key; the size is bounded.
-  server.maxHeadersCount = 0;
+function acceptAnyExpectation({ server }: FastifyInstance): void {
   server.on('checkContinue', (message: UnreadBody, response: ServerResponse) => {
     if (hasBody(message)) message.acceptBody = () => response.writeContinue();
     else response.writeContinue();
@@ -183,6 +184,10 @@ function acceptAnyExpectation({ server }: FastifyInstance, application: Applicat
   server.on('checkExpectation', (message: IncomingMessage, response: ServerResponse) =>
     server.emit('request', message, response),
   );
+}
+
+/** Node hands over the connection instead of a request. */
+function refuseConnect({ server }: FastifyInstance, application: Application): void {
   server.on('connect', (_message, socket: ClientSocket) => {
     const refuse = (): void => {
       const refusal = errors.malformed_request('CONNECT is not served');

@@ -70,7 +70,10 @@ export function completeDocument(document: OpenAPIObject): OpenAPIObject {
     for (const operation of Object.values(item as Record<string, unknown>)) {
       if (!isOperation(operation)) continue;
       if (isOpen(operation)) operation.servers = origins(document);
-      nameCodes(completeOperation(operation), schemas);
+      takeScopes(operation);
+      const codes = takeErrors(operation);
+      nameCodes(codes, schemas);
+      completeOperation(operation, codes);
       delete operation[PUBLIC_EXTENSION];
       closeBody(operation, schemas);
     }
@@ -102,10 +105,9 @@ function nameCodes(
 
 function completeOperation(
   operation: OperationObject & Record<string, unknown>,
-): readonly ErrorDefinition[] {
+  codes: readonly ErrorDefinition[],
+): void {
   const { responses } = operation;
-  takeScopes(operation);
-  const codes = takeErrors(operation);
   const errors = { ...generalOf(operation), ...(operation.requestBody && ON_EVERY_BODY) };
   for (const [status, description] of Object.entries(errors)) {
     responses[status] ??= { description };
@@ -116,7 +118,6 @@ function completeOperation(
     if (Number(status) < 400) usePetsSchema(response);
     else if (!isDescribed(response)) response.content = errorContent(status, codes);
   }
-  return codes;
 }
 
 /**
