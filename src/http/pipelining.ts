@@ -9,7 +9,8 @@ import type { ApiReply } from './request-context.js';
  *
  * Whose requests come one by one is read by Node itself, and pays nothing for it. The first request that
  * comes before its turn is not begun: Node gives its connection up, as for a change of protocol, and from
- * then on reads it through an `Inlet`.
+ * then on reads it through an `Inlet`. So it does at the first offer to change the protocol: what comes in
+ * one packet with the offer, Node would drop.
  */
 export interface ClientSocket extends Socket {
   /** The reply to the latest request that was begun on the connection, until both have come to their ends. */
@@ -29,8 +30,10 @@ export class PipelinedMessage extends IncomingMessage {
   set upgrade(offered: boolean | null) {
     if (offered === null || this.comesEarly) return;
     const socket: ClientSocket = this.socket;
+    // It hands on no more than one message at a time, and so nothing is dropped.
+    const isOffer = offered && !(socket instanceof Inlet);
     const latest = socket[LATEST];
-    if (socket.writable && (latest === undefined || latest.raw.closed)) return;
+    if (!isOffer && socket.writable && (latest === undefined || latest.raw.closed)) return;
     this.comesEarly = true;
     socket.pause();
   }

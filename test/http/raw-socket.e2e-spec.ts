@@ -251,6 +251,51 @@ describe('a raw connection', () => {
     }
   });
 
+  it('answers what comes in one packet with an offer to change the protocol', async () => {
+    const offer = 'Connection: Upgrade\r\nUpgrade: h2c\r\n';
+    const list = `GET /v1/pets?limit=1 HTTP/1.1\r\nHost: x\r\n${key}`;
+    const body = '{"name":"Rex","categoryId":7}';
+    const create =
+      `POST /v1/pets HTTP/1.1\r\nHost: x\r\n${key}Content-Type: application/json\r\n` +
+      `Content-Length: ${body.length}\r\n`;
+    const answer = await send(
+      `${list}${offer}\r\n${list}\r\n${create}${offer}\r\n${body}${list}${offer}\r\n${list}\r\n`,
+      5,
+    );
+    expect(answer.match(/HTTP\/1.1 \d+/g)).toEqual([
+      'HTTP/1.1 200',
+      'HTTP/1.1 200',
+      'HTTP/1.1 201',
+      'HTTP/1.1 200',
+      'HTTP/1.1 200',
+    ]);
+  });
+
+  it('takes the body of what follows such an offer for a body, though it looks like a request', async () => {
+    const smuggled = `DELETE /v1/pets HTTP/1.1\r\nHost: x\r\n${key}\r\n`;
+    const offer = 'Connection: Upgrade\r\nUpgrade: h2c\r\n';
+    using socket = open();
+    let received = '';
+    socket.setEncoding('latin1').on('data', (chunk: string) => (received += chunk));
+    socket.write(
+      `GET /v1/pets?limit=1 HTTP/1.1\r\nHost: x\r\n${key}${offer}\r\n` +
+        `POST /v1/pets HTTP/1.1\r\nHost: x\r\n${key}Content-Type: application/json\r\n` +
+        `Content-Length: ${smuggled.length}\r\n\r\n`,
+    );
+    // The body is in a packet of its own.
+    await once(socket, 'data');
+    socket.write(smuggled);
+    socket.end(`GET /v1/nope HTTP/1.1\r\nHost: x\r\n${key}Connection: close\r\n\r\n`);
+    await once(socket, 'close');
+    expect(received.match(/HTTP\/1.1 \d+|"code":"\w+"/g)).toEqual([
+      'HTTP/1.1 200',
+      'HTTP/1.1 400',
+      '"code":"malformed_json"',
+      'HTTP/1.1 404',
+      '"code":"not_found"',
+    ]);
+  });
+
   it('cuts a client whose headers or whose body do not come with 408', async () => {
     // Of their own: a machine that is busy enough is as slow as such a client.
     await using impatient = await startService({
