@@ -86,6 +86,10 @@ describe(loadConfig.name, () => {
     ['REDIS_URL', ','],
     ['PUBLIC_BASE_URL', 'ftp://x'],
     ['PUBLIC_BASE_URL', 'https://x/v1?a=b'],
+    ['PUBLIC_BASE_URL', 'https://x/v1?'],
+    ['PUBLIC_BASE_URL', 'https://x/v1#a'],
+    ['PUBLIC_BASE_URL', 'https://user:secret@x/v1'],
+    ['STAGING_BASE_URL', 'https://user@x/v1'],
     ['STAGING_BASE_URL', '/v1'],
     ['TRUST_PROXY', 'true'],
     ['TRUST_PROXY', '10.0.0.0/33'],
@@ -101,6 +105,17 @@ describe(loadConfig.name, () => {
     ['SUNSET_EXTENSION_DAYS', 'ten'],
   ])('refuses %s=%s, and names it', (name, value) => {
     expect(() => loadConfig({ [name]: value })).toThrow(new RegExp(`${name} must be`));
+  });
+
+  it('has base addresses that header fields can hold', () => {
+    const config = loadConfig({
+      PUBLIC_BASE_URL: 'https://例え.jp/v1/',
+      STAGING_BASE_URL: 'HTTPS://x:443/é b/v1//',
+    });
+    expect(config).toMatchObject({
+      publicBaseUrl: 'https://xn--r8jz45g.jp/v1',
+      stagingBaseUrl: 'https://x/%C3%A9%20b/v1',
+    });
   });
 
   it('names all faults at once, and repeats no secret', () => {

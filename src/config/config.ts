@@ -186,12 +186,15 @@ class Reader {
     return this.fault(name, 'sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE', fallback);
   }
 
+  /** As header fields may hold it: a name or path of other letters is encoded. */
   baseUrl(name: string): string | undefined {
     const text = this.url(name, ['http:', 'https:']);
     if (text === undefined) return undefined;
-    const { search, hash } = new URL(text);
-    if (search || hash) return this.fault(name, 'a URL without a query or fragment', undefined);
-    return text.replace(/\/+$/, '');
+    const { href, username, password } = new URL(text);
+    if (username || password || /[?#]/.test(href)) {
+      return this.fault(name, 'a URL without a user, query or fragment', undefined);
+    }
+    return href.replace(/\/+$/, '');
   }
 
   trustProxy(name: string): false | string[] {
