@@ -38,6 +38,20 @@ describe(PetStoreClient.name, () => {
     expect(clientOf(answer).request('GET', '/orders')).resolves.toEqual(data),
   );
 
+  it.each([
+    ['a GET with a body', 'GET', { body: {} }],
+    ['a HEAD with a body', 'head', { body: {} }],
+    ['a method that cannot be sent', 'TRACE', {}],
+    ['a method that is none', 'GET /', {}],
+  ])('refuses %s, and sends nothing', async (_what, method, options) => {
+    const fetch = jest.fn(() => Promise.reject(new TypeError('fetch failed')));
+    const store = new PetStoreClient({ baseUrl: 'http://127.0.0.1/v1', apiKey: 'psk_', fetch });
+    // Not of the test's own realm.
+    const error = { name: 'TypeError' };
+    await expect(store.request(method, '/orders', options)).rejects.toMatchObject(error);
+    expect(fetch).not.toHaveBeenCalled();
+  });
+
   it('tells of a redirect of which a browser tells nothing more', async () => {
     const type = { value: 'opaqueredirect' };
     const store = clientOf(() => Object.defineProperty(Response.error(), 'type', type));

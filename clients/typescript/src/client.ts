@@ -115,6 +115,8 @@ export class PetStoreClient {
       int64Members: new Set(int64Members),
       isAlwaysJson: operation !== undefined,
     };
+    // Throws where it cannot be sent. The same of `fetch` is taken for a broken connection, and tried again.
+    new Request(call.url, { method, body: text === undefined ? null : '' });
     return this.sender.send(call, options);
   }
 
