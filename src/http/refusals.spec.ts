@@ -22,4 +22,39 @@ describe(answerBroken.name, () => {
     expect(written).toHaveLength(1);
     expect(answered).toHaveBeenCalledTimes(1);
   });
+
+  const LONG = 'a'.repeat(20_000);
+  const answerTo = (packet: string, read: string): string => {
+    let answer = '';
+    const error = { name: '', message: '', code: 'HPE_HEADER_OVERFLOW' };
+    const socket = { writable: true, end: (text: string) => (answer = text) };
+    answerBroken(
+      { ...error, rawPacket: Buffer.from(packet), bytesParsed: read.length },
+      socket as unknown as Socket,
+      undefined,
+      () => undefined,
+    );
+    return answer;
+  };
+
+  it.each([
+    ['a target', `GET /${LONG}`, ''],
+    ['a target whose line is complete', `GET /${LONG}`, ' HTTP/1.1\r\n\r\n'],
+    [
+      'the target of a later request',
+      `GET / HTTP/1.1\r\n\r\nM-SEARCH /${LONG}`,
+      ' HTTP/1.1\r\n\r\n',
+    ],
+    ['the end of a target', LONG, ' HTTP/1.1\r\n\r\n'],
+  ])('answers %s that Node has no room for with 414', (_what, read, rest) => {
+    expect(answerTo(read + rest, read)).toMatch(/^HTTP\/1\.1 414 [^]*"uri_too_long"/);
+  });
+
+  it.each([
+    ['a field', `GET / HTTP/1.1\r\nX: ${LONG}\r`, '\n\r\n'],
+    ['the name of a field', `GET / HTTP/1.1\r\n${LONG}`, ': a\r\n\r\n'],
+    ['a part of a field', LONG, ''],
+  ])('answers %s that Node has no room for with 431', (_what, read, rest) => {
+    expect(answerTo(read + rest, read)).toMatch(/^HTTP\/1\.1 431 [^]*"header_fields_too_large"/);
+  });
 });

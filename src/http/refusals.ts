@@ -40,6 +40,15 @@ export async function refuseUnrouted(
   }
 }
 
+/** What Node says of a message that it could not read. */
+interface Unreadable extends NodeJS.ErrnoException {
+  rawPacket?: Buffer;
+  /** How much of the packet it has read. */
+  bytesParsed?: number;
+}
+/** As far as the target is read. No field has a space within its name. */
+const BEGUN_REQUEST_LINE = /^[A-Z-]+ \S+$/;
+
 /** Node tells again of each packet behind what it could not read. */
 const broken = new WeakSet<Socket>();
 
@@ -49,7 +58,7 @@ const broken = new WeakSet<Socket>();
  * @param answered told of an answer to what has become no request
  */
 export function answerBroken(
-  error: NodeJS.ErrnoException,
+  error: Unreadable,
   socket: Socket,
   reply: ApiReply | undefined,
   answered: (refusal: ApiError, requestId: string) => void,
@@ -83,16 +92,29 @@ export function answerBroken(
   }
 }
 
-function toRefusal(error: NodeJS.ErrnoException): ApiError {
+function toRefusal(error: Unreadable): ApiError {
   const cause = { cause: error };
   switch (error.code) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return errors.request_timeout('The request did not arrive in time', cause);
     case 'HPE_HEADER_OVERFLOW':
+      if (isInTarget(error)) return errors.uri_too_long('The request target is too long', cause);
       return errors.header_fields_too_large('The header fields are too large', cause);
     default:
       return errors.malformed_request('The request is not well-formed HTTP', cause);
   }
+}
+
+/**
+ * Whether the target alone is too large for a head. Where it came in many packets, the one at which Node gave up
+ * may not tell it from a field.
+ */
+function isInTarget({ rawPacket, bytesParsed = 0 }: Unreadable): boolean {
+  if (rawPacket === undefined) return false;
+  const read = rawPacket.toString('latin1', 0, bytesParsed);
+  const line = read.slice(read.lastIndexOf('\n') + 1);
+  const next = rawPacket.toString('latin1', bytesParsed, bytesParsed + ' HTTP/'.length);
+  return BEGUN_REQUEST_LINE.test(line) || next === ' HTTP/';
 }
 
 /** For a message of which there is no request, and so no reply to send; returns the id that it is given. */

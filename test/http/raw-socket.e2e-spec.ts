@@ -64,6 +64,14 @@ describe('a raw connection', () => {
     expectError(answer, 431, 'header_fields_too_large');
   });
 
+  it('answers a target over 16 KiB with 414, as a shorter one', async () => {
+    const line = (length: number) => `GET /v1/pets?a=${'a'.repeat(length)} HTTP/1.1\r\nHost: x\r\n`;
+    const answer = await send(`${line(8_000)}${key}\r\n`);
+    expectError(answer, 414, 'uri_too_long');
+    expectRateHeaders(answer);
+    expectError(await send(`${line(17_000)}${key}\r\n`), 414, 'uri_too_long');
+  });
+
   it('finds the key behind 2,100 other fields, and refuses them by their number', async () => {
     const fields = 'a:\r\n'.repeat(2_100);
     const answer = await send(`GET /v1/pets HTTP/1.1\r\nHost: x\r\n${fields}${key}\r\n`);
