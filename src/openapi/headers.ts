@@ -113,7 +113,10 @@ export function headersOf(
   if (isIdempotent && status === '409') names.push('Retry-After');
   if (isIdempotent && ['409', '422', 'default'].includes(status)) names.push('ErrorLink');
   if (isIdempotent && Number(status) < 400) names.push('Idempotent-Replayed');
-  if (operation['x-sunset'] !== undefined) names.push('Deprecation', 'Sunset', 'DeprecationLink');
+  // A wrong method is answered for the resource, of which no operation is asked for.
+  if (operation['x-sunset'] !== undefined && status !== '405') {
+    names.push('Deprecation', 'Sunset', 'DeprecationLink');
+  }
   const ours = names.map((name): [string, unknown] => [
     FIELD_NAMES[name] ?? name,
     { $ref: `#/components/headers/${name}` },

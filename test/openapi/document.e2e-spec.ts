@@ -243,12 +243,29 @@ describe('the OpenAPI document', () => {
       'x-replaced-by': '/pets with a status filter',
     });
     expect(get.description).toMatch(/5 December 2030.*GET \/pets/s);
-    for (const response of Object.values(get.responses as Responses)) {
+    const { 405: wrongMethod, ...own } = get.responses as Responses;
+    for (const response of Object.values(own)) {
       expect(Object.keys(response.headers)).toEqual(
         expect.arrayContaining(['Deprecation', 'Sunset', 'Link']),
       );
     }
+    expect(wrongMethod!.headers).not.toHaveProperty('Deprecation');
     expect(list.deprecated).toBeUndefined();
+  });
+
+  it('requires no header of a 405 that a wrong method does not get', async () => {
+    const client = await service.client();
+    for (const [path, method] of [
+      ['/pets', 'get'],
+      ['/pets/{petId}', 'get'],
+      ['/usage', 'get'],
+    ] as const) {
+      const answer = await client.send(`/v1${path.replace('{petId}', '1')}`, { method: 'PATCH' });
+      expectError(answer, 405, 'method_not_allowed');
+      const documented = document.paths[path][method].responses['405'].headers as object;
+      const names = Object.keys(documented).map((name) => name.toLowerCase());
+      expect(Object.keys(answer.headers)).toEqual(expect.arrayContaining(names));
+    }
   });
 
   it('requires an API key with the scope of each operation', () => {
