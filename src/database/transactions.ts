@@ -68,3 +68,13 @@ export class TransactionTimedOutError extends Error {
     super(`The transaction was open for over ${MAX_OPEN_MS} ms and has been rolled back`);
   }
 }
+
+/** A failed statement aborts its transaction on PostgreSQL, which answers a COMMIT by rolling back, as if all were well. */
+export class TransactionAbortedError extends Error {
+  constructor() {
+    super(
+      'The transaction has been rolled back, because a statement in it failed: where that may fail alone, ' +
+        'put it into a transaction of its own within this one (manager.transaction())',
+    );
+  }
+}

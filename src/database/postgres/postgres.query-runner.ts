@@ -1,8 +1,11 @@
+import type { PoolClient } from 'pg';
+import { QueryFailedError } from 'typeorm';
 import { PostgresQueryRunner as TypeOrmQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner.js';
 import { pendingOf } from '../after-commit.js';
 import {
   assertOutsideTransaction,
   MAX_OPEN_MS,
+  TransactionAbortedError,
   TransactionTimedOutError,
 } from '../transactions.js';
 
@@ -72,6 +75,7 @@ export class PostgresQueryRunner extends TypeOrmQueryRunner {
     if (this.hasTimedOut) throw new TransactionTimedOutError();
     this.underWay++;
     try {
+      if (statement[0] === 'COMMIT') return await this.commit();
       return (await super.query(...statement)) as unknown;
     } finally {
       this.underWay--;
@@ -89,6 +93,16 @@ export class PostgresQueryRunner extends TypeOrmQueryRunner {
       // A connection that is lost has rolled back by itself.
     }
     await super.release();
+  }
+
+  /** TypeORM does not look at what became of it. */
+  private async commit(): Promise<unknown[]> {
+    const client = (await this.connect()) as PoolClient;
+    const { command } = await client.query('COMMIT').catch((error: Error) => {
+      throw new QueryFailedError('COMMIT', undefined, error);
+    });
+    if (command !== 'COMMIT') throw new TransactionAbortedError();
+    return [];
   }
 
   /** After the statement that is under way, if any: nothing of this transaction comes after it. */

@@ -1,6 +1,7 @@
 import type { Pool, PoolClient, QueryResult } from 'pg';
 import { isHeld, isOutage, isStale } from '../outage.js';
 import { HeldError, type Step } from '../statement.js';
+import { TransactionAbortedError } from '../transactions.js';
 import {
   asked,
   byColumn,
@@ -96,7 +97,8 @@ async function transactOnce<Result>(
     // Whoever runs a statement waits for it, unless the work ends before its first.
     begun.catch(() => undefined);
     const result = await work(new PostgresTransaction(client, begun, statements, mayUsePrepared));
-    await client.query('COMMIT');
+    const { command } = await client.query('COMMIT');
+    if (command !== 'COMMIT') throw new TransactionAbortedError();
     return result;
   } catch (error) {
     // To roll back on a connection that does not answer would be to wait for it once more; one whose
