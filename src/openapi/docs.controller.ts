@@ -45,12 +45,16 @@ export class DocsController implements OnModuleInit {
     private readonly address: PublicAddress,
     private readonly config: Config,
     private readonly host: HttpAdapterHost,
+    private readonly limit: PageLimitGuard,
   ) {}
 
   /** Nest takes the slash off a path, and the service does not serve one resource at two. */
   onModuleInit(): void {
     const server = this.host.httpAdapter.getInstance<FastifyInstance>();
-    server.get('/docs/', (_request, reply) => reply.redirect('/docs', 308));
+    server.get('/docs/', async (request, reply) => {
+      await this.limit.admit(request);
+      return reply.redirect('/docs', 308);
+    });
   }
 
   @Get()

@@ -1,6 +1,6 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { errors } from '../errors/errors.js';
-import { requestOf } from '../http/request-context.js';
+import { type ApiRequest, requestOf } from '../http/request-context.js';
 import { ClientAddress } from '../http/client-address.js';
 import { Limits } from '../rate-limits/limits.js';
 import { reportQuota } from '../rate-limits/rate-limit-headers.js';
@@ -19,9 +19,15 @@ export class PageLimitGuard implements CanActivate {
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const address = this.addresses.of(requestOf(context).raw);
+    await this.admit(requestOf(context));
+    return true;
+  }
+
+  /** @throws {ApiError} 429 */
+  async admit({ raw }: ApiRequest): Promise<void> {
+    const address = this.addresses.of(raw);
     const decision = await this.store.take(addressSubject(`pages:${address}`), LIMITS);
-    if (decision.admitted) return true;
+    if (decision.admitted) return;
     const wait = String(reportQuota(LIMITS, decision).retryAfterSeconds);
     throw errors.rate_limit_exceeded(`Too many requests; retry after ${wait} s`, {
       headers: { 'Retry-After': wait },
