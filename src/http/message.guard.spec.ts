@@ -16,6 +16,7 @@ describe(MessageGuard.name, () => {
     const raw = {
       url,
       httpVersion,
+      httpVersionMajor: Number(httpVersion[0]),
       headers: { host: 'x', ...headers },
       rawHeaders: message.rawHeaders ?? Array.from({ length: 2 * fields }, () => 'a'),
     };
@@ -43,6 +44,12 @@ describe(MessageGuard.name, () => {
     expect(judge(without)).toThrow(refusal('malformed_request'));
     expect(judge({ ...without, httpVersion: '1.0' })()).toBe(true);
     expect(judge({ headers: { host: '' } })()).toBe(true);
+  });
+
+  it('takes HTTP/1.0 and HTTP/1.1 and no other version', () => {
+    for (const httpVersion of ['1.0', '1.1']) expect(judge({ httpVersion })()).toBe(true);
+    for (const httpVersion of ['0.9', '2.0'])
+      expect(judge({ httpVersion })).toThrow(refusal('malformed_request'));
   });
 
   it('takes the name of a host and nothing else', () => {

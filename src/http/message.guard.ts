@@ -29,6 +29,8 @@ export class MessageGuard implements CanActivate {
       );
     }
     refuseAmbiguity(request);
+    // Node reads 0.9 and 2.0 as well, as if they were 1.0: without asking for a Host.
+    if (raw.httpVersionMajor !== 1) throw malformed('Only HTTP/1.0 and HTTP/1.1 are served');
     if (headers.host === undefined && raw.httpVersion === '1.1') {
       throw malformed('The Host header is missing');
     }

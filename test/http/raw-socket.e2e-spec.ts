@@ -113,6 +113,14 @@ describe('a raw connection', () => {
     expect(await send(`GET /v1/pets HTTP/1.0\r\n${key}\r\n`)).toMatch(/^HTTP\/1.1 200 /);
   });
 
+  it.each(['0.9', '2.0'])('refuses HTTP/%s, after it has asked for the key', async (version) => {
+    const line = `GET /v1/pets HTTP/${version}\r\n`;
+    expectError(await send(`${line}\r\n`), 401, 'missing_api_key');
+    const answer = await send(`${line}Host: x\r\n${key}\r\n`);
+    expectError(answer, 400, 'malformed_request');
+    expectRateHeaders(answer);
+  });
+
   it('refuses two Authorization fields, even equal ones', async () => {
     const answer = await send(`GET /v1/pets HTTP/1.1\r\nHost: x\r\n${key}${key}\r\n`);
     expectError(answer, 401, 'invalid_api_key');
