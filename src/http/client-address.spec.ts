@@ -43,6 +43,10 @@ describe(ClientAddress.name, () => {
     ['a chain of them', '10.0.0.1', '203.0.113.9, 10.2.2.2', PROXIES, '203.0.113.9'],
     ['not the client itself', '10.0.0.1', '8.8.8.8, 203.0.113.9', PROXIES, '203.0.113.9'],
     ['a proxy that says nothing', '10.0.0.1', undefined, PROXIES, '10.0.0.1'],
+    ['one that names ports', '10.0.0.1', '203.0.113.9:4711', PROXIES, '203.0.113.9'],
+    ['one that names ports of IPv6', 'fd00::1', '[2001:DB8::9]:4711', PROXIES, '2001:db8::/64'],
+    ['one that names IPv6 in brackets', 'fd00::1', '[2001:db8::9]', PROXIES, '2001:db8::/64'],
+    ['a chain with ports', '10.0.0.1', '203.0.113.9:1, [fd00::2]:2', PROXIES, '203.0.113.9'],
   ])('believes %s', (_whom, remote, forwarded, trust, address) => {
     expect(addressOf(remote, forwarded, trust)).toBe(address);
   });
@@ -51,8 +55,13 @@ describe(ClientAddress.name, () => {
     'unknown',
     '',
     ',',
-    '203.0.113.9:4711',
     '999.1.1.1',
+    '999.1.1.1:80',
+    '203.0.113.9:',
+    '203.0.113.9:http',
+    '[203.0.113.9:80',
+    '2001:db8::9]:80',
+    '[]:80',
     '203.0.113.9, <script>',
     'x'.repeat(9_000),
   ])('counts what is no address, %p, against the proxy that sent it', (garbage) => {
