@@ -85,6 +85,8 @@ export function createTransport(
     logger: false,
     genReqId: requestIdOf,
     requestTimeout: config.requestTimeoutSeconds * 1000,
+    // For the code of guests, as `@Ip()`: read from the fields where it asks.
+    trustProxy: config.trustProxy,
     http: {
       IncomingMessage: PipelinedMessage,
       ServerResponse: GatheredResponse,

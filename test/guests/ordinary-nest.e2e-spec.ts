@@ -11,6 +11,7 @@ import {
   Get,
   Inject,
   Injectable,
+  Ip,
   type MessageEvent,
   type MiddlewareConsumer,
   Module,
@@ -20,6 +21,7 @@ import {
   Query,
   RawBody,
   Render,
+  Req,
   Res,
   Sse,
   UploadedFile,
@@ -33,7 +35,7 @@ import { RouteConstraints, RouteSchema } from '@nestjs/platform-fastify';
 import { SkipThrottle, Throttle, ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 import { Exclude } from 'class-transformer';
 import { IsInt, ValidateNested } from 'class-validator';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
   AnyScope,
   CurrentCaller,
@@ -392,6 +394,39 @@ describe('a guest of ordinary Nest code', () => {
     expect((await Promise.all(pets)).every(({ status }) => status === 201)).toBe(true);
     expect((await client.get('/v1/purses/ann')).json()).toEqual({ owner: 'ann', coins: 40 });
     expectError(await client.get('/v1/purses/bob'), 404, 'not_found');
+  });
+});
+
+describe('a guest behind a proxy', () => {
+  @AnyScope()
+  @Controller('asker')
+  class AskerController {
+    @Get()
+    ask(@Ip() ip: string, @Req() { protocol, host }: FastifyRequest) {
+      return { ip, protocol, host };
+    }
+  }
+  @Module({ controllers: [AskerController] })
+  class AskerModule {}
+  const forwarded = {
+    host: 'inside',
+    'x-forwarded-for': '203.0.113.9',
+    'x-forwarded-proto': 'https',
+    'x-forwarded-host': 'pets.example',
+  };
+
+  it.each([
+    ['is told of the client', '127.0.0.0/8', '203.0.113.9', 'https', 'pets.example'],
+    ['is told of the proxy alone that is not trusted', '10.0.0.1', '127.0.0.1', 'http', 'inside'],
+    ['is told of the proxy alone where none is trusted', 'false', '127.0.0.1', 'http', 'inside'],
+  ])('%s', async (_what, trusted, ip, protocol, host) => {
+    await using service = await startService({
+      extensions: [{ module: AskerModule }],
+      env: { TRUST_PROXY: trusted },
+    });
+    const client = await service.client();
+    const answer = await client.get('/v1/asker', forwarded);
+    expect(answer.json()).toEqual({ ip, protocol, host });
   });
 });
 
