@@ -1,3 +1,5 @@
+import { DataSource } from 'typeorm';
+import { IdempotencyRecord } from '../../src/idempotency/idempotency-record.entity.js';
 import { IdempotencyService } from '../../src/idempotency/idempotency.service.js';
 import { PetsRepository } from '../../src/pets/pets.repository.js';
 import { Client } from '../support/client.js';
@@ -151,6 +153,17 @@ describe('Idempotency-Key', () => {
 
   it('is ignored where nothing is created', async () => {
     expect((await client.get('/v1/pets', { 'idempotency-key': 'x'.repeat(300) })).status).toBe(200);
+  });
+
+  it('is removed from the database when it is over, and not before', async () => {
+    await using real = await startService();
+    const caller = await real.client();
+    for (const key of ['over', 'today']) await post(key, rex, caller);
+    const records = real.store.app.get(DataSource).getRepository(IdempotencyRecord);
+    const yesterday = { createdAt: Date.now() - 86_400_000 };
+    await records.update({ idempotencyKey: 'over' }, yesterday);
+    await real.store.app.get(IdempotencyService).purge();
+    expect(await records.find()).toMatchObject([{ idempotencyKey: 'today' }]);
   });
 
   it('is remembered over a restart', async () => {

@@ -1,31 +1,37 @@
+import { Client as PostgresClient } from 'pg';
+import { IdempotencyService } from '../../src/idempotency/idempotency.service.js';
 import { type Answer, Client } from '../support/client.js';
 import { closedAtEnd } from '../support/closed-at-end.js';
+import { FakeClock } from '../support/clock.js';
 import { describeWith } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { expectError } from '../support/expectations.js';
 import { lockWrites } from '../support/lock-writes.js';
 import { PostgresServer } from '../support/postgres.js';
-import { startService } from '../support/start-service.js';
+import { startService, type TestService } from '../support/start-service.js';
 
+const DAY_MS = 86_400_000;
 const rex = { name: 'Rex', categoryId: 7 };
 
 describeWith('postgres', 'Idempotency-Key on two nodes', (initdb) => {
   const keep = closedAtEnd();
   let server: PostgresServer;
   let url: string;
+  let nodes: TestService[];
   let clients: Client[];
   beforeAll(async () => {
     server = keep(await PostgresServer.start(initdb));
     url = await server.createDatabase();
     const env = { DATABASE_URL: url };
-    const one = keep(await startService({ env, migrate: true }));
-    const other = keep(await startService({ env }));
-    const { key } = await one.client();
-    clients = [one, other].map(({ origin }) => new Client(origin, key));
+    nodes = [keep(await startService({ env, migrate: true })), keep(await startService({ env }))];
+    const { key } = await nodes[0]!.client();
+    clients = nodes.map(({ origin }) => new Client(origin, key));
   });
 
   const post = (node: number, key: string): Promise<Answer> =>
     clients[node]!.post('/v1/pets', { ...rex, name: key }, { 'idempotency-key': key });
+  const waiting = async (): Promise<number> =>
+    (await server.query('SELECT 1 FROM pg_locks WHERE NOT granted')).length;
   const animals = async (name: string): Promise<number> =>
     (await server.query(`SELECT 1 FROM pets WHERE name = '${name}'`, url)).length;
 
@@ -45,9 +51,7 @@ describeWith('postgres', 'Idempotency-Key on two nodes', (initdb) => {
     const unlock = await lockWrites(url);
     const first = post(0, 'slow');
     try {
-      await eventually(
-        async () => (await server.query('SELECT 1 FROM pg_locks WHERE NOT granted')).length > 0,
-      );
+      await eventually(async () => (await waiting()) > 0);
       expectError(await post(1, 'slow'), 409, 'idempotency_key_in_use');
     } finally {
       await unlock();
@@ -55,6 +59,42 @@ describeWith('postgres', 'Idempotency-Key on two nodes', (initdb) => {
     expect((await first).status).toBe(201);
     expect((await post(1, 'slow')).headers['idempotent-replayed']).toBe('true');
     expect(await animals('slow')).toBe(1);
+  });
+
+  it('keeps a record of yesterday that one claims anew while the other removes those', async () => {
+    const sql = (text: string): Promise<unknown[]> => server.query(text, url);
+    await post(0, 'claimed');
+    await post(0, 'over');
+    await sql(`UPDATE idempotency_records SET created_at = created_at - ${DAY_MS}
+      WHERE idempotency_key IN ('claimed', 'over')`);
+    const claiming = new PostgresClient({ connectionString: url });
+    await claiming.connect();
+    try {
+      await claiming.query(`BEGIN; UPDATE idempotency_records SET created_at = ${Date.now()}
+        WHERE idempotency_key = 'claimed'`);
+      let isPurged = false;
+      const purging = nodes[1]!.store.app
+        .get(IdempotencyService)
+        .purge()
+        .then(() => (isPurged = true));
+      await eventually(async () => isPurged || (await waiting()) > 0);
+      await claiming.query('COMMIT');
+      await purging;
+    } finally {
+      await claiming.end();
+    }
+    expect(
+      await sql(`SELECT idempotency_key AS key FROM idempotency_records
+        WHERE idempotency_key IN ('claimed', 'over')`),
+    ).toEqual([{ key: 'claimed' }]);
+  });
+
+  it('keeps the records of today, however far ahead the clock of one is', async () => {
+    await post(0, 'today');
+    const clock = new FakeClock(Date.now() + 2 * DAY_MS);
+    await using ahead = await startService({ env: { DATABASE_URL: url }, clock });
+    await ahead.store.app.get(IdempotencyService).purge();
+    expect((await post(1, 'today')).headers['idempotent-replayed']).toBe('true');
   });
 
   it.each([
