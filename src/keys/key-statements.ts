@@ -16,6 +16,11 @@ export const REVOKE = new Statement<{ revokedAt: Count }>(
   (dialect) => `UPDATE api_keys SET revoked_at = $1, ${changedAt(dialect)}
     WHERE id = $2 AND revoked_at IS NULL RETURNING revoked_at AS "revokedAt"`,
 );
+/** Of a client whose keys are as they are to be: a node that missed the change, as one committed late, sees it now. */
+export const TELL_AGAIN = new Statement(
+  'keys.tell-again',
+  (dialect) => `UPDATE api_keys SET ${changedAt(dialect)} WHERE client_id = $1`,
+);
 /** The keys of a client that have another plan. */
 export const WITH_OTHER_PLAN = new Statement<PlanRow>(
   'keys.with-other-plan',

@@ -21,6 +21,7 @@ import {
   SCOPES_OF,
   SET_PLAN,
   SET_SCOPES,
+  TELL_AGAIN,
   WITH_OTHER_PLAN,
 } from './key-statements.js';
 import { DEFAULT_SCOPES, Scopes } from './scopes.js';
@@ -53,7 +54,10 @@ export class UnknownKeyError extends Error {
 /** The change makes no sense for the key as it is. */
 export class KeyStateError extends Error {}
 
-/** The life of API keys, from issue to revocation. Running servers notice each change within a second. */
+/**
+ * The life of API keys, from issue to revocation. Running servers notice each change within a second, one that is
+ * asked for again as well.
+ */
 @Injectable()
 export class KeysService {
   private initiator: Initiator = SERVICE;
@@ -118,11 +122,14 @@ export class KeysService {
   }
 
   async revoke(id: string): Promise<ApiKey> {
-    await this.get(id);
+    const { clientId } = await this.get(id);
     const nowMs = this.clock.now();
     await this.audit.write(this.initiator, function* (note) {
       const [revoked] = yield* run(REVOKE, nowMs, id);
-      if (revoked === undefined) return;
+      if (revoked === undefined) {
+        yield* run(TELL_AGAIN, clientId);
+        return;
+      }
       const after = { revokedAt: isoTime(revoked.revokedAt) };
       yield* note({ action: 'key.revoke', target: id, before: { revokedAt: null }, after });
     });
@@ -135,17 +142,20 @@ export class KeysService {
     const { clientId } = await this.get(id);
     const values = [plan, perMinute, perDay] as const;
     await this.audit.write(this.initiator, function* (note) {
+      let isChanged = false;
       // Again, until there is none: a rotation that was under way may have copied the plan of before.
       for (;;) {
         const others = yield* run(WITH_OTHER_PLAN, clientId, ...values);
-        if (others.length === 0) return;
+        if (others.length === 0) break;
         for (const old of others) {
           const read = [old.plan, old.perMinute, old.perDay] as const;
           if ((yield* run(SET_PLAN, ...values, old.id, ...read)).length === 0) continue;
+          isChanged = true;
           const [before, after] = [planState(old), planState({ plan, perMinute, perDay })];
           yield* note({ action: 'key.set_plan', target: old.id, before, after });
         }
       }
+      if (!isChanged) yield* run(TELL_AGAIN, clientId);
     });
     return this.get(id);
   }
@@ -153,12 +163,15 @@ export class KeysService {
   /** @throws {KeyRequestError} */
   async setScopes(id: string, scopes: readonly string[]): Promise<ApiKey> {
     this.scopes.assertDeclared(scopes);
-    await this.get(id);
+    const { clientId } = await this.get(id);
     const text = scopes.join(' ');
     await this.audit.write(this.initiator, function* (note) {
       for (;;) {
         const [old] = yield* run(SCOPES_OF, id);
-        if (isSameSet(old!.scopes.split(' '), scopes)) return;
+        if (isSameSet(old!.scopes.split(' '), scopes)) {
+          yield* run(TELL_AGAIN, clientId);
+          return;
+        }
         if ((yield* run(SET_SCOPES, text, id, old!.scopes)).length === 0) continue;
         const [before, after] = [{ scopes: old!.scopes.split(' ') }, { scopes }];
         yield* note({ action: 'key.set_scopes', target: id, before, after });

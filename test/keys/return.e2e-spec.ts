@@ -1,7 +1,10 @@
 import Database from 'better-sqlite3';
 import { Client as PostgresClient } from 'pg';
+import { DataSource } from 'typeorm';
 import { Engine } from '../../src/database/engine.js';
+import { AuditReader } from '../../src/keys/audit-reader.js';
 import { KeysService } from '../../src/keys/keys.service.js';
+import { BanLedger } from '../../src/rate-limits/bans/ban-ledger.js';
 import { Client } from '../support/client.js';
 import { closedAtEnd } from '../support/closed-at-end.js';
 import { describeWith } from '../support/engines.js';
@@ -11,7 +14,7 @@ import { lockWrites } from '../support/lock-writes.js';
 import { looks } from '../support/looks.js';
 import { Workplace } from '../support/petstore-process.js';
 import { createDatabase, PostgresServer } from '../support/postgres.js';
-import { onPostgres, startService } from '../support/start-service.js';
+import { onPostgres, startService, type TestService } from '../support/start-service.js';
 
 /** Longer than what is committed late is looked for: only who knows of the gap finds what came in it. */
 const LONG_MS = 11_000;
@@ -52,6 +55,63 @@ describe('a key that is revoked', () => {
     expect((await client.get('/v1/pets')).status).toBe(200);
     await commit();
     await eventually(async () => (await client.get('/v1/pets')).status === 401);
+  });
+});
+
+describe('a change of a key that became visible too late to be seen', () => {
+  /** As of long ago: no look asks for it. */
+  const missed = async (service: TestService, sql: string) => {
+    await service.store.app.get(DataSource).query(sql);
+    await looks(service, 2);
+  };
+  const audited = (service: TestService, keyId: string) =>
+    service.store.app.get(AuditReader).find({ keyId, limit: 10 });
+
+  it('is in force once it is asked for again, and nothing else is changed by that', async () => {
+    await using service = await startService();
+    const keys = service.store.app.get(KeysService);
+    const client = await service.client({ plan: 'pro' });
+    const id = client.keyId!;
+    expect((await client.get('/v1/nope')).status).toBe(404);
+    const before = await audited(service, id);
+
+    await missed(
+      service,
+      `UPDATE api_keys SET plan = 'business', changed_at = 1 WHERE id = '${id}'`,
+    );
+    const limit = async () => (await client.get('/v1/nope')).headers['x-ratelimit-limit'];
+    expect(await limit()).toBe('300');
+    await keys.setPlan(id, 'business', {});
+    await eventually(async () => (await limit()) === '1000');
+
+    await missed(
+      service,
+      `UPDATE api_keys SET scopes = 'pets:write', changed_at = 1 WHERE id = '${id}'`,
+    );
+    expect((await client.get('/v1/pets')).status).toBe(200);
+    await keys.setScopes(id, ['pets:write']);
+    await eventually(async () => (await client.get('/v1/pets')).status === 403);
+
+    await missed(service, `UPDATE api_keys SET revoked_at = 5, changed_at = 1 WHERE id = '${id}'`);
+    expect((await client.get('/v1/nope')).status).toBe(404);
+    expect((await keys.revoke(id)).revokedAt).toBe(5);
+    await eventually(async () => (await client.get('/v1/nope')).status === 401);
+    expect(await audited(service, id)).toEqual(before);
+  });
+
+  it('may be the end of a ban', async () => {
+    await using service = await startService({ env: { BAN_AFTER_REJECTIONS: '1' } });
+    const client = await service.client({ perMinute: 1, perDay: 1_000 });
+    const bans = service.store.app.get(BanLedger);
+    const isBanned = async () => (await client.get('/v1/nope')).text.includes('key_banned');
+    await eventually(isBanned);
+    await eventually(async () => (await bans.find(client.keyId!)) !== undefined);
+    await missed(service, 'UPDATE rate_limit_bans SET banned_until = 0, changed_at = 1');
+    expect(await isBanned()).toBe(true);
+    // As the command line does, in a process that knows of no ban.
+    const lifting = service.store.app.get(Engine).write(() => bans.lifting(client.keyId!));
+    expect(await lifting).toBe(0);
+    await eventually(async () => !(await isBanned()));
   });
 });
 

@@ -51,11 +51,14 @@ export class BanLedger {
     return (yield* run(RECORD, subject, at, until, bans)).length > 0;
   }
 
-  /** Within a unit of work; until when the subject was banned before, 0 where nothing was lifted. */
+  /**
+   * Within a unit of work; until when the subject was banned before, 0 where nothing was lifted. A ban that was
+   * lifted before is told of again: a node may have missed it.
+   */
   *lifting(subject: string): Work<number> {
     const [row] = yield* run(FIND, subject);
-    const until = Number(row?.until ?? 0);
-    if (until === 0) return 0;
+    if (row === undefined) return 0;
+    const until = Number(row.until);
     return (yield* run(LIFT, subject, until)).length > 0 ? until : 0;
   }
 
