@@ -121,6 +121,14 @@ describe(readBody.name, () => {
     await expect(other).rejects.toMatchObject({ code: 'malformed_request' });
   });
 
+  it('ends where the client had broken off before', async () => {
+    const gone = unfinished();
+    gone.push('{');
+    gone.destroy();
+    await once(gone, 'close');
+    await expect(readBody(gone)).rejects.toMatchObject({ code: 'malformed_request' });
+  });
+
   it('fails with what the transport found wrong, before it reads and while it does', async () => {
     const failure = new Error('bad chunk');
     await expect(readBody(Object.assign(unfinished(), { failure }))).rejects.toBe(failure);

@@ -53,6 +53,8 @@ const READ_ALREADY =
 export function readBody(body: UnreadBody): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     if (body.failure !== undefined) throw body.failure;
+    // Nothing is told any more of one that is gone already.
+    if (body.destroyed && !body.readableEnded) throw brokenOff(undefined);
     if (body.readableDidRead) throw new Error(READ_ALREADY);
     body.fail = reject;
     body.acceptBody?.();
