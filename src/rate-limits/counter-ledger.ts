@@ -36,6 +36,8 @@ const SAVE = new Statement(
     VALUES ($1, $2, $3, $4, $5)
     ON CONFLICT (subject) DO UPDATE SET ${latestOf('minute')}, ${latestOf('day')}
     WHERE excluded.minute > rate_limit_counters.minute
+      OR (excluded.minute = rate_limit_counters.minute
+        AND excluded.minute_used > rate_limit_counters.minute_used)
       OR excluded.day_used > rate_limit_counters.day_used`,
 );
 const KEYS_SINCE = new Statement<CountRow>(

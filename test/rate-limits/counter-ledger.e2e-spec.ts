@@ -48,6 +48,8 @@ describe(CounterLedger.name, () => {
     expect(await ledger.find('key_apart')).toEqual({ ...there, dayUsed: 900 });
     await ledger.save([{ ...here, dayUsed: 901 }]);
     expect(await ledger.find('key_apart')).toEqual({ ...there, dayUsed: 901 });
+    await ledger.save([{ ...there, minuteUsed: 3, dayUsed: 11 }]);
+    expect(await ledger.find('key_apart')).toEqual({ ...there, minuteUsed: 3, dayUsed: 901 });
   });
 
   it('forgets earlier days, and knows nothing of whom it has not counted', async () => {
