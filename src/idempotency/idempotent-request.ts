@@ -12,6 +12,10 @@ const MAX_LENGTH = 255;
 /** draft-ietf-httpapi-idempotency-key-header: a quoted string (RFC 8941). */
 const QUOTED = /^"((?:[^"\\]|\\["\\])*)"$/;
 const PRINTABLE = /^[\x20-\x7e]+$/;
+/** What is documented of the field: a quoted key, or a bare one, around which blanks would be no part of it. */
+const FIELD = /^(?:"(?:[ !#-\x5b\x5d-~]|\\["\\]){1,255}"|[!#-~](?:[ -~]{0,253}[!-~])?)$/;
+/** Quoted, with an escape before each character. */
+const MAX_FIELD_LENGTH = 2 * MAX_LENGTH + 2;
 
 /** A request that may be sent again without being done again. */
 export interface IdempotentRequest {
@@ -85,7 +89,7 @@ export function ApiIdempotent(): MethodDecorator {
         'Makes it safe to repeat the request: within 24 hours a repeat with the same key and body ' +
         'gets the first answer and creates nothing. A fresh UUID will do.',
       // Without an example: the page would send that one with every animal, and so create only one.
-      schema: { type: 'string', minLength: 1, maxLength: MAX_LENGTH, pattern: PRINTABLE.source },
+      schema: { type: 'string', minLength: 1, maxLength: MAX_FIELD_LENGTH, pattern: FIELD.source },
     }),
     ApiErrors('idempotency_key_in_use', 'idempotency_key_reused'),
   );

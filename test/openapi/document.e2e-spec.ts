@@ -234,6 +234,35 @@ describe('the OpenAPI document', () => {
     expect(status).toBe(valid ? 201 : 400);
   });
 
+  it.each([
+    ['a', true],
+    ['a "b" c', true],
+    ['"a b"', true],
+    ['" "', true],
+    ['"\\"\\\\"', true],
+    ['x'.repeat(255), true],
+    [`"${'x'.repeat(255)}"`, true],
+    [`"${'\\"'.repeat(255)}"`, true],
+    ['', false],
+    ['  ', false],
+    ['""', false],
+    ['é', false],
+    ['x'.repeat(256), false],
+    [`"${'x'.repeat(256)}"`, false],
+    [`"${'\\"'.repeat(256)}"`, false],
+  ])(
+    'has a schema for the Idempotency-Key that tells %j as the service does',
+    async (key, valid) => {
+      const { schema } = document.paths['/pets'].post.parameters[0];
+      const fits = key.length >= schema.minLength && key.length <= schema.maxLength;
+      expect(new RegExp(schema.pattern, 'u').test(key) && fits).toBe(valid);
+      const client = await service.client();
+      const headers = { 'idempotency-key': key };
+      const { status } = await client.post('/v1/pets', { name: 'Rex', categoryId: 1 }, headers);
+      expect(status).toBe(valid ? 201 : 400);
+    },
+  );
+
   it('marks getPet deprecated, with its date and its replacement', () => {
     const [list, , get] = operations();
     expect(get).toMatchObject({
