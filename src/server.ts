@@ -28,7 +28,7 @@ import { closeAllConnections, isSending } from './http/connections.js';
 import { PublicAddress } from './http/public-address.js';
 import { RouteTable } from './http/route-table.js';
 import { WaitingLine } from './http/waiting-line.js';
-import { refuseUnrouted, unserved } from './http/refusals.js';
+import { admitsUnguarded, refuseUnrouted, unserved } from './http/refusals.js';
 import { type Application, createTransport } from './http/transport.js';
 import { askForRulesAnew } from './input/dto.js';
 import { followLaterPipes } from './input/later-pipes.js';
@@ -150,7 +150,11 @@ export async function createApp(options: AppOptions): Promise<NestFastifyApplica
     AppModule.forRoot({ ...options, routes, line }),
     new PetStoreAdapter(
       transport,
-      (request, reply) => refuseUnrouted(application, unserved(request, routes), request, reply),
+      {
+        answerUnrouted: (request, reply) =>
+          refuseUnrouted(application, unserved(request, routes), request, reply),
+        admitsUnguarded: (request, reply) => admitsUnguarded(application, request, reply),
+      },
       address,
     ),
     { bodyParser: false, abortOnError: false, logger: new NestLogger(logger) },

@@ -18,7 +18,7 @@ describe(PetStoreAdapter.name, () => {
     );
     const adapter = new PetStoreAdapter(
       transport,
-      () => Promise.resolve(),
+      { answerUnrouted: () => Promise.resolve(), admitsUnguarded: () => Promise.resolve(true) },
       () => address,
     );
     transport.get('*', (_request, reply) => adapter.reply(reply, new Toys([{ id: 7n }], 'abc')));

@@ -14,11 +14,19 @@ import { isApiTarget, pathOf } from './target.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
+/** What the adapter asks of those who judge. */
+export interface Judges {
+  answerUnrouted(request: ApiRequest, reply: ApiReply): Promise<void>;
+  /** False where the caller is refused, and answered. */
+  admitsUnguarded(request: ApiRequest, reply: ApiReply): Promise<boolean>;
+}
+type ErrorHandler = Parameters<FastifyInstance['setErrorHandler']>[0];
+
 /** Nest on our transport. It sends what a controller returns: JSON text as it is, objects int64-exact. */
 export class PetStoreAdapter extends FastifyAdapter {
   constructor(
     transport: FastifyInstance,
-    private readonly answerUnrouted: (request: ApiRequest, reply: ApiReply) => Promise<void>,
+    private readonly judges: Judges,
     private readonly address: () => PublicAddress,
   ) {
     super(transport);
@@ -27,7 +35,19 @@ export class PetStoreAdapter extends FastifyAdapter {
 
   /** Nest's own handler would answer before anyone has asked who the caller is. */
   override setNotFoundHandler(): FastifyInstance {
-    return this.instance.setNotFoundHandler(this.answerUnrouted);
+    const { judges } = this;
+    return this.instance.setNotFoundHandler((request, reply) =>
+      judges.answerUnrouted(request, reply),
+    );
+  }
+
+  /** What a middleware or a hook throws comes before the guards: its caller is judged all the same. */
+  override setErrorHandler(handler: ErrorHandler): FastifyInstance {
+    const { judges } = this;
+    return this.instance.setErrorHandler(async function (error, request, reply) {
+      const isAdmitted = await judges.admitsUnguarded(request, reply);
+      return isAdmitted ? (handler.call(this, error, request, reply) as unknown) : reply;
+    });
   }
 
   override reply(response: ApiReply, body: unknown, status?: number): ApiReply {

@@ -1,7 +1,8 @@
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
-import { answerBroken } from './refusals.js';
-import type { ApiReply } from './request-context.js';
+import { errors } from '../errors/errors.js';
+import { admitsUnguarded, answerBroken } from './refusals.js';
+import type { ApiReply, ApiRequest } from './request-context.js';
 
 describe(answerBroken.name, () => {
   it('keeps the first of many packets of nonsense behind an answer that is still to come', () => {
@@ -56,5 +57,34 @@ describe(answerBroken.name, () => {
     ['a part of a field', LONG, ''],
   ])('answers %s that Node has no room for with 431', (_what, read, rest) => {
     expect(answerTo(read + rest, read)).toMatch(/^HTTP\/1\.1 431 [^]*"header_fields_too_large"/);
+  });
+});
+
+describe(admitsUnguarded.name, () => {
+  const reply = {} as ApiReply;
+  const judge = jest.fn<Promise<void>, []>();
+  const sendError = jest.fn();
+  const admits = (request: { url: string; operation?: string }) =>
+    admitsUnguarded({ judge, sendError }, request as ApiRequest, reply);
+  beforeEach(() => {
+    judge.mockReset().mockResolvedValue();
+    sendError.mockReset();
+  });
+
+  it('has a caller below /v1 judged, and answers whom it refuses', async () => {
+    expect(await admits({ url: '/v1/pets' })).toBe(true);
+    expect(judge).toHaveBeenCalledTimes(1);
+    expect(sendError).not.toHaveBeenCalled();
+    const refusal = errors.missing_api_key('');
+    judge.mockRejectedValue(refusal);
+    expect(await admits({ url: '/v1/pets' })).toBe(false);
+    expect(sendError).toHaveBeenCalledWith(refusal, { url: '/v1/pets' }, reply);
+  });
+
+  it('judges nobody twice, and nobody outside /v1', async () => {
+    judge.mockRejectedValue(errors.missing_api_key(''));
+    expect(await admits({ url: '/v1/pets', operation: 'listPets' })).toBe(true);
+    expect(await admits({ url: '/open/shop' })).toBe(true);
+    expect(judge).not.toHaveBeenCalled();
   });
 });

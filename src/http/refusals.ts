@@ -40,6 +40,26 @@ export async function refuseUnrouted(
   }
 }
 
+/**
+ * Judges who has come to no guard below `/v1`, since something threw before: a middleware of a guest, or a hook.
+ * @returns false where the caller is refused, and answered
+ */
+export async function admitsUnguarded(
+  application: Judge,
+  request: ApiRequest,
+  reply: ApiReply,
+): Promise<boolean> {
+  // The first of the guards that may refuse says what operation it is.
+  if (request.operation !== undefined || !isApiTarget(request.url)) return true;
+  try {
+    await application.judge(request, reply);
+    return true;
+  } catch (refusal) {
+    application.sendError(refusal, request, reply);
+    return false;
+  }
+}
+
 /** What Node says of a message that it could not read. */
 interface Unreadable extends NodeJS.ErrnoException {
   rawPacket?: Buffer;

@@ -330,9 +330,26 @@ describe('a guest of ordinary Nest code', () => {
   });
 
   it('refuses in a middleware as anywhere else', async () => {
-    const refused = await client.get('/v1/pets', { 'x-tenant': 'none' });
+    const noTenant = { 'x-tenant': 'none' };
+    const caller = await service.client({ plan: 'enterprise', perMinute: 1, perDay: 10 });
+    const refused = await caller.get('/v1/visits/page', noTenant);
     expectError(refused, 403, 'forbidden');
+    expectRateHeaders(refused);
+    expect(refused.headers['x-ratelimit-remaining']).toBe('0');
     expect(refused.json().message).toBe('No tenant');
+    // Whoever may not ask is told so first, as anywhere else.
+    const limited = await caller.get('/v1/pets', noTenant);
+    expectError(limited, 429, 'rate_limit_exceeded');
+    expectRateHeaders(limited);
+    for (const path of ['/v1/pets', '/v1/visits/page', '/v1/nope']) {
+      const unknown = await service.anonymous().get(path, noTenant);
+      expectError(unknown, 401, 'missing_api_key');
+      expectRateHeaders(unknown);
+      expect(unknown.headers['www-authenticate']).toBe('Bearer realm="pet-store"');
+    }
+    const open = await service.anonymous().get('/open/shop/7', noTenant);
+    expectError(open, 403, 'forbidden');
+    expect(headerCounts(open)).not.toHaveProperty('x-ratelimit-limit');
   });
 
   it('is outside /v1, without key or rate headers, where it is @Public(), and only there', async () => {
