@@ -8,7 +8,7 @@ import { Limits } from './limits.js';
 import { MemoryStore } from './stores/memory.store.js';
 import type { RateLimitStore } from './stores/rate-limit-store.js';
 import { addressSubject } from './subject.js';
-import { dayOf, minuteOf } from '../time/windows.js';
+import { DAY_MS, dayOf, minuteOf } from '../time/windows.js';
 
 const limits = new Limits(2, 100);
 const CAPACITY = { clients: 10_000, addresses: 32 };
@@ -183,24 +183,24 @@ describe(CounterJournal.name, () => {
       ]);
     });
 
-    it('saves nothing of an earlier day', async () => {
-      store.mirror(told(100, 'yesterday'));
-      clock.advance(86_400_000);
+    it('saves nothing of a day that is long over', async () => {
+      store.mirror(told(100, 'long ago'));
+      clock.advance(2 * DAY_MS);
       store.mirror(told(7, 'today'));
       judge.mode = 'fallback';
       await journal.save();
       expect(saved).toMatchObject([{ subject: 'today' }]);
       judge.mode = 'redis';
       await journal.save();
-      store.mirror(told(8, 'yesterday'));
+      store.mirror(told(8, 'long ago'));
       judge.mode = 'fallback';
       await journal.save();
-      expect(saved.slice(1)).toMatchObject([{ subject: 'yesterday', dayUsed: 8 }]);
+      expect(saved.slice(1)).toMatchObject([{ subject: 'long ago', dayUsed: 8 }]);
     });
 
-    it('saves once what changes while those of an earlier day are passed over', async () => {
+    it('saves once what changes while those of a day long over are passed over', async () => {
       for (let key = 0; key < 5_000; key++) store.mirror(told(1, `key_${key}`));
-      clock.advance(86_400_000);
+      clock.advance(2 * DAY_MS);
       judge.mode = 'fallback';
       store.take('zoo', limits);
       counters.save.mockImplementation((batch: SavedCount[]) => {
@@ -227,15 +227,27 @@ describe(CounterJournal.name, () => {
     });
   });
 
-  it('forgets the counts of earlier days, once a day', async () => {
+  it('forgets the counts of the days before yesterday, once a day', async () => {
     await journal.onModuleInit();
     await journal.tidy();
     await journal.tidy();
     const today = dayOf(clock.now());
-    expect(counters.forgetBefore.mock.calls).toEqual([[today, expect.any(Number)]]);
-    clock.advance(86_400_000);
+    expect(counters.forgetBefore.mock.calls).toEqual([[today - 1, expect.any(Number)]]);
+    clock.advance(DAY_MS);
     await journal.tidy();
-    expect(counters.forgetBefore).toHaveBeenLastCalledWith(today + 1, expect.any(Number));
+    expect(counters.forgetBefore).toHaveBeenLastCalledWith(today, expect.any(Number));
+  });
+
+  it('loses nothing of today to a moment in which the clock is a day ahead', async () => {
+    await journal.onModuleInit();
+    const today = dayOf(clock.now());
+    store.take('zoo', limits);
+    clock.advance(DAY_MS);
+    await journal.save();
+    await journal.tidy();
+    clock.advance(-DAY_MS);
+    expect(saved).toMatchObject([{ subject: 'zoo', day: today, dayUsed: 1 }]);
+    for (const [day] of counters.forgetBefore.mock.calls) expect(day).toBeLessThanOrEqual(today);
   });
 
   it('forgets in batches, saves meanwhile, and tries again where it fails', async () => {

@@ -7,7 +7,7 @@ import { BanLedger, type SubjectBan } from './bans/ban-ledger.js';
 import { CounterLedger, type SavedCount } from './counter-ledger.js';
 import { MemoryStore } from './stores/memory.store.js';
 import { RateLimitStore } from './stores/rate-limit-store.js';
-import { dayOf } from '../time/windows.js';
+import { dayBefore, dayOf } from '../time/windows.js';
 
 /** A `kill -9` may forget the last second: half of it, and the time that saving takes. */
 const SAVE_INTERVAL_MS = 500;
@@ -29,7 +29,7 @@ export class CounterJournal implements OnModuleInit, BeforeApplicationShutdown {
   private failing = false;
   /** Whether something may be unsaved that Redis does not keep. */
   private isNeeded = false;
-  /** Counts of earlier days are gone from the database, or are going. */
+  /** Counts of the days before are gone from the database, or are going. */
   private tidiedDay = 0;
 
   constructor(
@@ -111,18 +111,21 @@ export class CounterJournal implements OnModuleInit, BeforeApplicationShutdown {
     }
   }
 
-  /** Addresses come and go: what they left behind is kept for the day it counts. Saving goes on meanwhile. */
+  /**
+   * Addresses come and go: what they left behind is kept for the day it counts, and for one more, in case it is the
+   * clock that is ahead. Saving goes on meanwhile.
+   */
   async tidy(): Promise<void> {
     this.tidying ??= this.forgetEarlierDays().finally(() => (this.tidying = undefined));
     return this.tidying;
   }
 
   private async forgetEarlierDays(): Promise<void> {
-    const today = dayOf(this.clock.now());
-    if (today === this.tidiedDay) return;
-    this.tidiedDay = today;
+    const oldest = dayBefore(this.clock.now());
+    if (oldest === this.tidiedDay) return;
+    this.tidiedDay = oldest;
     try {
-      await inBatches((rows) => this.counters.forgetBefore(today, rows), this.stopping.signal);
+      await inBatches((rows) => this.counters.forgetBefore(oldest, rows), this.stopping.signal);
     } catch (err) {
       this.tidiedDay = 0;
       this.logger.warn({ err }, 'Counters of earlier days could not be removed; tried again later');

@@ -15,6 +15,11 @@ export function dayOf(nowMs: number): number {
   return Math.floor(nowMs / DAY_MS);
 }
 
+/** The oldest day of which counts are kept: nothing of it counts any more, unless it is the clock that is ahead. */
+export function dayBefore(nowMs: number): number {
+  return dayOf(nowMs) - 1;
+}
+
 /** When a minute ends: Unix seconds. */
 export function minuteEndUnix(minute: number): number {
   return ((minute + 1) * MINUTE_MS) / 1000;

@@ -12,7 +12,7 @@ import type { Limits } from '../limits.js';
 import { isClient, type Subject } from '../subject.js';
 import { type Counter, CounterTable } from './counter-table.js';
 import { type Decision, RateLimitStore } from './rate-limit-store.js';
-import { dayOf, minuteOf } from '../../time/windows.js';
+import { dayBefore, dayOf, minuteOf } from '../../time/windows.js';
 
 /**
  * Counters in this process: two integers per subject, exact because nothing is awaited between judging
@@ -116,15 +116,15 @@ export class MemoryStore extends RateLimitStore {
   }
 
   /**
-   * Takes the first ones of the counters that have changed, so many at most, to be saved. Of an earlier day nothing
-   * is left to be refilled: those are left out.
+   * Takes the first ones of the counters that have changed, so many at most, to be saved. Of a day that is long over
+   * nothing is left to be refilled: those are left out.
    */
   takeUnsaved(most: number): SavedCount[] {
-    const today = dayOf(this.clock.now());
+    const oldest = dayBefore(this.clock.now());
     const worthSaving: SavedCount[] = [];
     for (const subject of takeFirst(this.unsaved, most)) {
       const counter = this.known(subject);
-      if (counter !== undefined && counter.day >= today) worthSaving.push(counter);
+      if (counter !== undefined && counter.day >= oldest) worthSaving.push(counter);
     }
     return worthSaving;
   }
