@@ -8,10 +8,10 @@ import { MemoryStore } from './memory.store.js';
 import type { RedisStore, SharedDecision } from './redis.store.js';
 import { dayOf, minuteOf } from '../../time/windows.js';
 
-const limits = new Limits(5, 50);
 const PROBE_MS = 250;
 
 describe(FallbackStore.name, () => {
+  const limits = new Limits(5, 50);
   const clock = new FakeClock();
   const nowMs = clock.now();
   const redis = { take: jest.fn(), peek: jest.fn(), probe: jest.fn(), unban: jest.fn() };
@@ -82,6 +82,42 @@ describe(FallbackStore.name, () => {
       { subject: 'ark', dayUsed: 5 },
       { subject: 'owl', dayUsed: 1 },
     ]);
+  });
+
+  describe('with an answer of Redis that comes once it is given up', () => {
+    let answer: (decision: SharedDecision) => void;
+    let late: Decision | Promise<Decision>;
+    const further = { operation: 'feed', limit: 9, ttlMs: 60_000 };
+    const isGivenUp = async (taken: number): Promise<void> => {
+      redis.take.mockReturnValueOnce(new Promise((resolve) => (answer = resolve)));
+      late = store.take('zoo', limits, further);
+      isGone();
+      for (let request = 0; request < taken; request++) await store.take('zoo', limits, further);
+      await jest.advanceTimersByTimeAsync(2 * PROBE_MS);
+      expect(store.mode).toBe('fallback');
+    };
+
+    it('admits no more than there is room for by its own counters', async () => {
+      await isGivenUp(limits.perMinute);
+      answer(shared(1));
+      expect(await late).toMatchObject({ admitted: false, minuteUsed: 5 });
+    });
+
+    it('counts its request once', async () => {
+      await isGivenUp(0);
+      answer(shared(2, { furtherCount: { window: minuteOf(nowMs), used: 2 } }));
+      expect(await late).toMatchObject({ admitted: true, minuteUsed: 2, dayUsed: 2 });
+      expect(memory.furtherCount('zoo', further).used).toBe(2);
+    });
+
+    it('tells of the ban that it began with', async () => {
+      await isGivenUp(0);
+      const ban = { at: nowMs, until: nowMs + 60_000, bans: 1 };
+      const bannedUntilMs = ban.until;
+      answer(shared(5, { admitted: false, bannedUntilMs, beganBan: true, ban }));
+      expect(await late).toMatchObject({ newBan: ban, beganBan: true, bannedUntilMs });
+      expect(memory.isBanned('zoo')).toBe(true);
+    });
   });
 
   it('sends along what it counted by itself, so that Redis goes on from there', async () => {

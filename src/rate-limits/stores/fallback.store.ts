@@ -96,19 +96,22 @@ export class FallbackStore
     limits: Limits,
     further: FurtherLimit | undefined,
   ): Promise<Decision> {
+    const furtherCount = further && this.memory.furtherCount(subject, further);
     let decision: SharedDecision;
     try {
       this.wasAsked = true;
       const known = this.memory.known(subject);
-      const furtherCount = further && this.memory.furtherCount(subject, further);
       decision = await this.redis.take(subject, limits, known, further, furtherCount);
-      if (furtherCount !== undefined) learn(furtherCount, decision.furtherCount);
     } catch (error) {
       this.degrade(error, subject);
       return this.memory.take(subject, limits, further);
     }
-    this.mirror(subject, decision);
-    return decision;
+    // Given up meanwhile: from then on what these counters do not admit, nobody does.
+    const isLate = !this.usesRedis && decision.admitted;
+    const told = isLate ? uncounted(decision) : decision;
+    if (furtherCount !== undefined) learn(furtherCount, told.furtherCount);
+    this.mirror(subject, told);
+    return isLate ? this.memory.take(subject, limits, further) : decision;
   }
 
   private mirror(subject: string, decision: SharedDecision): void {
@@ -149,6 +152,17 @@ export class FallbackStore
     this.metrics.setQuotaStore('redis');
     this.logger.info({}, 'Redis answers again: requests are counted together');
   }
+}
+
+/** What Redis knew before the request that it has admitted. */
+function uncounted(decision: SharedDecision): SharedDecision {
+  const { minuteUsed, dayUsed, furtherCount } = decision;
+  return {
+    ...decision,
+    minuteUsed: minuteUsed - 1,
+    dayUsed: dayUsed - 1,
+    furtherCount: furtherCount && { ...furtherCount, used: furtherCount.used - 1 },
+  };
 }
 
 /** Takes over what Redis says, where it is more. */
