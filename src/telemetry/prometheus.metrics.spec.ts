@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import { AggregatorRegistry } from 'prom-client';
 import { PrometheusMetrics } from './prometheus.metrics.js';
 
@@ -32,6 +33,26 @@ describe(PrometheusMetrics.name, () => {
         'petstore_shelves{state="free"} 4',
       ]),
     );
+  });
+
+  it('tells the others where one gauge cannot be read, and says so once in the log', async () => {
+    const logged = jest.spyOn(Logger.prototype, 'error').mockReturnValue();
+    const metrics = await PrometheusMetrics.create();
+    const error = new Error('no shelves');
+    const read = jest.fn<[Record<string, string>, number][], []>(() => {
+      throw error;
+    });
+    metrics.gauge({ name: 'shelves', help: 'Shelves.', read });
+    metrics.gauge({ name: 'doors', help: 'Doors.', read: () => [[{}, 2]] });
+    for (let round = 0; round < 2; round++) {
+      const lines = await linesOf(metrics);
+      expect(lines).toContain('petstore_doors 2');
+      expect(lines).not.toContainEqual(expect.stringMatching(/^petstore_shelves/));
+    }
+    expect(logged.mock.calls).toEqual([[error]]);
+    read.mockReturnValue([[{}, 4]]);
+    expect(await linesOf(metrics)).toContain('petstore_shelves 4');
+    logged.mockRestore();
   });
 
   it('gives whoever asks for the same metric the same one', async () => {

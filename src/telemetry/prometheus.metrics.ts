@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import type { Metric, Registry } from 'prom-client';
 import { VERSION } from '../config/version.js';
 import {
@@ -86,7 +87,20 @@ export class PrometheusMetrics extends Metrics {
   }
 
   gauge({ name, help, read, together = 'sum' }: GaugeOptions): void {
-    const samples = () => Array.from(read(), ([labels, value]) => ({ labels, value }));
+    let isFaulty = false;
+    // It may be a guest's: what is wrong with it is not to take the other metrics along.
+    const samples = () => {
+      try {
+        const values = Array.from(read(), ([labels, value]) => ({ labels, value }));
+        isFaulty = false;
+        return values;
+      } catch (error) {
+        // Once, however often it is read.
+        if (!isFaulty) new Logger(name).error(error);
+        isFaulty = true;
+        return [];
+      }
+    };
     this.register({ name, help, type: 'gauge', aggregator: together, samples });
   }
 

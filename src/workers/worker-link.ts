@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import { type Answer, type Ask, CounterChannel } from '../rate-limits/stores/counter-channel.js';
 import type { Metrics } from '../telemetry/metrics.js';
 import type { FromWorker, ToWorker } from './messages.js';
@@ -36,11 +37,17 @@ export class WorkerLink extends CounterChannel {
         this.say({ kind: 'alive' });
         return;
       case 'tell metrics':
-        this.say({
-          kind: 'metrics',
-          id: message.id,
-          metrics: (await this.metrics?.snapshot()) ?? [],
-        });
+        this.say({ kind: 'metrics', id: message.id, metrics: await this.snapshot() });
+    }
+  }
+
+  /** None where it fails: the primary process goes on with those of before, and this one serves on. */
+  private async snapshot(): Promise<object[]> {
+    try {
+      return (await this.metrics?.snapshot()) ?? [];
+    } catch (error) {
+      new Logger(WorkerLink.name).error(error);
+      return [];
     }
   }
 
