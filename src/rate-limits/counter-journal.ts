@@ -1,6 +1,6 @@
 import { Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../time/clock.js';
-import { inBatches } from '../database/in-batches.js';
+import { inBatches, takeFirst } from '../database/in-batches.js';
 import { Poller } from '../database/poller.js';
 import { Logger } from '../telemetry/logger.js';
 import { BanLedger, type SubjectBan } from './bans/ban-ledger.js';
@@ -82,6 +82,7 @@ export class CounterJournal implements OnModuleInit, BeforeApplicationShutdown {
     this.isNeeded ||= countsHere;
     if (!this.isNeeded) return;
     try {
+      await this.forgetDropped();
       await this.saveUnsaved();
       this.failing = false;
       // Where Redis has returned meanwhile, the next time is the last one.
@@ -106,6 +107,20 @@ export class CounterJournal implements OnModuleInit, BeforeApplicationShutdown {
         if (batch.length > 0) await this.counters.save(batch);
       } catch (error) {
         this.store.putBack(batch);
+        throw error;
+      }
+    }
+  }
+
+  /** Of a flood of addresses the database keeps no more than memory does. */
+  private async forgetDropped(): Promise<void> {
+    const { dropped } = this.store;
+    for (let left = dropped.size; left > 0; left -= SAVED_AT_ONCE) {
+      const batch = takeFirst(dropped, SAVED_AT_ONCE).sort();
+      try {
+        await this.counters.forget(batch);
+      } catch (error) {
+        for (const subject of batch) dropped.add(subject);
         throw error;
       }
     }

@@ -14,6 +14,9 @@ export interface SavedCount {
 
 type CountRow = { subject: string } & Record<Exclude<keyof SavedCount, 'subject'>, number | string>;
 
+/** Takes some milliseconds, of which SQLite holds up the event loop. */
+const ROWS_OF_PAGE = 5_000;
+
 const COLUMNS = 'subject, minute, minute_used AS "minuteUsed", day, day_used AS "dayUsed"';
 
 /** Of two counts of a window the higher one: several nodes may have counted apart. */
@@ -40,23 +43,23 @@ const SAVE = new Statement(
         AND excluded.minute_used > rate_limit_counters.minute_used)
       OR excluded.day_used > rate_limit_counters.day_used`,
 );
-const KEYS_SINCE = new Statement<CountRow>(
-  'counters.keys-since',
-  () =>
-    `SELECT ${COLUMNS} FROM rate_limit_counters WHERE day >= $1 AND subject NOT LIKE '${ADDRESS_PREFIX}%'`,
-);
-const LATEST_ADDRESSES_SINCE = new Statement<CountRow>(
-  'counters.latest-addresses-since',
-  () => `SELECT ${COLUMNS} FROM rate_limit_counters WHERE day >= $1 AND subject LIKE '${ADDRESS_PREFIX}%'
-    ORDER BY minute DESC LIMIT $2`,
+/** Whatever day they are of: so many rows are read, and no more. */
+const PAGE = new Statement<CountRow>(
+  'counters.page',
+  () => `SELECT ${COLUMNS} FROM rate_limit_counters WHERE subject > $1
+    ORDER BY subject LIMIT ${ROWS_OF_PAGE}`,
 );
 const FIND = new Statement<CountRow>(
   'counters.find',
   () => `SELECT ${COLUMNS} FROM rate_limit_counters WHERE subject = $1`,
 );
-/** A row that another node saves at this moment is none of an earlier day any more. */
 const FORGET = new Statement(
   'counters.forget',
+  () => 'DELETE FROM rate_limit_counters WHERE subject = $1',
+);
+/** A row that another node saves at this moment is none of an earlier day any more. */
+const FORGET_BEFORE = new Statement(
+  'counters.forget-before',
   ({ skipLocked }) => `DELETE FROM rate_limit_counters WHERE subject IN
     (SELECT subject FROM rate_limit_counters WHERE day < $1 LIMIT $2
       ${skipLocked('rate_limit_counters')})
@@ -74,12 +77,26 @@ export class CounterLedger {
 
   /**
    * The counts of a day, and of any later one: of all keys, and of the addresses seen last, the latest
-   * of them at the end. Addresses can be made up without number, and all that is told is in memory.
+   * of them at the end. Addresses can be made up without number, and all that is told is in memory. In pages, each
+   * by the index of subjects: there may be more rows than the time of one statement is enough for.
    */
   async since(day: number, maxAddresses: number): Promise<SavedCount[]> {
-    const keys = await this.engine.query(KEYS_SINCE, day);
-    const addresses = await this.engine.query(LATEST_ADDRESSES_SINCE, day, maxAddresses);
-    return [...keys, ...addresses.reverse()].map(toCount);
+    const keys: SavedCount[] = [];
+    let addresses: SavedCount[] = [];
+    let last = '';
+    for (let isOver = false; !isOver;) {
+      const page = await this.engine.query(PAGE, last);
+      isOver = page.length < ROWS_OF_PAGE;
+      last = page.at(-1)?.subject ?? last;
+      for (const count of page.map(toCount)) {
+        if (count.day < day) continue;
+        if (count.subject.startsWith(ADDRESS_PREFIX)) addresses.push(count);
+        else keys.push(count);
+      }
+      const areMany = isOver || addresses.length > 2 * maxAddresses;
+      if (areMany) addresses = latest(addresses, maxAddresses);
+    }
+    return [...keys, ...addresses];
   }
 
   async find(subject: string): Promise<SavedCount | undefined> {
@@ -87,9 +104,13 @@ export class CounterLedger {
     return row && toCount(row);
   }
 
+  async forget(subjects: readonly string[]): Promise<void> {
+    await this.engine.write(() => forgetAll(subjects));
+  }
+
   /** Forgets at most so many counts of earlier days; resolves to how many there were. */
   async forgetBefore(day: number, rows: number): Promise<number> {
-    return (await this.engine.write(() => run(FORGET, day, rows))).length;
+    return (await this.engine.write(() => run(FORGET_BEFORE, day, rows))).length;
   }
 }
 
@@ -97,6 +118,15 @@ function* saveAll(counts: readonly SavedCount[]): Work<void> {
   for (const { subject, minute, minuteUsed, day, dayUsed } of counts) {
     yield* run(SAVE, subject, minute, minuteUsed, day, dayUsed);
   }
+}
+
+function* forgetAll(subjects: readonly string[]): Work<void> {
+  for (const subject of subjects) yield* run(FORGET, subject);
+}
+
+/** Those counted last, so many at most, the latest at the end. */
+function latest(counts: SavedCount[], most: number): SavedCount[] {
+  return counts.sort((one, other) => one.minute - other.minute).slice(-most);
 }
 
 function toCount({ subject, minute, minuteUsed, day, dayUsed }: CountRow): SavedCount {

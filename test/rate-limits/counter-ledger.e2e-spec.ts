@@ -1,3 +1,4 @@
+import { Engine } from '../../src/database/engine.js';
 import { CounterLedger, type SavedCount } from '../../src/rate-limits/counter-ledger.js';
 import { addressSubject } from '../../src/rate-limits/subject.js';
 import { startService, type TestService } from '../support/start-service.js';
@@ -27,6 +28,34 @@ describe(CounterLedger.name, () => {
     const told = (await ledger.since(day, 2)).map(({ subject }) => subject);
     expect(told).toEqual(['key_zoo', 'ip:203.0.113.3', 'ip:203.0.113.4']);
     expect(await ledger.since(day, 100)).toHaveLength(5);
+  });
+
+  it('tells of any number, some thousands at a time', async () => {
+    const later = day + 10;
+    const many = Array.from({ length: 12_000 }, (_none, index) => {
+      const subject = index % 2 === 0 ? `key_${index}` : addressSubject(`many.${index}`);
+      return seen(subject, later * 1_440 + (index % 1_000), 7, later);
+    });
+    await ledger.save(many);
+    const query = jest.spyOn(service.store.app.get(Engine), 'query');
+    try {
+      const told = await ledger.since(later, 100);
+      const keys = told.slice(0, 6_000).map(({ subject }) => subject);
+      expect(new Set(keys).size).toBe(6_000);
+      expect(keys.filter((subject) => !subject.startsWith('key_'))).toEqual([]);
+      expect(told).toHaveLength(6_100);
+      const minutes = told.slice(6_000).map(({ minute }) => minute - later * 1_440);
+      expect(minutes).toEqual(minutes.toSorted((one, other) => one - other));
+      expect(minutes[0]).toBeGreaterThan(960);
+      for (const { value } of query.mock.results) {
+        expect(((await value) as unknown[]).length).toBeLessThanOrEqual(5_000);
+      }
+      expect((await ledger.since(later, 10_000)).length).toBe(12_000);
+    } finally {
+      query.mockRestore();
+      await ledger.forget(many.map(({ subject }) => subject));
+    }
+    expect(await ledger.since(later, 100)).toEqual([]);
   });
 
   it('tells of no earlier day', async () => {

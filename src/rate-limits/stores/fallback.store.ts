@@ -110,11 +110,11 @@ export class FallbackStore
     const isLate = !this.usesRedis && decision.admitted;
     const told = isLate ? uncounted(decision) : decision;
     if (furtherCount !== undefined) learn(furtherCount, told.furtherCount);
-    this.mirror(subject, told);
+    this.mirror(subject, limits, told);
     return isLate ? this.memory.take(subject, limits, further) : decision;
   }
 
-  private mirror(subject: string, decision: SharedDecision): void {
+  private mirror(subject: string, limits: Limits, decision: SharedDecision): void {
     const { minute, minuteUsed, day, dayUsed, ban } = decision;
     // One that is known may have been lifted while this answer was on its way.
     const knownBan = this.memory.known(subject)?.ban;
@@ -122,7 +122,7 @@ export class FallbackStore
       this.memory.restoreBan(subject, ban);
       decision.newBan = ban;
     }
-    this.memory.mirror({ subject, minute, minuteUsed, day, dayUsed });
+    this.memory.mirror({ subject, minute, minuteUsed, day, dayUsed }, limits);
   }
 
   private degrade(err: unknown, subject: string): void {

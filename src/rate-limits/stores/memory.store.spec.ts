@@ -164,6 +164,47 @@ describe(MemoryStore.name, () => {
     expect(take(1, 'zoo')).toEqual([false]);
   });
 
+  describe('of addresses', () => {
+    // A minute of the day's limit of 1,000 is less than one attempt.
+    const failures = new Limits(60, 1_000);
+    const fail = (times: number, host: number | string, of = failures) =>
+      take(times, addressSubject(`192.0.2.${host}`), of);
+    const saved = () => store.takeUnsaved(99).map(({ subject }) => subject);
+
+    it('tells nothing to be saved of one that has hardly been seen', () => {
+      for (let host = 0; host < 20; host++) fail(3, host);
+      expect(saved()).toEqual([]);
+    });
+
+    it('tells of one whose use is worth some minutes of the day, each time', () => {
+      fail(4, 1);
+      expect(saved()).toEqual(['ip:192.0.2.1']);
+      fail(1, 1);
+      expect(saved()).toEqual(['ip:192.0.2.1']);
+    });
+
+    it('tells of one that has used up its minute', () => {
+      fail(1, 1, new Limits(1, 1_000));
+      expect(saved()).toEqual(['ip:192.0.2.1']);
+    });
+
+    it('tells those to be removed that were saved, and of which it knows nothing any more', () => {
+      const [minute, day] = [
+        Math.floor(clock.now() / 60_000),
+        Math.floor(clock.now() / 86_400_000),
+      ];
+      const restored = addressSubject('192.0.2.restored');
+      store.restore({ subject: restored, minute, minuteUsed: 9, day, dayUsed: 9 });
+      fail(9, 'saved');
+      store.takeUnsaved(99);
+      fail(9, 'failed');
+      store.putBack(store.takeUnsaved(99));
+      expect([...store.dropped]).toEqual([]);
+      for (let host = 0; host < 64; host++) fail(9, host);
+      expect([...store.dropped]).toEqual([restored, 'ip:192.0.2.saved']);
+    });
+  });
+
   it('forgets first whose day is over', () => {
     for (const subject of ['old', 'banned']) take(1, subject);
     store.restoreBan('banned', { at: clock.now(), until: clock.now() + 172_800_000, bans: 1 });

@@ -1,5 +1,6 @@
 import { takeFirst } from '../../database/in-batches.js';
 import type { Clock } from '../../time/clock.js';
+import { isWorthSaving } from '../address-worth.js';
 import { type Ban, type BanPolicy, nextBan } from '../bans/bans.js';
 import type { SavedCount } from '../counter-ledger.js';
 import {
@@ -31,6 +32,10 @@ export class MemoryStore extends RateLimitStore {
   private readonly further = new FurtherCounts();
   /** Bounded as the counters are: those that were forgotten are in it no more. */
   private readonly unsaved = new Set<Subject>();
+  /** Those of the addresses known here of which the database may have a row. */
+  private readonly savedAddresses = new Set<Subject>();
+  /** Addresses that were saved, and of which nothing is known here any more: nothing is to be kept of them. */
+  readonly dropped = new Set<Subject>();
 
   constructor(
     private readonly clock: Clock,
@@ -53,7 +58,7 @@ export class MemoryStore extends RateLimitStore {
       if (furtherCount !== undefined) furtherCount.used++;
       counter.minuteUsed++;
       counter.dayUsed++;
-      this.keepUnsaved(counter);
+      this.keepUnsaved(counter, limits);
       return decision(counter, nowMs);
     }
     const newBan = isClient(subject) ? this.refuse(counter, nowMs) : undefined;
@@ -94,11 +99,12 @@ export class MemoryStore extends RateLimitStore {
   /** Takes over a count made elsewhere, where it is higher. */
   restore(saved: SavedCount): void {
     this.keep(this.restored(saved));
+    this.noteSaved(saved.subject);
   }
 
   /** Takes over a count that may be lost where it was made. */
-  mirror(count: SavedCount): void {
-    this.keepUnsaved(this.restored(count));
+  mirror(count: SavedCount, limits: Limits): void {
+    this.keepUnsaved(this.restored(count), limits);
   }
 
   /** Takes over a ban, or the end of one, that came about elsewhere. An older one than known is not news. */
@@ -124,7 +130,9 @@ export class MemoryStore extends RateLimitStore {
     const worthSaving: SavedCount[] = [];
     for (const subject of takeFirst(this.unsaved, most)) {
       const counter = this.known(subject);
-      if (counter !== undefined && counter.day >= oldest) worthSaving.push(counter);
+      if (counter === undefined || counter.day < oldest) continue;
+      worthSaving.push(counter);
+      this.noteSaved(subject);
     }
     return worthSaving;
   }
@@ -132,6 +140,7 @@ export class MemoryStore extends RateLimitStore {
   /** Takes back counters that could not be saved; those of which nothing is known any more are lost. */
   putBack(counts: readonly SavedCount[]): void {
     for (const { subject } of counts) {
+      this.savedAddresses.delete(subject);
       if (this.tableOf(subject).has(subject)) this.unsaved.add(subject);
     }
   }
@@ -158,9 +167,14 @@ export class MemoryStore extends RateLimitStore {
     return counter;
   }
 
-  private keepUnsaved(counter: Counter): void {
-    this.unsaved.add(counter.subject);
+  private keepUnsaved(counter: Counter, limits: Omit<Limits, 'policy'>): void {
+    const { subject } = counter;
+    if (isClient(subject) || isWorthSaving(counter, limits)) this.unsaved.add(subject);
     this.keep(counter);
+  }
+
+  private noteSaved(subject: Subject): void {
+    if (!isClient(subject)) this.savedAddresses.add(subject);
   }
 
   private keep(counter: Counter): void {
@@ -206,7 +220,10 @@ export class MemoryStore extends RateLimitStore {
     let wanted = Math.ceil(table.size / 16);
     for (const mayGo of leastMissedFirst) {
       const dropped = table.drop(wanted, mayGo);
-      for (const subject of dropped) this.unsaved.delete(subject);
+      for (const subject of dropped) {
+        this.unsaved.delete(subject);
+        if (this.savedAddresses.delete(subject)) this.dropped.add(subject);
+      }
       wanted -= dropped.length;
     }
   }

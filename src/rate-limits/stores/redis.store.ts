@@ -1,5 +1,6 @@
 import type { RedisClient, Script } from '../../redis/redis.client.js';
 import { DAY_MS, MINUTE_MS } from '../../time/windows.js';
+import { ADDRESS_LIFE_LUA } from '../address-worth.js';
 import { type Ban, type BanPolicy, NEXT_BAN_LUA } from '../bans/bans.js';
 import type { FurtherCount, FurtherLimit } from '../further-limit.js';
 import type { Limits } from '../limits.js';
@@ -9,8 +10,6 @@ import type { Decision } from './rate-limit-store.js';
 
 /** As long as anything of a client can count: a ban for a day at most, its memory for another. */
 const CLIENT_LIFE_SECONDS = (2 * DAY_MS) / 1000;
-/** At least, so that no clock's being behind ends a minute early. */
-const ADDRESS_LIFE_SECONDS = (2 * MINUTE_MS) / 1000;
 
 /**
  * Counters that all nodes share: one round trip per request, in one script, which Redis runs alone. All
@@ -33,7 +32,7 @@ const ADDRESS_LIFE_SECONDS = (2 * MINUTE_MS) / 1000;
  * it restarted empty, the node has counted by itself meanwhile, a ban was lifted that Redis was not told
  * of), it is what counts, before the request is judged: no request slips through a loss.
  */
-const PREAMBLE = `
+const PREAMBLE = `${ADDRESS_LIFE_LUA}
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local function integer(value) return string.format('%d', value) end
@@ -46,8 +45,7 @@ local function saveCounts()
 end
 local function saveAddress(perDay)
   saveCounts()
-  local worth = math.ceil(${DAY_MS / 1000} * du / perDay)
-  redis.call('EXPIRE', KEYS[1], integer(math.max(${ADDRESS_LIFE_SECONDS}, worth)))
+  redis.call('EXPIRE', KEYS[1], integer(addressLife(du, perDay)))
 end
 local function saveClient()
   saveCounts()
