@@ -39,8 +39,33 @@ export class PipelinedMessage extends IncomingMessage {
   }
 }
 
+/** Node 26 reads on to the end of the message, or further, before it gives the connection up. */
+const STOPS_AT_HEAD = Number.parseInt(process.versions.node) < 25;
+
 /** Has requests that came before their turn wait for it. */
 export function takeTurns(server: Server): void {
+  if (STOPS_AT_HEAD) takeOver(server);
+  else takeAll(server);
+}
+
+/** Reads every connection through an `Inlet`, from its first request on. */
+function takeAll(server: Server): void {
+  // Node's own, which is there before all others.
+  const read = server.listeners('connection')[0] as (socket: Socket) => void;
+  server.off('connection', read);
+  server.prependListener('connection', (socket) => {
+    if (socket instanceof Inlet) {
+      read.call(server, socket);
+      return;
+    }
+    socket.on('error', () => socket.destroy());
+    socket.on('timeout', () => server.emit('timeout', socket));
+    server.emit('connection', new Inlet(socket));
+  });
+}
+
+/** Reads those connections through an `Inlet` that Node has given up. */
+function takeOver(server: Server): void {
   server.on('upgrade', (message, socket: ClientSocket, rest: Buffer) => {
     const earlier = socket[LATEST]?.raw;
     const onDrain = (): unknown => earlier?.emit('drain');
