@@ -1,8 +1,8 @@
 import { InvalidArgumentError } from 'commander';
 import { isScope } from '../keys/scopes.js';
+import { MAX_QUOTA } from '../rate-limits/limits.js';
 
 const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-const MAX_QUOTA = 1_000_000_000_000;
 const MAX_GRACE_MS = 365 * UNITS_MS.d;
 const MAX_NAME_LENGTH = 255;
 /** A name is printed on terminals: it must neither move the cursor, nor break or turn around a line. */

@@ -1,6 +1,7 @@
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { Clock } from '../time/clock.js';
+import { DAY_MS } from '../time/windows.js';
 import { Engine } from '../database/engine.js';
 import { inBatches } from '../database/in-batches.js';
 import { impatiently, inSharedTransaction } from '../database/shared-transaction.js';
@@ -19,7 +20,7 @@ import { Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
 import type { IdempotentRequest } from './idempotent-request.js';
 
-const KEPT_MS = 86_400_000;
+const KEPT_MS = DAY_MS;
 const PURGE_INTERVAL_MS = 600_000;
 
 /** What a request created: its JSON text, and its path relative to the base address. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Injectable, type OnModuleInit, type Type } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { serviceUnavailable } from '../errors/errors.js';
-import { Limits } from '../rate-limits/limits.js';
+import { Limits, MAX_QUOTA } from '../rate-limits/limits.js';
 import { PLANS } from '../rate-limits/plan.js';
 import { Clock } from '../time/clock.js';
 import { within } from '../time/within.js';
@@ -13,7 +13,6 @@ import type { TokenVerifier, VerifiedCaller } from './verifier.js';
 /** RFC 6750 section 2.1. */
 const BEARER_TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
 const PATIENCE_MS = 5_000;
-const MAX_QUOTA = 1_000_000_000_000;
 const DIGEST_LENGTH = 22;
 
 /** What extensions know callers by besides our keys; the first that knows a token is believed. */

@@ -1,5 +1,8 @@
 import type { Subject } from './subject.js';
 
+/** No window has more: what is counted stays an integer, whatever is done with it. */
+export const MAX_QUOTA = 1_000_000_000_000;
+
 /** What a subject may do in each window. Made once per caller, not once per request. */
 export class Limits {
   /** `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers): quota `q` per window of `w` seconds. */
