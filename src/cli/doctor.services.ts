@@ -8,7 +8,7 @@ import { postgresFacts } from '../database/postgres/postgres.facts.js';
 import { schemaState } from '../database/schema-state.js';
 import { sqliteFacts } from '../database/sqlite/sqlite.facts.js';
 import { type Extension, migrationsOf } from '../extensions/define.js';
-import { redisFacts } from '../redis/redis.facts.js';
+import { redisFacts, RedisLoadingError } from '../redis/redis.facts.js';
 import { BUILD_AGAIN, NOT_LOADED } from './failure.js';
 import { failed, type Finding, ok, warning } from './finding.js';
 
@@ -118,7 +118,10 @@ async function examineOneRedis(url: string, isCluster: boolean): Promise<Finding
     if (latencyMs > SLOW_REDIS_MS) return [warning('redis', detail, cure), ...clock];
     return [ok('redis', detail), ...clock];
   } catch (error) {
-    const cure = 'see that Redis runs and can be reached from here, and that REDIS_URL is right';
+    const cure =
+      error instanceof RedisLoadingError
+        ? 'wait until it has; meanwhile each node counts by itself'
+        : 'see that Redis runs and can be reached from here, and that REDIS_URL is right';
     return [failed('redis', `${host} cannot be used: ${(error as Error).message}`, cure)];
   }
 }

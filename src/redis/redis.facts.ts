@@ -1,4 +1,5 @@
 import type { RedisOptions } from 'ioredis';
+import { ConfigError } from '../config/config.js';
 import { refuseMisfit } from './misfit.js';
 
 const PATIENCE_MS = 2_000;
@@ -13,7 +14,14 @@ export interface RedisFacts {
   clockAheadMs: number;
 }
 
-/** Rejects where it cannot be reached, or can never count. */
+/** It answers, and takes no command until it has read all that it saved. */
+export class RedisLoadingError extends Error {
+  constructor() {
+    super('it loads its data');
+  }
+}
+
+/** Rejects where it cannot be reached, cannot count yet, or can never. */
 export async function redisFacts(url: string, isCluster: boolean): Promise<RedisFacts> {
   const { Redis } = await import('ioredis');
   const options: RedisOptions = {
@@ -22,15 +30,16 @@ export async function redisFacts(url: string, isCluster: boolean): Promise<Redis
     commandTimeout: PATIENCE_MS,
     maxRetriesPerRequest: 0,
     retryStrategy: () => null,
+    // It would wait until Redis has loaded its data, however long that takes.
+    enableReadyCheck: false,
   };
   const redis = new Redis(url, options);
   let said: Error | undefined;
   redis.on('error', (error: Error) => (said = error));
   try {
-    await redis.connect().catch((error: Error) => {
-      throw said ?? error;
-    });
+    await redis.connect();
     if (!isCluster) await refuseMisfit(redis);
+    if (/^loading:1/m.test(await redis.info('persistence'))) throw new RedisLoadingError();
     const [server, memory] = [await redis.info('server'), await redis.info('memory')];
     const begun = performance.now();
     await redis.ping();
@@ -45,6 +54,9 @@ export async function redisFacts(url: string, isCluster: boolean): Promise<Redis
       evictionPolicy: isBounded ? /^maxmemory_policy:(\S+)/m.exec(memory)?.[1] : undefined,
       clockAheadMs,
     };
+  } catch (error) {
+    const isOurs = error instanceof ConfigError || error instanceof RedisLoadingError;
+    throw isOurs ? error : (said ?? error);
   } finally {
     redis.disconnect();
   }
