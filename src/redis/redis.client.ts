@@ -57,7 +57,7 @@ export async function connectRedis(
   const { Cluster, Redis } = await import('ioredis');
   const urls = url.split(',');
   const options = { ...OPTIONS, socketTimeout: Math.max(timeoutMs, CONNECT_TIMEOUT_MS) };
-  const [connection, attempt] =
+  const [connection, attempt, trouble] =
     urls.length === 1
       ? begin(new Redis(url, options), connectToOne)
       : begin(
@@ -77,21 +77,36 @@ export async function connectRedis(
     connection.disconnect();
     throw error;
   }
-  return new IoRedisClient(connection, timeoutMs);
+  return new IoRedisClient(connection, timeoutMs, trouble);
+}
+
+/** Why there is no connection, in its own words; nothing of one that is ready. */
+interface Trouble {
+  said: string | undefined;
+}
+
+/** Of a cluster, with that of the node which was asked last. */
+interface ConnectionError extends Error {
+  lastNodeError?: Error;
 }
 
 function begin<Connection extends Redis | Cluster>(
   connection: Connection,
   connect: (connection: Connection) => Promise<void>,
-): [Connection, Promise<void>] {
-  // Whoever sends a command hears of its failure; without a listener the process would end.
-  connection.on('error', () => undefined);
+): [Connection, Promise<void>, Trouble] {
+  const trouble: Trouble = { said: undefined };
+  // The words alone: the error of a password that is wrong has the password. Without a listener the process
+  // would end.
+  connection.on('error', ({ message, lastNodeError }: ConnectionError) => {
+    trouble.said = lastNodeError?.message ?? message;
+  });
+  connection.on('ready', () => (trouble.said = undefined));
   const attempt = connect(connection).catch((error: unknown) => {
     if (error instanceof ConfigError) throw error;
   });
   // Nobody may be waiting for it any more.
   attempt.catch(() => undefined);
-  return [connection, attempt];
+  return [connection, attempt, trouble];
 }
 
 async function connectToOne(redis: Redis): Promise<void> {
@@ -161,6 +176,7 @@ class IoRedisClient extends RedisClient {
   constructor(
     private readonly connection: Redis | Cluster,
     timeoutMs: number,
+    private readonly trouble: Readonly<Trouble>,
   ) {
     super();
     this.deadlines = new Deadlines(timeoutMs, () => this.noteSilence());
@@ -176,9 +192,18 @@ class IoRedisClient extends RedisClient {
       this.commands.set(script, command);
     }
     if ('stream' in this.connection) gather(this.connection.stream);
-    const reply = await this.deadlines.bound(command(key, ...args));
-    this.silentSinceMs = undefined;
-    return reply;
+    try {
+      const reply = await this.deadlines.bound(command(key, ...args));
+      this.silentSinceMs = undefined;
+      return reply;
+    } catch (error) {
+      throw this.explained(error as Error);
+    }
+  }
+
+  private explained(error: Error): Error {
+    const { said } = this.trouble;
+    return said === undefined ? error : new Error(`${said} (${error.message})`);
   }
 
   private noteSilence(): void {
