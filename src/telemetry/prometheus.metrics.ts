@@ -23,6 +23,8 @@ const MISNAMED = ['handles', 'requests', 'resources'].map(
   (what) => `${PREFIX}nodejs_active_${what}_total`,
 );
 
+const RESIDENT = 'process_resident_memory_bytes';
+
 /**
  * Counts in instruments of our own, since prom-client's make an object and a text of the labels for every
  * observation; it tells them, and adds those of Node.
@@ -39,7 +41,14 @@ export class PrometheusMetrics extends Metrics {
   ) {
     super();
     prom.collectDefaultMetrics({ register: registry, prefix: PREFIX });
-    for (const name of MISNAMED) registry.removeSingleMetric(name);
+    for (const name of [...MISNAMED, PREFIX + RESIDENT]) registry.removeSingleMetric(name);
+    // Whether a process grows shows in the largest of several; prom-client would add them up.
+    this.gauge({
+      name: RESIDENT,
+      help: 'Resident memory size in bytes; of several workers, of the largest.',
+      together: 'max',
+      read: () => [[{}, process.memoryUsage.rss()]],
+    });
     const build = { version: VERSION, node: process.versions.node };
     this.gauge({
       name: 'build_info',

@@ -40,6 +40,15 @@ describe(WorkerMetrics.name, () => {
     expect(await linesOf()).toContain('petstore_requests_total 5');
   });
 
+  it('tells of memory what the largest of them has', async () => {
+    await begin(1);
+    await begin(1);
+    const name = 'petstore_process_resident_memory_bytes ';
+    const line = (await linesOf()).find((each) => each.startsWith(name));
+    // Both are this process.
+    expect(Number(line!.slice(name.length))).toBeLessThan(1.5 * process.memoryUsage.rss());
+  });
+
   it('lets no counter fall when a worker ends, and forgets what was of that moment', async () => {
     await begin(2);
     await begin(3);
