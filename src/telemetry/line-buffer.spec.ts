@@ -1,6 +1,7 @@
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { StuckPipe } from '../../test/support/stuck-pipe.js';
 import { LineBuffer } from './line-buffer.js';
 
 describe(LineBuffer.name, () => {
@@ -28,8 +29,20 @@ describe(LineBuffer.name, () => {
     const line = `${'x'.repeat(10_000)}\n`;
     for (let count = 0; count < 5_000; count++) full.write(line);
     full.flush();
+    // Which closes it.
     full.flushSync();
-    closeSync(unwritable);
+  });
+
+  it('holds no more memory than there are lines that wait for a reader', () => {
+    using pipe = new StuckPipe();
+    const unread = new LineBuffer(pipe.fd, true);
+    const before = process.memoryUsage().arrayBuffers;
+    for (let count = 0; count < 20_000; count++) {
+      unread.write('a line of its own\n');
+      unread.flush();
+    }
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20_000_000);
+    unread.flushSync();
   });
 
   it('loses nothing of what is more than it holds', () => {

@@ -1,4 +1,4 @@
-import { fstatSync, writeSync } from 'node:fs';
+import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { type DestinationStream, destination } from 'pino';
 
 const CHUNK_BYTES = 16_384;
@@ -8,6 +8,8 @@ const MAX_BYTES_PER_UNIT = 3;
 const FLUSH_INTERVAL_MS = 200;
 /** Of a disk that is full, or a reader that stands still. What comes then is dropped. */
 const MAX_UNWRITTEN_BYTES = 16 * 1024 * 1024;
+/** Of a reader that stands still, no more is waited for when the process ends. */
+const FAREWELL_MS = 200;
 
 /** What pino's types leave out of its destination. */
 const BYTES = { contentMode: 'buffer' };
@@ -16,6 +18,7 @@ interface ByteDestination {
   write(bytes: Buffer): boolean;
   on(event: 'error' | 'write', listener: () => void): void;
   flushSync(): void;
+  destroy(): void;
 }
 
 /**
@@ -28,6 +31,7 @@ export class LineBuffer implements DestinationStream {
   private chunk: Buffer;
   private used = 0;
   private isFailing = false;
+  private triesUntilMs = Infinity;
 
   /**
    * @param fd a file descriptor that is open for writing
@@ -42,17 +46,19 @@ export class LineBuffer implements DestinationStream {
     // A file takes a chunk sooner than another thread could be woken for it; a pipe may make us wait.
     const sync = fstatSync(fd).isFile();
     this.destination = destination({
-      fd,
+      fd: isShared ? pipeOfOurOwn(fd) : fd,
       sync,
       maxWrite: this.chunkBytes,
       maxLength: MAX_UNWRITTEN_BYTES,
+      retryEAGAIN: () => performance.now() < this.triesUntilMs,
       ...BYTES,
     }) as unknown as ByteDestination;
     // Whoever cannot log goes on serving.
     this.destination.on('error', () => (this.isFailing = true));
     this.destination.on('write', () => (this.isFailing = false));
     setInterval(() => this.flush(), FLUSH_INTERVAL_MS).unref();
-    if (buffers.push(this) === 1) process.on('exit', writeOut);
+    // Before pino, which would wait for ever.
+    if (buffers.push(this) === 1) process.prependListener('exit', writeOut);
   }
 
   write(line: string): void {
@@ -65,26 +71,49 @@ export class LineBuffer implements DestinationStream {
   /** Passes on what is gathered; it is written without anyone waiting for it. */
   flush(): void {
     if (this.used === 0) return;
-    this.destination.write(this.chunk.subarray(0, this.used));
-    this.chunk = Buffer.allocUnsafeSlow(this.chunkBytes);
+    const lines = this.chunk.subarray(0, this.used);
+    if (this.used < this.chunkBytes / 2) {
+      // While it waits for a reader, it would hold all of the chunk.
+      this.destination.write(Buffer.from(lines));
+    } else {
+      this.destination.write(lines);
+      this.chunk = Buffer.allocUnsafeSlow(this.chunkBytes);
+    }
     this.used = 0;
   }
 
   /** Writes what is left before the process ends, in whatever state it is. */
   flushSync(): void {
+    this.triesUntilMs = performance.now() + FAREWELL_MS;
     try {
       // pino closes its destination once the event loop is empty.
       if (this.destination.destroyed) {
         writeSync(this.fd, this.chunk.subarray(0, this.used));
         this.used = 0;
-      } else {
-        this.flush();
-        // It would try for ever.
-        if (!this.isFailing) this.destination.flushSync();
+        return;
       }
+      this.flush();
+      // It would try for ever.
+      if (this.isFailing) this.destination.destroy();
+      else this.destination.flushSync();
     } catch {
-      // Nobody reads the log any more, or there is no room for it.
+      // Nobody reads the log any more, or there is no room for it: pino is not to try again.
+      this.destination.destroy();
     }
+  }
+}
+
+/**
+ * The same pipe, opened once more, or what it is where it is none. A process of Node that ends has those wait for
+ * the reader with whom it shared the pipe, and a write that waits holds up the end of its own.
+ */
+function pipeOfOurOwn(fd: number): number {
+  if (!fstatSync(fd).isFIFO()) return fd;
+  try {
+    return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK);
+  } catch {
+    // It belongs to somebody else, or this is no Linux.
+    return fd;
   }
 }
 

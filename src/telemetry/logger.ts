@@ -36,8 +36,8 @@ export async function createLogger(
   worker?: number,
 ): Promise<Logger> {
   const isShared = worker !== undefined;
-  const stream =
-    config.logFormat === 'pretty' ? await prettyStream(fd) : new LineBuffer(fd, isShared);
+  const lines = new LineBuffer(fd, isShared);
+  const stream = config.logFormat === 'pretty' ? await prettyStream(lines) : lines;
   const base = { service: SERVICE, version: VERSION, ...(isShared && { worker }) };
   const traceAtHand = config.tracing ? await traceMixin() : undefined;
   const mixin = (): object => ({ ...requestAtHand(), ...traceAtHand?.() });

@@ -1,4 +1,14 @@
-import { sentence } from './pretty.js';
+import { prettyStream, sentence } from './pretty.js';
+
+describe(prettyStream.name, () => {
+  it('passes each line on at once, to where what waits for a reader is bounded', async () => {
+    const lines = { write: jest.fn(), flush: jest.fn() };
+    const stream = await prettyStream(lines);
+    stream.write('{"level":"info","time":1,"msg":"Stopped"}\n');
+    expect(lines.write.mock.calls).toEqual([[expect.stringMatching(/INFO.*: .*Stopped.*\n$/)]]);
+    expect(lines.flush).toHaveBeenCalledTimes(1);
+  });
+});
 
 describe(sentence.name, () => {
   const base = { level: 'info', time: 1, service: 's', version: '1' };

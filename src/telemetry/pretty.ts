@@ -1,4 +1,5 @@
 import type { DestinationStream } from 'pino';
+import type { LineBuffer } from './line-buffer.js';
 
 /** What a person at a terminal knows already, or is told in another way. */
 const UNSAID = new Set([
@@ -18,15 +19,22 @@ const NAMED = { requestId: 'request', traceId: 'trace', worker: 'worker' };
 
 type Entry = Record<string, unknown>;
 
-/** Readable lines for a terminal. Loaded on demand: production does not pay for it. */
-export async function prettyStream(fd: number): Promise<DestinationStream> {
-  const { PinoPretty } = await import('pino-pretty');
-  return PinoPretty({
-    destination: fd,
+/** Readable lines for a terminal, each at once. Loaded on demand: production does not pay for it. */
+export async function prettyStream(
+  lines: Pick<LineBuffer, 'write' | 'flush'>,
+): Promise<DestinationStream> {
+  const { prettyFactory } = await import('pino-pretty');
+  const pretty = prettyFactory({
     translateTime: 'HH:MM:ss.l',
     hideObject: true,
     messageFormat: (entry) => sentence(entry),
   });
+  return {
+    write(line: string): void {
+      lines.write(pretty(line));
+      lines.flush();
+    },
+  };
 }
 
 /** A line as a sentence, with what it is about in words behind; an error's stack is below. */

@@ -78,14 +78,18 @@ export class Workplace implements Disposable {
     rmSync(this.directory, { recursive: true, force: true });
   }
 
-  /** Starts a command; it ends with the workplace at the latest. */
-  start(args: string[], env: Record<string, string> = {}): ChildProcess {
+  /** Starts a command, perhaps with standard output on a file of ours; it ends with the workplace at the latest. */
+  start(
+    args: string[],
+    env: Record<string, string> = {},
+    stdout: 'pipe' | number = 'pipe',
+  ): ChildProcess {
     const { PATH = '' } = process.env;
     const child = spawn(process.execPath, [MAIN, ...args], {
       cwd: this.directory,
       // A busy machine is no overload of the service.
       env: { PATH, SHED_AFTER_MS: '0', ...this.env, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', stdout, 'pipe'],
     });
     this.children.add(child);
     child.once('close', () => this.children.delete(child));

@@ -1,0 +1,54 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const PAGE_BYTES = 4_096;
+
+/** A pipe that is full already, and that nobody reads unless a test does. */
+export class StuckPipe implements Disposable {
+  /** For another process to write to. */
+  readonly fd: number;
+  readonly capacityBytes: number;
+  private readonly directory = mkdtempSync(join(tmpdir(), 'petstore-pipe-'));
+  private readonly reader: number;
+
+  constructor() {
+    const path = join(this.directory, 'pipe');
+    execFileSync('mkfifo', [path]);
+    this.reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    this.fd = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+    const page = Buffer.alloc(PAGE_BYTES);
+    let bytes = 0;
+    for (;;) {
+      const written = unlessBlocked(() => writeSync(this.fd, page));
+      if (written === 0) break;
+      bytes += written;
+    }
+    this.capacityBytes = bytes;
+  }
+
+  /** A page of what is there; empty where nothing is. */
+  read(): Buffer {
+    const page = Buffer.alloc(PAGE_BYTES);
+    return page.subarray(
+      0,
+      unlessBlocked(() => readSync(this.reader, page)),
+    );
+  }
+
+  [Symbol.dispose](): void {
+    closeSync(this.fd);
+    closeSync(this.reader);
+    rmSync(this.directory, { recursive: true });
+  }
+}
+
+function unlessBlocked(work: () => number): number {
+  try {
+    return work();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return 0;
+    throw error;
+  }
+}
