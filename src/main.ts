@@ -1,7 +1,9 @@
 #!/usr/bin/env -S node --max-semi-space-size=8
 import 'reflect-metadata';
 import { setFlagsFromString } from 'node:v8';
+import { Output } from './cli/output.js';
 import { runProgram } from './cli/program.js';
+import { StandardStreams } from './cli/standard-streams.js';
 
 /** For what a failed start leaves open, as a connection that is still being made: it must not keep the process. */
 const LINGER_MS = 500;
@@ -10,12 +12,17 @@ const LINGER_MS = 500;
 // stays for long and holds that of later requests: a fifth of what an overloaded process gets done.
 setFlagsFromString('--no-allocation-site-pretenuring');
 
-// Who reads has had enough, as `head` does: that is no failure.
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-  });
+const argv = process.argv.slice(2);
+const streams = new StandardStreams();
+const output = new Output();
+process.exitCode = await runProgram(argv, output);
+// A result waits for whoever reads it slowly. A server is told to end, and ends, whether anybody reads or not.
+if (argv[0] !== 'serve') {
+  const fault = await streams.written();
+  if (fault !== undefined) {
+    const loss = output.cureOfLoss ?? 'the result is lost';
+    output.complain(`error: standard output cannot be written (${fault.message}): ${loss}`);
+    process.exitCode = 1;
+  }
 }
-
-process.exitCode = await runProgram(process.argv.slice(2));
 setTimeout(() => process.exit(), LINGER_MS).unref();

@@ -8,7 +8,13 @@ import { PLAN_NAMES, type PlanName } from '../rate-limits/plan.js';
 import { duration, futureMoment, keyName, quantity, scopeList } from './arguments.js';
 import { configured } from './config-file.js';
 import { confirm } from './confirmation.js';
-import { describeIssued, describeKey, describeKeys, describeRotated } from './keys.output.js';
+import {
+  cureOfUnseen,
+  describeIssued,
+  describeKey,
+  describeKeys,
+  describeRotated,
+} from './keys.output.js';
 import { describeUsage } from './usage.output.js';
 import { commandLine, describeAudit } from './keys.audit.js';
 import { type Output, UsageError } from './output.js';
@@ -42,6 +48,7 @@ export function keysCommand(output: Output): Command {
       withKeys(
         async ({ service, describe }) => {
           const { key, record } = await service.issue(options);
+          output.cureOfLoss = cureOfUnseen(record);
           output.print(describe.issued(record, key), options.json, () =>
             describeIssued(record, key),
           );
@@ -96,6 +103,7 @@ export function keysCommand(output: Output): Command {
     .action((id: string, options: JsonOption & { grace: number }) =>
       withKeys(async ({ service, describe }) => {
         const rotated = await service.rotate(id, options.grace);
+        output.cureOfLoss = cureOfUnseen(rotated.record);
         output.print(describe.rotated(rotated), options.json, () => describeRotated(rotated));
       }),
     );

@@ -12,6 +12,11 @@ export function describeIssued({ id, name, plan }: ApiKey, key: string): string 
   return `${key}\n\nThe key of ${name} (${id}, plan ${plan}). It is not shown again: keep it now.`;
 }
 
+/** Its secret is known to nobody then. */
+export function cureOfUnseen({ id }: ApiKey): string {
+  return `nobody has seen the key ${id}; petstore keys rotate ${id} --grace 0s issues another in its place`;
+}
+
 export function describeRotated({ record, key, replaced }: RotatedKey): string {
   const end = new Date(replaced.expiresAt!).toISOString();
   return `${describeIssued(record, key)}\nIt replaces ${replaced.id}, which ends at ${end}.`;

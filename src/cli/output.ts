@@ -2,6 +2,9 @@ import { padded, widthOf } from './width.js';
 
 /** How a command speaks: data on standard output, one line of complaint on standard error. */
 export class Output {
+  /** Of what is shown only once: what to do where it cannot be written. */
+  cureOfLoss: string | undefined;
+
   constructor(
     private readonly out: (text: string) => void = (text) => void process.stdout.write(text),
     private readonly err: (text: string) => void = (text) => void process.stderr.write(text),
