@@ -1,5 +1,13 @@
 import { InvalidArgumentError } from 'commander';
-import { duration, keyName, moment, quantity, scopeList, workerCount } from './arguments.js';
+import {
+  dayCount,
+  duration,
+  keyName,
+  moment,
+  quantity,
+  scopeList,
+  workerCount,
+} from './arguments.js';
 
 const DAY_MS = 86_400_000;
 
@@ -10,6 +18,14 @@ describe(workerCount.name, () => {
 
   it.each(['0', '-1', 'two', '1.5', '257', '', '01'])('refuses %j', (text) => {
     expect(() => workerCount(text)).toThrow(InvalidArgumentError);
+  });
+});
+
+describe(dayCount.name, () => {
+  it.each(['1', '90', '36500'])('takes %s', (text) => expect(dayCount(text)).toBe(Number(text)));
+
+  it.each(['', '0', '-1', '1.5', '01', '36501', '1000000000000'])('refuses %j', (text) => {
+    expect(() => dayCount(text)).toThrow(InvalidArgumentError);
   });
 });
 

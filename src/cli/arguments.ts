@@ -17,6 +17,16 @@ export function quantity(text: string): number {
   throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_QUOTA}.`);
 }
 
+/** A hundred years: what a database reckons with has its bounds. */
+const MAX_DAYS = 36_500;
+
+/** A number of days. */
+export function dayCount(text: string): number {
+  const value = /^[1-9]\d{0,4}$/.test(text) ? Number(text) : Number.NaN;
+  if (value <= MAX_DAYS) return value;
+  throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_DAYS}.`);
+}
+
 const MAX_WORKERS = 256;
 
 /** A number of processes. */

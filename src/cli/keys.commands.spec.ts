@@ -53,6 +53,15 @@ describe('petstore keys --json', () => {
     expect(view).toMatchObject({ id: zoo.id, plan, perMinute, perDay });
   });
 
+  it.each(['--idle', '--expires-within'])('list %s takes no more than 100 years', async (of) => {
+    await json('list', of, '36500');
+    expect(await runInProcess('keys', 'list', of, '36501')).toMatchObject({
+      code: 2,
+      out: '',
+      err: expect.stringMatching(/^error: [^\n]* from 1 to 36500\.\n$/),
+    });
+  });
+
   it.each(['show', 'unban'])('%s shows the key, and of its secret the last four', async (name) => {
     const view = await json(name, zoo.id);
     expect(Object.keys(view)).toEqual(VIEW);

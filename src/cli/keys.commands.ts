@@ -5,7 +5,7 @@ import type { KeyFilter, KeyList, KeyOrder, KeyStatus, ListedKey } from '../keys
 import type { OwnLimits } from '../keys/key-request.js';
 import type { KeysService } from '../keys/keys.service.js';
 import { PLAN_NAMES, type PlanName } from '../rate-limits/plan.js';
-import { duration, futureMoment, keyName, quantity, scopeList } from './arguments.js';
+import { dayCount, duration, futureMoment, keyName, quantity, scopeList } from './arguments.js';
 import { configured } from './config-file.js';
 import { confirm } from './confirmation.js';
 import {
@@ -198,9 +198,9 @@ function listOptions(command: Command): Command {
     .addOption(new Option('--plan <plan>', 'of that plan').choices(PLAN_NAMES))
     .addOption(new Option('--status <status>', 'in that state').choices(KEY_STATUSES))
     .option('--search <text>', 'a part of the name, an id, or the last four characters')
-    .option('--idle <days>', 'in force, and not used for so long', quantity)
+    .option('--idle <days>', 'in force, and not used for so long', dayCount)
     .option('--never-used', 'in force, and never used')
-    .option('--expires-within <days>', 'in force, and ending by then', quantity)
+    .option('--expires-within <days>', 'in force, and ending by then', dayCount)
     .addOption(
       new Option('--sort <name>', 'in that order: who was never used is first, who never ends last')
         .choices(KEY_ORDERS)
