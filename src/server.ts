@@ -201,7 +201,9 @@ export async function startPetStore(options: StartOptions = {}): Promise<PetStor
     throw error;
   });
   try {
-    await ensureSchema(app.get(DataSource), options.migrate ?? false);
+    await ensureSchema(app.get(DataSource), options.migrate ?? false, (what) =>
+      logger.warn({}, what),
+    );
     await options.prepare?.(app);
     await app.listen(config.port, config.host).catch((error: NodeJS.ErrnoException) => {
       // By its code alone it would be taken for the host of the database.

@@ -13,6 +13,7 @@ export function migrateCommand(output: Output): Command {
       const ran = await asOperator((_app, migrations) => migrations, {
         migrate: true,
         mayCreate: true,
+        tell: (what) => output.complain(what),
       });
       output.print(toMigrated(ran), json, () => describeMigrated(ran));
     });

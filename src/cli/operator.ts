@@ -5,7 +5,7 @@ import { DataSource } from 'typeorm';
 import { OperatorModule } from '../app.module.js';
 import { loadConfig } from '../config/config.js';
 import { fileOf } from '../database/data-source-options.js';
-import { ensureSchema } from '../database/migrate.js';
+import { ensureSchema, type Tell } from '../database/migrate.js';
 import { checkExtensions } from '../extensions/check.js';
 import { createLogger, type Logger, NestLogger } from '../telemetry/logger.js';
 import { atMost } from '../time/within.js';
@@ -25,24 +25,24 @@ export function assertThere(path: string | undefined): void {
 /**
  * Runs `work` on the modules of the server, without the server. The schema of the embedded default is
  * brought up to date first, as another one is with `migrate`; else that has to be so already. Only a server
- * has a log.
+ * has a log: `tell` is told what that waits for otherwise.
  */
 export async function asOperator<T>(
   work: (app: INestApplicationContext, migrations: readonly string[]) => T | Promise<T>,
-  options: { migrate?: boolean; mayCreate?: boolean; logger?: Logger } = {},
+  options: { migrate?: boolean; mayCreate?: boolean; logger?: Logger; tell?: Tell } = {},
 ): Promise<T> {
   const known = await configured();
   checkExtensions(known.extensions, known);
   const config = { ...loadConfig(), metricsPort: 0 };
   if (!options.mayCreate) assertThere(fileOf(config.databaseUrl));
   const silent = await createLogger({ logLevel: 'silent', logFormat: 'json' });
-  const { logger = silent } = options;
+  const { logger = silent, migrate = false, tell = (what) => logger.warn({}, what) } = options;
   const app = await NestFactory.createApplicationContext(
     OperatorModule.forRoot({ config, logger, ...known }),
     { logger: new NestLogger(logger), abortOnError: false },
   );
   try {
-    const migrations = await ensureSchema(app.get(DataSource), options.migrate ?? false);
+    const migrations = await ensureSchema(app.get(DataSource), migrate, tell);
     return await work(app, migrations);
   } finally {
     await atMost(CLOSING_PATIENCE_MS, app.close());

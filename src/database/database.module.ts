@@ -53,6 +53,8 @@ export class DatabaseModule {
               guests,
             }),
             autoLoadEntities: true,
+            // It would tell of each try of a migration on standard output, where a command has its result.
+            logger: 'debug',
             // What cannot be reached is said once, by whoever starts us.
             toRetry: () => false,
           }),

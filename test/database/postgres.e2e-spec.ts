@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client as PostgresClient } from 'pg';
-import { DataSource } from 'typeorm';
+import { DataSource, type QueryRunner } from 'typeorm';
 import { createDataSource, dataSourceOptions } from '../../src/database/data-source-options.js';
 import { Engine } from '../../src/database/engine.js';
-import { migrate, MIGRATION_LOCK } from '../../src/database/migrate.js';
+import { migrate, MIGRATION_LOCK, SchemaInUseError } from '../../src/database/migrate.js';
 import { mintKey } from '../../src/keys/api-key-format.js';
 import { run, Statement } from '../../src/database/statement.js';
 import { PetsRepository } from '../../src/pets/pets.repository.js';
@@ -24,6 +24,15 @@ const INSERT = new Statement(
   () => 'INSERT INTO pets (name, category_id) VALUES ($1, $2)',
 );
 const FAIL = new Statement('test.fail', () => 'INSERT INTO pets (name) VALUES (NULL)');
+
+/** It needs a table for itself. */
+class NameAnimals1700000000000 {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE pets ADD COLUMN nickname text');
+  }
+  async down(): Promise<void> {}
+}
+const GUESTS = [{ owner: 'names', migrations: [NameAnimals1700000000000] }];
 
 /** Two seconds for a connection, three and a half for a statement, and some for a busy machine. */
 const SOME_SECONDS_MS = 12_000;
@@ -191,16 +200,63 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
     const source = createDataSource(dataSourceOptions({ url: target, poolSize: 1 }));
     try {
       await source.initialize();
-      const migration = migrate(source);
+      const told: string[] = [];
+      const migration = migrate(source, (what) => told.push(what));
       // Longer than any statement of a request may take.
       const first = await Promise.race([migration, pause(4_000, 'waits')]);
       expect(first).toBe('waits');
       await other.end();
       expect(await migration).not.toHaveLength(0);
+      expect(told).toEqual([expect.stringContaining('Another process migrates')]);
     } finally {
       await other.end().catch(() => undefined);
       await source.destroy();
     }
+  });
+
+  describe('whose table somebody reads for long, as a backup does', () => {
+    let target: string;
+    let reader: PostgresClient;
+    let source: DataSource;
+    const told: string[] = [];
+    beforeEach(async () => {
+      told.length = 0;
+      target = await server.createDatabase();
+      const before = createDataSource(dataSourceOptions({ url: target, poolSize: 1 }));
+      await before.initialize();
+      await migrate(before);
+      await before.destroy();
+      const options = dataSourceOptions({ url: target, poolSize: 1, guests: GUESTS });
+      source = createDataSource({ ...options, logger: 'debug' });
+      await source.initialize();
+      reader = new PostgresClient({ connectionString: target });
+      await reader.connect();
+      await reader.query('BEGIN; SELECT 1 FROM pets');
+    });
+    afterEach(async () => {
+      await reader.end();
+      await source.destroy();
+    });
+    const begin = () => migrate(source, (what) => told.push(what));
+    const isSomebodyWaiting = async (): Promise<boolean> =>
+      (await server.query('SELECT 1 FROM pg_locks WHERE NOT granted')).length > 0;
+
+    it('migrates once that is done, says once that it waits, and holds up no request', async () => {
+      const migration = begin();
+      await eventually(isSomebodyWaiting);
+      // It would not come back before the reader is done.
+      expect(await server.query('SELECT name FROM pets', target)).toEqual([]);
+      await eventually(() => Promise.resolve(told.length > 0));
+      await reader.query('COMMIT');
+      expect(await migration).toEqual([expect.stringMatching(/^names:NameAnimals/)]);
+      expect(told).toEqual([expect.stringContaining('Others use what the migration changes')]);
+    });
+
+    it('gives up where that takes too long, changes nothing, and can be run again', async () => {
+      await expect(begin()).rejects.toThrow(SchemaInUseError);
+      await reader.query('COMMIT');
+      expect(await begin()).toHaveLength(1);
+    });
   });
 
   describe('two nodes', () => {

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, renameSync } from 'node:fs';
 import { DataSource } from 'typeorm';
 import { createDataSource, dataSourceOptions } from '../../src/database/data-source-options.js';
 import { Engine } from '../../src/database/engine.js';
-import { migrate } from '../../src/database/migrate.js';
+import { migrate, SchemaInUseError } from '../../src/database/migrate.js';
 import { run, Statement } from '../../src/database/statement.js';
 import type { Client } from '../support/client.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
@@ -73,6 +73,23 @@ describe('the embedded database', () => {
       expect(await tables()).toEqual(expect.arrayContaining(made));
     } finally {
       await fresh.destroy();
+    }
+  });
+
+  it('is given up to be migrated where another process writes all the time, and can be again', async () => {
+    const url = `sqlite:${file()}.busy`;
+    const busy = createDataSource(dataSourceOptions({ url, poolSize: 1 }));
+    await busy.initialize();
+    const told: string[] = [];
+    const unlock = await lockWrites(url);
+    try {
+      await expect(migrate(busy, (what) => told.push(what))).rejects.toThrow(SchemaInUseError);
+      expect(told).toHaveLength(1);
+      await unlock();
+      expect(await migrate(busy)).not.toEqual([]);
+    } finally {
+      await unlock();
+      await busy.destroy();
     }
   });
 
