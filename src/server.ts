@@ -195,7 +195,7 @@ export async function startPetStore(options: StartOptions = {}): Promise<PetStor
   const logger = options.logger ?? (await createLogger(config));
   // The workers' primary process has it for them.
   const claim = options.primary ? undefined : claimDatabase(config.databaseUrl);
-  const traces = await openTraces(config);
+  const traces = await openTraces(config, logger);
   const app = await createApp({ ...options, config, logger, traces }).catch((error: unknown) => {
     claim?.release();
     throw error;

@@ -126,6 +126,17 @@ describe(loadConfig.name, () => {
     expect(load).not.toThrow(/secret/);
   });
 
+  it('refuses a propagator of traces that is not heeded, where anything is traced', () => {
+    const env = { OTEL_PROPAGATORS: 'tracecontext,b3' };
+    const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://localhost:4318' };
+    expect(loadConfig(env).tracing).toBeUndefined();
+    expect(() => loadConfig({ ...env, ...traced })).toThrow(
+      'OTEL_PROPAGATORS must be a comma list of tracecontext, baggage',
+    );
+    const both = { OTEL_PROPAGATORS: 'tracecontext, baggage', ...traced };
+    expect(loadConfig(both).tracing).toBeDefined();
+  });
+
   it('refuses headers that may take longer than their request', () => {
     expect(() =>
       loadConfig({ HEADERS_TIMEOUT_SECONDS: '20', REQUEST_TIMEOUT_SECONDS: '10' }),

@@ -9,6 +9,8 @@ export interface Tracing {
 }
 export type OtlpProtocol = (typeof OTLP_PROTOCOLS)[number];
 const OTLP_PROTOCOLS = ['http/protobuf', 'http/json'] as const;
+/** How callers may tell of a trace of theirs: these two are always heeded. */
+const PROPAGATORS = ['tracecontext', 'baggage'];
 
 export type LogFormat = 'json' | 'pretty';
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -223,6 +225,10 @@ class Reader {
     const isDisabled = this.text('OTEL_SDK_DISABLED')?.toLowerCase() === 'true';
     const isMeant = endpoint !== undefined || this.text('OTEL_TRACES_EXPORTER') === 'otlp';
     if (isDisabled || exporter === 'none' || !isMeant) return undefined;
+    const propagators = splitList(this.text('OTEL_PROPAGATORS') ?? '');
+    if (!propagators.every((each) => PROPAGATORS.includes(each))) {
+      this.fault('OTEL_PROPAGATORS', `a comma list of ${PROPAGATORS.join(', ')}`, undefined);
+    }
     const variables = Object.entries(this.environment).filter(
       (entry): entry is [string, string] => entry[0].startsWith('OTEL_') && entry[1] !== undefined,
     );

@@ -25,6 +25,8 @@ import type { Tracing } from '../config/config.js';
 import { VERSION } from '../config/version.js';
 import { atMost } from '../time/within.js';
 import { isProbe } from './access-log.js';
+import type { Logger } from './logger.js';
+import { ToldExporter } from './told-exporter.js';
 import { type Traced, Traces } from './traces.js';
 
 const SERVICE = 'pet-store-service';
@@ -53,14 +55,14 @@ export class OpenTelemetryTraces extends Traces implements OnApplicationShutdown
     this.tracer = provider.getTracer(SERVICE, VERSION);
   }
 
-  static async open(tracing: Tracing): Promise<OpenTelemetryTraces> {
+  static async open(tracing: Tracing, logger: Logger): Promise<OpenTelemetryTraces> {
     // The SDK reads the environment by itself, and knows of no `.env` file.
     for (const [name, value] of Object.entries(tracing.variables)) process.env[name] ??= value;
     const ours = resourceFromAttributes({ 'service.name': SERVICE, 'service.version': VERSION });
     const theirs = detectResources({ detectors: [envDetector] });
     const provider = new NodeTracerProvider({
       resource: defaultResource().merge(ours).merge(theirs),
-      spanProcessors: [new BatchSpanProcessor(await exporterOf(tracing))],
+      spanProcessors: [new BatchSpanProcessor(new ToldExporter(await exporterOf(tracing), logger))],
     });
     provider.register();
     return new OpenTelemetryTraces(provider);

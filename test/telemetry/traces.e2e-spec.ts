@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { Client } from '../support/client.js';
 import { describeWith } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
+import { freePort } from '../support/free-port.js';
 import { type Served, Workplace } from '../support/petstore-process.js';
 import { RedisServer } from '../support/redis.js';
 
@@ -30,7 +31,7 @@ class Collector implements AsyncDisposable {
 
   private constructor(private readonly server: Server) {}
 
-  static async start(): Promise<Collector> {
+  static async start(port = 0): Promise<Collector> {
     const server = createServer();
     const collector = new Collector(server);
     server.on('request', (request, response) => {
@@ -44,7 +45,7 @@ class Collector implements AsyncDisposable {
         response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
       });
     });
-    await new Promise<void>((resume) => server.listen(0, '127.0.0.1', resume));
+    await new Promise<void>((resume) => server.listen(port, '127.0.0.1', resume));
     return collector;
   }
 
@@ -153,15 +154,31 @@ describe('traces', () => {
     expect(text).toContain('GET /v1/pets');
   });
 
-  it('that nobody takes hold up neither a request nor the end', async () => {
+  it('that nobody takes hold up neither a request nor the end, and are told of once', async () => {
     using place = new Workplace();
+    const port = await freePort();
     const { server, client } = await serve(place, {
-      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+      OTEL_EXPORTER_OTLP_TIMEOUT: '200',
       OTEL_BSP_SCHEDULE_DELAY: '50',
+      LOG_FORMAT: 'json',
     });
-    expect((await client.get('/v1/pets')).status).toBe(200);
+    const askUntilSaid = async (words: string) => {
+      expect((await client.get('/v1/pets')).status).toBe(200);
+      await eventually(() => Promise.resolve(server.output().includes(words)));
+    };
+    await askUntilSaid('Spans cannot be sent');
+    {
+      await using collector = await Collector.start(port);
+      await askUntilSaid('Spans are sent again');
+      expect(collector.spans).not.toEqual([]);
+    }
     client.close();
     expect(await server.stop()).toBe(0);
+    const warnings = server.output().split('Spans cannot be sent').length - 1;
+    // The second, if any, of those that came when the collector had gone again.
+    expect(warnings).toBeLessThanOrEqual(2);
   });
 
   it('are refused at the start where the protocol is none that is spoken', async () => {
