@@ -72,11 +72,21 @@ async function examinePort(
   if (code === 'EADDRINUSE' && (await answers(host, port, path))) {
     return ok('ports', `${where} is served by a pet store`);
   }
-  if (code === 'EADDRNOTAVAIL') {
-    return failed('ports', `${where}: ${code}`, 'set HOST to an address of this machine');
-  }
   const reason = code === 'EADDRINUSE' ? 'another program listens there' : code;
-  return failed('ports', `${where}: ${reason}`, `set ${setting} to a free port`);
+  return failed('ports', `${where}: ${reason}`, cureOf(code, setting));
+}
+
+function cureOf(code: string, setting: string): string {
+  switch (code) {
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return 'set HOST to an address of this machine';
+    case 'EACCES':
+      return `set ${setting} to a port from 1024 up: this user may listen on no other`;
+    default:
+      return `set ${setting} to a free port`;
+  }
 }
 
 function tryToListen(host: string, port: number): Promise<string | undefined> {

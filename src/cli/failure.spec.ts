@@ -16,7 +16,7 @@ describe(reportFailure.name, () => {
   it.each([
     ['EADDRINUSE', /another program listens there; set PORT to a free one\n$/],
     ['EADDRNOTAVAIL', /set HOST to an address of this machine\n$/],
-    ['EACCES', /not allowed; see PORT and DATABASE_URL\n$/],
+    ['EACCES', /this user may not; name another path, or see DATABASE_URL [^\n]*\n$/],
     ['ECONNREFUSED', /the database cannot be reached \(ECONNREFUSED\); see DATABASE_URL\n$/],
     ['ENOTFOUND', /the database cannot be reached \(ENOTFOUND\); see DATABASE_URL\n$/],
     ['ETIMEDOUT', /the database cannot be reached \(ETIMEDOUT\); see DATABASE_URL\n$/],
@@ -29,6 +29,13 @@ describe(reportFailure.name, () => {
   ])('tells what to do about %s in one line', (code, advice) => {
     expect(complaintAbout(failure(code))).toMatch(advice);
     expect(complaintAbout(failure(code))).toMatch(/^error: [^\n]+\n$/);
+  });
+
+  it('names no port for a path, and no path for a port', () => {
+    const ofPort = Object.assign(failure('EACCES'), { syscall: 'listen' });
+    expect(complaintAbout(ofPort)).toMatch(/set PORT to one from 1024 up\n$/);
+    const ofPath = Object.assign(failure('EACCES'), { syscall: 'open', path: '/root/x.db' });
+    expect(complaintAbout(ofPath)).not.toContain('PORT');
   });
 
   it('has something to say of a failure without words', () => {

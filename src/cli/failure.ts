@@ -6,13 +6,18 @@ import type { Output } from './output.js';
 export const NOT_LOADED = 'ERR_DLOPEN_FAILED';
 export const BUILD_AGAIN = 'npm rebuild better-sqlite3, with the Node.js that serves';
 
+/** Of a port that belongs to the system. */
+const PORT_ALLOWED = 'this user may not listen there; set PORT to one from 1024 up';
+const PATH_ALLOWED =
+  'this user may not; name another path, or see DATABASE_URL where it is that of the database';
+
 /** What an operator needs to know of a failure, and to do about it. */
 export function reportFailure(error: unknown, output: Output): void {
   if (error instanceof ConfigError) {
     output.complainInFull(error.message);
     return;
   }
-  const { code, message } = error as NodeJS.ErrnoException;
+  const { code, message, syscall } = error as NodeJS.ErrnoException;
   switch (code) {
     case 'EADDRINUSE':
       output.complain(`error: ${message}: another program listens there; set PORT to a free one`);
@@ -30,7 +35,7 @@ export function reportFailure(error: unknown, output: Output): void {
       output.complain(`error: ${message}: ${BUILD_AGAIN}`);
       return;
     case 'EACCES':
-      output.complain(`error: ${message}: not allowed; see PORT and DATABASE_URL`);
+      output.complain(`error: ${message}: ${syscall === 'listen' ? PORT_ALLOWED : PATH_ALLOWED}`);
       return;
     default:
       output.complain(`error: ${advice(error) ?? (message || String(error))}`);
