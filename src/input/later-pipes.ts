@@ -12,6 +12,7 @@ import type { ApiRequest } from '../http/request-context.js';
 import { currentRequest } from '../telemetry/current-request.js';
 import type { Dto } from './dto.js';
 import { parametersOf, pipesOf } from './operation-input.js';
+import { PageQuery } from './page.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -31,6 +32,7 @@ const JUDGES = [ValidationPipe, StandardSchemaValidationPipe];
 const origins = new WeakMap<object, { sent: unknown }>();
 const followed = new WeakSet<ValidationPipe>();
 let areThereAny = false;
+let isAnyFollowed = false;
 
 /** Has the guests' pipes of that kind given what was sent. Told once all modules are known. */
 export function followLaterPipes(app: INestApplication): void {
@@ -61,11 +63,38 @@ export function judgedByGuests(
     ...[...modules.values()].flatMap(pipesOfAll),
     ...[controller, handler].flatMap((target) => listNoted(target, NOTED.pipes)),
   ];
-  const judged = parametersOf(controller, handler).flatMap(({ schema, metatype, pipes }) => {
+  const judged = new Set<unknown>();
+  const ours = new Set<unknown>();
+  for (const { schema, metatype, pipes } of parametersOf(controller, handler)) {
     const judge = schema === undefined ? ValidationPipe : StandardSchemaValidationPipe;
-    return [...ofAll, ...pipes].some((pipe) => isOf(judge, pipe)) ? [schema ?? metatype] : [];
-  });
-  return new Set(judged);
+    const isTheirs = [...ofAll, ...pipes].some((pipe) => isJudge(judge, pipe));
+    (isTheirs && !isPaged(metatype) ? judged : ours).add(schema ?? metatype);
+  }
+  // Two parameters of one class, or schema, cannot be told apart: where one is ours to judge, both are.
+  for (const each of ours) judged.delete(each);
+  return judged;
+}
+
+/** Whether it judges whatever it is given, as Nest's own does: a class of a guest's may leave something out. */
+function isJudge(judge: Type, pipe: unknown): boolean {
+  if (!isOf(judge, pipe)) return false;
+  // Not the `transform` of the pipe itself, which may be replaced: see `follow`.
+  const { transform, toValidate } = (
+    typeof pipe === 'function' ? pipe.prototype : Object.getPrototypeOf(pipe)
+  ) as Judge;
+  const own = judge.prototype as Judge;
+  const isWhole = transform === own.transform && toValidate === own.toValidate;
+  return isWhole && (pipe as Judge).expectedType === undefined;
+}
+interface Judge {
+  transform: unknown;
+  toValidate: unknown;
+  expectedType?: unknown;
+}
+
+/** Its bounds are those of what was sent: of what a conversion makes of that, nobody could tell. */
+function isPaged(type: unknown): boolean {
+  return isOf(PageQuery, type);
 }
 
 /** Whether any application of this process has such pipes: where none has, nobody has to look. */
@@ -83,6 +112,7 @@ export function isJudgedLater(by: unknown): boolean {
 function follow(pipe: ValidationPipe): void {
   if (followed.has(pipe)) return;
   followed.add(pipe);
+  isAnyFollowed = true;
   const transform = pipe.transform.bind(pipe);
   pipe.transform = async (value: unknown, metadata: ArgumentMetadata): Promise<unknown> => {
     const origin = origins.get(value as object);
@@ -104,7 +134,7 @@ export function withOrigin(
   sent: Readonly<Record<string, unknown>>,
   make: () => object | Promise<object>,
 ): object | Promise<object> {
-  if (!areThereAny) return make();
+  if (!isAnyFollowed) return make();
   const origin = { sent: dto.isMadeByHand ? undefined : copyOf(sent) };
   const note = (instance: object): object => {
     origins.set(instance, origin);

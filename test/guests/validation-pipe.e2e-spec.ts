@@ -1,4 +1,5 @@
 import {
+  type ArgumentMetadata,
   Body,
   Controller,
   Get,
@@ -190,6 +191,11 @@ class ProfilesController {
     return { name };
   }
 
+  @Get('paged')
+  paged(@Query() { limit }: PageQuery): object {
+    return { limit };
+  }
+
   @Post('visits')
   visit(@Body({ schema: Visit }) { at }: { at: unknown }): object {
     return { isDate: at instanceof Date };
@@ -242,6 +248,13 @@ describe('the options of a guest’s validating pipes', () => {
     expectError(await client.post('/v1/profiles/visits', { at: 1 }), 400, 'invalid_request');
   });
 
+  it('leave the bounds of a page to be kept', async () => {
+    expect((await client.get('/v1/profiles/paged?limit=3')).json()).toEqual({ limit: 3 });
+    for (const query of ['limit=1000000', 'limit=-5', 'limit=abc', 'limit=', 'cursor=junk']) {
+      expectError(await client.get(`/v1/profiles/paged?${query}`), 400, 'invalid_request');
+    }
+  });
+
   it('leave what nobody declared to be refused before', async () => {
     expectError(await client.post('/v1/profiles/changes', { admin: 1 }), 400, 'invalid_request');
   });
@@ -260,6 +273,50 @@ class GroupedController {
     return visit;
   }
 }
+
+class BodyOnly extends ValidationPipe {
+  override transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
+    return metadata.type === 'body'
+      ? (super.transform(value, metadata) as Promise<unknown>)
+      : Promise.resolve(value);
+  }
+}
+
+@AnyScope()
+@Controller('gifts')
+class GiftsController {
+  @Post()
+  swap(@Body('mine', new ValidationPipe()) mine: Gift, @Body('yours') yours: Gift): object {
+    return { mine, yours };
+  }
+
+  @Get()
+  @UsePipes(new BodyOnly())
+  list(@Query() gift: Gift): object {
+    return gift;
+  }
+
+  @Get(':toy')
+  @UsePipes(new ValidationPipe({ expectedType: Gift }))
+  find(@Query() { page }: Listing): object {
+    return { page };
+  }
+}
+
+@Module({ controllers: [GiftsController] })
+class GiftsModule {}
+
+it('leaves nothing that nobody judges', async () => {
+  const named = { name: 'gifts', compatibility: '^1.0.0', module: GiftsModule };
+  await using service = await startService({ extensions: [defineExtension(named)] });
+  const client = await service.client();
+  const [good, bad] = [{ toy: 'ball' }, { toy: 1 }];
+  expect((await client.post('/v1/gifts', { mine: good, yours: good })).status).toBe(201);
+  expectError(await client.post('/v1/gifts', { mine: good, yours: bad }), 400, 'invalid_request');
+  expectError(await client.post('/v1/gifts', { mine: bad, yours: good }), 400, 'invalid_request');
+  expectError(await client.get('/v1/gifts'), 400, 'invalid_request');
+  expectError(await client.get('/v1/gifts/ball?page=0'), 400, 'invalid_request');
+});
 
 @Module({ controllers: [GroupedController] })
 class GroupedModule {}
