@@ -29,8 +29,11 @@ describe(LineBuffer.name, () => {
     const line = `${'x'.repeat(10_000)}\n`;
     for (let count = 0; count < 5_000; count++) full.write(line);
     full.flush();
-    // Which closes it.
     full.flushSync();
+    full.write(line);
+    full.flush();
+    // Which closes it.
+    full.end();
   });
 
   it('holds no more memory than there are lines that wait for a reader', () => {
@@ -42,7 +45,11 @@ describe(LineBuffer.name, () => {
       unread.flush();
     }
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20_000_000);
+    // As behind a `fatal`, after which others are told of.
     unread.flushSync();
+    unread.write('a line of its own\n');
+    unread.flush();
+    unread.end();
   });
 
   it('loses nothing of what is more than it holds', () => {

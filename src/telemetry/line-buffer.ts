@@ -82,8 +82,22 @@ export class LineBuffer implements DestinationStream {
     this.used = 0;
   }
 
-  /** Writes what is left before the process ends, in whatever state it is. */
+  /** As pino asks for behind a `fatal`: the process may go on, and so does its log. */
   flushSync(): void {
+    if (this.isFailing || this.destination.destroyed) return;
+    this.triesUntilMs = performance.now() + FAREWELL_MS;
+    try {
+      this.flush();
+      this.destination.flushSync();
+    } catch {
+      // It stays in line, for when there is a reader, or room.
+    } finally {
+      this.triesUntilMs = Infinity;
+    }
+  }
+
+  /** Writes what is left before the process ends, in whatever state it is. */
+  end(): void {
     this.triesUntilMs = performance.now() + FAREWELL_MS;
     try {
       // pino closes its destination once the event loop is empty.
@@ -120,5 +134,5 @@ function pipeOfOurOwn(fd: number): number {
 const buffers: LineBuffer[] = [];
 
 function writeOut(): void {
-  for (const buffer of buffers) buffer.flushSync();
+  for (const buffer of buffers) buffer.end();
 }
