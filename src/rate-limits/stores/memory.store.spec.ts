@@ -171,12 +171,24 @@ describe(MemoryStore.name, () => {
       take(times, addressSubject(`192.0.2.${host}`), of);
     const saved = () => store.takeUnsaved(99).map(({ subject }) => subject);
 
+    const fill = () => {
+      for (let host = 0; host < 4; host++) fail(1, `filling-${host}`);
+      store.takeUnsaved(99);
+    };
+
+    it('tells of each while they are few', () => {
+      fail(1, 1);
+      expect(saved()).toEqual(['ip:192.0.2.1']);
+    });
+
     it('tells nothing to be saved of one that has hardly been seen', () => {
+      fill();
       for (let host = 0; host < 20; host++) fail(3, host);
       expect(saved()).toEqual([]);
     });
 
     it('tells of one whose use is worth some minutes of the day, each time', () => {
+      fill();
       fail(4, 1);
       expect(saved()).toEqual(['ip:192.0.2.1']);
       fail(1, 1);
@@ -184,6 +196,7 @@ describe(MemoryStore.name, () => {
     });
 
     it('tells of one that has used up its minute', () => {
+      fill();
       fail(1, 1, new Limits(1, 1_000));
       expect(saved()).toEqual(['ip:192.0.2.1']);
     });
@@ -201,7 +214,7 @@ describe(MemoryStore.name, () => {
       store.putBack(store.takeUnsaved(99));
       expect([...store.dropped]).toEqual([]);
       for (let host = 0; host < 64; host++) fail(9, host);
-      expect([...store.dropped]).toEqual([restored, 'ip:192.0.2.saved']);
+      expect([...store.dropped].slice(0, 2)).toEqual([restored, 'ip:192.0.2.saved']);
     });
   });
 

@@ -15,6 +15,9 @@ import { type Counter, CounterTable } from './counter-table.js';
 import { type Decision, RateLimitStore } from './rate-limit-store.js';
 import { dayBefore, dayOf, minuteOf } from '../../time/windows.js';
 
+/** Of so many addresses all are saved; more are a flood. */
+const FEW_SHARE = 0.1;
+
 /**
  * Counters in this process: two integers per subject, exact because nothing is awaited between judging
  * and counting.
@@ -169,7 +172,8 @@ export class MemoryStore extends RateLimitStore {
 
   private keepUnsaved(counter: Counter, limits: Omit<Limits, 'policy'>): void {
     const { subject } = counter;
-    if (isClient(subject) || isWorthSaving(counter, limits)) this.unsaved.add(subject);
+    const areFew = this.addresses.size < this.capacity.addresses * FEW_SHARE;
+    if (isClient(subject) || areFew || isWorthSaving(counter, limits)) this.unsaved.add(subject);
     this.keep(counter);
   }
 
