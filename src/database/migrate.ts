@@ -3,6 +3,7 @@ import { type DataSource, MigrationExecutor } from 'typeorm';
 import { createDataSource } from './data-source-options.js';
 import { ownerOf } from './guest-migrations.js';
 import { isBusy, isHeld } from './outage.js';
+import { LOCK_DEADLINE_MS } from './sqlite/sqlite.writes.js';
 
 /** Any number, the same on every node: two of them must not migrate at once. */
 export const MIGRATION_LOCK = 7_305_197_442;
@@ -112,14 +113,18 @@ async function whenMigratable<T>(
   patienceMsWith: (error: unknown) => number,
   tell: Tell,
 ): Promise<T> {
-  const begunMs = performance.now();
+  let waitedMs = 0;
   let isTold = false;
   for (;;) {
+    const triedAtMs = performance.now();
     try {
       return await work();
     } catch (error) {
       const isInUse = isBusy(error) || isHeld(error);
-      if (performance.now() - begunMs >= patienceMsWith(error)) {
+      // What a try has done before it had to wait is not waiting.
+      const longestMs = isHeld(error) ? LOCK_TIMEOUT_MS : LOCK_DEADLINE_MS;
+      waitedMs += Math.min(performance.now() - triedAtMs, longestMs) + PAUSE_MS;
+      if (waitedMs >= patienceMsWith(error)) {
         throw isInUse ? new SchemaInUseError(error) : error;
       }
       if (isInUse && !isTold) tell('Others use what the migration changes: trying again');
