@@ -24,8 +24,8 @@ export interface Deprecation {
   since: Date;
   /** From when on it answers 410. */
   sunset: Date;
-  /** Its replacement, by the path relative to the base address, and how to use it. */
-  successor: { method: string; path: string; hint: string };
+  /** Its replacement, a GET unless it says otherwise, by the path relative to the base address; and how to use it. */
+  successor: { method?: string; path: string; hint: string };
 }
 
 const DEPRECATION = 'petstore:deprecation';
@@ -114,7 +114,7 @@ export class SunsetGuard implements CanActivate {
     const deprecation = this.deprecation.of(context);
     if (deprecation === undefined) return true;
     if (this.clock.now() < deprecation.sunset.getTime() + this.extensionMs) return true;
-    const { method, path, hint } = deprecation.successor;
+    const { method = 'GET', path, hint } = deprecation.successor;
     throw errors.operation_removed(`The operation was removed; use ${method} ${path} ${hint}`);
   }
 }
