@@ -3,9 +3,9 @@ import { createServer } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import type { Config } from '../config/config.js';
 import { fileOf } from '../database/data-source-options.js';
+import { LOG_SUFFIXES, OTHERS } from '../database/sqlite/sqlite.file.js';
 import { failed, type Finding, ok, warning } from './finding.js';
 
-const OTHERS = 0o077;
 const MEGABYTE = 1_048_576;
 const FEW_BYTES = 1_024 * MEGABYTE;
 const TOO_FEW_BYTES = 100 * MEGABYTE;
@@ -14,7 +14,7 @@ const PATIENCE_MS = 2_000;
 /** What others may read is read by others: the database has digests, `.env` may have passwords. */
 export function examineFiles({ databaseUrl }: Config): Finding[] {
   const database = fileOf(databaseUrl);
-  const ours = database === undefined ? [] : ['', '-wal', '-shm'].map((end) => database + end);
+  const ours = database === undefined ? [] : ['', ...LOG_SUFFIXES].map((end) => database + end);
   const there = [...ours, '.env'].filter((path) => existsSync(path));
   const findings = there.flatMap((path) => {
     if ((statSync(path).mode & OTHERS) !== 0) {

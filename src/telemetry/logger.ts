@@ -84,35 +84,36 @@ export class NestLogger implements LoggerService {
   constructor(private readonly logger: Logger) {}
 
   log(message: unknown, ...others: unknown[]): void {
-    const { details, text } = entryOf(message, others);
-    if (STARTING.has(details.context!)) this.logger.debug(details, text);
-    else this.logger.info(details, text);
+    this.say('info', message, others);
   }
 
   debug(message: unknown, ...others: unknown[]): void {
-    const { details, text } = entryOf(message, others);
-    this.logger.debug(details, text);
+    this.say('debug', message, others);
   }
 
   verbose = this.debug.bind(this);
 
   warn(message: unknown, ...others: unknown[]): void {
-    const { details, text } = entryOf(message, others);
-    this.logger.warn(details, text);
+    this.say('warn', message, others);
   }
 
   error(message: unknown, ...others: unknown[]): void {
     // Told in full, and without a stack, by who started the application.
-    if (message instanceof ConfigError) return;
-    const { details, text } = entryOf(message, others);
-    this.logger.error(details, text);
+    if (!(message instanceof ConfigError)) this.say('error', message, others);
   }
 
   fatal(message: unknown, ...others: unknown[]): void {
+    this.say('fatal', message, others);
+  }
+
+  private say(level: Level, message: unknown, others: readonly unknown[]): void {
     const { details, text } = entryOf(message, others);
-    this.logger.fatal(details, text);
+    const isStart = level === 'info' && STARTING.has(details.context!);
+    this.logger[isStart ? 'debug' : level](details, text);
   }
 }
+
+type Level = 'fatal' | 'error' | 'warn' | 'info' | 'debug';
 
 interface Entry {
   details: { context?: string; err?: unknown; details?: unknown };

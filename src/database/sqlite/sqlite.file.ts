@@ -3,7 +3,8 @@ import { dirname, resolve } from 'node:path';
 import Sqlite from 'better-sqlite3';
 
 export const OWNER_ONLY = 0o600;
-const OTHERS = 0o077;
+/** The bits of a file's mode that let anybody but its owner in. */
+export const OTHERS = 0o077;
 const STAMP_OFFSET = 60;
 /** Of what SQLite makes beside a database while it is used, with the mode of that. */
 export const LOG_SUFFIXES: readonly string[] = ['-wal', '-shm'];

@@ -172,9 +172,14 @@ export class MemoryStore extends RateLimitStore {
 
   private keepUnsaved(counter: Counter, limits: Omit<Limits, 'policy'>): void {
     const { subject } = counter;
-    const areFew = this.addresses.size < this.capacity.addresses * FEW_SHARE;
-    if (isClient(subject) || areFew || isWorthSaving(counter, limits)) this.unsaved.add(subject);
+    if (isClient(subject) || this.areAddressesFew || isWorthSaving(counter, limits)) {
+      this.unsaved.add(subject);
+    }
     this.keep(counter);
+  }
+
+  private get areAddressesFew(): boolean {
+    return this.addresses.size < this.capacity.addresses * FEW_SHARE;
   }
 
   private noteSaved(subject: Subject): void {
