@@ -7,6 +7,7 @@ import {
   Post,
   Query,
   StandardSchemaValidationPipe,
+  type Type as ModuleClass,
   UnprocessableEntityException,
   UsePipes,
   ValidationPipe,
@@ -89,13 +90,18 @@ class OrdersController {
 @Module({ controllers: [OrdersController] })
 class OrdersModule {}
 
+const extensionOf = (module: ModuleClass) =>
+  defineExtension({ name: 'guest', compatibility: '^1.0.0', module });
+const startWith = (module: ModuleClass): Promise<TestService> =>
+  startService({ extensions: [extensionOf(module)] });
+
 const orders = (pipe?: ValidationPipe) => {
   @Module({
     imports: [OrdersModule],
     providers: pipe ? [{ provide: APP_PIPE, useValue: pipe }] : [],
   })
   class GuestModule {}
-  return defineExtension({ name: 'orders', compatibility: '^1.0.0', module: GuestModule });
+  return extensionOf(GuestModule);
 };
 
 const sent = {
@@ -223,8 +229,7 @@ describe('the options of a guest’s validating pipes', () => {
   let service: TestService;
   let client: Client;
   beforeAll(async () => {
-    const named = { name: 'profiles', compatibility: '^1.0.0', module: ProfilesModule };
-    service = await startService({ extensions: [defineExtension(named)] });
+    service = await startWith(ProfilesModule);
     client = await service.client();
   });
   afterAll(() => service?.close());
@@ -274,6 +279,18 @@ class GroupedController {
   }
 }
 
+@Module({ controllers: [GroupedController] })
+class GroupedModule {}
+
+it('asks of a parameter the rules of the groups that its own pipe names', async () => {
+  await using service = await startWith(GroupedModule);
+  const client = await service.client();
+  const answer = await client.post('/v1/profiles', { id: 'x', name: 'Ann' });
+  expect([answer.status, answer.json()]).toEqual([201, { name: 'Ann' }]);
+  expectError(await client.post('/v1/profiles', { name: 1 }), 400, 'invalid_request');
+  expect((await client.post('/v1/profiles/visits', { at: '2026-01-01' })).status).toBe(201);
+});
+
 class BodyOnly extends ValidationPipe {
   override transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
     return metadata.type === 'body'
@@ -307,8 +324,7 @@ class GiftsController {
 class GiftsModule {}
 
 it('leaves nothing that nobody judges', async () => {
-  const named = { name: 'gifts', compatibility: '^1.0.0', module: GiftsModule };
-  await using service = await startService({ extensions: [defineExtension(named)] });
+  await using service = await startWith(GiftsModule);
   const client = await service.client();
   const [good, bad] = [{ toy: 'ball' }, { toy: 1 }];
   expect((await client.post('/v1/gifts', { mine: good, yours: good })).status).toBe(201);
@@ -316,17 +332,4 @@ it('leaves nothing that nobody judges', async () => {
   expectError(await client.post('/v1/gifts', { mine: bad, yours: good }), 400, 'invalid_request');
   expectError(await client.get('/v1/gifts'), 400, 'invalid_request');
   expectError(await client.get('/v1/gifts/ball?page=0'), 400, 'invalid_request');
-});
-
-@Module({ controllers: [GroupedController] })
-class GroupedModule {}
-
-it('asks of a parameter the rules of the groups that its own pipe names', async () => {
-  const named = { name: 'profiles', compatibility: '^1.0.0', module: GroupedModule };
-  await using service = await startService({ extensions: [defineExtension(named)] });
-  const client = await service.client();
-  const answer = await client.post('/v1/profiles', { id: 'x', name: 'Ann' });
-  expect([answer.status, answer.json()]).toEqual([201, { name: 'Ann' }]);
-  expectError(await client.post('/v1/profiles', { name: 1 }), 400, 'invalid_request');
-  expect((await client.post('/v1/profiles/visits', { at: '2026-01-01' })).status).toBe(201);
 });
