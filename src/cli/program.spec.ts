@@ -218,24 +218,27 @@ describe(runProgram.name, () => {
 
   it('lists keys in the order asked for, page by page: the never used first, the endless last', async () => {
     await run('migrate');
-    // By name as they are made; each order is another one, and two are alike in what they lack.
+    // By name as they are made; each order is another one, and two are alike in what they lack. Of a use that was
+    // written down before there was a table of uses, and of one in it, the later one counts.
     const KEYS = [
-      { name: 'a', used: 3_000, expires: null },
-      { name: 'b', used: null, expires: 9_000_000_000_000 },
-      { name: 'c', used: 1_000, expires: null },
-      { name: 'd', used: 2_000, expires: 8_000_000_000_000 },
-      { name: 'e', used: null, expires: 10_000_000_000_000 },
+      { name: 'a', before: 500, used: 3_000, expires: null },
+      { name: 'b', before: null, used: null, expires: 9_000_000_000_000 },
+      { name: 'c', before: null, used: 1_000, expires: null },
+      { name: 'd', before: 2_000, used: 700, expires: 8_000_000_000_000 },
+      { name: 'e', before: null, used: null, expires: 10_000_000_000_000 },
+      { name: 'f', before: 1_500, used: null, expires: 11_000_000_000_000 },
     ];
     const names = new Map<string, string>();
     const database = new Sqlite(join(directory, 'petstore.db'));
-    for (const [made, { name, used, expires }] of KEYS.entries()) {
+    for (const [made, { name, before, used, expires }] of KEYS.entries()) {
       const { id } = await json('keys', 'issue', '--name', name, '--plan', 'free');
       names.set(id, name);
       database
         .prepare(
           'UPDATE api_keys SET created_at = ?, last_used_at = ?, expires_at = ? WHERE id = ?',
         )
-        .run(1_000_000 - made, used, expires, id);
+        .run(1_000_000 - made, before, expires, id);
+      if (used !== null) database.prepare('INSERT INTO api_key_uses VALUES (?, ?)').run(id, used);
     }
     database.close();
     /** Those that have neither are in the order of their ids. */
@@ -243,10 +246,10 @@ describe(runProgram.name, () => {
       [...names].filter(([, name]) => alike.includes(name)).sort(([a], [b]) => (a < b ? -1 : 1));
     const alike = (...wanted: string[]) => byId(...wanted).map(([, name]) => name);
     for (const [sort, order] of [
-      ['created', ['e', 'd', 'c', 'b', 'a']],
-      ['name', ['a', 'b', 'c', 'd', 'e']],
-      ['last-used', [...alike('b', 'e'), 'c', 'd', 'a']],
-      ['expires', ['d', 'b', 'e', ...alike('a', 'c')]],
+      ['created', ['f', 'e', 'd', 'c', 'b', 'a']],
+      ['name', ['a', 'b', 'c', 'd', 'e', 'f']],
+      ['last-used', [...alike('b', 'e'), 'c', 'f', 'd', 'a']],
+      ['expires', ['d', 'b', 'e', 'f', ...alike('a', 'c')]],
     ] as const) {
       const listed: { id: string; name: string }[] = await json('keys', 'list', '--sort', sort);
       expect({ sort, order: listed.map(({ name }) => name) }).toEqual({ sort, order });
@@ -256,6 +259,20 @@ describe(runProgram.name, () => {
         expect(behind).toEqual({ sort, id, rest: order.slice(index + 1) });
       }
     }
+    const told: { name: string; lastUsedAt: string | null }[] = await json('keys', 'list');
+    const uses = told.map(({ name, lastUsedAt }) => [name, lastUsedAt && Date.parse(lastUsedAt)]);
+    expect(Object.fromEntries(uses)).toEqual({
+      a: 3_000,
+      b: null,
+      c: 1_000,
+      d: 2_000,
+      e: null,
+      f: 1_500,
+    });
+    const unused: { name: string }[] = await json('keys', 'list', '--never-used');
+    expect(unused.map(({ name }) => name)).toEqual(['e', 'b']);
+    const idle: { name: string }[] = await json('keys', 'list', '--idle', '1');
+    expect(idle.map(({ name }) => name)).toEqual(['f', 'e', 'd', 'c', 'b', 'a']);
   });
 
   it('changes what a key allows', async () => {

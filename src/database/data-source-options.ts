@@ -4,6 +4,7 @@ import { CreateSchema1764633600000 } from './migrations/1764633600000-create-sch
 import { AddKeySuccession1764806400000 } from './migrations/1764806400000-add-key-succession.js';
 import { AddAuditRecords1764892800000 } from './migrations/1764892800000-add-audit-records.js';
 import { AddUsageHistory1764979200000 } from './migrations/1764979200000-add-usage-history.js';
+import { AddKeyUses1765065600000 } from './migrations/1765065600000-add-key-uses.js';
 import { PostgresDataSource } from './postgres/postgres.data-source.js';
 import { SqliteClaim } from './sqlite/sqlite.claim.js';
 import { ExactDatabase } from './sqlite/sqlite.connection.js';
@@ -16,6 +17,7 @@ const MIGRATIONS: readonly MigrationClass[] = [
   AddKeySuccession1764806400000,
   AddAuditRecords1764892800000,
   AddUsageHistory1764979200000,
+  AddKeyUses1765065600000,
 ];
 
 export const MIGRATIONS_TABLE = 'migrations';

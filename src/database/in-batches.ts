@@ -1,3 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
 /** SQLite runs in this process: nobody is answered while a batch is carried out. */
 const BATCH_TARGET_MS = 10;
 const MIN_ROWS = 100;
@@ -25,9 +27,14 @@ export async function inBatches(
     if (done < rows) break;
     if (tookMs > BATCH_TARGET_MS) rows = Math.max(MIN_ROWS, rows >> 1);
     else if (tookMs < BATCH_TARGET_MS / 2) rows = Math.min(MAX_ROWS, rows << 1);
-    await new Promise((resume) => setTimeout(resume, Math.min(tookMs, MAX_PAUSE_MS)));
+    await pauseFor(tookMs);
   }
   return total;
+}
+
+/** Others have as much time as a batch took. */
+export function pauseFor(tookMs: number): Promise<void> {
+  return pause(Math.min(tookMs, MAX_PAUSE_MS));
 }
 
 /** Takes the first ones out of a queue, so many at most. */

@@ -1,11 +1,11 @@
-import { setTimeout } from 'node:timers/promises';
 import { Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Clock, Stopwatch } from '../time/clock.js';
 import { within } from '../time/within.js';
 import { Engine } from '../database/engine.js';
+import { eachInOrder } from '../database/in-order.js';
 import { isOutage } from '../database/outage.js';
 import { Poller, type Watch } from '../database/poller.js';
-import { run, Statement } from '../database/statement.js';
+import { run, Statement, type Work } from '../database/statement.js';
 import type { Count } from '../telemetry/instruments.js';
 import { Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
@@ -25,9 +25,6 @@ const MANY_CHANGES = 10_000;
 /** What was longer on its way may be of before a look that did not find it here. */
 const FRESH_MS = 5_000;
 const LAST_USE_INTERVAL_MS = 5_000;
-/** So many hold their rows for some milliseconds: a revocation has to wait that long at most. */
-const LAST_USES_AT_ONCE = 500;
-const BETWEEN_SAVES_MS = 10;
 
 interface KeyRow {
   id: string;
@@ -60,15 +57,22 @@ const CHANGED = new Statement<KeyRow>(
   'keys.changed',
   () => `SELECT ${COLUMNS} FROM api_keys WHERE changed_at >= $1 LIMIT ${MANY_CHANGES}`,
 );
-/** Who has locked a row changes the key, or writes down the same from another node: neither is to wait. */
-const USED = new Statement(
-  'keys.used',
-  ({ members, skipLocked }) => `UPDATE api_keys SET last_used_at = used.at FROM (
-      SELECT known.id, latest.value AS at
-      FROM ${members('$1')} latest CROSS JOIN api_keys known
-      WHERE known.id = latest.name AND coalesce(known.last_used_at, 0) < latest.value
+/** Who has locked a row writes down the same from another node, and is not waited for. */
+const USED_AGAIN = new Statement(
+  'keys.used-again',
+  ({ members, skipLocked }) => `UPDATE api_key_uses SET used_at = latest.at FROM (
+      SELECT known.key_id, told.value AS at
+      FROM ${members('$1')} told CROSS JOIN api_key_uses known
+      WHERE known.key_id = told.name AND known.used_at < told.value
       ${skipLocked('known')}
-    ) used WHERE api_keys.id = used.id`,
+    ) latest WHERE api_key_uses.key_id = latest.key_id`,
+);
+const USED_FIRST = new Statement(
+  'keys.used-first',
+  ({ members }) => `INSERT INTO api_key_uses (key_id, used_at)
+    SELECT told.name, told.value FROM ${members('$1')} told
+    WHERE NOT EXISTS (SELECT 1 FROM api_key_uses known WHERE known.key_id = told.name)
+    ON CONFLICT (key_id) DO NOTHING`,
 );
 
 /** Finds the caller that a key's digest stands for, and remembers it until it changes. */
@@ -200,17 +204,25 @@ export class KeyDirectory implements OnModuleInit, BeforeApplicationShutdown {
     this.used = [];
     for (const caller of used) caller.isUseUnsaved = false;
     try {
-      for (let start = 0; start < used.length; start += LAST_USES_AT_ONCE) {
-        if (start > 0) await setTimeout(BETWEEN_SAVES_MS);
-        const batch = used.slice(start, start + LAST_USES_AT_ONCE);
-        const uses = batch.map(({ keyId, lastUsedAtMs }) => [keyId, lastUsedAtMs] as const);
-        await this.engine.write(() => run(USED, JSON.stringify(Object.fromEntries(uses))));
-      }
+      await eachInOrder(
+        used,
+        ({ keyId }) => keyId,
+        (batch) => {
+          const uses = batch.map(({ keyId, lastUsedAtMs }) => [keyId, lastUsedAtMs] as const);
+          const told = JSON.stringify(Object.fromEntries(uses));
+          return this.engine.write(() => writeDown(told));
+        },
+      );
     } catch (err) {
       // Only ever a hint for operators: the next use is written down again.
       this.logger.debug({ err }, 'The last use of keys could not be saved');
     }
   }
+}
+
+function* writeDown(uses: string): Work<void> {
+  yield* run(USED_AGAIN, uses);
+  yield* run(USED_FIRST, uses);
 }
 
 /** Values that many callers have in common are kept once. */

@@ -5,6 +5,7 @@ import { RateLimitBan } from '../rate-limits/bans/rate-limit-ban.entity.js';
 import type { PlanName } from '../rate-limits/plan.js';
 import { Clock } from '../time/clock.js';
 import { DAY_MS } from '../time/windows.js';
+import { ApiKeyUse } from './api-key-use.entity.js';
 import { ApiKey } from './api-key.entity.js';
 
 export type KeyStatus = 'active' | 'banned' | 'expired' | 'revoked';
@@ -42,11 +43,16 @@ const STATUS: Record<KeyStatus, string> = {
   expired: EXPIRED,
   revoked: REVOKED,
 };
+/** Of a use that a release of before has written down, and one of now, the later one; null where there is neither. */
+const lastUse = (key: string, use: string): string =>
+  `CASE WHEN ${use}.used_at < ${key}.last_used_at THEN ${key}.last_used_at
+    ELSE COALESCE(${use}.used_at, ${key}.last_used_at) END`;
+const LAST_USE = lastUse('key', 'latest');
 /** What is not there is less, or more, than whatever is. */
-const ORDERED_BY: Record<KeyOrder, (key: string) => string> = {
+const ORDERED_BY: Record<KeyOrder, (key: string, use: string) => string> = {
   created: (key) => `${key}.created_at`,
   name: (key) => `LOWER(${key}.name)`,
-  'last-used': (key) => `COALESCE(${key}.last_used_at, 0)`,
+  'last-used': (key, use) => `COALESCE(${lastUse(key, use)}, 0)`,
   expires: (key) => `COALESCE(${key}.expires_at, ${Number.MAX_SAFE_INTEGER})`,
 };
 const NAMED = `(LOWER(key.name) LIKE LOWER(:part) ESCAPE '!' OR key.id = :text
@@ -64,10 +70,15 @@ export class KeyList {
     const nowMs = this.clock.now();
     const { entities, raw } = await this.query(filter, nowMs).getRawAndEntities<{
       bannedUntil: number | string | null;
+      lastUse: number | string | null;
     }>();
     return entities.map((key, index) => {
-      const until = Number(raw[index]!.bannedUntil ?? 0);
-      return Object.assign(key, { bannedUntilMs: until > nowMs ? until : null });
+      const { bannedUntil, lastUse } = raw[index]!;
+      const until = Number(bannedUntil ?? 0);
+      return Object.assign(key, {
+        bannedUntilMs: until > nowMs ? until : null,
+        lastUsedAt: lastUse === null ? null : Number(lastUse),
+      });
     });
   }
 
@@ -77,9 +88,11 @@ export class KeyList {
     const query = this.keys
       .createQueryBuilder('key')
       .leftJoin(RateLimitBan, 'ban', 'ban.subject = key.client_id')
+      .leftJoin(ApiKeyUse, 'latest', 'latest.key_id = key.id')
       .addSelect('ban.banned_until', 'bannedUntil')
+      .addSelect(LAST_USE, 'lastUse')
       .setParameters({ now: nowMs })
-      .orderBy(order('key'), 'ASC')
+      .orderBy(order('key', 'latest'), 'ASC')
       .addOrderBy('key.id', 'ASC')
       .limit(filter.limit);
     if (id !== undefined) query.andWhere('key.id = :id', { id });
@@ -88,17 +101,18 @@ export class KeyList {
       const part = `%${search.replace(/[!%_]/g, '!$&')}%`;
       query.andWhere(NAMED, { part, text: search });
     }
-    if (neverUsed) query.andWhere('key.last_used_at IS NULL');
+    if (neverUsed) query.andWhere(`${LAST_USE} IS NULL`);
     if (idleDays !== undefined) {
       const since = nowMs - idleDays * DAY_MS;
-      query.andWhere('COALESCE(key.last_used_at, key.created_at) < :since', { since });
+      query.andWhere(`COALESCE(${LAST_USE}, key.created_at) < :since`, { since });
     }
     if (expiresWithinDays !== undefined) {
       query.andWhere('key.expires_at < :end', { end: nowMs + expiresWithinDays * DAY_MS });
     }
     if (after !== undefined) {
       query.andWhere(
-        `(${order('key')}, key.id) > (SELECT ${order('a')}, a.id FROM api_keys a WHERE a.id = :after)`,
+        `(${order('key', 'latest')}, key.id) > (SELECT ${order('a', 'u')}, a.id FROM api_keys a
+          LEFT JOIN api_key_uses u ON u.key_id = a.id WHERE a.id = :after)`,
         { after },
       );
     }

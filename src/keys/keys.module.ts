@@ -3,6 +3,7 @@ import { ModuleRef } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { CounterJournal } from '../rate-limits/counter-journal.js';
 import { RateLimitsModule } from '../rate-limits/rate-limits.module.js';
+import { ApiKeyUse } from './api-key-use.entity.js';
 import { ApiKey } from './api-key.entity.js';
 import { AuditReader } from './audit-reader.js';
 import { StoredAuditRecord } from './audit-record.entity.js';
@@ -26,7 +27,7 @@ export class KeysModule {
   static forRoot(scopes: readonly DeclaredScopes[]): DynamicModule {
     return {
       module: KeysModule,
-      imports: [TypeOrmModule.forFeature([ApiKey, StoredAuditRecord]), RateLimitsModule],
+      imports: [TypeOrmModule.forFeature([ApiKey, ApiKeyUse, StoredAuditRecord]), RateLimitsModule],
       providers: [
         KeysService,
         KeyList,

@@ -5,6 +5,8 @@ import { createDataSource, dataSourceOptions } from '../../src/database/data-sou
 import { Engine } from '../../src/database/engine.js';
 import { migrate, MIGRATION_LOCK, SchemaInUseError } from '../../src/database/migrate.js';
 import { mintKey } from '../../src/keys/api-key-format.js';
+import { KeyDirectory } from '../../src/keys/key-directory.js';
+import { KeyList } from '../../src/keys/key-list.js';
 import { run, Statement } from '../../src/database/statement.js';
 import { PetsRepository } from '../../src/pets/pets.repository.js';
 import { CounterLedger } from '../../src/rate-limits/counter-ledger.js';
@@ -166,6 +168,30 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
       await other.end();
     }
     expect(await ledger.forgetBefore(2, 10)).toBe(1);
+  });
+
+  it('leaves out last uses that another node writes down, and waits for none', async () => {
+    const [held, free] = [await service.client(), await service.client()];
+    const save = () => service.store.app.get(KeyDirectory).beforeApplicationShutdown();
+    const used = async () => {
+      for (const client of [held, free]) await client.get('/v1/pets');
+      await save();
+      const keys = await service.store.app.get(KeyList).find();
+      return [held, free].map(({ keyId }) => keys.find(({ id }) => id === keyId)!.lastUsedAt!);
+    };
+    const first = await used();
+    const other = new PostgresClient({ connectionString: url });
+    await other.connect();
+    try {
+      await other.query('BEGIN');
+      await other.query('SELECT 1 FROM api_key_uses WHERE key_id = $1 FOR UPDATE', [held.keyId]);
+      await new Promise((resume) => setTimeout(resume, 2));
+      const second = await used();
+      expect(second[0]).toBe(first[0]);
+      expect(second[1]).toBeGreaterThan(first[1]!);
+    } finally {
+      await other.end();
+    }
   });
 
   it('syncs every commit', async () => {

@@ -61,6 +61,7 @@ describe('the embedded database', () => {
       'AddKeySuccession1764806400000',
       'AddAuditRecords1764892800000',
       'AddUsageHistory1764979200000',
+      'AddKeyUses1765065600000',
     ];
     await fresh.initialize();
     try {

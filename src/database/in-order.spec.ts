@@ -1,0 +1,53 @@
+import { eachInOrder } from './in-order.js';
+
+async function partsOf(names: readonly string[]): Promise<string[][]> {
+  const parts: string[][] = [];
+  await eachInOrder(
+    names,
+    (name) => name,
+    (part) => Promise.resolve(void parts.push(part)),
+  );
+  return parts;
+}
+
+describe(eachInOrder.name, () => {
+  it.each([
+    ['none', 0],
+    ['one', 1],
+    ['some', 999],
+    ['many', 100_000],
+  ])('puts %s in order, each once, in parts of some hundreds', async (_name, count) => {
+    const names = Array.from({ length: count }, (_none, index) => `key_${(index * 7_919) % count}`);
+    const parts = await partsOf(names);
+    expect(parts.flat()).toEqual(names.toSorted());
+    for (const { length } of parts) expect(length).toBeGreaterThan(0);
+    expect(Math.max(0, ...parts.map(({ length }) => length))).toBeLessThan(3_000);
+    expect(parts.length).toBeLessThanOrEqual(Math.ceil(count / 1_000));
+  });
+
+  it('keeps those of one name as they came', async () => {
+    const items = Array.from({ length: 3_000 }, (_none, at) => ({ name: `key_${at % 2}`, at }));
+    const told: number[] = [];
+    await eachInOrder(
+      items,
+      ({ name }) => name,
+      (part) => Promise.resolve(void told.push(...part.map(({ at }) => at))),
+    );
+    const [even, odd] = [0, 1].map((rest) => items.filter(({ at }) => at % 2 === rest));
+    expect(told).toEqual([...even!, ...odd!].map(({ at }) => at));
+  });
+
+  it('lets others have their turn meanwhile', async () => {
+    let turns = 0;
+    let isOver = false;
+    const takeTurns = (): void => {
+      turns++;
+      if (!isOver) setImmediate(takeTurns);
+    };
+    setImmediate(takeTurns);
+    const names = Array.from({ length: 50_000 }, (_none, index) => `key_${index}`);
+    expect((await partsOf(names)).flat()).toHaveLength(50_000);
+    isOver = true;
+    expect(turns).toBeGreaterThan(5);
+  });
+});
