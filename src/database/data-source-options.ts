@@ -5,6 +5,7 @@ import { AddKeySuccession1764806400000 } from './migrations/1764806400000-add-ke
 import { AddAuditRecords1764892800000 } from './migrations/1764892800000-add-audit-records.js';
 import { AddUsageHistory1764979200000 } from './migrations/1764979200000-add-usage-history.js';
 import { AddKeyUses1765065600000 } from './migrations/1765065600000-add-key-uses.js';
+import { AddCounterJournal1765152000000 } from './migrations/1765152000000-add-counter-journal.js';
 import { PostgresDataSource } from './postgres/postgres.data-source.js';
 import { SqliteClaim } from './sqlite/sqlite.claim.js';
 import { ExactDatabase } from './sqlite/sqlite.connection.js';
@@ -18,6 +19,7 @@ const MIGRATIONS: readonly MigrationClass[] = [
   AddAuditRecords1764892800000,
   AddUsageHistory1764979200000,
   AddKeyUses1765065600000,
+  AddCounterJournal1765152000000,
 ];
 
 export const MIGRATIONS_TABLE = 'migrations';

@@ -10,6 +10,8 @@ export interface Dialect {
   readonly members: (object: string) => string;
   /** The elements of a JSON array, as rows of `value` under that name; `value ->> 0` is the first of one. */
   readonly elements: (array: string, name: string) => string;
+  /** Whether a text has another one in it. */
+  readonly contains: (text: string, part: string) => string;
   /** Locks the rows of `table` that a subselect finds, and leaves out those that others have locked. */
   readonly skipLocked: (table: string) => string;
 }

@@ -23,6 +23,7 @@ export const OUR_TABLES = [
   'pets',
   'rate_limit_bans',
   'rate_limit_counters',
+  'rate_limit_journal',
   'typeorm_metadata',
   'usage_hours',
   'usage_journal',

@@ -22,7 +22,9 @@ describe(CounterJournal.name, () => {
   const judge: { mode: RateLimitStore['mode'] } = { mode: 'memory' };
   const counters = {
     since: jest.fn(),
+    append: jest.fn(),
     save: jest.fn(),
+    journal: { drop: jest.fn(), adopt: jest.fn() },
     forget: jest.fn(),
     forgetBefore: jest.fn(),
   };
@@ -34,7 +36,7 @@ describe(CounterJournal.name, () => {
     saved = [];
     judge.mode = 'memory';
     counters.since.mockResolvedValue([]);
-    counters.save.mockImplementation((batch: SavedCount[]) => {
+    counters.append.mockImplementation((_writer, _sequence, batch: SavedCount[]) => {
       saved.push(...batch.map((count) => ({ ...count })));
       return Promise.resolve();
     });
@@ -92,7 +94,7 @@ describe(CounterJournal.name, () => {
     await journal.onModuleInit();
     store.take('zoo', limits);
     for (let failure = 0; failure < 3; failure++) {
-      counters.save.mockRejectedValueOnce(new Error('disk full'));
+      counters.append.mockRejectedValueOnce(new Error('disk full'));
       await journal.save();
     }
     expect(logger.warn).toHaveBeenCalledTimes(1);
@@ -100,7 +102,7 @@ describe(CounterJournal.name, () => {
     expect(saved).toMatchObject([{ subject: 'zoo', dayUsed: 1 }]);
 
     store.take('zoo', limits);
-    counters.save.mockRejectedValueOnce(new Error('disk full again'));
+    counters.append.mockRejectedValueOnce(new Error('disk full again'));
     await journal.save();
     expect(logger.warn).toHaveBeenCalledTimes(2);
   });
@@ -117,30 +119,126 @@ describe(CounterJournal.name, () => {
 
   it('saves many in batches', async () => {
     await journal.onModuleInit();
-    for (let subject = 0; subject < 2_500; subject++) store.take(`key_${subject}`, limits);
+    for (let subject = 0; subject < 9_000; subject++) store.take(`key_${subject}`, limits);
     await journal.save();
-    expect(counters.save.mock.calls.map(([batch]) => batch.length)).toEqual([1_000, 1_000, 500]);
-    expect(new Set(saved.map(({ subject }) => subject)).size).toBe(2_500);
+    const entries = counters.append.mock.calls as [string, number, SavedCount[]][];
+    expect(entries.map(([, sequence, { length }]) => [sequence, length])).toEqual([
+      [1, 5_000],
+      [2, 4_000],
+    ]);
+    expect(new Set(saved.map(({ subject }) => subject)).size).toBe(9_000);
   });
 
-  it('saves those of a batch in one order, whoever of them came first', async () => {
-    await journal.onModuleInit();
-    for (const subject of ['zoo', 'ark', 'owl', 'Zoo']) store.take(subject, limits);
-    await journal.save();
-    expect(saved.map(({ subject }) => subject)).toEqual(['Zoo', 'ark', 'owl', 'zoo']);
+  describe('brings to rows', () => {
+    let rows: SavedCount[];
+    beforeEach(async () => {
+      rows = [];
+      counters.save.mockImplementation((batch: SavedCount[]) => {
+        rows.push(...batch);
+        return Promise.resolve();
+      });
+      await journal.onModuleInit();
+    });
+    const use = async (...subjects: string[]) => {
+      for (const subject of subjects) store.take(subject, limits);
+      await journal.save();
+    };
+    const brought = () => rows.splice(0).map(({ subject, dayUsed }) => [subject, dayUsed]);
+
+    it('what was written down, once, in one order, whoever came first', async () => {
+      await use('zoo', 'ark', 'owl', 'Zoo');
+      await use('owl');
+      await journal.bring();
+      expect(brought()).toEqual([
+        ['Zoo', 1],
+        ['ark', 1],
+        ['owl', 2],
+        ['zoo', 1],
+      ]);
+      const [[writer]] = counters.append.mock.calls as [[string]];
+      expect(counters.journal.drop.mock.calls).toEqual([[writer, 2]]);
+      await journal.bring();
+      expect(brought()).toEqual([]);
+      expect(counters.journal.drop).toHaveBeenCalledTimes(1);
+      await use('ark');
+      await journal.bring();
+      expect(brought()).toEqual([['ark', 2]]);
+      expect(counters.journal.drop).toHaveBeenLastCalledWith(writer, 3);
+    });
+
+    it('the next time what is written down meanwhile, and keeps it in the journal until then', async () => {
+      await use('zoo');
+      counters.save.mockImplementationOnce(async (batch: SavedCount[]) => {
+        rows.push(...batch);
+        await use('zoo');
+      });
+      await journal.bring();
+      expect(brought()).toEqual([['zoo', 1]]);
+      expect(counters.journal.drop).toHaveBeenLastCalledWith(expect.any(String), 1);
+      await journal.bring();
+      expect(brought()).toEqual([['zoo', 2]]);
+      expect(counters.journal.drop).toHaveBeenLastCalledWith(expect.any(String), 2);
+    });
+
+    it('later what could not be brought, and drops nothing before', async () => {
+      await use('zoo', 'ark');
+      counters.save.mockRejectedValueOnce(new Error('away'));
+      await journal.bring();
+      expect(counters.journal.drop).not.toHaveBeenCalled();
+      expect(logger.warn).toHaveBeenCalledTimes(1);
+      await journal.bring();
+      expect(brought()).toEqual([
+        ['ark', 1],
+        ['zoo', 1],
+      ]);
+      expect(counters.journal.drop).toHaveBeenCalledTimes(1);
+    });
+
+    it('nothing that was not written down for sure', async () => {
+      counters.append.mockRejectedValueOnce(new Error('away'));
+      await use('zoo');
+      await journal.bring();
+      expect(brought()).toEqual([]);
+    });
+
+    it('what ended processes have left, and its own before the database is closed', async () => {
+      await journal.bring();
+      expect(counters.journal.adopt).toHaveBeenCalledTimes(1);
+      store.take('zoo', limits);
+      await journal.beforeApplicationShutdown();
+      expect(brought()).toEqual([['zoo', 1]]);
+      expect(counters.journal.adopt).toHaveBeenCalledTimes(1);
+    });
+
+    it('leaves many to the next process when it ends', async () => {
+      await use(...Array.from({ length: 5_001 }, (_none, key) => `key_${key}`));
+      await journal.beforeApplicationShutdown();
+      expect(brought()).toEqual([]);
+      expect(counters.journal.drop).not.toHaveBeenCalled();
+    });
+
+    it('ends early where the process does, and drops nothing', async () => {
+      await use(...Array.from({ length: 9_000 }, (_none, key) => `key_${key}`));
+      const bringing = journal.bring();
+      while (rows.length === 0) await new Promise((resolve) => setImmediate(resolve));
+      await journal.beforeApplicationShutdown();
+      await bringing;
+      expect(brought().length).toBeLessThan(9_000);
+      expect(counters.journal.drop).not.toHaveBeenCalled();
+    });
   });
 
   it('tries once more to save before the database is closed', async () => {
     await journal.onModuleInit();
     store.take('zoo', limits);
-    counters.save.mockRejectedValueOnce(new Error('deadlock detected'));
+    counters.append.mockRejectedValueOnce(new Error('deadlock detected'));
     await journal.beforeApplicationShutdown();
     expect(saved).toMatchObject([{ subject: 'zoo', dayUsed: 1 }]);
   });
 
   it('keeps no more for later than the store has room for, though nothing can be saved', async () => {
     await journal.onModuleInit();
-    counters.save.mockRejectedValue(new Error('disk full'));
+    counters.append.mockRejectedValue(new Error('disk full'));
     for (let flood = 0; flood < 10; flood++) {
       const saving = journal.save();
       // Some are pushed out while they are on their way.
@@ -149,7 +247,7 @@ describe(CounterJournal.name, () => {
       }
       await saving;
     }
-    counters.save.mockImplementation((batch: SavedCount[]) => {
+    counters.append.mockImplementation((_writer, _sequence, batch: SavedCount[]) => {
       saved.push(...batch);
       return Promise.resolve();
     });
@@ -177,8 +275,11 @@ describe(CounterJournal.name, () => {
       // What cannot be removed is removed the next time.
       if (flood % 3 === 1) counters.forget.mockRejectedValueOnce(new Error('away'));
       await journal.save();
+      await journal.bring();
     }
     await journal.save();
+    await journal.bring();
+    expect(saved.length).toBeGreaterThan(0);
     expect(rows.size).toBeLessThanOrEqual(CAPACITY.addresses);
     for (const subject of rows) expect(store.known(subject)).toBeDefined();
     expect(rows).toContain('ip:192.0.19.15');
@@ -209,8 +310,8 @@ describe(CounterJournal.name, () => {
       await journal.save();
       await journal.save();
       expect(saved.map(({ subject, dayUsed }) => [subject, dayUsed])).toEqual([
-        ['ark', 7],
         ['zoo', 100],
+        ['ark', 7],
       ]);
     });
 
@@ -234,7 +335,7 @@ describe(CounterJournal.name, () => {
       clock.advance(2 * DAY_MS);
       judge.mode = 'fallback';
       store.take('zoo', limits);
-      counters.save.mockImplementation((batch: SavedCount[]) => {
+      counters.append.mockImplementation((_writer, _sequence, batch: SavedCount[]) => {
         saved.push(...batch);
         store.take('zoo', limits);
         return Promise.resolve();
@@ -248,7 +349,7 @@ describe(CounterJournal.name, () => {
       await journal.save();
       store.take('zoo', limits);
       judge.mode = 'redis';
-      counters.save.mockRejectedValueOnce(new Error('disk full'));
+      counters.append.mockRejectedValueOnce(new Error('disk full'));
       await journal.save();
       await journal.save();
       expect(saved).toMatchObject([{ subject: 'zoo', dayUsed: 1 }]);

@@ -1,29 +1,41 @@
 import { Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../time/clock.js';
+import { randomBytes } from 'node:crypto';
 import { inBatches, takeFirst } from '../database/in-batches.js';
+import { eachInOrder } from '../database/in-order.js';
 import { Poller } from '../database/poller.js';
 import { Logger } from '../telemetry/logger.js';
 import { BanLedger, type SubjectBan } from './bans/ban-ledger.js';
 import { CounterLedger, type SavedCount } from './counter-ledger.js';
 import { MemoryStore } from './stores/memory.store.js';
 import { RateLimitStore } from './stores/rate-limit-store.js';
+import type { Subject } from './subject.js';
 import { dayBefore, dayOf } from '../time/windows.js';
 
 /** A `kill -9` may forget the last second: half of it, and the time that saving takes. */
 const SAVE_INTERVAL_MS = 500;
-/** Saving holds up the event loop; so many at once take some milliseconds. */
-const SAVED_AT_ONCE = 1_000;
+const BRING_INTERVAL_MS = 60_000;
+/** So many at once take some milliseconds, for which they hold up the event loop. */
+const SAVED_AT_ONCE = 5_000;
+const FORGOTTEN_AT_ONCE = 1_000;
+/** More are left to the next process: they are read when it starts. */
+const BROUGHT_AT_END = 5_000;
 
 /**
- * Keeps the in-process counters in the database: a restart never refills a quota.
+ * Keeps the in-process counters in the database: a restart never refills a quota. Twice a second what has changed is
+ * written down, as one entry of a journal; once a minute it is brought to a row for each subject.
  *
  * Where Redis counts, it keeps the counts as well. What it tells is gathered here all the same, and saved as
  * soon as this process counts by itself: a process that is started while Redis is away begins with that.
  */
 @Injectable()
 export class CounterJournal implements OnModuleInit, BeforeApplicationShutdown {
-  private timer: NodeJS.Timeout | undefined;
+  private readonly writer = randomBytes(12).toString('hex');
+  private sequence = 0;
+  private broughtUpTo = 0;
+  private timers: NodeJS.Timeout[] = [];
   private saving: Promise<void> | undefined;
+  private bringing: Promise<void> | undefined;
   private tidying: Promise<void> | undefined;
   private readonly stopping = new AbortController();
   private failing = false;
@@ -47,7 +59,10 @@ export class CounterJournal implements OnModuleInit, BeforeApplicationShutdown {
     const counts = await this.counters.since(today, this.store.capacity.addresses);
     for (const count of counts) this.store.restore(count);
     this.restoreBans(await this.bans.all());
-    this.timer = setInterval(() => void this.look(), SAVE_INTERVAL_MS).unref();
+    this.timers = [
+      setInterval(() => void this.look(), SAVE_INTERVAL_MS).unref(),
+      setInterval(() => void this.bring(), BRING_INTERVAL_MS).unref(),
+    ];
     this.poller.watch(async (sinceMs) =>
       this.restoreBans(
         await (sinceMs === undefined ? this.bans.all() : this.bans.changedSince(sinceMs)),
@@ -57,13 +72,15 @@ export class CounterJournal implements OnModuleInit, BeforeApplicationShutdown {
 
   /** Before the database is closed, which is done in the next step of a shutdown. */
   async beforeApplicationShutdown(): Promise<void> {
-    clearInterval(this.timer);
+    for (const timer of this.timers) clearInterval(timer);
     this.stopping.abort();
-    await this.tidying;
+    await Promise.all([this.tidying, this.bringing]);
     await this.saving;
     await this.save();
     // There is no next time for what only another node's saving has kept from being saved.
     if (this.failing) await this.save();
+    const unbrought = await this.store.unbrought();
+    if (!this.failing && unbrought.length <= BROUGHT_AT_END) await this.bringAll();
   }
 
   private async look(): Promise<void> {
@@ -102,21 +119,29 @@ export class CounterJournal implements OnModuleInit, BeforeApplicationShutdown {
   /** Not what changes meanwhile: under load that would never end. */
   private async saveUnsaved(): Promise<void> {
     for (let left = this.store.unsavedCount; left > 0; left -= SAVED_AT_ONCE) {
-      const batch = this.store.takeUnsaved(SAVED_AT_ONCE).sort(bySubject);
-      try {
-        if (batch.length > 0) await this.counters.save(batch);
-      } catch (error) {
-        this.store.putBack(batch);
-        throw error;
-      }
+      const batch = this.store.takeUnsaved(SAVED_AT_ONCE);
+      if (batch.length > 0) await this.append(batch);
+    }
+  }
+
+  private async append(batch: readonly SavedCount[]): Promise<void> {
+    try {
+      await this.counters.append(this.writer, this.sequence + 1, batch);
+      this.store.markUnbrought(batch);
+    } catch (error) {
+      this.store.putBack(batch);
+      throw error;
+    } finally {
+      // It may be there all the same: what follows must not be taken for it.
+      this.sequence++;
     }
   }
 
   /** Of a flood of addresses the database keeps no more than memory does. */
   private async forgetDropped(): Promise<void> {
     const { dropped } = this.store;
-    for (let left = dropped.size; left > 0; left -= SAVED_AT_ONCE) {
-      const batch = takeFirst(dropped, SAVED_AT_ONCE).sort();
+    for (let left = dropped.size; left > 0; left -= FORGOTTEN_AT_ONCE) {
+      const batch = takeFirst(dropped, FORGOTTEN_AT_ONCE).sort();
       try {
         await this.counters.forget(batch);
       } catch (error) {
@@ -124,6 +149,49 @@ export class CounterJournal implements OnModuleInit, BeforeApplicationShutdown {
         throw error;
       }
     }
+  }
+
+  /** Brings to their rows what was written down, here and by processes that have ended; one at a time. */
+  async bring(): Promise<void> {
+    this.bringing ??= this.bringAll(this.stopping.signal).finally(
+      () => (this.bringing = undefined),
+    );
+    return this.bringing;
+  }
+
+  /** @param stop ends it early */
+  private async bringAll(stop?: AbortSignal): Promise<void> {
+    try {
+      if (this.broughtUpTo < this.sequence) await this.bringUnbrought(stop);
+      if (!this.stopping.signal.aborted) await this.counters.journal.adopt();
+    } catch (err) {
+      this.logger.warn({ err }, 'Counters could not be brought to their rows; tried again');
+    }
+  }
+
+  private async bringUnbrought(stop?: AbortSignal): Promise<void> {
+    const upTo = this.sequence;
+    const subjects = await this.store.unbrought();
+    const areBrought = await eachInOrder(
+      subjects,
+      (subject) => subject,
+      (part) => this.bringSome(part),
+      stop,
+    );
+    if (!areBrought) return;
+    await this.counters.journal.drop(this.writer, upTo);
+    this.broughtUpTo = upTo;
+  }
+
+  private async bringSome(subjects: readonly Subject[]): Promise<void> {
+    const counts = this.store.takeUnbrought(subjects);
+    try {
+      if (counts.length > 0) await this.counters.save(counts);
+    } catch (error) {
+      this.store.markUnbrought(counts);
+      throw error;
+    }
+    this.store.noteBrought(counts);
   }
 
   /**
@@ -150,9 +218,4 @@ export class CounterJournal implements OnModuleInit, BeforeApplicationShutdown {
   private restoreBans(bans: readonly SubjectBan[]): void {
     for (const { subject, ban } of bans) this.store.restoreBan(subject, ban);
   }
-}
-
-/** A batch is one transaction: nodes that lock the same rows in one order wait, and never for each other. */
-function bySubject({ subject: one }: SavedCount, { subject: other }: SavedCount): number {
-  return one < other ? -1 : 1;
 }

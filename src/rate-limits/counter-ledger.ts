@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Engine } from '../database/engine.js';
+import { Journal } from '../database/journal.js';
 import { run, Statement, type Work } from '../database/statement.js';
 import { ADDRESS_PREFIX } from './subject.js';
 
@@ -32,11 +33,16 @@ function latestOf(window: 'minute' | 'day'): string {
     .join(', ');
 }
 
+/** The columns of each count in an array of them. */
+const ENTRY = `entry.value ->> 0 AS subject, ${['minute', 'minute_used', 'day', 'day_used']
+  .map((column, index) => `CAST(entry.value ->> ${index + 1} AS bigint) AS ${column}`)
+  .join(', ')}`;
+
 /** A count never shrinks within its window, so an older one that arrives late changes nothing. */
 const SAVE = new Statement(
   'counters.save',
-  () => `INSERT INTO rate_limit_counters (subject, minute, minute_used, day, day_used)
-    VALUES ($1, $2, $3, $4, $5)
+  ({ elements }) => `INSERT INTO rate_limit_counters (subject, minute, minute_used, day, day_used)
+    SELECT ${ENTRY} FROM ${elements('$1', 'entry')} WHERE true
     ON CONFLICT (subject) DO UPDATE SET ${latestOf('minute')}, ${latestOf('day')}
     WHERE excluded.minute > rate_limit_counters.minute
       OR (excluded.minute = rate_limit_counters.minute
@@ -52,6 +58,13 @@ const PAGE = new Statement<CountRow>(
 const FIND = new Statement<CountRow>(
   'counters.find',
   () => `SELECT ${COLUMNS} FROM rate_limit_counters WHERE subject = $1`,
+);
+const FIND_IN_JOURNAL = new Statement<CountRow>(
+  'counters.find-in-journal',
+  ({ elements, contains }) => `SELECT ${COLUMNS} FROM (
+      SELECT ${ENTRY} FROM rate_limit_journal, ${elements('rate_limit_journal.counts', 'entry')}
+      WHERE ${contains('rate_limit_journal.counts', '$1')}
+    ) journalled WHERE subject = $2`,
 );
 const FORGET = new Statement(
   'counters.forget',
@@ -69,39 +82,49 @@ const FORGET_BEFORE = new Statement(
 /** The in-process counters as the database keeps them. */
 @Injectable()
 export class CounterLedger {
-  constructor(private readonly engine: Engine) {}
+  /** What was counted, until it is brought to its rows. */
+  readonly journal: Journal;
+
+  constructor(private readonly engine: Engine) {
+    this.journal = new Journal(engine, 'rate_limit_journal', SAVE);
+  }
+
+  /** One entry, however many counts. */
+  async append(writer: string, sequence: number, counts: readonly SavedCount[]): Promise<void> {
+    await this.journal.append(writer, sequence, textOf(counts));
+  }
 
   async save(counts: readonly SavedCount[]): Promise<void> {
-    await this.engine.write(() => saveAll(counts));
+    await this.engine.write(() => run(SAVE, textOf(counts)));
   }
 
   /**
-   * The counts of a day, and of any later one: of all keys, and of the addresses seen last, the latest
-   * of them at the end. Addresses can be made up without number, and all that is told is in memory. In pages, each
-   * by the index of subjects: there may be more rows than the time of one statement is enough for.
+   * The counts of a day, and of any later one: of all keys, some of them more than once, and of the addresses
+   * seen last, the latest of them at the end. Addresses can be made up without number, and all that is told is in
+   * memory.
    */
   async since(day: number, maxAddresses: number): Promise<SavedCount[]> {
     const keys: SavedCount[] = [];
-    let addresses: SavedCount[] = [];
-    let last = '';
-    for (let isOver = false; !isOver;) {
-      const page = await this.engine.query(PAGE, last);
-      isOver = page.length < ROWS_OF_PAGE;
-      last = page.at(-1)?.subject ?? last;
-      for (const count of page.map(toCount)) {
+    let addresses = new Map<string, SavedCount>();
+    for await (const page of this.pages()) {
+      for (const count of page) {
         if (count.day < day) continue;
-        if (count.subject.startsWith(ADDRESS_PREFIX)) addresses.push(count);
-        else keys.push(count);
+        const { subject } = count;
+        if (!subject.startsWith(ADDRESS_PREFIX)) keys.push(count);
+        else addresses.set(subject, higher(count, addresses.get(subject) ?? count));
       }
-      const areMany = isOver || addresses.length > 2 * maxAddresses;
-      if (areMany) addresses = latest(addresses, maxAddresses);
+      if (addresses.size > 2 * maxAddresses) addresses = latest(addresses, maxAddresses);
     }
-    return [...keys, ...addresses];
+    return [...keys, ...latest(addresses, maxAddresses).values()];
   }
 
   async find(subject: string): Promise<SavedCount | undefined> {
-    const row = await this.engine.first(FIND, subject);
-    return row && toCount(row);
+    const told = await Promise.all([
+      this.engine.query(FIND, subject),
+      this.engine.query(FIND_IN_JOURNAL, JSON.stringify(subject), subject),
+    ]);
+    const counts = told.flat().map(toCount);
+    return counts.length === 0 ? undefined : counts.reduce(higher);
   }
 
   async forget(subjects: readonly string[]): Promise<void> {
@@ -112,11 +135,20 @@ export class CounterLedger {
   async forgetBefore(day: number, rows: number): Promise<number> {
     return (await this.engine.write(() => run(FORGET_BEFORE, day, rows))).length;
   }
-}
 
-function* saveAll(counts: readonly SavedCount[]): Work<void> {
-  for (const { subject, minute, minuteUsed, day, dayUsed } of counts) {
-    yield* run(SAVE, subject, minute, minuteUsed, day, dayUsed);
+  /**
+   * All that is there: first the journal, so that what another process brings meanwhile is told twice rather than not
+   * at all; then the rows, by the index of subjects, for there may be more than the time of one statement is enough for.
+   */
+  private async *pages(): AsyncGenerator<SavedCount[]> {
+    for await (const text of this.journal.entries()) yield countsOf(text);
+    let last = '';
+    for (let isOver = false; !isOver;) {
+      const page = await this.engine.query(PAGE, last);
+      isOver = page.length < ROWS_OF_PAGE;
+      last = page.at(-1)?.subject ?? last;
+      yield page.map(toCount);
+    }
   }
 }
 
@@ -125,8 +157,35 @@ function* forgetAll(subjects: readonly string[]): Work<void> {
 }
 
 /** Those counted last, so many at most, the latest at the end. */
-function latest(counts: SavedCount[], most: number): SavedCount[] {
-  return counts.sort((one, other) => one.minute - other.minute).slice(-most);
+function latest(counts: Map<string, SavedCount>, most: number): Map<string, SavedCount> {
+  const inTime = [...counts].sort(([, one], [, other]) => one.minute - other.minute);
+  return new Map(inTime.slice(-most));
+}
+
+/** Of each window what was counted last, or most. */
+function higher(one: SavedCount, other: SavedCount): SavedCount {
+  const { subject } = one;
+  const isMinute = (one.minute - other.minute || one.minuteUsed - other.minuteUsed) > 0;
+  const isDay = (one.day - other.day || one.dayUsed - other.dayUsed) > 0;
+  const { minute, minuteUsed } = isMinute ? one : other;
+  const { day, dayUsed } = isDay ? one : other;
+  return { subject, minute, minuteUsed, day, dayUsed };
+}
+
+type Entry = [subject: string, ...windows: [number, number, number, number]];
+
+function textOf(counts: readonly SavedCount[]): string {
+  return JSON.stringify(
+    counts.map(({ subject, minute, minuteUsed, day, dayUsed }): Entry => {
+      return [subject, minute, minuteUsed, day, dayUsed];
+    }),
+  );
+}
+
+function countsOf(text: string): SavedCount[] {
+  return (JSON.parse(text) as Entry[]).map(([subject, minute, minuteUsed, day, dayUsed]) => {
+    return { subject, minute, minuteUsed, day, dayUsed };
+  });
 }
 
 function toCount({ subject, minute, minuteUsed, day, dayUsed }: CountRow): SavedCount {

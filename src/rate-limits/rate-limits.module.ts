@@ -9,6 +9,7 @@ import { Metrics } from '../telemetry/metrics.js';
 import { BanLedger } from './bans/ban-ledger.js';
 import type { BanPolicy } from './bans/bans.js';
 import { CounterChannel } from './stores/counter-channel.js';
+import { CounterJournalEntry } from './counter-journal.entity.js';
 import { CounterLedger } from './counter-ledger.js';
 import { FallbackStore } from './stores/fallback.store.js';
 import { MemoryStore } from './stores/memory.store.js';
@@ -49,7 +50,10 @@ const throttler = ThrottlerModule.forRoot([
 ]);
 
 @Module({
-  imports: [TypeOrmModule.forFeature([RateLimitBan, RateLimitCounter]), throttler],
+  imports: [
+    TypeOrmModule.forFeature([RateLimitBan, RateLimitCounter, CounterJournalEntry]),
+    throttler,
+  ],
   providers: [
     {
       provide: MemoryStore,

@@ -77,8 +77,12 @@ export class HourCounts {
   at(row: number): UsageCount {
     const { hour, writer } = this;
     const { status, code } = this.outcomeOf(row);
-    const clientId = toSavedId(this.clientIds[row]!);
+    const clientId = this.clientIdOf(row);
     return { clientId, hour, writer, status, code, used: this.cells[row * COLUMNS + USED]! };
+  }
+
+  clientIdOf(row: number): string {
+    return toSavedId(this.clientIds[row]!);
   }
 
   private outcomeOf(row: number): Outcome {

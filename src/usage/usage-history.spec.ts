@@ -43,8 +43,10 @@ describe(UsageHistory.name, () => {
         brought.push(...batch);
         return Promise.resolve();
       },
-      drop: () => Promise.resolve(),
-      adopt: () => Promise.resolve(),
+      journal: {
+        drop: () => Promise.resolve(),
+        adopt: () => Promise.resolve(),
+      } as unknown as UsageLedger['journal'],
     };
     history = new UsageHistory(ledger as UsageLedger, clock, log.logger);
   });

@@ -4,6 +4,7 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { inBatches, takeFirst } from '../database/in-batches.js';
+import { eachInOrder } from '../database/in-order.js';
 import type { ApiRequest } from '../http/request-context.js';
 import { mintId } from '../keys/api-key-format.js';
 import { Logger } from '../telemetry/logger.js';
@@ -78,7 +79,7 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
     await this.saving;
     await this.save();
     const unbrought = [...this.pending].reduce((sum, each) => sum + each.unbrought.size, 0);
-    if (unbrought <= AT_ONCE) await this.bring();
+    if (unbrought <= AT_ONCE) await this.bringAll();
   }
 
   /** Counts one answered request. */
@@ -115,7 +116,9 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
 
   /** Brings to the hours what was saved, and forgets what is too old; one at a time. */
   bring(): Promise<void> {
-    this.bringing ??= this.bringAll().finally(() => (this.bringing = undefined));
+    this.bringing ??= this.bringAll(this.stopping.signal).finally(
+      () => (this.bringing = undefined),
+    );
     return this.bringing;
   }
 
@@ -193,37 +196,42 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
     this.pending.add(counts);
   }
 
-  private async bringAll(): Promise<void> {
+  /** @param stop ends it early */
+  private async bringAll(stop?: AbortSignal): Promise<void> {
     try {
-      await this.bringUnbrought();
+      await this.bringUnbrought(stop);
       if (this.stopping.signal.aborted) return;
-      await this.ledger.adopt();
+      await this.ledger.journal.adopt();
       await this.forget();
     } catch (err) {
       this.logger.warn({ err }, 'What clients use could not be brought to its hours; tried again');
     }
   }
 
-  private async bringUnbrought(): Promise<void> {
+  private async bringUnbrought(stop?: AbortSignal): Promise<void> {
     const upTo = this.sequence;
-    for (const counts of this.pending) await this.bringHour(counts);
-    if (upTo > 0) await this.ledger.drop(this.journal, upTo);
+    for (const counts of this.pending) {
+      const areBrought = await eachInOrder(
+        [...counts.unbrought],
+        (row) => counts.clientIdOf(row),
+        (rows) => this.bringSome(counts, rows),
+        stop,
+      );
+      if (!areBrought) return;
+      if (counts !== this.counts) this.forgetIfDone(counts);
+    }
+    if (upTo > 0) await this.ledger.journal.drop(this.journal, upTo);
   }
 
-  private async bringHour(counts: HourCounts): Promise<void> {
-    let left = counts.unbrought.size;
-    await inBatches(async (most) => {
-      const rows = takeFirst(counts.unbrought, Math.min(most, left));
-      left -= rows.length;
-      try {
-        if (rows.length > 0) await this.ledger.save(rows.map((row) => counts.at(row)));
-      } catch (error) {
-        this.wait(counts, 'unbrought', rows);
-        throw error;
-      }
-      return rows.length;
-    });
-    if (counts !== this.counts) this.forgetIfDone(counts);
+  private async bringSome(counts: HourCounts, rows: readonly number[]): Promise<void> {
+    // Before they are told: what is counted meanwhile is brought the next time.
+    for (const row of rows) counts.unbrought.delete(row);
+    try {
+      await this.ledger.save(rows.map((row) => counts.at(row)));
+    } catch (error) {
+      this.wait(counts, 'unbrought', rows);
+      throw error;
+    }
   }
 
   private async forget(): Promise<void> {

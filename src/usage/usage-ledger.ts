@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Engine } from '../database/engine.js';
+import { Journal } from '../database/journal.js';
 import { run, Statement } from '../database/statement.js';
 
 /** How often a client was answered so within an hour, as one process has counted it. */
@@ -40,21 +41,12 @@ export interface UsedInHour {
   used: number;
 }
 
-/** Who has been silent for so long has ended, and left its journal to others. */
-const DEAD_MS = 300_000;
-const ENTRIES_AT_ONCE = 20;
-
 const COLUMNS = 'client_id, hour, writer, status, code, used';
 /** The columns of each count in an array of them. */
 const ENTRY = `SELECT entry.value ->> 0 AS client_id, CAST(entry.value ->> 1 AS bigint) AS hour,
   entry.value ->> 2 AS writer, CAST(entry.value ->> 3 AS integer) AS status,
   entry.value ->> 4 AS code, CAST(entry.value ->> 5 AS bigint) AS used`;
 
-const APPEND = new Statement(
-  'usage.append',
-  ({ nowMs }) => `INSERT INTO usage_journal (writer, sequence, counts, saved_at)
-    VALUES ($1, $2, $3, ${nowMs}) ON CONFLICT (writer, sequence) DO NOTHING`,
-);
 /** A count never shrinks: one that arrives twice, or late, changes nothing. */
 const SAVE = new Statement(
   'usage.save',
@@ -63,15 +55,6 @@ const SAVE = new Statement(
     ON CONFLICT (client_id, hour, writer, status, code) DO UPDATE SET used = excluded.used
     WHERE excluded.used > usage_hours.used`,
 );
-const DROP = new Statement(
-  'usage.drop',
-  () => 'DELETE FROM usage_journal WHERE writer = $1 AND sequence <= $2',
-);
-const LEFT_BEHIND = new Statement<{ writer: string; sequence: number | string; counts: string }>(
-  'usage.left-behind',
-  ({ nowMs }) => `SELECT writer, sequence, counts FROM usage_journal
-    WHERE saved_at < ${nowMs} - ${DEAD_MS} ORDER BY writer, sequence LIMIT ${ENTRIES_AT_ONCE}`,
-);
 const SAVE_REFUSALS = new Statement(
   'usage.save-refusals',
   () => `INSERT INTO usage_refusals (client_id, writer, refusals, at) VALUES ($1, $2, $3, $4)
@@ -79,14 +62,15 @@ const SAVE_REFUSALS = new Statement(
 );
 const USED_SINCE = new Statement<Record<keyof UsedInHour, number | string>>(
   'usage.used-since',
-  ({ elements }) => `SELECT hour, status, code, SUM(used) AS used FROM (
+  ({ elements, contains }) => `SELECT hour, status, code, SUM(used) AS used FROM (
       SELECT hour, status, code, writer, MAX(used) AS used FROM (
         SELECT ${COLUMNS} FROM usage_hours WHERE client_id = $1 AND hour >= $2
         UNION ALL
         SELECT ${COLUMNS} FROM (
           ${ENTRY} FROM usage_journal, ${elements('usage_journal.counts', 'entry')}
+          WHERE ${contains('usage_journal.counts', '$3')}
         ) journalled
-        WHERE client_id = $3 AND hour >= $4
+        WHERE client_id = $4 AND hour >= $5
       ) told GROUP BY hour, status, code, writer
     ) counted GROUP BY hour, status, code ORDER BY hour, status, code`,
 );
@@ -109,34 +93,20 @@ const FORGET_REFUSALS = new Statement(
 /** What clients have used, as the database keeps it. */
 @Injectable()
 export class UsageLedger {
-  constructor(private readonly engine: Engine) {}
+  /** What was counted, until it is brought to its hours. */
+  readonly journal: Journal;
 
-  /** One row, however many counts: that of an hour is written when it has changed for a while. */
+  constructor(private readonly engine: Engine) {
+    this.journal = new Journal(engine, 'usage_journal', SAVE);
+  }
+
+  /** One entry, however many counts: that of an hour is written when it has changed for a while. */
   async append(writer: string, sequence: number, batch: readonly UsageCount[]): Promise<void> {
-    await this.engine.write(() => run(APPEND, writer, sequence, textOf(batch)));
+    await this.journal.append(writer, sequence, textOf(batch));
   }
 
   async save(batch: readonly UsageCount[]): Promise<void> {
     await this.engine.write(() => run(SAVE, textOf(batch)));
-  }
-
-  /** Forgets what a process has journalled up to there: its hours say it. */
-  async drop(writer: string, sequence: number): Promise<void> {
-    await this.engine.write(() => run(DROP, writer, sequence));
-  }
-
-  /** Brings to the hours what ended processes have left in the journal. */
-  async adopt(): Promise<void> {
-    for (;;) {
-      const entries = await this.engine.query(LEFT_BEHIND);
-      for (const { writer, sequence, counts: text } of entries) {
-        await this.engine.write(function* () {
-          yield* run(SAVE, text);
-          yield* run(DROP, writer, Number(sequence));
-        });
-      }
-      if (entries.length < ENTRIES_AT_ONCE) return;
-    }
   }
 
   async saveRefusals(batch: readonly RefusalsOfClient[]): Promise<void> {
@@ -149,7 +119,8 @@ export class UsageLedger {
   }
 
   async usedSince(clientId: string, hour: number): Promise<UsedInHour[]> {
-    const rows = await this.engine.query(USED_SINCE, clientId, hour, clientId, hour);
+    const inJson = JSON.stringify(clientId);
+    const rows = await this.engine.query(USED_SINCE, clientId, hour, inJson, clientId, hour);
     return rows.map((row) => ({
       hour: Number(row.hour),
       status: Number(row.status),

@@ -96,24 +96,28 @@ const admitted = ({ hours }: { hours: { admitted: number }[] }) =>
 
 interface Saved {
   used: Map<string, number>;
-  /** Of each client, the answers with 200 by the latest journal entry that tells of it. */
+  /** Of each client, the answers with 200. */
   history: Map<string, number>;
   banned: string[];
 }
 
-/** What is in the database by now, by the id of the client or the address. */
+/** What is in the database by now, by the id of the client or the address: in rows, or in a later journal. */
 function saved(file: string): Saved {
   const database = new Database(file, { readonly: true });
   try {
     const counts = database
-      .prepare<[], [string, number]>('SELECT subject, day_used FROM rate_limit_counters')
+      .prepare<[], [string, number]>(
+        `SELECT subject, day_used FROM rate_limit_counters UNION ALL SELECT * FROM
+         (SELECT value ->> 0, value ->> 4 FROM rate_limit_journal, json_each(counts) ORDER BY sequence)`,
+      )
       .raw()
       .all();
     const bans = database.prepare<[], string>('SELECT subject FROM rate_limit_bans').pluck().all();
     const journal = database
       .prepare<[], [string, number]>(
-        `SELECT value ->> 0, value ->> 5 FROM usage_journal, json_each(counts)
-         WHERE value ->> 3 = 200 ORDER BY sequence`,
+        `SELECT client_id, used FROM usage_hours WHERE status = 200 UNION ALL SELECT * FROM
+         (SELECT value ->> 0, value ->> 5 FROM usage_journal, json_each(counts)
+          WHERE value ->> 3 = 200 ORDER BY sequence)`,
       )
       .raw()
       .all();

@@ -62,6 +62,7 @@ describe('the embedded database', () => {
       'AddAuditRecords1764892800000',
       'AddUsageHistory1764979200000',
       'AddKeyUses1765065600000',
+      'AddCounterJournal1765152000000',
     ];
     await fresh.initialize();
     try {

@@ -1,4 +1,5 @@
 import { Engine } from '../../src/database/engine.js';
+import { run, Statement } from '../../src/database/statement.js';
 import { CounterLedger, type SavedCount } from '../../src/rate-limits/counter-ledger.js';
 import { addressSubject } from '../../src/rate-limits/subject.js';
 import { startService, type TestService } from '../support/start-service.js';
@@ -79,6 +80,78 @@ describe(CounterLedger.name, () => {
     expect(await ledger.find('key_apart')).toEqual({ ...there, dayUsed: 901 });
     await ledger.save([{ ...there, minuteUsed: 3, dayUsed: 11 }]);
     expect(await ledger.find('key_apart')).toEqual({ ...there, minuteUsed: 3, dayUsed: 901 });
+  });
+
+  describe('of what is in the journal', () => {
+    const later = day + 20;
+    const at = (minute: number, used: number, dayUsed = used) => {
+      return { minute: later * 1_440 + minute, minuteUsed: used, day: later, dayUsed };
+    };
+    const entries = async (): Promise<string[]> => {
+      const told: string[] = [];
+      for await (const counts of ledger.journal.entries()) told.push(counts);
+      return told.filter((counts) => counts.includes('_journalled'));
+    };
+    const write = (sequence: number, ...counts: SavedCount[]) =>
+      ledger.append('an ended process', sequence, counts);
+
+    it('tells as of what is in rows: of each window the higher count', async () => {
+      await ledger.save([{ subject: 'key_journalled', ...at(1, 9, 90) }]);
+      await write(1, { subject: 'key_journalled', ...at(2, 1, 80) });
+      await write(2, { subject: 'key_journalled', ...at(2, 3, 70) });
+      const of = { subject: 'key_journalled', ...at(2, 3, 90) };
+      expect(await ledger.find('key_journalled')).toEqual(of);
+      expect(await ledger.find('key_journall')).toBeUndefined();
+      const told = (await ledger.since(later, 0)).filter(({ subject }) => subject === of.subject);
+      expect(Math.max(...told.map(({ dayUsed }) => dayUsed))).toBe(90);
+      expect(told).toContainEqual({ subject: 'key_journalled', ...at(2, 3, 70) });
+    });
+
+    it('tells of an address once, however many entries tell of it', async () => {
+      const busy = addressSubject('busy_journalled');
+      const calm = addressSubject('calm_journalled');
+      await ledger.save([{ subject: calm, ...at(1, 5) }]);
+      for (let entry = 3; entry < 60; entry++) {
+        await write(entry, { subject: busy, ...at(entry, entry) });
+      }
+      expect(await ledger.since(later + 1, 9)).toEqual([]);
+      const told = (await ledger.since(later, 2)).filter(({ subject }) => subject.startsWith('ip'));
+      expect(told).toEqual([
+        { subject: calm, ...at(1, 5) },
+        { subject: busy, ...at(59, 59) },
+      ]);
+    });
+
+    it('brings to rows what an ended process has left, once it has been silent for minutes', async () => {
+      await ledger.journal.adopt();
+      expect(await entries()).toHaveLength(59);
+      const engine = service.store.app.get(Engine);
+      const age = new Statement('test.age', () => 'UPDATE rate_limit_journal SET saved_at = 0');
+      await engine.write(() => run(age));
+      const before = await ledger.find('key_journalled');
+      await ledger.journal.adopt();
+      expect(await entries()).toEqual([]);
+      expect(await ledger.find('key_journalled')).toEqual(before);
+      expect(await ledger.find('ip:busy_journalled')).toMatchObject(at(59, 59));
+    });
+
+    it('drops what was brought, and nothing that was written down later', async () => {
+      for (const entry of [1, 2, 3])
+        await write(entry, { subject: `${entry}_journalled`, ...at(1, 1) });
+      await ledger.journal.drop('another', 9);
+      await ledger.journal.drop('an ended process', 2);
+      expect((await entries()).map((counts) => (JSON.parse(counts) as string[][])[0]![0])).toEqual([
+        '3_journalled',
+      ]);
+      await ledger.journal.drop('an ended process', 3);
+    });
+
+    it('finds a subject of any letters', async () => {
+      const subject = 'key_"\\%_é\t_journalled';
+      await write(4, { subject, ...at(1, 7) });
+      expect(await ledger.find(subject)).toEqual({ subject, ...at(1, 7) });
+      await ledger.journal.drop('an ended process', 4);
+    });
   });
 
   it('forgets earlier days, and knows nothing of whom it has not counted', async () => {

@@ -7,6 +7,7 @@ export const POSTGRES: Dialect = {
   elements: (array, name) => `json_array_elements(CAST(${array} AS json)) AS ${name}(value)`,
   members: (object) => `(SELECT key AS name, CAST(value AS bigint) AS value
     FROM json_each_text(CAST(${object} AS json)))`,
+  contains: (text, part) => `strpos(${text}, ${part}) > 0`,
   skipLocked: (table) => `FOR UPDATE OF ${table} SKIP LOCKED`,
 };
 

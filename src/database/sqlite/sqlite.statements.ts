@@ -7,6 +7,7 @@ export const SQLITE: Dialect = {
   nowMs: `CAST(unixepoch('subsec') * 1000 AS INTEGER)`,
   elements: (array, name) => `json_each(${array}) AS ${name}`,
   members: (object) => `(SELECT key AS name, value FROM json_each(${object}))`,
+  contains: (text, part) => `instr(${text}, ${part}) > 0`,
   // Writers come one after the other.
   skipLocked: () => '',
 };

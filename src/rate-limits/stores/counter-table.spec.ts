@@ -36,6 +36,19 @@ describe(CounterTable.name, () => {
     ]);
   });
 
+  it('marks those that it knows, and no newcomer in the place of one that was marked', () => {
+    const marked = () => [...table.marked()].filter((subject) => subject !== undefined);
+    for (let count = 0; count < 3_000; count++) table.set(counterOf(`key_${count}`));
+    for (const subject of ['key_7', 'key_2999', 'nobody']) table.mark(subject);
+    expect(marked()).toEqual(['key_7', 'key_2999']);
+    table.unmark('key_2999');
+    table.unmark('nobody');
+    expect(marked()).toEqual(['key_7']);
+    expect(table.drop(8, () => true)).toContain('key_7');
+    for (let count = 0; count < 8; count++) table.set(counterOf(`new_${count}`));
+    expect(marked()).toEqual([]);
+  });
+
   it('has room for any number, and keeps those that came first', () => {
     for (let round = 1; round <= 2; round++) {
       for (let key = 0; key < 5_000; key++) table.set(counterOf(`k${key}`, key + round));

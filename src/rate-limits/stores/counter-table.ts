@@ -25,6 +25,8 @@ export class CounterTable {
   private readonly freeRows: number[] = [];
   private usedRows = 0;
   private cells = new Uint32Array(FIRST_ROWS * COLUMNS);
+  /** Of each row, whether it waits for something. */
+  private marks = new Uint8Array(FIRST_ROWS);
   /** Of few: a ban has to be earned. */
   private readonly bans = new Map<Subject, Ban>();
 
@@ -71,6 +73,22 @@ export class CounterTable {
     if (ban !== undefined) this.bans.set(subject, ban);
   }
 
+  /** Has it wait, where it is known. */
+  mark(subject: Subject): void {
+    const row = this.rows.get(subject);
+    if (row !== undefined) this.marks[row] = 1;
+  }
+
+  unmark(subject: Subject): void {
+    const row = this.rows.get(subject);
+    if (row !== undefined) this.marks[row] = 0;
+  }
+
+  /** Those that wait: it may go on while others come and go. */
+  *marked(): Generator<Subject | undefined> {
+    for (const [subject, row] of this.rows) yield this.marks[row] === 1 ? subject : undefined;
+  }
+
   /** The last ban of a subject. */
   banOf(subject: Subject): Ban | undefined {
     return this.bans.get(subject);
@@ -84,6 +102,7 @@ export class CounterTable {
       if (!mayGo(this.cells[row * COLUMNS + DAY]!, this.bans.get(subject))) continue;
       this.rows.delete(subject);
       this.bans.delete(subject);
+      this.marks[row] = 0;
       this.freeRows.push(row);
       dropped.push(subject);
     }
@@ -93,10 +112,12 @@ export class CounterTable {
   private newRow(): number {
     const freed = this.freeRows.pop();
     if (freed !== undefined) return freed;
-    const { cells } = this;
-    if (this.usedRows * COLUMNS === cells.length) {
+    const { cells, marks } = this;
+    if (this.usedRows === marks.length) {
       this.cells = new Uint32Array(cells.length * 2);
       this.cells.set(cells);
+      this.marks = new Uint8Array(marks.length * 2);
+      this.marks.set(marks);
     }
     return this.usedRows++;
   }

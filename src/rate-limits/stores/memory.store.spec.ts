@@ -208,14 +208,39 @@ describe(MemoryStore.name, () => {
       ];
       const restored = addressSubject('192.0.2.restored');
       store.restore({ subject: restored, minute, minuteUsed: 9, day, dayUsed: 9 });
-      fail(9, 'saved');
+      fail(9, 'brought');
+      store.takeUnbrought(['ip:192.0.2.brought']);
+      fail(9, 'written-down');
       store.takeUnsaved(99);
-      fail(9, 'failed');
-      store.putBack(store.takeUnsaved(99));
       expect([...store.dropped]).toEqual([]);
       for (let host = 0; host < 64; host++) fail(9, host);
-      expect([...store.dropped].slice(0, 2)).toEqual([restored, 'ip:192.0.2.saved']);
+      expect([...store.dropped]).toEqual([restored, 'ip:192.0.2.brought']);
     });
+
+    it('tells those to be removed that it forgot while they were brought', () => {
+      for (const name of ['first', 'forgotten', 'known']) fail(9, name);
+      const counts = store.takeUnbrought(['ip:192.0.2.forgotten', 'ip:192.0.2.known']);
+      for (let host = 0; host < 30; host++) fail(9, host);
+      store.dropped.clear();
+      expect(store.known('ip:192.0.2.forgotten')).toBeUndefined();
+      store.noteBrought(counts);
+      expect([...store.dropped]).toEqual(['ip:192.0.2.forgotten']);
+    });
+  });
+
+  it('tells who waits to be brought to its row, until it is taken or forgotten', async () => {
+    take(1, 'zoo');
+    take(1, 'ark');
+    const counts = store.takeUnsaved(9);
+    expect(await store.unbrought()).toEqual([]);
+    store.markUnbrought([...counts, { ...counts[0]!, subject: 'nobody' }]);
+    expect(await store.unbrought()).toEqual(['zoo', 'ark']);
+    take(1, 'ark');
+    expect(store.takeUnbrought(['ark'])).toMatchObject([{ subject: 'ark', dayUsed: 2 }]);
+    expect(await store.unbrought()).toEqual(['zoo']);
+    for (const other of ['a', 'b', 'c', 'd']) take(1, other);
+    expect(store.known('zoo')).toBeUndefined();
+    expect(await store.unbrought()).toEqual([]);
   });
 
   it('forgets first whose day is over', () => {

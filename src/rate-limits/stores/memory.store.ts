@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { takeFirst } from '../../database/in-batches.js';
 import type { Clock } from '../../time/clock.js';
 import { isWorthSaving } from '../address-worth.js';
@@ -17,6 +18,8 @@ import { dayBefore, dayOf, minuteOf } from '../../time/windows.js';
 
 /** Of so many addresses all are saved; more are a flood. */
 const FEW_SHARE = 0.1;
+/** Takes less than a millisecond. */
+const LOOKED_AT_ONCE = 10_000;
 
 /**
  * Counters in this process: two integers per subject, exact because nothing is awaited between judging
@@ -35,7 +38,7 @@ export class MemoryStore extends RateLimitStore {
   private readonly further = new FurtherCounts();
   /** Bounded as the counters are: those that were forgotten are in it no more. */
   private readonly unsaved = new Set<Subject>();
-  /** Those of the addresses known here of which the database may have a row. */
+  /** Those of the addresses known here of which the database may have a row, or have one soon. */
   private readonly savedAddresses = new Set<Subject>();
   /** Addresses that were saved, and of which nothing is known here any more: nothing is to be kept of them. */
   readonly dropped = new Set<Subject>();
@@ -129,22 +132,47 @@ export class MemoryStore extends RateLimitStore {
    * nothing is left to be refilled: those are left out.
    */
   takeUnsaved(most: number): SavedCount[] {
-    const oldest = dayBefore(this.clock.now());
-    const worthSaving: SavedCount[] = [];
-    for (const subject of takeFirst(this.unsaved, most)) {
-      const counter = this.known(subject);
-      if (counter === undefined || counter.day < oldest) continue;
-      worthSaving.push(counter);
-      this.noteSaved(subject);
-    }
-    return worthSaving;
+    return this.worthSaving(takeFirst(this.unsaved, most));
   }
 
   /** Takes back counters that could not be saved; those of which nothing is known any more are lost. */
   putBack(counts: readonly SavedCount[]): void {
     for (const { subject } of counts) {
-      this.savedAddresses.delete(subject);
       if (this.tableOf(subject).has(subject)) this.unsaved.add(subject);
+    }
+  }
+
+  /** These were written down, and wait until they are brought to rows of their own. */
+  markUnbrought(counts: readonly SavedCount[]): void {
+    for (const { subject } of counts) this.tableOf(subject).mark(subject);
+  }
+
+  /** Who waits for that. There may be a million, so that others have their turn meanwhile. */
+  async unbrought(): Promise<Subject[]> {
+    const waiting: Subject[] = [];
+    for (const table of [this.clients, this.addresses]) {
+      let looked = 0;
+      for (const subject of table.marked()) {
+        if (subject !== undefined) waiting.push(subject);
+        if (++looked % LOOKED_AT_ONCE === 0) await nextTurn();
+      }
+    }
+    return waiting;
+  }
+
+  /** Takes their counters, to be brought to their rows. */
+  takeUnbrought(subjects: readonly Subject[]): SavedCount[] {
+    for (const subject of subjects) this.tableOf(subject).unmark(subject);
+    const counts = this.worthSaving(subjects);
+    for (const { subject } of counts) this.noteSaved(subject);
+    return counts;
+  }
+
+  /** They have rows now: of an address that was forgotten meanwhile, none is to be kept. */
+  noteBrought(counts: readonly SavedCount[]): void {
+    for (const { subject } of counts) {
+      if (this.tableOf(subject).has(subject)) this.noteSaved(subject);
+      else if (!isClient(subject)) this.dropped.add(subject);
     }
   }
 
@@ -180,6 +208,15 @@ export class MemoryStore extends RateLimitStore {
 
   private get areAddressesFew(): boolean {
     return this.addresses.size < this.capacity.addresses * FEW_SHARE;
+  }
+
+  /** What is known of them, but for those of a day that is long over. */
+  private worthSaving(subjects: readonly Subject[]): SavedCount[] {
+    const oldest = dayBefore(this.clock.now());
+    const counters = subjects.map((subject) => this.known(subject));
+    return counters.filter(
+      (counter) => counter !== undefined && counter.day >= oldest,
+    ) as Counter[];
   }
 
   private noteSaved(subject: Subject): void {
