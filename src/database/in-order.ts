@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pauseFor } from './in-batches.js';
 
-/** So many are sorted at once, which takes a millisecond. */
-const PART = 1_000;
+/** So many are sorted and written at once, which takes some milliseconds. */
+const PART = 500;
 /** So many are put in their places at once. */
 const STRIDE = 5_000;
 /** Of so many of each part is the middle one about in the middle. */

@@ -72,6 +72,7 @@ const USED_FIRST = new Statement(
   ({ members }) => `INSERT INTO api_key_uses (key_id, used_at)
     SELECT told.name, told.value FROM ${members('$1')} told
     WHERE NOT EXISTS (SELECT 1 FROM api_key_uses known WHERE known.key_id = told.name)
+    ORDER BY told.name
     ON CONFLICT (key_id) DO NOTHING`,
 );
 

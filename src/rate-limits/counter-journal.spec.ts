@@ -35,7 +35,7 @@ describe(CounterJournal.name, () => {
     jest.resetAllMocks();
     saved = [];
     judge.mode = 'memory';
-    counters.since.mockResolvedValue([]);
+    counters.since.mockReturnValue([]);
     counters.append.mockImplementation((_writer, _sequence, batch: SavedCount[]) => {
       saved.push(...batch.map((count) => ({ ...count })));
       return Promise.resolve();
@@ -59,7 +59,7 @@ describe(CounterJournal.name, () => {
   it('begins with the counts and bans of before', async () => {
     const [minute, day] = [minuteOf(clock.now()), dayOf(clock.now())];
     const ban = { at: clock.now(), until: clock.now() + 1_000, bans: 1 };
-    counters.since.mockResolvedValue([{ subject: 'zoo', minute, minuteUsed: 2, day, dayUsed: 9 }]);
+    counters.since.mockReturnValue([[{ subject: 'zoo', minute, minuteUsed: 2, day, dayUsed: 9 }]]);
     bans.all.mockResolvedValue([{ subject: 'ark', ban }] satisfies SubjectBan[]);
     await journal.onModuleInit();
     expect(counters.since).toHaveBeenCalledWith(day, CAPACITY.addresses);
@@ -122,10 +122,8 @@ describe(CounterJournal.name, () => {
     for (let subject = 0; subject < 9_000; subject++) store.take(`key_${subject}`, limits);
     await journal.save();
     const entries = counters.append.mock.calls as [string, number, SavedCount[]][];
-    expect(entries.map(([, sequence, { length }]) => [sequence, length])).toEqual([
-      [1, 5_000],
-      [2, 4_000],
-    ]);
+    const told = Array.from({ length: 9 }, (_none, entry) => [entry + 1, 1_000]);
+    expect(entries.map(([, sequence, { length }]) => [sequence, length])).toEqual(told);
     expect(new Set(saved.map(({ subject }) => subject)).size).toBe(9_000);
   });
 
@@ -210,21 +208,35 @@ describe(CounterJournal.name, () => {
       expect(counters.journal.adopt).toHaveBeenCalledTimes(1);
     });
 
-    it('leaves many to the next process when it ends', async () => {
-      await use(...Array.from({ length: 5_001 }, (_none, key) => `key_${key}`));
-      await journal.beforeApplicationShutdown();
-      expect(brought()).toEqual([]);
-      expect(counters.journal.drop).not.toHaveBeenCalled();
-    });
-
-    it('ends early where the process does, and drops nothing', async () => {
-      await use(...Array.from({ length: 9_000 }, (_none, key) => `key_${key}`));
+    it.each([
+      ['all that it has time for', () => new AbortController().signal, true],
+      ['nothing more where there is no time', () => AbortSignal.abort(), false],
+    ])('at the end %s, and saves before', async (_name, atEnd, isAll) => {
+      await use(...Array.from({ length: 3_000 }, (_none, key) => `key_${key}`));
       const bringing = journal.bring();
       while (rows.length === 0) await new Promise((resolve) => setImmediate(resolve));
+      store.take('late', limits);
+      const timeout = jest.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(atEnd());
       await journal.beforeApplicationShutdown();
       await bringing;
-      expect(brought().length).toBeLessThan(9_000);
-      expect(counters.journal.drop).not.toHaveBeenCalled();
+      timeout.mockRestore();
+      expect(saved.at(-1)).toMatchObject({ subject: 'late' });
+      expect(brought().length >= 3_000).toBe(isAll);
+      expect(counters.journal.drop).toHaveBeenCalledTimes(isAll ? 1 : 0);
+    });
+
+    it('ends an adoption that is under way with the process, and saves before', async () => {
+      let isUnderWay = false;
+      counters.journal.adopt.mockImplementation((stop: AbortSignal) => {
+        isUnderWay = true;
+        return new Promise((resolve) => stop.addEventListener('abort', resolve));
+      });
+      void journal.bring();
+      while (!isUnderWay) await new Promise((resolve) => setImmediate(resolve));
+      store.take('zoo', limits);
+      await journal.beforeApplicationShutdown();
+      expect(saved).toMatchObject([{ subject: 'zoo' }]);
+      expect(brought()).toEqual([['zoo', 1]]);
     });
   });
 

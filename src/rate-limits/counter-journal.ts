@@ -1,7 +1,7 @@
 import { Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../time/clock.js';
 import { randomBytes } from 'node:crypto';
-import { inBatches, takeFirst } from '../database/in-batches.js';
+import { inBatches } from '../database/in-batches.js';
 import { eachInOrder } from '../database/in-order.js';
 import { Poller } from '../database/poller.js';
 import { Logger } from '../telemetry/logger.js';
@@ -15,11 +15,10 @@ import { dayBefore, dayOf } from '../time/windows.js';
 /** A `kill -9` may forget the last second: half of it, and the time that saving takes. */
 const SAVE_INTERVAL_MS = 500;
 const BRING_INTERVAL_MS = 60_000;
-/** So many at once take some milliseconds, for which they hold up the event loop. */
-const SAVED_AT_ONCE = 5_000;
-const FORGOTTEN_AT_ONCE = 1_000;
-/** More are left to the next process: they are read when it starts. */
-const BROUGHT_AT_END = 5_000;
+/** Saving holds up the event loop; so many at once take some milliseconds. */
+const SAVED_AT_ONCE = 1_000;
+/** What is not brought by then is left to the next process, which reads it when it starts. */
+const BRING_AT_END_MS = 1_000;
 
 /**
  * Keeps the in-process counters in the database: a restart never refills a quota. Twice a second what has changed is
@@ -56,8 +55,9 @@ export class CounterJournal implements OnModuleInit, BeforeApplicationShutdown {
 
   async onModuleInit(): Promise<void> {
     const today = dayOf(this.clock.now());
-    const counts = await this.counters.since(today, this.store.capacity.addresses);
-    for (const count of counts) this.store.restore(count);
+    for await (const counts of this.counters.since(today, this.store.capacity.addresses)) {
+      for (const count of counts) this.store.restore(count);
+    }
     this.restoreBans(await this.bans.all());
     this.timers = [
       setInterval(() => void this.look(), SAVE_INTERVAL_MS).unref(),
@@ -74,13 +74,12 @@ export class CounterJournal implements OnModuleInit, BeforeApplicationShutdown {
   async beforeApplicationShutdown(): Promise<void> {
     for (const timer of this.timers) clearInterval(timer);
     this.stopping.abort();
-    await Promise.all([this.tidying, this.bringing]);
     await this.saving;
     await this.save();
     // There is no next time for what only another node's saving has kept from being saved.
     if (this.failing) await this.save();
-    const unbrought = await this.store.unbrought();
-    if (!this.failing && unbrought.length <= BROUGHT_AT_END) await this.bringAll();
+    await Promise.all([this.tidying, this.bringing]);
+    if (!this.failing) await this.bringOwn(AbortSignal.timeout(BRING_AT_END_MS));
   }
 
   private async look(): Promise<void> {
@@ -139,13 +138,12 @@ export class CounterJournal implements OnModuleInit, BeforeApplicationShutdown {
 
   /** Of a flood of addresses the database keeps no more than memory does. */
   private async forgetDropped(): Promise<void> {
-    const { dropped } = this.store;
-    for (let left = dropped.size; left > 0; left -= FORGOTTEN_AT_ONCE) {
-      const batch = takeFirst(dropped, FORGOTTEN_AT_ONCE).sort();
+    for (let left = this.store.droppedCount; left > 0; left -= SAVED_AT_ONCE) {
+      const batch = this.store.takeDropped(SAVED_AT_ONCE).sort();
       try {
-        await this.counters.forget(batch);
+        if (batch.length > 0) await this.counters.forget(batch);
       } catch (error) {
-        for (const subject of batch) dropped.add(subject);
+        this.store.putBackDropped(batch);
         throw error;
       }
     }
@@ -159,28 +157,31 @@ export class CounterJournal implements OnModuleInit, BeforeApplicationShutdown {
     return this.bringing;
   }
 
-  /** @param stop ends it early */
-  private async bringAll(stop?: AbortSignal): Promise<void> {
+  private async bringAll(stop: AbortSignal): Promise<void> {
+    await this.bringOwn(stop);
     try {
-      if (this.broughtUpTo < this.sequence) await this.bringUnbrought(stop);
-      if (!this.stopping.signal.aborted) await this.counters.journal.adopt();
+      await this.counters.journal.adopt(stop);
     } catch (err) {
-      this.logger.warn({ err }, 'Counters could not be brought to their rows; tried again');
+      this.logger.warn({ err }, 'Counters that ended processes left could not be brought');
     }
   }
 
-  private async bringUnbrought(stop?: AbortSignal): Promise<void> {
+  private async bringOwn(stop: AbortSignal): Promise<void> {
     const upTo = this.sequence;
-    const subjects = await this.store.unbrought();
-    const areBrought = await eachInOrder(
-      subjects,
-      (subject) => subject,
-      (part) => this.bringSome(part),
-      stop,
-    );
-    if (!areBrought) return;
-    await this.counters.journal.drop(this.writer, upTo);
-    this.broughtUpTo = upTo;
+    if (upTo === this.broughtUpTo) return;
+    try {
+      const areBrought = await eachInOrder(
+        await this.store.unbrought(),
+        (subject) => subject,
+        (subjects) => this.bringSome(subjects),
+        stop,
+      );
+      if (!areBrought) return;
+      await this.counters.journal.drop(this.writer, upTo);
+      this.broughtUpTo = upTo;
+    } catch (err) {
+      this.logger.warn({ err }, 'Counters could not be brought to their rows; tried again');
+    }
   }
 
   private async bringSome(subjects: readonly Subject[]): Promise<void> {

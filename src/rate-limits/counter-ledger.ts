@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Engine } from '../database/engine.js';
 import { Journal } from '../database/journal.js';
@@ -59,11 +60,13 @@ const FIND = new Statement<CountRow>(
   'counters.find',
   () => `SELECT ${COLUMNS} FROM rate_limit_counters WHERE subject = $1`,
 );
+/** What a process has counted only grows: of its entries the last one that names the subject tells it. */
 const FIND_IN_JOURNAL = new Statement<CountRow>(
   'counters.find-in-journal',
   ({ elements, contains }) => `SELECT ${COLUMNS} FROM (
       SELECT ${ENTRY} FROM rate_limit_journal, ${elements('rate_limit_journal.counts', 'entry')}
-      WHERE ${contains('rate_limit_journal.counts', '$1')}
+      WHERE (writer, sequence) IN (SELECT writer, MAX(sequence) FROM rate_limit_journal
+        WHERE ${contains('counts', '$1')} GROUP BY writer)
     ) journalled WHERE subject = $2`,
 );
 const FORGET = new Statement(
@@ -90,40 +93,38 @@ export class CounterLedger {
   }
 
   /** One entry, however many counts. */
-  async append(writer: string, sequence: number, counts: readonly SavedCount[]): Promise<void> {
-    await this.journal.append(writer, sequence, textOf(counts));
+  append(writer: string, sequence: number, counts: readonly SavedCount[]): Promise<void> {
+    return this.journal.append(writer, sequence, counts.map(toColumns));
   }
 
-  async save(counts: readonly SavedCount[]): Promise<void> {
-    await this.engine.write(() => run(SAVE, textOf(counts)));
+  save(counts: readonly SavedCount[]): Promise<void> {
+    return this.journal.save(counts.map(toColumns));
   }
 
   /**
-   * The counts of a day, and of any later one: of all keys, some of them more than once, and of the addresses
-   * seen last, the latest of them at the end. Addresses can be made up without number, and all that is told is in
-   * memory.
+   * The counts of a day, and of any later one, some thousands at a time: of all keys, some of them more than once; at
+   * last of the addresses seen last, the latest at the end. Addresses can be made up without number.
    */
-  async since(day: number, maxAddresses: number): Promise<SavedCount[]> {
-    const keys: SavedCount[] = [];
+  async *since(day: number, maxAddresses: number): AsyncGenerator<SavedCount[]> {
     let addresses = new Map<string, SavedCount>();
     for await (const page of this.pages()) {
-      for (const count of page) {
-        if (count.day < day) continue;
-        const { subject } = count;
-        if (!subject.startsWith(ADDRESS_PREFIX)) keys.push(count);
-        else addresses.set(subject, higher(count, addresses.get(subject) ?? count));
+      const counts = page.filter((count) => count.day >= day);
+      for (const count of counts.filter(isOfAddress)) {
+        const known = addresses.get(count.subject);
+        addresses.set(count.subject, known === undefined ? count : higher(count, known));
       }
       if (addresses.size > 2 * maxAddresses) addresses = latest(addresses, maxAddresses);
+      yield counts.filter((count) => !isOfAddress(count));
+      await nextTurn();
     }
-    return [...keys, ...latest(addresses, maxAddresses).values()];
+    yield [...latest(addresses, maxAddresses).values()];
   }
 
   async find(subject: string): Promise<SavedCount | undefined> {
-    const told = await Promise.all([
-      this.engine.query(FIND, subject),
-      this.engine.query(FIND_IN_JOURNAL, JSON.stringify(subject), subject),
-    ]);
-    const counts = told.flat().map(toCount);
+    const inJson = JSON.stringify(subject);
+    // The journal first: what is brought meanwhile is found twice rather than not at all.
+    const journalled = await this.engine.query(FIND_IN_JOURNAL, inJson, subject);
+    const counts = [...journalled, ...(await this.engine.query(FIND, subject))].map(toCount);
     return counts.length === 0 ? undefined : counts.reduce(higher);
   }
 
@@ -141,7 +142,7 @@ export class CounterLedger {
    * at all; then the rows, by the index of subjects, for there may be more than the time of one statement is enough for.
    */
   private async *pages(): AsyncGenerator<SavedCount[]> {
-    for await (const text of this.journal.entries()) yield countsOf(text);
+    for await (const entry of this.journal.entries()) yield (entry as Columns[]).map(ofColumns);
     let last = '';
     for (let isOver = false; !isOver;) {
       const page = await this.engine.query(PAGE, last);
@@ -172,20 +173,18 @@ function higher(one: SavedCount, other: SavedCount): SavedCount {
   return { subject, minute, minuteUsed, day, dayUsed };
 }
 
-type Entry = [subject: string, ...windows: [number, number, number, number]];
-
-function textOf(counts: readonly SavedCount[]): string {
-  return JSON.stringify(
-    counts.map(({ subject, minute, minuteUsed, day, dayUsed }): Entry => {
-      return [subject, minute, minuteUsed, day, dayUsed];
-    }),
-  );
+function isOfAddress({ subject }: SavedCount): boolean {
+  return subject.startsWith(ADDRESS_PREFIX);
 }
 
-function countsOf(text: string): SavedCount[] {
-  return (JSON.parse(text) as Entry[]).map(([subject, minute, minuteUsed, day, dayUsed]) => {
-    return { subject, minute, minuteUsed, day, dayUsed };
-  });
+type Columns = [subject: string, ...windows: [number, number, number, number]];
+
+function toColumns({ subject, minute, minuteUsed, day, dayUsed }: SavedCount): Columns {
+  return [subject, minute, minuteUsed, day, dayUsed];
+}
+
+function ofColumns([subject, minute, minuteUsed, day, dayUsed]: Columns): SavedCount {
+  return { subject, minute, minuteUsed, day, dayUsed };
 }
 
 function toCount({ subject, minute, minuteUsed, day, dayUsed }: CountRow): SavedCount {

@@ -2,7 +2,7 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { numberColumn } from '../database/columns.js';
 
 /** What the in-process counters were when they were last saved. Windows are numbered since the epoch. */
-@Entity('rate_limit_counters')
+@Entity('rate_limit_counters', { withoutRowid: true })
 @Index('rate_limit_counters_day', ['day'])
 export class RateLimitCounter {
   @PrimaryColumn({ type: 'varchar', length: 64 })

@@ -17,7 +17,9 @@ import { UsageLedger } from './usage-ledger.js';
 /** A `kill -9` may forget the last second: half of it, and the time that saving takes. */
 const SAVE_INTERVAL_MS = 500;
 const BRING_INTERVAL_MS = 60_000;
-const AT_ONCE = 5_000;
+const AT_ONCE = 1_000;
+/** What is not brought by then is left in the journal, and brought by others. */
+const BRING_AT_END_MS = 1_000;
 const KEPT_DAYS = 90;
 /** A guest's codes are its own: of more than so many, the rest is told as one. */
 const MOST_OUTCOMES = 64;
@@ -44,6 +46,7 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
   private writer = mintId('use');
   private journal = this.writer;
   private sequence = 0;
+  private broughtUpTo = 0;
   private counts = new HourCounts(0, this.writer);
   /** These, and those before of which something waits still: `unsavedBefore` of it for the journal. */
   private readonly pending = new Set<HourCounts>();
@@ -75,11 +78,10 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
   async beforeApplicationShutdown(): Promise<void> {
     for (const timer of this.timers) clearInterval(timer);
     this.stopping.abort();
-    await this.bringing;
     await this.saving;
     await this.save();
-    const unbrought = [...this.pending].reduce((sum, each) => sum + each.unbrought.size, 0);
-    if (unbrought <= AT_ONCE) await this.bringAll();
+    await this.bringing;
+    if (!this.failing) await this.bringOwn(AbortSignal.timeout(BRING_AT_END_MS));
   }
 
   /** Counts one answered request. */
@@ -196,31 +198,35 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
     this.pending.add(counts);
   }
 
-  /** @param stop ends it early */
-  private async bringAll(stop?: AbortSignal): Promise<void> {
+  private async bringAll(stop: AbortSignal): Promise<void> {
+    await this.bringOwn(stop);
     try {
-      await this.bringUnbrought(stop);
-      if (this.stopping.signal.aborted) return;
-      await this.ledger.journal.adopt();
+      await this.ledger.journal.adopt(stop);
       await this.forget();
     } catch (err) {
-      this.logger.warn({ err }, 'What clients use could not be brought to its hours; tried again');
+      this.logger.warn({ err }, 'Old use, or that of ended processes, could not be tidied');
     }
   }
 
-  private async bringUnbrought(stop?: AbortSignal): Promise<void> {
+  private async bringOwn(stop: AbortSignal): Promise<void> {
     const upTo = this.sequence;
-    for (const counts of this.pending) {
-      const areBrought = await eachInOrder(
-        [...counts.unbrought],
-        (row) => counts.clientIdOf(row),
-        (rows) => this.bringSome(counts, rows),
-        stop,
-      );
-      if (!areBrought) return;
-      if (counts !== this.counts) this.forgetIfDone(counts);
+    if (upTo === this.broughtUpTo) return;
+    try {
+      for (const counts of this.pending) {
+        const areBrought = await eachInOrder(
+          [...counts.unbrought],
+          (row) => counts.clientIdOf(row),
+          (rows) => this.bringSome(counts, rows),
+          stop,
+        );
+        if (!areBrought) return;
+        if (counts !== this.counts) this.forgetIfDone(counts);
+      }
+      await this.ledger.journal.drop(this.journal, upTo);
+      this.broughtUpTo = upTo;
+    } catch (err) {
+      this.logger.warn({ err }, 'What clients use could not be brought to its hours; tried again');
     }
-    if (upTo > 0) await this.ledger.journal.drop(this.journal, upTo);
   }
 
   private async bringSome(counts: HourCounts, rows: readonly number[]): Promise<void> {

@@ -101,12 +101,12 @@ export class UsageLedger {
   }
 
   /** One entry, however many counts: that of an hour is written when it has changed for a while. */
-  async append(writer: string, sequence: number, batch: readonly UsageCount[]): Promise<void> {
-    await this.journal.append(writer, sequence, textOf(batch));
+  append(writer: string, sequence: number, batch: readonly UsageCount[]): Promise<void> {
+    return this.journal.append(writer, sequence, batch.map(toColumns));
   }
 
-  async save(batch: readonly UsageCount[]): Promise<void> {
-    await this.engine.write(() => run(SAVE, textOf(batch)));
+  save(batch: readonly UsageCount[]): Promise<void> {
+    return this.journal.save(batch.map(toColumns));
   }
 
   async saveRefusals(batch: readonly RefusalsOfClient[]): Promise<void> {
@@ -145,15 +145,13 @@ export class UsageLedger {
   }
 }
 
-function textOf(batch: readonly UsageCount[]): string {
-  return JSON.stringify(
-    batch.map(({ clientId, hour, writer, status, code, used }) => [
-      clientId,
-      hour,
-      writer,
-      status,
-      code,
-      used,
-    ]),
-  );
+function toColumns({
+  clientId,
+  hour,
+  writer,
+  status,
+  code,
+  used,
+}: UsageCount): [string, ...unknown[]] {
+  return [clientId, hour, writer, status, code, used];
 }

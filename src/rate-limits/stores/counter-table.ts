@@ -79,12 +79,18 @@ export class CounterTable {
     if (row !== undefined) this.marks[row] = 1;
   }
 
-  unmark(subject: Subject): void {
+  /** Has it wait no more; returns whether it did. */
+  unmark(subject: Subject): boolean {
     const row = this.rows.get(subject);
-    if (row !== undefined) this.marks[row] = 0;
+    if (row === undefined || this.marks[row] === 0) return false;
+    this.marks[row] = 0;
+    return true;
   }
 
-  /** Those that wait: it may go on while others come and go. */
+  /**
+   * Those that wait; undefined in the place of each that does not. It may go on while others come and go, and names one
+   * that has gone and come back twice.
+   */
   *marked(): Generator<Subject | undefined> {
     for (const [subject, row] of this.rows) yield this.marks[row] === 1 ? subject : undefined;
   }

@@ -209,22 +209,44 @@ describe(MemoryStore.name, () => {
       const restored = addressSubject('192.0.2.restored');
       store.restore({ subject: restored, minute, minuteUsed: 9, day, dayUsed: 9 });
       fail(9, 'brought');
+      store.markUnbrought([store.known('ip:192.0.2.brought')!]);
       store.takeUnbrought(['ip:192.0.2.brought']);
       fail(9, 'written-down');
       store.takeUnsaved(99);
-      expect([...store.dropped]).toEqual([]);
+      expect(store.droppedCount).toBe(0);
       for (let host = 0; host < 64; host++) fail(9, host);
-      expect([...store.dropped]).toEqual([restored, 'ip:192.0.2.brought']);
+      const dropped = store.takeDropped(1);
+      expect(dropped).toEqual([restored]);
+      store.putBackDropped(dropped);
+      expect(store.takeDropped(9)).toEqual(['ip:192.0.2.brought', restored]);
+    });
+
+    it('tells none to be removed that has come back, until it goes again', () => {
+      const fill = () => {
+        for (let host = 0; host < 64; host++) fail(9, host);
+      };
+      fail(9, 'back');
+      store.takeUnsaved(99);
+      store.markUnbrought([store.known('ip:192.0.2.back')!]);
+      expect(store.takeUnbrought(['ip:192.0.2.back'])).toHaveLength(1);
+      fill();
+      expect(store.droppedCount).toBe(1);
+      fail(9, 'back');
+      expect(store.takeDropped(9)).toEqual([]);
+      fill();
+      expect(store.takeDropped(9)).toEqual(['ip:192.0.2.back']);
     });
 
     it('tells those to be removed that it forgot while they were brought', () => {
       for (const name of ['first', 'forgotten', 'known']) fail(9, name);
-      const counts = store.takeUnbrought(['ip:192.0.2.forgotten', 'ip:192.0.2.known']);
+      const both = ['ip:192.0.2.forgotten', 'ip:192.0.2.known'];
+      store.markUnbrought(both.map((subject) => store.known(subject)!));
+      const counts = store.takeUnbrought(both);
       for (let host = 0; host < 30; host++) fail(9, host);
-      store.dropped.clear();
+      expect(store.takeDropped(9)).toEqual(['ip:192.0.2.forgotten']);
       expect(store.known('ip:192.0.2.forgotten')).toBeUndefined();
       store.noteBrought(counts);
-      expect([...store.dropped]).toEqual(['ip:192.0.2.forgotten']);
+      expect(store.takeDropped(9)).toEqual(['ip:192.0.2.forgotten']);
     });
   });
 
@@ -236,7 +258,8 @@ describe(MemoryStore.name, () => {
     store.markUnbrought([...counts, { ...counts[0]!, subject: 'nobody' }]);
     expect(await store.unbrought()).toEqual(['zoo', 'ark']);
     take(1, 'ark');
-    expect(store.takeUnbrought(['ark'])).toMatchObject([{ subject: 'ark', dayUsed: 2 }]);
+    // Who has come back while all were looked through is named twice.
+    expect(store.takeUnbrought(['ark', 'ark'])).toMatchObject([{ subject: 'ark', dayUsed: 2 }]);
     expect(await store.unbrought()).toEqual(['zoo']);
     for (const other of ['a', 'b', 'c', 'd']) take(1, other);
     expect(store.known('zoo')).toBeUndefined();

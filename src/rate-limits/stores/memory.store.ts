@@ -40,8 +40,8 @@ export class MemoryStore extends RateLimitStore {
   private readonly unsaved = new Set<Subject>();
   /** Those of the addresses known here of which the database may have a row, or have one soon. */
   private readonly savedAddresses = new Set<Subject>();
-  /** Addresses that were saved, and of which nothing is known here any more: nothing is to be kept of them. */
-  readonly dropped = new Set<Subject>();
+  /** Addresses of which the database may have a row, and of which nothing is known here any more: nothing is to be kept of them. */
+  private readonly dropped = new Set<Subject>();
 
   constructor(
     private readonly clock: Clock,
@@ -160,10 +160,9 @@ export class MemoryStore extends RateLimitStore {
     return waiting;
   }
 
-  /** Takes their counters, to be brought to their rows. */
+  /** Takes the counters of those that still wait, to be brought to their rows. */
   takeUnbrought(subjects: readonly Subject[]): SavedCount[] {
-    for (const subject of subjects) this.tableOf(subject).unmark(subject);
-    const counts = this.worthSaving(subjects);
+    const counts = this.worthSaving(subjects.filter((each) => this.tableOf(each).unmark(each)));
     for (const { subject } of counts) this.noteSaved(subject);
     return counts;
   }
@@ -174,6 +173,26 @@ export class MemoryStore extends RateLimitStore {
       if (this.tableOf(subject).has(subject)) this.noteSaved(subject);
       else if (!isClient(subject)) this.dropped.add(subject);
     }
+  }
+
+  /** How many addresses have to be removed from the database, which keeps no more of them than are known here. */
+  get droppedCount(): number {
+    return this.dropped.size;
+  }
+
+  /** Takes the first ones of them, so many at most; not those that have come back meanwhile. */
+  takeDropped(most: number): Subject[] {
+    const [gone, back]: [Subject[], Subject[]] = [[], []];
+    for (const subject of takeFirst(this.dropped, most)) {
+      (this.addresses.has(subject) ? back : gone).push(subject);
+    }
+    for (const subject of back) this.noteSaved(subject);
+    return gone;
+  }
+
+  /** Takes back what could not be removed. */
+  putBackDropped(subjects: readonly Subject[]): void {
+    for (const subject of subjects) this.dropped.add(subject);
   }
 
   /** How many subjects are known. */
