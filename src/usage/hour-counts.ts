@@ -19,14 +19,15 @@ const NONE = 0xffff_ffff;
 export class HourCounts {
   /** Rows that wait for the journal. */
   readonly unsaved = new Set<number>();
-  /** Rows that wait for their hour. */
-  readonly unbrought = new Set<number>();
   /** Of each client, the row that was made last. */
   private readonly rows = new Map<string, number>();
   private readonly clientIds: string[] = [];
   private readonly outcomes: Outcome[] = [];
   private readonly outcomeNumbers = new Map<string, number>();
   private cells = new Uint32Array(FIRST_ROWS * COLUMNS);
+  /** Of each row, whether it waits for its hour: of a million, a list would be twenty times as large. */
+  private marks = new Uint8Array(FIRST_ROWS);
+  private markedCount = 0;
 
   /** @param hour since the epoch */
   constructor(
@@ -58,10 +59,12 @@ export class HourCounts {
 
   add(clientId: string, status: number, code: string): number {
     const row = this.clientIds.push(clientId) - 1;
-    const { cells } = this;
-    if (row * COLUMNS === cells.length) {
+    const { cells, marks } = this;
+    if (row === marks.length) {
       this.cells = new Uint32Array(cells.length * 2);
       this.cells.set(cells);
+      this.marks = new Uint8Array(marks.length * 2);
+      this.marks.set(marks);
     }
     this.cells[row * COLUMNS + OUTCOME] = this.numberOf(status, code);
     this.cells[row * COLUMNS + NEXT] = this.rows.get(clientId) ?? NONE;
@@ -71,6 +74,35 @@ export class HourCounts {
 
   countUp(row: number): void {
     this.cells[row * COLUMNS + USED]!++;
+  }
+
+  /** Whether nothing waits, for the journal or for its hour. */
+  get isDone(): boolean {
+    return this.unsaved.size === 0 && this.markedCount === 0;
+  }
+
+  /** These rows wait for their hour. */
+  markUnbrought(rows: readonly number[]): void {
+    for (const row of rows) {
+      this.markedCount += 1 - this.marks[row]!;
+      this.marks[row] = 1;
+    }
+  }
+
+  unmark(rows: readonly number[]): void {
+    for (const row of rows) {
+      this.markedCount -= this.marks[row]!;
+      this.marks[row] = 0;
+    }
+  }
+
+  /** Rows that wait for their hour. */
+  unbrought(): number[] {
+    const rows: number[] = [];
+    for (let row = this.marks.indexOf(1); row >= 0; row = this.marks.indexOf(1, row + 1)) {
+      rows.push(row);
+    }
+    return rows;
   }
 
   /** What a row says at this moment. */

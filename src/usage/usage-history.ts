@@ -134,7 +134,7 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
   }
 
   private forgetIfDone(counts: HourCounts): void {
-    if (counts.unsaved.size === 0 && counts.unbrought.size === 0) this.pending.delete(counts);
+    if (counts.isDone) this.pending.delete(counts);
   }
 
   private measureBacklog(): void {
@@ -181,21 +181,21 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
     try {
       const batch = rows.map((row) => counts.at(row));
       await this.ledger.append(this.journal, this.sequence + 1, batch);
-      this.wait(counts, 'unbrought', rows);
+      counts.markUnbrought(rows);
     } catch (error) {
-      this.wait(counts, 'unsaved', rows);
+      for (const row of rows) counts.unsaved.add(row);
       throw error;
     } finally {
       // It may be there all the same: what follows must not be taken for it.
       this.sequence++;
-      this.measureBacklog();
+      this.keepPending(counts);
     }
   }
 
   /** Meanwhile an hour may have begun, and these counts be over. */
-  private wait(counts: HourCounts, queue: Queue, rows: readonly number[]): void {
-    for (const row of rows) counts[queue].add(row);
+  private keepPending(counts: HourCounts): void {
     this.pending.add(counts);
+    this.measureBacklog();
   }
 
   private async bringAll(stop: AbortSignal): Promise<void> {
@@ -214,7 +214,7 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
     try {
       for (const counts of this.pending) {
         const areBrought = await eachInOrder(
-          [...counts.unbrought],
+          counts.unbrought(),
           (row) => counts.clientIdOf(row),
           (rows) => this.bringSome(counts, rows),
           stop,
@@ -231,11 +231,12 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
 
   private async bringSome(counts: HourCounts, rows: readonly number[]): Promise<void> {
     // Before they are told: what is counted meanwhile is brought the next time.
-    for (const row of rows) counts.unbrought.delete(row);
+    counts.unmark(rows);
     try {
       await this.ledger.save(rows.map((row) => counts.at(row)));
     } catch (error) {
-      this.wait(counts, 'unbrought', rows);
+      counts.markUnbrought(rows);
+      this.keepPending(counts);
       throw error;
     }
   }
@@ -252,5 +253,3 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
     this.tidiedDay = today;
   }
 }
-
-type Queue = 'unsaved' | 'unbrought';
