@@ -11,9 +11,6 @@ const LINGER_MS = 500;
 // What outlives a collection in a rush V8 would make in the old generation from then on, where its garbage
 // stays for long and holds that of later requests: a fifth of what an overloaded process gets done.
 setFlagsFromString('--no-allocation-site-pretenuring');
-// With many keys what is remembered of them changes all the time, and V8 lets its heap grow to three times of what is in
-// use. To twice of it costs no time that could be measured; to one and a half some hundredths.
-setFlagsFromString('--heap-growing-percent=100');
 
 const argv = process.argv.slice(2);
 const streams = new StandardStreams();
