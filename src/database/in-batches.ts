@@ -1,5 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
-
 /** SQLite runs in this process: nobody is answered while a batch is carried out. */
 const BATCH_TARGET_MS = 10;
 const MIN_ROWS = 100;
@@ -34,7 +32,7 @@ export async function inBatches(
 
 /** Others have as much time as a batch took. */
 export function pauseFor(tookMs: number): Promise<void> {
-  return pause(Math.min(tookMs, MAX_PAUSE_MS));
+  return new Promise((resume) => setTimeout(resume, Math.min(tookMs, MAX_PAUSE_MS)));
 }
 
 /** Takes the first ones out of a queue, so many at most. */
