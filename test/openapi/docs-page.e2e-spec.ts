@@ -66,6 +66,16 @@ describeWith('chromium', 'the documentation in a browser', (executablePath) => {
     return found.map(({ id, nodes }) => `${id}: ${nodes[0]!.target.join(' ')}`);
   }
 
+  async function show(scheme: 'light' | 'dark'): Promise<void> {
+    await page.emulateMedia({ colorScheme: scheme });
+    // The page is told of it in a while, and then its colours fade in.
+    await page.waitForFunction(
+      (isDark) => document.documentElement.classList.contains('dark-mode') === isDark,
+      scheme === 'dark',
+    );
+    await page.waitForFunction(() => document.getAnimations().length === 0);
+  }
+
   async function authorize(): Promise<void> {
     await page.getByRole('button', { name: 'Authorize' }).click();
     await page.locator('.auth-container input').fill(client.key!);
@@ -181,22 +191,15 @@ describeWith('chromium', 'the documentation in a browser', (executablePath) => {
   });
 
   it.each(['light', 'dark'] as const)('has nothing that axe objects to, %s', async (scheme) => {
-    await page.emulateMedia({ colorScheme: scheme });
-    const dark = await page.evaluate(() =>
-      document.documentElement.classList.contains('dark-mode'),
-    );
-    expect(dark).toBe(scheme === 'dark');
-    // Colours fade in.
-    await page.waitForFunction(() => document.getAnimations().length === 0);
+    await show(scheme);
     expect(await violations()).toEqual([]);
   });
 
   it.each(['light', 'dark'] as const)(
     'fits a phone with every operation open and answered, %s',
-    async (colorScheme) => {
-      await page.emulateMedia({ colorScheme });
+    async (scheme) => {
       await page.setViewportSize({ width: 390, height: 844 });
-      await page.waitForFunction(() => document.getAnimations().length === 0);
+      await show(scheme);
       expect(await page.locator('.opblock .live-responses-table').count()).toBe(3);
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
       expect(await violations()).toEqual([]);
