@@ -179,16 +179,26 @@ describe(KeyDirectory.name, () => {
     await expect(directory.load('zoo')).rejects.toThrow('a bug');
   });
 
-  it('remembers a bounded number of callers, and forgets the oldest first', async () => {
-    rows = [zoo];
-    await directory.load('zoo');
-    for (let count = 0; count < 100_000; count++) {
-      rows = [{ ...zoo, digest: `digest-${count}` }];
-      await directory.load(`digest-${count}`);
-    }
-    expect(directory.remembered('zoo')).toBeUndefined();
+  it('remembers a bounded number of callers, and forgets the oldest for those that come again', async () => {
+    const come = async (digest: string) => {
+      rows = [{ ...zoo, digest }];
+      await directory.load(digest);
+      return directory.remembered(digest) !== undefined;
+    };
+    for (let count = 0; count < 93_750; count++) await come(`digest-${count}`);
+    expect(await come('zoo')).toBe(false);
+    // A crowd, of which each comes once.
+    let letIn = 0;
+    for (let count = 0; count < 40_000; count++) if (await come(`crowd-${count}`)) letIn++;
+    expect(letIn).toBe(5_000);
+    expect(directory.remembered('digest-0')).toBeDefined();
+    const isSoonKnown = [];
+    for (let time = 0; time < 8; time++) isSoonKnown.push(await come('zoo'));
+    expect(isSoonKnown).toContain(true);
+    for (let count = 0; count < 16_000; count++) await come(`others-${count}`);
     expect(directory.remembered('digest-0')).toBeUndefined();
-    expect(directory.remembered('digest-99999')).toBeDefined();
+    expect(directory.remembered('digest-93749')).toBeDefined();
+    expect(directory.remembered('zoo')).toBeDefined();
   });
 
   const lastUses = () =>

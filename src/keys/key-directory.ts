@@ -15,6 +15,10 @@ import type { Caller } from './caller.js';
 
 /** Some 300 bytes each. */
 const MAX_REMEMBERED = 100_000;
+/** So many are forgotten at once: to look for the oldest each time would take longer. */
+const FORGOTTEN_AT_ONCE = MAX_REMEMBERED / 16;
+/** Where there is little room, one newcomer in so many is remembered: who comes often soon is, and a crowd that comes once pushes out few. */
+const LET_IN = 8;
 const MAX_SHARED = 1_000;
 /** While the database is away, callers are recognised for this long: a revoked one might be among them. */
 const TRUSTED_UNSEEN_MS = 300_000;
@@ -39,12 +43,18 @@ interface KeyRow {
   changedAt: number | string;
 }
 
-/** A caller, the state of its key that it was made of, and when the key was last used. */
+/** When a key was last used: on its own, for it is kept until it is saved, and its caller need not be. */
+interface KeyUse {
+  readonly keyId: string;
+  /** Unix milliseconds. */
+  atMs: number;
+  isUnsaved: boolean;
+}
+
+/** A caller, and the state of its key that it was made of. */
 interface KnownCaller extends Caller {
   readonly changedAt: number;
-  /** Unix milliseconds. */
-  lastUsedAtMs: number;
-  isUseUnsaved: boolean;
+  readonly use: KeyUse;
 }
 
 const COLUMNS = `id, client_id AS "clientId", digest, plan, scopes, per_minute AS "perMinute",
@@ -80,7 +90,8 @@ const USED_FIRST = new Statement(
 @Injectable()
 export class KeyDirectory implements OnModuleInit, BeforeApplicationShutdown {
   private readonly callers = new Map<string, KnownCaller>();
-  private used: KnownCaller[] = [];
+  private newcomers = 0;
+  private used: KeyUse[] = [];
   private timer: NodeJS.Timeout | undefined;
   private saving: Promise<void> | undefined;
   private readonly changes: Watch;
@@ -160,8 +171,16 @@ export class KeyDirectory implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   private remember(digest: string, caller: KnownCaller): void {
-    if (this.callers.size >= MAX_REMEMBERED) this.forgetSome();
+    if (!this.callers.has(digest) && !this.isLetIn()) return;
     this.callers.set(digest, caller);
+  }
+
+  private isLetIn(): boolean {
+    const { size } = this.callers;
+    if (size < MAX_REMEMBERED - FORGOTTEN_AT_ONCE) return true;
+    if (++this.newcomers % LET_IN !== 0) return false;
+    if (size >= MAX_REMEMBERED) this.forgetSome();
+    return true;
   }
 
   /** Each change of a key has a moment of its own, later than that of the one before. */
@@ -178,17 +197,18 @@ export class KeyDirectory implements OnModuleInit, BeforeApplicationShutdown {
   private inForce(caller: KnownCaller): Caller | undefined {
     const nowMs = this.clock.now();
     if (caller.expiresAtMs <= nowMs) return undefined;
-    caller.lastUsedAtMs = nowMs;
-    if (!caller.isUseUnsaved) {
-      caller.isUseUnsaved = true;
-      this.used.push(caller);
+    const { use } = caller;
+    use.atMs = nowMs;
+    if (!use.isUnsaved) {
+      use.isUnsaved = true;
+      this.used.push(use);
     }
     return caller;
   }
 
   /** The longest remembered: a caller that is still here is loaded again, once. */
   private forgetSome(): void {
-    let excess = MAX_REMEMBERED / 16;
+    let excess = FORGOTTEN_AT_ONCE;
     for (const digest of this.callers.keys()) {
       if (excess-- <= 0) return;
       this.callers.delete(digest);
@@ -203,14 +223,13 @@ export class KeyDirectory implements OnModuleInit, BeforeApplicationShutdown {
   private async saveInBatches(): Promise<void> {
     const { used } = this;
     this.used = [];
-    for (const caller of used) caller.isUseUnsaved = false;
+    for (const use of used) use.isUnsaved = false;
     try {
       await eachInOrder(
         used,
         ({ keyId }) => keyId,
         (batch) => {
-          const uses = batch.map(({ keyId, lastUsedAtMs }) => [keyId, lastUsedAtMs] as const);
-          const told = JSON.stringify(Object.fromEntries(uses));
+          const told = toJson(new Map(batch.map(({ keyId, atMs }) => [keyId, atMs])));
           return this.engine.write(() => writeDown(told));
         },
       );
@@ -219,6 +238,12 @@ export class KeyDirectory implements OnModuleInit, BeforeApplicationShutdown {
       this.logger.debug({ err }, 'The last use of keys could not be saved');
     }
   }
+}
+
+/** By hand, for the names of an object's members go to V8's table of strings, each of a million. */
+function toJson(uses: ReadonlyMap<string, number>): string {
+  const members = Array.from(uses, ([keyId, atMs]) => `${JSON.stringify(keyId)}:${atMs}`);
+  return `{${members.join()}}`;
 }
 
 function* writeDown(uses: string): Work<void> {
@@ -252,13 +277,15 @@ function toCaller(row: KeyRow): KnownCaller {
   const plan = PLANS[row.plan];
   const perMinute = Number(row.perMinute ?? plan?.perMinute);
   const perDay = Number(row.perDay ?? plan?.perDay);
+  // One string where both are the same, as they are of a client's first key.
+  const clientId = row.clientId === row.id ? row.id : row.clientId;
   return {
-    clientId: row.clientId,
+    clientId,
     keyId: row.id,
     plan: row.plan,
     scopes: scopeSets.of(row.scopes, (scopes) => new Set(scopes.split(' '))),
     quota: {
-      subject: row.clientId,
+      subject: clientId,
       plan: row.plan,
       limits: limits.of(`${perMinute}/${perDay}`, () => new Limits(perMinute, perDay)),
     },
@@ -269,7 +296,6 @@ function toCaller(row: KeyRow): KnownCaller {
           ? Infinity
           : Number(row.expiresAt),
     changedAt: Number(row.changedAt),
-    lastUsedAtMs: 0,
-    isUseUnsaved: false,
+    use: { keyId: row.id, atMs: 0, isUnsaved: false },
   };
 }
