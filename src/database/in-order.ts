@@ -43,8 +43,14 @@ async function* inOrder<Item>(
       parts[placeOf(nameOf(item), borders)]!.push(item);
     }
   }
-  const byName = (one: Item, other: Item): number => compare(nameOf(one), nameOf(other));
-  for (const part of parts) if (part.length > 0) yield part.sort(byName);
+  for (const part of parts) if (part.length > 0) yield sorted(part, nameOf);
+}
+
+/** A name may be made when it is asked for: once for each item, not for each comparison. */
+function sorted<Item>(items: readonly Item[], nameOf: (item: Item) => string): Item[] {
+  const named = items.map((item) => ({ item, name: nameOf(item) }));
+  named.sort((one, other) => compare(one.name, other.name));
+  return named.map(({ item }) => item);
 }
 
 function compare(one: string, other: string): number {

@@ -170,13 +170,15 @@ export class CounterJournal implements OnModuleInit, BeforeApplicationShutdown {
     const upTo = this.sequence;
     if (upTo === this.broughtUpTo) return;
     try {
-      const areBrought = await eachInOrder(
-        await this.store.unbrought(),
-        (subject) => subject,
-        (subjects) => this.bringSome(subjects),
-        stop,
-      );
-      if (!areBrought) return;
+      for (const table of this.store.tables) {
+        const areBrought = await eachInOrder(
+          table.marked(),
+          (row) => table.subjectOf(row),
+          (rows) => this.bringSome(rows.map((row) => table.subjectOf(row))),
+          stop,
+        );
+        if (!areBrought) return;
+      }
       await this.counters.journal.drop(this.writer, upTo);
       this.broughtUpTo = upTo;
     } catch (err) {

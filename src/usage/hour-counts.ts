@@ -1,3 +1,4 @@
+import { doubled, rowsOf, SubjectNumbers } from '../rate-limits/subject-numbers.js';
 import type { UsageCount } from './usage-ledger.js';
 
 interface Outcome {
@@ -9,19 +10,20 @@ interface Outcome {
 /** As the database keeps one. */
 const LONGEST_ID = 64;
 const FIRST_ROWS = 1_024;
-const [USED, OUTCOME, NEXT, COLUMNS] = [0, 1, 2, 3];
+const [CLIENT, USED, OUTCOME, NEXT, COLUMNS] = [0, 1, 2, 3, 4];
 const NONE = 0xffff_ffff;
 
 /**
- * What clients have used within an hour, in rows of integers: there may be a million, and a row takes 12 bytes
+ * What clients have used within an hour, in rows of integers: there may be a million, and a row takes 16 bytes
  * where an object would take 90. A client has a row for each outcome, chained, for they are few.
  */
 export class HourCounts {
   /** Rows that wait for the journal. */
   readonly unsaved = new Set<number>();
+  private readonly clients = new SubjectNumbers();
   /** Of each client, the row that was made last. */
-  private readonly rows = new Map<string, number>();
-  private readonly clientIds: string[] = [];
+  private lastRows = new Uint32Array(FIRST_ROWS);
+  private rowCount = 0;
   private readonly outcomes: Outcome[] = [];
   private readonly outcomeNumbers = new Map<string, number>();
   private cells = new Uint32Array(FIRST_ROWS * COLUMNS);
@@ -36,12 +38,12 @@ export class HourCounts {
   ) {}
 
   get clientCount(): number {
-    return this.rows.size;
+    return this.clients.size;
   }
 
   /** Of a client, the row of a refusal with this code; without one, that of the status. */
   find(clientId: string, status: number, code: string | undefined): number | undefined {
-    let row = this.rows.get(clientId) ?? NONE;
+    let row = this.lastRowOf(clientId);
     while (row !== NONE) {
       const outcome = this.outcomeOf(row);
       if (code === undefined ? isAnswer(outcome, status) : outcome.code === code) return row;
@@ -52,23 +54,25 @@ export class HourCounts {
 
   outcomeCountOf(clientId: string): number {
     let count = 0;
-    let row = this.rows.get(clientId) ?? NONE;
+    let row = this.lastRowOf(clientId);
     for (; row !== NONE; row = this.cells[row * COLUMNS + NEXT]!) count++;
     return count;
   }
 
   add(clientId: string, status: number, code: string): number {
-    const row = this.clientIds.push(clientId) - 1;
-    const { cells, marks } = this;
-    if (row === marks.length) {
-      this.cells = new Uint32Array(cells.length * 2);
-      this.cells.set(cells);
-      this.marks = new Uint8Array(marks.length * 2);
-      this.marks.set(marks);
+    const row = this.rowCount++;
+    if (row === this.marks.length) {
+      this.cells = doubled(this.cells);
+      this.marks = doubled(this.marks);
     }
-    this.cells[row * COLUMNS + OUTCOME] = this.numberOf(status, code);
-    this.cells[row * COLUMNS + NEXT] = this.rows.get(clientId) ?? NONE;
-    this.rows.set(clientId, row);
+    const lastRow = this.lastRowOf(clientId);
+    const client = this.clients.add(clientId);
+    if (client === this.lastRows.length) this.lastRows = doubled(this.lastRows);
+    this.lastRows[client] = row;
+    const at = row * COLUMNS;
+    this.cells[at + CLIENT] = client;
+    this.cells[at + OUTCOME] = this.numberOf(status, code);
+    this.cells[at + NEXT] = lastRow;
     return row;
   }
 
@@ -98,11 +102,7 @@ export class HourCounts {
 
   /** Rows that wait for their hour. */
   unbrought(): number[] {
-    const rows: number[] = [];
-    for (let row = this.marks.indexOf(1); row >= 0; row = this.marks.indexOf(1, row + 1)) {
-      rows.push(row);
-    }
-    return rows;
+    return rowsOf(this.marks);
   }
 
   /** What a row says at this moment. */
@@ -114,7 +114,12 @@ export class HourCounts {
   }
 
   clientIdOf(row: number): string {
-    return toSavedId(this.clientIds[row]!);
+    return toSavedId(this.clients.subjectOf(this.cells[row * COLUMNS + CLIENT]!));
+  }
+
+  private lastRowOf(clientId: string): number {
+    const client = this.clients.find(clientId);
+    return client === undefined ? NONE : this.lastRows[client]!;
   }
 
   private outcomeOf(row: number): Outcome {

@@ -37,7 +37,7 @@ describe(CounterTable.name, () => {
   });
 
   it('marks those that it knows, and no newcomer in the place of one that was marked', () => {
-    const marked = () => [...table.marked()].filter((subject) => subject !== undefined);
+    const marked = () => table.marked().map((row) => table.subjectOf(row));
     for (let count = 0; count < 3_000; count++) table.set(counterOf(`key_${count}`));
     for (const subject of ['key_7', 'key_2999', 'nobody']) table.mark(subject);
     expect(marked()).toEqual(['key_7', 'key_2999']);

@@ -1,5 +1,6 @@
 import type { Ban } from '../bans/bans.js';
 import type { SavedCount } from '../counter-ledger.js';
+import { doubled, rowsOf, SubjectNumbers } from '../subject-numbers.js';
 import type { Subject } from '../subject.js';
 
 /** The counts of one subject in the windows it was last seen in. */
@@ -21,25 +22,25 @@ const WORD = 2 ** 32;
  * would take 90. What is asked for is a copy, so a counter that was changed has to be set again.
  */
 export class CounterTable {
-  private readonly rows = new Map<Subject, number>();
-  private readonly freeRows: number[] = [];
-  private usedRows = 0;
+  private readonly rows = new SubjectNumbers();
   private cells = new Uint32Array(FIRST_ROWS * COLUMNS);
   /** Of each row, whether it waits for something. */
   private marks = new Uint8Array(FIRST_ROWS);
   /** Of few: a ban has to be earned. */
   private readonly bans = new Map<Subject, Ban>();
+  /** Rows are taken in turn, so that those behind the last ones that were dropped are the longest known. */
+  private nextToDrop = 0;
 
   get size(): number {
     return this.rows.size;
   }
 
   has(subject: Subject): boolean {
-    return this.rows.has(subject);
+    return this.rows.find(subject) !== undefined;
   }
 
   get(subject: Subject): Counter | undefined {
-    const row = this.rows.get(subject);
+    const row = this.rows.find(subject);
     if (row === undefined) return undefined;
     const at = row * COLUMNS;
     const dayUsed = this.cells[at + DAY_USED]!;
@@ -57,10 +58,10 @@ export class CounterTable {
 
   set(counter: Counter): void {
     const { subject, ban } = counter;
-    let row = this.rows.get(subject);
-    if (row === undefined) {
-      row = this.newRow();
-      this.rows.set(subject, row);
+    const row = this.rows.add(subject);
+    if (row === this.marks.length) {
+      this.cells = doubled(this.cells);
+      this.marks = doubled(this.marks);
     }
     const at = row * COLUMNS;
     this.cells[at + MINUTE] = counter.minute;
@@ -75,24 +76,26 @@ export class CounterTable {
 
   /** Has it wait, where it is known. */
   mark(subject: Subject): void {
-    const row = this.rows.get(subject);
+    const row = this.rows.find(subject);
     if (row !== undefined) this.marks[row] = 1;
   }
 
   /** Has it wait no more; returns whether it did. */
   unmark(subject: Subject): boolean {
-    const row = this.rows.get(subject);
+    const row = this.rows.find(subject);
     if (row === undefined || this.marks[row] === 0) return false;
     this.marks[row] = 0;
     return true;
   }
 
-  /**
-   * Those that wait; undefined in the place of each that does not. It may go on while others come and go, and names one
-   * that has gone and come back twice.
-   */
-  *marked(): Generator<Subject | undefined> {
-    for (const [subject, row] of this.rows) yield this.marks[row] === 1 ? subject : undefined;
+  /** The rows of those that wait, however many there are. */
+  marked(): number[] {
+    return rowsOf(this.marks);
+  }
+
+  /** Whose row it is; empty where nobody's. */
+  subjectOf(row: number): Subject {
+    return this.rows.subjectOf(row);
   }
 
   /** The last ban of a subject. */
@@ -103,28 +106,18 @@ export class CounterTable {
   /** Drops the longest known of those that may go, so many at most; returns who they were. */
   drop(most: number, mayGo: (day: number, ban: Ban | undefined) => boolean): Subject[] {
     const dropped: Subject[] = [];
-    for (const [subject, row] of this.rows) {
-      if (dropped.length >= most) break;
+    const { length } = this.rows;
+    for (let looked = 0; looked < length && dropped.length < most; looked++) {
+      const row = this.nextToDrop;
+      this.nextToDrop = (row + 1) % length;
+      const subject = this.rows.subjectOf(row);
+      if (subject === '') continue;
       if (!mayGo(this.cells[row * COLUMNS + DAY]!, this.bans.get(subject))) continue;
-      this.rows.delete(subject);
+      this.rows.remove(row);
       this.bans.delete(subject);
       this.marks[row] = 0;
-      this.freeRows.push(row);
       dropped.push(subject);
     }
     return dropped;
-  }
-
-  private newRow(): number {
-    const freed = this.freeRows.pop();
-    if (freed !== undefined) return freed;
-    const { cells, marks } = this;
-    if (this.usedRows === marks.length) {
-      this.cells = new Uint32Array(cells.length * 2);
-      this.cells.set(cells);
-      this.marks = new Uint8Array(marks.length * 2);
-      this.marks.set(marks);
-    }
-    return this.usedRows++;
   }
 }

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { takeFirst } from '../../database/in-batches.js';
 import type { Clock } from '../../time/clock.js';
 import { isWorthSaving } from '../address-worth.js';
@@ -18,8 +17,6 @@ import { dayBefore, dayOf, minuteOf } from '../../time/windows.js';
 
 /** Of so many addresses all are saved; more are a flood. */
 const FEW_SHARE = 0.1;
-/** Takes less than a millisecond. */
-const LOOKED_AT_ONCE = 10_000;
 
 /**
  * Counters in this process: two integers per subject, exact because nothing is awaited between judging
@@ -35,6 +32,7 @@ export class MemoryStore extends RateLimitStore {
   readonly mode = 'memory';
   private readonly clients = new CounterTable();
   private readonly addresses = new CounterTable();
+  readonly tables = [this.clients, this.addresses];
   private readonly further = new FurtherCounts();
   /** Bounded as the counters are: those that were forgotten are in it no more. */
   private readonly unsaved = new Set<Subject>();
@@ -142,22 +140,9 @@ export class MemoryStore extends RateLimitStore {
     }
   }
 
-  /** These were written down, and wait until they are brought to rows of their own. */
+  /** These were written down, and wait, marked in their table, until they are brought to rows of their own. */
   markUnbrought(counts: readonly SavedCount[]): void {
     for (const { subject } of counts) this.tableOf(subject).mark(subject);
-  }
-
-  /** Who waits for that. There may be a million, so that others have their turn meanwhile. */
-  async unbrought(): Promise<Subject[]> {
-    const waiting: Subject[] = [];
-    for (const table of [this.clients, this.addresses]) {
-      let looked = 0;
-      for (const subject of table.marked()) {
-        if (subject !== undefined) waiting.push(subject);
-        if (++looked % LOOKED_AT_ONCE === 0) await nextTurn();
-      }
-    }
-    return waiting;
   }
 
   /** Takes the counters of those that still wait, to be brought to their rows. */
