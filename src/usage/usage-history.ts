@@ -37,7 +37,7 @@ const OTHER = 'other';
 @Injectable()
 export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationShutdown {
   /**
-   * So many that this process remembers, at some 50 bytes each. Whoever comes then is counted anew, under
+   * So many that this process remembers, at some 65 bytes each. Whoever comes then is counted anew, under
    * another name of it, in rows of its own: were they few, every request could become a row.
    */
   mostClients = 1_000_000;
