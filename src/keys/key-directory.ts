@@ -15,10 +15,12 @@ import type { Caller } from './caller.js';
 
 /** Some 300 bytes each. */
 const MAX_REMEMBERED = 100_000;
-/** So many are forgotten at once: to look for the oldest each time would take longer. */
-const FORGOTTEN_AT_ONCE = MAX_REMEMBERED / 16;
-/** Where there is little room, one newcomer in so many is remembered: who comes often soon is, and a crowd that comes once pushes out few. */
+/** From then on few newcomers are let in. */
+const NEARLY_FULL = MAX_REMEMBERED - MAX_REMEMBERED / 16;
+/** One in so many: who comes often soon is, and a crowd of which each comes once pushes out few. */
 const LET_IN = 8;
+/** So many at once, for to look for the oldest each time would take longer; those who are still here return at once. */
+const FORGOTTEN_AT_ONCE = MAX_REMEMBERED / 8;
 const MAX_SHARED = 1_000;
 /** While the database is away, callers are recognised for this long: a revoked one might be among them. */
 const TRUSTED_UNSEEN_MS = 300_000;
@@ -90,7 +92,6 @@ const USED_FIRST = new Statement(
 @Injectable()
 export class KeyDirectory implements OnModuleInit, BeforeApplicationShutdown {
   private readonly callers = new Map<string, KnownCaller>();
-  private newcomers = 0;
   private used: KeyUse[] = [];
   private timer: NodeJS.Timeout | undefined;
   private saving: Promise<void> | undefined;
@@ -166,21 +167,25 @@ export class KeyDirectory implements OnModuleInit, BeforeApplicationShutdown {
     const row = await this.engine.first(FIND, digest);
     if (row === undefined) return undefined;
     const caller = toCaller(row);
-    if (asked.elapsedMs < FRESH_MS) this.remember(digest, caller);
-    return this.inForce(caller);
+    return this.inForce(asked.elapsedMs < FRESH_MS ? this.remember(digest, caller) : caller);
   }
 
-  private remember(digest: string, caller: KnownCaller): void {
-    if (!this.callers.has(digest) && !this.isLetIn()) return;
+  /** Returns the caller, or what a look has found of it since it was asked for. */
+  private remember(digest: string, caller: KnownCaller): KnownCaller {
+    const known = this.callers.get(digest);
+    if (known !== undefined && known.changedAt > caller.changedAt) return known;
+    if (known === undefined) {
+      // Why a key is refused has to be told of each that has ended.
+      const isInForce = caller.expiresAtMs > this.clock.now();
+      if (isInForce && !this.isLetIn()) return caller;
+      if (this.callers.size >= MAX_REMEMBERED) this.forgetSome();
+    }
     this.callers.set(digest, caller);
+    return caller;
   }
 
   private isLetIn(): boolean {
-    const { size } = this.callers;
-    if (size < MAX_REMEMBERED - FORGOTTEN_AT_ONCE) return true;
-    if (++this.newcomers % LET_IN !== 0) return false;
-    if (size >= MAX_REMEMBERED) this.forgetSome();
-    return true;
+    return this.callers.size < NEARLY_FULL || Math.random() * LET_IN < 1;
   }
 
   /** Each change of a key has a moment of its own, later than that of the one before. */
@@ -206,7 +211,7 @@ export class KeyDirectory implements OnModuleInit, BeforeApplicationShutdown {
     return caller;
   }
 
-  /** The longest remembered: a caller that is still here is loaded again, once. */
+  /** The longest remembered: a caller that is still here is loaded again. */
   private forgetSome(): void {
     let excess = FORGOTTEN_AT_ONCE;
     for (const digest of this.callers.keys()) {

@@ -74,7 +74,7 @@ export class SubjectNumbers {
     if (this.recent.size > 0) this.recent.clear();
   }
 
-  /** Whose number it is; empty where nobody's. */
+  /** Whom a number was given to; empty where it was freed. */
   subjectOf(number: number): Subject {
     const start = this.starts[number]!;
     const length = this.bytes.indexOf(END, start) - start;

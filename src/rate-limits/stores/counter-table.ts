@@ -28,7 +28,7 @@ export class CounterTable {
   private marks = new Uint8Array(FIRST_ROWS);
   /** Of few: a ban has to be earned. */
   private readonly bans = new Map<Subject, Ban>();
-  /** Rows are taken in turn, so that those behind the last ones that were dropped are the longest known. */
+  /** Rows are taken in turn: those behind the last ones that were dropped are about the longest known. */
   private nextToDrop = 0;
 
   get size(): number {
@@ -103,16 +103,23 @@ export class CounterTable {
     return this.bans.get(subject);
   }
 
-  /** Drops the longest known of those that may go, so many at most; returns who they were. */
+  /**
+   * Drops those that may go, about the longest known first.
+   * @param most so many at most
+   * @param mayGo with a ban, only who may go without it
+   * @returns who they were
+   */
   drop(most: number, mayGo: (day: number, ban: Ban | undefined) => boolean): Subject[] {
     const dropped: Subject[] = [];
     const { length } = this.rows;
     for (let looked = 0; looked < length && dropped.length < most; looked++) {
       const row = this.nextToDrop;
       this.nextToDrop = (row + 1) % length;
+      const day = this.cells[row * COLUMNS + DAY]!;
+      // Before its name is made, for most of a full table may not go.
+      if (!mayGo(day, undefined)) continue;
       const subject = this.rows.subjectOf(row);
-      if (subject === '') continue;
-      if (!mayGo(this.cells[row * COLUMNS + DAY]!, this.bans.get(subject))) continue;
+      if (subject === '' || !mayGo(day, this.bans.get(subject))) continue;
       this.rows.remove(row);
       this.bans.delete(subject);
       this.marks[row] = 0;

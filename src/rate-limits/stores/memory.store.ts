@@ -24,7 +24,7 @@ const FEW_SHARE = 0.1;
  *
  * Memory is bounded. Addresses, which can be made up at will, and clients are kept apart, so that no number
  * of addresses tried pushes out the counts of a client. Where either is
- * full, subjects whose windows are over go first, then the longest known, and banned ones last.
+ * full, subjects whose windows are over go first, then about the longest known, and banned ones last.
  *
  * A clock that is set back must not refill a quota: a window never gives way to an earlier one.
  */
