@@ -30,7 +30,7 @@ export async function inBatches(
   return total;
 }
 
-/** Others have as much time as a batch took. */
+/** Others have as much time as a batch took: by the timer that tests can move, which that of `timers/promises` is not. */
 export function pauseFor(tookMs: number): Promise<void> {
   return new Promise((resume) => setTimeout(resume, Math.min(tookMs, MAX_PAUSE_MS)));
 }

@@ -32,7 +32,8 @@ export class MemoryStore extends RateLimitStore {
   readonly mode = 'memory';
   private readonly clients = new CounterTable();
   private readonly addresses = new CounterTable();
-  readonly tables = [this.clients, this.addresses];
+  /** In each of them its own rows wait, marked, to be brought to those of the database. */
+  readonly tables: readonly CounterTable[] = [this.clients, this.addresses];
   private readonly further = new FurtherCounts();
   /** Bounded as the counters are: those that were forgotten are in it no more. */
   private readonly unsaved = new Set<Subject>();
@@ -140,7 +141,7 @@ export class MemoryStore extends RateLimitStore {
     }
   }
 
-  /** These were written down, and wait, marked in their table, until they are brought to rows of their own. */
+  /** These were written down, and wait until they are brought to rows of their own. */
   markUnbrought(counts: readonly SavedCount[]): void {
     for (const { subject } of counts) this.tableOf(subject).mark(subject);
   }
