@@ -1,6 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import type { FastifyInstance } from 'fastify';
+import { PassThrough } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { eventually } from '../../test/support/eventually.js';
 import type { Config } from '../config/config.js';
 import type { Traces } from '../telemetry/traces.js';
@@ -26,6 +30,7 @@ describe(createTransport.name, () => {
   let answered: number[];
   let begun: (string | undefined)[];
   let isDraining: boolean;
+  let answer: (request: FastifyRequest) => Promise<string> | string;
   let server: FastifyInstance;
   beforeEach(async () => {
     [inLine, answered, begun, isDraining] = [[], [], [], false];
@@ -40,9 +45,10 @@ describe(createTransport.name, () => {
       isDraining: () => isDraining,
     };
     server = createTransport(config, new RouteTable(), application, line, [], traces);
-    server.get('/*', (_request, reply) => {
+    answer = () => 'here';
+    server.get('/*', async (request, reply) => {
       begun.push(here.getStore());
-      return reply.send('here');
+      return reply.send(await answer(request));
     });
     await server.listen({ port: 0, host: '127.0.0.1' });
   });
@@ -91,5 +97,51 @@ describe(createTransport.name, () => {
     await until(() => text().endsWith('here'));
     expect(inLine).toEqual([]);
     client.destroy();
+  });
+
+  describe('a request without a body', () => {
+    it.each<[string, (body: IncomingMessage) => Promise<unknown>]>([
+      [
+        'an iteration',
+        async (body) => {
+          for await (const chunk of body) expect(chunk).toBeUndefined();
+        },
+      ],
+      ['listeners', (body) => once(body.resume(), 'end')],
+      [
+        'reading',
+        (body) =>
+          once(
+            body.on('readable', () => body.read()),
+            'end',
+          ),
+      ],
+      ['a pipeline', (body) => pipeline(body, new PassThrough().resume())],
+    ])('ends for whoever reads it by %s', async (_how, read) => {
+      answer = async ({ raw }) => {
+        await read(raw);
+        return 'read';
+      };
+      const { text, client } = ask('/a');
+      await until(() => inLine.length === 1);
+      inLine[0]!(0);
+      await until(() => text().endsWith('read'));
+      client.destroy();
+    });
+
+    it('ends and closes once it is answered, read or not', async () => {
+      const events: string[] = [];
+      answer = ({ raw }) => {
+        for (const event of ['end', 'close']) raw.on(event, () => events.push(event));
+        return 'answered';
+      };
+      const { client } = ask('/a');
+      await until(() => inLine.length === 1);
+      expect(events).toEqual([]);
+      inLine[0]!(0);
+      await until(() => events.length === 2);
+      expect(events).toEqual(['end', 'close']);
+      client.destroy();
+    });
   });
 });

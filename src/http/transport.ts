@@ -74,6 +74,8 @@ export function createTransport(
     const socket: ClientSocket = request.raw.socket;
     socket[LATEST] = reply;
     if (socket instanceof Inlet) socket.begins(request.raw, reply.raw);
+    // Read to its end, here and in `tellAnswered`: Node's own way takes three ticks, a twentieth of a get.
+    if (!hasBody(request.raw)) request.raw.read(0);
     tellWhenAnswered(application, request, reply);
     reply.header('x-request-id', request.id);
     reply.header('x-content-type-options', 'nosniff');
@@ -172,6 +174,7 @@ function tellAnswered(this: Response): void {
   const socket: ClientSocket = raw.socket;
   // An idle connection is not to keep what it is done with.
   if (raw.complete && socket[LATEST] === reply) socket[LATEST] = undefined;
+  if (!hasBody(raw) && !raw.readableEnded) raw.read();
   const status = isInLine ? CLIENT_CLOSED_REQUEST : reply.statusCode;
   application.answered(request, status, performance.now() - startedAtMs);
 }
