@@ -34,11 +34,14 @@ export class SqliteStatements {
   }
 }
 
-/** better-sqlite3 binds an array to anonymous parameters only. */
+/**
+ * better-sqlite3 binds an array to anonymous parameters only. A limit is an expression: SQLite would plan the
+ * statement anew for each binding of one that is nothing but a parameter, a tenth of what a page costs.
+ */
 function positional(text: string): string {
   let expected = 1;
-  return text.replace(/\$(\d+)/g, (_parameter, number: string) => {
+  return text.replace(/(LIMIT )?\$(\d+)/g, (_parameter, limit: string | undefined, number) => {
     if (Number(number) !== expected++) throw new Error(`Parameters out of order in: ${text}`);
-    return '?';
+    return limit === undefined ? '?' : `${limit}+?`;
   });
 }
