@@ -1,17 +1,16 @@
-import { Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Clock, Stopwatch } from '../time/clock.js';
 import { within } from '../time/within.js';
 import { Engine } from '../database/engine.js';
-import { eachInOrder } from '../database/in-order.js';
 import { isOutage } from '../database/outage.js';
 import { Poller, type Watch } from '../database/poller.js';
-import { run, Statement, type Work } from '../database/statement.js';
+import { Statement } from '../database/statement.js';
 import type { Count } from '../telemetry/instruments.js';
-import { Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { Limits } from '../rate-limits/limits.js';
 import { PLANS, type PlanName } from '../rate-limits/plan.js';
 import type { Caller } from './caller.js';
+import { KeyUse, LastUses } from './last-uses.js';
 
 /** Some 300 bytes each. */
 const MAX_REMEMBERED = 100_000;
@@ -30,7 +29,6 @@ const DOUBT_PATIENCE_MS = 500;
 const MANY_CHANGES = 10_000;
 /** What was longer on its way may be of before a look that did not find it here. */
 const FRESH_MS = 5_000;
-const LAST_USE_INTERVAL_MS = 5_000;
 
 interface KeyRow {
   id: string;
@@ -43,14 +41,6 @@ interface KeyRow {
   expiresAt: number | string | null;
   revokedAt: number | string | null;
   changedAt: number | string;
-}
-
-/** When a key was last used: on its own, for it is kept until it is saved, and its caller need not be. */
-interface KeyUse {
-  readonly keyId: string;
-  /** Unix milliseconds. */
-  atMs: number;
-  isUnsaved: boolean;
 }
 
 /** A caller, and the state of its key that it was made of. */
@@ -69,32 +59,10 @@ const CHANGED = new Statement<KeyRow>(
   'keys.changed',
   () => `SELECT ${COLUMNS} FROM api_keys WHERE changed_at >= $1 LIMIT ${MANY_CHANGES}`,
 );
-/** Who has locked a row writes down the same from another node, and is not waited for. */
-const USED_AGAIN = new Statement(
-  'keys.used-again',
-  ({ members, skipLocked }) => `UPDATE api_key_uses SET used_at = latest.at FROM (
-      SELECT known.key_id, told.value AS at
-      FROM ${members('$1')} told CROSS JOIN api_key_uses known
-      WHERE known.key_id = told.name AND known.used_at < told.value
-      ${skipLocked('known')}
-    ) latest WHERE api_key_uses.key_id = latest.key_id`,
-);
-const USED_FIRST = new Statement(
-  'keys.used-first',
-  ({ members }) => `INSERT INTO api_key_uses (key_id, used_at)
-    SELECT told.name, told.value FROM ${members('$1')} told
-    WHERE NOT EXISTS (SELECT 1 FROM api_key_uses known WHERE known.key_id = told.name)
-    ORDER BY told.name
-    ON CONFLICT (key_id) DO NOTHING`,
-);
-
 /** Finds the caller that a key's digest stands for, and remembers it until it changes. */
 @Injectable()
-export class KeyDirectory implements OnModuleInit, BeforeApplicationShutdown {
+export class KeyDirectory {
   private readonly callers = new Map<string, KnownCaller>();
-  private used: KeyUse[] = [];
-  private timer: NodeJS.Timeout | undefined;
-  private saving: Promise<void> | undefined;
   private readonly changes: Watch;
   private readonly hits: Count;
   private readonly misses: Count;
@@ -103,7 +71,7 @@ export class KeyDirectory implements OnModuleInit, BeforeApplicationShutdown {
     private readonly engine: Engine,
     poller: Poller,
     private readonly clock: Clock,
-    private readonly logger: Logger,
+    private readonly lastUses: LastUses,
     metrics: Metrics,
   ) {
     const lookups = metrics.counter({
@@ -114,16 +82,6 @@ export class KeyDirectory implements OnModuleInit, BeforeApplicationShutdown {
     this.hits = lookups.of('hit');
     this.misses = lookups.of('miss');
     this.changes = poller.watch((sinceMs) => this.takeOverChanges(sinceMs));
-  }
-
-  onModuleInit(): void {
-    this.timer = setInterval(() => void this.saveLastUses(), LAST_USE_INTERVAL_MS).unref();
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    clearInterval(this.timer);
-    await this.saving;
-    await this.saveLastUses();
   }
 
   /** The caller, where it is known for sure without asking the database. */
@@ -202,12 +160,7 @@ export class KeyDirectory implements OnModuleInit, BeforeApplicationShutdown {
   private inForce(caller: KnownCaller): Caller | undefined {
     const nowMs = this.clock.now();
     if (caller.expiresAtMs <= nowMs) return undefined;
-    const { use } = caller;
-    use.atMs = nowMs;
-    if (!use.isUnsaved) {
-      use.isUnsaved = true;
-      this.used.push(use);
-    }
+    this.lastUses.record(caller.use, nowMs);
     return caller;
   }
 
@@ -219,41 +172,6 @@ export class KeyDirectory implements OnModuleInit, BeforeApplicationShutdown {
       this.callers.delete(digest);
     }
   }
-
-  private saveLastUses(): Promise<void> {
-    this.saving ??= this.saveInBatches().finally(() => (this.saving = undefined));
-    return this.saving;
-  }
-
-  private async saveInBatches(): Promise<void> {
-    const { used } = this;
-    this.used = [];
-    for (const use of used) use.isUnsaved = false;
-    try {
-      await eachInOrder(
-        used,
-        ({ keyId }) => keyId,
-        (batch) => {
-          const told = toJson(new Map(batch.map(({ keyId, atMs }) => [keyId, atMs])));
-          return this.engine.write(() => writeDown(told));
-        },
-      );
-    } catch (err) {
-      // Only ever a hint for operators: the next use is written down again.
-      this.logger.debug({ err }, 'The last use of keys could not be saved');
-    }
-  }
-}
-
-/** By hand, for the names of an object's members go to V8's table of strings, each of a million. */
-function toJson(uses: ReadonlyMap<string, number>): string {
-  const members = Array.from(uses, ([keyId, atMs]) => `${JSON.stringify(keyId)}:${atMs}`);
-  return `{${members.join()}}`;
-}
-
-function* writeDown(uses: string): Work<void> {
-  yield* run(USED_AGAIN, uses);
-  yield* run(USED_FIRST, uses);
 }
 
 /** Values that many callers have in common are kept once. */
@@ -301,6 +219,6 @@ function toCaller(row: KeyRow): KnownCaller {
           ? Infinity
           : Number(row.expiresAt),
     changedAt: Number(row.changedAt),
-    use: { keyId: row.id, atMs: 0, isUnsaved: false },
+    use: new KeyUse(row.id),
   };
 }

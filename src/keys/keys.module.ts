@@ -15,6 +15,7 @@ import { Gatekeeper } from './gatekeeper.js';
 import { KeyDirectory } from './key-directory.js';
 import { KeyList } from './key-list.js';
 import { KeysService } from './keys.service.js';
+import { LastUses } from './last-uses.js';
 import { type DeclaredScopes, Scopes } from './scopes.js';
 import type { TokenVerifier } from './verifier.js';
 import { Verifiers } from './verifiers.js';
@@ -63,6 +64,7 @@ export class AuthenticationModule {
             new Verifiers(verifiers, modules, clock),
         },
         KeyDirectory,
+        LastUses,
         Authenticator,
         Gatekeeper,
         AuditTrail,

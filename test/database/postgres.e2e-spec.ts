@@ -5,7 +5,7 @@ import { createDataSource, dataSourceOptions } from '../../src/database/data-sou
 import { Engine } from '../../src/database/engine.js';
 import { migrate, MIGRATION_LOCK, SchemaInUseError } from '../../src/database/migrate.js';
 import { mintKey } from '../../src/keys/api-key-format.js';
-import { KeyDirectory } from '../../src/keys/key-directory.js';
+import { LastUses } from '../../src/keys/last-uses.js';
 import { KeyList } from '../../src/keys/key-list.js';
 import { run, Statement } from '../../src/database/statement.js';
 import { PetsRepository } from '../../src/pets/pets.repository.js';
@@ -172,7 +172,7 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
 
   it('leaves out last uses that another node writes down, and waits for none', async () => {
     const [held, free] = [await service.client(), await service.client()];
-    const save = () => service.store.app.get(KeyDirectory).beforeApplicationShutdown();
+    const save = () => service.store.app.get(LastUses).beforeApplicationShutdown();
     const used = async () => {
       for (const client of [held, free]) await client.get('/v1/pets');
       await save();

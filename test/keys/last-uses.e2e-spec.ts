@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { KeyDirectory } from '../../src/keys/key-directory.js';
+import { LastUses } from '../../src/keys/last-uses.js';
 import { KeyList } from '../../src/keys/key-list.js';
 import { FakeClock } from '../support/clock.js';
 import { startService, type TestService } from '../support/start-service.js';
@@ -16,7 +16,7 @@ describe('the last use of a key', () => {
   afterEach(() => service?.close());
 
   const query = (sql: string) => service.store.app.get(DataSource).query<unknown[]>(sql);
-  const save = () => service.store.app.get(KeyDirectory).beforeApplicationShutdown();
+  const save = () => service.store.app.get(LastUses).beforeApplicationShutdown();
   const lastUses = async () => {
     const keys = await service.store.app.get(KeyList).find({ sort: 'last-used' });
     return Object.fromEntries(keys.map(({ id, lastUsedAt }) => [id, lastUsedAt]));

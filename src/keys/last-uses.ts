@@ -1,0 +1,101 @@
+import { type BeforeApplicationShutdown, Injectable, type OnModuleInit } from '@nestjs/common';
+import { Engine } from '../database/engine.js';
+import { eachInOrder } from '../database/in-order.js';
+import { run, Statement, type Work } from '../database/statement.js';
+import { Logger } from '../telemetry/logger.js';
+
+const SAVE_INTERVAL_MS = 5_000;
+
+/** When a key was last used: on its own, for it is kept until it is saved, and its caller need not be. */
+export class KeyUse {
+  /** Unix milliseconds. */
+  atMs = 0;
+  isUnsaved = false;
+
+  constructor(readonly keyId: string) {}
+}
+
+/** Who has locked a row writes down the same from another node, and is not waited for. */
+const USED_AGAIN = new Statement(
+  'keys.used-again',
+  ({ members, skipLocked }) => `UPDATE api_key_uses SET used_at = latest.at FROM (
+      SELECT known.key_id, told.value AS at
+      FROM ${members('$1')} told CROSS JOIN api_key_uses known
+      WHERE known.key_id = told.name AND known.used_at < told.value
+      ${skipLocked('known')}
+    ) latest WHERE api_key_uses.key_id = latest.key_id`,
+);
+const USED_FIRST = new Statement(
+  'keys.used-first',
+  ({ members }) => `INSERT INTO api_key_uses (key_id, used_at)
+    SELECT told.name, told.value FROM ${members('$1')} told
+    WHERE NOT EXISTS (SELECT 1 FROM api_key_uses known WHERE known.key_id = told.name)
+    ORDER BY told.name
+    ON CONFLICT (key_id) DO NOTHING`,
+);
+
+/** When keys were last used, for operators: kept here, and written down some seconds later, many at once. */
+@Injectable()
+export class LastUses implements OnModuleInit, BeforeApplicationShutdown {
+  private unsaved: KeyUse[] = [];
+  private timer: NodeJS.Timeout | undefined;
+  private saving: Promise<void> | undefined;
+
+  constructor(
+    private readonly engine: Engine,
+    private readonly logger: Logger,
+  ) {}
+
+  onModuleInit(): void {
+    this.timer = setInterval(() => void this.save(), SAVE_INTERVAL_MS).unref();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    clearInterval(this.timer);
+    await this.saving;
+    await this.save();
+  }
+
+  /** @param atMs Unix milliseconds */
+  record(use: KeyUse, atMs: number): void {
+    use.atMs = atMs;
+    if (use.isUnsaved) return;
+    use.isUnsaved = true;
+    this.unsaved.push(use);
+  }
+
+  private save(): Promise<void> {
+    this.saving ??= this.saveInBatches().finally(() => (this.saving = undefined));
+    return this.saving;
+  }
+
+  private async saveInBatches(): Promise<void> {
+    const { unsaved } = this;
+    this.unsaved = [];
+    for (const use of unsaved) use.isUnsaved = false;
+    try {
+      await eachInOrder(
+        unsaved,
+        ({ keyId }) => keyId,
+        (batch) => {
+          const told = toJson(new Map(batch.map(({ keyId, atMs }) => [keyId, atMs])));
+          return this.engine.write(() => writeDown(told));
+        },
+      );
+    } catch (err) {
+      // Only ever a hint for operators: the next use is written down again.
+      this.logger.debug({ err }, 'The last use of keys could not be saved');
+    }
+  }
+}
+
+/** By hand, for the names of an object's members go to V8's table of strings, each of a million. */
+function toJson(uses: ReadonlyMap<string, number>): string {
+  const members = Array.from(uses, ([keyId, atMs]) => `${JSON.stringify(keyId)}:${atMs}`);
+  return `{${members.join()}}`;
+}
+
+function* writeDown(uses: string): Work<void> {
+  yield* run(USED_AGAIN, uses);
+  yield* run(USED_FIRST, uses);
+}
