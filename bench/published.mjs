@@ -12,7 +12,7 @@ import { root } from './settings.mjs';
 const FILE = `${root}docs/performance.json`;
 const DIGITS = 4;
 
-/** @returns {Record<string, {results: object, pace: object, measuredOn: string}>} by part */
+/** @returns {Record<string, {results: object, pace: object, measuredOn: string, machine: string}>} by part */
 export function readPublished() {
   return existsSync(FILE) ? JSON.parse(readFileSync(FILE, 'utf8')).parts : {};
 }
@@ -24,8 +24,8 @@ export function publish(results, pace) {
   // Of the last minutes, in which the bench itself has kept two cores busy.
   const busy = Math.round(loadavg()[1]);
   for (const [part, figures] of Object.entries(results))
-    parts[part] = { measuredOn, busy, pace, results: figures };
-  const published = { machine: describeMachine(), versions: versions(), parts };
+    parts[part] = { measuredOn, machine: describeMachine(), busy, pace, results: figures };
+  const published = { versions: versions(), parts };
   writeFileSync(FILE, `${JSON.stringify(published, round, 1)}\n`);
   writePages();
 }

@@ -20,6 +20,6 @@ export const OTHER_CORE = 1;
 export const PACES = {
   quick: { rounds: 3, seconds: 2, shortSeconds: 2, warmUpSeconds: 1 },
   short: { rounds: 2, seconds: 1, shortSeconds: 1, warmUpSeconds: 1 },
-  part: { rounds: 5, seconds: 1, shortSeconds: 1, warmUpSeconds: 1 },
+  part: { rounds: 5, seconds: 3, shortSeconds: 1, warmUpSeconds: 1 },
   full: { rounds: 5, seconds: 3, shortSeconds: 2, warmUpSeconds: 1 },
 };
