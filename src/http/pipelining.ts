@@ -58,8 +58,7 @@ function takeAll(server: Server): void {
       read.call(server, socket);
       return;
     }
-    socket.on('error', () => socket.destroy());
-    socket.on('timeout', () => server.emit('timeout', socket));
+    lookAfter(socket, server);
     server.emit('connection', new Inlet(socket));
   });
 }
@@ -70,9 +69,8 @@ function takeOver(server: Server): void {
     const earlier = socket[LATEST]?.raw;
     const onDrain = (): unknown => earlier?.emit('drain');
     // Node has let go of all of it, and the earlier answer is still under way.
-    socket.on('error', () => socket.destroy());
+    lookAfter(socket, server);
     socket.on('drain', onDrain);
-    socket.on('timeout', () => server.emit('timeout', socket));
     // Ends the read that it takes to be under way: it begins the next where there is room.
     socket.push('');
     if (rest.length > 0) socket.unshift(rest);
@@ -85,6 +83,12 @@ function takeOver(server: Server): void {
     if (earlier === undefined || earlier.closed) goOn();
     else earlier.once('close', goOn);
   });
+}
+
+/** By itself: what these listeners close over stays as long as the connection, and is to be no request. */
+function lookAfter(socket: Socket, server: Server): void {
+  socket.on('error', () => socket.destroy());
+  socket.on('timeout', () => server.emit('timeout', socket));
 }
 
 /** The head as it was sent, but for white space that means nothing. */

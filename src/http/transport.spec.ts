@@ -129,9 +129,10 @@ describe(createTransport.name, () => {
       client.destroy();
     });
 
-    it('ends and closes once it is answered, read or not', async () => {
+    it('ends and closes once it is answered, read or not, whatever becomes of its headers', async () => {
       const events: string[] = [];
       answer = ({ raw }) => {
+        raw.headers['content-length'] = '0';
         for (const event of ['end', 'close']) raw.on(event, () => events.push(event));
         return 'answered';
       };

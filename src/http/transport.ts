@@ -46,6 +46,8 @@ interface Answering {
   application: Application;
   request: ApiRequest;
   reply: ApiReply;
+  /** It is read to its end before and behind the answer: Node's own way takes three ticks, a twentieth of a get. */
+  isBodiless: boolean;
   startedAtMs: number;
   /** Whether it waits for its turn to begin, and for how long it did. */
   isInLine: boolean;
@@ -74,8 +76,6 @@ export function createTransport(
     const socket: ClientSocket = request.raw.socket;
     socket[LATEST] = reply;
     if (socket instanceof Inlet) socket.begins(request.raw, reply.raw);
-    // Read to its end, here and in `tellAnswered`: Node's own way takes three ticks, a twentieth of a get.
-    if (!hasBody(request.raw)) request.raw.read(0);
     tellWhenAnswered(application, request, reply);
     reply.header('x-request-id', request.id);
     reply.header('x-content-type-options', 'nosniff');
@@ -157,10 +157,13 @@ export function waitedMs({ raw }: ApiReply): number {
 /** Has the application told when the request is answered; Fastify's own hook for it costs twice as much. */
 function tellWhenAnswered(application: Application, request: ApiRequest, reply: ApiReply): void {
   const response: Response = reply.raw;
+  const isBodiless = !hasBody(request.raw);
+  if (isBodiless) request.raw.read(0);
   response[ANSWER] = {
     application,
     request,
     reply,
+    isBodiless,
     startedAtMs: performance.now(),
     isInLine: false,
     waitedMs: 0,
@@ -169,12 +172,12 @@ function tellWhenAnswered(application: Application, request: ApiRequest, reply: 
 }
 
 function tellAnswered(this: Response): void {
-  const { application, request, reply, startedAtMs, isInLine } = this[ANSWER]!;
+  const { application, request, reply, isBodiless, startedAtMs, isInLine } = this[ANSWER]!;
   const { raw } = request;
   const socket: ClientSocket = raw.socket;
   // An idle connection is not to keep what it is done with.
   if (raw.complete && socket[LATEST] === reply) socket[LATEST] = undefined;
-  if (!hasBody(raw) && !raw.readableEnded) raw.read();
+  if (isBodiless && !raw.readableEnded) raw.read();
   const status = isInLine ? CLIENT_CLOSED_REQUEST : reply.statusCode;
   application.answered(request, status, performance.now() - startedAtMs);
 }

@@ -90,6 +90,14 @@ describe(readBody.name, () => {
     expect(await readBody(bodyOf())).toHaveLength(0);
   });
 
+  it('takes an empty one that somebody has read already, and one that is paused', async () => {
+    const empty = bodyOf();
+    await once(empty.resume(), 'end');
+    expect(await readBody(empty)).toHaveLength(0);
+    const paused = bodyOf('{}').pause();
+    expect((await readBody(paused)).toString()).toBe('{}');
+  });
+
   it('takes 64 KiB to the byte, and is told no more of what is larger', async () => {
     const half = Buffer.alloc(32_768);
     expect(await readBody(bodyOf(half, half))).toHaveLength(65_536);

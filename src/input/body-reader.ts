@@ -56,6 +56,8 @@ export function readBody(body: UnreadBody): Promise<Buffer> {
     // Nothing is told any more of one that is gone already.
     if (body.destroyed && !body.readableEnded) throw brokenOff(undefined);
     if (body.readableDidRead) throw new Error(READ_ALREADY);
+    // Of one that was empty, and that a guest has read: its end is told once.
+    if (body.readableEnded) return resolve(Buffer.alloc(0));
     body.fail = reject;
     body.acceptBody?.();
     const chunks: Buffer[] = [];
@@ -71,6 +73,8 @@ export function readBody(body: UnreadBody): Promise<Buffer> {
     body.on('close', () => {
       if (!body.readableEnded) reject(brokenOff(undefined));
     });
+    // A guest may have paused it.
+    body.resume();
   });
 }
 
