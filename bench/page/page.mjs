@@ -32,8 +32,8 @@ ${missed(goals, notes)}
   headers and durability: Fastify, prepared statements, a key look-up by digest with a cache, two counters a key,
   compiled serialisation; on Redis one script call. It leaves out the log, metrics, bans and idempotency, and rounds
   integers beyond 2^53. It binds the limit of a page as everybody does, for which SQLite plans the statement anew each
-  time: a tenth of its page, or more, that ours does not pay. Before each comparison both are asked the same, and have to answer the same: status,
-  headers and body of a page, the next page, a filtered page, an animal, and a new one.
+  time: a tenth of its page, or more, that ours does not pay. Before each comparison both are asked the same, and have
+  to answer the same: status, headers and body of a page, the next page, a filtered page, an animal, and a new one.
 - ${count(ANIMALS)} animals, ${count(KEYS)} keys, in an order without locality, ${CONNECTIONS} keep-alive connections, pages of 20. Ours has its log at \`info\` to a
   file and its metrics on. \`create\` is durable on both sides: \`synchronous=FULL\`, and PostgreSQL as it is installed.
 - The server has core ${SERVER_CORE} for itself. The load generator has core ${OTHER_CORE}, and so have PostgreSQL and Redis, for both sides:

@@ -189,6 +189,9 @@ describe(KeyDirectory.name, () => {
       return directory.remembered(digest) !== undefined;
     };
     for (let count = 0; count < 93_750; count++) await come(`digest-${count}`);
+    const random = jest.spyOn(Math, 'random').mockReturnValue(0.5);
+    expect(await come('zoo')).toBe(false);
+    random.mockRestore();
     // A crowd, of which each comes once.
     let letIn = 0;
     for (let count = 0; count < 40_000; count++) if (await come(`crowd-${count}`)) letIn++;

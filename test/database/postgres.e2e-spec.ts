@@ -5,8 +5,8 @@ import { createDataSource, dataSourceOptions } from '../../src/database/data-sou
 import { Engine } from '../../src/database/engine.js';
 import { migrate, MIGRATION_LOCK, SchemaInUseError } from '../../src/database/migrate.js';
 import { mintKey } from '../../src/keys/api-key-format.js';
-import { LastUses } from '../../src/keys/last-uses.js';
 import { KeyList } from '../../src/keys/key-list.js';
+import { LastUses } from '../../src/keys/last-uses.js';
 import { run, Statement } from '../../src/database/statement.js';
 import { PetsRepository } from '../../src/pets/pets.repository.js';
 import { CounterLedger } from '../../src/rate-limits/counter-ledger.js';
