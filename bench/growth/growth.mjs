@@ -22,5 +22,5 @@ export async function growth(stage, pace, { full }) {
   const oneByOne = await alone(stage, pace);
   const pages = await growthOfPages(stage, pace, sizes.pages);
   const keys = await growthOfKeys(stage, sizes.keys);
-  return { limiter, start, alone: oneByOne, costs: [...pages, keys.cost], memory: keys.memory };
+  return { limiter, start, alone: oneByOne, costs: [...pages, ...keys.costs], memory: keys.memory };
 }

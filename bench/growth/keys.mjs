@@ -11,9 +11,9 @@ const FEW = 10;
 
 /**
  * Two servers under the same load, in turn, for a minute each: one has ten callers, at the other every
- * request is another's. It goes on until all keys were seen.
+ * request is another's. It goes on until all keys were seen, and then once more, each seen before.
  * @param {{many: number, rounds: number, seconds: number}} options
- * @returns {Promise<{cost: object, memory: object}>} in MB: `idleMb` and `loadedMb`, resident, of the
+ * @returns {Promise<{costs: object[], memory: object}>} in MB: `idleMb` and `loadedMb`, resident, of the
  *   server with few keys, and what the `keys` of the other cost it besides: `ownMb`, and `mappedMb` of the file;
  *   `writtenKb` is what a request of the other had written
  */
@@ -21,36 +21,40 @@ export async function growthOfKeys(stage, { many, rounds, seconds }) {
   const few = await serve(stage, FEW);
   const idle = memoryMb(few.running.pid);
   const lots = await serve(stage, many);
-  const [figures, references] = [[], []];
   let seen = 0;
   const next = async () => {
-    const figure = await load(lots, { work: 'get', seconds, firstKey: seen });
+    const figure = await load(lots, { work: 'get', seconds, firstKey: seen % many });
     seen += figure.requests;
     return figure;
   };
-  for (let round = 0; round < rounds; round++) {
-    references.push(await load(few, { work: 'get', seconds }));
-    figures.push(await next());
-  }
+  const inTurn = async () => {
+    const [figures, references] = [[], []];
+    for (let round = 0; round < rounds; round++) {
+      references.push(await load(few, { work: 'get', seconds }));
+      figures.push(await next());
+    }
+    return { figures, references };
+  };
+  const first = await inTurn();
   const loaded = memoryMb(few.running.pid);
   while (seen < many) await next();
   const allKeys = memoryMb(lots.running.pid);
+  const again = await inTurn();
   for (const { running } of [few, lots]) await running.stop();
 
   const name = `get: ${many.toLocaleString('en')} to ${FEW} keys`;
-  const cost = {
-    id: 'keys',
-    name,
-    ...ratioOf(figures, references, ({ processorMicros }) => processorMicros),
-  };
-  console.log(describe(cost));
+  const costs = [
+    { id: 'keys', name: `${name}, each for the first time`, ...processorTime(first) },
+    { id: 'keys-again', name: `${name}, each seen before`, ...processorTime(again) },
+  ];
+  for (const cost of costs) console.log(describe(cost));
   const mappedMb = allKeys.mapped - loaded.mapped;
   const ownMb = allKeys.resident - loaded.resident - mappedMb;
   console.log(
     `resident: ${idle.resident.toFixed(0)} MB idle, ${loaded.resident.toFixed(0)} MB after ${rounds * seconds} s of ` +
       `load; ${many.toLocaleString('en')} keys: ${ownMb.toFixed(0)} MB more of its own, ${mappedMb.toFixed(0)} MB mapped`,
   );
-  const writtenKb = median(figures.map(({ writtenBytes }) => writtenBytes)) / 1024;
+  const writtenKb = median(first.figures.map(({ writtenBytes }) => writtenBytes)) / 1024;
   console.log(`${writtenKb.toFixed(1)} KB written to the disk a request`);
   const memory = {
     writtenKb,
@@ -60,7 +64,11 @@ export async function growthOfKeys(stage, { many, rounds, seconds }) {
     ownMb,
     mappedMb,
   };
-  return { cost, memory };
+  return { costs, memory };
+}
+
+function processorTime({ figures, references }) {
+  return ratioOf(figures, references, ({ processorMicros }) => processorMicros);
 }
 
 async function serve(stage, count) {

@@ -7,20 +7,13 @@ import { Poller, type Watch } from '../database/poller.js';
 import { Statement } from '../database/statement.js';
 import type { Count } from '../telemetry/instruments.js';
 import { Metrics } from '../telemetry/metrics.js';
-import { Limits } from '../rate-limits/limits.js';
 import { PLANS, type PlanName } from '../rate-limits/plan.js';
 import type { Caller } from './caller.js';
-import { KeyUse, LastUses } from './last-uses.js';
+import { CallerKind, CallerTable, KnownCaller } from './caller-table.js';
+import { LastUses } from './last-uses.js';
 
-/** Some 300 bytes each. */
-const MAX_REMEMBERED = 100_000;
-/** From then on few newcomers are let in. */
-const NEARLY_FULL = MAX_REMEMBERED - MAX_REMEMBERED / 16;
-/** One in so many: who comes often soon is, and a crowd of which each comes once pushes out few. */
-const LET_IN = 8;
-/** So many at once, for to look for the oldest each time would take longer; those who are still here return at once. */
-const FORGOTTEN_AT_ONCE = MAX_REMEMBERED / 8;
-const MAX_SHARED = 1_000;
+/** Some 120 bytes each. */
+const MAX_REMEMBERED = 1_000_000;
 /** While the database is away, callers are recognised for this long: a revoked one might be among them. */
 const TRUSTED_UNSEEN_MS = 300_000;
 /** Who is not sure whether it is away asks for this long. */
@@ -43,12 +36,6 @@ interface KeyRow {
   changedAt: number | string;
 }
 
-/** A caller, and the state of its key that it was made of. */
-interface KnownCaller extends Caller {
-  readonly changedAt: number;
-  readonly use: KeyUse;
-}
-
 const COLUMNS = `id, client_id AS "clientId", digest, plan, scopes, per_minute AS "perMinute",
   per_day AS "perDay", expires_at AS "expiresAt", revoked_at AS "revokedAt", changed_at AS "changedAt"`;
 const FIND = new Statement<KeyRow>(
@@ -62,7 +49,7 @@ const CHANGED = new Statement<KeyRow>(
 /** Finds the caller that a key's digest stands for, and remembers it until it changes. */
 @Injectable()
 export class KeyDirectory {
-  private readonly callers = new Map<string, KnownCaller>();
+  private readonly callers = new CallerTable(MAX_REMEMBERED);
   private readonly changes: Watch;
   private readonly hits: Count;
   private readonly misses: Count;
@@ -135,15 +122,10 @@ export class KeyDirectory {
     if (known === undefined) {
       // Why a key is refused has to be told of each that has ended.
       const isInForce = caller.expiresAtMs > this.clock.now();
-      if (isInForce && !this.isLetIn()) return caller;
-      if (this.callers.size >= MAX_REMEMBERED) this.forgetSome();
+      if (isInForce && !this.callers.letsIn()) return caller;
     }
     this.callers.set(digest, caller);
     return caller;
-  }
-
-  private isLetIn(): boolean {
-    return this.callers.size < NEARLY_FULL || Math.random() * LET_IN < 1;
   }
 
   /** Each change of a key has a moment of its own, later than that of the one before. */
@@ -160,65 +142,25 @@ export class KeyDirectory {
   private inForce(caller: KnownCaller): Caller | undefined {
     const nowMs = this.clock.now();
     if (caller.expiresAtMs <= nowMs) return undefined;
-    this.lastUses.record(caller.use, nowMs);
+    this.lastUses.record(caller.keyId, nowMs);
     return caller;
   }
-
-  /** The longest remembered: a caller that is still here is loaded again. */
-  private forgetSome(): void {
-    let excess = FORGOTTEN_AT_ONCE;
-    for (const digest of this.callers.keys()) {
-      if (excess-- <= 0) return;
-      this.callers.delete(digest);
-    }
-  }
 }
-
-/** Values that many callers have in common are kept once. */
-class Shared<Value> {
-  private readonly values = new Map<string, Value>();
-
-  of(name: string, make: (name: string) => Value): Value {
-    let value = this.values.get(name);
-    if (value === undefined) {
-      if (this.values.size >= MAX_SHARED) this.values.clear();
-      value = make(name);
-      this.values.set(name, value);
-    }
-    return value;
-  }
-}
-
-const scopeSets = new Shared<ReadonlySet<string>>();
-const limits = new Shared<Limits>();
 
 /** Long ago. */
 const REVOKED_MS = 0;
 
 /** A revoked key has ended, whatever the clock says: it may be behind that of who revoked it. */
 function toCaller(row: KeyRow): KnownCaller {
-  const plan = PLANS[row.plan];
-  const perMinute = Number(row.perMinute ?? plan?.perMinute);
-  const perDay = Number(row.perDay ?? plan?.perDay);
-  // One string where both are the same, as they are of a client's first key.
-  const clientId = row.clientId === row.id ? row.id : row.clientId;
-  return {
+  const { id, clientId, plan, scopes, expiresAt, revokedAt, changedAt } = row;
+  const perMinute = Number(row.perMinute ?? PLANS[plan]?.perMinute);
+  const perDay = Number(row.perDay ?? PLANS[plan]?.perDay);
+  const endsAtMs = expiresAt === null ? Infinity : Number(expiresAt);
+  return new KnownCaller(
+    id,
     clientId,
-    keyId: row.id,
-    plan: row.plan,
-    scopes: scopeSets.of(row.scopes, (scopes) => new Set(scopes.split(' '))),
-    quota: {
-      subject: clientId,
-      plan: row.plan,
-      limits: limits.of(`${perMinute}/${perDay}`, () => new Limits(perMinute, perDay)),
-    },
-    expiresAtMs:
-      row.revokedAt !== null
-        ? REVOKED_MS
-        : row.expiresAt === null
-          ? Infinity
-          : Number(row.expiresAt),
-    changedAt: Number(row.changedAt),
-    use: new KeyUse(row.id),
-  };
+    new CallerKind(plan, scopes, perMinute, perDay),
+    revokedAt === null ? endsAtMs : REVOKED_MS,
+    Number(changedAt),
+  );
 }

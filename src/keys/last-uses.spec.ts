@@ -1,7 +1,7 @@
 import type { Engine } from '../database/engine.js';
 import type { Step, Work } from '../database/statement.js';
 import type { Logger } from '../telemetry/logger.js';
-import { KeyUse, LastUses } from './last-uses.js';
+import { LastUses } from './last-uses.js';
 
 describe(LastUses.name, () => {
   let lastUses: LastUses;
@@ -27,10 +27,9 @@ describe(LastUses.name, () => {
       .map(({ parameters }) => JSON.parse(String(parameters[0])) as Record<string, number>);
 
   it('writes the last use of each key down once, many together', async () => {
-    const [zoo, ark] = [new KeyUse('key_zoo'), new KeyUse('key_ark')];
-    lastUses.record(zoo, 1_000);
-    lastUses.record(ark, 1_000);
-    lastUses.record(zoo, 2_000);
+    lastUses.record('key_zoo', 1_000);
+    lastUses.record('key_ark', 1_000);
+    lastUses.record('key_zoo', 2_000);
     await lastUses.beforeApplicationShutdown();
     expect(saved()).toEqual([{ key_ark: 1_000, key_zoo: 2_000 }]);
     await lastUses.beforeApplicationShutdown();
@@ -39,7 +38,7 @@ describe(LastUses.name, () => {
 
   it('writes down a bounded number at once, in the order of their rows', async () => {
     const ids = Array.from({ length: 5_000 }, (_none, count) => `key_${count}`);
-    for (const id of ids) lastUses.record(new KeyUse(id), 1_000);
+    for (const id of ids) lastUses.record(id, 1_000);
     await lastUses.beforeApplicationShutdown();
     const batches = saved().map((uses) => Object.keys(uses));
     expect(Math.max(...batches.map(({ length }) => length))).toBeLessThan(2_000);
@@ -50,7 +49,7 @@ describe(LastUses.name, () => {
     jest.useFakeTimers();
     try {
       lastUses.onModuleInit();
-      lastUses.record(new KeyUse('key_zoo'), 1_000);
+      lastUses.record('key_zoo', 1_000);
       await jest.advanceTimersByTimeAsync(9_000);
       expect(saved()).toEqual([{ key_zoo: 1_000 }]);
       await lastUses.beforeApplicationShutdown();
@@ -60,12 +59,11 @@ describe(LastUses.name, () => {
   });
 
   it('fails nobody for one that cannot be saved, and writes the next one down', async () => {
-    const zoo = new KeyUse('key_zoo');
-    lastUses.record(zoo, 1_000);
+    lastUses.record('key_zoo', 1_000);
     write.mockRejectedValueOnce(new Error('disk full'));
     await lastUses.beforeApplicationShutdown();
     expect(logger.debug).toHaveBeenCalledTimes(1);
-    lastUses.record(zoo, 2_000);
+    lastUses.record('key_zoo', 2_000);
     await lastUses.beforeApplicationShutdown();
     expect(saved()).toEqual([{ key_zoo: 2_000 }]);
   });

@@ -2,18 +2,10 @@ import { type BeforeApplicationShutdown, Injectable, type OnModuleInit } from '@
 import { Engine } from '../database/engine.js';
 import { eachInOrder } from '../database/in-order.js';
 import { run, Statement, type Work } from '../database/statement.js';
+import { doubled, NameNumbers } from '../rate-limits/names.js';
 import { Logger } from '../telemetry/logger.js';
 
 const SAVE_INTERVAL_MS = 5_000;
-
-/** When a key was last used: on its own, for it is kept until it is saved, and its caller need not be. */
-export class KeyUse {
-  /** Unix milliseconds. */
-  atMs = 0;
-  isUnsaved = false;
-
-  constructor(readonly keyId: string) {}
-}
 
 /** Who has locked a row writes down the same from another node, and is not waited for. */
 const USED_AGAIN = new Statement(
@@ -34,10 +26,40 @@ const USED_FIRST = new Statement(
     ON CONFLICT (key_id) DO NOTHING`,
 );
 
+const FIRST_USES = 1_024;
+
+/** Last uses by number of key, of one interval. */
+class Uses {
+  private readonly keys = new NameNumbers();
+  private atMs = new Float64Array(FIRST_USES);
+
+  record(keyId: string, atMs: number): void {
+    const number = this.keys.add(keyId);
+    if (number === this.atMs.length) this.atMs = doubled(this.atMs);
+    this.atMs[number] = atMs;
+  }
+
+  get numbers(): number[] {
+    return Array.from({ length: this.keys.size }, (_none, number) => number);
+  }
+
+  keyIdOf(number: number): string {
+    return this.keys.nameOf(number);
+  }
+
+  /** By hand, for the names of an object's members go to V8's table of strings, each of a million. */
+  toJson(numbers: readonly number[]): string {
+    const members = numbers.map(
+      (each) => `${JSON.stringify(this.keyIdOf(each))}:${this.atMs[each]}`,
+    );
+    return `{${members.join()}}`;
+  }
+}
+
 /** When keys were last used, for operators: kept here, and written down some seconds later, many at once. */
 @Injectable()
 export class LastUses implements OnModuleInit, BeforeApplicationShutdown {
-  private unsaved: KeyUse[] = [];
+  private unsaved = new Uses();
   private timer: NodeJS.Timeout | undefined;
   private saving: Promise<void> | undefined;
 
@@ -57,11 +79,8 @@ export class LastUses implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   /** @param atMs Unix milliseconds */
-  record(use: KeyUse, atMs: number): void {
-    use.atMs = atMs;
-    if (use.isUnsaved) return;
-    use.isUnsaved = true;
-    this.unsaved.push(use);
+  record(keyId: string, atMs: number): void {
+    this.unsaved.record(keyId, atMs);
   }
 
   private save(): Promise<void> {
@@ -71,28 +90,18 @@ export class LastUses implements OnModuleInit, BeforeApplicationShutdown {
 
   private async saveInBatches(): Promise<void> {
     const { unsaved } = this;
-    this.unsaved = [];
-    for (const use of unsaved) use.isUnsaved = false;
+    this.unsaved = new Uses();
     try {
       await eachInOrder(
-        unsaved,
-        ({ keyId }) => keyId,
-        (batch) => {
-          const told = toJson(new Map(batch.map(({ keyId, atMs }) => [keyId, atMs])));
-          return this.engine.write(() => writeDown(told));
-        },
+        unsaved.numbers,
+        (number) => unsaved.keyIdOf(number),
+        (batch) => this.engine.write(() => writeDown(unsaved.toJson(batch))),
       );
     } catch (err) {
       // Only ever a hint for operators: the next use is written down again.
       this.logger.debug({ err }, 'The last use of keys could not be saved');
     }
   }
-}
-
-/** By hand, for the names of an object's members go to V8's table of strings, each of a million. */
-function toJson(uses: ReadonlyMap<string, number>): string {
-  const members = Array.from(uses, ([keyId, atMs]) => `${JSON.stringify(keyId)}:${atMs}`);
-  return `{${members.join()}}`;
 }
 
 function* writeDown(uses: string): Work<void> {

@@ -1,4 +1,4 @@
-import { doubled, rowsOf, SubjectNumbers } from '../rate-limits/subject-numbers.js';
+import { doubled, NameNumbers, rowsOf } from '../rate-limits/names.js';
 import type { UsageCount } from './usage-ledger.js';
 
 interface Outcome {
@@ -20,7 +20,7 @@ const NONE = 0xffff_ffff;
 export class HourCounts {
   /** Rows that wait for the journal. */
   readonly unsaved = new Set<number>();
-  private readonly clients = new SubjectNumbers();
+  private readonly clients = new NameNumbers();
   /** Of each client, the row that was made last. */
   private lastRows = new Uint32Array(FIRST_ROWS);
   private rowCount = 0;
@@ -114,7 +114,7 @@ export class HourCounts {
   }
 
   clientIdOf(row: number): string {
-    return toSavedId(this.clients.subjectOf(this.cells[row * COLUMNS + CLIENT]!));
+    return toSavedId(this.clients.nameOf(this.cells[row * COLUMNS + CLIENT]!));
   }
 
   private lastRowOf(clientId: string): number {

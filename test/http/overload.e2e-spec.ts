@@ -1,3 +1,4 @@
+import { Overload } from '../../src/http/overload.js';
 import { RateLimitStore } from '../../src/rate-limits/stores/rate-limit-store.js';
 import type { Answer, Client } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
@@ -93,6 +94,8 @@ describe('under overload', () => {
     holdUp(2_500);
     const answers = await Promise.all(waiting);
     expect(await metricValue(service, 'petstore_shed_total')).toBe(0);
+    // Whoever comes next is not refused either: the sample that was taken behind the pause began nothing.
+    expect(service.store.app.get(Overload)['shedding']!.isOn).toBe(false);
     // A connection to PostgreSQL that is still to be made is given up while the process pauses.
     const possible = onPostgres ? [200, 503] : [200];
     for (const { status } of answers) expect(possible).toContain(status);

@@ -1,6 +1,6 @@
 import type { Ban } from '../bans/bans.js';
 import type { SavedCount } from '../counter-ledger.js';
-import { doubled, rowsOf, SubjectNumbers } from '../subject-numbers.js';
+import { doubled, NameNumbers, rowsOf } from '../names.js';
 import type { Subject } from '../subject.js';
 
 /** The counts of one subject in the windows it was last seen in. */
@@ -22,7 +22,7 @@ const WORD = 2 ** 32;
  * would take 90. What is asked for is a copy, so a counter that was changed has to be set again.
  */
 export class CounterTable {
-  private readonly rows = new SubjectNumbers();
+  private readonly rows = new NameNumbers();
   private cells = new Uint32Array(FIRST_ROWS * COLUMNS);
   /** Of each row, whether it waits for something. */
   private marks = new Uint8Array(FIRST_ROWS);
@@ -95,7 +95,7 @@ export class CounterTable {
 
   /** Whose row it is; empty where nobody's. */
   subjectOf(row: number): Subject {
-    return this.rows.subjectOf(row);
+    return this.rows.nameOf(row);
   }
 
   /** The last ban of a subject. */
@@ -118,7 +118,7 @@ export class CounterTable {
       const day = this.cells[row * COLUMNS + DAY]!;
       // Before its name is made, for most of a full table may not go.
       if (!mayGo(day, undefined)) continue;
-      const subject = this.rows.subjectOf(row);
+      const subject = this.rows.nameOf(row);
       if (subject === '' || !mayGo(day, this.bans.get(subject))) continue;
       this.rows.remove(row);
       this.bans.delete(subject);

@@ -1,8 +1,8 @@
-import { SubjectNumbers } from './subject-numbers.js';
+import { NameNumbers } from './names.js';
 
-describe(SubjectNumbers.name, () => {
-  let numbers: SubjectNumbers;
-  beforeEach(() => (numbers = new SubjectNumbers()));
+describe(NameNumbers.name, () => {
+  let numbers: NameNumbers;
+  beforeEach(() => (numbers = new NameNumbers()));
 
   it('numbers subjects in the order in which they come, and finds them again', () => {
     const added = ['zoo', 'ark', 'zoo', 'owl'].map((subject) => numbers.add(subject));
@@ -15,7 +15,7 @@ describe(SubjectNumbers.name, () => {
       undefined,
       undefined,
     ]);
-    expect([0, 1, 2].map((number) => numbers.subjectOf(number))).toEqual(['zoo', 'ark', 'owl']);
+    expect([0, 1, 2].map((number) => numbers.nameOf(number))).toEqual(['zoo', 'ark', 'owl']);
     expect([numbers.size, numbers.length]).toEqual([3, 3]);
   });
 
@@ -35,16 +35,16 @@ describe(SubjectNumbers.name, () => {
     expect(new Set(added).size).toBe(names.length);
     for (const [index, name] of names.entries()) {
       expect(numbers.find(name)).toBe(added[index]);
-      expect(numbers.subjectOf(added[index]!)).toBe(name);
+      expect(numbers.nameOf(added[index]!)).toBe(name);
     }
   });
 
   it('gives away again what was freed, to names that are shorter or longer', () => {
     for (const subject of ['zoo', 'ark', 'owl']) numbers.add(subject);
     numbers.remove(1);
-    expect([numbers.find('ark'), numbers.subjectOf(1), numbers.size]).toEqual([undefined, '', 2]);
+    expect([numbers.find('ark'), numbers.nameOf(1), numbers.size]).toEqual([undefined, '', 2]);
     expect(numbers.add('a much longer name')).toBe(1);
-    expect(numbers.subjectOf(1)).toBe('a much longer name');
+    expect(numbers.nameOf(1)).toBe('a much longer name');
     numbers.remove(1);
     expect(numbers.add('ox')).toBe(1);
     expect(['zoo', 'ox', 'owl'].map((each) => numbers.find(each))).toEqual([0, 1, 2]);
@@ -69,12 +69,12 @@ describe(SubjectNumbers.name, () => {
       }
     }
     expect(numbers.size).toBe(known.size);
-    for (const [subject, number] of known) expect(numbers.subjectOf(number)).toBe(subject);
+    for (const [subject, number] of known) expect(numbers.nameOf(number)).toBe(subject);
     expect(new Set(known.values()).size).toBe(known.size);
   });
 
   it('takes no more bytes, however many have come and gone', () => {
-    const bytes = () => numbers['bytes'].length;
+    const bytes = () => numbers['names']['bytes'].length;
     for (let round = 0; round < 200; round++) {
       const added = Array.from({ length: 500 }, (_none, at) =>
         numbers.add('ip:'.padEnd(8 + ((round + at) % 35), String(round * 500 + at))),

@@ -1,0 +1,92 @@
+import { CallerKind, CallerTable, KnownCaller } from './caller-table.js';
+
+const CAPACITY = 1_600;
+const both = 'pets:read pets:write';
+
+describe(CallerTable.name, () => {
+  let table: CallerTable;
+  beforeEach(() => (table = new CallerTable(CAPACITY)));
+  afterEach(() => jest.restoreAllMocks());
+
+  const callerOf = (keyId: string, kind = new CallerKind('pro', both, 300, 10_000)) =>
+    new KnownCaller(keyId, keyId, kind, Infinity, 1_000);
+  const fill = (count: number) => {
+    for (let each = 0; each < count; each++) table.set(`d${each}`, callerOf(`key_${each}`));
+  };
+
+  it('keeps callers as they are, by digests', () => {
+    const zoo = new KnownCaller(
+      'key_zoo',
+      'client of a zoo\n',
+      new CallerKind('enterprise', 'pets:read', 1_000_000_000_000, 7),
+      1_767_225_600_123,
+      1_767_225_600_001,
+    );
+    const ark = new KnownCaller('key_ark', 'key_ark', zoo.kind, 0, 2);
+    const owl = callerOf('key_owl');
+    for (const caller of [zoo, ark, owl]) table.set(`of ${caller.keyId}`, caller);
+    for (const caller of [zoo, ark, owl]) expect(table.get(`of ${caller.keyId}`)).toEqual(caller);
+    expect(table.get('of key_zo')).toBeUndefined();
+  });
+
+  it('keeps of a caller what it was set to last', () => {
+    table.set('zoo', callerOf('key_zoo'));
+    const changed = new KnownCaller(
+      'key_zoo',
+      'another client',
+      new CallerKind('free', 'pets:read', 60, 1_000),
+      5,
+      2_000,
+    );
+    table.set('zoo', changed);
+    expect(table.get('zoo')).toEqual(changed);
+  });
+
+  it('makes what many have in common once', () => {
+    fill(2);
+    expect(table.get('d0')!.scopes).toBe(table.get('d1')!.scopes);
+    expect(table.get('d0')!.quota.limits).toBe(table.get('d1')!.quota.limits);
+  });
+
+  it('keeps so many, and forgets whoever has been there longest', () => {
+    fill(CAPACITY + 100);
+    expect(table.get('d99')).toBeUndefined();
+    expect(table.get('d100')).toEqual(callerOf('key_100'));
+    table.set('d0', callerOf('key_0'));
+    expect(table.get('d100')).toBeUndefined();
+    for (let each = 101; each < CAPACITY + 100; each++) {
+      expect(table.get(`d${each}`)?.keyId).toBe(`key_${each}`);
+    }
+    expect(table.get('d0')?.keyId).toBe('key_0');
+  });
+
+  it('lets few newcomers in where it is nearly full', () => {
+    const random = jest.spyOn(Math, 'random');
+    fill(CAPACITY * (15 / 16) - 1);
+    random.mockReturnValue(0.99);
+    expect(table.letsIn()).toBe(true);
+    table.set('last', callerOf('key_last'));
+    expect(table.letsIn()).toBe(false);
+    random.mockReturnValue(0.124);
+    expect(table.letsIn()).toBe(true);
+  });
+
+  it('forgets everyone, and remembers whoever comes then', () => {
+    fill(2_000);
+    table.clear();
+    expect(table.get('d1999')).toBeUndefined();
+    expect(table.letsIn()).toBe(true);
+    fill(3);
+    expect(table.get('d2')).toEqual(callerOf('key_2'));
+  });
+
+  it('forgets everyone rather than to keep ever more kinds', () => {
+    const kindOf = (perMinute: number) => new CallerKind('pro', both, perMinute, 10_000);
+    for (let each = 0; each < 10_000; each++) table.set('zoo', callerOf('key_zoo', kindOf(each)));
+    table.set('owl', callerOf('key_owl', kindOf(9_999)));
+    expect(table.get('zoo')?.quota.limits.perMinute).toBe(9_999);
+    table.set('ark', callerOf('key_ark', kindOf(10_000)));
+    expect(table.get('zoo')).toBeUndefined();
+    expect(table.get('ark')).toEqual(callerOf('key_ark', kindOf(10_000)));
+  });
+});

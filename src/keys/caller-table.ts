@@ -1,0 +1,132 @@
+import { doubled, NameNumbers, Names } from '../rate-limits/names.js';
+import { Limits } from '../rate-limits/limits.js';
+import type { PlanName } from '../rate-limits/plan.js';
+import type { Caller } from './caller.js';
+
+const FIRST_ROWS = 1_024;
+/** From then on few newcomers are let in. */
+const NEARLY_FULL_SHARE = 15 / 16;
+/** One in so many: who comes often soon is, and a crowd of which each comes once pushes out few. */
+const LET_IN = 8;
+/** So many have a few hundred bytes each. Of more there is hardly any use, and everybody is forgotten. */
+const MAX_KINDS = 10_000;
+/** Keys' ids have none. */
+const BETWEEN_IDS = '\n';
+
+/** What many callers have in common. */
+export class CallerKind {
+  readonly scopes: ReadonlySet<string>;
+  readonly limits: Limits;
+  /** No other has the same. */
+  readonly name: string;
+
+  /** @param scopes with a space between them */
+  constructor(
+    readonly plan: PlanName,
+    scopes: string,
+    perMinute: number,
+    perDay: number,
+  ) {
+    this.scopes = new Set(scopes.split(' '));
+    this.limits = new Limits(perMinute, perDay);
+    this.name = `${plan}/${perMinute}/${perDay}/${scopes}`;
+  }
+}
+
+/** A caller, and the state of its key that it was made of. */
+export class KnownCaller implements Caller {
+  readonly plan: PlanName;
+  readonly scopes: ReadonlySet<string>;
+  readonly quota: Caller['quota'];
+
+  /**
+   * @param expiresAtMs Unix milliseconds; Infinity where it does not
+   * @param changedAt of the key's states, each has another
+   */
+  constructor(
+    readonly keyId: string,
+    readonly clientId: string,
+    readonly kind: CallerKind,
+    readonly expiresAtMs: number,
+    readonly changedAt: number,
+  ) {
+    this.plan = kind.plan;
+    this.scopes = kind.scopes;
+    this.quota = { subject: clientId, plan: kind.plan, limits: kind.limits };
+  }
+}
+
+/**
+ * Callers by the digests of their keys, in typed arrays: a million take some 120 MB, and V8 has nothing to look
+ * through. Where it is full, newcomers take the places of those that have been here longest.
+ */
+export class CallerTable {
+  private digests = new NameNumbers();
+  /** The key's, and the client's where that is another. */
+  private readonly ids = new Names();
+  private kindNumbers = new Uint32Array(FIRST_ROWS);
+  private expiresAtMs = new Float64Array(FIRST_ROWS);
+  private changedAt = new Float64Array(FIRST_ROWS);
+  private kinds: CallerKind[] = [];
+  private readonly numbersOfKinds = new Map<string, number>();
+  private nextToForget = 0;
+
+  constructor(private readonly capacity: number) {}
+
+  get(digest: string): KnownCaller | undefined {
+    const row = this.digests.find(digest);
+    if (row === undefined) return undefined;
+    const ids = this.ids.get(row);
+    const keyIdEnd = ids.indexOf(BETWEEN_IDS);
+    const keyId = keyIdEnd < 0 ? ids : ids.slice(0, keyIdEnd);
+    const clientId = keyIdEnd < 0 ? ids : ids.slice(keyIdEnd + 1);
+    const kind = this.kinds[this.kindNumbers[row]!]!;
+    return new KnownCaller(keyId, clientId, kind, this.expiresAtMs[row]!, this.changedAt[row]!);
+  }
+
+  set(digest: string, caller: KnownCaller): void {
+    const { keyId, clientId } = caller;
+    const kind = this.numberOf(caller.kind);
+    const row = this.rowOf(digest);
+    this.ids.set(row, clientId === keyId ? keyId : keyId + BETWEEN_IDS + clientId);
+    this.kindNumbers[row] = kind;
+    this.expiresAtMs[row] = caller.expiresAtMs;
+    this.changedAt[row] = caller.changedAt;
+  }
+
+  /** Whether a newcomer is to be remembered. */
+  letsIn(): boolean {
+    return this.digests.size < this.capacity * NEARLY_FULL_SHARE || Math.random() * LET_IN < 1;
+  }
+
+  clear(): void {
+    this.digests = new NameNumbers();
+    this.kinds = [];
+    this.numbersOfKinds.clear();
+    this.nextToForget = 0;
+  }
+
+  private rowOf(digest: string): number {
+    const known = this.digests.find(digest);
+    if (known !== undefined) return known;
+    if (this.digests.size >= this.capacity) {
+      this.digests.remove(this.nextToForget);
+      this.nextToForget = (this.nextToForget + 1) % this.capacity;
+    }
+    const row = this.digests.add(digest);
+    if (row === this.kindNumbers.length) {
+      this.kindNumbers = doubled(this.kindNumbers);
+      this.expiresAtMs = doubled(this.expiresAtMs);
+      this.changedAt = doubled(this.changedAt);
+    }
+    return row;
+  }
+
+  private numberOf(kind: CallerKind): number {
+    const known = this.numbersOfKinds.get(kind.name);
+    if (known !== undefined) return known;
+    if (this.kinds.length >= MAX_KINDS) this.clear();
+    this.numbersOfKinds.set(kind.name, this.kinds.length);
+    return this.kinds.push(kind) - 1;
+  }
+}
