@@ -6,6 +6,7 @@ import { doubled, NameNumbers } from '../rate-limits/names.js';
 import { Logger } from '../telemetry/logger.js';
 
 const SAVE_INTERVAL_MS = 5_000;
+const FIRST_USES = 1_024;
 
 /** Who has locked a row writes down the same from another node, and is not waited for. */
 const USED_AGAIN = new Statement(
@@ -26,8 +27,6 @@ const USED_FIRST = new Statement(
     ON CONFLICT (key_id) DO NOTHING`,
 );
 
-const FIRST_USES = 1_024;
-
 /** Last uses by number of key, of one interval. */
 class Uses {
   private readonly keys = new NameNumbers();
@@ -39,8 +38,12 @@ class Uses {
     this.atMs[number] = atMs;
   }
 
-  get numbers(): number[] {
-    return Array.from({ length: this.keys.size }, (_none, number) => number);
+  get size(): number {
+    return this.keys.size;
+  }
+
+  numbers(): number[] {
+    return Array.from({ length: this.size }, (_none, number) => number);
   }
 
   keyIdOf(number: number): string {
@@ -90,10 +93,11 @@ export class LastUses implements OnModuleInit, BeforeApplicationShutdown {
 
   private async saveInBatches(): Promise<void> {
     const { unsaved } = this;
+    if (unsaved.size === 0) return;
     this.unsaved = new Uses();
     try {
       await eachInOrder(
-        unsaved.numbers,
+        unsaved.numbers(),
         (number) => unsaved.keyIdOf(number),
         (batch) => this.engine.write(() => writeDown(unsaved.toJson(batch))),
       );
