@@ -1,4 +1,12 @@
-import { copyFileSync, existsSync, renameSync } from 'node:fs';
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeSync,
+} from 'node:fs';
 import { DataSource } from 'typeorm';
 import { createDataSource, dataSourceOptions } from '../../src/database/data-source-options.js';
 import { Engine } from '../../src/database/engine.js';
@@ -10,6 +18,8 @@ import { lockWrites } from '../support/lock-writes.js';
 import { Workplace } from '../support/petstore-process.js';
 import { startService, type TestService } from '../support/start-service.js';
 
+/** As the service makes it. */
+const PAGE_BYTES = 4_096;
 const rex = { name: 'Rex', categoryId: 7 };
 const INSERT = new Statement(
   'test.insert',
@@ -167,6 +177,25 @@ describe('the embedded database', () => {
       await unlock();
     }
     expect((await client.post('/v1/pets', rex)).status).toBe(201);
+  });
+
+  it('answers 503 for what is on a damaged page, as often as it is asked for, and everything else', async () => {
+    await using damaged = await startService();
+    const reader = await damaged.client();
+    const names = Array.from({ length: 200 }, (_none, each) => `${'x'.repeat(200)}${each}.`);
+    const added = await Promise.all(names.map((name) => reader.post('/v1/pets', { ...rex, name })));
+    const path = damaged.config.databaseUrl.slice('sqlite:'.length);
+    await damaged.store.app.get(DataSource).query('PRAGMA wal_checkpoint(TRUNCATE)');
+    const page = Math.floor(readFileSync(path).indexOf(names[100]!) / PAGE_BYTES);
+    expect(page).toBeGreaterThan(0);
+    const fd = openSync(path, 'r+');
+    writeSync(fd, Buffer.alloc(PAGE_BYTES, 0xff), 0, PAGE_BYTES, page * PAGE_BYTES);
+    closeSync(fd);
+    const { id } = added[100]!.json();
+    for (let time = 0; time < 3; time++) {
+      expectError(await reader.get(`/v1/pets/${id}`), 503, 'service_unavailable');
+      expect((await reader.get(`/v1/pets/${added[0]!.json().id}`)).status).toBe(200);
+    }
   });
 
   describe('moved away', () => {

@@ -38,19 +38,33 @@ export class NotADatabaseError extends Error {}
 /** Somebody uses the file, or did when it was left: what is beside it would be taken for the copy's. */
 export class DatabaseInUseError extends Error {}
 
+/** Of what a server, or SQLite, keeps beside a database. */
+const SUFFIXES_BESIDE = [...COMPANIONS, SERVER_SUFFIX];
+
 /**
  * For whoever replaces a file: SQLite would play the log of the database before into the one in its place.
- * @throws {DatabaseInUseError} where anything is beside it that belongs to a database in use
+ * @throws {DatabaseInUseError} where anything is beside it that belongs to a database in use, or it is that itself
  */
 export function assertUnused(path: string): void {
   // Beside what a link leads to, not beside the link, is where SQLite puts it.
   const places = existsSync(path) ? [path, realpathSync(path)] : [path];
+  const database = places.flatMap(besideWhat).find((each) => existsSync(each));
+  if (database !== undefined) {
+    throw new DatabaseInUseError(`${path} belongs to the database ${database}: name another file`);
+  }
   const beside = places
-    .flatMap((place) => [...COMPANIONS, SERVER_SUFFIX].map((suffix) => place + suffix))
+    .flatMap((place) => SUFFIXES_BESIDE.map((suffix) => place + suffix))
     .find((companion) => existsSync(companion));
   if (beside === undefined) return;
   throw new DatabaseInUseError(
     `${path} is a database that somebody uses, or did, as ${beside} tells: name another file`,
+  );
+}
+
+/** Which databases a file of this name would belong to. */
+function besideWhat(path: string): string[] {
+  return SUFFIXES_BESIDE.filter((suffix) => path.endsWith(suffix)).map((suffix) =>
+    path.slice(0, -suffix.length),
   );
 }
 

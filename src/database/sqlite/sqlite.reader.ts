@@ -15,15 +15,19 @@ export class SqliteReader {
   private readonly database: Database;
   private readonly begin: () => void;
   private readonly commit: () => void;
+  private readonly rollback: () => void;
   private viewing = false;
 
   /** @param path of a database file that exists */
   constructor(path: string) {
     this.database = openForReading(path);
     this.statements = new SqliteStatements(this.database);
-    const [begin, commit] = ['BEGIN', 'COMMIT'].map((text) => this.database.prepare(text));
+    const [begin, commit, rollback] = ['BEGIN', 'COMMIT', 'ROLLBACK'].map((text) =>
+      this.database.prepare(text),
+    );
     this.begin = () => void begin!.run();
     this.commit = () => void commit!.run();
+    this.rollback = () => void rollback!.run();
   }
 
   /** A statement to be run at once. It reads what was committed when this turn first asked. */
@@ -41,7 +45,13 @@ export class SqliteReader {
     if (!this.viewing) return;
     this.viewing = false;
     // An error, such as one of the disk, has ended it already.
-    if (this.database.inTransaction) this.commit();
+    if (!this.database.inTransaction) return;
+    try {
+      this.commit();
+    } catch {
+      // Of a page that is damaged it complains again, to nobody: who met it was told. The next view has to begin.
+      if (this.database.inTransaction) this.rollback();
+    }
   };
 
   close(): void {
