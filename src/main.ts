@@ -18,9 +18,10 @@ const output = new Output();
 process.exitCode = await runProgram(argv, output);
 // A result waits for whoever reads it slowly. A server is told to end, and ends, whether anybody reads or not.
 if (argv[0] !== 'serve') {
-  const fault = await streams.written();
+  const { cureOfLoss } = output;
+  const fault = await streams.written(cureOfLoss !== undefined);
   if (fault !== undefined) {
-    const loss = output.cureOfLoss ?? 'the result is lost';
+    const loss = cureOfLoss ?? 'the result is lost';
     output.complain(`error: standard output cannot be written (${fault.message}): ${loss}`);
     process.exitCode = 1;
   }

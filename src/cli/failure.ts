@@ -31,6 +31,11 @@ export function reportFailure(error: unknown, output: Output): void {
         `error: ${message}: restore a backup (petstore restore), or see DATABASE_URL`,
       );
       return;
+    case 'SQLITE_CANTOPEN':
+    case 'SQLITE_READONLY':
+    case 'SQLITE_READONLY_DIRECTORY':
+      output.complain(`error: ${message}: ${PATH_ALLOWED}`);
+      return;
     case NOT_LOADED:
       output.complain(`error: ${message}: ${BUILD_AGAIN}`);
       return;

@@ -20,7 +20,7 @@ describe(StandardStreams.name, () => {
     out.stream.write('a result');
     err.stream.write('a complaint');
     let isWritten = false;
-    const written = streams.written().then((fault) => {
+    const written = streams.written(false).then((fault) => {
       isWritten = true;
       return fault;
     });
@@ -41,7 +41,15 @@ describe(StandardStreams.name, () => {
     stream.write('a result');
     stream.write('more of it');
     pending.shift()!(failure('EPIPE'));
-    expect(await streams.written()).toBeUndefined();
+    expect(await streams.written(false)).toBeUndefined();
+  });
+
+  it('takes it for one where nobody else will ever be told', async () => {
+    const { stream, pending } = held();
+    const streams = new StandardStreams(stream, held().stream);
+    stream.write('a key');
+    pending.shift()!(failure('EPIPE'));
+    expect(await streams.written(true)).toMatchObject({ code: 'EPIPE' });
   });
 
   it('tells why a result cannot be written, and ends nobody', async () => {
@@ -51,6 +59,6 @@ describe(StandardStreams.name, () => {
     const streams = new StandardStreams(out, err);
     out.write('a result');
     err.write('a complaint');
-    expect(await streams.written()).toBe(full);
+    expect(await streams.written(false)).toBe(full);
   });
 });

@@ -203,6 +203,11 @@ describe('petstore backup and restore', () => {
     expect(left).toEqual(['backup.db.unfinished-2']);
     const itself = await workplace.run('backup', workplace.databaseFile, '--yes');
     expect(itself.stderr).toMatch(/is the database itself\n$/);
+    for (const suffix of ['-wal', '-shm', '-journal', '-server']) {
+      const beside = await workplace.run('backup', workplace.databaseFile + suffix, '--yes');
+      expect(beside.stderr).toMatch(/ belongs to the database .*: name another file\n$/);
+      expect(beside.code).toBe(1);
+    }
     expect((await workplace.run('backup', 'no/where.db')).stderr).toMatch(/no directory no\n$/);
     expect((await workplace.run('backup')).code).toBe(2);
   });

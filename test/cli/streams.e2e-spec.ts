@@ -118,6 +118,25 @@ describe('standard output that cannot be written', () => {
     expect(rotated[1]).toContain(replacedBy);
   });
 
+  it('is a failure of a command that issues a key, and of no other, where its reader has gone', async () => {
+    using workplace = new Workplace();
+    await workplace.run('migrate');
+    const runUnread = async (...args: string[]): Promise<[number | null, string]> => {
+      const child = workplace.start(args);
+      child.stdout!.destroy();
+      let said = '';
+      child.stderr!.on('data', (chunk: Buffer) => (said += chunk.toString()));
+      const [code] = (await once(child, 'close')) as [number | null];
+      return [code, said];
+    };
+    const issued = await runUnread('keys', 'issue', '--name', 'Zoo', '--plan', 'free');
+    expect(issued).toEqual([
+      1,
+      expect.stringMatching(/nobody has seen the key key_\w+; [^\n]+\n$/),
+    ]);
+    expect(await runUnread('keys', 'list')).toEqual([0, '']);
+  });
+
   it.each(['json', 'pretty'])('has a server go on serving: %s', async (format) => {
     using workplace = new Workplace();
     const { child, origin } = await serve(workplace, full, { LOG_FORMAT: format });
