@@ -48,7 +48,7 @@ const SUFFIXES_BESIDE = [...COMPANIONS, SERVER_SUFFIX];
 export function assertUnused(path: string): void {
   // Beside what a link leads to, not beside the link, is where SQLite puts it.
   const places = existsSync(path) ? [path, realpathSync(path)] : [path];
-  const database = places.flatMap(besideWhat).find((each) => existsSync(each));
+  const database = places.flatMap(besideWhat).find((each) => isFile(each));
   if (database !== undefined) {
     throw new DatabaseInUseError(`${path} belongs to the database ${database}: name another file`);
   }
@@ -59,6 +59,10 @@ export function assertUnused(path: string): void {
   throw new DatabaseInUseError(
     `${path} is a database that somebody uses, or did, as ${beside} tells: name another file`,
   );
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
 /** Which databases a file of this name would belong to. */
