@@ -1,4 +1,13 @@
-import { chmodSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -6,6 +15,8 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { runInProcess as run } from '../../test/support/run-program.js';
 import type { Finding } from './finding.js';
+
+const PAGE_BYTES = 4_096;
 
 describe('petstore doctor', () => {
   const environment = { ...process.env };
@@ -31,6 +42,11 @@ describe('petstore doctor', () => {
   }
 
   const tomorrow = (): Date => new Date(Date.now() + 86_400_000);
+  function damageLastPage(): void {
+    new Database(file).exec('PRAGMA wal_checkpoint(TRUNCATE)').close();
+    const pages = readFileSync(file);
+    writeFileSync(file, pages.fill(0xff, pages.length - PAGE_BYTES));
+  }
   const change = (sql: string) => () => new Database(file).exec(sql).close();
 
   it('finds nothing wrong where nothing is', async () => {
@@ -77,6 +93,12 @@ describe('petstore doctor', () => {
       ...(['failed', 'clock'] as const),
       change(`INSERT INTO rate_limit_counters VALUES ('zoo', 99999999, 1, 69444, 1)`),
       ...([/it was set back$/, /NTP/] as const),
+    ],
+    ['failed', 'database', damageLastPage, /^its file is damaged: .+$/, /^restore a backup/],
+    [
+      ...(['failed', 'database'] as const),
+      () => (rmSync(file), mkdirSync(file)),
+      ...([/unable to open/, /^this user may not/] as const),
     ],
     ['warning', 'schema', change('DELETE FROM migrations'), /behind .*CreateSchema/, /migrate/],
     [

@@ -9,7 +9,7 @@ import { schemaState } from '../database/schema-state.js';
 import { sqliteFacts } from '../database/sqlite/sqlite.facts.js';
 import { type Extension, migrationsOf } from '../extensions/define.js';
 import { redisFacts, RedisLoadingError } from '../redis/redis.facts.js';
-import { BUILD_AGAIN, NOT_LOADED } from './failure.js';
+import { BUILD_AGAIN, NOT_LOADED, PATH_ALLOWED } from './failure.js';
 import { failed, type Finding, ok, warning } from './finding.js';
 
 const OLDEST_POSTGRESQL = 13;
@@ -19,7 +19,18 @@ const TOO_SLOW_REDIS_MS = 100;
 /** Windows end by our clock: what differs is what a client is told wrongly. */
 const CLOCK_OFF_MS = 1_000;
 const CLOCK_WRONG_MS = 5_000;
+const RESTORE = 'restore a backup (petstore restore FILE), or correct DATABASE_URL';
+const REACH_POSTGRESQL =
+  'see that PostgreSQL runs and can be reached from here, and that DATABASE_URL is right';
 const SET_CLOCK = 'let NTP set the clocks of both machines (chrony, systemd-timesyncd)';
+
+/** By the code of what was thrown. */
+const FILE_CURES: Readonly<Record<string, string>> = {
+  [NOT_LOADED]: BUILD_AGAIN,
+  SQLITE_CANTOPEN: PATH_ALLOWED,
+  SQLITE_READONLY: PATH_ALLOWED,
+  SQLITE_READONLY_DIRECTORY: PATH_ALLOWED,
+};
 
 export async function examineDatabase(
   { databaseUrl }: Config,
@@ -45,17 +56,13 @@ export async function examineDatabase(
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const reason = connectionFailure(error) ?? message;
-    if (code === NOT_LOADED)
-      return [failed('database', `it cannot be used: ${reason}`, BUILD_AGAIN)];
-    const cure =
-      file === undefined
-        ? 'see that PostgreSQL runs and can be reached from here, and that DATABASE_URL is right'
-        : 'restore a backup (petstore restore FILE), or correct DATABASE_URL';
+    const cure = file === undefined ? REACH_POSTGRESQL : (FILE_CURES[code ?? ''] ?? RESTORE);
     return [failed('database', `it cannot be used: ${reason}`, cure)];
   }
 }
 
-function reached({ engine, version }: DatabaseFacts): Finding {
+function reached({ engine, version, damage }: DatabaseFacts): Finding {
+  if (damage !== undefined) return failed('database', `its file is damaged: ${damage}`, RESTORE);
   const isOld = engine === 'PostgreSQL' && Number.parseInt(version) < OLDEST_POSTGRESQL;
   if (!isOld) return ok('database', `${engine} ${version}`);
   return warning('database', `${engine} ${version}`, `use ${OLDEST_POSTGRESQL} or later`);

@@ -8,7 +8,7 @@ export const BUILD_AGAIN = 'npm rebuild better-sqlite3, with the Node.js that se
 
 /** Of a port that belongs to the system. */
 const PORT_ALLOWED = 'this user may not listen there; set PORT to one from 1024 up';
-const PATH_ALLOWED =
+export const PATH_ALLOWED =
   'this user may not; name another path, or see DATABASE_URL where it is that of the database';
 
 /** What an operator needs to know of a failure, and to do about it. */

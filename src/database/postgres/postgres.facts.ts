@@ -29,7 +29,14 @@ export async function postgresFacts(url: string, table: string): Promise<Databas
       ? await client.query<{ name: string }>(`SELECT name FROM ${table} ORDER BY id`)
       : { rows: undefined };
     const migrations = rows?.map(({ name }) => name);
-    return { engine: 'PostgreSQL', version, migrations, clockAheadMs, latestMs: undefined };
+    return {
+      engine: 'PostgreSQL',
+      version,
+      damage: undefined,
+      migrations,
+      clockAheadMs,
+      latestMs: undefined,
+    };
   } finally {
     client.end().catch(() => undefined);
   }
