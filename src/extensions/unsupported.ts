@@ -26,7 +26,7 @@ const NO_PARSER = 'is not supported: a body is JSON, and has no other parser';
 const NO_THROTTLER =
   "is not supported: every operation has the quota of its caller's plan, to which @Throttle() adds a limit";
 /** What the router takes as a pattern, or literally, and the document cannot say; `(^...)` it leaves out. */
-const PATTERN = /[?+!(){}[\]]/;
+const PATTERN = /[?+!(){}[\]]|\*./;
 /** As `body-parser`, and Express with it, names what it makes; and `multer`. */
 const PARSING_MIDDLEWARE = /^(?:json|urlencoded|text|raw)Parser$|^bodyParser$|^multerMiddleware$/;
 
@@ -120,7 +120,8 @@ function isParser(middleware: unknown): boolean {
 function unsupportedPath(paths: readonly string[]): string | undefined {
   const path = paths.find((each) => PATTERN.test(each.replace(/\(\^[^)]+\)/g, '')));
   return (
-    path && `the path ${path} is not supported: a parameter is written :name, and nothing else`
+    path &&
+    `the path ${path} is not supported: a parameter is written :name, the rest of a path *, and nothing else`
   );
 }
 

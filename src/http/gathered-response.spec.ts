@@ -48,6 +48,22 @@ describe(GatheredResponse.name, () => {
     expect(await answer()).toBe('first');
   });
 
+  it('refuses headers that cannot be sent once, and sends the others', async () => {
+    const thrown: unknown[] = [];
+    respond = (response) => {
+      const headers = { location: '/\r\n', 'x-\u00fc': '1', link: ['<a>', '\u20ac'], etag: '"a"' };
+      try {
+        response.writeHead(200, headers);
+      } catch (error) {
+        thrown.push((error as NodeJS.ErrnoException).code);
+        response.writeHead(500, headers);
+      }
+      response.end(JSON.stringify(headers));
+    };
+    expect(JSON.parse(await answer())).toEqual({ etag: '"a"' });
+    expect(thrown).toEqual(['ERR_INVALID_CHAR']);
+  });
+
   it('throws what Node throws, at who has ended it so', async () => {
     const thrown: unknown[] = [];
     const attempt = (end: () => unknown): void => {

@@ -1,5 +1,11 @@
 import { AsyncResource } from 'node:async_hooks';
-import { type IncomingMessage, ServerResponse } from 'node:http';
+import {
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  ServerResponse,
+  validateHeaderName,
+  validateHeaderValue,
+} from 'node:http';
 import { currentRequest } from '../telemetry/current-request.js';
 import { Turn } from '../time/turn.js';
 
@@ -23,6 +29,17 @@ export class GatheredResponse<
   /** Whether `end()` was called: nothing can be added any more. */
   get isEnding(): boolean {
     return this.ending !== undefined;
+  }
+
+  /** What cannot be sent is refused once: whoever answers the failure does so with the headers that are left. */
+  override writeHead(...args: unknown[]): this {
+    try {
+      super.writeHead.apply(this, args as Parameters<ServerResponse['writeHead']>);
+      return this;
+    } catch (error) {
+      removeUnsendable(args.at(-1));
+      throw error;
+    }
   }
 
   override end(callback?: () => void): this;
@@ -50,6 +67,18 @@ export class GatheredResponse<
     if (ending === LEFT) return;
     this.ending = LEFT;
     super.end.apply(this, ending as Parameters<ServerResponse['end']>);
+  }
+}
+
+/** From the object that Fastify has them in. */
+function removeUnsendable(headers: unknown): void {
+  for (const [name, value] of Object.entries((headers ?? {}) as OutgoingHttpHeaders)) {
+    try {
+      validateHeaderName(name);
+      for (const each of [value].flat()) validateHeaderValue(name, each as string);
+    } catch {
+      delete (headers as OutgoingHttpHeaders)[name];
+    }
   }
 }
 

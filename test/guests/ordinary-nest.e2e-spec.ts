@@ -315,6 +315,18 @@ describe('a guest of ordinary Nest code', () => {
     expect([gone.status, gone.text]).toEqual([204, '']);
   });
 
+  it('answers 500 for a header that cannot be sent, says so in the log, and goes on', async () => {
+    lines.length = 0;
+    const unsendable = await client.get('/v1/visits/to?url=/%0D%0Aset-cookie:%20a=b');
+    expectError(unsendable, 500, 'internal_error');
+    expectRateHeaders(unsendable);
+    expect(unsendable.headers).not.toHaveProperty('location');
+    const line = lines.find(({ level }) => level === 'error');
+    expect(line!.details.err.message).toContain('["location"]');
+    const sent = await client.get('/v1/visits/to?url=/there');
+    expect(sent).toMatchObject({ status: 302, headers: { location: '/there' } });
+  });
+
   it('has its own judges run after ours, on every route, with the body that was sent', async () => {
     seen.length = 0;
     await client.get('/v1/pets');
@@ -645,6 +657,7 @@ describe('the start of a guest that asks for what cannot be honoured', () => {
     ],
     ['a guard of the throttler', [UseGuards(ThrottlerGuard)], 'Odd.odd: ThrottlerGuard is not'],
     ['a path of patterns', [Post('odd/:id?')], 'Odd.odd: the path /odd/odd/:id? is not supported'],
+    ['a named rest of a path', [Post('odd/*rest')], 'Odd.odd: the path /odd/odd/*rest is not'],
     [
       'an answer that is sent before it is remembered',
       [onParameter(Res()), Idempotent()],

@@ -417,6 +417,12 @@ export class VisitsController {
   @Redirect('/v1/visits/page', 301)
   moved(): void {}
 
+  @Get('to')
+  @Redirect()
+  to(@Query('url') url: string): { url: string } {
+    return { url };
+  }
+
   @Delete(':id')
   @HttpCode(204)
   remove(@Param('id', ParseIntPipe) id: number): void {
