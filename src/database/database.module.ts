@@ -3,7 +3,9 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { Config } from '../config/config.js';
 import { createDataSource, dataSourceOptions } from './data-source-options.js';
+import { DatabaseLog } from './database-log.js';
 import type { GuestMigrations } from './guest-migrations.js';
+import { Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { Traces } from '../telemetry/traces.js';
 import { Engine } from './engine.js';
@@ -45,16 +47,15 @@ export class DatabaseModule {
       global: true,
       imports: [
         TypeOrmModule.forRootAsync({
-          inject: [Config],
-          useFactory: (config: Config) => ({
+          inject: [Config, Logger],
+          useFactory: (config: Config, logger: Logger) => ({
             ...dataSourceOptions({
               url: config.databaseUrl,
               poolSize: config.databasePoolSize,
               guests,
             }),
             autoLoadEntities: true,
-            // It would tell of each try of a migration on standard output, where a command has its result.
-            logger: 'debug',
+            logger: new DatabaseLog(logger),
             // What cannot be reached is said once, by whoever starts us.
             toRetry: () => false,
           }),

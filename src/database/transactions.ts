@@ -69,6 +69,13 @@ export class TransactionTimedOutError extends Error {
   }
 }
 
+/** Whoever has left it open may never hear of it: for the log, which says of which request it was. */
+export function tellOfTimeOut({ dataSource }: QueryRunner): void {
+  const { message } = new TransactionTimedOutError();
+  const cure = 'it held up others; within one await nothing slow, and release each query runner';
+  dataSource.logger.log('warn', `${message}: ${cure}`);
+}
+
 /** A failed statement aborts its transaction on PostgreSQL, which answers a COMMIT by rolling back, as if all were well. */
 export class TransactionAbortedError extends Error {
   constructor() {

@@ -4,7 +4,8 @@ import { Engine } from '../../src/database/engine.js';
 import { run, Statement } from '../../src/database/statement.js';
 import { Pet } from '../../src/pets/pet.entity.js';
 import { expectError } from '../support/expectations.js';
-import { startService } from '../support/start-service.js';
+import { recordedLog } from '../support/recorded-log.js';
+import { startService, type TestServiceOptions } from '../support/start-service.js';
 
 const BALANCE = new Statement('test.balance', () => 'SELECT balance FROM accounts WHERE id = 1');
 const rex = { name: 'Rex', categoryId: 7 };
@@ -14,8 +15,8 @@ const outcomes = (results: PromiseSettledResult<unknown>[]) =>
   results.filter(({ status }) => status === 'fulfilled').length;
 
 /** A service, and an account in it whose balance guests change by reading and then writing it. */
-async function startBank() {
-  const service = await startService();
+async function startBank(options: TestServiceOptions = {}) {
+  const service = await startService(options);
   const dataSource = service.store.app.get(DataSource);
   await dataSource.query(
     'CREATE TABLE accounts (id integer PRIMARY KEY, balance integer NOT NULL)',
@@ -121,7 +122,8 @@ describe('transactions of a guest', () => {
   });
 
   it('are rolled back when they stay open, and say so; whoever waited goes on', async () => {
-    await using bank = await startBank();
+    const { logger, lines } = recordedLog();
+    await using bank = await startBank({ logger });
     const client = await bank.service.client();
     const late: unknown[] = [];
     const stuck = bank.dataSource.transaction(async (manager) => {
@@ -137,6 +139,12 @@ describe('transactions of a guest', () => {
     ]);
     expect(created.status).toBe(201);
     expect(String(late)).toMatch(/rolled back/);
+    // Of one that is left open nobody else would hear.
+    expect(lines).toContainEqual({
+      level: 'warn',
+      details: { context: 'TypeORM' },
+      message: expect.stringMatching(/open for over 3000 ms .*release each query runner$/),
+    });
     expect(await bank.balance()).toBe(1);
     client.close();
   });

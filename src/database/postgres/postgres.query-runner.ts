@@ -5,6 +5,7 @@ import { pendingOf } from '../after-commit.js';
 import {
   assertOutsideTransaction,
   MAX_OPEN_MS,
+  tellOfTimeOut,
   TransactionAbortedError,
   TransactionTimedOutError,
 } from '../transactions.js';
@@ -44,6 +45,7 @@ export class PostgresQueryRunner extends TypeOrmQueryRunner {
       this.timer = setTimeout(() => {
         this.hasTimedOut = true;
         this.rollBackIfTimedOut();
+        tellOfTimeOut(this);
       }, MAX_OPEN_MS);
     }
   }

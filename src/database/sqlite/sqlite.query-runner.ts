@@ -5,6 +5,7 @@ import { pendingOf } from '../after-commit.js';
 import {
   assertOutsideTransaction,
   MAX_OPEN_MS,
+  tellOfTimeOut,
   TransactionTimedOutError,
 } from '../transactions.js';
 import { type SqliteTransaction } from './sqlite.transaction.js';
@@ -106,6 +107,7 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
     this.timer = setTimeout(() => {
       this.transaction!.rollBack(new TransactionTimedOutError());
       this.writes.end(this.transaction!);
+      tellOfTimeOut(this);
     }, MAX_OPEN_MS);
   }
 
