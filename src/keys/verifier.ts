@@ -14,6 +14,6 @@ export interface VerifiedCaller {
 
 /** An identity provider of one's own: it is offered each bearer token that is no key of the service. */
 export interface TokenVerifier {
-  /** Undefined for a token that is not valid. A throw tells the caller to come again later. */
-  verify(token: string): Promise<VerifiedCaller | undefined>;
+  /** Undefined, or null, for a token that is not valid. A throw tells the caller to come again later. */
+  verify(token: string): Promise<VerifiedCaller | undefined | null>;
 }

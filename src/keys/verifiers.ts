@@ -47,7 +47,7 @@ export class Verifiers implements OnModuleInit {
     try {
       for (const verifier of this.verifiers) {
         const verified = await within(PATIENCE_MS, Promise.resolve(verifier.verify(token)));
-        if (verified !== undefined) return this.inForce(toCaller(verified));
+        if (verified) return this.inForce(toCaller(verified));
       }
       return undefined;
     } catch (error) {

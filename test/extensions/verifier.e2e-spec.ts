@@ -115,11 +115,13 @@ describe('a verifier', () => {
 
   @Injectable()
   class Directory {
-    find(token: string): VerifiedCaller | undefined {
+    find(token: string): VerifiedCaller | undefined | null {
       told.push(token);
       if (token === 'broken') throw new Error('The directory is away');
       const limits = { perMinute: 2, perDay: 2 };
       if (token === 'odd') return { clientId: 'odd', scopes: [] };
+      // As a repository of TypeORM says of what it does not have.
+      if (token === 'gone') return null;
       return token === 'known' ? { clientId: 'c', scopes: ['pets:read'], limits } : undefined;
     }
   }
@@ -128,7 +130,7 @@ describe('a verifier', () => {
   class DirectoryVerifier implements TokenVerifier {
     constructor(private readonly directory: Directory) {}
 
-    async verify(token: string): Promise<VerifiedCaller | undefined> {
+    async verify(token: string): Promise<VerifiedCaller | undefined | null> {
       return Promise.resolve(this.directory.find(token));
     }
   }
@@ -150,12 +152,13 @@ describe('a verifier', () => {
     expect([known.status, known.headers['x-ratelimit-limit']]).toEqual([200, '2']);
     expectError(await ask('psk_known'), 401, 'invalid_api_key');
     expectError(await ask('unknown'), 401, 'invalid_api_key');
+    expectError(await ask('gone'), 401, 'invalid_api_key');
     for (const token of ['broken', 'odd']) {
       const failed = await ask(token);
       expectError(failed, 503, 'service_unavailable');
       expectRateHeaders(failed);
       expect(failed.headers['retry-after']).toBeDefined();
     }
-    expect(told).toEqual(['known', 'unknown', 'broken', 'odd']);
+    expect(told).toEqual(['known', 'unknown', 'gone', 'broken', 'odd']);
   });
 });
