@@ -73,6 +73,19 @@ describe(createTransport.name, () => {
     expect(begun).toEqual([]);
   });
 
+  it('tells likewise of whoever hangs up before anything is answered', async () => {
+    let finish!: (text: string) => void;
+    answer = () => new Promise((resolve) => (finish = resolve));
+    const { client } = ask('/a');
+    await until(() => inLine.length === 1);
+    inLine[0]!(0);
+    await until(() => begun.length === 1);
+    client.resetAndDestroy();
+    await until(() => answered.length === 1);
+    finish('late');
+    expect(answered).toEqual([499]);
+  });
+
   it('begins each in the context of its own, whoever has it begin', async () => {
     const asked = ['/a', '/b'].map((path) => ask(path));
     await until(() => inLine.length === 2);

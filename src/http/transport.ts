@@ -49,12 +49,11 @@ interface Answering {
   /** It is read to its end before and behind the answer: Node's own way takes three ticks, a twentieth of a get. */
   isBodiless: boolean;
   startedAtMs: number;
-  /** Whether it waits for its turn to begin, and for how long it did. */
-  isInLine: boolean;
+  /** For its turn to begin. */
   waitedMs: number;
 }
 const ANSWER = Symbol('answer');
-/** Of a request that nobody has begun when its client hung up: what others call it in their logs, too. */
+/** Of a request of which nothing was answered when its client hung up: what others call it in their logs, too. */
 const CLIENT_CLOSED_REQUEST = 499;
 
 /**
@@ -126,11 +125,9 @@ export function createTransport(
     // Whoever looks after the process is to see it, however many wait.
     if (isProbe(request.raw.url!)) return done();
     const answering = (reply.raw as Response)[ANSWER]!;
-    answering.isInLine = true;
     const begin = (waitedMs: number): void => {
       // Whoever has hung up meanwhile is owed nothing.
       if (reply.raw.destroyed) return;
-      answering.isInLine = false;
       answering.waitedMs = waitedMs;
       if (waitedMs > 0 && application.isDraining()) reply.header('connection', 'close');
       done();
@@ -165,20 +162,19 @@ function tellWhenAnswered(application: Application, request: ApiRequest, reply: 
     reply,
     isBodiless,
     startedAtMs: performance.now(),
-    isInLine: false,
     waitedMs: 0,
   };
   response.on('close', tellAnswered);
 }
 
 function tellAnswered(this: Response): void {
-  const { application, request, reply, isBodiless, startedAtMs, isInLine } = this[ANSWER]!;
+  const { application, request, reply, isBodiless, startedAtMs } = this[ANSWER]!;
   const { raw } = request;
   const socket: ClientSocket = raw.socket;
   // An idle connection is not to keep what it is done with.
   if (raw.complete && socket[LATEST] === reply) socket[LATEST] = undefined;
   if (isBodiless && !raw.readableEnded) raw.read();
-  const status = isInLine ? CLIENT_CLOSED_REQUEST : reply.statusCode;
+  const status = this.headersSent ? reply.statusCode : CLIENT_CLOSED_REQUEST;
   application.answered(request, status, performance.now() - startedAtMs);
 }
 
