@@ -197,6 +197,15 @@ describe('transactions of a guest', () => {
     expect(await bank.balance()).toBe(2);
   });
 
+  it('are begun and ended through TypeORM alone: a statement would do it to a connection of all', async () => {
+    await using bank = await startBank();
+    for (const text of ['BEGIN', ' start transaction', 'END', 'SAVEPOINT a']) {
+      await expect(bank.dataSource.query(text)).rejects.toThrow(`instead of: ${text}`);
+    }
+    await bank.dataSource.transaction(bank.deposit);
+    expect(await bank.balance()).toBe(1);
+  });
+
   it('keep int64 exact, through Repository too', async () => {
     await using bank = await startBank();
     const { pets } = bank;

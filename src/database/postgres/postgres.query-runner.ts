@@ -3,6 +3,7 @@ import { QueryFailedError } from 'typeorm';
 import { PostgresQueryRunner as TypeOrmQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner.js';
 import { pendingOf } from '../after-commit.js';
 import {
+  assertNoControl,
   assertOutsideTransaction,
   MAX_OPEN_MS,
   tellOfTimeOut,
@@ -75,6 +76,7 @@ export class PostgresQueryRunner extends TypeOrmQueryRunner {
 
   override async query(...statement: Parameters<Query>): ReturnType<Query> {
     if (this.hasTimedOut) throw new TransactionTimedOutError();
+    if (!this.isTransactionActive) assertNoControl(statement[0]);
     this.underWay++;
     try {
       if (statement[0] === 'COMMIT') return await this.commit();

@@ -3,6 +3,7 @@ import { type BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSq
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner.js';
 import { pendingOf } from '../after-commit.js';
 import {
+  assertNoControl,
   assertOutsideTransaction,
   MAX_OPEN_MS,
   tellOfTimeOut,
@@ -12,8 +13,6 @@ import { type SqliteTransaction } from './sqlite.transaction.js';
 import { type SqliteWrites, whenUnlocked } from './sqlite.writes.js';
 
 type Query = BetterSqlite3QueryRunner['query'];
-
-const TRANSACTION_CONTROL = /^\s*(?:BEGIN|COMMIT|END|ROLLBACK|SAVEPOINT|RELEASE)\b/i;
 
 /**
  * What TypeORM does, in turn with the engine. A transaction has a connection to itself; statements outside
@@ -129,11 +128,7 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
 
   private async queryAlone(statement: Parameters<Query>): ReturnType<Query> {
     const [text] = statement;
-    if (TRANSACTION_CONTROL.test(text)) {
-      throw new Error(
-        `Use startTransaction(), commitTransaction() and rollbackTransaction() instead of: ${text}`,
-      );
-    }
+    assertNoControl(text);
     const database = (await super.connect()) as Database;
     if (isRead(database, text)) return whenUnlocked(() => super.query(...statement));
     assertOutsideTransaction();
