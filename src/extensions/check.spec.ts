@@ -43,6 +43,12 @@ describe(checkExtensions.name, () => {
       'a scope must be like orders:read: toys',
     ],
     ['no order', [{ ...toys, migrations: [class Create {}] }], 'the migration Create ends in no'],
+    ['no class', [{ ...toys, migrations: [7] }], 'what is no class is among its migrations'],
+    [
+      'an error that is none',
+      [{ ...toys, errors: defineErrors({ toy_fine: { status: 200, meaning: 'Fine.' } }) }],
+      'the status of toy_fine must be from 400 to 599: 200',
+    ],
     [
       'a transaction of a migration',
       [{ ...toys, migrations: [Concurrent1700000000000] }],

@@ -72,12 +72,16 @@ function faultsOfShape(extension: Extension, index: number): string[] {
 }
 
 function faultsOfMembers(extension: Extension): string[] {
-  const { compatibility, migrations = [], scopes = {}, verifier } = extension;
+  const { compatibility, migrations = [], scopes = {}, errors: own = {}, verifier } = extension;
   const faults: string[] = [];
   if (compatibility !== undefined && semver.validRange(compatibility) === null) {
     faults.push(`${the(extension)} has no range of versions in compatibility: ${compatibility}`);
   }
   for (const migration of migrations) {
+    if (typeof migration !== 'function') {
+      faults.push(`${the(extension)}: what is no class is among its migrations`);
+      continue;
+    }
     const { name } = migration;
     if (!isInOrder(migration)) {
       faults.push(`${the(extension)}: the name of the migration ${name} ends in no timestamp`);
@@ -92,10 +96,20 @@ function faultsOfMembers(extension: Extension): string[] {
     if (!isScope(scope))
       faults.push(`${the(extension)}: a scope must be like orders:read: ${scope}`);
   }
+  for (const { code, status } of Object.values(own)) {
+    if (!isErrorStatus(status)) {
+      faults.push(`${the(extension)}: the status of ${code} must be from 400 to 599: ${status}`);
+    }
+  }
   if (verifier !== undefined && typeof verifier !== 'function' && !('verify' in verifier)) {
     faults.push(`${the(extension)}: its verifier has no method verify`);
   }
   return faults;
+}
+
+/** RFC 9110 sections 15.5 and 15.6. */
+function isErrorStatus(status: number): boolean {
+  return Number.isInteger(status) && status >= 400 && status <= 599;
 }
 
 /** Pre-releases count as the versions that they lead to. */
