@@ -80,6 +80,11 @@ describe(CallerTable.name, () => {
     expect(table.get('d2')).toEqual(callerOf('key_2'));
   });
 
+  it('shows of a caller what guests are told of it, and nothing of the table', () => {
+    const members = ['keyId', 'clientId', 'expiresAtMs', 'plan', 'scopes', 'quota'];
+    expect(Object.keys(callerOf('key_zoo')).toSorted()).toEqual(members.toSorted());
+  });
+
   it('forgets everyone rather than to keep ever more kinds', () => {
     const kindOf = (perMinute: number) => new CallerKind('pro', both, perMinute, 10_000);
     for (let each = 0; each < 10_000; each++) table.set('zoo', callerOf('key_zoo', kindOf(each)));

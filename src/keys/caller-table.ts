@@ -38,6 +38,9 @@ export class KnownCaller implements Caller {
   readonly plan: PlanName;
   readonly scopes: ReadonlySet<string>;
   readonly quota: Caller['quota'];
+  // Guests that answer with their caller are not to show what only ours know.
+  readonly #kind: CallerKind;
+  readonly #changedAt: number;
 
   /**
    * @param expiresAtMs Unix milliseconds; Infinity where it does not
@@ -46,13 +49,23 @@ export class KnownCaller implements Caller {
   constructor(
     readonly keyId: string,
     readonly clientId: string,
-    readonly kind: CallerKind,
+    kind: CallerKind,
     readonly expiresAtMs: number,
-    readonly changedAt: number,
+    changedAt: number,
   ) {
+    this.#kind = kind;
+    this.#changedAt = changedAt;
     this.plan = kind.plan;
     this.scopes = kind.scopes;
     this.quota = { subject: clientId, plan: kind.plan, limits: kind.limits };
+  }
+
+  get kind(): CallerKind {
+    return this.#kind;
+  }
+
+  get changedAt(): number {
+    return this.#changedAt;
   }
 }
 

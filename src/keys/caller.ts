@@ -4,7 +4,7 @@ import { READS_NO_BODY, requestOf } from '../http/request-context.js';
 import type { PlanName } from '../rate-limits/plan.js';
 import type { Quota } from '../rate-limits/limits.js';
 
-/** Who sent a request, as its key tells. Shared by all requests of the key, and never changed. */
+/** Who sent a request, as its key tells. Never changed. */
 export interface Caller {
   /** The client's, which its keys share: it outlives their rotation. */
   readonly clientId: string;
