@@ -2,6 +2,7 @@ import type { INestApplication } from '@nestjs/common';
 import { FallbackController } from '../http/fallback.controller.js';
 import { type Operation, operationsOf } from '../http/operations.js';
 import { isPublic } from '../http/public.decorator.js';
+import { isApiTarget } from '../http/target.js';
 import { REQUIRED_SCOPES } from '../keys/scope.guard.js';
 import { Scopes } from '../keys/scopes.js';
 import { ExtensionError } from './check.js';
@@ -14,6 +15,7 @@ export function checkOperations(app: INestApplication): void {
   const scopes = app.get(Scopes);
   const faults = [
     ...declaredTwice(operations),
+    ...operations.flatMap(publicBelowApi),
     ...operations.flatMap((operation) => faultsOfScopes(operation, scopes)),
   ];
   if (faults.length > 0) throw new ExtensionError(faults.join('; '));
@@ -39,6 +41,13 @@ function declaredTwice(operations: readonly Operation[]): string[] {
         : [`The operation ${method} ${full} is declared twice: by ${other.name} and by ${name}`];
     }),
   );
+}
+
+/** Below `/v1` every answer is under a key and a quota. */
+function publicBelowApi({ controller, paths, name }: Operation): string[] {
+  const path = isPublic(controller) ? paths.find(isApiTarget) : undefined;
+  if (path === undefined) return [];
+  return [`${name} is @Public() at ${path}, where nothing is without a key: give it another path`];
 }
 
 function faultsOfScopes({ controller, handler, name }: Operation, scopes: Scopes): string[] {

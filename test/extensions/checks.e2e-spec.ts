@@ -99,6 +99,20 @@ describe('the start', () => {
     );
   });
 
+  it('stops at a public operation where all others need a key', async () => {
+    @Public()
+    @Controller('v1/toys')
+    class Shop {
+      @Get()
+      list(): object {
+        return {};
+      }
+    }
+    await expect(start(Shop)).rejects.toThrow(
+      'Shop.list is @Public() at /v1/toys, where nothing is without a key: give it another path',
+    );
+  });
+
   it('is foretold by the doctor, who reads the settings of extensions as well', async () => {
     using workplace = workplaceWithToys({ TOYS_MOST: 'nine', PORT: 'x' });
     writeModule(
