@@ -63,6 +63,8 @@ export function dataSourceOptions(settings: DataSourceSettings): DataSourceOptio
     poolSize,
     connectTimeoutMS: CONNECT_TIMEOUT_MS,
     applicationName: 'petstore',
+    // Of an outage there is one line: each idle connection that is lost in it needs none.
+    poolErrorHandler: () => undefined,
     extra: {
       statement_timeout: STATEMENT_TIMEOUT_MS,
       query_timeout: STATEMENT_TIMEOUT_MS + 500,
