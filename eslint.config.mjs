@@ -16,6 +16,7 @@ const ROWS = [
   ['idempotency'],
   ['pets', 'usage'],
   ['health', 'openapi', 'extensions'],
+  ['foundation.ts'],
   ['app.module.ts'],
   ['server.ts'],
   ['workers', 'admin'],

@@ -126,7 +126,9 @@ export class PetStore {
 }
 
 /** Assembles the application; it does not listen yet. */
-export async function createApp(options: AppOptions): Promise<NestFastifyApplication> {
+export async function createApp(
+  options: Omit<AppOptions, 'routes' | 'line'>,
+): Promise<NestFastifyApplication> {
   const { config, logger, traces, extensions = [] } = options;
   for (const warning of checkExtensions(extensions, options)) logger.warn({}, warning);
   assertSettingsRead(extensions, config.settings);

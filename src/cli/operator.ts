@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
-import { OperatorModule } from '../app.module.js';
 import { loadConfig } from '../config/config.js';
 import { fileOf } from '../database/data-source-options.js';
 import { ensureSchema, type Tell } from '../database/migrate.js';
@@ -10,6 +9,7 @@ import { checkExtensions } from '../extensions/check.js';
 import { createLogger, type Logger, NestLogger } from '../telemetry/logger.js';
 import { atMost } from '../time/within.js';
 import { configured } from './config-file.js';
+import { OperatorModule } from './operator.module.js';
 
 /** A database that does not answer does not take leave either. */
 const CLOSING_PATIENCE_MS = 2_000;

@@ -1,4 +1,5 @@
-import semver from 'semver';
+import satisfies from 'semver/functions/satisfies.js';
+import validRange from 'semver/ranges/valid.js';
 import { VERSION } from '../config/version.js';
 import { hasOwnTransaction, isInOrder } from '../database/guest-migrations.js';
 import { errors } from '../errors/errors.js';
@@ -74,7 +75,7 @@ function faultsOfShape(extension: Extension, index: number): string[] {
 function faultsOfMembers(extension: Extension): string[] {
   const { compatibility, migrations = [], scopes = {}, errors: own = {}, verifier } = extension;
   const faults: string[] = [];
-  if (compatibility !== undefined && semver.validRange(compatibility) === null) {
+  if (compatibility !== undefined && validRange(compatibility) === null) {
     faults.push(`${the(extension)} has no range of versions in compatibility: ${compatibility}`);
   }
   for (const migration of migrations) {
@@ -114,8 +115,8 @@ function isErrorStatus(status: number): boolean {
 
 /** Pre-releases count as the versions that they lead to. */
 function isCompatible({ compatibility }: Extension): boolean {
-  if (compatibility === undefined || semver.validRange(compatibility) === null) return true;
-  return semver.satisfies(VERSION, compatibility, { includePrerelease: true });
+  if (compatibility === undefined || validRange(compatibility) === null) return true;
+  return satisfies(VERSION, compatibility, { includePrerelease: true });
 }
 
 function incompatibility(extension: Extension): string {

@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { ThrottlerModule } from '@nestjs/throttler';
 import { Clock } from '../time/clock.js';
 import { Config } from '../config/config.js';
 import { RedisClient } from '../redis/redis.client.js';
@@ -13,16 +12,13 @@ import { CounterJournalEntry } from './counter-journal.entity.js';
 import { CounterLedger } from './counter-ledger.js';
 import { FallbackStore } from './stores/fallback.store.js';
 import { MemoryStore } from './stores/memory.store.js';
-import { NO_FURTHER_LIMIT, PLAN_THROTTLER } from './plan-throttler.guard.js';
 import { PrimaryStore } from './stores/primary.store.js';
 import { RateLimitBan } from './bans/rate-limit-ban.entity.js';
 import { RateLimitCounter } from './rate-limit-counter.entity.js';
 import { RateLimitStore } from './stores/rate-limit-store.js';
 import { RedisStore } from './stores/redis.store.js';
 import { RateLimiter } from './rate-limiter.js';
-import { OverloadGuard } from './overload.guard.js';
 import { Usage } from './usage.js';
-import { MINUTE_MS } from '../time/windows.js';
 
 function banPolicy({ banAfterRejections, banSeconds }: Config): BanPolicy {
   return { afterRejections: banAfterRejections, firstBanMs: banSeconds * 1000 };
@@ -45,15 +41,9 @@ function chooseStore(
   return new FallbackStore(redis, memory, metrics, logger);
 }
 
-const throttler = ThrottlerModule.forRoot([
-  { name: PLAN_THROTTLER, ttl: MINUTE_MS, limit: NO_FURTHER_LIMIT },
-]);
-
+/** What counts, and what was counted. */
 @Module({
-  imports: [
-    TypeOrmModule.forFeature([RateLimitBan, RateLimitCounter, CounterJournalEntry]),
-    throttler,
-  ],
+  imports: [TypeOrmModule.forFeature([RateLimitBan, RateLimitCounter, CounterJournalEntry])],
   providers: [
     {
       provide: MemoryStore,
@@ -76,17 +66,7 @@ const throttler = ThrottlerModule.forRoot([
     CounterLedger,
     Usage,
     RateLimiter,
-    OverloadGuard,
   ],
-  exports: [
-    throttler,
-    RateLimitStore,
-    RateLimiter,
-    OverloadGuard,
-    MemoryStore,
-    BanLedger,
-    CounterLedger,
-    Usage,
-  ],
+  exports: [RateLimitStore, RateLimiter, MemoryStore, BanLedger, CounterLedger, Usage],
 })
 export class RateLimitsModule {}

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { PrimaryModule } from '../app.module.js';
 import type { Config } from '../config/config.js';
 import { PrimaryCounter } from '../rate-limits/stores/primary-counter.js';
 import { type Logger, NestLogger } from '../telemetry/logger.js';
 import { atMost } from '../time/within.js';
 import type { FromWorker, ToWorker } from './messages.js';
+import { PrimaryModule } from './primary.module.js';
 import { Pulse } from './pulse.js';
 import { WorkerMetrics } from './worker-metrics.js';
 

@@ -1,5 +1,5 @@
 import { NestFactory } from '@nestjs/core';
-import { OperatorModule } from '../../src/app.module.js';
+import { OperatorModule } from '../../src/cli/operator.module.js';
 import { AuditReader } from '../../src/keys/audit-reader.js';
 import type { AuditRecord } from '../../src/keys/audit-record.js';
 import { KeysService } from '../../src/keys/keys.service.js';

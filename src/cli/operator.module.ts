@@ -1,0 +1,18 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { foundation, type FoundationOptions } from '../foundation.js';
+import { KeysModule } from '../keys/keys.module.js';
+import { PetsRepository } from '../pets/pets.repository.js';
+import { UsageReportModule } from '../usage/usage-report.module.js';
+
+/** What commands need of the service: neither the ear for requests nor what describes it, which take longest to load. */
+@Module({})
+export class OperatorModule {
+  static forRoot(options: FoundationOptions): DynamicModule {
+    const scopes = (options.extensions ?? []).map((extension) => extension.scopes ?? {});
+    return {
+      module: OperatorModule,
+      imports: [...foundation(options), KeysModule.forRoot(scopes), UsageReportModule],
+      providers: [PetsRepository],
+    };
+  }
+}

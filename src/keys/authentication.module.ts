@@ -1,0 +1,49 @@
+import { type DynamicModule, Module, type Type } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
+import { CounterJournal } from '../rate-limits/counter-journal.js';
+import { ThrottlingModule } from '../rate-limits/throttling.module.js';
+import { Clock } from '../time/clock.js';
+import { AuditTrail } from './audit-trail.js';
+import { Authenticator } from './authenticator.js';
+import { BanRecords } from './ban-records.js';
+import { CallerEvents } from './caller-events.js';
+import { Gatekeeper } from './gatekeeper.js';
+import { KeyDirectory } from './key-directory.js';
+import { LastUses } from './last-uses.js';
+import type { TokenVerifier } from './verifier.js';
+import { Verifiers } from './verifiers.js';
+
+/** Keys as a server sees them: it recognises callers, counts them, and keeps both up to date. */
+@Module({})
+export class AuthenticationModule {
+  /**
+   * @param counts whether this process counts, if only while Redis is away
+   * @param verifiers of extensions
+   */
+  static forRoot(
+    counts: boolean,
+    verifiers: readonly (TokenVerifier | Type<TokenVerifier>)[],
+  ): DynamicModule {
+    return {
+      module: AuthenticationModule,
+      imports: [ThrottlingModule],
+      providers: [
+        ...(counts ? [CounterJournal] : []),
+        {
+          provide: Verifiers,
+          inject: [ModuleRef, Clock],
+          useFactory: (modules: ModuleRef, clock: Clock) =>
+            new Verifiers(verifiers, modules, clock),
+        },
+        KeyDirectory,
+        LastUses,
+        Authenticator,
+        Gatekeeper,
+        AuditTrail,
+        BanRecords,
+        CallerEvents,
+      ],
+      exports: [Authenticator, Gatekeeper, ThrottlingModule],
+    };
+  }
+}

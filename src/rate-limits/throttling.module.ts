@@ -1,0 +1,18 @@
+import { Module } from '@nestjs/common';
+import { ThrottlerModule } from '@nestjs/throttler';
+import { MINUTE_MS } from '../time/windows.js';
+import { OverloadGuard } from './overload.guard.js';
+import { NO_FURTHER_LIMIT, PLAN_THROTTLER } from './plan-throttler.guard.js';
+import { RateLimitsModule } from './rate-limits.module.js';
+
+const throttler = ThrottlerModule.forRoot([
+  { name: PLAN_THROTTLER, ttl: MINUTE_MS, limit: NO_FURTHER_LIMIT },
+]);
+
+/** What judges requests by what was counted. */
+@Module({
+  imports: [RateLimitsModule, throttler],
+  providers: [OverloadGuard],
+  exports: [RateLimitsModule, throttler, OverloadGuard],
+})
+export class ThrottlingModule {}
