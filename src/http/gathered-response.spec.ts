@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, get, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { eventually } from '../../test/support/eventually.js';
 import { currentRequest, onBehalfOf } from '../telemetry/current-request.js';
 import { GatheredResponse } from './gathered-response.js';
@@ -17,11 +17,12 @@ describe(GatheredResponse.name, () => {
   });
   afterAll(() => void server.close());
 
-  const answer = async (): Promise<string> => {
+  const answer = async (method = 'GET'): Promise<string> => {
     const { port } = server.address() as AddressInfo;
-    const [response] = (await once(get({ port, host: '127.0.0.1' }), 'response')) as [
-      IncomingMessage,
-    ];
+    const [response] = (await once(
+      get({ method, port, host: '127.0.0.1', agent: false }),
+      'response',
+    )) as [IncomingMessage];
     let text = '';
     for await (const chunk of response) text += String(chunk);
     return text;
@@ -130,5 +131,67 @@ describe(GatheredResponse.name, () => {
     expect(await answer()).toBe('abc');
     await eventually(() => Promise.resolve(left.mock.calls.length > 0));
     expect(left).toHaveBeenCalledTimes(1);
+  });
+
+  describe('in one piece', () => {
+    const written: string[] = [];
+    const watched = (response: GatheredResponse): GatheredResponse => {
+      written.length = 0;
+      const { socket } = response as { socket: Socket };
+      const write = socket._write.bind(socket);
+      const writev = socket._writev!.bind(socket);
+      jest.spyOn(socket, '_write').mockImplementation((chunk: string, ...rest) => {
+        written.push(String(chunk));
+        write(chunk, ...rest);
+      });
+      jest.spyOn(socket, '_writev').mockImplementation((chunks, done) => {
+        written.push(...chunks.map(({ chunk }) => String(chunk)));
+        writev(chunks, done);
+      });
+      return response;
+    };
+
+    it('sends a text with its header', async () => {
+      const left = jest.fn();
+      const finished = jest.fn();
+      respond = (response) => {
+        watched(response).on('finish', finished).writeHead(200, { 'content-length': 6 });
+        response.end('h\u00e9llo', 'utf8', left);
+      };
+      expect(await answer()).toBe('h\u00e9llo');
+      await eventually(() => Promise.resolve(left.mock.calls.length > 0));
+      expect(written).toEqual([expect.stringMatching(/^HTTP[^]*\r\n\r\nh\u00e9llo$/)]);
+      expect([left, finished].map(({ mock }) => mock.calls.length)).toEqual([1, 1]);
+    });
+
+    it.each([
+      ['of a length that is not told', {}, 'hello'],
+      ['of bytes', { 'content-length': 5 }, Buffer.from('hello')],
+    ])('leaves an answer %s to Node', async (_title, headers, body) => {
+      respond = (response) => {
+        watched(response).writeHead(200, headers);
+        response.end(body);
+      };
+      expect(await answer()).toBe('hello');
+      expect(written.length).toBeGreaterThan(1);
+    });
+
+    it('sends what was corked by whoever answers when that is uncorked', async () => {
+      respond = (response) => {
+        response.cork();
+        response.writeHead(200, { 'content-length': 5 });
+        response.end('hello');
+        setImmediate(() => response.uncork());
+      };
+      expect(await answer()).toBe('hello');
+    });
+
+    it('sends no body to HEAD', async () => {
+      respond = (response) => {
+        response.writeHead(200, { 'content-length': 5 });
+        response.end('hello');
+      };
+      expect(await answer('HEAD')).toBe('');
+    });
   });
 });
