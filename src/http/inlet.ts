@@ -143,9 +143,8 @@ export class Inlet extends Duplex implements Waiting {
     } else {
       const end = held.indexOf(BOUNDARY);
       if (end !== -1) length = end + BOUNDARY.length;
-      // The rest of a boundary may be yet to come.
       else if (socket.readableEnded) length = held.length;
-      else length = Math.max(0, held.length - BOUNDARY.length + 1);
+      else length = held.length - begunBoundaryLength(held);
     }
     if (length === 0) return socket.readableEnded ? null : undefined;
     this.held = held.subarray(length);
@@ -158,4 +157,11 @@ export class Inlet extends Duplex implements Waiting {
     const more = socket.read(Math.min(socket.readableLength, PIECE_BYTES) || 1) as Buffer | null;
     if (more !== null) this.held = this.held.length === 0 ? more : Buffer.concat([this.held, more]);
   }
+}
+
+/** How much of a boundary these bytes end with, the rest of which may be yet to come. */
+function begunBoundaryLength(bytes: Buffer): number {
+  let length = Math.min(bytes.length, BOUNDARY.length - 1);
+  while (!bytes.subarray(bytes.length - length).equals(BOUNDARY.subarray(0, length))) length--;
+  return length;
 }

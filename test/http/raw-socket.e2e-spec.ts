@@ -198,6 +198,11 @@ describe('a raw connection', () => {
     const chunked = await send(`${head}Transfer-Encoding: chunked\r\n\r\n${chunk}`);
     expectError(chunked, 413, 'payload_too_large');
     expectRateHeaders(chunked);
+    const list = `GET /v1/pets?limit=1 HTTP/1.1\r\nHost: x\r\n${key}\r\n`;
+    const pipelined = `${list}${list}${head}Transfer-Encoding: chunked\r\n\r\n${chunk}`;
+    expect((await send(pipelined, 3)).match(/HTTP\/1.1 \d+/g)).toEqual(
+      ['200', '200', '413'].map((status) => `HTTP/1.1 ${status}`),
+    );
   });
 
   it('answers a bad chunk with 400, and with the headers of its caller', async () => {
