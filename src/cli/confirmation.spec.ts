@@ -6,7 +6,9 @@ describe(confirm.name, () => {
     const input = Object.assign(new PassThrough(), { isTTY });
     const output = Object.assign(new PassThrough(), { isTTY });
     input.end(answer);
-    return { input, output, said: () => String(output.read() ?? '') };
+    let said = '';
+    output.on('data', (chunk) => (said += String(chunk)));
+    return { input, output, said: () => said };
   }
 
   it.each(['y\n', 'yes\n', ' YES \n'])('goes on at %j', async (answer) => {
