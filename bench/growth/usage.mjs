@@ -27,6 +27,7 @@ Object.assign(process.env, {
 const { startPetStore } = await import(`${root}dist/src/server.js`);
 const { UsageHistory } = await import(`${root}dist/src/usage/usage-history.js`);
 const { UsageLedger } = await import(`${root}dist/src/usage/usage-ledger.js`);
+const { SharedNames } = await import(`${root}dist/src/rate-limits/shared-names.js`);
 const { Clock } = await import(`${root}dist/src/time/clock.js`);
 const { Logger } = await import(`${root}dist/src/telemetry/logger.js`);
 const store = await startPetStore();
@@ -57,7 +58,12 @@ async function tell(clients, refuses) {
 async function minuteOf(clients, refuses) {
   const { app } = store;
   // One that nothing else saves.
-  const history = new UsageHistory(app.get(UsageLedger), app.get(Clock), app.get(Logger));
+  const history = new UsageHistory(
+    app.get(UsageLedger),
+    app.get(Clock),
+    app.get(Logger),
+    app.get(SharedNames),
+  );
   const requests = Array.from({ length: clients * OF_REQUESTS }, (_none, index) => {
     const client = index % clients;
     const place = (Math.floor(index / clients) + client) % OF_REQUESTS;

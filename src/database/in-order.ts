@@ -8,23 +8,31 @@ const STRIDE = 5_000;
 /** Of so many of each part is the middle one about in the middle. */
 const SAMPLES_OF_PART = 8;
 
+interface Named<Item> {
+  item: Item;
+  name: string;
+}
+
 /**
  * Does something to many items in the order of their names, to a part at a time and with a pause behind each: a
  * database whose rows are written in the order of their index writes each page once, instead of once for each row.
- * @param work is done with one part before it is given the next
+ * @param work is given a part and its names, and is done with it before it is given the next
  * @param stop ends it after the part that is under way
  * @returns whether all were done
  */
 export async function eachInOrder<Item>(
   items: readonly Item[],
   nameOf: (item: Item) => string,
-  work: (part: Item[]) => Promise<void>,
+  work: (part: Item[], names: string[]) => Promise<void>,
   stop?: AbortSignal,
 ): Promise<boolean> {
   for await (const part of inOrder(items, nameOf)) {
     if (stop?.aborted) return false;
     const startedAt = performance.now();
-    await work(part);
+    await work(
+      part.map(({ item }) => item),
+      part.map(({ name }) => name),
+    );
     await pauseFor(performance.now() - startedAt);
   }
   return true;
@@ -34,7 +42,7 @@ export async function eachInOrder<Item>(
 async function* inOrder<Item>(
   items: readonly Item[],
   nameOf: (item: Item) => string,
-): AsyncGenerator<Item[]> {
+): AsyncGenerator<Named<Item>[]> {
   const borders = bordersOf(items, nameOf);
   const parts = Array.from({ length: borders.length + 1 }, (): Item[] => []);
   for (let start = 0; start < items.length; start += STRIDE) {
@@ -47,10 +55,9 @@ async function* inOrder<Item>(
 }
 
 /** A name may be made when it is asked for: once for each item, not for each comparison. */
-function sorted<Item>(items: readonly Item[], nameOf: (item: Item) => string): Item[] {
+function sorted<Item>(items: readonly Item[], nameOf: (item: Item) => string): Named<Item>[] {
   const named = items.map((item) => ({ item, name: nameOf(item) }));
-  named.sort((one, other) => compare(one.name, other.name));
-  return named.map(({ item }) => item);
+  return named.sort((one, other) => compare(one.name, other.name));
 }
 
 function compare(one: string, other: string): number {

@@ -12,6 +12,8 @@ export interface Dialect {
   readonly elements: (array: string, name: string) => string;
   /** Whether a text has another one in it. */
   readonly contains: (text: string, part: string) => string;
+  /** Whether writers go side by side, each with locks on its rows, or one after the other. */
+  readonly locksRows: boolean;
   /** Locks the rows of `table` that a subselect finds, and leaves out those that others have locked. */
   readonly skipLocked: (table: string) => string;
 }

@@ -1,11 +1,17 @@
+import { passBy } from '../../test/support/pass-by.js';
+import { SharedNames } from '../rate-limits/shared-names.js';
 import { CallerKind, CallerTable, KnownCaller } from './caller-table.js';
 
 const CAPACITY = 1_600;
 const both = 'pets:read pets:write';
 
 describe(CallerTable.name, () => {
+  let names: SharedNames;
   let table: CallerTable;
-  beforeEach(() => (table = new CallerTable(CAPACITY)));
+  beforeEach(() => {
+    names = new SharedNames();
+    table = new CallerTable(CAPACITY, names);
+  });
   afterEach(() => jest.restoreAllMocks());
 
   const callerOf = (keyId: string, kind = new CallerKind('pro', both, 300, 10_000)) =>
@@ -40,6 +46,17 @@ describe(CallerTable.name, () => {
     );
     table.set('zoo', changed);
     expect(table.get('zoo')).toEqual(changed);
+  });
+
+  it('keeps the names of its callers, whoever passes by', async () => {
+    const kind = new CallerKind('pro', both, 300, 10_000);
+    const rotated = new KnownCaller('key_new', 'key_first', kind, Infinity, 1_000);
+    table.set('rotated', rotated);
+    fill(1_500);
+    await passBy(names);
+    expect(table.get('rotated')).toEqual(rotated);
+    for (let each = 0; each < 1_500; each++)
+      expect(table.get(`d${each}`)!.keyId).toBe(`key_${each}`);
   });
 
   it('makes what many have in common once', () => {

@@ -1,17 +1,18 @@
-import { doubled, NameNumbers, Names } from '../rate-limits/names.js';
+import { grown, NameNumbers } from '../rate-limits/names.js';
+import type { NameHolder, SharedNames } from '../rate-limits/shared-names.js';
 import { Limits } from '../rate-limits/limits.js';
 import type { PlanName } from '../rate-limits/plan.js';
 import type { Caller } from './caller.js';
 
 const FIRST_ROWS = 1_024;
+/** SHA-256 as base64url. */
+const DIGEST_LENGTH = 43;
 /** From then on few newcomers are let in. */
 const NEARLY_FULL_SHARE = 15 / 16;
 /** One in so many: who comes often soon is, and a crowd of which each comes once pushes out few. */
 const LET_IN = 8;
 /** So many have a few hundred bytes each. Of more there is hardly any use, and everybody is forgotten. */
 const MAX_KINDS = 10_000;
-/** Keys' ids have none. */
-const BETWEEN_IDS = '\n';
 
 /** What many callers have in common. */
 export class CallerKind {
@@ -70,13 +71,14 @@ export class KnownCaller implements Caller {
 }
 
 /**
- * Callers by the digests of their keys, in typed arrays: a million take some 120 MB, and V8 has nothing to look
+ * Callers by the digests of their keys, in typed arrays: a million take some 80 MB, and V8 has nothing to look
  * through. Where it is full, newcomers take the places of those that have been here longest.
  */
-export class CallerTable {
-  private digests = new NameNumbers();
-  /** The key's, and the client's where that is another. */
-  private readonly ids = new Names();
+export class CallerTable implements NameHolder {
+  private digests = new NameNumbers(DIGEST_LENGTH);
+  /** Of their names. */
+  private keyNumbers = new Uint32Array(FIRST_ROWS);
+  private clientNumbers = new Uint32Array(FIRST_ROWS);
   private kindNumbers = new Uint32Array(FIRST_ROWS);
   private expiresAtMs = new Float64Array(FIRST_ROWS);
   private changedAt = new Float64Array(FIRST_ROWS);
@@ -84,15 +86,20 @@ export class CallerTable {
   private readonly numbersOfKinds = new Map<string, number>();
   private nextToForget = 0;
 
-  constructor(private readonly capacity: number) {}
+  constructor(
+    private readonly capacity: number,
+    private readonly names: SharedNames,
+  ) {
+    names.addHolder(this);
+  }
 
   get(digest: string): KnownCaller | undefined {
     const row = this.digests.find(digest);
     if (row === undefined) return undefined;
-    const ids = this.ids.get(row);
-    const keyIdEnd = ids.indexOf(BETWEEN_IDS);
-    const keyId = keyIdEnd < 0 ? ids : ids.slice(0, keyIdEnd);
-    const clientId = keyIdEnd < 0 ? ids : ids.slice(keyIdEnd + 1);
+    const key = this.keyNumbers[row]!;
+    const client = this.clientNumbers[row]!;
+    const keyId = this.names.nameOf(key);
+    const clientId = client === key ? keyId : this.names.nameOf(client);
     const kind = this.kinds[this.kindNumbers[row]!]!;
     return new KnownCaller(keyId, clientId, kind, this.expiresAtMs[row]!, this.changedAt[row]!);
   }
@@ -101,7 +108,8 @@ export class CallerTable {
     const { keyId, clientId } = caller;
     const kind = this.numberOf(caller.kind);
     const row = this.rowOf(digest);
-    this.ids.set(row, clientId === keyId ? keyId : keyId + BETWEEN_IDS + clientId);
+    this.keyNumbers[row] = this.names.add(keyId);
+    this.clientNumbers[row] = this.names.add(clientId);
     this.kindNumbers[row] = kind;
     this.expiresAtMs[row] = caller.expiresAtMs;
     this.changedAt[row] = caller.changedAt;
@@ -113,10 +121,17 @@ export class CallerTable {
   }
 
   clear(): void {
-    this.digests = new NameNumbers();
+    this.digests = new NameNumbers(DIGEST_LENGTH);
     this.kinds = [];
     this.numbersOfKinds.clear();
     this.nextToForget = 0;
+  }
+
+  markHeld(marks: Uint8Array): void {
+    for (let row = 0; row < this.digests.length; row++) {
+      marks[this.keyNumbers[row]!] = 1;
+      marks[this.clientNumbers[row]!] = 1;
+    }
   }
 
   private rowOf(digest: string): number {
@@ -128,9 +143,11 @@ export class CallerTable {
     }
     const row = this.digests.add(digest);
     if (row === this.kindNumbers.length) {
-      this.kindNumbers = doubled(this.kindNumbers);
-      this.expiresAtMs = doubled(this.expiresAtMs);
-      this.changedAt = doubled(this.changedAt);
+      this.keyNumbers = grown(this.keyNumbers, row + 1);
+      this.clientNumbers = grown(this.clientNumbers, row + 1);
+      this.kindNumbers = grown(this.kindNumbers, row + 1);
+      this.expiresAtMs = grown(this.expiresAtMs, row + 1);
+      this.changedAt = grown(this.changedAt, row + 1);
     }
     return row;
   }

@@ -1,6 +1,7 @@
 import { FakeClock } from '../../test/support/clock.js';
 import type { Engine } from '../database/engine.js';
 import type { Look, Poller } from '../database/poller.js';
+import { SharedNames } from '../rate-limits/shared-names.js';
 import { NoMetrics } from '../telemetry/metrics.js';
 import { CallerTable } from './caller-table.js';
 import { KeyDirectory } from './key-directory.js';
@@ -53,6 +54,7 @@ describe(KeyDirectory.name, () => {
       clock,
       lastUses as LastUses,
       metrics,
+      new SharedNames(),
     );
   });
 
@@ -184,7 +186,7 @@ describe(KeyDirectory.name, () => {
   });
 
   it('lets few newcomers in where there is hardly any room, but those whose key has ended', async () => {
-    Object.assign(directory, { callers: new CallerTable(16) });
+    Object.assign(directory, { callers: new CallerTable(16, new SharedNames()) });
     const random = jest.spyOn(Math, 'random').mockReturnValue(0.5);
     const come = async (digest: string, revokedAt: number | null = null) => {
       rows = [{ ...zoo, digest, revokedAt }];

@@ -8,11 +8,12 @@ import { Statement } from '../database/statement.js';
 import type { Count } from '../telemetry/instruments.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { PLANS, type PlanName } from '../rate-limits/plan.js';
+import { SharedNames } from '../rate-limits/shared-names.js';
 import type { Caller } from './caller.js';
 import { CallerKind, CallerTable, KnownCaller } from './caller-table.js';
 import { LastUses } from './last-uses.js';
 
-/** Some 120 bytes each. */
+/** Some 80 bytes each. */
 const MAX_REMEMBERED = 1_000_000;
 /** While the database is away, callers are recognised for this long: a revoked one might be among them. */
 const TRUSTED_UNSEEN_MS = 300_000;
@@ -49,7 +50,7 @@ const CHANGED = new Statement<KeyRow>(
 /** Finds the caller that a key's digest stands for, and remembers it until it changes. */
 @Injectable()
 export class KeyDirectory {
-  private readonly callers = new CallerTable(MAX_REMEMBERED);
+  private readonly callers: CallerTable;
   private readonly changes: Watch;
   private readonly hits: Count;
   private readonly misses: Count;
@@ -60,7 +61,9 @@ export class KeyDirectory {
     private readonly clock: Clock,
     private readonly lastUses: LastUses,
     metrics: Metrics,
+    names: SharedNames,
   ) {
+    this.callers = new CallerTable(MAX_REMEMBERED, names);
     const lookups = metrics.counter({
       name: 'key_cache_total',
       help: 'Keys that were looked up: found in memory, or asked of the database.',

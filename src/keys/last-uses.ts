@@ -1,75 +1,56 @@
 import { type BeforeApplicationShutdown, Injectable, type OnModuleInit } from '@nestjs/common';
 import { Engine } from '../database/engine.js';
 import { eachInOrder } from '../database/in-order.js';
-import { run, Statement, type Work } from '../database/statement.js';
-import { doubled, NameNumbers } from '../rate-limits/names.js';
+import { run, Statement } from '../database/statement.js';
+import { grown } from '../rate-limits/names.js';
+import { type NameHolder, SharedNames } from '../rate-limits/shared-names.js';
 import { Logger } from '../telemetry/logger.js';
 
 const SAVE_INTERVAL_MS = 5_000;
 const FIRST_USES = 1_024;
 
-/** Who has locked a row writes down the same from another node, and is not waited for. */
-const USED_AGAIN = new Statement(
-  'keys.used-again',
-  ({ members, skipLocked }) => `UPDATE api_key_uses SET used_at = latest.at FROM (
-      SELECT known.key_id, told.value AS at
-      FROM ${members('$1')} told CROSS JOIN api_key_uses known
-      WHERE known.key_id = told.name AND known.used_at < told.value
-      ${skipLocked('known')}
-    ) latest WHERE api_key_uses.key_id = latest.key_id`,
-);
-const USED_FIRST = new Statement(
-  'keys.used-first',
-  ({ members }) => `INSERT INTO api_key_uses (key_id, used_at)
-    SELECT told.name, told.value FROM ${members('$1')} told
-    WHERE NOT EXISTS (SELECT 1 FROM api_key_uses known WHERE known.key_id = told.name)
-    ORDER BY told.name
-    ON CONFLICT (key_id) DO NOTHING`,
-);
-
-/** Last uses by number of key, of one interval. */
-class Uses {
-  private readonly keys = new NameNumbers();
-  private atMs = new Float64Array(FIRST_USES);
-
-  record(keyId: string, atMs: number): void {
-    const number = this.keys.add(keyId);
-    if (number === this.atMs.length) this.atMs = doubled(this.atMs);
-    this.atMs[number] = atMs;
+/** Another node may have written down a later one. */
+const USED = new Statement('keys.used', ({ members, locksRows, skipLocked }) => {
+  const told = `(SELECT name AS key_id, value AS used_at FROM ${members('$1')} members)`;
+  if (!locksRows) {
+    return `INSERT INTO api_key_uses (key_id, used_at)
+      SELECT key_id, used_at FROM ${told} told WHERE true
+      ON CONFLICT (key_id) DO UPDATE SET used_at = excluded.used_at
+      WHERE api_key_uses.used_at < excluded.used_at`;
   }
-
-  get size(): number {
-    return this.keys.size;
-  }
-
-  numbers(): number[] {
-    return Array.from({ length: this.size }, (_none, number) => number);
-  }
-
-  keyIdOf(number: number): string {
-    return this.keys.nameOf(number);
-  }
-
-  /** By hand, for the names of an object's members go to V8's table of strings, each of a million. */
-  toJson(numbers: readonly number[]): string {
-    const members = numbers.map(
-      (each) => `${JSON.stringify(this.keyIdOf(each))}:${this.atMs[each]}`,
-    );
-    return `{${members.join()}}`;
-  }
-}
+  // Who has locked a row writes down the same from another node, and is not waited for.
+  return `WITH told AS ${told}, again AS (
+      UPDATE api_key_uses SET used_at = later.used_at FROM (
+        SELECT key_id, told.used_at FROM told JOIN api_key_uses known USING (key_id)
+        WHERE known.used_at < told.used_at
+        ${skipLocked('known')}
+      ) later WHERE api_key_uses.key_id = later.key_id
+    )
+    INSERT INTO api_key_uses (key_id, used_at)
+    SELECT key_id, used_at FROM told
+    WHERE NOT EXISTS (SELECT 1 FROM api_key_uses known WHERE known.key_id = told.key_id)
+    ORDER BY key_id
+    ON CONFLICT (key_id) DO NOTHING`;
+});
 
 /** When keys were last used, for operators: kept here, and written down some seconds later, many at once. */
 @Injectable()
-export class LastUses implements OnModuleInit, BeforeApplicationShutdown {
-  private unsaved = new Uses();
+export class LastUses implements NameHolder, OnModuleInit, BeforeApplicationShutdown {
+  /** Unix milliseconds, by the number of a key's id; 0 where none waits to be written down. */
+  private atMs = new Float64Array(FIRST_USES);
+  /** Whose uses wait, and whose are being written down. */
+  private unsaved: number[] = [];
+  private leaving: number[] = [];
   private timer: NodeJS.Timeout | undefined;
   private saving: Promise<void> | undefined;
 
   constructor(
     private readonly engine: Engine,
     private readonly logger: Logger,
-  ) {}
+    private readonly names: SharedNames,
+  ) {
+    names.addHolder(this);
+  }
 
   onModuleInit(): void {
     this.timer = setInterval(() => void this.save(), SAVE_INTERVAL_MS).unref();
@@ -83,7 +64,16 @@ export class LastUses implements OnModuleInit, BeforeApplicationShutdown {
 
   /** @param atMs Unix milliseconds */
   record(keyId: string, atMs: number): void {
-    this.unsaved.record(keyId, atMs);
+    const number = this.names.add(keyId);
+    if (number >= this.atMs.length) this.atMs = grown(this.atMs, number + 1);
+    if (this.atMs[number] === 0) this.unsaved.push(number);
+    this.atMs[number] = atMs;
+  }
+
+  markHeld(marks: Uint8Array): void {
+    for (const numbers of [this.unsaved, this.leaving]) {
+      for (const number of numbers) marks[number] = 1;
+    }
   }
 
   private save(): Promise<void> {
@@ -92,23 +82,33 @@ export class LastUses implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   private async saveInBatches(): Promise<void> {
-    const { unsaved } = this;
-    if (unsaved.size === 0) return;
-    this.unsaved = new Uses();
+    this.leaving = this.unsaved;
+    this.unsaved = [];
     try {
       await eachInOrder(
-        unsaved.numbers(),
-        (number) => unsaved.keyIdOf(number),
-        (batch) => this.engine.write(() => writeDown(unsaved.toJson(batch))),
+        this.leaving,
+        (number) => this.names.nameOf(number),
+        async (part, keyIds) => {
+          const uses = this.takeAsJson(part, keyIds);
+          await this.engine.write(() => run(USED, uses));
+        },
       );
     } catch (err) {
-      // Only ever a hint for operators: the next use is written down again.
+      // Only ever a hint for operators: of those that were about to be written, the next use is.
       this.logger.debug({ err }, 'The last use of keys could not be saved');
+      const left = this.leaving.filter((number) => this.atMs[number] !== 0);
+      this.unsaved = [...new Set([...left, ...this.unsaved])];
+    } finally {
+      this.leaving = [];
     }
   }
-}
 
-function* writeDown(uses: string): Work<void> {
-  yield* run(USED_AGAIN, uses);
-  yield* run(USED_FIRST, uses);
+  /** By hand, for the names of an object's members go to V8's table of strings, each of a million. */
+  private takeAsJson(numbers: readonly number[], keyIds: readonly string[]): string {
+    const members = numbers.map(
+      (number, index) => `${JSON.stringify(keyIds[index])}:${this.atMs[number]}`,
+    );
+    for (const number of numbers) this.atMs[number] = 0;
+    return `{${members.join()}}`;
+  }
 }

@@ -43,7 +43,7 @@ describe(CounterJournal.name, () => {
     bans.all.mockResolvedValue([]);
     clock = new FakeClock();
     counters.forgetBefore.mockResolvedValue(0);
-    store = new MemoryStore(clock, { afterRejections: 1, firstBanMs: 10_000 }, CAPACITY);
+    store = new MemoryStore(clock, { afterRejections: 1, firstBanMs: 10_000 }, undefined, CAPACITY);
     journal = new CounterJournal(
       store,
       judge as RateLimitStore,

@@ -174,7 +174,7 @@ export class CounterJournal implements OnModuleInit, BeforeApplicationShutdown {
         const areBrought = await eachInOrder(
           table.marked(),
           (row) => table.subjectOf(row),
-          (rows) => this.bringSome(rows.map((row) => table.subjectOf(row))),
+          (_rows, subjects) => this.bringSome(subjects),
           stop,
         );
         if (!areBrought) return;

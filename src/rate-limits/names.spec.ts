@@ -1,4 +1,4 @@
-import { NameNumbers } from './names.js';
+import { NameNumbers, Names } from './names.js';
 
 describe(NameNumbers.name, () => {
   let numbers: NameNumbers;
@@ -74,13 +74,42 @@ describe(NameNumbers.name, () => {
   });
 
   it('takes no more bytes, however many have come and gone', () => {
-    const bytes = () => numbers['names']['bytes'].length;
+    for (const name of ['zoo', 'a name that is longer than most are']) numbers.add(name);
+    const bytes = () => numbers['names']['longer'].bytes.length;
     for (let round = 0; round < 200; round++) {
       const added = Array.from({ length: 500 }, (_none, at) =>
         numbers.add('ip:'.padEnd(8 + ((round + at) % 35), String(round * 500 + at))),
       );
       for (const number of new Set(added)) numbers.remove(number);
     }
-    expect(bytes()).toBeLessThanOrEqual(262_144);
+    expect(bytes()).toBeLessThanOrEqual(131_072);
+    expect([0, 1].map((number) => numbers.nameOf(number))).toEqual([
+      'zoo',
+      'a name that is longer than most are',
+    ]);
+  });
+
+  it.each([[3], [4], [43]])('keeps names of about %d bytes', (usualBytes) => {
+    numbers = new NameNumbers(usualBytes);
+    const names = Array.from({ length: 5_000 }, (_none, at) => 'x'.repeat(at % 60) + at);
+    expect(names.map((name) => numbers.add(name))).toEqual([...names.keys()]);
+    expect(names.map((name) => numbers.find(name))).toEqual([...names.keys()]);
+    expect(numbers.find('x')).toBeUndefined();
+  });
+});
+
+describe(Names.name, () => {
+  it('keeps of each number the name that it was set to last, of whatever length', () => {
+    const names = new Names();
+    const kept = new Map<number, string>();
+    for (let step = 0; step < 20_000; step++) {
+      const number = (step * 7_919) % 1_500;
+      const name = 'é'.repeat((step * 31) % 40) + step;
+      names.set(number, name);
+      kept.set(number, name);
+    }
+    for (const [number, name] of kept) expect(names.get(number)).toBe(name);
+    names.remove(7);
+    expect(names.get(7)).toBe('');
   });
 });

@@ -1,29 +1,55 @@
 import { randomInt } from 'node:crypto';
 
 const FIRST_NAMES = 1_024;
-const FIRST_BYTES = 32_768;
+const BYTES_OF_WORD = 4;
+/** Fits ids of keys, and addresses of IPv4. */
+const USUAL_BYTES = 23;
 /** Ends a name. */
 const END = 0;
 const MOST_BYTES_OF_LETTER = 3;
-/** What can be taken by names of about the same length. */
-const ROOM_UNIT = 4;
 const BEYOND_ASCII = /[\xc0-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}/g;
+/** Says of a slot that its name lies elsewhere; no byte of a name is this one. */
+const ELSEWHERE = 0xff;
+/** The words of such a slot: where the name begins, and how many words it has. */
+const [START, LENGTH] = [1, 2];
+const SLOTS_PER_LONGER = 16;
 /** At least half of the index stays empty. */
 const PLACES_PER_NUMBER = 2;
 const MOST_RECENT = 1_000;
 /** One in so many: who comes often soon is among the recent, and a crowd of which each comes once takes few places. */
 const REMEMBERED = 8;
 
+/** The same memory as words and as bytes. */
+class Memory {
+  readonly bytes: Buffer;
+
+  constructor(readonly words: Uint32Array) {
+    this.bytes = Buffer.from(words.buffer);
+  }
+}
+
 /**
- * Names by number, outside of V8's heap: of millions, the strings would be looked through again and again. They lie in
- * one row of bytes, as Modified UTF-8, in which none is 0 (Java Virtual Machine Specification, 4.4.7).
+ * Names by number, outside of V8's heap: of millions, the strings would be looked through again and again. Each number
+ * has a slot, in which its name lies as Modified UTF-8, of which no byte is 0 (Java Virtual Machine Specification,
+ * 4.4.7), with zeros behind it; a name that is longer than a slot lies elsewhere.
  */
 export class Names {
-  private bytes = new Uint8Array(FIRST_BYTES);
-  private bytesUsed = 0;
-  /** Of each number, where its name begins, and how many bytes there are for it. */
-  private starts = new Uint32Array(FIRST_NAMES);
-  private rooms = new Uint32Array(FIRST_NAMES);
+  private readonly slotWords: number;
+  private slots: Memory;
+  private longer = new Memory(new Uint32Array(FIRST_NAMES));
+  private longerUsed = 0;
+  /** The name that was just written, in so many words. */
+  private written = new Memory(new Uint32Array(FIRST_NAMES));
+  private writtenWords = 0;
+  /** So that nobody can tell which names have the same hash. */
+  private readonly seed = randomInt(2 ** 32);
+  private readonly multipliers = [randomOdd(), randomOdd()] as const;
+
+  /** @param usualBytes what most names have at most */
+  constructor(usualBytes = USUAL_BYTES) {
+    this.slotWords = Math.max(LENGTH + 1, wordsOf(usualBytes));
+    this.slots = new Memory(new Uint32Array(FIRST_NAMES * this.slotWords));
+  }
 
   set(number: number, name: string): void {
     this.write(name);
@@ -32,25 +58,30 @@ export class Names {
 
   /** Empty where it was removed. */
   get(number: number): string {
-    const start = this.starts[number]!;
-    const length = this.bytes.indexOf(END, start) - start;
-    const name = Buffer.from(this.bytes.buffer, start, length).toString('latin1');
-    return name.replace(BEYOND_ASCII, decoded);
+    const slot = number * this.slotWords;
+    const isElsewhere = this.slots.words[slot] === ELSEWHERE;
+    const { bytes } = isElsewhere ? this.longer : this.slots;
+    const start = (isElsewhere ? this.slots.words[slot + START]! : slot) * BYTES_OF_WORD;
+    let end = start;
+    while (bytes[end] !== END) end++;
+    return bytes.toString('latin1', start, end).replace(BEYOND_ASCII, decoded);
+  }
+
+  /** Not of the empty name, which looks like none. */
+  has(number: number): boolean {
+    return this.slots.words[number * this.slotWords] !== END;
   }
 
   remove(number: number): void {
-    this.bytes[this.starts[number]!] = END;
+    this.slots.words[number * this.slotWords] = END;
   }
 
-  /**
-   * Writes a name behind those that are kept.
-   * @returns its hash, by MurmurHash's multiplier, a byte at a time
-   */
-  write(name: string, seed = 0): number {
-    const most = name.length * MOST_BYTES_OF_LETTER + ROOM_UNIT;
-    while (this.bytesUsed + most > this.bytes.length) this.bytes = doubled(this.bytes);
-    const { bytes } = this;
-    let at = this.bytesUsed;
+  /** Writes a name, which can then be kept, or compared with those that are. */
+  write(name: string): void {
+    const most = wordsOf(name.length * MOST_BYTES_OF_LETTER);
+    if (most > this.written.words.length) this.written = new Memory(new Uint32Array(2 * most));
+    const { bytes, words } = this.written;
+    let at = 0;
     for (let letter = 0; letter < name.length; letter++) {
       const code = name.charCodeAt(letter);
       if (code < 0x80 && code !== END) {
@@ -64,64 +95,128 @@ export class Names {
         bytes[at++] = 0x80 | (code & 0x3f);
       }
     }
-    bytes[at] = END;
-    let hash = seed;
-    for (let each = this.bytesUsed; each < at; each++) {
-      hash = Math.imul(hash ^ bytes[each]!, 0x5bd1e995);
-      hash ^= hash >>> 15;
-    }
-    return hash >>> 0;
+    do bytes[at++] = END;
+    while (at % BYTES_OF_WORD > 0);
+    const used = at / BYTES_OF_WORD;
+    this.writtenWords = Math.max(used, this.slotWords);
+    for (let word = used; word < this.slotWords; word++) words[word] = END;
   }
 
-  /** Keeps the name that was just written: where it is, or, if there is room, where that of the number's last was. */
+  /** Keeps the name that was just written. */
   keepWritten(number: number): void {
-    while (number >= this.starts.length) {
-      this.starts = doubled(this.starts);
-      this.rooms = doubled(this.rooms);
+    const slot = number * this.slotWords;
+    if (slot >= this.slots.words.length) {
+      this.slots = new Memory(grown(this.slots.words, slot + this.slotWords));
     }
-    const { bytes, bytesUsed, starts, rooms } = this;
-    const needed = bytes.indexOf(END, bytesUsed) + 1 - bytesUsed;
-    if (needed <= rooms[number]!) {
-      bytes.copyWithin(starts[number]!, bytesUsed, bytesUsed + needed);
+    const { writtenWords } = this;
+    if (writtenWords === this.slotWords) {
+      copyWords(this.written.words, writtenWords, this.slots.words, slot);
       return;
     }
-    starts[number] = bytesUsed;
-    rooms[number] = Math.ceil(needed / ROOM_UNIT) * ROOM_UNIT;
-    this.bytesUsed += rooms[number];
+    const start = this.startOf(slot, writtenWords);
+    copyWords(this.written.words, writtenWords, this.longer.words, start);
+    this.slots.words[slot] = ELSEWHERE;
+    this.slots.words[slot + START] = start;
+    this.slots.words[slot + LENGTH] = writtenWords;
   }
 
   /** Whether the name that was just written is the number's. */
   isWritten(number: number): boolean {
-    const { bytes, bytesUsed } = this;
-    const start = this.starts[number]!;
-    let length = 0;
-    while (bytes[start + length] === bytes[bytesUsed + length]) {
-      if (bytes[start + length] === END) return true;
-      length++;
+    const { writtenWords, slotWords } = this;
+    let { words } = this.slots;
+    let start = number * slotWords;
+    if (writtenWords > slotWords) {
+      if (words[start] !== ELSEWHERE || words[start + LENGTH] !== writtenWords) return false;
+      start = words[start + START]!;
+      words = this.longer.words;
     }
-    return false;
+    const written = this.written.words;
+    for (let at = 0; at < writtenWords; at++) if (words[start + at] !== written[at]) return false;
+    return true;
+  }
+
+  hashOfWritten(): number {
+    return this.hashOf(this.written.words, 0, this.writtenWords);
+  }
+
+  hash(number: number): number {
+    const slot = number * this.slotWords;
+    const { words } = this.slots;
+    if (words[slot] !== ELSEWHERE) return this.hashOf(words, slot, this.slotWords);
+    return this.hashOf(this.longer.words, words[slot + START]!, words[slot + LENGTH]!);
+  }
+
+  /** What the second multiplier spreads, nobody can tell who does not know it. */
+  private hashOf(words: Uint32Array, start: number, length: number): number {
+    const [first, second] = this.multipliers;
+    let hash = this.seed;
+    for (let at = start; at < start + length; at++) {
+      hash = Math.imul(hash ^ words[at]!, first);
+      hash = Math.imul(hash ^ (hash >>> 15), second);
+      hash ^= hash >>> 13;
+    }
+    return hash >>> 0;
+  }
+
+  /** Where there is room for so many words: where the slot's last name lies, or behind all. */
+  private startOf(slot: number, length: number): number {
+    const { words } = this.slots;
+    if (words[slot] === ELSEWHERE && words[slot + LENGTH]! >= length) return words[slot + START]!;
+    if (this.longerUsed + length > this.longer.words.length) this.moveLonger(length);
+    const start = this.longerUsed;
+    this.longerUsed += length;
+    return start;
+  }
+
+  /** To where there is room for more, without those that are no number's any more. */
+  private moveLonger(more: number): void {
+    const { words } = this.slots;
+    const slots: number[] = [];
+    let length = more;
+    for (let slot = 0; slot < words.length; slot += this.slotWords) {
+      if (words[slot] !== ELSEWHERE) continue;
+      slots.push(slot);
+      length += words[slot + LENGTH]!;
+    }
+    // So much that all slots are looked through seldom, however few have a longer name.
+    const moved = new Memory(new Uint32Array(2 * length + words.length / SLOTS_PER_LONGER));
+    let end = 0;
+    for (const slot of slots) {
+      const start = words[slot + START]!;
+      const name = this.longer.words.subarray(start, start + words[slot + LENGTH]!);
+      moved.words.set(name, end);
+      words[slot + START] = end;
+      end += name.length;
+    }
+    this.longer = moved;
+    this.longerUsed = end;
   }
 }
 
 /**
- * Gives each name a number from 0 on, so that what is kept of it can lie in typed arrays. A million take 45 MB outside
+ * Gives each name a number from 0 on, so that what is kept of it can lie in typed arrays. A million take 34 MB outside
  * of V8's heap, where their strings and a `Map` would be 100 for V8 to look through again and again.
  *
  * An index of them is searched from the place on that the hash of a name says (open addressing with linear probing:
  * Knuth, The Art of Computer Programming, volume 3, section 6.4, algorithms L and R).
  */
 export class NameNumbers {
-  private readonly names = new Names();
-  private hashes = new Uint32Array(FIRST_NAMES);
+  private readonly names: Names;
   private readonly freed: number[] = [];
   private given = 0;
   /** Numbers, each plus one. */
   private places = new Uint32Array(FIRST_NAMES * PLACES_PER_NUMBER);
-  /** So that nobody can tell which names collide. */
-  private readonly seed = randomInt(2 ** 32);
   /** Some of those looked up last, which are found ten times as fast as in bytes. */
   private readonly recent = new Map<string, number>();
   private found = 0;
+  /** What is asked for is often asked for once more at once. */
+  private lastName = '';
+  private lastNumber: number | undefined;
+
+  /** @param usualBytes what most names have at most */
+  constructor(usualBytes?: number) {
+    this.names = new Names(usualBytes);
+  }
 
   /** How many names have a number. */
   get size(): number {
@@ -134,29 +229,28 @@ export class NameNumbers {
   }
 
   find(name: string): number | undefined {
-    const recent = this.recent.get(name);
-    if (recent !== undefined) return recent;
-    const entry = this.places[this.placeOf(this.names.write(name, this.seed))]!;
-    if (entry === 0) return undefined;
-    if (++this.found % REMEMBERED === 0) this.remember(name, entry - 1);
-    return entry - 1;
+    if (name === this.lastName && this.lastNumber !== undefined) return this.lastNumber;
+    const number = this.recent.get(name) ?? this.searchAndRemember(name);
+    this.lastName = name;
+    this.lastNumber = number;
+    return number;
   }
 
   /** The name's number; a newcomer is given one that was freed, or the next. */
   add(name: string): number {
     const known = this.find(name);
     if (known !== undefined) return known;
-    const hash = this.names.write(name, this.seed);
     const number = this.freed.pop() ?? this.next();
     this.names.keepWritten(number);
-    this.hashes[number] = hash;
     this.enter(number);
+    this.lastNumber = number;
     return number;
   }
 
   /** Frees a number that is in use. */
   remove(number: number): void {
     if (this.recent.size > 0) this.recent.delete(this.nameOf(number));
+    this.lastNumber = undefined;
     this.vacate(number);
     this.names.remove(number);
     this.freed.push(number);
@@ -164,47 +258,55 @@ export class NameNumbers {
 
   /** Which name a number was given to; empty where it was freed. */
   nameOf(number: number): string {
-    return this.names.get(number);
+    const name = this.names.get(number);
+    if (name !== '') [this.lastName, this.lastNumber] = [name, number];
+    return name;
   }
 
-  private remember(name: string, number: number): void {
+  isInUse(number: number): boolean {
+    return this.names.has(number);
+  }
+
+  private searchAndRemember(name: string): number | undefined {
+    const number = this.search(name);
+    if (number === undefined || ++this.found % REMEMBERED > 0) return number;
     if (this.recent.size >= MOST_RECENT) this.recent.clear();
     this.recent.set(name, number);
+    return number;
+  }
+
+  /** Leaves the name written. */
+  private search(name: string): number | undefined {
+    const { names, places } = this;
+    names.write(name);
+    for (let place = this.homeOf(names.hashOfWritten()); ; place = this.after(place)) {
+      const number = places[place]! - 1;
+      if (number < 0) return undefined;
+      if (names.isWritten(number)) return number;
+    }
   }
 
   private next(): number {
-    if (this.given === this.hashes.length) {
-      this.hashes = doubled(this.hashes);
+    if (this.given * PLACES_PER_NUMBER === this.places.length) {
       this.places = new Uint32Array(this.places.length * 2);
       for (let number = 0; number < this.given; number++) this.enter(number);
     }
     return this.given++;
   }
 
-  /** The place of the name that was just written; an empty one where it is not known. */
-  private placeOf(hash: number): number {
-    const { places, hashes, names } = this;
-    let place = this.homeOf(hash);
-    for (; places[place] !== 0; place = this.after(place)) {
-      const number = places[place]! - 1;
-      if (hashes[number] === hash && names.isWritten(number)) break;
-    }
-    return place;
-  }
-
   private enter(number: number): void {
-    let place = this.homeOf(this.hashes[number]!);
+    let place = this.homeOf(this.names.hash(number));
     while (this.places[place] !== 0) place = this.after(place);
     this.places[place] = number + 1;
   }
 
   /** Numbers behind the place that is left move up, or they would no longer be found. */
   private vacate(number: number): void {
-    const { places, hashes } = this;
-    let empty = this.homeOf(hashes[number]!);
+    const { places, names } = this;
+    let empty = this.homeOf(names.hash(number));
     while (places[empty] !== number + 1) empty = this.after(empty);
     for (let next = this.after(empty); places[next] !== 0; next = this.after(next)) {
-      const home = this.homeOf(hashes[places[next]! - 1]!);
+      const home = this.homeOf(names.hash(places[next]! - 1));
       if (this.distance(home, next) < this.distance(empty, next)) continue;
       places[empty] = places[next]!;
       empty = next;
@@ -225,25 +327,32 @@ export class NameNumbers {
   }
 }
 
+/** How many words a name of so many bytes takes, with its end. */
+function wordsOf(bytes: number): number {
+  return Math.ceil((bytes + 1) / BYTES_OF_WORD);
+}
+
+function copyWords(from: Uint32Array, count: number, to: Uint32Array, start: number): void {
+  for (let at = 0; at < count; at++) to[start + at] = from[at]!;
+}
+
+function randomOdd(): number {
+  return randomInt(2 ** 31) * 2 + 1;
+}
+
 function decoded(letter: string): string {
   let code = letter.length === 2 ? letter.charCodeAt(0) & 0x1f : letter.charCodeAt(0) & 0xf;
   for (let at = 1; at < letter.length; at++) code = (code << 6) | (letter.charCodeAt(at) & 0x3f);
   return String.fromCharCode(code);
 }
 
-/** The same and as much again, which is all 0. */
-export function doubled<Cells extends Uint8Array | Uint32Array | Float64Array>(
+/** The same with room for at least so many cells, which are 0, as many times doubled as it takes. */
+export function grown<Cells extends Uint8Array | Uint32Array | Float64Array>(
   cells: Cells,
+  least: number,
 ): Cells {
   const Kind = cells.constructor as new (length: number) => Cells;
-  const larger = new Kind(cells.length * 2);
+  const larger = new Kind(cells.length * 2 ** Math.ceil(Math.log2(least / cells.length)));
   larger.set(cells);
   return larger;
-}
-
-/** The rows that are marked with 1. */
-export function rowsOf(marks: Uint8Array): number[] {
-  const rows: number[] = [];
-  for (let row = 0; row < marks.length; row++) if (marks[row] === 1) rows.push(row);
-  return rows;
 }

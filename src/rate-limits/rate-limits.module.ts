@@ -16,6 +16,7 @@ import { PrimaryStore } from './stores/primary.store.js';
 import { RateLimitBan } from './bans/rate-limit-ban.entity.js';
 import { RateLimitCounter } from './rate-limit-counter.entity.js';
 import { RateLimitStore } from './stores/rate-limit-store.js';
+import { SharedNames } from './shared-names.js';
 import { RedisStore } from './stores/redis.store.js';
 import { RateLimiter } from './rate-limiter.js';
 import { Usage } from './usage.js';
@@ -47,8 +48,9 @@ function chooseStore(
   providers: [
     {
       provide: MemoryStore,
-      inject: [Clock, Config],
-      useFactory: (clock: Clock, config: Config) => new MemoryStore(clock, banPolicy(config)),
+      inject: [Clock, Config, SharedNames],
+      useFactory: (clock: Clock, config: Config, names: SharedNames) =>
+        new MemoryStore(clock, banPolicy(config), names),
     },
     {
       provide: RateLimitStore,
@@ -62,11 +64,12 @@ function chooseStore(
       ],
       useFactory: chooseStore,
     },
+    SharedNames,
     BanLedger,
     CounterLedger,
     Usage,
     RateLimiter,
   ],
-  exports: [RateLimitStore, RateLimiter, MemoryStore, BanLedger, CounterLedger, Usage],
+  exports: [RateLimitStore, RateLimiter, MemoryStore, SharedNames, BanLedger, CounterLedger, Usage],
 })
 export class RateLimitsModule {}

@@ -1,8 +1,14 @@
+import { passBy } from '../../test/support/pass-by.js';
+import { SharedNames } from '../rate-limits/shared-names.js';
 import { HourCounts } from './hour-counts.js';
 
 describe(HourCounts.name, () => {
+  let names: SharedNames;
   let counts: HourCounts;
-  beforeEach(() => (counts = new HourCounts(7, 'node')));
+  beforeEach(() => {
+    names = new SharedNames();
+    counts = new HourCounts(7, 'node', names);
+  });
 
   const count = (clientId: string, status: number, code?: string): void =>
     counts.countUp(counts.find(clientId, status, code) ?? counts.add(clientId, status, code ?? ''));
@@ -58,6 +64,16 @@ describe(HourCounts.name, () => {
     expect([counts.unbrought(), counts.isDone]).toEqual([[], true]);
     counts.unsaved.add(1);
     expect(counts.isDone).toBe(false);
+  });
+
+  it('keeps the names of its clients, whoever passes by', async () => {
+    for (let client = 0; client < 3_000; client++) count(`c${client}`, 200);
+    await passBy(names);
+    for (let client = 0; client < 3_000; client++) count(`c${client}`, 200);
+    for (let row = 0; row < 3_000; row++) {
+      expect(counts.at(row)).toMatchObject({ clientId: `c${row}`, used: 2 });
+    }
+    expect(counts.find('second_9', 200, undefined)).toBeUndefined();
   });
 
   it('cuts what is longer than the database keeps', () => {

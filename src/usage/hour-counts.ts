@@ -1,4 +1,6 @@
-import { doubled, NameNumbers, rowsOf } from '../rate-limits/names.js';
+import { grown } from '../rate-limits/names.js';
+import { RowQueue } from '../rate-limits/row-queue.js';
+import type { NameHolder, SharedNames } from '../rate-limits/shared-names.js';
 import type { UsageCount } from './usage-ledger.js';
 
 interface Outcome {
@@ -11,17 +13,17 @@ interface Outcome {
 const LONGEST_ID = 64;
 const FIRST_ROWS = 1_024;
 const [CLIENT, USED, OUTCOME, NEXT, COLUMNS] = [0, 1, 2, 3, 4];
-const NONE = 0xffff_ffff;
 
 /**
  * What clients have used within an hour, in rows of integers: there may be a million, and a row takes 16 bytes
- * where an object would take 90. A client has a row for each outcome, chained, for they are few.
+ * where an object would take 90. A client has a row for each outcome, chained by what `NEXT` says plus one, for they are few.
  */
-export class HourCounts {
+export class HourCounts implements NameHolder {
   /** Rows that wait for the journal. */
-  readonly unsaved = new Set<number>();
-  private readonly clients = new NameNumbers();
-  /** Of each client, the row that was made last. */
+  readonly unsaved = new RowQueue();
+  /** How many there are. */
+  clientCount = 0;
+  /** By the number of a client's name, the row that was made last, plus one. */
   private lastRows = new Uint32Array(FIRST_ROWS);
   private rowCount = 0;
   private readonly outcomes: Outcome[] = [];
@@ -35,40 +37,37 @@ export class HourCounts {
   constructor(
     readonly hour: number,
     private readonly writer: string,
-  ) {}
-
-  get clientCount(): number {
-    return this.clients.size;
+    private readonly names: SharedNames,
+  ) {
+    names.addHolder(this);
   }
 
   /** Of a client, the row of a refusal with this code; without one, that of the status. */
   find(clientId: string, status: number, code: string | undefined): number | undefined {
-    let row = this.lastRowOf(clientId);
-    while (row !== NONE) {
+    for (let row = this.lastRowOf(clientId); row >= 0; row = this.rowBefore(row)) {
       const outcome = this.outcomeOf(row);
       if (code === undefined ? isAnswer(outcome, status) : outcome.code === code) return row;
-      row = this.cells[row * COLUMNS + NEXT]!;
     }
     return undefined;
   }
 
   outcomeCountOf(clientId: string): number {
     let count = 0;
-    let row = this.lastRowOf(clientId);
-    for (; row !== NONE; row = this.cells[row * COLUMNS + NEXT]!) count++;
+    for (let row = this.lastRowOf(clientId); row >= 0; row = this.rowBefore(row)) count++;
     return count;
   }
 
   add(clientId: string, status: number, code: string): number {
     const row = this.rowCount++;
     if (row === this.marks.length) {
-      this.cells = doubled(this.cells);
-      this.marks = doubled(this.marks);
+      this.marks = grown(this.marks, row + 1);
+      this.cells = grown(this.cells, this.marks.length * COLUMNS);
     }
-    const lastRow = this.lastRowOf(clientId);
-    const client = this.clients.add(clientId);
-    if (client === this.lastRows.length) this.lastRows = doubled(this.lastRows);
-    this.lastRows[client] = row;
+    const client = this.names.add(clientId);
+    if (client >= this.lastRows.length) this.lastRows = grown(this.lastRows, client + 1);
+    const lastRow = this.lastRows[client]!;
+    if (lastRow === 0) this.clientCount++;
+    this.lastRows[client] = row + 1;
     const at = row * COLUMNS;
     this.cells[at + CLIENT] = client;
     this.cells[at + OUTCOME] = this.numberOf(status, code);
@@ -102,7 +101,13 @@ export class HourCounts {
 
   /** Rows that wait for their hour. */
   unbrought(): number[] {
-    return rowsOf(this.marks);
+    const rows: number[] = [];
+    for (let row = 0; row < this.rowCount; row++) if (this.marks[row] === 1) rows.push(row);
+    return rows;
+  }
+
+  markHeld(marks: Uint8Array): void {
+    for (let row = 0; row < this.rowCount; row++) marks[this.cells[row * COLUMNS + CLIENT]!] = 1;
   }
 
   /** What a row says at this moment. */
@@ -114,12 +119,17 @@ export class HourCounts {
   }
 
   clientIdOf(row: number): string {
-    return toSavedId(this.clients.nameOf(this.cells[row * COLUMNS + CLIENT]!));
+    return toSavedId(this.names.nameOf(this.cells[row * COLUMNS + CLIENT]!));
   }
 
+  /** None is -1. */
   private lastRowOf(clientId: string): number {
-    const client = this.clients.find(clientId);
-    return client === undefined ? NONE : this.lastRows[client]!;
+    const client = this.names.find(clientId);
+    return client !== undefined && client < this.lastRows.length ? this.lastRows[client]! - 1 : -1;
+  }
+
+  private rowBefore(row: number): number {
+    return this.cells[row * COLUMNS + NEXT]! - 1;
   }
 
   private outcomeOf(row: number): Outcome {

@@ -1,6 +1,7 @@
 import { FakeClock } from '../../test/support/clock.js';
 import { recordedLog } from '../../test/support/recorded-log.js';
 import type { ApiRequest } from '../http/request-context.js';
+import { SharedNames } from '../rate-limits/shared-names.js';
 import { UsageHistory } from './usage-history.js';
 import type { RefusalsOfClient, UsageCount, UsageLedger } from './usage-ledger.js';
 
@@ -48,7 +49,7 @@ describe(UsageHistory.name, () => {
         adopt: () => Promise.resolve(),
       } as unknown as UsageLedger['journal'],
     };
-    history = new UsageHistory(ledger as UsageLedger, clock, log.logger);
+    history = new UsageHistory(ledger as UsageLedger, clock, log.logger, new SharedNames());
   });
 
   it('saves what has changed, and nothing of callers that nobody knows', async () => {

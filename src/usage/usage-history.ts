@@ -3,10 +3,11 @@ import {
   type BeforeApplicationShutdown,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
-import { inBatches, takeFirst } from '../database/in-batches.js';
+import { inBatches } from '../database/in-batches.js';
 import { eachInOrder } from '../database/in-order.js';
 import type { ApiRequest } from '../http/request-context.js';
 import { mintId } from '../keys/api-key-format.js';
+import { SharedNames } from '../rate-limits/shared-names.js';
 import { Logger } from '../telemetry/logger.js';
 import { Clock } from '../time/clock.js';
 import { DAY_MS, HOUR_MS } from '../time/windows.js';
@@ -37,7 +38,7 @@ const OTHER = 'other';
 @Injectable()
 export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationShutdown {
   /**
-   * So many that this process remembers, at some 65 bytes each. Whoever comes then is counted anew, under
+   * So many that this process remembers, at some 20 bytes each. Whoever comes then is counted anew, under
    * another name of it, in rows of its own: were they few, every request could become a row.
    */
   mostClients = 1_000_000;
@@ -47,7 +48,7 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
   private journal = this.writer;
   private sequence = 0;
   private broughtUpTo = 0;
-  private counts = new HourCounts(0, this.writer);
+  private counts: HourCounts;
   /** These, and those before of which something waits still: `unsavedBefore` of it for the journal. */
   private readonly pending = new Set<HourCounts>();
   private unsavedBefore = 0;
@@ -63,7 +64,9 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
     private readonly ledger: UsageLedger,
     private readonly clock: Clock,
     private readonly logger: Logger,
+    private readonly names: SharedNames,
   ) {
+    this.counts = new HourCounts(0, this.writer, names);
     this.refusals = new LatestRefusals(ledger, this.journal);
   }
 
@@ -128,7 +131,7 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
     // A clock was set back: what the hour has already told of is not counted in these totals.
     if (hour < this.counts.hour) this.writer = mintId('use');
     this.forgetIfDone(this.counts);
-    this.counts = new HourCounts(hour, this.writer);
+    this.counts = new HourCounts(hour, this.writer, this.names);
     this.pending.add(this.counts);
     this.measureBacklog();
   }
@@ -177,7 +180,7 @@ export class UsageHistory implements OnApplicationBootstrap, BeforeApplicationSh
   }
 
   private async saveSome(counts: HourCounts): Promise<void> {
-    const rows = takeFirst(counts.unsaved, AT_ONCE);
+    const rows = counts.unsaved.take(AT_ONCE);
     try {
       const batch = rows.map((row) => counts.at(row));
       await this.ledger.append(this.journal, this.sequence + 1, batch);

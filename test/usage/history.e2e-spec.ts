@@ -1,5 +1,6 @@
 import { DataSource } from 'typeorm';
 import type { ApiRequest } from '../../src/http/request-context.js';
+import { SharedNames } from '../../src/rate-limits/shared-names.js';
 import { UsageHistory } from '../../src/usage/usage-history.js';
 import { UsageLedger } from '../../src/usage/usage-ledger.js';
 import { UsageReport } from '../../src/usage/usage-report.js';
@@ -25,7 +26,7 @@ function rig({ store }: TestService, clock: FakeClock) {
     ledger,
     history: store.app.get(UsageHistory),
     /** As a further process that serves the same database. */
-    node: () => new UsageHistory(ledger, clock, recordedLog().logger),
+    node: () => new UsageHistory(ledger, clock, recordedLog().logger, new SharedNames()),
     report: (clientId: string, hours = DAY_HOURS) => store.app.get(UsageReport).of(clientId, hours),
     query: (sql: string) => store.app.get(DataSource).query<unknown[]>(sql),
   };

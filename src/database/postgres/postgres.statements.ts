@@ -8,6 +8,7 @@ export const POSTGRES: Dialect = {
   members: (object) => `(SELECT key AS name, CAST(value AS bigint) AS value
     FROM json_each_text(CAST(${object} AS json)))`,
   contains: (text, part) => `strpos(${text}, ${part}) > 0`,
+  locksRows: true,
   skipLocked: (table) => `FOR UPDATE OF ${table} SKIP LOCKED`,
 };
 

@@ -8,7 +8,7 @@ export const SQLITE: Dialect = {
   elements: (array, name) => `json_each(${array}) AS ${name}`,
   members: (object) => `(SELECT key AS name, value FROM json_each(${object}))`,
   contains: (text, part) => `instr(${text}, ${part}) > 0`,
-  // Writers come one after the other.
+  locksRows: false,
   skipLocked: () => '',
 };
 

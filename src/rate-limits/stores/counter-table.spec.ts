@@ -1,3 +1,5 @@
+import { passBy } from '../../../test/support/pass-by.js';
+import { SharedNames } from '../shared-names.js';
 import { type Counter, CounterTable } from './counter-table.js';
 
 function counterOf(subject: string, used = 0): Counter {
@@ -13,8 +15,12 @@ function counterOf(subject: string, used = 0): Counter {
 }
 
 describe(CounterTable.name, () => {
+  let names: SharedNames;
   let table: CounterTable;
-  beforeEach(() => (table = new CounterTable()));
+  beforeEach(() => {
+    names = new SharedNames();
+    table = new CounterTable(names);
+  });
 
   it('gives back what was set, as a copy', () => {
     const ban = { at: 1, until: 2, bans: 1 };
@@ -57,6 +63,21 @@ describe(CounterTable.name, () => {
     for (const key of [0, 1_023, 1_024, 4_999]) {
       expect(table.get(`k${key}`)).toEqual(counterOf(`k${key}`, key + 2));
     }
+  });
+
+  it('keeps the names of its subjects, whoever passes by, and not those of the dropped', async () => {
+    for (let key = 0; key < 3_000; key++) table.set(counterOf(`k${key}`, key));
+    table.mark('k7');
+    const dropped = table.drop(1_000, () => true);
+    await passBy(names);
+    expect(dropped.map((subject) => names.find(subject)).filter(Number)).toEqual([]);
+    for (let key = 0; key < 3_000; key++) {
+      const counter = dropped.includes(`k${key}`) ? undefined : counterOf(`k${key}`, key);
+      expect(table.get(`k${key}`)).toEqual(counter);
+    }
+    expect(table.size).toBe(2_000);
+    // Numbers that others have were not made theirs.
+    expect(['first_9', 'second_9'].map((each) => table.has(each))).toEqual([false, false]);
   });
 
   it('drops the longest known that may go, with their bans, and takes their rows for others', () => {

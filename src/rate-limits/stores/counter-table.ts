@@ -1,6 +1,8 @@
 import type { Ban } from '../bans/bans.js';
 import type { SavedCount } from '../counter-ledger.js';
-import { doubled, NameNumbers, rowsOf } from '../names.js';
+import { grown } from '../names.js';
+import { RowQueue } from '../row-queue.js';
+import type { NameHolder, SharedNames } from '../shared-names.js';
 import type { Subject } from '../subject.js';
 
 /** The counts of one subject in the windows it was last seen in. */
@@ -14,54 +16,59 @@ const FIRST_ROWS = 1_024;
 const [MINUTE, MINUTE_USED, DAY, DAY_USED, DAY_USED_WORDS, REFUSALS, COLUMNS] = [
   0, 1, 2, 3, 4, 5, 6,
 ];
+/** What a row is marked with: that it is somebody's, and that it waits for something. */
+const [KNOWN, WAITS] = [1, 2];
 /** A day may admit more than 32 bits can tell. That is put apart, for a double costs every request. */
 const WORD = 2 ** 32;
 
 /**
- * Counters by subject, in rows of integers: there may be millions, and a row takes 24 bytes where an object
- * would take 90. What is asked for is a copy, so a counter that was changed has to be set again.
+ * Counters by subject, in rows of integers, each at the number of its name: there may be millions, and a row takes 24
+ * bytes where an object would take 90. What is asked for is a copy, so a counter that was changed has to be set again.
  */
-export class CounterTable {
-  private readonly rows = new NameNumbers();
+export class CounterTable implements NameHolder {
+  /** Rows that have changed since they were last saved. */
+  readonly unsaved = new RowQueue();
   private cells = new Uint32Array(FIRST_ROWS * COLUMNS);
-  /** Of each row, whether it waits for something. */
   private marks = new Uint8Array(FIRST_ROWS);
   /** Of few: a ban has to be earned. */
   private readonly bans = new Map<Subject, Ban>();
   /** Rows are taken in turn: those behind the last ones that were dropped are about the longest known. */
   private nextToDrop = 0;
+  private known = 0;
+
+  constructor(private readonly names: SharedNames) {
+    names.addHolder(this);
+  }
 
   get size(): number {
-    return this.rows.size;
+    return this.known;
   }
 
   has(subject: Subject): boolean {
-    return this.rows.find(subject) !== undefined;
+    return this.rowOf(subject) !== undefined;
   }
 
   get(subject: Subject): Counter | undefined {
-    const row = this.rows.find(subject);
-    if (row === undefined) return undefined;
-    const at = row * COLUMNS;
-    const dayUsed = this.cells[at + DAY_USED]!;
-    const words = this.cells[at + DAY_USED_WORDS]!;
-    return {
-      subject,
-      minute: this.cells[at + MINUTE]!,
-      minuteUsed: this.cells[at + MINUTE_USED]!,
-      day: this.cells[at + DAY]!,
-      dayUsed: words === 0 ? dayUsed : words * WORD + dayUsed,
-      refusals: this.cells[at + REFUSALS]!,
-      ban: this.bans.get(subject),
-    };
+    const row = this.rowOf(subject);
+    return row === undefined ? undefined : this.counterAt(row, subject);
   }
 
-  set(counter: Counter): void {
+  /** @param row of those that are known */
+  at(row: number): Counter {
+    return this.counterAt(row, this.names.nameOf(row));
+  }
+
+  /** Returns its row. */
+  set(counter: Counter): number {
     const { subject, ban } = counter;
-    const row = this.rows.add(subject);
-    if (row === this.marks.length) {
-      this.cells = doubled(this.cells);
-      this.marks = doubled(this.marks);
+    const row = this.names.add(subject);
+    if (row >= this.marks.length) {
+      this.marks = grown(this.marks, row + 1);
+      this.cells = grown(this.cells, this.marks.length * COLUMNS);
+    }
+    if (this.marks[row] === 0) {
+      this.marks[row] = KNOWN;
+      this.known++;
     }
     const at = row * COLUMNS;
     this.cells[at + MINUTE] = counter.minute;
@@ -72,30 +79,43 @@ export class CounterTable {
       counter.dayUsed < WORD ? 0 : Math.floor(counter.dayUsed / WORD);
     this.cells[at + REFUSALS] = counter.refusals;
     if (ban !== undefined) this.bans.set(subject, ban);
+    return row;
+  }
+
+  /** Has it wait to be saved, where it is known. */
+  putBack(subject: Subject): void {
+    const row = this.rowOf(subject);
+    if (row !== undefined) this.unsaved.add(row);
   }
 
   /** Has it wait, where it is known. */
   mark(subject: Subject): void {
-    const row = this.rows.find(subject);
-    if (row !== undefined) this.marks[row] = 1;
+    const row = this.rowOf(subject);
+    if (row !== undefined) this.marks[row] = KNOWN | WAITS;
   }
 
   /** Has it wait no more; returns whether it did. */
   unmark(subject: Subject): boolean {
-    const row = this.rows.find(subject);
-    if (row === undefined || this.marks[row] === 0) return false;
-    this.marks[row] = 0;
+    const row = this.rowOf(subject);
+    if (row === undefined || this.marks[row] === KNOWN) return false;
+    this.marks[row] = KNOWN;
     return true;
   }
 
   /** The rows of those that wait, however many there are. */
   marked(): number[] {
-    return rowsOf(this.marks);
+    const rows: number[] = [];
+    for (let row = 0; row < this.marks.length; row++) if (this.marks[row]! > KNOWN) rows.push(row);
+    return rows;
+  }
+
+  markHeld(marks: Uint8Array): void {
+    for (let row = 0; row < this.marks.length; row++) if (this.marks[row]! > 0) marks[row] = 1;
   }
 
   /** Whose row it is; empty where nobody's. */
   subjectOf(row: number): Subject {
-    return this.rows.nameOf(row);
+    return this.names.nameOf(row);
   }
 
   /** The last ban of a subject. */
@@ -111,20 +131,42 @@ export class CounterTable {
    */
   drop(most: number, mayGo: (day: number, ban: Ban | undefined) => boolean): Subject[] {
     const dropped: Subject[] = [];
-    const { length } = this.rows;
+    const { length } = this.marks;
     for (let looked = 0; looked < length && dropped.length < most; looked++) {
       const row = this.nextToDrop;
       this.nextToDrop = (row + 1) % length;
+      if (this.marks[row] === 0) continue;
       const day = this.cells[row * COLUMNS + DAY]!;
       // Before its name is made, for most of a full table may not go.
       if (!mayGo(day, undefined)) continue;
-      const subject = this.rows.nameOf(row);
-      if (subject === '' || !mayGo(day, this.bans.get(subject))) continue;
-      this.rows.remove(row);
+      const subject = this.names.nameOf(row);
+      if (!mayGo(day, this.bans.get(subject))) continue;
       this.bans.delete(subject);
       this.marks[row] = 0;
+      this.known--;
+      this.unsaved.delete(row);
       dropped.push(subject);
     }
     return dropped;
+  }
+
+  private rowOf(subject: Subject): number | undefined {
+    const row = this.names.find(subject);
+    return row !== undefined && this.marks[row]! > 0 ? row : undefined;
+  }
+
+  private counterAt(row: number, subject: Subject): Counter {
+    const at = row * COLUMNS;
+    const dayUsed = this.cells[at + DAY_USED]!;
+    const words = this.cells[at + DAY_USED_WORDS]!;
+    return {
+      subject,
+      minute: this.cells[at + MINUTE]!,
+      minuteUsed: this.cells[at + MINUTE_USED]!,
+      day: this.cells[at + DAY]!,
+      dayUsed: words === 0 ? dayUsed : words * WORD + dayUsed,
+      refusals: this.cells[at + REFUSALS]!,
+      ban: this.bans.get(subject),
+    };
   }
 }

@@ -11,11 +11,10 @@ describe(MemoryStore.name, () => {
   let store: MemoryStore;
   beforeEach(() => {
     clock = new FakeClock();
-    store = new MemoryStore(
-      clock,
-      { afterRejections: 2, firstBanMs: 10_000 },
-      { clients: 4, addresses: 32 },
-    );
+    store = new MemoryStore(clock, { afterRejections: 2, firstBanMs: 10_000 }, undefined, {
+      clients: 4,
+      addresses: 32,
+    });
   });
 
   const take = (times: number, subject = 'zoo', of = limits) =>

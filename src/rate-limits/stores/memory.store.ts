@@ -11,6 +11,7 @@ import {
 } from '../further-limit.js';
 import type { Limits } from '../limits.js';
 import { isClient, type Subject } from '../subject.js';
+import { SharedNames } from '../shared-names.js';
 import { type Counter, CounterTable } from './counter-table.js';
 import { type Decision, RateLimitStore } from './rate-limit-store.js';
 import { dayBefore, dayOf, minuteOf } from '../../time/windows.js';
@@ -30,13 +31,11 @@ const FEW_SHARE = 0.1;
  */
 export class MemoryStore extends RateLimitStore {
   readonly mode = 'memory';
-  private readonly clients = new CounterTable();
-  private readonly addresses = new CounterTable();
+  private readonly clients: CounterTable;
+  private readonly addresses = new CounterTable(new SharedNames());
   /** In each of them its own rows wait, marked, to be brought to those of the database. */
-  readonly tables: readonly CounterTable[] = [this.clients, this.addresses];
+  readonly tables: readonly CounterTable[];
   private readonly further = new FurtherCounts();
-  /** Bounded as the counters are: those that were forgotten are in it no more. */
-  private readonly unsaved = new Set<Subject>();
   /** Those of the addresses known here of which the database may have a row, or have one soon. */
   private readonly savedAddresses = new Set<Subject>();
   /** Addresses of which the database may have a row, and of which nothing is known here any more: nothing is to be kept of them. */
@@ -45,9 +44,12 @@ export class MemoryStore extends RateLimitStore {
   constructor(
     private readonly clock: Clock,
     private readonly policy: BanPolicy,
+    names = new SharedNames(),
     readonly capacity = { clients: 2_000_000, addresses: 100_000 },
   ) {
     super();
+    this.clients = new CounterTable(names);
+    this.tables = [this.clients, this.addresses];
   }
 
   take(subject: Subject, limits: Omit<Limits, 'policy'>, further?: FurtherLimit): Decision {
@@ -123,7 +125,7 @@ export class MemoryStore extends RateLimitStore {
 
   /** How many counters have changed since they were last saved. */
   get unsavedCount(): number {
-    return this.unsaved.size;
+    return this.clients.unsaved.size + this.addresses.unsaved.size;
   }
 
   /**
@@ -131,14 +133,17 @@ export class MemoryStore extends RateLimitStore {
    * nothing is left to be refilled: those are left out.
    */
   takeUnsaved(most: number): SavedCount[] {
-    return this.worthSaving(takeFirst(this.unsaved, most));
+    const counters: Counter[] = [];
+    for (const table of this.tables) {
+      const rows = table.unsaved.take(most - counters.length);
+      counters.push(...rows.map((row) => table.at(row)));
+    }
+    return this.worthSaving(counters);
   }
 
   /** Takes back counters that could not be saved; those of which nothing is known any more are lost. */
   putBack(counts: readonly SavedCount[]): void {
-    for (const { subject } of counts) {
-      if (this.tableOf(subject).has(subject)) this.unsaved.add(subject);
-    }
+    for (const { subject } of counts) this.tableOf(subject).putBack(subject);
   }
 
   /** These were written down, and wait until they are brought to rows of their own. */
@@ -148,7 +153,8 @@ export class MemoryStore extends RateLimitStore {
 
   /** Takes the counters of those that still wait, to be brought to their rows. */
   takeUnbrought(subjects: readonly Subject[]): SavedCount[] {
-    const counts = this.worthSaving(subjects.filter((each) => this.tableOf(each).unmark(each)));
+    const waiting = subjects.filter((each) => this.tableOf(each).unmark(each));
+    const counts = this.worthSaving(waiting.map((each) => this.known(each)!));
     for (const { subject } of counts) this.noteSaved(subject);
     return counts;
   }
@@ -205,23 +211,21 @@ export class MemoryStore extends RateLimitStore {
 
   private keepUnsaved(counter: Counter, limits: Omit<Limits, 'policy'>): void {
     const { subject } = counter;
+    const table = this.tableOf(subject);
+    const row = table.set(counter);
     if (isClient(subject) || this.areAddressesFew || isWorthSaving(counter, limits)) {
-      this.unsaved.add(subject);
+      table.unsaved.add(row);
     }
-    this.keep(counter);
   }
 
   private get areAddressesFew(): boolean {
     return this.addresses.size < this.capacity.addresses * FEW_SHARE;
   }
 
-  /** What is known of them, but for those of a day that is long over. */
-  private worthSaving(subjects: readonly Subject[]): SavedCount[] {
+  /** All but those of a day that is long over. */
+  private worthSaving(counters: readonly Counter[]): SavedCount[] {
     const oldest = dayBefore(this.clock.now());
-    const counters = subjects.map((subject) => this.known(subject));
-    return counters.filter(
-      (counter) => counter !== undefined && counter.day >= oldest,
-    ) as Counter[];
+    return counters.filter(({ day }) => day >= oldest);
   }
 
   private noteSaved(subject: Subject): void {
@@ -272,7 +276,6 @@ export class MemoryStore extends RateLimitStore {
     for (const mayGo of leastMissedFirst) {
       const dropped = table.drop(wanted, mayGo);
       for (const subject of dropped) {
-        this.unsaved.delete(subject);
         if (this.savedAddresses.delete(subject)) this.dropped.add(subject);
       }
       wanted -= dropped.length;

@@ -1,0 +1,62 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { SharedNames } from './shared-names.js';
+
+class Shelf {
+  readonly numbers = new Set<number>();
+
+  markHeld(marks: Uint8Array): void {
+    for (const number of this.numbers) marks[number] = 1;
+  }
+}
+
+describe(SharedNames.name, () => {
+  let names: SharedNames;
+  let shelf: Shelf;
+  beforeEach(() => {
+    names = new SharedNames();
+    names.addHolder((shelf = new Shelf()));
+  });
+
+  it('gives each name one number, by which it is found again', () => {
+    expect(['zoo', 'ark', 'zoo'].map((name) => names.add(name))).toEqual([0, 1, 0]);
+    expect(['ark', 'owl'].map((name) => names.find(name))).toEqual([1, undefined]);
+    expect([0, 1].map((number) => names.nameOf(number))).toEqual(['zoo', 'ark']);
+  });
+
+  it('keeps what somebody holds, and gives the numbers of all others away again', async () => {
+    const other = new Shelf();
+    names.addHolder(other);
+    const held = new Map<string, number>();
+    for (let count = 0; count < 200_000; count++) {
+      const number = names.add(`key_${count}`);
+      if (count % 1_000 === 0) {
+        (count % 2_000 === 0 ? shelf : other).numbers.add(number);
+        held.set(`key_${count}`, number);
+      }
+      if (count % 500 === 0) await nextTurn();
+    }
+    expect(names.size).toBeLessThan(5_000);
+    for (const [name, number] of held) {
+      expect([names.find(name), names.nameOf(number)]).toEqual([number, name]);
+    }
+    expect(names.find('key_1')).toBeUndefined();
+  });
+
+  it('frees nothing within a turn: what was just added need not be held yet', () => {
+    const added = Array.from({ length: 20_000 }, (_none, count) => names.add(`key_${count}`));
+    expect(added.map((number) => names.nameOf(number))).toEqual(
+      added.map((_none, count) => `key_${count}`),
+    );
+  });
+
+  it('looks no more often for a crowd that is held', async () => {
+    const asked = jest.spyOn(shelf, 'markHeld');
+    for (let count = 0; count < 100_000; count++) {
+      shelf.numbers.add(names.add(`key_${count}`));
+      if (count % 500 === 0) await nextTurn();
+    }
+    await nextTurn();
+    expect(asked.mock.calls.length).toBeLessThan(7);
+    expect(names.size).toBe(100_000);
+  });
+});
