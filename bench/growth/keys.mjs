@@ -1,4 +1,5 @@
 // What must not grow with the number of keys: the cost of a request. What may grow, within bounds: memory.
+import { setTimeout as pause } from 'node:timers/promises';
 import { median, ratioOf } from '../compare.mjs';
 import { prepareSqlite, writeKeys } from '../data.mjs';
 import { load } from '../load.mjs';
@@ -8,6 +9,8 @@ import { describe } from './pages.mjs';
 
 const ANIMALS = 1_000;
 const FEW = 10;
+/** What a start leaves behind is collected once nobody has asked for a second. */
+const UNTIL_IDLE_MS = 5_000;
 
 /**
  * Two servers under the same load, in turn, for a minute each: one has ten callers, at the other every
@@ -19,6 +22,7 @@ const FEW = 10;
  */
 export async function growthOfKeys(stage, { many, rounds, seconds }) {
   const few = await serve(stage, FEW);
+  await pause(UNTIL_IDLE_MS);
   const idle = memoryMb(few.running.pid);
   const lots = await serve(stage, many);
   let seen = 0;

@@ -5,6 +5,7 @@ import { PublicAddress } from '../http/public-address.js';
 import { startPetStore } from '../server.js';
 import { createLogger } from '../telemetry/logger.js';
 import { MetricsServer } from '../telemetry/metrics.server.js';
+import { collectOnceIdle } from './collect-once-idle.js';
 import { configured } from './config-file.js';
 import { firstKey, offerAnimals } from './first-start.js';
 import { introduce } from './introduction.js';
@@ -35,6 +36,7 @@ export async function serveAlone(
   const metricsUrl = app.get(MetricsServer).url;
   const key = await firstKey(app, config);
   introduce({ origin, baseUrl, docsUrl, metricsUrl, key, animals }, config, options, output);
+  collectOnceIdle(logger, stop);
   await stop;
   await store.close();
 }

@@ -4,6 +4,7 @@ import { settingsOf } from '../extensions/settings.js';
 import { createLogger } from '../telemetry/logger.js';
 import { MetricsServer } from '../telemetry/metrics.server.js';
 import { Primary } from '../workers/primary.js';
+import { collectOnceIdle } from './collect-once-idle.js';
 import { configured } from './config-file.js';
 import { firstKey, offerAnimals } from './first-start.js';
 import { introduce } from './introduction.js';
@@ -37,6 +38,7 @@ export async function serveWithWorkers(
     const key = await firstKey(app, config);
     const metricsUrl = app.get(MetricsServer).url;
     introduce({ origin, baseUrl, docsUrl, metricsUrl, key, animals }, config, options, output);
+    collectOnceIdle(logger, stop);
   };
   try {
     await Promise.race([start(), stop]);

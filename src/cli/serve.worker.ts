@@ -6,6 +6,7 @@ import { startPetStore } from '../server.js';
 import { createLogger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { WorkerLink } from '../workers/worker-link.js';
+import { collectOnceIdle } from './collect-once-idle.js';
 import { configured } from './config-file.js';
 import type { ServeOptions } from './serve.command.js';
 import { endOnUnknownState, unlessStopped } from './serving.js';
@@ -22,6 +23,7 @@ export async function serveAsWorker(options: ServeOptions, stop: Promise<void>):
     if (store === undefined) return;
     const { baseUrl, docsUrl } = store.app.get(PublicAddress);
     primary.listening({ origin: store.origin, baseUrl, docsUrl }, store.app.get(Metrics));
+    collectOnceIdle(logger, stop);
     await stop;
     await store.close();
   } finally {

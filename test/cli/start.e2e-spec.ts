@@ -154,6 +154,21 @@ describeWith('redis', 'a start without its database', (program) => {
   });
 });
 
+describe('a start that nobody follows up', () => {
+  it.each([
+    ['one process', [], 1],
+    ['the primary and each worker', ['--workers', '2'], 3],
+  ])('is tidied up after by %s, once', async (_name, options, processes) => {
+    using workplace = new Workplace({ LOG_LEVEL: 'debug', LOG_FORMAT: 'json' });
+    const served = await workplace.serve({}, ...options);
+    const told = () => served.output().match(/"The heap is tidied"/g)?.length ?? 0;
+    await eventually(() => Promise.resolve(told() >= processes), START_MS);
+    await new Promise((resume) => setTimeout(resume, 2_000));
+    expect(told()).toBe(processes);
+    expect(await served.stop()).toBe(0);
+  });
+});
+
 /** The one line for the operator; the log may tell more around it. */
 function complaintIn(stderr: string): string {
   const [complaint = '', ...others] = stderr
