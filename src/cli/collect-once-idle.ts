@@ -7,7 +7,8 @@ const IDLE_SHARE = 0.05;
 
 /**
  * Collects what the start has left behind, a sixth of the process, once it has been idle for a second: V8 does so when
- * it needs the room, and where few ask, never. It takes some 60 ms, in which nobody is answered. Nothing once `stop`.
+ * it needs the room, and where few ask, never. Nobody is answered for a tenth or two of a second meanwhile: too long to
+ * do so again behind each load.
  */
 export function collectOnceIdle(
   logger: Pick<Logger, 'debug'>,

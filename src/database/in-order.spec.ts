@@ -3,9 +3,12 @@ import { eachInOrder } from './in-order.js';
 async function partsOf(names: readonly string[]): Promise<string[][]> {
   const parts: string[][] = [];
   await eachInOrder(
-    names,
-    (name) => name,
-    (part) => Promise.resolve(void parts.push(part)),
+    Uint32Array.from(names.keys()),
+    (row) => names[row]!,
+    (part, told) => {
+      expect(told).toEqual(part.map((row) => names[row]));
+      return Promise.resolve(void parts.push(told));
+    },
   );
   return parts;
 }
@@ -26,15 +29,15 @@ describe(eachInOrder.name, () => {
   });
 
   it('keeps those of one name as they came', async () => {
-    const items = Array.from({ length: 3_000 }, (_none, at) => ({ name: `key_${at % 2}`, at }));
+    const rows = Uint32Array.from({ length: 3_000 }, (_none, at) => at);
     const told: number[] = [];
     await eachInOrder(
-      items,
-      ({ name }) => name,
-      (part) => Promise.resolve(void told.push(...part.map(({ at }) => at))),
+      rows,
+      (row) => `key_${row % 2}`,
+      (part) => Promise.resolve(void told.push(...part)),
     );
-    const [even, odd] = [0, 1].map((rest) => items.filter(({ at }) => at % 2 === rest));
-    expect(told).toEqual([...even!, ...odd!].map(({ at }) => at));
+    const [even, odd] = [0, 1].map((rest) => rows.filter((row) => row % 2 === rest));
+    expect(told).toEqual([...even!, ...odd!]);
   });
 
   it('lets others have their turn meanwhile', async () => {

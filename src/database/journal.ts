@@ -104,11 +104,12 @@ export class Journal {
 
   /** Resolves to whether it was not stopped. */
   private async adoptOne(entry: Entry, stop: AbortSignal): Promise<boolean> {
-    const { writer, sequence, counts } = entry;
+    const { writer, sequence } = entry;
+    const counts = JSON.parse(entry.counts) as Count[];
     const isBrought = await eachInOrder(
-      JSON.parse(counts) as Count[],
-      ([name]) => name,
-      (part) => this.save(part),
+      Uint32Array.from(counts.keys()),
+      (at) => counts[at]![0],
+      (part) => this.save(part.map((at) => counts[at]!)),
       stop,
     );
     // This one alone: by a clock that was set back, an earlier one may not be left behind yet.

@@ -86,7 +86,7 @@ export class LastUses implements NameHolder, OnModuleInit, BeforeApplicationShut
     this.unsaved = [];
     try {
       await eachInOrder(
-        this.leaving,
+        Uint32Array.from(this.leaving),
         (number) => this.names.nameOf(number),
         async (part, keyIds) => {
           const uses = this.takeAsJson(part, keyIds);

@@ -7,9 +7,9 @@ import { Poller } from '../database/poller.js';
 import { Logger } from '../telemetry/logger.js';
 import { BanLedger, type SubjectBan } from './bans/ban-ledger.js';
 import { CounterLedger, type SavedCount } from './counter-ledger.js';
+import type { CounterTable } from './stores/counter-table.js';
 import { MemoryStore } from './stores/memory.store.js';
 import { RateLimitStore } from './stores/rate-limit-store.js';
-import type { Subject } from './subject.js';
 import { dayBefore, dayOf } from '../time/windows.js';
 
 /** A `kill -9` may forget the last second: half of it, and the time that saving takes. */
@@ -174,7 +174,7 @@ export class CounterJournal implements OnModuleInit, BeforeApplicationShutdown {
         const areBrought = await eachInOrder(
           table.marked(),
           (row) => table.subjectOf(row),
-          (_rows, subjects) => this.bringSome(subjects),
+          (rows) => this.bringSome(table, rows),
           stop,
         );
         if (!areBrought) return;
@@ -186,8 +186,8 @@ export class CounterJournal implements OnModuleInit, BeforeApplicationShutdown {
     }
   }
 
-  private async bringSome(subjects: readonly Subject[]): Promise<void> {
-    const counts = this.store.takeUnbrought(subjects);
+  private async bringSome(table: CounterTable, rows: readonly number[]): Promise<void> {
+    const counts = this.store.takeUnbrought(table, rows);
     try {
       if (counts.length > 0) await this.counters.save(counts);
     } catch (error) {

@@ -54,14 +54,14 @@ describe(HourCounts.name, () => {
 
   it('tells which rows wait, however many there are, until they are told of', () => {
     for (let client = 0; client < 5_000; client++) count(`c${client}`, 200);
-    expect([counts.unbrought(), counts.isDone]).toEqual([[], true]);
+    expect([[...counts.unbrought()], counts.isDone]).toEqual([[], true]);
     counts.markUnbrought([4_999, 7, 7]);
     count('another', 200);
-    expect([counts.unbrought(), counts.isDone]).toEqual([[7, 4_999], false]);
+    expect([[...counts.unbrought()], counts.isDone]).toEqual([[7, 4_999], false]);
     counts.unmark([7, 7, 8]);
-    expect([counts.unbrought(), counts.isDone]).toEqual([[4_999], false]);
+    expect([[...counts.unbrought()], counts.isDone]).toEqual([[4_999], false]);
     counts.unmark([4_999]);
-    expect([counts.unbrought(), counts.isDone]).toEqual([[], true]);
+    expect([[...counts.unbrought()], counts.isDone]).toEqual([[], true]);
     counts.unsaved.add(1);
     expect(counts.isDone).toBe(false);
   });

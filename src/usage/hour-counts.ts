@@ -100,9 +100,10 @@ export class HourCounts implements NameHolder {
   }
 
   /** Rows that wait for their hour. */
-  unbrought(): number[] {
-    const rows: number[] = [];
-    for (let row = 0; row < this.rowCount; row++) if (this.marks[row] === 1) rows.push(row);
+  unbrought(): Uint32Array {
+    const rows = new Uint32Array(this.markedCount);
+    let count = 0;
+    for (let row = 0; row < this.rowCount; row++) if (this.marks[row] === 1) rows[count++] = row;
     return rows;
   }
 

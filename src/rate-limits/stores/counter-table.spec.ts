@@ -43,12 +43,12 @@ describe(CounterTable.name, () => {
   });
 
   it('marks those that it knows, and no newcomer in the place of one that was marked', () => {
-    const marked = () => table.marked().map((row) => table.subjectOf(row));
+    const marked = () => Array.from(table.marked(), (row) => table.subjectOf(row));
     for (let count = 0; count < 3_000; count++) table.set(counterOf(`key_${count}`));
     for (const subject of ['key_7', 'key_2999', 'nobody']) table.mark(subject);
     expect(marked()).toEqual(['key_7', 'key_2999']);
-    const unmarked = ['key_2999', 'key_2999', 'nobody'].map((subject) => table.unmark(subject));
-    expect(unmarked).toEqual([true, false, false]);
+    const [, last] = table.marked();
+    expect([last!, last!].map((row) => table.unmark(row))).toEqual([true, false]);
     expect(marked()).toEqual(['key_7']);
     expect(table.drop(8, () => true)).toContain('key_7');
     for (let count = 0; count < 8; count++) table.set(counterOf(`new_${count}`));

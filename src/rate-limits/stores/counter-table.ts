@@ -95,18 +95,19 @@ export class CounterTable implements NameHolder {
   }
 
   /** Has it wait no more; returns whether it did. */
-  unmark(subject: Subject): boolean {
-    const row = this.rowOf(subject);
-    if (row === undefined || this.marks[row] === KNOWN) return false;
+  unmark(row: number): boolean {
+    if (this.marks[row]! <= KNOWN) return false;
     this.marks[row] = KNOWN;
     return true;
   }
 
   /** The rows of those that wait, however many there are. */
-  marked(): number[] {
-    const rows: number[] = [];
-    for (let row = 0; row < this.marks.length; row++) if (this.marks[row]! > KNOWN) rows.push(row);
-    return rows;
+  marked(): Uint32Array {
+    const rows = new Uint32Array(this.known);
+    let count = 0;
+    for (let row = 0; row < this.marks.length; row++)
+      if (this.marks[row]! > KNOWN) rows[count++] = row;
+    return rows.subarray(0, count);
   }
 
   markHeld(marks: Uint8Array): void {

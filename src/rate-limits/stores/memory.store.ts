@@ -151,10 +151,10 @@ export class MemoryStore extends RateLimitStore {
     for (const { subject } of counts) this.tableOf(subject).mark(subject);
   }
 
-  /** Takes the counters of those that still wait, to be brought to their rows. */
-  takeUnbrought(subjects: readonly Subject[]): SavedCount[] {
-    const waiting = subjects.filter((each) => this.tableOf(each).unmark(each));
-    const counts = this.worthSaving(waiting.map((each) => this.known(each)!));
+  /** Takes the counters of those that still wait, to be brought to rows of the database. */
+  takeUnbrought(table: CounterTable, rows: readonly number[]): SavedCount[] {
+    const waiting = rows.filter((row) => table.unmark(row));
+    const counts = this.worthSaving(waiting.map((row) => table.at(row)));
     for (const { subject } of counts) this.noteSaved(subject);
     return counts;
   }
@@ -162,8 +162,9 @@ export class MemoryStore extends RateLimitStore {
   /** They have rows now: of an address that was forgotten meanwhile, none is to be kept. */
   noteBrought(counts: readonly SavedCount[]): void {
     for (const { subject } of counts) {
-      if (this.tableOf(subject).has(subject)) this.noteSaved(subject);
-      else if (!isClient(subject)) this.dropped.add(subject);
+      if (isClient(subject)) continue;
+      if (this.addresses.has(subject)) this.noteSaved(subject);
+      else this.dropped.add(subject);
     }
   }
 
