@@ -1,5 +1,6 @@
 import { passBy } from '../../test/support/pass-by.js';
 import { SharedNames } from '../rate-limits/shared-names.js';
+import { digestOf } from './api-key-format.js';
 import { CallerKind, CallerTable, KnownCaller } from './caller-table.js';
 
 const CAPACITY = 1_600;
@@ -17,7 +18,8 @@ describe(CallerTable.name, () => {
   const callerOf = (keyId: string, kind = new CallerKind('pro', both, 300, 10_000)) =>
     new KnownCaller(keyId, keyId, kind, Infinity, 1_000);
   const fill = (count: number) => {
-    for (let each = 0; each < count; each++) table.set(`d${each}`, callerOf(`key_${each}`));
+    for (let each = 0; each < count; each++)
+      table.set(digestOf(`d${each}`), callerOf(`key_${each}`));
   };
 
   it('keeps callers as they are, by digests', () => {
@@ -30,13 +32,14 @@ describe(CallerTable.name, () => {
     );
     const ark = new KnownCaller('key_ark', 'key_ark', zoo.kind, 0, 2);
     const owl = callerOf('key_owl');
-    for (const caller of [zoo, ark, owl]) table.set(`of ${caller.keyId}`, caller);
-    for (const caller of [zoo, ark, owl]) expect(table.get(`of ${caller.keyId}`)).toEqual(caller);
-    expect(table.get('of key_zo')).toBeUndefined();
+    for (const caller of [zoo, ark, owl]) table.set(digestOf(`of ${caller.keyId}`), caller);
+    for (const caller of [zoo, ark, owl])
+      expect(table.get(digestOf(`of ${caller.keyId}`))).toEqual(caller);
+    expect(table.get(digestOf('of key_zo'))).toBeUndefined();
   });
 
   it('keeps of a caller what it was set to last', () => {
-    table.set('zoo', callerOf('key_zoo'));
+    table.set(digestOf('zoo'), callerOf('key_zoo'));
     const changed = new KnownCaller(
       'key_zoo',
       'another client',
@@ -44,37 +47,37 @@ describe(CallerTable.name, () => {
       5,
       2_000,
     );
-    table.set('zoo', changed);
-    expect(table.get('zoo')).toEqual(changed);
+    table.set(digestOf('zoo'), changed);
+    expect(table.get(digestOf('zoo'))).toEqual(changed);
   });
 
   it('keeps the names of its callers, whoever passes by', async () => {
     const kind = new CallerKind('pro', both, 300, 10_000);
     const rotated = new KnownCaller('key_new', 'key_first', kind, Infinity, 1_000);
-    table.set('rotated', rotated);
+    table.set(digestOf('rotated'), rotated);
     fill(1_500);
     await passBy(names);
-    expect(table.get('rotated')).toEqual(rotated);
+    expect(table.get(digestOf('rotated'))).toEqual(rotated);
     for (let each = 0; each < 1_500; each++)
-      expect(table.get(`d${each}`)!.keyId).toBe(`key_${each}`);
+      expect(table.get(digestOf(`d${each}`))!.keyId).toBe(`key_${each}`);
   });
 
   it('makes what many have in common once', () => {
     fill(2);
-    expect(table.get('d0')!.scopes).toBe(table.get('d1')!.scopes);
-    expect(table.get('d0')!.quota.limits).toBe(table.get('d1')!.quota.limits);
+    expect(table.get(digestOf('d0'))!.scopes).toBe(table.get(digestOf('d1'))!.scopes);
+    expect(table.get(digestOf('d0'))!.quota.limits).toBe(table.get(digestOf('d1'))!.quota.limits);
   });
 
   it('keeps so many, and forgets whoever has been there longest', () => {
     fill(CAPACITY + 100);
-    expect(table.get('d99')).toBeUndefined();
-    expect(table.get('d100')).toEqual(callerOf('key_100'));
-    table.set('d0', callerOf('key_0'));
-    expect(table.get('d100')).toBeUndefined();
+    expect(table.get(digestOf('d99'))).toBeUndefined();
+    expect(table.get(digestOf('d100'))).toEqual(callerOf('key_100'));
+    table.set(digestOf('d0'), callerOf('key_0'));
+    expect(table.get(digestOf('d100'))).toBeUndefined();
     for (let each = 101; each < CAPACITY + 100; each++) {
-      expect(table.get(`d${each}`)?.keyId).toBe(`key_${each}`);
+      expect(table.get(digestOf(`d${each}`))?.keyId).toBe(`key_${each}`);
     }
-    expect(table.get('d0')?.keyId).toBe('key_0');
+    expect(table.get(digestOf('d0'))?.keyId).toBe('key_0');
   });
 
   it('lets few newcomers in where it is nearly full', () => {
@@ -82,7 +85,7 @@ describe(CallerTable.name, () => {
     fill(CAPACITY * (15 / 16) - 1);
     random.mockReturnValue(0.99);
     expect(table.letsIn()).toBe(true);
-    table.set('last', callerOf('key_last'));
+    table.set(digestOf('last'), callerOf('key_last'));
     expect(table.letsIn()).toBe(false);
     random.mockReturnValue(0.124);
     expect(table.letsIn()).toBe(true);
@@ -91,10 +94,10 @@ describe(CallerTable.name, () => {
   it('forgets everyone, and remembers whoever comes then', () => {
     fill(2_000);
     table.clear();
-    expect(table.get('d1999')).toBeUndefined();
+    expect(table.get(digestOf('d1999'))).toBeUndefined();
     expect(table.letsIn()).toBe(true);
     fill(3);
-    expect(table.get('d2')).toEqual(callerOf('key_2'));
+    expect(table.get(digestOf('d2'))).toEqual(callerOf('key_2'));
   });
 
   it('shows of a caller what guests are told of it, and nothing of the table', () => {
@@ -104,11 +107,12 @@ describe(CallerTable.name, () => {
 
   it('forgets everyone rather than to keep ever more kinds', () => {
     const kindOf = (perMinute: number) => new CallerKind('pro', both, perMinute, 10_000);
-    for (let each = 0; each < 10_000; each++) table.set('zoo', callerOf('key_zoo', kindOf(each)));
-    table.set('owl', callerOf('key_owl', kindOf(9_999)));
-    expect(table.get('zoo')?.quota.limits.perMinute).toBe(9_999);
-    table.set('ark', callerOf('key_ark', kindOf(10_000)));
-    expect(table.get('zoo')).toBeUndefined();
-    expect(table.get('ark')).toEqual(callerOf('key_ark', kindOf(10_000)));
+    for (let each = 0; each < 10_000; each++)
+      table.set(digestOf('zoo'), callerOf('key_zoo', kindOf(each)));
+    table.set(digestOf('owl'), callerOf('key_owl', kindOf(9_999)));
+    expect(table.get(digestOf('zoo'))?.quota.limits.perMinute).toBe(9_999);
+    table.set(digestOf('ark'), callerOf('key_ark', kindOf(10_000)));
+    expect(table.get(digestOf('zoo'))).toBeUndefined();
+    expect(table.get(digestOf('ark'))).toEqual(callerOf('key_ark', kindOf(10_000)));
   });
 });

@@ -1,17 +1,19 @@
-import { grown, NameNumbers } from '../rate-limits/names.js';
+import { grown } from '../rate-limits/names.js';
 import type { NameHolder, SharedNames } from '../rate-limits/shared-names.js';
 import { Limits } from '../rate-limits/limits.js';
 import type { PlanName } from '../rate-limits/plan.js';
 import type { Caller } from './caller.js';
+import { Digests } from './digests.js';
 
 const FIRST_ROWS = 1_024;
-/** SHA-256 as base64url. */
-const DIGEST_LENGTH = 43;
 /** From then on few newcomers are let in. */
 const NEARLY_FULL_SHARE = 15 / 16;
 /** One in so many: who comes often soon is, and a crowd of which each comes once pushes out few. */
 const LET_IN = 8;
-/** So many have a few hundred bytes each. Of more there is hardly any use, and everybody is forgotten. */
+/**
+ * So many have a few hundred bytes each, and fit into 16 bits. Of more there is hardly any use, and everybody is
+ * forgotten.
+ */
 const MAX_KINDS = 10_000;
 
 /** What many callers have in common. */
@@ -71,15 +73,15 @@ export class KnownCaller implements Caller {
 }
 
 /**
- * Callers by the digests of their keys, in typed arrays: a million take some 80 MB, and V8 has nothing to look
+ * Callers by the digests of their keys, in typed arrays: a million take some 60 MB, and V8 has nothing to look
  * through. Where it is full, newcomers take the places of those that have been here longest.
  */
 export class CallerTable implements NameHolder {
-  private digests = new NameNumbers(DIGEST_LENGTH);
+  private digests = new Digests();
   /** Of their names. */
   private keyNumbers = new Uint32Array(FIRST_ROWS);
   private clientNumbers = new Uint32Array(FIRST_ROWS);
-  private kindNumbers = new Uint32Array(FIRST_ROWS);
+  private kindNumbers = new Uint16Array(FIRST_ROWS);
   private expiresAtMs = new Float64Array(FIRST_ROWS);
   private changedAt = new Float64Array(FIRST_ROWS);
   private kinds: CallerKind[] = [];
@@ -121,14 +123,14 @@ export class CallerTable implements NameHolder {
   }
 
   clear(): void {
-    this.digests = new NameNumbers(DIGEST_LENGTH);
+    this.digests = new Digests();
     this.kinds = [];
     this.numbersOfKinds.clear();
     this.nextToForget = 0;
   }
 
   markHeld(marks: Uint8Array): void {
-    for (let row = 0; row < this.digests.length; row++) {
+    for (let row = 0; row < this.digests.size; row++) {
       marks[this.keyNumbers[row]!] = 1;
       marks[this.clientNumbers[row]!] = 1;
     }
@@ -138,8 +140,10 @@ export class CallerTable implements NameHolder {
     const known = this.digests.find(digest);
     if (known !== undefined) return known;
     if (this.digests.size >= this.capacity) {
-      this.digests.remove(this.nextToForget);
-      this.nextToForget = (this.nextToForget + 1) % this.capacity;
+      const forgotten = this.nextToForget;
+      this.nextToForget = (forgotten + 1) % this.capacity;
+      this.digests.replace(forgotten, digest);
+      return forgotten;
     }
     const row = this.digests.add(digest);
     if (row === this.kindNumbers.length) {

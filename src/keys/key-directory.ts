@@ -13,7 +13,7 @@ import type { Caller } from './caller.js';
 import { CallerKind, CallerTable, KnownCaller } from './caller-table.js';
 import { LastUses } from './last-uses.js';
 
-/** Some 80 bytes each. */
+/** Some 60 bytes each. */
 const MAX_REMEMBERED = 1_000_000;
 /** While the database is away, callers are recognised for this long: a revoked one might be among them. */
 const TRUSTED_UNSEEN_MS = 300_000;

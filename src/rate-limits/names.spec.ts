@@ -89,8 +89,7 @@ describe(NameNumbers.name, () => {
     ]);
   });
 
-  it.each([[3], [4], [43]])('keeps names of about %d bytes', (usualBytes) => {
-    numbers = new NameNumbers(usualBytes);
+  it('keeps thousands of any length', () => {
     const names = Array.from({ length: 5_000 }, (_none, at) => 'x'.repeat(at % 60) + at);
     expect(names.map((name) => numbers.add(name))).toEqual([...names.keys()]);
     expect(names.map((name) => numbers.find(name))).toEqual([...names.keys()]);

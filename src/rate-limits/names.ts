@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto';
 
 const FIRST_NAMES = 1_024;
 const BYTES_OF_WORD = 4;
-/** Fits ids of keys, and addresses of IPv4. */
-const USUAL_BYTES = 23;
+/** Ids of keys, and addresses of IPv4, fit into a slot. */
+const SLOT_WORDS = 6;
 /** Ends a name. */
 const END = 0;
 const MOST_BYTES_OF_LETTER = 3;
@@ -34,8 +34,7 @@ class Memory {
  * 4.4.7), with zeros behind it; a name that is longer than a slot lies elsewhere.
  */
 export class Names {
-  private readonly slotWords: number;
-  private slots: Memory;
+  private slots = new Memory(new Uint32Array(FIRST_NAMES * SLOT_WORDS));
   private longer = new Memory(new Uint32Array(FIRST_NAMES));
   private longerUsed = 0;
   /** The name that was just written, in so many words. */
@@ -45,12 +44,6 @@ export class Names {
   private readonly seed = randomInt(2 ** 32);
   private readonly multipliers = [randomOdd(), randomOdd()] as const;
 
-  /** @param usualBytes what most names have at most */
-  constructor(usualBytes = USUAL_BYTES) {
-    this.slotWords = Math.max(LENGTH + 1, wordsOf(usualBytes));
-    this.slots = new Memory(new Uint32Array(FIRST_NAMES * this.slotWords));
-  }
-
   set(number: number, name: string): void {
     this.write(name);
     this.keepWritten(number);
@@ -58,7 +51,7 @@ export class Names {
 
   /** Empty where it was removed. */
   get(number: number): string {
-    const slot = number * this.slotWords;
+    const slot = number * SLOT_WORDS;
     const isElsewhere = this.slots.words[slot] === ELSEWHERE;
     const { bytes } = isElsewhere ? this.longer : this.slots;
     const start = (isElsewhere ? this.slots.words[slot + START]! : slot) * BYTES_OF_WORD;
@@ -69,11 +62,11 @@ export class Names {
 
   /** Not of the empty name, which looks like none. */
   has(number: number): boolean {
-    return this.slots.words[number * this.slotWords] !== END;
+    return this.slots.words[number * SLOT_WORDS] !== END;
   }
 
   remove(number: number): void {
-    this.slots.words[number * this.slotWords] = END;
+    this.slots.words[number * SLOT_WORDS] = END;
   }
 
   /** Writes a name, which can then be kept, or compared with those that are. */
@@ -98,18 +91,18 @@ export class Names {
     do bytes[at++] = END;
     while (at % BYTES_OF_WORD > 0);
     const used = at / BYTES_OF_WORD;
-    this.writtenWords = Math.max(used, this.slotWords);
-    for (let word = used; word < this.slotWords; word++) words[word] = END;
+    this.writtenWords = Math.max(used, SLOT_WORDS);
+    for (let word = used; word < SLOT_WORDS; word++) words[word] = END;
   }
 
   /** Keeps the name that was just written. */
   keepWritten(number: number): void {
-    const slot = number * this.slotWords;
+    const slot = number * SLOT_WORDS;
     if (slot >= this.slots.words.length) {
-      this.slots = new Memory(grown(this.slots.words, slot + this.slotWords));
+      this.slots = new Memory(grown(this.slots.words, slot + SLOT_WORDS));
     }
     const { writtenWords } = this;
-    if (writtenWords === this.slotWords) {
+    if (writtenWords === SLOT_WORDS) {
       copyWords(this.written.words, writtenWords, this.slots.words, slot);
       return;
     }
@@ -122,10 +115,10 @@ export class Names {
 
   /** Whether the name that was just written is the number's. */
   isWritten(number: number): boolean {
-    const { writtenWords, slotWords } = this;
+    const { writtenWords } = this;
     let { words } = this.slots;
-    let start = number * slotWords;
-    if (writtenWords > slotWords) {
+    let start = number * SLOT_WORDS;
+    if (writtenWords > SLOT_WORDS) {
       if (words[start] !== ELSEWHERE || words[start + LENGTH] !== writtenWords) return false;
       start = words[start + START]!;
       words = this.longer.words;
@@ -140,9 +133,9 @@ export class Names {
   }
 
   hash(number: number): number {
-    const slot = number * this.slotWords;
+    const slot = number * SLOT_WORDS;
     const { words } = this.slots;
-    if (words[slot] !== ELSEWHERE) return this.hashOf(words, slot, this.slotWords);
+    if (words[slot] !== ELSEWHERE) return this.hashOf(words, slot, SLOT_WORDS);
     return this.hashOf(this.longer.words, words[slot + START]!, words[slot + LENGTH]!);
   }
 
@@ -173,7 +166,7 @@ export class Names {
     const { words } = this.slots;
     const slots: number[] = [];
     let length = more;
-    for (let slot = 0; slot < words.length; slot += this.slotWords) {
+    for (let slot = 0; slot < words.length; slot += SLOT_WORDS) {
       if (words[slot] !== ELSEWHERE) continue;
       slots.push(slot);
       length += words[slot + LENGTH]!;
@@ -201,7 +194,7 @@ export class Names {
  * Knuth, The Art of Computer Programming, volume 3, section 6.4, algorithms L and R).
  */
 export class NameNumbers {
-  private readonly names: Names;
+  private readonly names = new Names();
   private readonly freed: number[] = [];
   private given = 0;
   /** Numbers, each plus one. */
@@ -212,11 +205,6 @@ export class NameNumbers {
   /** What is asked for is often asked for once more at once. */
   private lastName = '';
   private lastNumber: number | undefined;
-
-  /** @param usualBytes what most names have at most */
-  constructor(usualBytes?: number) {
-    this.names = new Names(usualBytes);
-  }
 
   /** How many names have a number. */
   get size(): number {
@@ -347,7 +335,7 @@ function decoded(letter: string): string {
 }
 
 /** The same with room for at least so many cells, which are 0, as many times doubled as it takes. */
-export function grown<Cells extends Uint8Array | Uint32Array | Float64Array>(
+export function grown<Cells extends Uint8Array | Uint16Array | Uint32Array | Float64Array>(
   cells: Cells,
   least: number,
 ): Cells {

@@ -42,6 +42,17 @@ describe(CounterTable.name, () => {
     ]);
   });
 
+  it('counts beyond 32 bits a day, and from 0 on the next, or for another', () => {
+    for (const dayUsed of [2 ** 32 - 1, 2 ** 32, 1e12, 5]) {
+      table.set({ ...counterOf('zoo'), dayUsed });
+      expect(table.get('zoo')!.dayUsed).toBe(dayUsed);
+    }
+    table.set({ ...counterOf('zoo'), dayUsed: 1e12 });
+    expect(table.drop(1, () => true)).toEqual(['zoo']);
+    table.set(counterOf('zoo', 5));
+    expect(table.get('zoo')!.dayUsed).toBe(5);
+  });
+
   it('marks those that it knows, and no newcomer in the place of one that was marked', () => {
     const marked = () => Array.from(table.marked(), (row) => table.subjectOf(row));
     for (let count = 0; count < 3_000; count++) table.set(counterOf(`key_${count}`));

@@ -13,16 +13,14 @@ export interface Counter extends SavedCount {
 }
 
 const FIRST_ROWS = 1_024;
-const [MINUTE, MINUTE_USED, DAY, DAY_USED, DAY_USED_WORDS, REFUSALS, COLUMNS] = [
-  0, 1, 2, 3, 4, 5, 6,
-];
+const [MINUTE, MINUTE_USED, DAY, DAY_USED, REFUSALS, COLUMNS] = [0, 1, 2, 3, 4, 5];
 /** What a row is marked with: that it is somebody's, and that it waits for something. */
 const [KNOWN, WAITS] = [1, 2];
 /** A day may admit more than 32 bits can tell. That is put apart, for a double costs every request. */
 const WORD = 2 ** 32;
 
 /**
- * Counters by subject, in rows of integers, each at the number of its name: there may be millions, and a row takes 24
+ * Counters by subject, in rows of integers, each at the number of its name: there may be millions, and a row takes 20
  * bytes where an object would take 90. What is asked for is a copy, so a counter that was changed has to be set again.
  */
 export class CounterTable implements NameHolder {
@@ -30,6 +28,8 @@ export class CounterTable implements NameHolder {
   readonly unsaved = new RowQueue();
   private cells = new Uint32Array(FIRST_ROWS * COLUMNS);
   private marks = new Uint8Array(FIRST_ROWS);
+  /** How many times 32 bits a day's count is beyond what its cell tells, by row: hardly anyone comes that far. */
+  private readonly daysUsedWords = new Map<number, number>();
   /** Of few: a ban has to be earned. */
   private readonly bans = new Map<Subject, Ban>();
   /** Rows are taken in turn: those behind the last ones that were dropped are about the longest known. */
@@ -75,10 +75,10 @@ export class CounterTable implements NameHolder {
     this.cells[at + MINUTE_USED] = counter.minuteUsed;
     this.cells[at + DAY] = counter.day;
     this.cells[at + DAY_USED] = counter.dayUsed;
-    this.cells[at + DAY_USED_WORDS] =
-      counter.dayUsed < WORD ? 0 : Math.floor(counter.dayUsed / WORD);
     this.cells[at + REFUSALS] = counter.refusals;
     if (ban !== undefined) this.bans.set(subject, ban);
+    if (counter.dayUsed >= WORD) this.daysUsedWords.set(row, Math.floor(counter.dayUsed / WORD));
+    else if (this.daysUsedWords.size > 0) this.daysUsedWords.delete(row);
     return row;
   }
 
@@ -143,6 +143,7 @@ export class CounterTable implements NameHolder {
       const subject = this.names.nameOf(row);
       if (!mayGo(day, this.bans.get(subject))) continue;
       this.bans.delete(subject);
+      this.daysUsedWords.delete(row);
       this.marks[row] = 0;
       this.known--;
       this.unsaved.delete(row);
@@ -159,13 +160,13 @@ export class CounterTable implements NameHolder {
   private counterAt(row: number, subject: Subject): Counter {
     const at = row * COLUMNS;
     const dayUsed = this.cells[at + DAY_USED]!;
-    const words = this.cells[at + DAY_USED_WORDS]!;
+    const words = this.daysUsedWords.size > 0 ? this.daysUsedWords.get(row) : undefined;
     return {
       subject,
       minute: this.cells[at + MINUTE]!,
       minuteUsed: this.cells[at + MINUTE_USED]!,
       day: this.cells[at + DAY]!,
-      dayUsed: words === 0 ? dayUsed : words * WORD + dayUsed,
+      dayUsed: words === undefined ? dayUsed : words * WORD + dayUsed,
       refusals: this.cells[at + REFUSALS]!,
       ban: this.bans.get(subject),
     };
