@@ -140,9 +140,9 @@ export async function createApp(
       const filter = app.get(ErrorFilter);
       filter.send(filter.toApiError(error), request, reply);
     },
-    answered: () => undefined,
+    answered: [],
     answeredUnread: () => undefined,
-    isDraining: () => false,
+    readiness: { isDraining: false },
   };
   const requestHeaders = extensions.flatMap((each) => each.requestHeaders ?? []);
   const transport = createTransport(config, routes, application, line, requestHeaders, traces);
@@ -174,9 +174,8 @@ export async function createApp(
   followLaterPipes(app);
   askForRulesAnew();
   app.setGlobalPrefix('v1', { exclude: publicPaths(app) });
-  const readiness = app.get(Readiness);
   app.get(DocumentSource).describes(app, OUR_MODULES);
-  application.isDraining = () => readiness.isDraining;
+  application.readiness = app.get(Readiness);
   const log = accessLog(logger, app.get(Metrics), traces);
   const history = app.get(UsageHistory);
   application.answeredUnread = ({ code, status }, id, socket) => {
@@ -184,10 +183,7 @@ export async function createApp(
     const unread = { operation: undefined, method: 'none', url: '', routeOptions: {} };
     log({ ...unread, id, refusal }, status, 0);
   };
-  application.answered = (request, status, elapsedMs) => {
-    log(request, status, elapsedMs);
-    history.record(request, status);
-  };
+  application.answered.push(log, history.record.bind(history));
   return app;
 }
 

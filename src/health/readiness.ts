@@ -21,7 +21,7 @@ export interface ReadinessReport {
 /** Whether this node should be sent requests. */
 @Injectable()
 export class Readiness {
-  private draining = false;
+  isDraining = false;
   private readonly further = new Map<string, ReadinessCheck>();
 
   constructor(
@@ -39,11 +39,7 @@ export class Readiness {
 
   /** From now on other nodes are to be asked. */
   drain(): void {
-    this.draining = true;
-  }
-
-  get isDraining(): boolean {
-    return this.draining;
+    this.isDraining = true;
   }
 
   async check(): Promise<ReadinessReport> {
@@ -56,7 +52,7 @@ export class Readiness {
     );
     const counters = this.counters.mode;
     const counting = counters === 'fallback' ? 'degraded' : 'ok';
-    const isReady = !this.draining && [database, ...others].every((outcome) => outcome === 'ok');
+    const isReady = !this.isDraining && [database, ...others].every((outcome) => outcome === 'ok');
     const status = isReady ? counting : 'unavailable';
     return { status, checks: { database, counters, ...further } };
   }

@@ -38,7 +38,6 @@ export class Cors {
 
   /** Adds the headers of a cross-origin response; true where it was a preflight, which is answered. */
   answersPreflight({ raw }: ApiRequest, reply: ApiReply): boolean {
-    if (this.origins.size === 0) return false;
     // A shared cache must not give one origin's answer to another, nor to none.
     reply.header('vary', 'Origin');
     const { origin } = raw.headers;

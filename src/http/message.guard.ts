@@ -2,7 +2,7 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import type { ApiError } from '../errors/api-error.js';
 import { errors } from '../errors/errors.js';
 import { type ApiRequest, isRepeated, requestOf } from './request-context.js';
-import { isWellFormedTarget } from './target.js';
+import { isOtherForm } from './target.js';
 
 /** RFC 9110 section 4.1 asks for at least 8,000. */
 const MAX_TARGET_LENGTH = 8_000;
@@ -61,7 +61,8 @@ function refuseAmbiguity(request: ApiRequest): void {
 /** @throws {ApiError} 400 for a target that had to be made decodable, or that the router alone can read */
 export function refuseTarget({ originalUrl, url }: ApiRequest): void {
   if (originalUrl !== url) throw malformed('The target cannot be decoded');
-  if (!isWellFormedTarget(url)) throw malformed('The target is neither a path nor an http address');
+  if (!url.startsWith('/') && !isOtherForm(url))
+    throw malformed('The target is neither a path nor an http address');
 }
 
 function malformed(message: string): ApiError {

@@ -32,9 +32,9 @@ describe('a connection', () => {
     const application = {
       judge: () => Promise.resolve(),
       sendError: () => undefined,
-      answered: () => undefined,
+      answered: [],
       answeredUnread: () => undefined,
-      isDraining: () => false,
+      readiness: { isDraining: false },
     };
     server = createTransport(loadConfig({}), new RouteTable(), application, new WaitingLine());
     server.all('/*', async ({ raw, url, method }) => {

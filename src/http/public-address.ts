@@ -7,24 +7,20 @@ import { Config } from '../config/config.js';
  */
 @Injectable()
 export class PublicAddress {
-  private base: string;
+  baseUrl: string;
 
   constructor(private readonly config: Config) {
-    this.base = config.publicBaseUrl ?? `http://localhost:${config.port}/v1`;
+    this.baseUrl = config.publicBaseUrl ?? `http://localhost:${config.port}/v1`;
   }
 
   /** Told once listening: port 0 lets the system choose one. */
   listensOn(port: number): void {
-    this.base = this.config.publicBaseUrl ?? `http://localhost:${port}/v1`;
-  }
-
-  get baseUrl(): string {
-    return this.base;
+    this.baseUrl = this.config.publicBaseUrl ?? `http://localhost:${port}/v1`;
   }
 
   /** Of what is served beside the base path: public controllers, and the documentation. */
   get origin(): string {
-    return new URL(this.base).origin;
+    return new URL(this.baseUrl).origin;
   }
 
   get docsUrl(): string {

@@ -9,9 +9,9 @@ export function pathOf(target: string): string {
   return end === -1 ? local : local.slice(0, end);
 }
 
-/** Whether a target is of a form that a request may have (RFC 9112 section 3.2); the router reads others, too. */
-export function isWellFormedTarget(target: string): boolean {
-  return target.startsWith('/') || target === '*' || AUTHORITY.test(target);
+/** Whether a target that is no path is of a form that a request may have (RFC 9112 section 3.2); the router reads others, too. */
+export function isOtherForm(target: string): boolean {
+  return target === '*' || AUTHORITY.test(target);
 }
 
 /** Whether a target is below `/v1`. The escapes of ASCII are undone, as the router does for `/%761/`. */
@@ -27,7 +27,6 @@ export function isApiTarget(target: string): boolean {
  * refused by whoever judges the message. A target that can be decoded stays as it is.
  */
 export function decodableTarget(target: string): string {
-  if (!target.includes('%')) return target;
   const end = target.search(PATH_END);
   const path = end === -1 ? target : target.slice(0, end);
   if (isDecodable(path)) return target;

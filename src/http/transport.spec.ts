@@ -29,20 +29,20 @@ describe(createTransport.name, () => {
   let inLine: ((waitedMs: number) => void)[];
   let answered: number[];
   let begun: (string | undefined)[];
-  let isDraining: boolean;
+  let readiness: { isDraining: boolean };
   let answer: (request: FastifyRequest) => Promise<string> | string;
   let server: FastifyInstance;
   beforeEach(async () => {
-    [inLine, answered, begun, isDraining] = [[], [], [], false];
+    [inLine, answered, begun, readiness] = [[], [], [], { isDraining: false }];
     const line = {
       join: (begin) => void inLine.push(begin),
     } as Partial<WaitingLine> as WaitingLine;
     const application = {
       judge: () => Promise.resolve(),
       sendError: () => undefined,
-      answered: (_request: unknown, status: number) => void answered.push(status),
+      answered: [(_request: unknown, status: number) => void answered.push(status)],
       answeredUnread: () => undefined,
-      isDraining: () => isDraining,
+      readiness,
     };
     server = createTransport(config, new RouteTable(), application, line, [], traces);
     answer = () => 'here';
@@ -54,9 +54,9 @@ describe(createTransport.name, () => {
   });
   afterEach(() => server.close());
 
-  const ask = (path: string) => {
+  const ask = (path: string, headers = '') => {
     const client = connect((server.server.address() as AddressInfo).port, '127.0.0.1');
-    client.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    client.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`);
     let text = '';
     client.on('data', (chunk) => (text += chunk.toString()));
     return { client, text: () => text };
@@ -98,7 +98,7 @@ describe(createTransport.name, () => {
   it('closes the connection of whoever was in line when the service began to stop', async () => {
     const { client, text } = ask('/a');
     await until(() => inLine.length === 1);
-    isDraining = true;
+    readiness.isDraining = true;
     inLine[0]!(5);
     await until(() => text().endsWith('here'));
     expect(text().toLowerCase()).toContain('connection: close');
@@ -109,6 +109,13 @@ describe(createTransport.name, () => {
     const { client, text } = ask('/health/live');
     await until(() => text().endsWith('here'));
     expect(inLine).toEqual([]);
+    client.destroy();
+  });
+
+  it('says nothing of origins where none is configured', async () => {
+    const { client, text } = ask('/health/live', 'Origin: https://app.example.com\r\n');
+    await until(() => text().endsWith('here'));
+    expect(text().toLowerCase()).not.toMatch(/vary|access-control/);
     client.destroy();
   });
 

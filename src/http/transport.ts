@@ -23,10 +23,10 @@ import type { WaitingLine } from './waiting-line.js';
 /** What the transport asks of the application that is built upon it. */
 export interface Application extends Judge {
   /** Called once the last byte of an answer is written, or its connection is gone. */
-  answered(request: ApiRequest, status: number, elapsedMs: number): void;
+  readonly answered: ((request: ApiRequest, status: number, elapsedMs: number) => void)[];
   /** Called once an answer is sent to what could not be read, and so has become no request. */
   answeredUnread(refusal: ApiError, requestId: string, socket: Socket): void;
-  isDraining(): boolean;
+  readiness: { readonly isDraining: boolean };
 }
 
 /** The router must never refuse a path itself: the pipeline has its own bound on the whole target. */
@@ -68,7 +68,8 @@ export function createTransport(
   requestHeaders: readonly string[] = [],
   traces?: Traces,
 ): FastifyInstance {
-  const cors = new Cors(config.corsOrigins, routes, requestHeaders);
+  const { corsOrigins } = config;
+  const cors = corsOrigins.length === 0 ? undefined : new Cors(corsOrigins, routes, requestHeaders);
 
   /** What every request has, routed or not; false where it is answered already. */
   function begins(request: ApiRequest, reply: ApiReply): boolean {
@@ -78,8 +79,8 @@ export function createTransport(
     tellWhenAnswered(application, request, reply);
     reply.header('x-request-id', request.id);
     reply.header('x-content-type-options', 'nosniff');
-    if (application.isDraining()) reply.header('connection', 'close');
-    return !cors.answersPreflight(request, reply);
+    if (application.readiness.isDraining) reply.header('connection', 'close');
+    return cors === undefined || !cors.answersPreflight(request, reply);
   }
 
   const server = fastify({
@@ -98,7 +99,7 @@ export function createTransport(
     keepAliveTimeout: KEEP_ALIVE_MS,
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
     // Routed, and refused behind the guards of who was asked for: the router would refuse it unjudged.
-    rewriteUrl: ({ url }) => decodableTarget(url!),
+    rewriteUrl: ({ url }) => (url!.includes('%') ? decodableTarget(url!) : url!),
     frameworkErrors: (error, request, reply) => {
       // No hook has run.
       if (!begins(request, reply)) return;
@@ -129,7 +130,7 @@ export function createTransport(
       // Whoever has hung up meanwhile is owed nothing.
       if (reply.raw.destroyed) return;
       answering.waitedMs = waitedMs;
-      if (waitedMs > 0 && application.isDraining()) reply.header('connection', 'close');
+      if (waitedMs > 0 && application.readiness.isDraining) reply.header('connection', 'close');
       done();
     };
     // Who begins it is in the trace of whoever came first.
@@ -175,7 +176,8 @@ function tellAnswered(this: Response): void {
   if (raw.complete && socket[LATEST] === reply) socket[LATEST] = undefined;
   if (isBodiless && !raw.readableEnded) raw.read();
   const status = this.headersSent ? reply.statusCode : CLIENT_CLOSED_REQUEST;
-  application.answered(request, status, performance.now() - startedAtMs);
+  const elapsedMs = performance.now() - startedAtMs;
+  for (const tell of application.answered) tell(request, status, elapsedMs);
 }
 
 /** `Expect` is judged like the rest of the request, and `100 Continue` sent when the body is wanted. */

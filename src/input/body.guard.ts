@@ -49,7 +49,7 @@ export class BodyGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const wish = this.wishes.of(context);
     const request = requestOf(context);
-    if (areThereLaterJudges()) request.judgedLater = this.judgedLater.of(context);
+    if (areThereLaterJudges) request.judgedLater = this.judgedLater.of(context);
     if (wish !== undefined && isRead(wish, request)) return read(request, wish.isJudgedLater);
     return (request.isJudged = true);
   }

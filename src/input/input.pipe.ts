@@ -28,7 +28,7 @@ export class InputPipe implements PipeTransform {
 type Members = Record<string, unknown>;
 
 function judged(dto: Dto, sent: Members, type: unknown): object | Promise<object> {
-  if (!areThereLaterJudges()) return validated(dto, sent);
+  if (!areThereLaterJudges) return validated(dto, sent);
   return withOrigin(dto, sent, () =>
     validated(dto, sent, dto.isMadeByHand || !isJudgedLater(type)),
   );

@@ -31,7 +31,8 @@ const JUDGES = [ValidationPipe, StandardSchemaValidationPipe];
  */
 const origins = new WeakMap<object, { sent: unknown }>();
 const followed = new WeakSet<ValidationPipe>();
-let areThereAny = false;
+/** Whether any application of this process has such pipes: where none has, nobody has to look. */
+export let areThereLaterJudges = false;
 let isAnyFollowed = false;
 
 /** Has the guests' pipes of that kind given what was sent. Told once all modules are known. */
@@ -43,7 +44,7 @@ export function followLaterPipes(app: INestApplication): void {
     ),
     ...operationsOf(app).flatMap(({ controller, handler }) => pipesOf(controller, handler)),
   ];
-  areThereAny ||= pipes.some((pipe) => JUDGES.some((judge) => isOf(judge, pipe)));
+  areThereLaterJudges ||= pipes.some((pipe) => JUDGES.some((judge) => isOf(judge, pipe)));
   for (const pipe of pipes) if (pipe instanceof ValidationPipe) follow(pipe);
 }
 
@@ -97,14 +98,9 @@ function isPaged(type: unknown): boolean {
   return isOf(PageQuery, type);
 }
 
-/** Whether any application of this process has such pipes: where none has, nobody has to look. */
-export function areThereLaterJudges(): boolean {
-  return areThereAny;
-}
-
 /** Whether a guest's pipe judges what comes by this class, or schema, in the request at hand. */
 export function isJudgedLater(by: unknown): boolean {
-  if (!areThereAny) return false;
+  if (!areThereLaterJudges) return false;
   const request = currentRequest() as Partial<ApiRequest> | undefined;
   return request?.judgedLater?.has(by) === true;
 }
