@@ -1,7 +1,6 @@
 import type { INestApplication, Type } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
-import { operationsOf } from '../http/operations.js';
-import { isPublic } from '../http/public.decorator.js';
+import { isPublic, operationsOf } from '../http/operations.js';
 import { onBehalfOf } from '../telemetry/current-request.js';
 
 /**

@@ -1,6 +1,6 @@
 import { Controller, Get, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import { Public } from '../http/public.decorator.js';
+import { Public } from '../http/operations.js';
 import type { ApiReply } from '../http/request-context.js';
 import { Readiness } from './readiness.js';
 

@@ -3,6 +3,7 @@ import {
   type INestApplication,
   Injectable,
   RequestMethod,
+  SetMetadata,
   type Type,
 } from '@nestjs/common';
 import { MetadataScanner, ModulesContainer } from '@nestjs/core';
@@ -145,4 +146,21 @@ export function unlike(taken: ReadonlySet<string>, name: string): string {
   for (let number = 2; ; number++) {
     if (!taken.has(`${name}_${number}`)) return `${name}_${number}`;
   }
+}
+
+const PUBLIC = 'petstore:public';
+
+/** On a parameter decorator's factory, the decorator's name: it gives what no request to a public controller has. */
+export const NEEDS_CALLER = 'petstore:needs-caller';
+
+/**
+ * Opens a controller to everyone: outside `/v1`, at its own path, without key, quota or rate headers.
+ * Everything that is not marked is closed.
+ */
+export function Public(): ClassDecorator {
+  return SetMetadata(PUBLIC, true);
+}
+
+export function isPublic(controller: Type): boolean {
+  return Reflect.getMetadata(PUBLIC, controller) === true;
 }

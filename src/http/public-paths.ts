@@ -1,6 +1,5 @@
 import { type INestApplication, RequestMethod } from '@nestjs/common';
-import { operationsOf } from './operations.js';
-import { isPublic } from './public.decorator.js';
+import { isPublic, operationsOf } from './operations.js';
 
 /** What has a meaning in a pattern of paths; here each path stands for itself, parameters and all. */
 const PATTERN_CHARACTERS = /[:*{}()[\]+?!\\]/g;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { applyDecorators, createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
 import { ApiErrors } from '../errors/api-errors.decorator.js';
-import { NEEDS_CALLER } from '../http/public.decorator.js';
+import { NEEDS_CALLER } from '../http/operations.js';
 import { requestOf, type UnreadBody } from '../http/request-context.js';
 import { pathOf } from '../http/target.js';
 import { invalidRequest } from '../input/validation.js';

@@ -1,6 +1,5 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import { OperationIds } from '../http/operations.js';
-import { isPublic } from '../http/public.decorator.js';
+import { isPublic, OperationIds } from '../http/operations.js';
 import { replyOf, requestOf } from '../http/request-context.js';
 import { Authenticator } from './authenticator.js';
 

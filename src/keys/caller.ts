@@ -1,5 +1,5 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import { NEEDS_CALLER } from '../http/public.decorator.js';
+import { NEEDS_CALLER } from '../http/operations.js';
 import { READS_NO_BODY, requestOf } from '../http/request-context.js';
 import type { PlanName } from '../rate-limits/plan.js';
 import type { Quota } from '../rate-limits/limits.js';

@@ -15,7 +15,7 @@ import type { FastifyInstance } from 'fastify';
 import { Config } from '../config/config.js';
 import { notFound } from '../errors/errors.js';
 import { PublicAddress } from '../http/public-address.js';
-import { Public } from '../http/public.decorator.js';
+import { Public } from '../http/operations.js';
 import type { ApiReply, ApiRequest } from '../http/request-context.js';
 import { DocsAssets } from './docs.assets.js';
 import { referencePage } from './docs.page.js';

@@ -12,13 +12,13 @@ import { FallbackController } from '../http/fallback.controller.js';
 import { NOTED } from '../http/nest-metadata.js';
 import {
   type Handler,
+  isPublic,
   type Operation,
   OperationIds,
   operationsOf,
   unlike,
 } from '../http/operations.js';
 import { PublicAddress } from '../http/public-address.js';
-import { isPublic } from '../http/public.decorator.js';
 import { Int64Pipe } from '../input/int64.rules.js';
 import { pipesOf, type StandardSchema } from '../input/operation-input.js';
 import { BEARER_SCHEME } from '../keys/scope.guard.js';
