@@ -14,7 +14,7 @@ import { QueryGuard } from './input/query.guard.js';
 import { BodyGuard } from './input/body.guard.js';
 import { InputPipe } from './input/input.pipe.js';
 import type { RouteTable } from './http/route-table.js';
-import type { WaitingLine } from './http/waiting-line.js';
+import type { WaitingLine } from './time/turn.js';
 import { ApiKeyGuard } from './keys/api-key.guard.js';
 import { AuditWatch } from './keys/audit-watch.js';
 import { AuthenticationModule } from './keys/authentication.module.js';

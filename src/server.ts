@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type Server as HttpServer } from 'node:http';
+import type { Server as HttpServer } from 'node:http';
 import { type AddressInfo, Server as NetServer } from 'node:net';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -11,7 +11,7 @@ import { claimDatabase, type DatabaseClaim, isEmbedded } from './database/data-s
 import { watchDatabase } from './database/database-watch.js';
 import { Engine } from './database/engine.js';
 import { ensureSchema } from './database/migrate.js';
-import { type CheckOptions, checkExtensions } from './extensions/check.js';
+import { checkExtensions, type CheckOptions } from './extensions/check.js';
 import { checkOperations } from './extensions/check-operations.js';
 import type { Extension } from './extensions/define.js';
 import { Readiness } from './health/readiness.js';
@@ -27,7 +27,7 @@ import { publicPaths } from './http/public-paths.js';
 import { closeAllConnections, isSending } from './http/connections.js';
 import { PublicAddress } from './http/public-address.js';
 import { RouteTable } from './http/route-table.js';
-import { WaitingLine } from './http/waiting-line.js';
+import { WaitingLine } from './time/turn.js';
 import { admitsUnguarded, refuseUnrouted, unserved } from './http/refusals.js';
 import { type Application, createTransport } from './http/transport.js';
 import { askForRulesAnew } from './input/dto.js';

@@ -6,7 +6,7 @@ import { Overload } from './overload.js';
 import { OutageDetector } from './outage-detector.js';
 import { PublicAddress } from './public-address.js';
 import { RouteTable } from './route-table.js';
-import { WaitingLine } from './waiting-line.js';
+import { WaitingLine } from '../time/turn.js';
 
 @Module({})
 export class HttpModule {

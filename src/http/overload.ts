@@ -11,7 +11,7 @@ import { beginAll, takeLongestWaitMs } from './inlet.js';
 import type { ApiReply } from './request-context.js';
 import { Shedding } from './shedding.js';
 import { waitedMs } from './transport.js';
-import { WaitingLine } from './waiting-line.js';
+import { WaitingLine } from '../time/turn.js';
 
 const SAMPLE_MS = 50;
 

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { loadConfig } from '../config/config.js';
 import { RouteTable } from './route-table.js';
 import { createTransport } from './transport.js';
-import { WaitingLine } from './waiting-line.js';
+import { WaitingLine } from '../time/turn.js';
 
 const BODY = 'GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n';
 const OFFER =

@@ -10,7 +10,7 @@ import type { Config } from '../config/config.js';
 import type { Traces } from '../telemetry/traces.js';
 import { RouteTable } from './route-table.js';
 import { createTransport } from './transport.js';
-import type { WaitingLine } from './waiting-line.js';
+import type { WaitingLine } from '../time/turn.js';
 
 describe(createTransport.name, () => {
   const here = new AsyncLocalStorage<string>();

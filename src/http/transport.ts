@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks';
-import { METHODS, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type IncomingMessage, METHODS, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance } from 'fastify';
 import type { Config } from '../config/config.js';
@@ -18,7 +18,7 @@ import { requestIdOf } from './request-id.js';
 import type { RouteTable } from './route-table.js';
 import { cutStalled } from './send-timeout.js';
 import { decodableTarget } from './target.js';
-import type { WaitingLine } from './waiting-line.js';
+import type { WaitingLine } from '../time/turn.js';
 
 /** What the transport asks of the application that is built upon it. */
 export interface Application extends Judge {

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { Turn } from './turn.js';
+import { Turn, WaitingLine } from './turn.js';
 
 describe(Turn.name, () => {
   it('hands on what came up in one turn together, in its order', async () => {
@@ -43,5 +43,52 @@ describe(Turn.name, () => {
     new Turn(conclude);
     await setImmediate();
     expect(conclude).not.toHaveBeenCalled();
+  });
+});
+
+describe(WaitingLine.name, () => {
+  const PER_TURN = 64;
+  let line: WaitingLine;
+  let begun: number[];
+  const join = (from: number, to: number): void => {
+    for (let one = from; one < to; one++) line.join(() => begun.push(one));
+  };
+  const upTo = (end: number): number[] => Array.from({ length: end }, (_none, index) => index);
+  beforeEach(() => {
+    line = new WaitingLine();
+    begun = [];
+  });
+
+  it('has whoever comes first begin at once', () => {
+    join(0, PER_TURN);
+    expect(begun).toEqual(upTo(PER_TURN));
+  });
+
+  it('has so many begin in each turn, in the order in which they came', async () => {
+    join(0, 2 * PER_TURN + 1);
+    expect(begun).toEqual(upTo(PER_TURN));
+    await setImmediate();
+    expect(begun).toEqual(upTo(2 * PER_TURN));
+    join(2 * PER_TURN + 1, 2 * PER_TURN + 3);
+    await setImmediate();
+    expect(begun).toEqual(upTo(2 * PER_TURN + 3));
+  });
+
+  it('has room again in the turn after the last', async () => {
+    join(0, PER_TURN);
+    await setImmediate();
+    join(PER_TURN, PER_TURN + 1);
+    expect(begun).toEqual(upTo(PER_TURN + 1));
+  });
+
+  it('tells once how long whoever waited longest had to', async () => {
+    join(0, 1);
+    expect(line.takeLongestMs()).toBe(0);
+    join(1, PER_TURN + 1);
+    const sinceMs = performance.now();
+    while (performance.now() < sinceMs + 5);
+    await setImmediate();
+    expect(line.takeLongestMs()).toBeGreaterThanOrEqual(5);
+    expect(line.takeLongestMs()).toBe(0);
   });
 });
