@@ -2,7 +2,6 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { ClientAddress } from './client-address.js';
 import { ErrorFilter } from './error.filter.js';
 import { OperationIds } from './operations.js';
-import { Overload } from './overload.js';
 import { OutageDetector } from './outage-detector.js';
 import { PublicAddress } from './public-address.js';
 import { RouteTable } from './route-table.js';
@@ -22,10 +21,9 @@ export class HttpModule {
         PublicAddress,
         ClientAddress,
         ErrorFilter,
-        Overload,
         OperationIds,
       ],
-      exports: [RouteTable, PublicAddress, ClientAddress, ErrorFilter, Overload, OperationIds],
+      exports: [RouteTable, WaitingLine, PublicAddress, ClientAddress, ErrorFilter, OperationIds],
     };
   }
 }

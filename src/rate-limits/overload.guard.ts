@@ -1,9 +1,115 @@
-import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import {
+  type CanActivate,
+  type ExecutionContext,
+  Injectable,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
 import { errors } from '../errors/errors.js';
-import { Overload } from '../http/overload.js';
 import { type ApiReply, replyOf, requestOf } from '../http/request-context.js';
 import type { Quota } from './limits.js';
 import { RateLimiter } from './rate-limiter.js';
+import { Config } from '../config/config.js';
+import type { Count } from '../telemetry/instruments.js';
+import { Logger } from '../telemetry/logger.js';
+import { Metrics } from '../telemetry/metrics.js';
+import { beginAll, takeLongestWaitMs } from '../http/inlet.js';
+import { Shedding } from './shedding.js';
+import { waitedMs } from '../http/transport.js';
+import { WaitingLine } from '../time/turn.js';
+
+const SAMPLE_MS = 50;
+
+/** Measures how late the event loop is, and whoever waits for a turn of it: of which requests it has to be relieved. */
+@Injectable()
+export class Overload implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly shedding: Shedding | undefined;
+  private readonly shedRequests: Count;
+  private timer: NodeJS.Timeout | undefined;
+  private dueAtMs = 0;
+  private busy = performance.eventLoopUtilization();
+  private requestsBefore = 0;
+  private isTurnNoted = false;
+
+  constructor(
+    { shedAfterMs }: Config,
+    metrics: Metrics,
+    private readonly logger: Logger,
+    private readonly line: WaitingLine,
+  ) {
+    this.shedRequests = metrics
+      .counter({
+        name: 'shed_total',
+        help: 'Requests that were answered 503 because the event loop was late for too long.',
+      })
+      .of();
+    if (shedAfterMs > 0) this.shedding = new Shedding(shedAfterMs);
+  }
+
+  onApplicationBootstrap(): void {
+    if (this.shedding !== undefined) this.expect();
+  }
+
+  onApplicationShutdown(): void {
+    clearTimeout(this.timer);
+    if (this.shedding?.isOn) beginAll(false);
+  }
+
+  /** Whether to refuse the request at hand. */
+  sheds(reply: ApiReply): boolean {
+    const { shedding } = this;
+    if (shedding === undefined) return false;
+    if (!shedding.isOn) {
+      shedding.admitted++;
+      return false;
+    }
+    if (!this.isTurnNoted) {
+      this.isTurnNoted = true;
+      setImmediate(this.endTurn);
+    }
+    if (!shedding.refuses(waitedMs(reply))) return false;
+    this.shedRequests.add();
+    return true;
+  }
+
+  private readonly endTurn = (): void => {
+    this.isTurnNoted = false;
+    this.shedding!.turn(performance.now());
+  };
+
+  private expect(): void {
+    this.dueAtMs = performance.now() + SAMPLE_MS;
+    this.timer = setTimeout(() => {
+      const nowMs = performance.now();
+      const busy = performance.eventLoopUtilization();
+      const { utilization } = performance.eventLoopUtilization(busy, this.busy);
+      this.busy = busy;
+      // Many callers are late while the loop itself is not: so many begin in each of its turns, and no more.
+      const lateMs = Math.max(nowMs - this.dueAtMs, takeLongestWaitMs(), this.line.takeLongestMs());
+      this.take(lateMs, utilization, nowMs);
+      this.expect();
+    }, SAMPLE_MS).unref();
+  }
+
+  private take(lateMs: number, utilization: number, nowMs: number): void {
+    const shedding = this.shedding!;
+    const wasShedding = shedding.isOn;
+    shedding.take(lateMs, utilization, nowMs);
+    const isShedding = shedding.isOn;
+    if (isShedding === wasShedding) return;
+    // Who is to be refused should not have to wait for it.
+    beginAll(isShedding);
+    if (isShedding) {
+      this.requestsBefore = this.shedRequests.value;
+      const details = { event: 'shed', phase: 'began', lateMs: Math.round(lateMs) };
+      this.logger.warn(details, 'Overloaded: a share of the requests is answered 503');
+    } else {
+      const requests = this.shedRequests.value - this.requestsBefore;
+      const details = { event: 'shed', phase: 'ended', requests };
+      this.logger.info(details, 'No longer overloaded: every request is answered again');
+    }
+  }
+}
 
 /**
  * Made once: an error's stack costs more than its answer. Of several, so that those who were refused

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { ThrottlerModule } from '@nestjs/throttler';
 import { MINUTE_MS } from '../time/windows.js';
-import { OverloadGuard } from './overload.guard.js';
+import { Overload, OverloadGuard } from './overload.guard.js';
 import { NO_FURTHER_LIMIT, PLAN_THROTTLER } from './plan-throttler.guard.js';
 import { RateLimitsModule } from './rate-limits.module.js';
 
@@ -12,7 +12,7 @@ const throttler = ThrottlerModule.forRoot([
 /** What judges requests by what was counted. */
 @Module({
   imports: [RateLimitsModule, throttler],
-  providers: [OverloadGuard],
-  exports: [RateLimitsModule, throttler, OverloadGuard],
+  providers: [Overload, OverloadGuard],
+  exports: [RateLimitsModule, throttler, Overload, OverloadGuard],
 })
 export class ThrottlingModule {}

@@ -45,7 +45,8 @@ export class Shedding {
   private calmSinceMs: number | undefined;
   private left = 1;
   private costMs = 0;
-  private admitted = 0;
+  /** Requests that were let in since the last sample. */
+  admitted = 0;
   private refused = 0;
   /** Time that may yet be spent on refusals. */
   private refusingMs = 0;
