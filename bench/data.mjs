@@ -56,7 +56,8 @@ export async function preparePostgres(stage, server, { animals, databases }) {
 }
 
 async function mint(count) {
-  const { mintKey, digestOf, mintId } = await import(`${root}dist/src/keys/api-key-format.js`);
+  const { mintKey, mintId } = await import(`${root}dist/src/keys/api-key-format.js`);
+  const { digestOf } = await import(`${root}dist/src/keys/digests.js`);
   return Array.from({ length: count }, () => {
     const key = mintKey();
     return { key, digest: digestOf(key), id: mintId('key') };

@@ -1,10 +1,10 @@
 import type { ApiKey } from '../keys/api-key.entity.js';
 import type { ListedKey } from '../keys/key-list.js';
 import type { RotatedKey } from '../keys/keys.service.js';
-import { PLANS, type PlanName } from '../rate-limits/plan.js';
+import { type PlanName, PLANS } from '../rate-limits/plan.js';
 import type { Usage } from '../rate-limits/usage.js';
 import type { UseReport } from '../usage/usage-report.js';
-import { dayEndUnix, minuteEndUnix } from '../time/windows.js';
+import { dayEndUnix, minuteEndUnix } from '../time/clock.js';
 
 /** A key as it is listed: times in ISO 8601, null where they do not apply. */
 export interface KeyView {

@@ -7,8 +7,7 @@ import {
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { ApiExtension, ApiOperation } from '@nestjs/swagger';
-import { Clock } from '../time/clock.js';
-import { DAY_MS } from '../time/windows.js';
+import { Clock, DAY_MS } from '../time/clock.js';
 import { Config } from '../config/config.js';
 import { errors } from '../errors/errors.js';
 import { ApiErrors } from '../errors/api-errors.decorator.js';

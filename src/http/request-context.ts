@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { ExecutionContext } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { randomUUID } from 'node:crypto';
 
 /** What the steps before the controller found out about a request. Later rooms add their own part. */
 declare module 'fastify' {
@@ -56,4 +57,12 @@ export interface UnreadBody extends IncomingMessage {
   failure?: Error;
   /** Tells whoever is reading the body of its failure. */
   fail?: (failure: Error) => void;
+}
+
+const ACCEPTABLE = /^[A-Za-z0-9._-]{1,128}$/;
+
+/** The caller's `X-Request-Id` where it can be trusted in a log line, else a fresh one. */
+export function requestIdOf(message: IncomingMessage): string {
+  const sent = message.headers['x-request-id'];
+  return typeof sent === 'string' && ACCEPTABLE.test(sent) ? sent : randomUUID();
 }

@@ -1,7 +1,6 @@
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { Clock } from '../time/clock.js';
-import { DAY_MS } from '../time/windows.js';
+import { Clock, DAY_MS } from '../time/clock.js';
 import { Engine } from '../database/engine.js';
 import { inBatches } from '../database/in-batches.js';
 import { impatiently, inSharedTransaction } from '../database/shared-transaction.js';

@@ -1,4 +1,4 @@
-import { hash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /**
@@ -27,11 +27,6 @@ export function isWellFormedKey(text: string): boolean {
   return (
     SHAPE.test(text) && checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH)
   );
-}
-
-/** What is stored of a key, and looked up: its SHA-256, base64url. */
-export function digestOf(key: string): string {
-  return hash('sha256', key, 'base64url');
 }
 
 /** A fresh identifier with a prefix that says of what, in base62; 95 random bits. */

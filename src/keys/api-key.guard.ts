@@ -1,7 +1,172 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { isPublic, OperationIds } from '../http/operations.js';
-import { replyOf, requestOf } from '../http/request-context.js';
-import { Authenticator } from './authenticator.js';
+import {
+  type ApiReply,
+  type ApiRequest,
+  isRepeated,
+  replyOf,
+  requestOf,
+} from '../http/request-context.js';
+import type { IncomingMessage } from 'node:http';
+import { Config } from '../config/config.js';
+import { errors } from '../errors/errors.js';
+import { CHALLENGE } from '../http/http-exception.js';
+import { addressSubject, Limits, type Quota } from '../rate-limits/limits.js';
+import { RateLimiter } from '../rate-limits/rate-limiter.js';
+import type { CounterMetric } from '../telemetry/instruments.js';
+import { Metrics } from '../telemetry/metrics.js';
+import { isWellFormedKey, KEY_LENGTH } from './api-key-format.js';
+import { digestOf } from './digests.js';
+import type { Caller } from './caller.js';
+import { ClientAddress } from '../http/client-address.js';
+import { KeyDirectory } from './key-directory.js';
+import { Verifiers } from './verifiers.js';
+
+/** Spaces alone separate; behind other white space there is a key all the same, one that cannot be. */
+const BEARER = /^Bearer(?: +|(?=\s))(.*)$/i;
+const USUAL_SCHEME = 'Bearer ';
+const WELL_FORMED_LENGTH = USUAL_SCHEME.length + KEY_LENGTH;
+
+const FAILURES = [
+  'missing',
+  'malformed',
+  'unknown',
+  'revoked',
+  'expired',
+  'address_limited',
+] as const;
+type Failure = (typeof FAILURES)[number];
+
+/** Tells who a caller is by its `Authorization: Bearer <key>` (RFC 6750 section 2.1). */
+@Injectable()
+export class Authenticator {
+  private readonly addressLimits: Limits;
+  private readonly failures: CounterMetric;
+
+  constructor(
+    private readonly directory: KeyDirectory,
+    private readonly verifiers: Verifiers,
+    private readonly limiter: RateLimiter,
+    private readonly addresses: ClientAddress,
+    config: Config,
+    metrics: Metrics,
+  ) {
+    this.addressLimits = new Limits(config.failedAuthPerMinute, config.failedAuthPerDay);
+    this.failures = metrics.counter({
+      name: 'authentication_failures_total',
+      help: 'Requests without a valid key, by what was wrong with it; or with their address over its limit.',
+      labels: ['reason'],
+    });
+    for (const reason of FAILURES) this.failures.of(reason);
+  }
+
+  /**
+   * Sets the caller and its quota. A failure counts against the client's address.
+   * @throws {ApiError} 401, or 429 where the address has failed too often
+   */
+  identify(request: ApiRequest, reply: ApiReply): void | Promise<void> {
+    const key = presentedKey(request.raw);
+    const found = key === undefined ? undefined : this.find(key);
+    if (found instanceof Promise) {
+      return found.then(
+        (caller) => this.conclude(caller, key, request, reply),
+        (outage) => this.giveUp(outage, request, reply),
+      );
+    }
+    return this.conclude(found, key, request, reply);
+  }
+
+  private find(key: string): Caller | undefined | Promise<Caller | undefined> {
+    if (key.length !== KEY_LENGTH) return this.verifiers.callerOf(key);
+    const digest = digestOf(key);
+    const remembered = this.directory.remembered(digest);
+    if (remembered !== undefined) return remembered;
+    return isWellFormedKey(key) ? this.directory.load(digest) : this.verifiers.callerOf(key);
+  }
+
+  private conclude(
+    caller: Caller | undefined,
+    key: string | undefined,
+    request: ApiRequest,
+    reply: ApiReply,
+  ): void | Promise<void> {
+    if (caller === undefined) return this.refuse(key, request, reply);
+    request.caller = caller;
+    request.quota = caller.quota;
+  }
+
+  private async refuse(
+    key: string | undefined,
+    request: ApiRequest,
+    reply: ApiReply,
+  ): Promise<never> {
+    const { why, formerly } = this.whyNot(key);
+    // What the limit of the address refuses is nobody's doing but the address's: no client is to answer for it.
+    await this.chargeAddress(request, reply);
+    request.formerCaller = formerly;
+    this.failures.of(why).add();
+    if (key === undefined) {
+      throw errors.missing_api_key('Send an API key: "Authorization: Bearer <API_KEY>"', {
+        headers: { 'WWW-Authenticate': CHALLENGE },
+      });
+    }
+    throw errors.invalid_api_key('The API key is not valid', {
+      headers: { 'WWW-Authenticate': `${CHALLENGE}, error="invalid_token"` },
+    });
+  }
+
+  private async chargeAddress(request: ApiRequest, reply: ApiReply): Promise<void> {
+    try {
+      await this.limiter.admit(this.addressQuota(request), reply);
+    } catch (error) {
+      this.failures.of('address_limited').add();
+      throw error;
+    }
+  }
+
+  /** Whose key it was, where it has ended, is for the operator to know. */
+  private whyNot(key: string | undefined): { why: Failure; formerly?: Caller } {
+    if (key === undefined) return { why: 'missing' };
+    if (isWellFormedKey(key)) {
+      const known = this.directory.formerly(digestOf(key));
+      return known ? { why: known.why, formerly: known.caller } : { why: 'unknown' };
+    }
+    return { why: this.verifiers.areAskedOf(key) ? 'unknown' : 'malformed' };
+  }
+
+  /** Nobody can tell at this moment who it is: the quota of its address stands in, uncounted. */
+  private async giveUp(outage: unknown, request: ApiRequest, reply: ApiReply): Promise<never> {
+    await this.limiter.describe(this.addressQuota(request), reply);
+    throw outage;
+  }
+
+  private addressQuota(request: ApiRequest): Quota {
+    return { subject: addressSubject(this.addresses.of(request.raw)), limits: this.addressLimits };
+  }
+}
+
+/**
+ * The key as sent, undefined where none was. Of two `Authorization` fields Node keeps the first; a
+ * request that says twice who sent it says nothing, so they stand for a key that cannot be.
+ */
+function presentedKey({ headers, rawHeaders }: IncomingMessage): string | undefined {
+  const { authorization } = headers;
+  if (authorization === undefined) return undefined;
+  if (isRepeated('authorization', rawHeaders)) return '';
+  // What nearly everyone sends needs no search.
+  if (authorization.length === WELL_FORMED_LENGTH && authorization.startsWith(USUAL_SCHEME)) {
+    const key = authorization.slice(USUAL_SCHEME.length);
+    if (!key.startsWith(' ')) return key;
+  }
+  return withoutSpacesBehind(BEARER.exec(authorization)?.[1] ?? '') || undefined;
+}
+
+/** A pattern would take a time that grows with the square of the spaces in between. */
+function withoutSpacesBehind(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === ' ') end--;
+  return text.slice(0, end);
+}
 
 /** Who are you: nothing but what is marked `@Public()` is open to a caller without a valid key. */
 @Injectable()

@@ -4,7 +4,7 @@ import { CounterJournal } from '../rate-limits/counter-journal.js';
 import { ThrottlingModule } from '../rate-limits/throttling.module.js';
 import { Clock } from '../time/clock.js';
 import { AuditTrail } from './audit-trail.js';
-import { Authenticator } from './authenticator.js';
+import { Authenticator } from './api-key.guard.js';
 import { BanRecords } from './ban-records.js';
 import { CallerEvents } from './caller-events.js';
 import { Gatekeeper } from './gatekeeper.js';

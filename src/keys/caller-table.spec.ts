@@ -1,6 +1,6 @@
 import { passBy } from '../../test/support/pass-by.js';
 import { SharedNames } from '../rate-limits/shared-names.js';
-import { digestOf } from './api-key-format.js';
+import { digestOf } from './digests.js';
 import { CallerKind, CallerTable, KnownCaller } from './caller-table.js';
 
 const CAPACITY = 1_600;

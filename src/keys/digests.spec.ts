@@ -1,5 +1,5 @@
-import { digestOf } from './api-key-format.js';
-import { Digests } from './digests.js';
+import { createHash } from 'node:crypto';
+import { digestOf, Digests } from './digests.js';
 
 describe(Digests.name, () => {
   let digests: Digests;
@@ -40,5 +40,11 @@ describe(Digests.name, () => {
     }
     for (const [row, number] of rows.entries()) expect(digests.find(of(number))).toBe(row);
     expect(digests.size).toBe(2_000);
+  });
+});
+
+describe(digestOf.name, () => {
+  it('is SHA-256', () => {
+    expect(digestOf('psk_x')).toBe(createHash('sha256').update('psk_x').digest('base64url'));
   });
 });

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { grown } from '../rate-limits/names.js';
 
 const FIRST_ROWS = 1_024;
@@ -9,6 +10,11 @@ const PLACES_PER_ROW = 2;
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 const VALUES = new Uint8Array(128);
 for (let value = 0; value < ALPHABET.length; value++) VALUES[ALPHABET.charCodeAt(value)] = value;
+
+/** What is stored of a key, and looked up: its SHA-256, base64url. */
+export function digestOf(key: string): string {
+  return hash('sha256', key, 'base64url');
+}
 
 /**
  * Rows by the digests of keys, SHA-256 as base64url, of each the first 180 bits: whom a guessed key stands for, be it

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { ApiReply, ApiRequest } from '../http/request-context.js';
 import { OverloadGuard } from '../rate-limits/overload.guard.js';
 import { RateLimiter } from '../rate-limits/rate-limiter.js';
-import { Authenticator } from './authenticator.js';
+import { Authenticator } from './api-key.guard.js';
 
 /** Who are you, is there time, how much may you: the first judgements, for requests that reach no route. */
 @Injectable()

@@ -2,10 +2,9 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import { errors } from '../errors/errors.js';
 import { type ApiRequest, requestOf } from '../http/request-context.js';
 import { ClientAddress } from '../http/client-address.js';
-import { Limits } from '../rate-limits/limits.js';
-import { reportQuota } from '../rate-limits/rate-limit-headers.js';
+import { addressSubject, Limits } from '../rate-limits/limits.js';
+import { reportQuota } from '../rate-limits/rate-limiter.js';
 import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
-import { addressSubject } from '../rate-limits/subject.js';
 
 const PER_MINUTE = 600;
 const LIMITS = new Limits(PER_MINUTE, PER_MINUTE * 1_440);

@@ -1,5 +1,5 @@
-import { Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { Clock } from '../time/clock.js';
+import { type BeforeApplicationShutdown, Injectable, type OnModuleInit } from '@nestjs/common';
+import { Clock, dayBefore, dayOf } from '../time/clock.js';
 import { randomBytes } from 'node:crypto';
 import { inBatches } from '../database/in-batches.js';
 import { eachInOrder } from '../database/in-order.js';
@@ -10,7 +10,6 @@ import { CounterLedger, type SavedCount } from './counter-ledger.js';
 import type { CounterTable } from './stores/counter-table.js';
 import { MemoryStore } from './stores/memory.store.js';
 import { RateLimitStore } from './stores/rate-limit-store.js';
-import { dayBefore, dayOf } from '../time/windows.js';
 
 /** A `kill -9` may forget the last second: half of it, and the time that saving takes. */
 const SAVE_INTERVAL_MS = 500;

@@ -6,11 +6,9 @@ import type { CounterMetric } from '../telemetry/instruments.js';
 import { Metrics } from '../telemetry/metrics.js';
 import type { Ban } from './bans/bans.js';
 import type { FurtherLimit } from './further-limit.js';
-import type { Limits, Quota } from './limits.js';
+import { apartSubject, type Limits, type Quota } from './limits.js';
 import { PLAN_NAMES } from './plan.js';
-import { type QuotaReport, reportQuota } from './rate-limit-headers.js';
-import { minuteEndUnix, secondsUntil } from '../time/windows.js';
-import { apartSubject } from './subject.js';
+import { dayEndUnix, minuteEndUnix, secondsUntil } from '../time/clock.js';
 import { type Decision, RateLimitStore } from './stores/rate-limit-store.js';
 
 const JUDGEMENTS = ['admitted', 'minute', 'day', 'banned'] as const;
@@ -150,4 +148,41 @@ function refusalOf(decision: Decision, report: QuotaReport): ApiError {
   }
   const which = isPlanFull ? 'The rate limit' : 'The rate limit of this operation';
   return errors.rate_limit_exceeded(`${which} is exceeded; ${wait}`, options);
+}
+
+/** The one window that `X-RateLimit-*` speaks of, and both for `RateLimit`. */
+export interface QuotaReport {
+  limit: number;
+  remaining: number;
+  /** Unix seconds. */
+  resetUnix: number;
+  /** draft-ietf-httpapi-ratelimit-headers: remaining `r`, and `t` in seconds from now. */
+  rateLimit: string;
+  /** How long a refused client has to wait: whole seconds, at least 1. */
+  retryAfterSeconds: number;
+}
+
+/** Of the two windows the one with the fewest requests left; on a tie the one that resets later, the day. */
+export function reportQuota(limits: Limits, decision: Decision): QuotaReport {
+  const { nowMs, bannedUntilMs } = decision;
+  const minuteLeft = Math.max(0, limits.perMinute - decision.minuteUsed);
+  const dayLeft = Math.max(0, limits.perDay - decision.dayUsed);
+  const minuteReset = minuteEndUnix(decision.minute);
+  const dayReset = dayEndUnix(decision.day);
+  const byMinute = minuteLeft < dayLeft;
+  const banned = bannedUntilMs > nowMs;
+  const banEnd = bannedUntilMs / 1000;
+  const resetUnix = banned ? Math.ceil(banEnd) : byMinute ? minuteReset : dayReset;
+  // While banned, every window says what the ban says: a client that reads any of them waits long enough.
+  const minuteTold = banned ? 0 : minuteLeft;
+  const dayTold = banned ? 0 : dayLeft;
+  return {
+    limit: byMinute ? limits.perMinute : limits.perDay,
+    remaining: banned ? 0 : byMinute ? minuteLeft : dayLeft,
+    resetUnix,
+    rateLimit:
+      `"minute";r=${minuteTold};t=${secondsUntil(banned ? banEnd : minuteReset, nowMs)},` +
+      `"day";r=${dayTold};t=${secondsUntil(banned ? banEnd : dayReset, nowMs)}`,
+    retryAfterSeconds: secondsUntil(banned ? banEnd : resetUnix, nowMs),
+  };
 }

@@ -27,3 +27,40 @@ export class Stopwatch {
     return Math.max(performance.now() - this.startedMonotonicMs, this.clock.now() - this.startedMs);
   }
 }
+
+/**
+ * The two fixed windows, in UTC: the minute starts at :00 seconds, the day at 00:00. Unix time has
+ * neither leap seconds nor time zones, so a window is a whole number of milliseconds since the epoch,
+ * and is named by its number.
+ */
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 86_400_000;
+
+export function minuteOf(nowMs: number): number {
+  return Math.floor(nowMs / MINUTE_MS);
+}
+
+export function dayOf(nowMs: number): number {
+  return Math.floor(nowMs / DAY_MS);
+}
+
+/** The oldest day of which counts are kept: nothing of it counts any more, unless it is the clock that is ahead. */
+export function dayBefore(nowMs: number): number {
+  return dayOf(nowMs) - 1;
+}
+
+/** When a minute ends: Unix seconds. */
+export function minuteEndUnix(minute: number): number {
+  return ((minute + 1) * MINUTE_MS) / 1000;
+}
+
+/** When a day ends: Unix seconds. */
+export function dayEndUnix(day: number): number {
+  return ((day + 1) * DAY_MS) / 1000;
+}
+
+/** Whole seconds from `nowMs` until a Unix time, at least 1: who waits that long is not too early. */
+export function secondsUntil(unixSeconds: number, nowMs: number): number {
+  return Math.max(1, Math.ceil(unixSeconds - nowMs / 1000));
+}

@@ -1,6 +1,5 @@
 import { grown } from '../rate-limits/names.js';
-import { RowQueue } from '../rate-limits/row-queue.js';
-import type { NameHolder, SharedNames } from '../rate-limits/shared-names.js';
+import { type NameHolder, RowQueue, type SharedNames } from '../rate-limits/shared-names.js';
 import type { UsageCount } from './usage-ledger.js';
 
 interface Outcome {

@@ -1,6 +1,6 @@
 import {
-  Injectable,
   type BeforeApplicationShutdown,
+  Injectable,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { inBatches } from '../database/in-batches.js';
@@ -9,8 +9,7 @@ import type { ApiRequest } from '../http/request-context.js';
 import { mintId } from '../keys/api-key-format.js';
 import { SharedNames } from '../rate-limits/shared-names.js';
 import { Logger } from '../telemetry/logger.js';
-import { Clock } from '../time/clock.js';
-import { DAY_MS, HOUR_MS } from '../time/windows.js';
+import { Clock, DAY_MS, HOUR_MS } from '../time/clock.js';
 import { HourCounts } from './hour-counts.js';
 import { LatestRefusals } from './latest-refusals.js';
 import { UsageLedger } from './usage-ledger.js';

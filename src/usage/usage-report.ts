@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '../time/clock.js';
-import { HOUR_MS } from '../time/windows.js';
-import { LATEST_TOLD, type UsedInHour, UsageLedger } from './usage-ledger.js';
+import { Clock, HOUR_MS } from '../time/clock.js';
+import { LATEST_TOLD, UsageLedger, type UsedInHour } from './usage-ledger.js';
 
 /** Those that take nothing of the quota: it refuses them, or their key is no longer in force. */
 const REFUSED = new Set(['rate_limit_exceeded', 'key_banned', 'invalid_api_key']);

@@ -8,8 +8,7 @@ import { assertOutsideTransaction } from '../transactions.js';
 import { openForWriting } from './sqlite.connection.js';
 import type { SqliteDataSource } from './sqlite.data-source.js';
 import type { SqliteFile } from './sqlite.file.js';
-import { SqliteReader } from './sqlite.reader.js';
-import { SqliteStatements } from './sqlite.statements.js';
+import { SqliteReader, SqliteStatements } from './sqlite.statements.js';
 import { LOCK_DEADLINE_MS, LOCK_RETRY_MS } from './sqlite.writes.js';
 import type { WriteGate } from './write.gate.js';
 

@@ -1,9 +1,8 @@
 import type { Ban } from '../bans/bans.js';
 import type { SavedCount } from '../counter-ledger.js';
 import { grown } from '../names.js';
-import { RowQueue } from '../row-queue.js';
-import type { NameHolder, SharedNames } from '../shared-names.js';
-import type { Subject } from '../subject.js';
+import { type NameHolder, RowQueue, type SharedNames } from '../shared-names.js';
+import type { Subject } from '../limits.js';
 
 /** The counts of one subject in the windows it was last seen in. */
 export interface Counter extends SavedCount {

@@ -1,7 +1,6 @@
 import { FakeClock } from '../../../test/support/clock.js';
 import { describeStore, SUITE_POLICY } from '../../../test/support/rate-limit-store.suite.js';
-import { Limits } from '../limits.js';
-import { addressSubject } from '../subject.js';
+import { addressSubject, Limits } from '../limits.js';
 import { MemoryStore } from './memory.store.js';
 
 const limits = new Limits(2, 3);

@@ -1,20 +1,18 @@
 import { takeFirst } from '../../database/in-batches.js';
-import type { Clock } from '../../time/clock.js';
+import { type Clock, dayBefore, dayOf, minuteOf } from '../../time/clock.js';
 import { isWorthSaving } from '../address-worth.js';
 import { type Ban, type BanPolicy, nextBan } from '../bans/bans.js';
 import type { SavedCount } from '../counter-ledger.js';
 import {
+  fullUntilMs,
   type FurtherCount,
   FurtherCounts,
   type FurtherLimit,
-  fullUntilMs,
 } from '../further-limit.js';
-import type { Limits } from '../limits.js';
-import { isClient, type Subject } from '../subject.js';
+import { isClient, type Limits, type Subject } from '../limits.js';
 import { SharedNames } from '../shared-names.js';
 import { type Counter, CounterTable } from './counter-table.js';
 import { type Decision, RateLimitStore } from './rate-limit-store.js';
-import { dayBefore, dayOf, minuteOf } from '../../time/windows.js';
 
 /** Of so many addresses all are saved; more are a flood. */
 const FEW_SHARE = 0.1;
