@@ -43,13 +43,20 @@ export interface TestRequest extends RequestInit {
 /** A clock that stands still until it is moved. */
 export class TestClock extends Clock {
   private nowMs = Math.floor(Date.now() / 60_000) * 60_000 + INTO_MINUTE_MS;
+  private elapsedMs = 0;
 
   now(): number {
     return this.nowMs;
   }
 
+  override elapsed(): number {
+    return this.elapsedMs;
+  }
+
+  /** Lets time pass. @param seconds below 0, the clock is set back by so many, and none passes */
   advance(seconds: number): void {
     this.nowMs += seconds * 1000;
+    this.elapsedMs += Math.max(0, seconds) * 1000;
   }
 }
 

@@ -154,7 +154,7 @@ function refusalOf(decision: Decision, report: QuotaReport): ApiError {
 export interface QuotaReport {
   limit: number;
   remaining: number;
-  /** Unix seconds. */
+  /** Unix seconds, by the machine's clock. */
   resetUnix: number;
   /** draft-ietf-httpapi-ratelimit-headers: remaining `r`, and `t` in seconds from now. */
   rateLimit: string;
@@ -164,7 +164,7 @@ export interface QuotaReport {
 
 /** Of the two windows the one with the fewest requests left; on a tie the one that resets later, the day. */
 export function reportQuota(limits: Limits, decision: Decision): QuotaReport {
-  const { nowMs, bannedUntilMs } = decision;
+  const { nowMs, aheadMs = 0, bannedUntilMs } = decision;
   const minuteLeft = Math.max(0, limits.perMinute - decision.minuteUsed);
   const dayLeft = Math.max(0, limits.perDay - decision.dayUsed);
   const minuteReset = minuteEndUnix(decision.minute);
@@ -179,7 +179,7 @@ export function reportQuota(limits: Limits, decision: Decision): QuotaReport {
   return {
     limit: byMinute ? limits.perMinute : limits.perDay,
     remaining: banned ? 0 : byMinute ? minuteLeft : dayLeft,
-    resetUnix,
+    resetUnix: Math.ceil(resetUnix - aheadMs / 1000),
     rateLimit:
       `"minute";r=${minuteTold};t=${secondsUntil(banned ? banEnd : minuteReset, nowMs)},` +
       `"day";r=${dayTold};t=${secondsUntil(banned ? banEnd : dayReset, nowMs)}`,

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { Clock } from '../time/clock.js';
+import { Clock, SteadyClock } from '../time/clock.js';
 import { Config } from '../config/config.js';
 import { RedisClient } from '../redis/redis.client.js';
 import { Logger } from '../telemetry/logger.js';
@@ -50,7 +50,7 @@ function chooseStore(
       provide: MemoryStore,
       inject: [Clock, Config, SharedNames],
       useFactory: (clock: Clock, config: Config, names: SharedNames) =>
-        new MemoryStore(clock, banPolicy(config), names),
+        new MemoryStore(new SteadyClock(clock), banPolicy(config), names),
     },
     {
       provide: RateLimitStore,

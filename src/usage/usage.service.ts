@@ -11,15 +11,16 @@ export class UsageService {
   async of({ plan, scopes, quota, expiresAtMs }: Caller): Promise<UsageBody> {
     const { subject, limits } = quota;
     const used = await this.store.peek(subject);
-    const { nowMs, bannedUntilMs } = used;
+    const { nowMs, aheadMs = 0, bannedUntilMs } = used;
+    const told = (unixSeconds: number): number => Math.ceil(unixSeconds - aheadMs / 1000);
     return {
       plan,
       scopes: [...scopes],
       limits: {
-        minute: windowOf(limits.perMinute, used.minuteUsed, minuteEndUnix(used.minute)),
-        day: windowOf(limits.perDay, used.dayUsed, dayEndUnix(used.day)),
+        minute: windowOf(limits.perMinute, used.minuteUsed, told(minuteEndUnix(used.minute))),
+        day: windowOf(limits.perDay, used.dayUsed, told(dayEndUnix(used.day))),
       },
-      bannedUntil: bannedUntilMs > nowMs ? Math.ceil(bannedUntilMs / 1000) : null,
+      bannedUntil: bannedUntilMs > nowMs ? told(bannedUntilMs / 1000) : null,
       expiresAt: expiresAtMs === Infinity ? null : Math.floor(expiresAtMs / 1000),
     };
   }

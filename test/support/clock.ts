@@ -2,6 +2,8 @@ import { Clock } from '../../src/time/clock.js';
 
 /** A clock that stands still until it is moved. It starts in the middle of a minute, at noon. */
 export class FakeClock extends Clock {
+  private elapsedMs = 0;
+
   constructor(private nowMs = Date.parse('2026-06-15T12:00:30.000Z')) {
     super();
   }
@@ -10,11 +12,17 @@ export class FakeClock extends Clock {
     return this.nowMs;
   }
 
+  override elapsed(): number {
+    return this.elapsedMs;
+  }
+
+  /** Back, it is set, and no time passes. */
   advance(ms: number): void {
     this.nowMs += ms;
+    this.elapsedMs += Math.max(0, ms);
   }
 
   set(iso: string): void {
-    this.nowMs = Date.parse(iso);
+    this.advance(Date.parse(iso) - this.nowMs);
   }
 }

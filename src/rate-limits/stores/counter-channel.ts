@@ -20,6 +20,7 @@ type Members = readonly [
   dayUsed: number,
   bannedUntilMs: number,
   furtherFullUntilMs: number,
+  aheadMs: number,
   newBan?: Ban,
 ];
 
@@ -34,17 +35,22 @@ export abstract class CounterChannel {
 
 export function toAnswer(decision: Decision): Answer {
   const { admitted, nowMs, minute, minuteUsed, day, dayUsed, bannedUntilMs } = decision;
-  const { furtherFullUntilMs = 0, newBan } = decision;
+  const { furtherFullUntilMs = 0, aheadMs = 0, newBan } = decision;
   const counts = [admitted, nowMs, minute, minuteUsed, day, dayUsed] as const;
-  const refused = [bannedUntilMs, furtherFullUntilMs] as const;
+  const refused = [bannedUntilMs, furtherFullUntilMs, aheadMs] as const;
   return newBan === undefined ? [...counts, ...refused] : [...counts, ...refused, newBan];
 }
 
 export function toDecision(answer: Answer): Decision {
   const [admitted, nowMs, minute, minuteUsed, day, dayUsed, bannedUntilMs] = answer as Members;
-  const [furtherFullUntilMs, newBan] = (answer as Members).slice(7) as [number, Ban?];
+  const [furtherFullUntilMs, aheadMs, newBan] = (answer as Members).slice(7) as [
+    number,
+    number,
+    Ban?,
+  ];
   const decision: Decision = { admitted, nowMs, minute, minuteUsed, day, dayUsed, bannedUntilMs };
   if (furtherFullUntilMs > 0) decision.furtherFullUntilMs = furtherFullUntilMs;
+  if (aheadMs > 0) decision.aheadMs = aheadMs;
   if (newBan === undefined) return decision;
   return { ...decision, newBan, beganBan: true };
 }

@@ -25,7 +25,8 @@ const FEW_SHARE = 0.1;
  * of addresses tried pushes out the counts of a client. Where either is
  * full, subjects whose windows are over go first, then about the longest known, and banned ones last.
  *
- * A clock that is set back must not refill a quota: a window never gives way to an earlier one.
+ * A clock that is set back must not refill a quota: a window never gives way to an earlier one. A `SteadyClock` besides
+ * keeps the word of whoever was told how long to wait.
  */
 export class MemoryStore extends RateLimitStore {
   readonly mode = 'memory';
@@ -40,7 +41,7 @@ export class MemoryStore extends RateLimitStore {
   private readonly dropped = new Set<Subject>();
 
   constructor(
-    private readonly clock: Clock,
+    private readonly clock: Clock & { readonly aheadMs?: number },
     private readonly policy: BanPolicy,
     names = new SharedNames(),
     readonly capacity = { clients: 2_000_000, addresses: 100_000 },
@@ -54,21 +55,21 @@ export class MemoryStore extends RateLimitStore {
     const nowMs = this.clock.now();
     const counter = this.counterOf(subject, nowMs);
     const { ban } = counter;
-    if (ban !== undefined && ban.until > nowMs) return refusal(counter, nowMs, ban.until);
+    if (ban !== undefined && ban.until > nowMs) return this.refusal(counter, nowMs, ban.until);
 
     const furtherCount = further && this.further.at(subject, further, nowMs);
     const furtherFullUntilMs = furtherCount ? fullUntilMs(further, furtherCount) : 0;
     if (counter.minuteUsed < limits.perMinute && counter.dayUsed < limits.perDay) {
-      if (furtherFullUntilMs > 0) return { ...refusal(counter, nowMs, 0), furtherFullUntilMs };
+      if (furtherFullUntilMs > 0) return { ...this.refusal(counter, nowMs, 0), furtherFullUntilMs };
       if (furtherCount !== undefined) furtherCount.used++;
       counter.minuteUsed++;
       counter.dayUsed++;
       this.keepUnsaved(counter, limits);
-      return decision(counter, nowMs);
+      return this.decision(counter, nowMs);
     }
     const newBan = isClient(subject) ? this.refuse(counter, nowMs) : undefined;
     this.keep(counter);
-    const refused = refusal(counter, nowMs, newBan?.until ?? 0);
+    const refused = this.refusal(counter, nowMs, newBan?.until ?? 0);
     if (newBan !== undefined) return { ...refused, newBan, beganBan: true, furtherFullUntilMs };
     return furtherFullUntilMs > 0 ? { ...refused, furtherFullUntilMs } : refused;
   }
@@ -78,7 +79,7 @@ export class MemoryStore extends RateLimitStore {
     const counter = this.known(subject) ?? emptyCounter(subject, nowMs);
     advance(counter, nowMs);
     const until = counter.ban?.until ?? 0;
-    return until > nowMs ? refusal(counter, nowMs, until) : decision(counter, nowMs);
+    return until > nowMs ? this.refusal(counter, nowMs, until) : this.decision(counter, nowMs);
   }
 
   unban(subject: Subject): void {
@@ -245,6 +246,25 @@ export class MemoryStore extends RateLimitStore {
     return ban;
   }
 
+  private decision(counter: Counter, nowMs: number): Decision {
+    const { minute, minuteUsed, day, dayUsed } = counter;
+    const { aheadMs = 0 } = this.clock;
+    return {
+      admitted: true,
+      nowMs,
+      aheadMs,
+      minute,
+      minuteUsed,
+      day,
+      dayUsed,
+      bannedUntilMs: 0,
+    };
+  }
+
+  private refusal(counter: Counter, nowMs: number, bannedUntilMs: number): Decision {
+    return { ...this.decision(counter, nowMs), admitted: false, bannedUntilMs };
+  }
+
   private tableOf(subject: Subject): CounterTable {
     return isClient(subject) ? this.clients : this.addresses;
   }
@@ -306,16 +326,4 @@ function advance(counter: Counter, nowMs: number): void {
       counter.dayUsed = 0;
     }
   }
-}
-
-function decision({ minute, minuteUsed, day, dayUsed }: Counter, nowMs: number): Decision {
-  return { admitted: true, nowMs, minute, minuteUsed, day, dayUsed, bannedUntilMs: 0 };
-}
-
-function refusal(
-  { minute, minuteUsed, day, dayUsed }: Counter,
-  nowMs: number,
-  bannedUntilMs: number,
-): Decision {
-  return { admitted: false, nowMs, minute, minuteUsed, day, dayUsed, bannedUntilMs };
 }

@@ -8,6 +8,8 @@ export interface Decision {
   admitted: boolean;
   /** The store's clock: Unix milliseconds. Every reset is told by it. */
   nowMs: number;
+  /** How much later that is than by the machine's clock, which was set back; left out or 0 where it was not. */
+  aheadMs?: number;
   /** The windows that it was counted in: never earlier than one that was counted in before. */
   minute: number;
   minuteUsed: number;
