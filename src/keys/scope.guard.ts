@@ -17,6 +17,7 @@ export const BEARER_SCHEME = 'apiKey';
 
 /** The scopes that an operation requires, as its metadata; an empty list where any key will do. */
 export const REQUIRED_SCOPES = 'petstore:required-scopes';
+const REPEATED = 'petstore:repeated-scopes';
 /** How the document is told of them. */
 export const SCOPES_EXTENSION = 'x-required-scopes';
 
@@ -34,9 +35,21 @@ export function AnyScope(): MethodDecorator & ClassDecorator {
 
 function withScopes(scopes: readonly string[]): MethodDecorator & ClassDecorator {
   return applyDecorators(
+    noteRepeat,
     SetMetadata(REQUIRED_SCOPES, scopes),
     ApiExtension(SCOPES_EXTENSION, scopes),
   );
+}
+
+/** The second one would replace the first, and open what that has closed. */
+function noteRepeat(target: object, _key?: unknown, descriptor?: PropertyDescriptor): void {
+  const on = (descriptor?.value ?? target) as object;
+  if (Reflect.hasOwnMetadata(REQUIRED_SCOPES, on)) Reflect.defineMetadata(REPEATED, true, on);
+}
+
+/** Whether it is said twice which scopes a method, or a class, requires. */
+export function areScopesRepeated(target: object): boolean {
+  return Reflect.hasOwnMetadata(REPEATED, target);
 }
 
 @Injectable()

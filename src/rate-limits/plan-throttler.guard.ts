@@ -10,7 +10,7 @@ import {
 } from '@nestjs/throttler';
 import { throttlingOf } from '../http/nest-metadata.js';
 import { PerOperation } from '../http/operations.js';
-import { type ApiRequest, replyOf, requestOf } from '../http/request-context.js';
+import { replyOf, requestOf } from '../http/request-context.js';
 import { COUNTED_APART } from './counted-apart.decorator.js';
 import type { Limits } from './limits.js';
 import { RateLimiter } from './rate-limiter.js';
@@ -70,8 +70,9 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
   protected override async handleRequest(request: ThrottlerRequest): Promise<boolean> {
     const { context, limit, ttl } = request;
     const asked = requestOf(context);
-    const further =
-      limit === NO_FURTHER_LIMIT ? undefined : { operation: nameOf(asked), limit, ttlMs: ttl };
+    // The same on every node, and for each path and method of the operation.
+    const operation = asked.operation!;
+    const further = limit === NO_FURTHER_LIMIT ? undefined : { operation, limit, ttlMs: ttl };
     await this.limiter.admit(asked.quota!, replyOf(context), further);
     return true;
   }
@@ -83,9 +84,4 @@ function saysHowToThrottle(target: object): boolean {
 
 function saysToSkip(target: object): unknown {
   return throttlingOf(target).find(({ what }) => what === 'skip')?.value;
-}
-
-/** As the router knows it: the same on every node, and for HEAD as for GET. */
-function nameOf({ method, routeOptions }: ApiRequest): string {
-  return `${method === 'HEAD' ? 'GET' : method} ${routeOptions.url}`;
 }

@@ -395,6 +395,16 @@ describe('a guest of ordinary Nest code', () => {
     expect((await caller.get('/v1/limited')).status).toBe(200);
   });
 
+  it('counts for @Throttle() an operation, by whichever of its paths and methods it is asked', async () => {
+    const caller = await service.client();
+    expect((await caller.get('/v1/limited/any')).status).toBe(200);
+    expect((await caller.send('/v1/limited/some', { method: 'PUT' })).status).toBe(200);
+    for (const path of ['/v1/limited/any', '/v1/limited/some']) {
+      expectError(await caller.get(path), 429, 'rate_limit_exceeded');
+    }
+    expect((await caller.get('/v1/limited')).status).toBe(200);
+  });
+
   it('takes no quota where it says @SkipThrottle(), keeps the headers, and requires scopes', async () => {
     const caller = await service.client({ perMinute: 2, perDay: 2, scopes: ['pets:read'] });
     for (let time = 0; time < 3; time++) {

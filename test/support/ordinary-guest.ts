@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import {
+  All,
   type ArgumentsHost,
   BadRequestException,
   Body,
@@ -454,6 +455,12 @@ class LimitedController {
   @Get()
   @Throttle({ default: { limit: 2, ttl: 7_000 } })
   few(): object {
+    return {};
+  }
+
+  @All(['any', 'some'])
+  @Throttle({ default: { limit: 2, ttl: 7_000 } })
+  any(): object {
     return {};
   }
 
