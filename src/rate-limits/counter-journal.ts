@@ -24,7 +24,8 @@ const BRING_AT_END_MS = 1_000;
  * written down, as one entry of a journal; once a minute it is brought to a row for each subject.
  *
  * Where Redis counts, it keeps the counts as well. What it tells is gathered here all the same, and saved as
- * soon as this process counts by itself: a process that is started while Redis is away begins with that.
+ * soon as this process counts by itself, and when it ends: a process that is started while Redis is away, or empty,
+ * begins with that.
  */
 @Injectable()
 export class CounterJournal implements OnModuleInit, BeforeApplicationShutdown {
@@ -74,6 +75,8 @@ export class CounterJournal implements OnModuleInit, BeforeApplicationShutdown {
     for (const timer of this.timers) clearInterval(timer);
     this.stopping.abort();
     await this.saving;
+    // Redis may be empty when somebody starts again.
+    this.isNeeded = true;
     await this.save();
     // There is no next time for what only another node's saving has kept from being saved.
     if (this.failing) await this.save();

@@ -202,6 +202,16 @@ describe(FallbackStore.name, () => {
     expect(await store.peek('zoo')).toMatchObject({ minuteUsed: 4 });
   });
 
+  it('tells what this node knows where Redis has lost it, as the next request is told', async () => {
+    isBack(4);
+    await store.take('zoo', limits);
+    isBack(0);
+    expect(await store.peek('zoo')).toMatchObject({ minuteUsed: 4, dayUsed: 4 });
+    const tomorrow = { minute: minuteOf(nowMs) + 1_440, day: dayOf(nowMs) + 1 };
+    redis.peek.mockResolvedValue(shared(0, tomorrow));
+    expect(await store.peek('zoo')).toMatchObject({ minuteUsed: 0, dayUsed: 0 });
+  });
+
   describe('with a ban', () => {
     const ban = { at: nowMs, until: nowMs + 60_000, bans: 1 };
     const banned = shared(5, { admitted: false, bannedUntilMs: ban.until, ban });

@@ -72,13 +72,22 @@ export class FallbackStore
     return this.takeShared(subject, limits, further);
   }
 
-  /** What was used is known to Redis, also of who was banned while this node did not count it. */
+  /** What was used is known to Redis; where this node knows of more, as the next request is told, that counts. */
   async peek(subject: string): Promise<Decision> {
     if (!this.usesRedis) return this.memory.peek(subject);
     try {
       const shared = await this.redis.peek(subject);
-      const { bannedUntilMs } = this.memory.peek(subject);
-      return bannedUntilMs > 0 ? { ...shared, admitted: false, bannedUntilMs } : shared;
+      const known = this.memory.peek(subject);
+      const { bannedUntilMs } = known;
+      const { minute, day } = shared;
+      const minuteUsed = minute === known.minute ? known.minuteUsed : 0;
+      const dayUsed = day === known.day ? known.dayUsed : 0;
+      return {
+        ...shared,
+        minuteUsed: Math.max(shared.minuteUsed, minuteUsed),
+        dayUsed: Math.max(shared.dayUsed, dayUsed),
+        ...(bannedUntilMs > 0 && { admitted: false, bannedUntilMs }),
+      };
     } catch (error) {
       this.degrade(error, subject);
       return this.memory.peek(subject);
