@@ -185,6 +185,10 @@ function unsupportedThrottle(target: object): string | undefined {
     if (UNSHAREABLE.includes(what) && value !== undefined) {
       return '@Throttle() takes limit and ttl, and nothing else';
     }
+    const least = what === 'ttl' ? 1 : 0;
+    if (typeof value === 'number' && !(Number.isInteger(value) && value >= least)) {
+      return `@Throttle() takes whole numbers: ${what} cannot be ${value}`;
+    }
   }
   return undefined;
 }

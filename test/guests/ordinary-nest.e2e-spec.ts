@@ -661,6 +661,16 @@ describe('the start of a guest that asks for what cannot be honoured', () => {
     ],
     ['skipping one', [SkipThrottle({ burst: true })], 'Odd.odd: there is no throttler "burst"'],
     [
+      'a limit that is no number',
+      [Throttle({ default: { limit: NaN, ttl: 1 } })],
+      'Odd.odd: @Throttle() takes whole numbers: limit cannot be NaN',
+    ],
+    [
+      'windows of no length',
+      [Throttle({ default: { limit: 1, ttl: 0 } })],
+      'Odd.odd: @Throttle() takes whole numbers: ttl cannot be 0',
+    ],
+    [
       'a block of its own',
       [Throttle({ default: { limit: 1, ttl: 1, blockDuration: 9 } })],
       'Odd.odd: @Throttle() takes',
