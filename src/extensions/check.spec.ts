@@ -50,6 +50,16 @@ describe(checkExtensions.name, () => {
       'the status of toy_fine must be from 400 to 599: 200',
     ],
     [
+      'an error code with blanks',
+      [{ ...toys, errors: defineErrors({ 'Toy broken!': { status: 409, meaning: 'Broken.' } }) }],
+      'an error code must be like order_closed: Toy broken!',
+    ],
+    [
+      'a header that is none',
+      [{ ...toys, requestHeaders: ['X-Toy', 'X Toy\r\n'] }],
+      'toys: "X Toy\\r\\n" names no header in requestHeaders',
+    ],
+    [
       'a transaction of a migration',
       [{ ...toys, migrations: [Concurrent1700000000000] }],
       'the migration Concurrent1700000000000 says transaction, but all run in one: leave it out',

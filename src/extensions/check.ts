@@ -18,6 +18,10 @@ export interface CheckOptions {
 }
 
 const NAME = /^[a-z][a-z0-9-]*$/;
+/** What callers compare, and logs and use are counted by. */
+const CODE = /^[\w.:-]{1,64}$/;
+/** The name of a header field (RFC 9110 section 5.6.2). */
+const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 const MEMBERS: Record<keyof Extension, true> = {
   name: true,
   compatibility: true,
@@ -97,7 +101,15 @@ function faultsOfMembers(extension: Extension): string[] {
     if (!isScope(scope))
       faults.push(`${the(extension)}: a scope must be like orders:read: ${scope}`);
   }
+  for (const name of extension.requestHeaders ?? []) {
+    if (!TOKEN.test(name)) {
+      faults.push(`${the(extension)}: ${JSON.stringify(name)} names no header in requestHeaders`);
+    }
+  }
   for (const { code, status } of Object.values(own)) {
+    if (!CODE.test(code)) {
+      faults.push(`${the(extension)}: an error code must be like order_closed: ${code}`);
+    }
     if (!isErrorStatus(status)) {
       faults.push(`${the(extension)}: the status of ${code} must be from 400 to 599: ${status}`);
     }
