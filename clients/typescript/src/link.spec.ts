@@ -13,8 +13,23 @@ describe(readLinks.name, () => {
     ]);
   });
 
-  it.each([null, '', 'nothing', '<a>'])('finds none in %s', (field) =>
-    expect(readLinks(field).size).toBe(0),
+  it.each([
+    ['title="a, b; rel=\\"next\\""; rel="last next"', ['last', 'next']],
+    ['foo="; rel=next"', []],
+    ['foo="; rel=next"; rel=prev', ['prev']],
+    ['foo=", <c>; rel=next"; rel=prev', ['prev']],
+    ['rel="prev"; rel="next"', ['prev']],
+    ['foo; rel = "ne\\xt" ; bar', ['next']],
+    ['rel="next', ['next']],
+    ['rel=', []],
+  ])('takes no other parameter for a relation: %s', (parameters, relations) => {
+    const links = readLinks(`<a>; ${parameters}`);
+    expect([...links]).toEqual(relations.map((rel) => [rel, 'a']));
+  });
+
+  it.each([null, '', 'nothing', '<a>', '; rel=next', '<a', '<a>, ; rel=next'])(
+    'finds none in %s',
+    (field) => expect(readLinks(field).size).toBe(0),
   );
 });
 

@@ -1,14 +1,18 @@
-const LINK = /<([^>]*)>((?:\s*;\s*[\w*-]+\s*(?:=\s*(?:"[^"\\]*(?:\\.[^"\\]*)*"|[^\s";,]+))?)*)/g;
-const REL = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s";,]+))/i;
+/** A target, a parameter, or the comma between links; a quoted string may hold what reads like any of them. */
+const PART = /\s*(?:,|<([^>]*)>|;\s*([^\s=;,]*)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"?|([^;,]*)))?)/gy;
 
 /** The targets of a `Link` field (RFC 8288) by their relation. */
 export function readLinks(field: string | null): Map<string, string> {
   const links = new Map<string, string>();
-  for (const [, target = '', parameters = ''] of field?.matchAll(LINK) ?? []) {
-    const [, quoted, bare] = REL.exec(parameters) ?? [];
-    for (const rel of (quoted ?? bare ?? '').toLowerCase().split(/\s+/)) {
-      if (rel !== '' && !links.has(rel)) links.set(rel, target);
+  let unrelated: string | undefined;
+  for (const [, target, name, quoted, bare = ''] of field?.matchAll(PART) ?? []) {
+    if (name === undefined) unrelated = target;
+    if (unrelated === undefined || name?.toLowerCase() !== 'rel') continue;
+    for (const rel of (quoted?.replace(/\\(.)/g, '$1') ?? bare).toLowerCase().split(/\s+/)) {
+      if (rel !== '' && !links.has(rel)) links.set(rel, unrelated);
     }
+    // Only the first `rel` of a link counts.
+    unrelated = undefined;
   }
   return links;
 }
