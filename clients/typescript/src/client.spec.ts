@@ -38,6 +38,13 @@ describe(PetStoreClient.name, () => {
     expect(clientOf(answer).request('GET', '/orders')).resolves.toEqual(data),
   );
 
+  it('takes what an operation of a guest that was given a name answers', () => {
+    const call = clientOf(() => new Response('Good', html)).request('GET', '/orders', {
+      operation: 'listOrders',
+    });
+    return expect(call).resolves.toBe('Good');
+  });
+
   it.each([
     ['a GET with a body', 'GET', { body: {} }],
     ['a HEAD with a body', 'head', { body: {} }],

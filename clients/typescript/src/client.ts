@@ -1,6 +1,7 @@
 import { type ApiPromise, toApiPromise } from './api-promise.js';
 import { writeJson } from './json.js';
 import type { NewPet, Pet, PetStatus, Usage } from './models.js';
+import { nameOperation } from './operation-name.js';
 import type {
   CallOptions,
   CreateOptions,
@@ -21,8 +22,8 @@ export interface ListPetsOptions extends CallOptions {
 }
 
 interface Operation extends RequestOptions {
-  /** Of one of ours, its name. */
-  operation?: string;
+  /** One of ours, which always answers with JSON. */
+  isOurs?: boolean;
   isFree?: boolean;
 }
 
@@ -53,6 +54,7 @@ export class PetStoreClient {
       this.send('POST', '/pets', {
         ...options,
         operation: 'createPet',
+        isOurs: true,
         int64Members: INT64_MEMBERS,
         body: pet,
       }),
@@ -66,6 +68,7 @@ export class PetStoreClient {
       const { data, answer } = await this.send('GET', '/pets', {
         ...callOptions,
         operation: 'listPets',
+        isOurs: true,
         int64Members: INT64_MEMBERS,
         query: { limit: pageSize, status, cursor },
       });
@@ -79,6 +82,7 @@ export class PetStoreClient {
       this.send('GET', `/pets/${id}`, {
         ...options,
         operation: 'getPet',
+        isOurs: true,
         int64Members: INT64_MEMBERS,
       }),
     );
@@ -87,7 +91,12 @@ export class PetStoreClient {
   /** The plan and what is left of it. Takes no quota, and is answered to a banned key as well. */
   getUsage(options: CallOptions = {}): ApiPromise<Usage> {
     return toApiPromise(
-      this.send('GET', '/usage', { ...options, operation: 'getUsage', isFree: true }),
+      this.send('GET', '/usage', {
+        ...options,
+        operation: 'getUsage',
+        isOurs: true,
+        isFree: true,
+      }),
     );
   }
 
@@ -101,7 +110,8 @@ export class PetStoreClient {
   }
 
   private async send(method: string, path: string, options: Operation): Promise<Result> {
-    const { query, body, idempotencyKey, int64Members, operation, isFree = false } = options;
+    const { query, body, idempotencyKey, int64Members, isOurs = false, isFree = false } = options;
+    const url = this.urlOf(path, query);
     const headers = new Headers({ accept: 'application/json' });
     headers.set('authorization', `Bearer ${this.apiKey}`);
     const text = body === undefined ? undefined : writeJson(body);
@@ -109,11 +119,10 @@ export class PetStoreClient {
     const key = idempotencyKey ?? (isCreating(method) ? randomKey() : undefined);
     if (key !== undefined) headers.set('idempotency-key', key);
     const call = {
-      operation: operation ?? `${method} ${path.replace(/\/\d+(?=\/|$)/g, '/{id}')}`,
-      url: this.urlOf(path, query),
-      ...{ method, headers, body: text, isFree },
+      operation: options.operation ?? nameOperation(method, url.slice(this.baseUrl.length)),
+      ...{ method, url, headers, body: text, isFree },
       int64Members: new Set(int64Members),
-      isAlwaysJson: operation !== undefined,
+      isAlwaysJson: isOurs,
     };
     // Throws where it cannot be sent. The same of `fetch` is taken for a broken connection, and tried again.
     new Request(call.url, { method, body: text === undefined ? null : '' });

@@ -71,6 +71,11 @@ type QueryValue = string | number | bigint | boolean;
 export type Query = Record<string, QueryValue | readonly QueryValue[] | undefined>;
 
 export interface RequestOptions<Body = unknown> extends CreateOptions {
+  /**
+   * What it is named in hooks, the same for each of its addresses. Unless told otherwise one of ours has its own
+   * name, and any other is method and path, with `{id}` for each part that has a digit or is percent-encoded.
+   */
+  operation?: string | undefined;
   query?: Query | undefined;
   /** Sent as JSON; bigint digit by digit. */
   body?: Body | undefined;

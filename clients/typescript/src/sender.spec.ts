@@ -65,4 +65,38 @@ describe(Sender.name, () => {
     expect(sent).toEqual(['getUsage', 'getPet']);
     await call;
   });
+
+  /** A client of a service whose operations are all to go, and what it is told of them. */
+  function clientOfOld() {
+    const told: string[] = [];
+    const store = new PetStoreClient({
+      baseUrl: 'http://127.0.0.1/v1',
+      apiKey: 'psk_',
+      onDeprecation: ({ operation }) => told.push(operation),
+      fetch: () => Promise.resolve(Response.json({}, { headers: { deprecation: '@1' } })),
+    });
+    return { store, told };
+  }
+
+  it('tells once of an operation that is to go, whatever address of it is asked for', async () => {
+    const { store, told } = clientOfOld();
+    await store.getPet(1n);
+    await store.request('get', '/pets/2');
+    for (const path of ['/things/1?x=1', '/things/2?x=1', '/things/-8', '/things/é']) {
+      await store.request('GET', path, { query: { y: 1 } });
+    }
+    for (const path of ['/animals/Rex', '/animals/Leo']) {
+      await store.request('GET', path, { operation: 'getAnimal' });
+    }
+    expect(told).toEqual(['getPet', 'GET /things/{id}', 'getAnimal']);
+  });
+
+  it('remembers a bounded number of what it has told', async () => {
+    const { store, told } = clientOfOld();
+    for (let name = 0; name < 1_010; name++) {
+      await store.request('GET', '/things', { operation: `${name}` });
+    }
+    await store.request('GET', '/things', { operation: '0' });
+    expect(told).toHaveLength(1_000);
+  });
 });

@@ -9,6 +9,9 @@ import { type RateLimitReading, type RateLimitState, readRateLimit } from './rat
 import { delayMs, isWorthRetrying } from './retry.js';
 import { type Runtime, sleep } from './runtime.js';
 
+/** More than a service has. What goes beyond is told of as one thing each, and was told of often enough. */
+const MOST_TOLD = 1_000;
+
 export interface Call extends Outgoing, Expected {
   /** What the call is named in hooks. */
   operation: string;
@@ -99,6 +102,7 @@ export class Sender {
   private tellDeprecation(operation: string, headers: Headers): void {
     const { onDeprecation } = this.hooks;
     if (onDeprecation === undefined || this.toldDeprecated.has(operation)) return;
+    if (this.toldDeprecated.size === MOST_TOLD) return;
     const deprecation = readDeprecation(operation, headers);
     if (deprecation === undefined) return;
     this.toldDeprecated.add(operation);
