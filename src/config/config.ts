@@ -192,10 +192,12 @@ class Reader {
   baseUrl(name: string): string | undefined {
     const text = this.url(name, ['http:', 'https:']);
     if (text === undefined) return undefined;
-    const { href, username, password } = new URL(text);
+    const { href, pathname, username, password } = new URL(text);
     if (username || password || /[?#]/.test(href)) {
       return this.fault(name, 'a URL without a user, query or fragment', undefined);
     }
+    // Without it, Link and Location would lead to where nothing is served.
+    if (!/\/v1\/*$/.test(pathname)) return this.fault(name, 'a URL that ends with /v1', undefined);
     return href.replace(/\/+$/, '');
   }
 
