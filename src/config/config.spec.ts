@@ -139,6 +139,12 @@ describe(loadConfig.name, () => {
     expect(() => loadConfig({ ...env, ...traced })).toThrow(
       'OTEL_PROPAGATORS must be a comma list of tracecontext, baggage',
     );
+    const others = [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'htp://x' }, { OTEL_TRACES_EXPORTER: 'zipkin' }];
+    for (const other of others) {
+      expect(() => loadConfig({ ...env, ...other })).toThrow(
+        new RegExp(`${Object.keys(other)[0]} must be[^]*OTEL_PROPAGATORS must be`),
+      );
+    }
     const both = { OTEL_PROPAGATORS: 'tracecontext, baggage', ...traced };
     expect(loadConfig(both).tracing).toBeDefined();
   });

@@ -9,6 +9,11 @@ export interface Tracing {
 }
 export type OtlpProtocol = (typeof OTLP_PROTOCOLS)[number];
 const OTLP_PROTOCOLS = ['http/protobuf', 'http/json'] as const;
+const TURN_TRACING_ON = [
+  'OTEL_TRACES_EXPORTER',
+  'OTEL_EXPORTER_OTLP_ENDPOINT',
+  'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+];
 /** How callers may tell of a trace of theirs: these two are always heeded. */
 const PROPAGATORS = ['tracecontext', 'baggage'];
 
@@ -217,15 +222,16 @@ class Reader {
       : this.fault(name, 'a comma list of exact origins such as https://app.example.com', []);
   }
 
-  /** OpenTelemetry's own variables. An endpoint turns tracing on. */
+  /** OpenTelemetry's own variables. */
   tracing(): Tracing | undefined {
     const exporter = this.oneOf('OTEL_TRACES_EXPORTER', ['otlp', 'none'] as const, 'otlp');
-    const general = this.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:']);
-    const endpoint = this.url('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', ['http:', 'https:']) ?? general;
+    this.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:']);
+    this.url('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', ['http:', 'https:']);
     const ofAll = this.oneOf('OTEL_EXPORTER_OTLP_PROTOCOL', OTLP_PROTOCOLS, 'http/protobuf');
     const protocol = this.oneOf('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', OTLP_PROTOCOLS, ofAll);
     const isDisabled = this.text('OTEL_SDK_DISABLED')?.toLowerCase() === 'true';
-    const isMeant = endpoint !== undefined || this.text('OTEL_TRACES_EXPORTER') === 'otlp';
+    // One that is faulty is meant as well, and so the faults of what goes with it are told at once.
+    const isMeant = TURN_TRACING_ON.some((name) => this.text(name) !== undefined);
     if (isDisabled || exporter === 'none' || !isMeant) return undefined;
     const propagators = splitList(this.text('OTEL_PROPAGATORS') ?? '');
     if (!propagators.every((each) => PROPAGATORS.includes(each))) {
