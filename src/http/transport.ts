@@ -10,6 +10,7 @@ import type { Traces } from '../telemetry/traces.js';
 import { followConnections } from './connections.js';
 import { Cors } from './cors.js';
 import { GatheredResponse } from './gathered-response.js';
+import { sayNoLengthOfNothing } from './head-length.js';
 import { Inlet } from './inlet.js';
 import { type ClientSocket, LATEST, PipelinedMessage, takeTurns } from './pipelining.js';
 import { answerBroken, type Judge, refuseUnrouted, writeError } from './refusals.js';
@@ -115,7 +116,10 @@ export function createTransport(
     // Without a body, as far as Fastify is concerned: the last of the guards reads it.
     if (method !== 'CONNECT') server.addHttpMethod(method, { overrideExisting: true });
   }
-  server.addHook('onRoute', (route) => routes.add(route));
+  server.addHook('onRoute', (route) => {
+    routes.add(route);
+    sayNoLengthOfNothing(route);
+  });
   server.decorateRequest('operation', undefined);
   server.decorateRequest('refusal', undefined);
   server.decorateRequest('isJudged', false);

@@ -4,6 +4,7 @@ import { errors } from '../../src/errors/errors.js';
 import { Client } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
 import { expectError } from '../support/expectations.js';
+import { exchange, parseAnswers } from '../support/raw-answers.js';
 import { startService, type TestService } from '../support/start-service.js';
 
 const RATE_HEADERS = [
@@ -369,6 +370,29 @@ describe('the OpenAPI document', () => {
       expect(stale.status).toBe(200);
     },
   );
+
+  it.each([
+    ...['/', '/docs', '/docs/guides/clients', '/docs/assets/1/page.js'],
+    ...['/openapi.json', '/openapi.yaml'],
+  ])('says the same of %s to HEAD as to GET, changed or not', async (path) => {
+    const headersOf = async (method: string, etag: string): Promise<string[]> => {
+      const head = [
+        `${method} ${path} HTTP/1.1`,
+        'Host: a',
+        'X-Request-Id: a',
+        'Connection: close',
+      ];
+      const request = Buffer.from(`${head.join('\r\n')}\r\nIf-None-Match: ${etag}\r\n\r\n`);
+      const bytes = await exchange(service.origin, [request]);
+      const [answer] = parseAnswers(bytes, () => method === 'HEAD');
+      const fields = Object.entries(answer!.headers).filter(([name]) => name !== 'date');
+      return [`${answer!.status}`, ...fields.map((field) => field.join(': '))];
+    };
+    const { headers } = await service.anonymous().get(path);
+    for (const etag of ['"another"', headers.etag ?? '*']) {
+      expect(await headersOf('HEAD', etag)).toEqual(await headersOf('GET', etag));
+    }
+  });
 
   it.each([
     'docs/nope.js',
