@@ -1,16 +1,20 @@
 import { spawnSync } from 'node:child_process';
 import { Metrics } from '../../src/telemetry/metrics.js';
+import { MetricsServer } from '../../src/telemetry/metrics.server.js';
 import { mintKey } from '../../src/keys/api-key-format.js';
 import { KeysService } from '../../src/keys/keys.service.js';
 import { describeWith } from '../support/engines.js';
 import { FakeClock } from '../support/clock.js';
 import { MuteServer } from '../support/mute-server.js';
 import { metricLines, metricValue } from '../support/metrics.js';
-import { startService } from '../support/start-service.js';
+import { sendRaw } from '../support/raw-answers.js';
+import { startService, type TestService } from '../support/start-service.js';
 import { Client } from '../support/client.js';
 import { freePort } from '../support/free-port.js';
 
 describe('metrics', () => {
+  const originOf = ({ store }: TestService) => new URL(store.app.get(MetricsServer).url!).origin;
+
   it('are served on a port of their own, with the prefix petstore_', async () => {
     const port = String(await freePort());
     await using service = await startService({ env: { METRICS_PORT: port } });
@@ -29,9 +33,40 @@ describe('metrics', () => {
     const names = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name);
     expect(names.filter((name) => !name!.startsWith('petstore_'))).toEqual([]);
     expect((await metrics.get('/')).status).toBe(404);
-    expect((await metrics.send('/metrics', { method: 'POST' })).status).toBe(404);
     expect((await client.get('/metrics')).status).toBe(404);
     metrics.close();
+  });
+
+  it('are told to HEAD, and with a query, as of a job of Prometheus that has parameters', async () => {
+    await using service = await startService({ env: { METRICS_PORT: String(await freePort()) } });
+    const metrics = new Client(originOf(service));
+    const answer = await metrics.get('/metrics?x=1');
+    expect([answer.status, answer.text]).toEqual([200, expect.stringContaining('petstore_')]);
+    const head = await metrics.send('/metrics', { method: 'HEAD' });
+    expect([head.status, head.text]).toEqual([200, '']);
+    expect(head.headers['content-type']).toBe(answer.headers['content-type']);
+    const posted = await metrics.send('/metrics', { method: 'POST' });
+    expect([posted.status, posted.headers.allow]).toEqual([405, 'GET, HEAD']);
+    metrics.close();
+  });
+
+  it('are never to be sniffed at, however their request is refused', async () => {
+    await using service = await startService({ env: { METRICS_PORT: String(await freePort()) } });
+    const requests = {
+      'GET /metrics HTTP/1.1\r\nHost: a': 200,
+      'GET / HTTP/1.1\r\nHost: a': 404,
+      'GET /metrics HTTP/1.1': 400,
+      nonsense: 400,
+      'PUT /metrics HTTP/1.1\r\nHost: a\r\nExpect: the worst': 405,
+      [`GET / HTTP/1.1\r\nHost: a\r\nA: ${'a'.repeat(20_000)}`]: 431,
+      'GET /metrics?x HTTP/1.0': 200,
+    };
+    for (const [request, status] of Object.entries(requests)) {
+      const answer = await sendRaw(originOf(service), `${request}\r\n\r\n`);
+      expect(answer).toMatch(
+        new RegExp(`^HTTP/1.1 ${status} [^]*\r\nx-content-type-options: nosniff`, 'i'),
+      );
+    }
   });
 
   /** As it is where nothing has happened yet. */
