@@ -34,6 +34,7 @@ import { askForRulesAnew } from './input/dto.js';
 import { followLaterPipes } from './input/later-pipes.js';
 import { Gatekeeper } from './keys/gatekeeper.js';
 import { DocumentSource } from './openapi/document-source.js';
+import { PageLimitGuard } from './openapi/page-limit.guard.js';
 import type { CounterChannel } from './rate-limits/stores/counter-channel.js';
 import { accessLog } from './telemetry/access-log.js';
 import { createLogger, type Logger, NestLogger } from './telemetry/logger.js';
@@ -136,6 +137,7 @@ export async function createApp(
   const line = new WaitingLine();
   const application: Application = {
     judge: (request, reply) => app.get(Gatekeeper).judge(request, reply),
+    admit: (request) => app.get(PageLimitGuard).admitUnrouted(request),
     sendError: (error, request, reply) => {
       const filter = app.get(ErrorFilter);
       filter.send(filter.toApiError(error), request, reply);

@@ -31,6 +31,7 @@ describe('a connection', () => {
   beforeAll(async () => {
     const application = {
       judge: () => Promise.resolve(),
+      admit: () => Promise.resolve(),
       sendError: () => undefined,
       answered: [],
       answeredUnread: () => undefined,

@@ -12,6 +12,8 @@ import { isApiTarget, pathOf } from './target.js';
 export interface Judge {
   /** Who are you, how much may you: sets the headers. @throws {ApiError} 401, 503 or 429 */
   judge(request: ApiRequest, reply: ApiReply): Promise<void>;
+  /** How much may an address ask of what is open to everyone. @throws {ApiError} 429 */
+  admit(request: ApiRequest): Promise<void>;
   sendError(error: unknown, request: ApiRequest, reply: ApiReply): void;
 }
 
@@ -24,7 +26,7 @@ export function unserved({ method, url }: ApiRequest, routes: RouteTable): ApiEr
   });
 }
 
-/** Refuses what no route answers. Whoever asks below `/v1` is judged first, as everywhere there. */
+/** Refuses what no route answers. Whoever asks is judged first, as by the guards of a route beside it. */
 export async function refuseUnrouted(
   application: Judge,
   error: unknown,
@@ -33,6 +35,7 @@ export async function refuseUnrouted(
 ): Promise<void> {
   try {
     if (isApiTarget(request.url)) await application.judge(request, reply);
+    else await application.admit(request);
     refuseTarget(request);
     throw error;
   } catch (refusal) {
@@ -45,7 +48,7 @@ export async function refuseUnrouted(
  * @returns false where the caller is refused, and answered
  */
 export async function admitsUnguarded(
-  application: Judge,
+  application: Pick<Judge, 'judge' | 'sendError'>,
   request: ApiRequest,
   reply: ApiReply,
 ): Promise<boolean> {

@@ -14,12 +14,16 @@ export function isOtherForm(target: string): boolean {
   return target === '*' || AUTHORITY.test(target);
 }
 
-/** Whether a target is below `/v1`. The escapes of ASCII are undone, as the router does for `/%761/`. */
-export function isApiTarget(target: string): boolean {
-  const path = pathOf(target).replace(/%[2-7][0-9a-f]/gi, (escape) =>
+/** The path with the escapes of ASCII undone, as the router does for `/%761/`. */
+export function plainPathOf(target: string): string {
+  return pathOf(target).replace(/%[2-7][0-9a-f]/gi, (escape) =>
     String.fromCharCode(parseInt(escape.slice(1), 16)),
   );
-  return /^\/v1(?:\/|$)/.test(path);
+}
+
+/** Whether a target is below `/v1`. */
+export function isApiTarget(target: string): boolean {
+  return /^\/v1(?:\/|$)/.test(plainPathOf(target));
 }
 
 /**

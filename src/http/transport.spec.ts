@@ -39,6 +39,7 @@ describe(createTransport.name, () => {
     } as Partial<WaitingLine> as WaitingLine;
     const application = {
       judge: () => Promise.resolve(),
+      admit: () => Promise.resolve(),
       sendError: () => undefined,
       answered: [(_request: unknown, status: number) => void answered.push(status)],
       answeredUnread: () => undefined,

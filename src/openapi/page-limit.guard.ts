@@ -2,12 +2,15 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import { errors } from '../errors/errors.js';
 import { type ApiRequest, requestOf } from '../http/request-context.js';
 import { ClientAddress } from '../http/client-address.js';
+import { plainPathOf } from '../http/target.js';
 import { addressSubject, Limits } from '../rate-limits/limits.js';
 import { reportQuota } from '../rate-limits/rate-limiter.js';
 import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
 
 const PER_MINUTE = 600;
 const LIMITS = new Limits(PER_MINUTE, PER_MINUTE * 1_440);
+/** The paths of pages, and those beside them. */
+const PAGES = /^\/(?:$|docs(?:\/|$)|openapi\.)/;
 
 /** Bounds what one address may ask of pages that are open to everyone; counted apart from its failures. */
 @Injectable()
@@ -20,6 +23,11 @@ export class PageLimitGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     await this.admit(requestOf(context));
     return true;
+  }
+
+  /** Who asks for a page that is not there, or by a wrong method, comes to no guard. @throws {ApiError} 429 */
+  async admitUnrouted(request: ApiRequest): Promise<void> {
+    if (PAGES.test(plainPathOf(request.url))) await this.admit(request);
   }
 
   /** @throws {ApiError} 429 */
