@@ -19,6 +19,7 @@ import { PetStoreAdapter } from './http/adapter.js';
 import { ClientAddress } from './http/client-address.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { OperationIds, operationsOf } from './http/operations.js';
+import { judgeFirst } from './http/judged-first.js';
 import { answerOurRefusals } from './http/ours-first.filter.js';
 import { followGuests } from './extensions/guest-routes.js';
 import { assertSettingsRead, settingsOf } from './extensions/settings.js';
@@ -171,6 +172,7 @@ export async function createApp(
     throw error;
   }
   app.get(OperationIds).assign(operationsOf(app), OUR_MODULES);
+  judgeFirst(app, transport, OUR_MODULES, application);
   followGuests(app, transport, OUR_MODULES);
   answerOurRefusals(app, transport);
   followLaterPipes(app);

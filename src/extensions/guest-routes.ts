@@ -1,6 +1,6 @@
 import type { INestApplication, Type } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
-import { isPublic, operationsOf } from '../http/operations.js';
+import { operationOfRoute, operationsOf } from '../http/operations.js';
 import { onBehalfOf } from '../telemetry/current-request.js';
 
 /**
@@ -13,24 +13,14 @@ export function followGuests(
   transport: FastifyInstance,
   ours: ReadonlySet<Type>,
 ): void {
-  const guests = new Set(
-    operationsOf(app)
-      .filter(({ module }) => !ours.has(module))
-      .flatMap(({ controller, paths }) =>
-        paths.map((path) => plain(isPublic(controller) ? path : `/v1${path}`)),
-      ),
-  );
-  if (guests.size === 0) return;
+  const guests = operationsOf(app).filter(({ module }) => !ours.has(module));
+  if (guests.length === 0) return;
+  const operationOf = operationOfRoute(guests);
   transport.addHook('onRoute', (route) => {
-    if (!guests.has(plain(route.url))) return;
+    if (operationOf(route) === undefined) return;
     const { handler } = route;
     route.handler = function (request, reply) {
       return onBehalfOf(request, () => handler.call(this, request, reply));
     };
   });
-}
-
-/** As Fastify has it: a wildcard has no name, and the base address no slash at its end. */
-function plain(path: string): string {
-  return path.replace(/\*\w*/g, '*').replace(/(.)\/$/, '$1');
 }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   Body,
+  type CanActivate,
   Controller,
   HttpCode,
   Param,
@@ -125,6 +126,11 @@ export function judgesOfAll(module: Module): unknown[] {
   return ofAll(module, JUDGE).map(({ metatype }) => metatype);
 }
 
+/** The guards of every request that a module has, its `APP_GUARD`s, in its order. */
+export function guardsOfAll(module: Module): CanActivate[] {
+  return ofAll(module, GUARD).map(({ instance }) => instance as CanActivate);
+}
+
 /** The pipes of every request that a module has, its `APP_PIPE`s: classes, or instances. */
 export function pipesOfAll(module: Module): unknown[] {
   return ofAll(module, PIPE).map(({ instance, metatype }) => instance ?? metatype);
@@ -138,6 +144,7 @@ function ofAll({ providers, injectables }: Module, kind: RegExp): InstanceWrappe
 
 /** To each of them Nest gives a token of its own. */
 const JUDGE = new RegExp(`^(?:${APP_GUARD}|${APP_INTERCEPTOR}) `);
+const GUARD = new RegExp(`^${APP_GUARD} `);
 const PIPE = new RegExp(`^${APP_PIPE} `);
 
 /** As Nest notes parameters: by kind and place, `4:0`. */

@@ -16,6 +16,7 @@ function operationsOf(module: Type, controller: Type): Operation[] {
       name: `${controller.name}.${name}`,
       method: 'GET',
       paths: ['/'],
+      isMadePerRequest: false,
     }));
 }
 

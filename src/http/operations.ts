@@ -6,6 +6,7 @@ import {
   SetMetadata,
   type Type,
 } from '@nestjs/common';
+import type { RouteOptions } from 'fastify';
 import { MetadataScanner, ModulesContainer } from '@nestjs/core';
 import { NOTED, pathOfModule } from './nest-metadata.js';
 
@@ -21,6 +22,8 @@ export interface Operation {
   method: keyof typeof RequestMethod;
   /** As `/pets/:petId`, without `/v1`. */
   paths: readonly string[];
+  /** Whether what its controller needs, and so the controller, is made anew for each request. */
+  isMadePerRequest: boolean;
 }
 
 /** Every operation of the application, a guest's too. */
@@ -48,11 +51,41 @@ export function operationsOf(app: INestApplication): Operation[] {
             name: `${controller.name}.${name}`,
             method: said,
             paths,
+            isMadePerRequest: !wrapper.isDependencyTreeStatic(),
           },
         ];
       });
     });
   });
+}
+
+/** Which of `operations` Fastify has a route for; undefined for one of another. */
+export function operationOfRoute(
+  operations: readonly Operation[],
+): (route: RouteOptions) => Operation | undefined {
+  const known = new Map<string, Operation>();
+  for (const operation of operations) {
+    const { controller, method, paths } = operation;
+    for (const path of paths) {
+      known.set(`${method} ${asRouted(isPublic(controller) ? path : `/v1${path}`)}`, operation);
+    }
+  }
+  return ({ method, url }) => {
+    const path = asRouted(url);
+    // What is served by GET is by HEAD.
+    const methods = Array.isArray(method)
+      ? ['ALL']
+      : method === 'HEAD'
+        ? ['HEAD', 'GET']
+        : [method];
+    const served = methods.find((each) => known.has(`${each} ${path}`));
+    return served === undefined ? undefined : known.get(`${served} ${path}`);
+  };
+}
+
+/** As Fastify has it: a wildcard has no name, and the base address no slash at its end. */
+function asRouted(path: string): string {
+  return path.replace(/\*\w*/g, '*').replace(/(.)\/$/, '$1');
 }
 
 function pathsOf(target: object): string[] {

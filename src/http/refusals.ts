@@ -34,8 +34,9 @@ export async function refuseUnrouted(
   reply: ApiReply,
 ): Promise<void> {
   try {
-    if (isApiTarget(request.url)) await application.judge(request, reply);
-    else await application.admit(request);
+    if (!isApiTarget(request.url)) await application.admit(request);
+    // Whom Nest finds in a route that does not match after all may have been judged there.
+    else if (!request.isJudged) await application.judge(request, reply);
     refuseTarget(request);
     throw error;
   } catch (refusal) {
