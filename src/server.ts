@@ -20,7 +20,7 @@ import { ClientAddress } from './http/client-address.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { OperationIds, operationsOf } from './http/operations.js';
 import { judgeFirst } from './http/judged-first.js';
-import { answerOurRefusals } from './http/ours-first.filter.js';
+import { answerOurFailures } from './http/ours-first.filter.js';
 import { followGuests } from './extensions/guest-routes.js';
 import { assertSettingsRead, settingsOf } from './extensions/settings.js';
 import { refuseParsers, refuseUnsupported } from './extensions/unsupported.js';
@@ -174,7 +174,7 @@ export async function createApp(
   app.get(OperationIds).assign(operationsOf(app), OUR_MODULES);
   judgeFirst(app, transport, OUR_MODULES, application);
   followGuests(app, transport, OUR_MODULES);
-  answerOurRefusals(app, transport);
+  answerOurFailures(app, transport, OUR_MODULES);
   followLaterPipes(app);
   askForRulesAnew();
   app.setGlobalPrefix('v1', { exclude: publicPaths(app) });

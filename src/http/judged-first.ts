@@ -1,15 +1,16 @@
 import type { CanActivate, ExecutionContext, INestApplication, Type } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
-import { guardsOfAll } from './nest-metadata.js';
+import { guardsOfAll, listNoted, NOTED } from './nest-metadata.js';
 import { type Handler, type Operation, operationOfRoute, operationsOf } from './operations.js';
+import { haveGuestsFilters } from './ours-first.filter.js';
 import type { Judge } from './refusals.js';
 import { type ApiReply, type ApiRequest, requestOf } from './request-context.js';
 
 /**
- * Has our guards asked before Nest begins with a request for which it makes anything anew: it would do so before
- * any guard, and what is thrown there would be answered to whoever asks. Nest asks them in vain afterwards.
- * Everywhere else it alone does.
+ * Has our guards asked before Nest begins with a request, where a guest's code would be in front of them, or answer
+ * for them: what is made for each request is made before any guard, and a filter that catches everything is given
+ * what guards throw. Nest asks them in vain afterwards. Everywhere else it alone does.
  * @param ours the modules whose guards are ours; before any route is there
  */
 export function judgeFirst(
@@ -18,7 +19,12 @@ export function judgeFirst(
   ours: ReadonlySet<Type>,
   application: Pick<Judge, 'sendError'>,
 ): void {
-  const operations = operationsOf(app).filter(({ isMadePerRequest }) => isMadePerRequest);
+  const isAnsweredByGuests = haveGuestsFilters(app, ours);
+  const isConcerned = ({ controller, handler, isMadePerRequest }: Operation): boolean =>
+    isAnsweredByGuests ||
+    isMadePerRequest ||
+    [controller, handler].some((target) => listNoted(target, NOTED.filters).length > 0);
+  const operations = operationsOf(app).filter(isConcerned);
   if (operations.length === 0) return;
   const modules = [...app.get(ModulesContainer).values()];
   const guards = modules.filter(({ metatype }) => ours.has(metatype)).flatMap(guardsOfAll);

@@ -21,7 +21,14 @@ import {
   UsePipes,
   Version,
 } from '@nestjs/common';
-import { APP_GUARD, APP_INTERCEPTOR, APP_PIPE, ModulesContainer, RouterModule } from '@nestjs/core';
+import {
+  APP_FILTER,
+  APP_GUARD,
+  APP_INTERCEPTOR,
+  APP_PIPE,
+  ModulesContainer,
+  RouterModule,
+} from '@nestjs/core';
 import { RouteConstraints, RouteSchema } from '@nestjs/platform-fastify';
 import { ApiOperation, ApiQuery } from '@nestjs/swagger';
 import { SkipThrottle, Throttle } from '@nestjs/throttler';
@@ -131,6 +138,11 @@ export function guardsOfAll(module: Module): CanActivate[] {
   return ofAll(module, GUARD).map(({ instance }) => instance as CanActivate);
 }
 
+/** The filters of every request that a module has, its `APP_FILTER`s. */
+export function filtersOfAll(module: Module): unknown[] {
+  return ofAll(module, FILTER);
+}
+
 /** The pipes of every request that a module has, its `APP_PIPE`s: classes, or instances. */
 export function pipesOfAll(module: Module): unknown[] {
   return ofAll(module, PIPE).map(({ instance, metatype }) => instance ?? metatype);
@@ -145,6 +157,7 @@ function ofAll({ providers, injectables }: Module, kind: RegExp): InstanceWrappe
 /** To each of them Nest gives a token of its own. */
 const JUDGE = new RegExp(`^(?:${APP_GUARD}|${APP_INTERCEPTOR}) `);
 const GUARD = new RegExp(`^${APP_GUARD} `);
+const FILTER = new RegExp(`^${APP_FILTER} `);
 const PIPE = new RegExp(`^${APP_PIPE} `);
 
 /** As Nest notes parameters: by kind and place, `4:0`. */

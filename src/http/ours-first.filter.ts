@@ -2,31 +2,36 @@ import {
   type ArgumentsHost,
   Catch,
   type ExceptionFilter,
+  HttpException,
   type INestApplication,
+  type NestInterceptor,
+  type Type,
   UseFilters,
+  UseInterceptors,
 } from '@nestjs/common';
+import { ModulesContainer } from '@nestjs/core';
+import { catchError } from 'rxjs';
 import { ApiError } from '../errors/api-error.js';
 import { currentRequest } from '../telemetry/current-request.js';
 import { ErrorFilter } from './error.filter.js';
-import { listNoted, NOTED } from './nest-metadata.js';
+import { filtersOfAll, listNoted, NOTED } from './nest-metadata.js';
 import { operationsOf } from './operations.js';
-import type { ApiRequest } from './request-context.js';
+import { type ApiRequest, READS_NO_BODY } from './request-context.js';
 
 /**
- * What the service itself refuses: all before a guest's code is asked, and all of its own operations. A guest's
- * filter that catches everything would answer without the headers and the body that a refusal has to have.
+ * What an operation of ours refuses, or fails with. A guest's filter that catches everything would answer without
+ * the headers and the body that such an answer has to have. What guests throw on its way is theirs to answer.
  */
-abstract class OwnRefusal {
+abstract class OwnFailure {
   static [Symbol.hasInstance](thrown: unknown): boolean {
-    if (!(thrown instanceof ApiError)) return false;
-    // Only of a guest's operation it is known which request is under way.
-    const request = currentRequest() as Partial<ApiRequest> | undefined;
-    return request?.isJudged !== true;
+    // Of a guest's operation alone it is known which request is under way: one that inherits a method of ours.
+    if (currentRequest() !== undefined) return false;
+    return thrown instanceof ApiError || failures.has(thrown as object);
   }
 }
 
 /** Before all filters of guests: the last of a method's is asked first. */
-@Catch(OwnRefusal)
+@Catch(OwnFailure)
 class OursFirstFilter implements ExceptionFilter {
   catch(thrown: unknown, host: ArgumentsHost): void {
     const { server } = host.switchToHttp().getRequest<ApiRequest>();
@@ -38,11 +43,45 @@ class OursFirstFilter implements ExceptionFilter {
 const filters = new WeakMap<object, ErrorFilter>();
 const OURS_FIRST = new OursFirstFilter();
 
-/** Before any route is there. */
-export function answerOurRefusals(app: INestApplication, transport: object): void {
+/** What came out of operations of ours. We throw no exceptions of Nest's own: those are of a guest's pipe. */
+const failures = new WeakSet<object>();
+/** The innermost of an operation's, behind all of guests. */
+const NOTES_FAILURES: NestInterceptor = {
+  intercept: (_context, next) =>
+    next.handle().pipe(
+      catchError((thrown: unknown) => {
+        if (isFailure(thrown)) failures.add(thrown);
+        throw thrown;
+      }),
+    ),
+};
+Reflect.defineMetadata(READS_NO_BODY, true, NOTES_FAILURES);
+
+/**
+ * Has the failures of our operations answered by us, whatever filters guests have.
+ * @param ours the modules whose operations are ours; before any route is there
+ */
+export function answerOurFailures(
+  app: INestApplication,
+  transport: object,
+  ours: ReadonlySet<Type>,
+): void {
+  if (!haveGuestsFilters(app, ours)) return;
   filters.set(transport, app.get(ErrorFilter));
-  for (const { handler } of operationsOf(app)) {
-    if (!listNoted(handler, NOTED.filters).includes(OURS_FIRST))
-      UseFilters(OURS_FIRST)({}, '', { value: handler });
+  for (const { handler, module } of operationsOf(app)) {
+    if (!ours.has(module) || listNoted(handler, NOTED.filters).includes(OURS_FIRST)) continue;
+    UseFilters(OURS_FIRST)({}, '', { value: handler });
+    UseInterceptors(NOTES_FAILURES)({}, '', { value: handler });
   }
+}
+
+function isFailure(thrown: unknown): thrown is object {
+  return typeof thrown === 'object' && thrown !== null && !(thrown instanceof HttpException);
+}
+
+/** Whether guests answer the failures of all operations. */
+export function haveGuestsFilters(app: INestApplication, ours: ReadonlySet<Type>): boolean {
+  return [...app.get(ModulesContainer).values()].some(
+    (module) => !ours.has(module.metatype) && filtersOfAll(module).length > 0,
+  );
 }

@@ -1,6 +1,7 @@
 import {
   type ArgumentsHost,
   Body,
+  type CanActivate,
   type CallHandler,
   Catch,
   ClassSerializerInterceptor,
@@ -48,6 +49,8 @@ import {
   RequireScope,
 } from 'pet-store-service';
 import { map, NEVER, type Observable } from 'rxjs';
+import { PetsRepository } from '../../src/pets/pets.repository.js';
+import { RateLimiter } from '../../src/rate-limits/rate-limiter.js';
 import type { Answer, Client } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
 import { expectError, expectRateHeaders, headerCounts } from '../support/expectations.js';
@@ -517,6 +520,57 @@ describe('a guest whose filters answer all in their own way', () => {
     const refused = await client.post('/v1/own', {});
     expectError(refused, 429, 'rate_limit_exceeded');
     expect(refused.headers).toHaveProperty('retry-after');
+  });
+
+  it('leaves what the service fails with to it, be it in its operations or before those of guests', async () => {
+    await using service = await startService({ extensions: [{ module: OwnModule }] });
+    const client = await service.client();
+    const { app } = service.store;
+    const find = jest.spyOn(app.get(PetsRepository), 'find');
+    const away = Object.assign(new Error('away'), { code: 'SQLITE_IOERR' });
+    for (const fail of [
+      () => Promise.reject(away),
+      () => {
+        throw away;
+      },
+    ]) {
+      find.mockImplementationOnce(fail);
+      const answer = await client.get('/v1/pets/7');
+      expectError(answer, 503, 'service_unavailable');
+      expectRateHeaders(answer);
+      expect(answer.headers['retry-after']).toBe('2');
+    }
+    find.mockRejectedValueOnce(new TypeError('a secret'));
+    expectError(await client.get('/v1/pets/7'), 500, 'internal_error');
+    const admit = jest.spyOn(app.get(RateLimiter), 'admit');
+    for (const path of ['pets', 'own', 'nowhere']) {
+      admit.mockRejectedValueOnce(away);
+      expectError(await client.get(`/v1/${path}`), 503, 'service_unavailable');
+    }
+    expectError(await client.get('/v1/own?more=1'), 400, 'invalid_request');
+  });
+
+  it('answers what its own guards throw, on every path', async () => {
+    class Closed extends Error {}
+    @Catch(Closed)
+    class ClosedFilter extends OwnWay {}
+    @Injectable()
+    class Hours implements CanActivate {
+      canActivate(): never {
+        throw new Closed();
+      }
+    }
+    @Module({
+      providers: [
+        { provide: APP_FILTER, useClass: ClosedFilter },
+        { provide: APP_GUARD, useClass: Hours },
+      ],
+    })
+    class ClosedModule {}
+    await using service = await startService({ extensions: [{ module: ClosedModule }] });
+    const answer = await (await service.client()).get('/v1/pets');
+    expect([answer.status, answer.json()]).toEqual([418, { own: true }]);
+    expectError(await service.anonymous().get('/v1/pets'), 401, 'missing_api_key');
   });
 });
 
