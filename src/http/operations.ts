@@ -59,6 +59,15 @@ export function operationsOf(app: INestApplication): Operation[] {
   });
 }
 
+/** Whether what a controller needs, and so the controller, is made anew for each request. */
+export function isMadePerRequest(modules: ModulesContainer, controller: Type): boolean {
+  return [...modules.values()].some(({ controllers }) =>
+    [...controllers.values()].some(
+      (wrapper) => wrapper.metatype === controller && !wrapper.isDependencyTreeStatic(),
+    ),
+  );
+}
+
 /** Which of `operations` Fastify has a route for; undefined for one of another. */
 export function operationOfRoute(
   operations: readonly Operation[],

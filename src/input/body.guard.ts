@@ -1,8 +1,8 @@
 import { type CanActivate, type ExecutionContext, Injectable, type Type } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import { FallbackController } from '../http/fallback.controller.js';
-import { FROM, judgesOfAll, listNoted, NOTED } from '../http/nest-metadata.js';
-import { type Handler, PerOperation } from '../http/operations.js';
+import { filtersOfAll, FROM, judgesOfAll, listNoted, NOTED } from '../http/nest-metadata.js';
+import { type Handler, isMadePerRequest, PerOperation } from '../http/operations.js';
 import {
   type ApiRequest,
   READS_NO_BODY,
@@ -25,8 +25,11 @@ interface Wish {
   isDeclared: boolean;
   /** Whether all of it goes into a DTO, which knows its members. */
   isJudgedLater: boolean;
-  /** Whose it is: a guest that judges every request takes it where it is JSON, and asks for none. */
-  isFor: 'operation' | 'everyone';
+  /**
+   * Whose it is. Who judges every request, answers for failures, or is made for each request takes it where it is
+   * JSON, and asks for none.
+   */
+  isFor: 'operation' | 'bystanders';
 }
 
 /**
@@ -37,12 +40,12 @@ interface Wish {
 @Injectable()
 export class BodyGuard implements CanActivate {
   private readonly wishes = new PerOperation((controller, handler) =>
-    wishOf(controller, handler, this.doGuestsJudgeAll),
+    wishOf(controller, handler, this.doGuestsSeeAll || isMadePerRequest(this.modules, controller)),
   );
   private readonly judgedLater = new PerOperation((controller, handler) =>
     judgedByGuests(controller, handler, this.modules),
   );
-  private haveGlobalJudges: boolean | undefined;
+  private haveGlobalGuests: boolean | undefined;
 
   constructor(private readonly modules: ModulesContainer) {}
 
@@ -54,11 +57,12 @@ export class BodyGuard implements CanActivate {
     return (request.isJudged = true);
   }
 
-  /** Whether guests judge every request; those of ours that do are in the module of this one. */
-  private get doGuestsJudgeAll(): boolean {
-    return (this.haveGlobalJudges ??= [...this.modules.values()].some((module) => {
+  /** Whether guests judge every request, or answer for it; those of ours that do are in the module of this one. */
+  private get doGuestsSeeAll(): boolean {
+    return (this.haveGlobalGuests ??= [...this.modules.values()].some((module) => {
       const judges = judgesOfAll(module);
-      return judges.length > 0 && !judges.includes(BodyGuard);
+      if (judges.includes(BodyGuard)) return false;
+      return judges.length > 0 || filtersOfAll(module).length > 0;
     }));
   }
 }
@@ -88,7 +92,7 @@ function isSent({ headers }: UnreadBody): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-function wishOf(controller: Type, handler: Handler, hasGlobalJudges: boolean): Wish | undefined {
+function wishOf(controller: Type, handler: Handler, isSeen: boolean): Wish | undefined {
   // Who asks for what is not there is told so, whatever was sent with it.
   if (controller === FallbackController) return undefined;
   const parameters = parametersOf(controller, handler);
@@ -103,8 +107,9 @@ function wishOf(controller: Type, handler: Handler, hasGlobalJudges: boolean): W
     parameters.some(({ from, factory }) =>
       from === undefined ? readsBody(factory) : from === FROM.request,
     ) || [controller, handler].some(hasJudgesOfItsOwn);
-  if (!mayLook && !hasGlobalJudges) return undefined;
-  const isFor = mayLook ? 'operation' : 'everyone';
+  const areBystanders = isSeen || [controller, handler].some(hasFiltersOfItsOwn);
+  if (!mayLook && !areBystanders) return undefined;
+  const isFor = mayLook ? 'operation' : 'bystanders';
   return { isDeclared: false, isJudgedLater: false, isFor };
 }
 
@@ -116,4 +121,8 @@ function hasJudgesOfItsOwn(target: object): boolean {
   return [NOTED.guards, NOTED.interceptors, NOTED.pipes].some((key) =>
     listNoted(target, key).some(readsBody),
   );
+}
+
+function hasFiltersOfItsOwn(target: object): boolean {
+  return listNoted(target, NOTED.filters).length > 0;
 }

@@ -155,6 +155,17 @@ describe('a guest whose providers are made for each request', () => {
     expect(last.headers['x-ratelimit-remaining']).toBe('5');
   });
 
+  it('finds the body on the request when they are made', async () => {
+    await using service = await startService({ extensions: [{ module: TenantsModule }] });
+    const client = await service.client();
+    made.length = 0;
+    expect((await client.post('/v1/tenants', { a: 1 }, ann)).status).toBe(201);
+    expect(made).toEqual([{ a: 1 }]);
+    expectError(await client.post('/v1/tenants', '{', ann), 400, 'malformed_json');
+    const text = { ...ann, 'content-type': 'text/plain' };
+    expect((await client.post('/v1/tenants', 'no json', text)).status).toBe(201);
+  });
+
   it('is asked by anybody where it is public, without rate headers', async () => {
     await using service = await startService({ extensions: [{ module: TenantsModule }] });
     const anyone = service.anonymous();

@@ -550,6 +550,39 @@ describe('a guest whose filters answer all in their own way', () => {
     expectError(await client.get('/v1/own?more=1'), 400, 'invalid_request');
   });
 
+  it.each([
+    ['of the operation', true],
+    ['of all', false],
+  ])('finds the body on the request in a filter %s', async (_whose, isOfOperation) => {
+    @Catch(ConflictException)
+    class Echo implements ExceptionFilter {
+      catch(_error: unknown, host: ArgumentsHost): void {
+        const http = host.switchToHttp();
+        const { body } = http.getRequest<FastifyRequest>();
+        void http.getResponse<FastifyReply>().code(418).send({ body });
+      }
+    }
+    @AnyScope()
+    @Controller('echo')
+    class EchoController {
+      @Post()
+      fail(): never {
+        throw new ConflictException();
+      }
+    }
+    if (isOfOperation) UseFilters(Echo)(EchoController);
+    @Module({
+      controllers: [EchoController],
+      providers: isOfOperation ? [] : [{ provide: APP_FILTER, useClass: Echo }],
+    })
+    class EchoModule {}
+    await using service = await startService({ extensions: [{ module: EchoModule }] });
+    const client = await service.client();
+    expect((await client.post('/v1/echo', { a: 1 })).json()).toEqual({ body: { a: 1 } });
+    const plain = await client.post('/v1/echo', 'no json', { 'content-type': 'text/plain' });
+    expect(plain.json()).toEqual({});
+  });
+
   it('answers what its own guards throw, on every path', async () => {
     class Closed extends Error {}
     @Catch(Closed)
