@@ -1,10 +1,11 @@
 import type { Type } from '@nestjs/common';
-import { instanceToPlain, plainToInstance } from 'class-transformer';
+import { plainToInstance } from 'class-transformer';
 import {
   getMetadataStorage,
   type ValidationArguments,
   type ValidatorConstraintInterface,
 } from 'class-validator';
+import { InParts } from './in-parts.js';
 
 type Members = Readonly<Record<string, unknown>>;
 type RuleMetadata = ReturnType<
@@ -21,8 +22,8 @@ export interface Dto {
   /** Of those, what takes a list. */
   lists: ReadonlySet<string>;
   make(members: Members): object;
-  /** Whether that is done without class-transformer: see `MadeBy`. */
-  isMadeByHand: boolean;
+  /** How to make a part of one; undefined where it is made without class-transformer: see `MadeBy`. */
+  parts: InParts | undefined;
   /** Whether an instance keeps every rule; undefined where only class-validator can tell, as of what it waits for. */
   holds: Test | undefined;
 }
@@ -65,9 +66,8 @@ function compile(type: Type<object>): Dto | undefined {
   }
   const makeBy = Reflect.getOwnMetadata(MADE_BY, type) as Dto['make'] | undefined;
   const members = [...byName.keys()];
-  const sentAs = new Map(
-    members.map((member) => [member, makeBy ? member : sentName(type, member)]),
-  );
+  const parts = makeBy ? undefined : new InParts(type, new Set(members));
+  const sentAs = parts ? sentNames(parts, members) : new Map(members.map((name) => [name, name]));
   const onPromise = (): void => {
     dto.holds = undefined;
   };
@@ -85,7 +85,7 @@ function compile(type: Type<object>): Dto | undefined {
         .map((member) => sentAs.get(member)!),
     ),
     make: makeBy ?? ((sent) => plainToInstance(type, sent)),
-    isMadeByHand: makeBy !== undefined,
+    parts,
     holds: tests.every((test) => test !== undefined)
       ? (instance) => tests.every((test) => test(instance))
       : undefined,
@@ -93,23 +93,15 @@ function compile(type: Type<object>): Dto | undefined {
   return dto;
 }
 
-/** What `@Expose({ name })` has a caller call `member`; class-transformer tells of it by what it makes alone. */
-function sentName(type: Type<object>, member: string): string {
-  const plainOf = (own: object): Members =>
-    instanceToPlain(Object.assign(Object.create(type.prototype as object) as object, own));
+/** What callers call each member: what `@Expose({ name })` says, else its own name. */
+function sentNames(parts: InParts, members: readonly string[]): ReadonlyMap<string, string> {
+  let names: ReadonlyMap<string, string> = new Map();
   try {
-    const before = plainOf({});
-    const after = plainOf({ [member]: 'probe' });
-    const other = Object.keys(after).find(
-      (name) => after[name] !== undefined && before[name] === undefined,
-    );
-    if (other === undefined || other === member) return member;
-    // Another one for answers alone: its own is taken.
-    const made = plainToInstance(type, { [member]: 'probe' }) as Members;
-    return made[member] === undefined ? other : member;
+    names = parts.names();
   } catch {
-    return member; // A transformation of its own takes no such value.
+    // It cannot be made at all, as a class that takes arguments.
   }
+  return new Map(members.map((member) => [member, names.get(member) ?? member]));
 }
 
 function isList(type: Type<object>, name: string, rules: readonly RuleMetadata[]): boolean {

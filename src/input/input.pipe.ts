@@ -30,7 +30,7 @@ type Members = Record<string, unknown>;
 function judged(dto: Dto, sent: Members, type: unknown): object | Promise<object> {
   if (!areThereLaterJudges) return validated(dto, sent);
   return withOrigin(dto, sent, () =>
-    validated(dto, sent, dto.isMadeByHand || !isJudgedLater(type)),
+    validated(dto, sent, dto.parts === undefined || !isJudgedLater(type)),
   );
 }
 

@@ -131,7 +131,7 @@ export function withOrigin(
   make: () => object | Promise<object>,
 ): object | Promise<object> {
   if (!isAnyFollowed) return make();
-  const origin = { sent: dto.isMadeByHand ? undefined : copyOf(sent) };
+  const origin = { sent: dto.parts === undefined ? undefined : copyOf(sent) };
   const note = (instance: object): object => {
     origins.set(instance, origin);
     return instance;

@@ -10,7 +10,8 @@ import {
 import type { ApiError } from '../errors/api-error.js';
 import { errors } from '../errors/errors.js';
 import type { Dto } from './dto.js';
-import { madeOf, undeclaredBelow } from './undeclared-members.js';
+import type { InParts } from './in-parts.js';
+import { madeOf, memberOf, undeclaredBelow } from './undeclared-members.js';
 
 /** Enough to mend a request by; a body of a thousand faults must not make an answer of a thousand. */
 const MAX_FAULTS_NAMED = 10;
@@ -28,10 +29,14 @@ export interface Fault {
   message: string;
 }
 
-/** @property faults none where `instance` keeps every rule */
+/**
+ * @property faults none where `instance` keeps every rule
+ * @property cause why there is no whole instance
+ */
 export interface Examination {
   instance: object;
   faults: readonly Fault[];
+  cause?: unknown;
 }
 
 const NO_FAULTS: readonly Fault[] = [];
@@ -64,9 +69,9 @@ function concluded(
   return conclude(examination, faults);
 }
 
-function conclude({ instance, faults }: Examination, others: readonly string[]): object {
+function conclude({ instance, faults, cause }: Examination, others: readonly string[]): object {
   if (faults.length === 0 && others.length === 0) return instance;
-  throw invalidRequest([...others, ...faults.map(({ message }) => message)]);
+  throw invalidRequest([...others, ...faults.map(({ message }) => message)], cause);
 }
 
 /** Judges `members`, all of them declared, by the rules of `dto`. */
@@ -82,6 +87,7 @@ export function examine(
     }
   }
   const instance = instanceOf(dto, members);
+  if (instance instanceof Unmade) return examineUnmade(instance, areRulesOurs);
   if (!areRulesOurs) return { instance, faults: NO_FAULTS };
   if (dto.holds === undefined) return examineByRules(instance);
   if (dto.holds(instance as Members)) return { instance, faults: NO_FAULTS };
@@ -94,30 +100,56 @@ function isToBeWaitedFor({ holds }: Dto): boolean {
   return holds === undefined;
 }
 
+/** What no instance could be made of. */
+class Unmade {
+  constructor(
+    readonly cause: unknown,
+    /** What was made of the rest. */
+    readonly instance: object,
+    /** Members that are not in it, or not to be judged by it. */
+    readonly unjudged: ReadonlySet<string>,
+    readonly faults: readonly Fault[],
+  ) {}
+}
+
 /** What a transformation cannot take, such as a number that it trims, is the caller's fault and not the service's. */
 function instanceOf(dto: Dto, members: Members): object {
   try {
     return dto.make(members);
   } catch (cause) {
-    if (cause instanceof HttpException) throw cause;
-    const culprits = Object.entries(members).filter(
-      ([name, value]) => !isMade(dto, { [name]: value }),
-    );
-    const names = (culprits.length > 0 ? culprits : Object.entries(members)).map(([name]) => name);
-    throw invalidRequest(
-      names.map((name) => `${shown(name)} has a value that cannot be read`),
-      cause,
-    );
+    if (cause instanceof HttpException || dto.parts === undefined) throw cause;
+    return unmade(dto, dto.parts, members, cause);
   }
 }
 
-function isMade(dto: Dto, members: Members): boolean {
-  try {
-    dto.make(members);
-    return true;
-  } catch {
-    return false;
+function unmade(dto: Dto, parts: InParts, members: Members, cause: unknown): Unmade {
+  const culprits = new Set(parts.unmakeable(members));
+  const faults = Array.from(dto.names)
+    .filter((name) => culprits.size === 0 || culprits.has(memberOf(dto, name)))
+    .map((name) => ({ property: name, message: whyUnmade(name, members) }));
+  const unjudged = new Set(culprits);
+  // To make an instance twice may be to make another one: class-transformer takes out of an object what told its class.
+  for (const [name, value] of Object.entries(members)) {
+    if (typeof value === 'object' && value !== null) unjudged.add(memberOf(dto, name));
   }
+  const instance = parts.make(members, (member) => culprits.has(member));
+  return new Unmade(cause, instance, unjudged, faults);
+}
+
+function whyUnmade(name: string, members: Members): string {
+  return Object.hasOwn(members, name)
+    ? `${shown(name)} has a value that cannot be read`
+    : `${name} is required`;
+}
+
+async function examineUnmade(
+  { cause, instance, unjudged, faults }: Unmade,
+  areRulesOurs: boolean,
+): Promise<Examination> {
+  if (!areRulesOurs) return { instance, faults, cause };
+  const others = (await examineByRules(instance)).faults;
+  const judged = others.filter(({ property }) => !unjudged.has(property));
+  return { instance, faults: [...faults, ...judged], cause };
 }
 
 function examineDeeply(
@@ -131,6 +163,7 @@ function examineDeeply(
   // Nothing is made of these: they would be taken for what JavaScript takes them for.
   if (reserved.length > 0) return { instance: {}, faults: reserved };
   const instance = instanceOf(dto, members);
+  if (instance instanceof Unmade) return examineUnmade(instance, areRulesOurs);
   const unknown = Object.keys(members).flatMap((property) =>
     undeclaredBelow(members[property], madeOf(dto, instance, property), property).map((path) =>
       unknownMember(property, path),
