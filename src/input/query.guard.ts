@@ -4,6 +4,7 @@ import { FROM } from '../http/nest-metadata.js';
 import { type Handler, isPublic, PerOperation } from '../http/operations.js';
 import { requestOf } from '../http/request-context.js';
 import { type Dto, dtoOf } from './dto.js';
+import { isListSchema } from './list-schema.js';
 import { documentedQuery, parametersOf, type StandardSchema } from './operation-input.js';
 import { namesWithoutUse } from './undeclared-names.js';
 import { type Examination, examine, invalidRequest, shown } from './validation.js';
@@ -120,10 +121,11 @@ function membersOf(schema: StandardSchema): [string, boolean][] | undefined {
   const entries = entriesOf(schema);
   // Whether it may be a list the schema judges.
   if (entries !== undefined) return Object.keys(entries).map((name) => [name, true]);
-  const { properties, additionalProperties } = jsonSchemaOf(schema);
+  const whole = jsonSchemaOf(schema);
+  const { properties, additionalProperties } = whole;
   if (typeof properties !== 'object' || properties === null) return undefined;
   if (additionalProperties !== undefined && additionalProperties !== false) return undefined;
-  return Object.entries(properties).map(([name, member]) => [name, isListSchema(member)]);
+  return Object.entries(properties).map(([name, member]) => [name, isListSchema(member, whole)]);
 }
 
 /** Of Valibot, which has no JSON Schema in it, what an object takes where it takes nothing else. */
@@ -134,13 +136,9 @@ function entriesOf(schema: StandardSchema): object | undefined {
 }
 
 function takesList(schema: StandardSchema | undefined): boolean {
-  return schema !== undefined && isListSchema(jsonSchemaOf(schema));
-}
-
-function isListSchema(schema: unknown): boolean {
-  const { type, anyOf, oneOf } = schema as Record<string, unknown>;
-  if (type === 'array' || (Array.isArray(type) && type.includes('array'))) return true;
-  return [anyOf, oneOf].some((each) => Array.isArray(each) && each.some(isListSchema));
+  if (schema === undefined) return false;
+  const whole = jsonSchemaOf(schema);
+  return isListSchema(whole, whole);
 }
 
 function jsonSchemaOf(schema: StandardSchema): Record<string, unknown> {

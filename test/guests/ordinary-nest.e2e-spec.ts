@@ -174,6 +174,7 @@ describe('a guest of ordinary Nest code', () => {
       /name: .*boxes: .*more/,
     );
     expect(await got('kennels?open=yes&near=a&near=b')).toEqual({ open: 'yes', near: ['a', 'b'] });
+    expect(await got('kennels?open=yes&in=a&in=b')).toEqual({ open: 'yes', in: ['a', 'b'] });
     const since = '2026-11-22T00:00:00.000Z';
     expect(await got(`kennels?open=yes&since=${since}`)).toEqual({ open: 'yes', since });
     refused(await client.get('/v1/visits/kennels?open=maybe'), /open: /);
@@ -191,7 +192,7 @@ describe('a guest of ordinary Nest code', () => {
       minLength: 2,
     });
     const names = get.parameters.map(({ name }: { name: string }) => name);
-    expect(names).toEqual(['open', 'near', 'since']);
+    expect(names).toEqual(['open', 'in', 'near', 'since']);
   });
 
   it('is given query parameters that it declares, by whatever means, and each once', async () => {

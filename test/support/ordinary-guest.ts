@@ -133,8 +133,11 @@ export class Paging {
 }
 
 const Kennel = z.strictObject({ name: z.string().min(2), boxes: z.number().int().default(3) });
+/** Of which the query's schema has a reference. */
+const Places = z.array(z.string()).meta({ id: 'Places' });
 const KennelQuery = z.object({
   open: z.enum(['yes', 'no']),
+  in: Places.optional(),
   near: z.array(z.string()).optional(),
   /** Of what JSON Schema has none. */
   since: z.coerce.date().optional(),
