@@ -13,8 +13,6 @@ import type { Dto } from './dto.js';
 import type { InParts } from './in-parts.js';
 import { madeOf, memberOf, undeclaredBelow } from './undeclared-members.js';
 
-/** Enough to mend a request by; a body of a thousand faults must not make an answer of a thousand. */
-const MAX_FAULTS_NAMED = 10;
 const MAX_NAME_SHOWN = 40;
 
 /** Names that have a meaning to JavaScript itself. No object that a caller sends has them. */
@@ -197,10 +195,9 @@ export function reservedNames(value: unknown): string[] {
   });
 }
 
+/** Each fault is named: a request is bounded, and so is how many it can have. */
 export function invalidRequest(faults: readonly string[], cause?: unknown): ApiError {
-  const named = faults.slice(0, MAX_FAULTS_NAMED);
-  if (faults.length > named.length) named.push(`and ${faults.length - named.length} more`);
-  return errors.invalid_request(named.join('; '), { cause });
+  return errors.invalid_request(faults.join('; '), { cause });
 }
 
 /** A name of the caller's own, short enough to be repeated to it. */

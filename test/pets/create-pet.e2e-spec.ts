@@ -146,13 +146,16 @@ describe('POST /v1/pets', () => {
     ['7', [/must be a JSON object/]],
     [`${'['.repeat(2_000)}${']'.repeat(2_000)}`, [/nested/]],
     [`{${Array.from({ length: 2_000 }, (_, i) => `"a${i}":1`).join()}}`, [/values/]],
-    [`{${Array.from({ length: 900 }, (_, i) => `"a${i}":1`).join()}}`, [/and 892 more/]],
+    [
+      `{${Array.from({ length: 900 }, (_, i) => `"a${i}":1`).join()}}`,
+      [/"a0" is not a known member; .*"a899" is not a known member/],
+    ],
   ])('refuses %.80s and names each fault', async (body, faults) => {
     const answer = await post(body);
     expectError(answer, 400, 'invalid_request');
     expectRateHeaders(answer);
     for (const fault of faults) expect(answer.json().message).toMatch(fault);
-    expect(answer.text.length).toBeLessThan(1_500);
+    expect(answer.text.length).toBeLessThan(1_500 + 4 * body.length);
   });
 
   it.each<[string, string | Buffer]>([
