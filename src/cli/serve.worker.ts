@@ -6,6 +6,7 @@ import { startPetStore } from '../server.js';
 import { createLogger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { WorkerLink } from '../workers/worker-link.js';
+import { logDescriptor } from '../workers/worker-streams.js';
 import { collectOnceIdle } from './collect-once-idle.js';
 import { configured } from './config-file.js';
 import type { ServeOptions } from './serve.command.js';
@@ -15,7 +16,11 @@ import { endOnUnknownState, unlessStopped } from './serving.js';
 export async function serveAsWorker(options: ServeOptions, stop: Promise<void>): Promise<void> {
   const known = await configured();
   const config = loadConfig(undefined, settingsOf(known.extensions));
-  const logger = await createLogger(config, options.json ? 2 : 1, cluster.worker!.id);
+  const logger = await createLogger(
+    config,
+    logDescriptor(options.json ? 2 : 1),
+    cluster.worker!.id,
+  );
   endOnUnknownState(logger);
   const primary = new WorkerLink();
   try {

@@ -27,12 +27,12 @@ export abstract class Logger {
 
 /**
  * JSON lines, or readable ones for a terminal.
- * @param fd 1 is standard output
+ * @param fd to write to: 1 is standard output
  * @param worker which of several processes that write there, for every line to say
  */
 export async function createLogger(
   config: Pick<Config, 'logLevel' | 'logFormat'> & Partial<Pick<Config, 'tracing'>>,
-  fd: 1 | 2 = 1,
+  fd = 1,
   worker?: number,
 ): Promise<Logger> {
   const isShared = worker !== undefined;

@@ -1,4 +1,4 @@
-import cluster, { type Worker } from 'node:cluster';
+import type { Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { INestApplicationContext } from '@nestjs/common';
@@ -10,6 +10,7 @@ import { atMost } from '../time/within.js';
 import type { FromWorker, ToWorker } from './messages.js';
 import { PrimaryModule } from './primary.module.js';
 import { Pulse } from './pulse.js';
+import { forkWorker } from './worker-streams.js';
 import { WorkerMetrics } from './worker-metrics.js';
 
 /** A worker that dies younger is replaced after a pause that grows. */
@@ -90,7 +91,7 @@ export class Primary {
   }
 
   private async startOne(): Promise<Listening> {
-    const worker = cluster.fork();
+    const worker = forkWorker();
     this.workers.add(worker);
     // What is sent to one that has just died: its exit says the rest.
     worker.on('error', (err) => this.logger.debug({ err }, 'A worker could not be told something'));

@@ -10,8 +10,12 @@ import { StuckPipe } from '../support/stuck-pipe.js';
 // A process may take its time to start on a busy machine.
 jest.setTimeout(180_000);
 const START_MS = 60_000;
+const END_MS = 30_000;
 /** Slow: what waits then is more than a pipe holds when the command has done its work. */
 const PAGE_READ_MS = 150;
+const LONGEST_ID = 128;
+const AT_ONCE = 50;
+const MORE_THAN_A_SOCKET_HOLDS = 400_000;
 
 /** With it a server ends as after an error that nobody handled. */
 const FAULTY = `process.once('SIGUSR2', () => { throw new Error('a fault') });
@@ -20,7 +24,7 @@ export default { extensions: [] };`;
 /** A server that writes there; resolves once it serves. */
 async function serve(
   workplace: Workplace,
-  stdout: number,
+  stdout: 'pipe' | number,
   env: Record<string, string>,
   ...args: string[]
 ): Promise<{ child: ChildProcess; origin: string }> {
@@ -52,6 +56,26 @@ describe('a server whose log nobody reads', () => {
     const { child } = await serve(workplace, pipe.fd, { LOG_FORMAT: format }, ...args);
     child.kill('SIGTERM');
     expect(await once(child, 'close')).toEqual([0, null]);
+  });
+
+  // Of Node, the pipe to a child is a stream socket, as the one that systemd gives to a service.
+  it.each([
+    ['one process', []],
+    ['two workers', ['--workers', '2']],
+  ])('serves, and ends on SIGTERM with 0, where it is a socket: %s', async (_of, args) => {
+    using workplace = new Workplace();
+    const { child, origin } = await serve(workplace, 'pipe', { LOG_FORMAT: 'json' }, ...args);
+    const headers = { 'x-request-id': 'x'.repeat(LONGEST_ID) };
+    for (let bytes = 0; bytes < MORE_THAN_A_SOCKET_HOLDS; bytes += AT_ONCE * LONGEST_ID) {
+      const requests = Array.from({ length: AT_ONCE }, () =>
+        fetch(`${origin}/v1/pets`, { headers }),
+      );
+      await Promise.all(requests.map(async (request) => (await request).text()));
+    }
+    const exit = once(child, 'exit', { signal: AbortSignal.timeout(END_MS) });
+    child.kill('SIGTERM');
+    // Not `close`, which is of the one who reads.
+    expect(await exit).toEqual([0, null]);
   });
 
   it.each(['json', 'pretty'])('ends after an error that nobody handled: %s', async (format) => {
