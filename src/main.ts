@@ -4,9 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { Output } from './cli/output.js';
 import { runProgram } from './cli/program.js';
 import { StandardStreams } from './cli/standard-streams.js';
-
-/** For what a failed start leaves open, as a connection that is still being made: it must not keep the process. */
-const LINGER_MS = 500;
+import { LINGER_MS } from './time/grace-period.js';
 
 // What outlives a collection in a rush V8 would make in the old generation from then on, where its garbage
 // stays for long and holds that of later requests: a fifth of what an overloaded process gets done.

@@ -41,11 +41,10 @@ import { accessLog } from './telemetry/access-log.js';
 import { createLogger, type Logger, NestLogger } from './telemetry/logger.js';
 import { Metrics } from './telemetry/metrics.js';
 import { openTraces } from './telemetry/traces.js';
+import { beginGracePeriod } from './time/grace-period.js';
 import { atMost } from './time/within.js';
 import { UsageHistory } from './usage/usage-history.js';
 
-/** Of the grace period, what is left for saving counters and closing the database. */
-const CLOSING_SHARE = 0.15;
 /** Idle connections are closed once a client had the time to hear of it with its next request. */
 const IDLE_PATIENCE_MS = 500;
 const DRAIN_CHECK_MS = 50;
@@ -73,6 +72,7 @@ export class PetStore {
     private readonly config: Config,
     private readonly logger: Logger,
     private readonly claim?: DatabaseClaim,
+    private readonly isWorker = false,
   ) {
     if (isEmbedded(config.databaseUrl)) this.endWatch = watchDatabase(app.get(Engine), logger);
   }
@@ -95,12 +95,12 @@ export class PetStore {
   private async drainAndClose(): Promise<void> {
     this.logger.info({}, 'Draining: no new connections, requests under way are answered');
     this.app.get(Readiness).drain();
-    const graceMs = this.config.shutdownGraceSeconds * 1000;
-    const endsAtMs = performance.now() + graceMs;
-    await this.drainConnections(endsAtMs - graceMs * CLOSING_SHARE);
+    const period = beginGracePeriod(this.config.shutdownGraceSeconds);
+    await this.drainConnections(period.drainUntilMs);
     this.endWatch?.();
+    const untilMs = this.isWorker ? period.workerClosesUntilMs : period.closeUntilMs;
     // A database that does not answer does not take leave either.
-    await atMost(endsAtMs - performance.now(), this.app.close());
+    await atMost(untilMs - performance.now(), this.app.close());
     this.claim?.release();
     this.logger.info({}, 'Stopped');
     this.logger.flush();
@@ -217,7 +217,7 @@ export async function startPetStore(options: StartOptions = {}): Promise<PetStor
     claim?.release();
     throw error;
   }
-  const store = new PetStore(app, config, logger, claim);
+  const store = new PetStore(app, config, logger, claim, options.primary !== undefined);
   app.get(PublicAddress).listensOn((app.getHttpServer().address() as AddressInfo).port);
   logger.info({ origin: store.origin }, 'Listening');
   return store;

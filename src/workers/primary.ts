@@ -6,6 +6,7 @@ import { NestFactory } from '@nestjs/core';
 import type { Config } from '../config/config.js';
 import { PrimaryCounter } from '../rate-limits/stores/primary-counter.js';
 import { type Logger, NestLogger } from '../telemetry/logger.js';
+import { beginGracePeriod } from '../time/grace-period.js';
 import { atMost } from '../time/within.js';
 import type { FromWorker, ToWorker } from './messages.js';
 import { PrimaryModule } from './primary.module.js';
@@ -17,8 +18,6 @@ import { WorkerMetrics } from './worker-metrics.js';
 const SETTLED_MS = 10_000;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
-/** Beyond their grace period, workers are not waited for. */
-const OVERTIME_MS = 1_000;
 
 type Listening = Extract<FromWorker, { kind: 'listening' }>;
 
@@ -70,17 +69,15 @@ export class Primary {
 
   /** Has every worker answer what it has accepted, and then saves the counters. */
   async stop(): Promise<void> {
+    const period = beginGracePeriod(this.config.shutdownGraceSeconds);
     this.stopping = true;
     this.pulse.stop();
     const ended = [...this.workers].map((worker) => once(worker, 'exit'));
     for (const { process } of this.workers) process.kill('SIGTERM');
-    const graceMs = this.config.shutdownGraceSeconds * 1000 + OVERTIME_MS;
-    const endsAtMs = performance.now() + graceMs;
-    await atMost(graceMs, Promise.all(ended));
+    await atMost(period.workerEndsUntilMs - performance.now(), Promise.all(ended));
     for (const { process } of this.workers) process.kill('SIGKILL');
     // A database that does not answer does not take leave either.
-    const leftMs = Math.max(endsAtMs - performance.now(), OVERTIME_MS);
-    await atMost(leftMs, Promise.resolve(this.app?.close()));
+    await atMost(period.closeUntilMs - performance.now(), Promise.resolve(this.app?.close()));
     this.logger.info({}, 'All workers have stopped');
     this.logger.flush();
   }

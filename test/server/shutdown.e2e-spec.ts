@@ -92,6 +92,25 @@ describe('a shutdown', () => {
     expect(isSaved).toBe(true);
   });
 
+  it('is over before the grace period is, though something takes no leave', async () => {
+    let letGo: () => void = () => undefined;
+    @Module({})
+    class StuckModule implements OnModuleDestroy {
+      onModuleDestroy(): Promise<void> {
+        return new Promise((resolve) => (letGo = resolve));
+      }
+    }
+    await using service = await startService({
+      extensions: [{ module: StuckModule }],
+      env: { SHUTDOWN_GRACE_SECONDS: '1' },
+    });
+    // The process has to end as well.
+    const graceIsAlmostOver = pause(900, 'too late', { ref: false });
+    expect(await Promise.race([service.store.close(), graceIsAlmostOver])).toBeUndefined();
+    letGo();
+    await service.store.app.close();
+  });
+
   it('is one, however often it is asked for', async () => {
     await using service = await startService();
     await Promise.all([service.store.close(), service.store.close()]);
