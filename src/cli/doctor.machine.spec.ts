@@ -1,7 +1,34 @@
 import { EventEmitter } from 'node:events';
+import fs, { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { loadConfig } from '../config/config.js';
-import { examinePorts } from './doctor.machine.js';
+import { examineFiles, examinePorts } from './doctor.machine.js';
+
+describe(examineFiles.name, () => {
+  const directory = mkdtempSync(join(tmpdir(), 'petstore-doctor-'));
+  const path = join(directory, 'petstore.db');
+  afterEach(() => jest.restoreAllMocks());
+  afterAll(() => rmSync(directory, { recursive: true }));
+
+  it('has who owns a file that cannot be written let himself in, and anybody else be given it', () => {
+    writeFileSync(path, '', { mode: 0o400 });
+    // To root every file is open.
+    jest.spyOn(fs, 'accessSync').mockImplementation(() => {
+      throw new Error('EACCES');
+    });
+    const user = jest.spyOn(process, 'getuid');
+    const cureFor = (uid: number): string | null => {
+      user.mockReturnValue(uid);
+      const findings = examineFiles(loadConfig({ DATABASE_URL: `sqlite:${path}` }));
+      return findings.find(({ detail }) => detail === `${path} cannot be written`)!.cure;
+    };
+    const owner = fs.statSync(path).uid;
+    expect(cureFor(owner)).toBe(`chmod 600 ${path}`);
+    expect(cureFor(owner + 1)).toBe('chown it to the user that serves');
+  });
+});
 
 describe(examinePorts.name, () => {
   afterEach(() => jest.restoreAllMocks());

@@ -17,13 +17,15 @@ export function examineFiles({ databaseUrl }: Config): Finding[] {
   const ours = database === undefined ? [] : ['', ...LOG_SUFFIXES].map((end) => database + end);
   const there = [...ours, '.env'].filter((path) => existsSync(path));
   const findings = there.flatMap((path) => {
-    if ((statSync(path).mode & OTHERS) !== 0) {
+    const { mode, uid } = statSync(path);
+    if ((mode & OTHERS) !== 0) {
       const say = ours.includes(path) ? failed : warning;
       return [say('files', `others can read ${path}`, `chmod 600 ${path}`)];
     }
-    return ours.includes(path) && !isWritable(path)
-      ? [failed('files', `${path} cannot be written`, `chown it to the user that serves`)]
-      : [];
+    if (!ours.includes(path) || isWritable(path)) return [];
+    const cure =
+      uid === process.getuid?.() ? `chmod 600 ${path}` : 'chown it to the user that serves';
+    return [failed('files', `${path} cannot be written`, cure)];
   });
   return findings.length > 0 ? findings : [ok('files', 'for their owner alone')];
 }

@@ -28,7 +28,7 @@ const SET_CLOCK = 'let NTP set the clocks of both machines (chrony, systemd-time
 const FILE_CURES: Readonly<Record<string, string>> = {
   [NOT_LOADED]: BUILD_AGAIN,
   SQLITE_CANTOPEN: PATH_ALLOWED,
-  SQLITE_READONLY: PATH_ALLOWED,
+  SQLITE_READONLY: 'see what is said of the files below',
   SQLITE_READONLY_DIRECTORY: PATH_ALLOWED,
 };
 

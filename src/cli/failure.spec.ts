@@ -25,7 +25,10 @@ describe(reportFailure.name, () => {
     ['3D000', /the database cannot be reached \(3D000: it failed\); see DATABASE_URL\n$/],
     ['SQLITE_NOTADB', /restore a backup \(petstore restore\), or see DATABASE_URL\n$/],
     ['SQLITE_CANTOPEN', /this user may not; name another path, or see DATABASE_URL [^\n]*\n$/],
-    ['SQLITE_READONLY', /this user may not; name another path, or see DATABASE_URL [^\n]*\n$/],
+    [
+      'SQLITE_READONLY',
+      /may not write it, or what is beside it; petstore doctor names the file\n$/,
+    ],
     ['ERR_DLOPEN_FAILED', /npm rebuild better-sqlite3, with the Node.js that serves\n$/],
     ['EIO', /EIO: it failed\n$/],
   ])('tells what to do about %s in one line', (code, advice) => {

@@ -10,6 +10,8 @@ export const BUILD_AGAIN = 'npm rebuild better-sqlite3, with the Node.js that se
 const PORT_ALLOWED = 'this user may not listen there; set PORT to one from 1024 up';
 export const PATH_ALLOWED =
   'this user may not; name another path, or see DATABASE_URL where it is that of the database';
+const WRITING_ALLOWED =
+  'this user may not write it, or what is beside it; petstore doctor names the file';
 
 /** What an operator needs to know of a failure, and to do about it. */
 export function reportFailure(error: unknown, output: Output): void {
@@ -31,8 +33,10 @@ export function reportFailure(error: unknown, output: Output): void {
         `error: ${message}: restore a backup (petstore restore), or see DATABASE_URL`,
       );
       return;
-    case 'SQLITE_CANTOPEN':
     case 'SQLITE_READONLY':
+      output.complain(`error: ${message}: ${WRITING_ALLOWED}`);
+      return;
+    case 'SQLITE_CANTOPEN':
     case 'SQLITE_READONLY_DIRECTORY':
       output.complain(`error: ${message}: ${PATH_ALLOWED}`);
       return;

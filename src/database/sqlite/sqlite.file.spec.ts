@@ -30,6 +30,17 @@ describe(SqliteFile.name, () => {
     expect(statSync(`${path}-wal`).mode & 0o077).toBe(0);
   });
 
+  it('has what is beside a database written again once the database can be', () => {
+    const path = join(directory, 'petstore.db');
+    const modeOfLog = (): number => statSync(`${path}-shm`).mode & 0o777;
+    for (const each of [path, `${path}-shm`]) fs.writeFileSync(each, '', { mode: 0o400 });
+    new SqliteFile(path).keepToOwner();
+    expect(modeOfLog()).toBe(0o400);
+    fs.chmodSync(path, 0o600);
+    new SqliteFile(path).keepToOwner();
+    expect(modeOfLog()).toBe(0o600);
+  });
+
   it.each<[string, (path: string) => void]>([
     ['a directory', (path) => fs.mkdirSync(path)],
     ['a text', (path) => fs.writeFileSync(path, 'Shopping: milk, bread')],

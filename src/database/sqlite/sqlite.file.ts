@@ -42,6 +42,7 @@ export class SqliteFile {
     mkdirSync(dirname(resolve(this.path)), { recursive: true, mode: 0o700 });
     if (!isThere) closeSync(openSync(this.path, 'a', OWNER_ONLY));
     for (const suffix of ['', ...LOG_SUFFIXES]) closeToOthers(this.path + suffix);
+    for (const suffix of LOG_SUFFIXES) openToOwner(this.path + suffix, this.path);
   }
 
   /** @throws {NotAFile} */
@@ -172,4 +173,19 @@ function closeToOthers(path: string): void {
   } catch {
     // Another's file, or a file system without modes: what it is to others is not ours to say.
   }
+}
+
+/** What SQLite made beside a database that could not be written then still has that mode once it can. */
+function openToOwner(log: string, database: string): void {
+  const found = statSync(log, { throwIfNoEntry: false });
+  if (!found?.isFile() || isForOwner(found.mode) || !isForOwner(statSync(database).mode)) return;
+  try {
+    chmodSync(log, OWNER_ONLY);
+  } catch {
+    // Another's file: whoever writes it is told.
+  }
+}
+
+function isForOwner(mode: number): boolean {
+  return (mode & OWNER_ONLY) === OWNER_ONLY;
 }
