@@ -54,20 +54,6 @@ export function assertOutsideTransaction(): void {
   if (current.getStore()?.isOpen) throw new NestedTransactionError();
 }
 
-const TRANSACTION_CONTROL =
-  /^\s*(?:BEGIN|START\s+TRANSACTION|COMMIT|END|ABORT|ROLLBACK|SAVEPOINT|RELEASE)\b/i;
-
-/**
- * For a statement outside of a transaction: one that begins there would be on a connection of all.
- * @throws where it controls transactions
- */
-export function assertNoControl(statement: string): void {
-  if (!TRANSACTION_CONTROL.test(statement)) return;
-  throw new Error(
-    `Use startTransaction(), commitTransaction() and rollbackTransaction() instead of: ${statement}`,
-  );
-}
-
 export class NestedTransactionError extends Error {
   constructor() {
     super(

@@ -199,11 +199,32 @@ describe('transactions of a guest', () => {
 
   it('are begun and ended through TypeORM alone: a statement would do it to a connection of all', async () => {
     await using bank = await startBank();
-    for (const text of ['BEGIN', ' start transaction', 'END', 'SAVEPOINT a']) {
+    const texts = ['BEGIN', ' start transaction', 'END', 'SAVEPOINT a', '/* app */ BEGIN'];
+    for (const text of texts) {
       await expect(bank.dataSource.query(text)).rejects.toThrow(`instead of: ${text}`);
     }
     await bank.dataSource.transaction(bank.deposit);
     expect(await bank.balance()).toBe(1);
+  });
+
+  it('are rolled back, and refused, where a statement hides that it begins one', async () => {
+    await using bank = await startBank();
+    // A comment ends sooner on SQLite; PostgreSQL takes several statements.
+    const hidden =
+      bank.dataSource.options.type === 'postgres' ? 'SELECT 1; BEGIN' : '/*/**/BEGIN--*/';
+    await expect(bank.dataSource.query(hidden)).rejects.toThrow(`instead of: ${hidden}`);
+    const failing = `${hidden}; an error of syntax`;
+    await expect(bank.dataSource.query(failing)).rejects.toThrow();
+    const client = await bank.service.client();
+    for (const expected of [1, 2, 3]) {
+      await bank.dataSource.query('UPDATE accounts SET balance = balance + 1 WHERE id = 1');
+      expect((await client.post('/v1/pets', rex)).status).toBe(201);
+      // As another connection sees it.
+      expect(await bank.service.store.app.get(Engine).first(BALANCE)).toMatchObject({
+        balance: expected,
+      });
+    }
+    client.close();
   });
 
   it('keep int64 exact, through Repository too', async () => {

@@ -2,8 +2,8 @@ import type { PoolClient } from 'pg';
 import { QueryFailedError } from 'typeorm';
 import { PostgresQueryRunner as TypeOrmQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner.js';
 import { pendingOf } from '../after-commit.js';
+import { assertNoControl, TransactionControlError } from '../transaction-control.js';
 import {
-  assertNoControl,
   assertOutsideTransaction,
   MAX_OPEN_MS,
   tellOfTimeOut,
@@ -80,7 +80,12 @@ export class PostgresQueryRunner extends TypeOrmQueryRunner {
     this.underWay++;
     try {
       if (statement[0] === 'COMMIT') return await this.commit();
-      return (await super.query(...statement)) as unknown;
+      const result: unknown = await super.query(...statement);
+      if (!this.isTransactionActive && this.isWithinOne()) {
+        await super.query('ROLLBACK');
+        throw new TransactionControlError(statement[0]);
+      }
+      return result;
     } finally {
       this.underWay--;
       this.rollBackIfTimedOut();
@@ -94,9 +99,27 @@ export class PostgresQueryRunner extends TypeOrmQueryRunner {
       // Whoever has it next must find none.
       while (this.isTransactionActive) await this.rollbackTransaction();
     } catch {
-      // A connection that is lost has rolled back by itself.
+      // A connection that is lost has rolled back by itself; of any other the state is known.
     }
+    await this.leaveAny();
     await super.release();
+  }
+
+  /** As the connection has it from PostgreSQL, whatever TypeORM takes it for. */
+  private isWithinOne(): boolean {
+    const client = this.databaseConnection as PoolClient | undefined;
+    return client !== undefined && client.getTransactionStatus() !== 'I';
+  }
+
+  /** A connection that cannot leave its transaction is given to nobody else. */
+  private async leaveAny(): Promise<void> {
+    if (!this.isWithinOne()) return;
+    try {
+      await (this.databaseConnection as PoolClient).query('ROLLBACK');
+    } catch (error) {
+      const { releaseCallback } = this;
+      this.releaseCallback = () => releaseCallback?.(error);
+    }
   }
 
   /** TypeORM does not look at what became of it. */

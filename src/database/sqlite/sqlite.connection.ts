@@ -1,4 +1,5 @@
 import Sqlite, { type Database, type Options, type Statement } from 'better-sqlite3';
+import { TransactionControlError } from '../transaction-control.js';
 
 const MEMORY_MAP_BYTES = 268_435_456;
 const SYNCHRONOUS_FULL = 2;
@@ -47,7 +48,7 @@ export class ExactDatabase extends Sqlite {
   override prepare = ((source: string): Statement => {
     let statement = this.prepared.get(source);
     if (statement === undefined) {
-      statement = exactIntegers(super.prepare(source));
+      statement = this.beginningNone(exactIntegers(super.prepare(source)));
       this.prepared.set(source, statement);
       if (this.prepared.size > MAX_PREPARED) {
         this.prepared.delete(this.prepared.keys().next().value!);
@@ -55,6 +56,19 @@ export class ExactDatabase extends Sqlite {
     }
     return statement;
   }) as Database['prepare'];
+
+  /** Transactions are begun by `exec`: what is prepared is of whoever shares the connection. */
+  private beginningNone(statement: Statement): Statement {
+    const run = statement.run.bind(statement);
+    statement.run = (...parameters) => {
+      const wasWithinOne = this.inTransaction;
+      const result = run(...parameters);
+      if (wasWithinOne || !this.inTransaction) return result;
+      this.exec('ROLLBACK');
+      throw new TransactionControlError(statement.source);
+    };
+    return statement;
+  }
 }
 
 function exactIntegers(statement: Statement): Statement {

@@ -2,8 +2,8 @@ import type { Database } from 'better-sqlite3';
 import { type BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner.js';
 import { pendingOf } from '../after-commit.js';
+import { assertNoControl } from '../transaction-control.js';
 import {
-  assertNoControl,
   assertOutsideTransaction,
   MAX_OPEN_MS,
   tellOfTimeOut,
