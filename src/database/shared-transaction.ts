@@ -19,9 +19,11 @@ export async function inSharedTransaction<Result>(
     await runner.startTransaction();
     runner.isShared = true;
     try {
-      const result = await asTransaction(() => work(runner.manager), runner);
-      await runner.commitTransaction();
-      return result;
+      return await asTransaction(
+        runner,
+        () => work(runner.manager),
+        () => runner.commitTransaction(),
+      );
     } catch (error) {
       // What it says is of less interest than why there is something to roll back.
       await runner.rollbackTransaction().catch(() => undefined);

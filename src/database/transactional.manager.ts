@@ -1,5 +1,5 @@
 import { EntityManager } from 'typeorm';
-import { asTransaction, inTurn } from './transactions.js';
+import { asTransaction, inTurn, runnerToJoin } from './transactions.js';
 
 type Isolation = Parameters<EntityManager['transaction']>[0];
 type Run<Result> = (manager: EntityManager) => Promise<Result>;
@@ -14,8 +14,13 @@ export class TransactionalManager extends EntityManager {
   ): Promise<Result> {
     const begin = (): Promise<Result> =>
       typeof first === 'function'
-        ? super.transaction((manager) => asTransaction(() => first(manager)))
-        : super.transaction(first, (manager) => asTransaction(() => second!(manager)));
-    return this.queryRunner === undefined ? inTurn(begin) : begin();
+        ? super.transaction(knowing(first))
+        : super.transaction(first, knowing(second!));
+    const runner = this.queryRunner ?? runnerToJoin(this.dataSource);
+    return runner === undefined ? begin() : inTurn(runner, begin);
   }
+}
+
+function knowing<Result>(run: Run<Result>): Run<Result> {
+  return (manager) => asTransaction(manager.queryRunner!, () => run(manager));
 }

@@ -1,15 +1,20 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { QueryRunner } from 'typeorm';
+import type { DataSource, QueryRunner } from 'typeorm';
 
 /** Whoever holds a transaction open for longer holds up others. */
 export const MAX_OPEN_MS = 3_000;
 
-interface Transaction {
-  isOpen: boolean;
-  /** Of a transaction that others join. */
-  runner: QueryRunner | undefined;
-  /** The latest that has joined: they take turns, for their savepoints are on one connection. */
+/** Where transactions that share a connection wait for each other. */
+interface Line {
+  isOver: boolean;
+  /** The latest that has begun in it, or is to begin. */
   latest: Promise<unknown>;
+}
+
+interface Transaction extends Line {
+  readonly runner: QueryRunner;
+  /** Whether others join it. */
+  readonly isShared: boolean;
 }
 
 const current = new AsyncLocalStorage<Transaction>();
@@ -17,41 +22,73 @@ let open = 0;
 
 /**
  * Runs the work of a transaction: until it ends, nothing that it starts may begin another one.
- * @param runner where what it starts joins it instead
+ * @param commit of a transaction that others join
  */
 export async function asTransaction<Result>(
+  runner: QueryRunner,
   work: () => Promise<Result>,
-  runner?: QueryRunner,
+  commit?: () => Promise<void>,
 ): Promise<Result> {
-  const transaction = { isOpen: true, runner, latest: Promise.resolve() };
+  const isShared = commit !== undefined;
+  const transaction = { runner, isShared, isOver: false, latest: Promise.resolve() };
   open++;
   try {
-    return await current.run(transaction, work);
+    const result = await within(transaction, work);
+    await commit?.();
+    return result;
   } finally {
-    transaction.isOpen = false;
     // Before Node 24, once one has run, every promise and tick of the process is followed for it.
     if (--open === 0) current.disable();
   }
 }
 
-/** That of the transaction to join, where there is one. */
-export function runnerToJoin(): QueryRunner | undefined {
-  const transaction = current.getStore();
-  return transaction?.isOpen ? transaction.runner : undefined;
+/** What has begun within it ends before it, whoever waits for that; what has not is refused. */
+async function within<Result>(
+  transaction: Transaction,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await current.run(transaction, work);
+  } finally {
+    transaction.isOver = true;
+    await transaction.latest;
+  }
 }
 
-/** Runs a transaction: of those that join another one, one after the other. */
-export function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+/** That of the transaction to join, where there is one. */
+export function runnerToJoin(dataSource: DataSource): QueryRunner | undefined {
   const transaction = current.getStore();
-  if (!transaction?.isOpen || transaction.runner === undefined) return work();
-  const result = transaction.latest.then(work);
-  transaction.latest = result.catch(() => undefined);
+  if (!transaction?.isShared || transaction.isOver) return undefined;
+  return transaction.runner.dataSource === dataSource ? transaction.runner : undefined;
+}
+
+const outermost = new WeakMap<QueryRunner, Line>();
+
+/** Runs a transaction on a connection: of those that are within the same one, one after the other. */
+export function inTurn<Result>(runner: QueryRunner, work: () => Promise<Result>): Promise<Result> {
+  const line = lineOf(runner);
+  const result = line.latest.then(() => {
+    if (line.isOver) throw new TransactionOverError();
+    return work();
+  });
+  line.latest = result.catch(() => undefined);
   return result;
+}
+
+function lineOf(runner: QueryRunner): Line {
+  const transaction = current.getStore();
+  if (transaction?.runner === runner) return transaction;
+  let line = outermost.get(runner);
+  if (line === undefined) {
+    line = { isOver: false, latest: Promise.resolve() };
+    outermost.set(runner, line);
+  }
+  return line;
 }
 
 /** @throws {NestedTransactionError} within a transaction, which the other one would wait for */
 export function assertOutsideTransaction(): void {
-  if (current.getStore()?.isOpen) throw new NestedTransactionError();
+  if (current.getStore()?.isOver === false) throw new NestedTransactionError();
 }
 
 export class NestedTransactionError extends Error {
@@ -60,6 +97,12 @@ export class NestedTransactionError extends Error {
       'A write of its own within a transaction would wait for that transaction: ' +
         'use the EntityManager that the transaction was given',
     );
+  }
+}
+
+export class TransactionOverError extends Error {
+  constructor() {
+    super('The transaction of this statement is over: await every statement before it ends');
   }
 }
 

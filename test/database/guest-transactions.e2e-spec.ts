@@ -98,6 +98,60 @@ describe('transactions of a guest', () => {
     expect(await bank.balance()).toBe(1);
   });
 
+  it('may have several savepoints at once, each of which stands for itself', async () => {
+    await using bank = await startBank();
+    const savepoint = (manager: EntityManager, index: number): Promise<void> =>
+      manager.transaction(async (nested) => {
+        await bank.deposit(nested);
+        // Of one that is within it.
+        await nested.transaction(bank.deposit);
+        if (index === 1) throw new Error('only this one');
+      });
+    const savepoints = (manager: EntityManager) =>
+      Promise.allSettled(times(3, (index) => savepoint(manager, index)));
+    const runner = bank.dataSource.createQueryRunner();
+    await runner.startTransaction();
+    expect(outcomes(await savepoints(runner.manager))).toBe(2);
+    await runner.commitTransaction();
+    await runner.release();
+    expect(await bank.balance()).toBe(4);
+    expect(outcomes(await bank.dataSource.transaction(savepoints))).toBe(2);
+    expect(await bank.balance()).toBe(8);
+  });
+
+  it('end after the savepoints in them, and begin none of those that come when one has failed', async () => {
+    await using bank = await startBank();
+    const late: PromiseSettledResult<void>[] = [];
+    const failing = bank.dataSource.transaction(async (manager) => {
+      const begun = manager.transaction(async (nested) => {
+        await pause(20);
+        await bank.deposit(nested);
+      });
+      const waiting = manager.transaction(bank.deposit);
+      void Promise.allSettled([begun, waiting]).then((settled) => late.push(...settled));
+      await bank.deposit(manager);
+      throw new Error('changed its mind');
+    });
+    await expect(failing).rejects.toThrow('changed its mind');
+    expect(late.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+    expect(String((late[1] as PromiseRejectedResult).reason)).toMatch(/transaction .* is over/);
+    expect(await bank.balance()).toBe(0);
+  });
+
+  it('leave nothing behind that comes when they are being rolled back', async () => {
+    await using bank = await startBank();
+    const late = await new Promise<unknown>((resolve) => {
+      const failing = bank.dataSource.transaction((manager) => {
+        const pet = { name: 'Late', categoryId: 1n };
+        setImmediate(() => void manager.insert(Pet, pet).then(resolve, resolve));
+        return Promise.reject(new Error('changed its mind'));
+      });
+      failing.catch(() => undefined);
+    });
+    expect(late).toBeInstanceOf(Error);
+    expect(await bank.pets.countBy({ name: 'Late' })).toBe(0);
+  });
+
   it('are refused within another one, which goes on', async () => {
     await using bank = await startBank();
     await bank.dataSource.transaction(async (manager) => {
@@ -180,6 +234,21 @@ describe('transactions of a guest', () => {
       await bank.dataSource.transaction(bank.deposit);
       expect(await bank.balance()).toBe(expected);
     }
+  });
+
+  it('are rolled back then, too, where TypeORM has lost count of its savepoints', async () => {
+    await using bank = await startBank();
+    for (const runner of times(5, () => bank.dataSource.createQueryRunner())) {
+      await runner.startTransaction();
+      await bank.deposit(runner.manager);
+      // Both are the first, and the second is none.
+      await Promise.all([runner.startTransaction(), runner.startTransaction()]);
+      await runner.release();
+    }
+    expect(await bank.balance()).toBe(0);
+    const deposits = times(20, () => bank.dataSource.transaction(bank.deposit));
+    expect(outcomes(await Promise.allSettled(deposits))).toBe(20);
+    expect(await bank.balance()).toBe(20);
   });
 
   it('may be those of a query runner, whose statements end with it', async () => {

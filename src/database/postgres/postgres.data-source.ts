@@ -50,8 +50,8 @@ export class PostgresDataSource extends DataSource {
   }
 
   override createQueryRunner(mode: ReplicationMode = 'master'): QueryRunner {
-    const toJoin = runnerToJoin();
-    if (toJoin?.dataSource === this) return toJoin;
+    const toJoin = runnerToJoin(this);
+    if (toJoin !== undefined) return toJoin;
     const runner = new PostgresQueryRunner(this.driver as PostgresDriver, mode);
     return Object.assign(runner, { manager: this.createEntityManager(runner) });
   }

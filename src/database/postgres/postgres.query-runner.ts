@@ -8,6 +8,7 @@ import {
   MAX_OPEN_MS,
   tellOfTimeOut,
   TransactionAbortedError,
+  TransactionOverError,
   TransactionTimedOutError,
 } from '../transactions.js';
 
@@ -22,6 +23,8 @@ export class PostgresQueryRunner extends TypeOrmQueryRunner {
   private hasTimedOut = false;
   private underWay = 0;
   private rolledBack: Promise<unknown> | undefined;
+  /** From when its end is sent until that is answered: what came behind it would stand for itself. */
+  private isEnding = false;
 
   /** A migration takes its time. */
   override async beforeMigration(): Promise<void> {
@@ -77,6 +80,9 @@ export class PostgresQueryRunner extends TypeOrmQueryRunner {
   override async query(...statement: Parameters<Query>): ReturnType<Query> {
     if (this.hasTimedOut) throw new TransactionTimedOutError();
     if (!this.isTransactionActive) assertNoControl(statement[0]);
+    const isEnd = statement[0] === 'COMMIT' || statement[0] === 'ROLLBACK';
+    if (isEnd) this.isEnding = true;
+    else if (this.isEnding) throw new TransactionOverError();
     this.underWay++;
     try {
       if (statement[0] === 'COMMIT') return await this.commit();
@@ -88,6 +94,7 @@ export class PostgresQueryRunner extends TypeOrmQueryRunner {
       return result;
     } finally {
       this.underWay--;
+      if (isEnd) this.isEnding = false;
       this.rollBackIfTimedOut();
     }
   }

@@ -35,8 +35,8 @@ export class SqliteDataSource extends DataSource {
   }
 
   override createQueryRunner(): QueryRunner {
-    const toJoin = runnerToJoin();
-    if (toJoin?.dataSource === this) return toJoin;
+    const toJoin = runnerToJoin(this);
+    if (toJoin !== undefined) return toJoin;
     const runner = new SqliteQueryRunner(this.driver as BetterSqlite3Driver, this.writes);
     return Object.assign(runner, { manager: this.createEntityManager(runner) });
   }

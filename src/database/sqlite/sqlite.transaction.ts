@@ -1,5 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
-import { TransactionTimedOutError } from '../transactions.js';
+import { TransactionOverError, TransactionTimedOutError } from '../transactions.js';
 
 /**
  * A connection for as long as one transaction has it. A statement that comes when the transaction is over,
@@ -55,11 +55,5 @@ export class SqliteTransaction {
 
   get hasTimedOut(): boolean {
     return this.why instanceof TransactionTimedOutError;
-  }
-}
-
-class TransactionOverError extends Error {
-  constructor() {
-    super('The transaction of this statement is over: await every statement before it ends');
   }
 }
