@@ -3,6 +3,8 @@ import type { DataSource, QueryRunner } from 'typeorm';
 
 /** Whoever holds a transaction open for longer holds up others. */
 export const MAX_OPEN_MS = 3_000;
+/** What one that others joined has started may come late; whoever comes later than that is on his own. */
+const LATE_MS = 60_000;
 
 /** Where transactions that share a connection wait for each other. */
 interface Line {
@@ -15,10 +17,15 @@ interface Transaction extends Line {
   readonly runner: QueryRunner;
   /** Whether others join it. */
   readonly isShared: boolean;
+  /** That in which it is a savepoint. */
+  readonly around: Transaction | undefined;
+  /** When it was rolled back, if others joined it. */
+  undoneAtMs: number | undefined;
 }
 
 const current = new AsyncLocalStorage<Transaction>();
 let open = 0;
+let lateness: NodeJS.Timeout | undefined;
 
 /**
  * Runs the work of a transaction: until it ends, nothing that it starts may begin another one.
@@ -29,17 +36,41 @@ export async function asTransaction<Result>(
   work: () => Promise<Result>,
   commit?: () => Promise<void>,
 ): Promise<Result> {
-  const isShared = commit !== undefined;
-  const transaction = { runner, isShared, isOver: false, latest: Promise.resolve() };
+  const transaction: Transaction = {
+    runner,
+    isShared: commit !== undefined,
+    around: enclosing(),
+    isOver: false,
+    latest: Promise.resolve(),
+    undoneAtMs: undefined,
+  };
   open++;
   try {
     const result = await within(transaction, work);
     await commit?.();
     return result;
+  } catch (error) {
+    if (transaction.isShared) undo(transaction);
+    throw error;
   } finally {
-    // Before Node 24, once one has run, every promise and tick of the process is followed for it.
-    if (--open === 0) current.disable();
+    leave();
   }
+}
+
+/** Before Node 24, while this is in use, every promise and tick of the process is followed for it. */
+function leave(): void {
+  if (--open === 0) current.disable();
+}
+
+/** Follows what it has started for a while: that has to be told from what stands for itself. */
+function undo(transaction: Transaction): void {
+  transaction.undoneAtMs = performance.now();
+  if (lateness === undefined) open++;
+  clearTimeout(lateness);
+  lateness = setTimeout(() => {
+    lateness = undefined;
+    leave();
+  }, LATE_MS).unref();
 }
 
 /** What has begun within it ends before it, whoever waits for that; what has not is refused. */
@@ -55,10 +86,26 @@ async function within<Result>(
   }
 }
 
-/** That of the transaction to join, where there is one. */
+/** The innermost that is open; undefined where none is. @throws {TransactionUndoneError} */
+function enclosing(): Transaction | undefined {
+  let transaction = current.getStore();
+  while (transaction?.isOver) {
+    const { undoneAtMs } = transaction;
+    if (undoneAtMs !== undefined && performance.now() - undoneAtMs < LATE_MS) {
+      throw new TransactionUndoneError();
+    }
+    transaction = transaction.around;
+  }
+  return transaction;
+}
+
+/**
+ * That of the transaction to join, where there is one.
+ * @throws {TransactionUndoneError} where that has been rolled back
+ */
 export function runnerToJoin(dataSource: DataSource): QueryRunner | undefined {
-  const transaction = current.getStore();
-  if (!transaction?.isShared || transaction.isOver) return undefined;
+  const transaction = enclosing();
+  if (!transaction?.isShared) return undefined;
   return transaction.runner.dataSource === dataSource ? transaction.runner : undefined;
 }
 
@@ -76,7 +123,7 @@ export function inTurn<Result>(runner: QueryRunner, work: () => Promise<Result>)
 }
 
 function lineOf(runner: QueryRunner): Line {
-  const transaction = current.getStore();
+  const transaction = enclosing();
   if (transaction?.runner === runner) return transaction;
   let line = outermost.get(runner);
   if (line === undefined) {
@@ -86,9 +133,12 @@ function lineOf(runner: QueryRunner): Line {
   return line;
 }
 
-/** @throws {NestedTransactionError} within a transaction, which the other one would wait for */
+/**
+ * @throws {NestedTransactionError} within a transaction, which the other one would wait for
+ * @throws {TransactionUndoneError} where it comes late
+ */
 export function assertOutsideTransaction(): void {
-  if (current.getStore()?.isOver === false) throw new NestedTransactionError();
+  if (enclosing() !== undefined) throw new NestedTransactionError();
 }
 
 export class NestedTransactionError extends Error {
@@ -103,6 +153,15 @@ export class NestedTransactionError extends Error {
 export class TransactionOverError extends Error {
   constructor() {
     super('The transaction of this statement is over: await every statement before it ends');
+  }
+}
+
+export class TransactionUndoneError extends Error {
+  constructor() {
+    super(
+      'The transaction that this belongs to has been rolled back, so nothing more is done of it: ' +
+        'await everything that is part of it before it ends',
+    );
   }
 }
 

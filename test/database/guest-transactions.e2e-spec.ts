@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { DataSource, type EntityManager } from 'typeorm';
 import { Engine } from '../../src/database/engine.js';
+import { inSharedTransaction } from '../../src/database/shared-transaction.js';
 import { run, Statement } from '../../src/database/statement.js';
 import { Pet } from '../../src/pets/pet.entity.js';
 import { expectError } from '../support/expectations.js';
@@ -150,6 +151,40 @@ describe('transactions of a guest', () => {
     });
     expect(late).toBeInstanceOf(Error);
     expect(await bank.pets.countBy({ name: 'Late' })).toBe(0);
+  });
+
+  it.each([
+    ['nothing', 'rolled back', 0],
+    ['for itself', 'committed', 5],
+  ])('write %s of what comes when the one is %s that it would have joined', async (...row) => {
+    const [, end, written] = row;
+    await using bank = await startBank();
+    const { dataSource, pets } = bank;
+    const pet = { name: 'Late', categoryId: 1n };
+    let comeLate!: () => void;
+    const over = new Promise<void>((resolve) => (comeLate = resolve));
+    let late: Promise<PromiseSettledResult<unknown>[]> | undefined;
+    const shared = inSharedTransaction(dataSource, async () => {
+      await pets.save({ ...pet, name: 'Early' });
+      late = over.then(() =>
+        Promise.allSettled([
+          pets.save({ ...pet }),
+          pets.insert({ ...pet }),
+          dataSource.query(`INSERT INTO pets (name, category_id) VALUES ('Late', 1)`),
+          dataSource.transaction((manager) => manager.save(Pet, { ...pet })),
+          bank.service.store.app.get(Engine).write(() => run(BALANCE)),
+        ]),
+      );
+      if (end === 'rolled back') throw new Error('changed its mind');
+    });
+    await shared.catch(() => undefined);
+    comeLate();
+    const settled = (await late)!;
+    expect(outcomes(settled)).toBe(written);
+    for (const each of settled) {
+      if (each.status === 'rejected') expect(String(each.reason)).toMatch(/has been rolled back/);
+    }
+    expect(await pets.countBy({ name: 'Late' })).toBe(written === 0 ? 0 : 4);
   });
 
   it('are refused within another one, which goes on', async () => {
