@@ -77,6 +77,22 @@ describeWith('postgres', 'a pool of one connection to PostgreSQL', (initdb) => {
     await expectRecovery();
   });
 
+  it('lets transactions wait in line for longer than a connection may take to be made', async () => {
+    const dataSource = service.store.app.get<PostgresDataSource>(DataSource);
+    const held = await dataSource.pool.connect();
+    const waiting = [1, 2, 3].map(() =>
+      dataSource.transaction((manager) => manager.query('SELECT 1 AS one')),
+    );
+    try {
+      // It came later, and has waited for as long as a connection may take.
+      expectError(await client.get('/v1/pets'), 503, 'service_unavailable');
+    } finally {
+      held.release();
+    }
+    expect(await Promise.all(waiting)).toEqual([1, 2, 3].map(() => [{ one: 1 }]));
+    await expectRecovery();
+  });
+
   it('gives a statement up that waits for a lock, and whoever waits for its connection', async () => {
     const unlock = await lockWrites(url);
     try {

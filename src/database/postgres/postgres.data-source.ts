@@ -7,6 +7,11 @@ import { noteOfConnection } from '../outage.js';
 import { runnerToJoin } from '../transactions.js';
 import { PostgresQueryRunner } from './postgres.query-runner.js';
 
+/** How long TypeORM waits for others to give a connection back; to make one may take as long as the options say. */
+const PATIENCE_MS = 10_000;
+/** What the pool says where none came free in the time that it gives a connection to be made. */
+const NONE_FREE = 'timeout exceeded when trying to connect';
+
 type Connected = (
   error: Error | undefined,
   client: pg.PoolClient | undefined,
@@ -34,7 +39,15 @@ export class PostgresDataSource extends DataSource {
       override connect(callback: Connected): void;
       override connect(callback?: Connected): Promise<pg.PoolClient> | void {
         if (callback === undefined) return super.connect().catch(tell);
+        this.connectPatiently(callback, performance.now() + PATIENCE_MS);
+      }
+
+      private connectPatiently(callback: Connected, untilMs: number): void {
         super.connect((error, client, release) => {
+          if (error?.message === NONE_FREE && performance.now() < untilMs) {
+            this.connectPatiently(callback, untilMs);
+            return;
+          }
           noteOfConnection(error);
           callback(error, client, release);
         });
