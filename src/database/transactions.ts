@@ -36,15 +36,7 @@ export async function asTransaction<Result>(
   work: () => Promise<Result>,
   commit?: () => Promise<void>,
 ): Promise<Result> {
-  const transaction: Transaction = {
-    runner,
-    isShared: commit !== undefined,
-    around: enclosing(),
-    isOver: false,
-    latest: Promise.resolve(),
-    undoneAtMs: undefined,
-  };
-  open++;
+  const transaction = begun(runner, commit !== undefined);
   try {
     const result = await within(transaction, work);
     await commit?.();
@@ -55,6 +47,33 @@ export async function asTransaction<Result>(
   } finally {
     leave();
   }
+}
+
+/**
+ * As `asTransaction`, for what follows in the caller's context. It must have that to itself: what shares it, as whatever
+ * the same turn calls next, would be taken for a part of the transaction.
+ * @returns ends it
+ */
+export function enterTransaction(runner: QueryRunner): () => void {
+  const transaction = begun(runner, false);
+  current.enterWith(transaction);
+  return () => {
+    transaction.isOver = true;
+    leave();
+  };
+}
+
+function begun(runner: QueryRunner, isShared: boolean): Transaction {
+  const around = enclosing();
+  open++;
+  return {
+    runner,
+    isShared,
+    around,
+    isOver: false,
+    latest: Promise.resolve(),
+    undoneAtMs: undefined,
+  };
 }
 
 /** Before Node 24, while this is in use, every promise and tick of the process is followed for it. */

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { DataSource, type EntityManager } from 'typeorm';
+import { DataSource, type EntityManager, type InsertEvent } from 'typeorm';
 import { Engine } from '../../src/database/engine.js';
 import { inSharedTransaction } from '../../src/database/shared-transaction.js';
 import { run, Statement } from '../../src/database/statement.js';
 import { Pet } from '../../src/pets/pet.entity.js';
 import { expectError } from '../support/expectations.js';
 import { recordedLog } from '../support/recorded-log.js';
-import { startService, type TestServiceOptions } from '../support/start-service.js';
+import { onPostgres, startService, type TestServiceOptions } from '../support/start-service.js';
 
 const BALANCE = new Statement('test.balance', () => 'SELECT balance FROM accounts WHERE id = 1');
 const rex = { name: 'Rex', categoryId: 7 };
@@ -44,6 +44,9 @@ async function startBank(options: TestServiceOptions = {}) {
     [Symbol.asyncDispose]: () => service.close(),
   };
 }
+
+/** PostgreSQL has a connection for each. */
+const onSqlite = onPostgres ? it.skip : it;
 
 describe('transactions of a guest', () => {
   it('are isolated, 50 at once, while animals are created and rows are saved', async () => {
@@ -208,6 +211,37 @@ describe('transactions of a guest', () => {
     await bank.dataSource.transaction(bank.deposit);
     expect(await bank.balance()).toBe(2);
     expect(await bank.pets.countBy({ name: 'Within' })).toBe(0);
+  });
+
+  onSqlite('are not waited for by what they wait for, but by everybody else', async () => {
+    await using bank = await startBank();
+    const { dataSource, pets } = bank;
+    const beside: unknown[] = [];
+    const besideIt = () => pets.insert({ name: 'Beside', categoryId: 1n });
+    dataSource.subscribers.push({
+      listenTo: () => Pet,
+      afterInsert: async ({ entity }: InsertEvent<Pet>) => {
+        if (entity.name === 'Told') await besideIt().catch((error) => beside.push(error));
+      },
+    });
+    const told = pets.save({ name: 'Told', categoryId: 1n });
+    await Promise.all([told, besideIt(), pets.save({ name: 'Beside', categoryId: 1n })]);
+    const byHand = async (): Promise<void> => {
+      const runner = dataSource.createQueryRunner();
+      await runner.connect();
+      await runner.startTransaction();
+      await bank.deposit(runner.manager);
+      await besideIt().catch((error) => beside.push(error));
+      await runner.commitTransaction();
+      await besideIt();
+      await runner.release();
+    };
+    await Promise.all([...times(3, byHand), besideIt()]);
+    expect(beside.map((error) => (error as Error).message)).toEqual(
+      times(4, () => expect.stringContaining('would wait for that transaction')),
+    );
+    expect(await bank.balance()).toBe(3);
+    expect(await pets.countBy({ name: 'Beside' })).toBe(6);
   });
 
   it('are rolled back when they stay open, and say so; whoever waited goes on', async () => {

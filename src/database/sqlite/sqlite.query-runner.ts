@@ -5,6 +5,7 @@ import { pendingOf } from '../after-commit.js';
 import { assertNoControl } from '../transaction-control.js';
 import {
   assertOutsideTransaction,
+  enterTransaction,
   MAX_OPEN_MS,
   tellOfTimeOut,
   TransactionTimedOutError,
@@ -24,12 +25,16 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
   isShared = false;
   private timer: NodeJS.Timeout | undefined;
   private isMigrating = false;
+  /** Whether its maker has awaited nothing since, and may share its context with others that it calls. */
+  private isFresh = true;
+  private leaveContext: (() => void) | undefined;
 
   constructor(
     driver: BetterSqlite3Driver,
     private readonly writes: SqliteWrites,
   ) {
     super(driver);
+    queueMicrotask(() => (this.isFresh = false));
   }
 
   override connect(): ReturnType<BetterSqlite3QueryRunner['connect']> {
@@ -51,12 +56,18 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
   override async startTransaction(
     ...[isolation]: Parameters<BetterSqlite3QueryRunner['startTransaction']>
   ): Promise<void> {
-    if (!this.isTransactionActive) assertOutsideTransaction();
+    if (!this.isTransactionActive) {
+      assertOutsideTransaction();
+      if (!this.isFresh && !this.isMigrating) this.leaveContext = enterTransaction(this);
+    }
     try {
       await super.startTransaction(isolation);
       pendingOf(this).began();
     } catch (error) {
-      if (this.transaction === undefined) this.isTransactionActive = false;
+      if (this.transaction === undefined) {
+        this.isTransactionActive = false;
+        this.left();
+      }
       throw error;
     }
   }
@@ -106,6 +117,7 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
     this.timer = setTimeout(() => {
       this.transaction!.rollBack(new TransactionTimedOutError());
       this.writes.end(this.transaction!);
+      this.left();
       tellOfTimeOut(this);
     }, MAX_OPEN_MS);
   }
@@ -117,7 +129,14 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
     clearTimeout(this.timer);
     this.transaction = undefined;
     this.writes.end(transaction);
+    this.left();
     await Promise.resolve();
+  }
+
+  /** What comes after its transaction may begin another one. */
+  private left(): void {
+    this.leaveContext?.();
+    this.leaveContext = undefined;
   }
 
   private forget(): void {
