@@ -74,15 +74,19 @@ async function refuse(query: Query, names: string[], declared: DeclaredQuery): P
   const repeated = new Set<string>();
   const known: Record<string, unknown> = {};
   for (const name of names) {
+    const value = query[name];
     const isList = declared.names.get(name);
     if (isList === undefined) {
       faults.push(`${shown(name)} is not a known query parameter`);
-    } else if (Array.isArray(query[name]) && !isList) {
+      continue;
+    }
+    const isRepeated = Array.isArray(value) && !isList;
+    if (isRepeated) {
       faults.push(`${name} is given twice`);
       repeated.add(name);
-    } else if (declared.dto?.names.has(name)) {
-      known[name] = query[name];
     }
+    // The rules of others may ask for it.
+    if (declared.dto?.names.has(name)) known[name] = isRepeated ? (value[0] as unknown) : value;
   }
   const { dto } = declared;
   const examination: Pick<Examination, 'faults'> =

@@ -207,14 +207,19 @@ export function shown(name: string): string {
 }
 
 /** A constraint of our own: `expected` completes "NAME must be ...". */
-export function constrain(name: string, expected: string, holds: (value: unknown) => boolean) {
+export function constrain<Whole extends object>(
+  name: string,
+  expected: string,
+  holds: (value: unknown, whole: Whole) => boolean,
+) {
   return (target: object, propertyName: string | symbol): void => {
     registerDecorator({
       name,
       target: target.constructor,
       propertyName: propertyName as string,
       validator: {
-        validate: holds,
+        validate: (value: unknown, asked?: ValidationArguments) =>
+          holds(value, asked!.object as Whole),
         defaultMessage: ({ property, value }: ValidationArguments) =>
           value === undefined ? `${property} is required` : `${property} must be ${expected}`,
       },

@@ -113,5 +113,11 @@ export class ListPetsQuery {
   })
   @MayBeAbsent()
   @constrain('isCursor', 'a cursor from a Link header', (value) => value instanceof PetCursor)
+  @constrain(
+    'isOfItsList',
+    'used with the status of its own list',
+    (cursor, { status }: ListPetsQuery) =>
+      !(cursor instanceof PetCursor) || cursor.status === status,
+  )
   cursor?: PetCursor;
 }

@@ -164,6 +164,24 @@ describe('GET /v1/pets', () => {
       }
     });
 
+    it('names the cursor of another filter beside every other fault', async () => {
+      const all = next(await client.get('/v1/pets?limit=10'))!;
+      const messageOf = async (path: string): Promise<string> => {
+        const answer = await client.get(path);
+        expectError(answer, 400, 'invalid_request');
+        return answer.json().message;
+      };
+      const foreign = 'cursor must be used with the status of its own list';
+      const limit = 'limit must be a whole number from 1 to 100';
+      const wrong = `${all.replace('limit=10', 'limit=0')}&status=sold`;
+      expect(await messageOf(wrong)).toBe(`${limit}; ${foreign}`);
+      expect(await messageOf(`${wrong}&more=1`)).toBe(
+        `"more" is not a known query parameter; ${limit}; ${foreign}`,
+      );
+      const sold = next(await client.get('/v1/pets?limit=10&status=sold'))!;
+      expect(await messageOf(`${sold}&status=sold`)).toBe('status is given twice');
+    });
+
     it.each([
       '',
       'x',
