@@ -22,6 +22,8 @@ const FASTIFY_ERRORS: Record<number, readonly [ErrorCode, string]> = {
   415: ['unsupported_media_type', 'The media type is not supported'],
   431: ['header_fields_too_large', 'The header fields are too large'],
 };
+/** What a guest may throw as well, and what has no content (RFC 9110 section 15). */
+const BODILESS = new Set([204, 205, 304]);
 const FASTIFY_CODE = /^FST_/;
 /** How often a 503 is told of an operation. */
 const TELLING_INTERVAL_MS = 60_000;
@@ -57,8 +59,13 @@ export class ErrorFilter implements ExceptionFilter {
     if (error.status >= 500 || error.cause !== undefined) this.log(error, request);
     // The client may be gone, or cut off for being slow, while its request was judged.
     if (reply.sent) return;
-    reply.code(error.status).type('application/json; charset=utf-8');
+    reply.code(error.status);
     setHeaders(error, reply);
+    if (BODILESS.has(error.status)) {
+      reply.send();
+      return;
+    }
+    reply.type('application/json; charset=utf-8');
     if (error.status === 405 && !reply.hasHeader('allow')) {
       reply.header('allow', this.routes.methodsOf(pathOf(request.url)).join(', '));
     }

@@ -1,4 +1,11 @@
-import { Controller, Get, InternalServerErrorException, Module } from '@nestjs/common';
+import {
+  Controller,
+  Get,
+  HttpException,
+  InternalServerErrorException,
+  Module,
+  Param,
+} from '@nestjs/common';
 import { PetsRepository } from '../../src/pets/pets.repository.js';
 import type { Logger } from '../../src/telemetry/logger.js';
 import type { Client } from '../support/client.js';
@@ -24,6 +31,11 @@ class BrokenController {
   @Get('nest')
   nest(): never {
     throw new InternalServerErrorException('secret');
+  }
+
+  @Get('without-content/:status')
+  withoutContent(@Param('status') status: string): never {
+    throw new HttpException('', Number(status));
   }
 
   @Get('big')
@@ -74,6 +86,14 @@ describe('a failure', () => {
       expect(String(line?.details['err'])).toContain('secret');
     },
   );
+
+  it.each([204, 304])('with %i, which has no content, tells of none', async (status) => {
+    const answer = await client.get(`/v1/broken/without-content/${status}`);
+    expect([answer.status, answer.text]).toEqual([status, '']);
+    expectRateHeaders(answer);
+    expect(answer.headers).not.toHaveProperty('content-length');
+    expect(answer.headers).not.toHaveProperty('content-type');
+  });
 
   it('of the database is a 503 that says when to come again, and no error line for each', async () => {
     jest
