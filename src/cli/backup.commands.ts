@@ -27,13 +27,15 @@ export function backupCommand(output: Output): Command {
         import('../database/sqlite/sqlite.copy.js'),
         import('./progress.js'),
       ]);
-      const { database, migrationsTable } = await embedded(
+      const { database, check, migrationsTable } = await embedded(
         'pg_dump, or base backups and archived WAL',
       );
       assertThere(database);
       const { assertUnused } = copies;
       const isBackup = (path: string): boolean => copies.isBackup(path, migrationsTable);
       await assertMayWrite(file, { database, assertUnused, isBackup, yes });
+      // Else it would be found out by who needs it.
+      check(database);
       const progress = progressBar(100);
       try {
         await copies.copyDatabase(database, file, (share) => progress.update(share * 100));
@@ -58,7 +60,9 @@ export function restoreCommand(output: Output): Command {
         import('./progress.js'),
       ]);
       const { database, check } = await embedded('pg_restore, or recovery to a point in time');
-      if (!existsSync(file)) throw new Error(`There is no file ${file}`);
+      const found = statSync(file, { throwIfNoEntry: false });
+      if (found === undefined) throw new Error(`There is no file ${file}`);
+      if (!found.isFile()) throw new Error(`${file} is not a file`);
       if (existsSync(database)) {
         await confirm(`Replace the database ${database}, and lose what it has?`, yes);
       }

@@ -98,7 +98,7 @@ describe('petstore doctor', () => {
     [
       ...(['failed', 'database'] as const),
       () => (rmSync(file), mkdirSync(file)),
-      ...([/unable to open/, /^this user may not/] as const),
+      ...([/petstore\.db is not a file: set DATABASE_URL/, /correct DATABASE_URL$/] as const),
     ],
     ['warning', 'schema', change('DELETE FROM migrations'), /behind .*CreateSchema/, /migrate/],
     [

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import type { Config } from '../config/config.js';
 import { fileOf, migrationNames, MIGRATIONS_TABLE } from '../database/data-source-options.js';
 import type { DatabaseFacts } from '../database/database-facts.js';
@@ -7,6 +6,7 @@ import { connectionFailure } from '../database/outage.js';
 import { postgresFacts } from '../database/postgres/postgres.facts.js';
 import { schemaState } from '../database/schema-state.js';
 import { sqliteFacts } from '../database/sqlite/sqlite.facts.js';
+import { SqliteFile } from '../database/sqlite/sqlite.file.js';
 import { type Extension, migrationsOf } from '../extensions/define.js';
 import { redisFacts, RedisLoadingError } from '../redis/redis.facts.js';
 import { BUILD_AGAIN, NOT_LOADED, PATH_ALLOWED } from './failure.js';
@@ -37,11 +37,11 @@ export async function examineDatabase(
   extensions: readonly Extension[],
 ): Promise<Finding[]> {
   const file = fileOf(databaseUrl);
-  if (file !== undefined && !existsSync(file)) {
-    const cure = 'petstore migrate makes one, and so does serve; or correct DATABASE_URL';
-    return [failed('database', `there is none at ${file}`, cure)];
-  }
   try {
+    if (file !== undefined && !new SqliteFile(file).isThere()) {
+      const cure = 'petstore migrate makes one, and so does serve; or correct DATABASE_URL';
+      return [failed('database', `there is none at ${file}`, cure)];
+    }
     const facts =
       file === undefined
         ? await postgresFacts(databaseUrl, MIGRATIONS_TABLE)

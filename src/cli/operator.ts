@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { loadConfig } from '../config/config.js';
 import { fileOf } from '../database/data-source-options.js';
 import { ensureSchema, type Tell } from '../database/migrate.js';
+import { SqliteFile } from '../database/sqlite/sqlite.file.js';
 import { checkExtensions } from '../extensions/check.js';
 import { createLogger, type Logger, NestLogger } from '../telemetry/logger.js';
 import { atMost } from '../time/within.js';
@@ -16,7 +16,7 @@ const CLOSING_PATIENCE_MS = 2_000;
 
 /** Whoever types the path of a database wrongly is not to be given an empty one. */
 export function assertThere(path: string | undefined): void {
-  if (path === undefined || existsSync(path)) return;
+  if (path === undefined || new SqliteFile(path).isThere()) return;
   throw new Error(
     `There is no database at ${path}: serve, migrate and seed make one; see DATABASE_URL`,
   );

@@ -117,7 +117,8 @@ describe('petstore backup and restore', () => {
     for (const [name, complaint] of [
       ['none.db', /There is no file/],
       ['text.db', /is not an SQLite database/],
-      ['other.db', /is not a database of this service/],
+      ['other.db', /other\.db is not a database of this service/],
+      ['.', /is not a file\n$/],
       ['broken.db', /is broken|not a database of this service/],
     ] as const) {
       const { code, stdout, stderr } = await workplace.run('restore', file(name));
@@ -130,6 +131,26 @@ describe('petstore backup and restore', () => {
     const database = new Database(workplace.databaseFile, { readonly: true });
     expect(database.prepare('SELECT count(*) AS count FROM pets').get()).toEqual({ count: 20 });
     database.close();
+  });
+
+  it('refuse a database that is none of this service before it is needed', async () => {
+    using workplace = new Workplace();
+    const backup = join(workplace.directory, 'backup.db');
+    const place = dirname(workplace.databaseFile);
+    const complaint = async (): Promise<string> => {
+      const { code, stdout, stderr } = await workplace.run('backup', backup);
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(readdirSync(workplace.directory)).not.toContain('backup.db');
+      return stderr;
+    };
+    mkdirSync(workplace.databaseFile, { recursive: true });
+    expect(await complaint()).toMatch(
+      /^error: [^\n]+petstore\.db is not a file: set DATABASE_URL /,
+    );
+    rmSync(place, { recursive: true });
+    mkdirSync(place);
+    new Database(workplace.databaseFile).exec('CREATE TABLE other (id integer)').close();
+    expect(await complaint()).toMatch(/petstore\.db is not a database of this service\n$/);
   });
 
   it('go on after a release that was taken back, whose schema stays', async () => {

@@ -161,7 +161,9 @@ export function migrationsIn(path: string, table: string, readonly = false): str
   try {
     const rows = database.prepare(`SELECT name FROM ${table} ORDER BY id`).all();
     return (rows as { name: string }[]).map(({ name }) => name);
-  } catch {
+  } catch (error) {
+    // No such table.
+    if ((error as { code?: string }).code !== 'SQLITE_ERROR') throw understood(error, path);
     throw new NotADatabaseError(`${path} is not a database of this service`);
   } finally {
     database.close();

@@ -46,7 +46,7 @@ export class SqliteFile {
   }
 
   /** @throws {NotAFile} */
-  private isThere(): boolean {
+  isThere(): boolean {
     const status = statSync(this.path, { throwIfNoEntry: false });
     // A directory is all that is in it: nobody could pass it any more.
     if (status?.isFile() === false) throw new NotAFile(this.path);

@@ -32,7 +32,8 @@ export async function restoreDatabase(
     // Nobody else restores while this process has the claim.
     removeUnfinished(arrival, -Infinity);
     await copyDatabase(source, arrival, progress);
-    check(arrival);
+    // What is wrong is to be said of the one that was named.
+    for (const each of [source, arrival]) check(each);
     const owned = wasThere ? place : dirname(place);
     // The claim, too, may just have been made by whoever restores.
     for (const file of [arrival, place + SERVER_SUFFIX]) giveToOwnerOf(owned, file);
