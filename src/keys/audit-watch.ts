@@ -16,8 +16,8 @@ interface Row {
   after: string | null;
 }
 
-/** More than anybody does by hand between two looks. */
-const MOST = 1_000;
+/** More than anybody does by hand between two looks; what is more is asked for behind it. */
+const PAGE = 1_000;
 
 const SELECT = `SELECT id, at, action, actor_name AS "actorName", target, "before", "after"
   FROM audit_records WHERE actor_type = 'cli'`;
@@ -30,7 +30,7 @@ const START = new Statement<{ startMs: number | string }>(
 );
 const SINCE = new Statement<Row>(
   'audit.since',
-  () => `${SELECT} AND at >= $1 ORDER BY at LIMIT ${MOST}`,
+  () => `${SELECT} AND (at, id) > ($1, $2) ORDER BY at, id LIMIT ${PAGE}`,
 );
 
 /** The command line has no log: what was done there is said in that of each server, within a second. */
@@ -52,13 +52,24 @@ export class AuditWatch {
       const [row] = await this.engine.observe(START);
       this.latestMs = Number(row!.startMs);
     }
-    const rows = await this.engine.observe(SINCE, sinceMs ?? this.latestMs);
-    // What was done before the start is in the log of who ran then.
-    const news = this.said === undefined ? [] : rows.filter(({ id }) => !this.said!.has(id));
-    for (const row of news) logAudit(this.logger, doneByHand(row));
-    for (const { at } of rows) this.latestMs = Math.max(this.latestMs, Number(at));
-    const isFull = this.said === undefined || this.said.size > 2 * MOST;
-    this.said = new Set([...(isFull ? [] : this.said!), ...rows.map(({ id }) => id)]);
+    const said = this.said ?? new Set();
+    const found = new Set<string>();
+    let after: readonly [number | string, string] = [sinceMs ?? this.latestMs, ''];
+    for (;;) {
+      const rows = await this.engine.observe(SINCE, ...after);
+      for (const row of rows) {
+        found.add(row.id);
+        // What was done before the start is in the log of who ran then.
+        if (this.said !== undefined && !said.has(row.id)) logAudit(this.logger, doneByHand(row));
+        // At once: the next page may fail, and this one is not to be said again.
+        said.add(row.id);
+        this.latestMs = Math.max(this.latestMs, Number(row.at));
+      }
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < PAGE) break;
+      after = [last.at, last.id];
+    }
+    this.said = new Set([...(said.size > 2 * PAGE ? [] : said), ...found]);
   }
 }
 

@@ -1,4 +1,5 @@
 import { NestFactory } from '@nestjs/core';
+import { DataSource } from 'typeorm';
 import { OperatorModule } from '../../src/cli/operator.module.js';
 import { AuditReader } from '../../src/keys/audit-reader.js';
 import type { AuditRecord } from '../../src/keys/audit-record.js';
@@ -196,5 +197,23 @@ describe('the audit trail', () => {
       await operator.close();
     }
     expect(said().map(({ details }) => details.audit)).toEqual((await trail(service)).reverse());
+  });
+
+  it('is told in full of more than one look of a server takes in, each change once', async () => {
+    const { logger, lines } = recordedLog();
+    await using service = await startService({ logger });
+    const changes = 2_500;
+    await service.store.app.get(DataSource).query(
+      `INSERT INTO audit_records (id, action, actor_type, actor_name, target, at)
+       WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < ${changes})
+       SELECT 'aud_' || i, 'key.set_plan', 'cli', 'cli:root', 'key_1', ${Date.now()} FROM numbers`,
+    );
+    const isAudit = ({ details }: { details: Record<string, unknown> }): boolean =>
+      details.event === 'audit';
+    const said = (): string[] =>
+      lines.filter(isAudit).map(({ details }) => (details.audit as AuditRecord).id);
+    await eventually(() => Promise.resolve(said().length >= changes));
+    expect(new Set(said()).size).toBe(changes);
+    expect(said()).toHaveLength(changes);
   });
 });
