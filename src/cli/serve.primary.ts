@@ -3,9 +3,10 @@ import { claimDatabase } from '../database/data-source-options.js';
 import { settingsOf } from '../extensions/settings.js';
 import { createLogger } from '../telemetry/logger.js';
 import { MetricsServer } from '../telemetry/metrics.server.js';
-import { Primary } from '../workers/primary.js';
+import { Primary, StartFailed } from '../workers/primary.js';
 import { collectOnceIdle } from './collect-once-idle.js';
 import { configured } from './config-file.js';
+import { UnwellError } from './doctor.command.js';
 import { firstKey, offerAnimals } from './first-start.js';
 import { introduce } from './introduction.js';
 import { asOperator } from './operator.js';
@@ -43,6 +44,8 @@ export async function serveWithWorkers(
   try {
     await Promise.race([start(), stop]);
     await stop;
+  } catch (error) {
+    throw error instanceof StartFailed ? new UnwellError() : error;
   } finally {
     await primary.stop();
     claim?.release();

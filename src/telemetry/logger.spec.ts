@@ -36,6 +36,17 @@ describe(NestLogger.name, () => {
     ]);
   });
 
+  it('keeps for detail what ended a start, unless it is a fault of a program', () => {
+    const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+    const faults = [
+      new TypeError('x is undefined'),
+      Object.assign(new Error('x'), { code: 'ERR_X' }),
+    ];
+    for (const each of [refused, ...faults]) nest.error(each, 'ExceptionHandler');
+    nest.error(refused, 'OrdersService');
+    expect(said.map(([level]) => level)).toEqual(['debug', 'error', 'error', 'error']);
+  });
+
   it('keeps errors, stacks and objects', () => {
     const error = new Error('declined');
     const { stack } = error;

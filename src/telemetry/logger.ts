@@ -99,7 +99,9 @@ export class NestLogger implements LoggerService {
 
   error(message: unknown, ...others: unknown[]): void {
     // Told in full, and without a stack, by who started the application.
-    if (!(message instanceof ConfigError)) this.say('error', message, others);
+    if (message instanceof ConfigError) return;
+    const isTold = others.at(-1) === 'ExceptionHandler' && isFailure(message);
+    this.say(isTold ? 'debug' : 'error', message, others);
   }
 
   fatal(message: unknown, ...others: unknown[]): void {
@@ -111,6 +113,12 @@ export class NestLogger implements LoggerService {
     const isStart = level === 'info' && STARTING.has(details.context!);
     this.logger[isStart ? 'debug' : level](details, text);
   }
+}
+
+/** Of the network, the disk or the database, and no fault of a program, of which its stack tells. */
+function isFailure(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return error instanceof Error && typeof code === 'string' && !code.startsWith('ERR_');
 }
 
 type Level = 'fatal' | 'error' | 'warn' | 'info' | 'debug';

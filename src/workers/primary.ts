@@ -26,6 +26,13 @@ export interface Started extends Pick<Listening, 'origin' | 'baseUrl' | 'docsUrl
   app: INestApplicationContext;
 }
 
+/** A worker could not start, and has said why. */
+export class StartFailed extends Error {
+  constructor() {
+    super('A worker could not start; its error is above');
+  }
+}
+
 /** The process that starts the workers, counts for them and looks after them. It serves nobody itself. */
 export class Primary {
   private readonly metrics = new WorkerMetrics(() => [...this.workers]);
@@ -102,7 +109,9 @@ export class Primary {
         this.pulse.watch(worker);
         resolve(message);
       });
-      worker.once('exit', () => reject(new Error('A worker could not start; its error is above')));
+      worker.once('exit', (_exitCode: number, signal: string | null) => {
+        reject(signal === null ? new StartFailed() : new Error(`A worker was ended by ${signal}`));
+      });
     });
     worker.once('exit', (exitCode: number, signal: string) => {
       this.workers.delete(worker);
