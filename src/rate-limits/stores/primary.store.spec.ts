@@ -53,6 +53,29 @@ describe(PrimaryStore.name, () => {
     expect(await raise('day:one', 8, 75)).toBe(0);
   });
 
+  it('waits no longer than for a database for who does not answer, and goes on once that does', async () => {
+    jest.useFakeTimers({ doNotFake: ['performance'] });
+    try {
+      const { channel } = share(new FakeClock());
+      let isStuck = true;
+      const store = new PrimaryStore({
+        ask: (asks) => (isStuck ? new Promise(() => undefined) : channel.ask(asks)),
+      });
+      const taken = store.take('one', limits).catch((error: unknown) => error);
+      await jest.advanceTimersByTimeAsync(60_000);
+      expect(await Promise.race([taken, Promise.resolve('still waiting')])).toMatchObject({
+        code: 'service_unavailable',
+        headers: { 'Retry-After': expect.anything() },
+      });
+      isStuck = false;
+      const next = store.take('one', limits);
+      await jest.advanceTimersByTimeAsync(100);
+      expect(await next).toMatchObject({ admitted: true });
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
   it('fails whoever waits where the channel fails', async () => {
     const store = new PrimaryStore({ ask: () => Promise.reject(new Error('gone')) });
     await expect(store.take('one', limits)).rejects.toThrow('gone');

@@ -1,8 +1,13 @@
 import { type Answer, type Ask, type CounterChannel, toDecision } from './counter-channel.js';
+import { serviceUnavailable } from '../../errors/errors.js';
 import { Turn } from '../../time/turn.js';
+import { NoAnswer, within } from '../../time/within.js';
 import type { FurtherLimit } from '../further-limit.js';
 import type { Limits } from '../limits.js';
 import { type Decision, RateLimitStore } from './rate-limit-store.js';
+
+/** As long as for a statement. A primary process that stands still for longer is away: to callers, a 503. */
+const PATIENCE_MS = 3_000;
 
 interface Waiting {
   ask: Ask;
@@ -41,10 +46,11 @@ export class PrimaryStore extends RateLimitStore {
 
   private async send(waiting: readonly Waiting[]): Promise<void> {
     try {
-      const answers = await this.channel.ask(waiting.map(({ ask }) => ask));
+      const answers = await within(PATIENCE_MS, this.channel.ask(waiting.map(({ ask }) => ask)));
       waiting.forEach(({ resolve }, index) => resolve(answers[index]!));
-    } catch (error) {
-      for (const { reject } of waiting) reject(error as Error);
+    } catch (thrown) {
+      const error = thrown instanceof NoAnswer ? serviceUnavailable(thrown) : (thrown as Error);
+      for (const { reject } of waiting) reject(error);
     }
   }
 }
