@@ -46,7 +46,7 @@ describe(Authenticator.name, () => {
     authenticator = new Authenticator(
       directory as unknown as KeyDirectory,
       verifiers as unknown as Verifiers,
-      new RateLimiter(store, metrics),
+      new RateLimiter(store, metrics, new FakeClock()),
       new ClientAddress(config),
       config,
       metrics,

@@ -1,3 +1,4 @@
+import { FakeClock } from '../../test/support/clock.js';
 import type { ApiReply } from '../http/request-context.js';
 import { Limits } from './limits.js';
 import type { Decision, RateLimitStore } from './stores/rate-limit-store.js';
@@ -33,6 +34,7 @@ describe(RateLimiter.name, () => {
     new RateLimiter(
       { take: () => decision, peek: () => decision } as unknown as RateLimitStore,
       new NoMetrics(),
+      new FakeClock(),
     );
   // Called as a request would be, so that what is thrown at once and what later look alike.
   const admit = async (decision: Decision | Promise<Decision>): Promise<void> =>
@@ -67,6 +69,18 @@ describe(RateLimiter.name, () => {
     const told = { ...reply, request } as unknown as ApiReply;
     await expect(async () => asked.admit(quota, told)).rejects.toMatchObject({ status: 429 });
     expect(heard.mock.calls).toEqual([[ban, request, true]]);
+  });
+
+  it('tells of the limits where whoever counts does not answer', async () => {
+    const away = () => Promise.reject<Decision>(new Error('away'));
+    const told = { 'x-ratelimit-limit': 2, 'x-ratelimit-remaining': 2, ratelimit: /r=2.*r=9/ };
+    await expect(admit(away())).rejects.toThrow('away');
+    expect(sent).toMatchObject({ ...told, ratelimit: expect.stringMatching(told.ratelimit) });
+    delete sent['x-ratelimit-limit'];
+    await expect(limiter(away()).describe(quota, reply as unknown as ApiReply)).rejects.toThrow(
+      'away',
+    );
+    expect(sent).toMatchObject({ 'x-ratelimit-limit': 2 });
   });
 
   it('only describes a quota where a request cannot be judged', async () => {

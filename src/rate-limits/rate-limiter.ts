@@ -8,7 +8,7 @@ import type { Ban } from './bans/bans.js';
 import type { FurtherLimit } from './further-limit.js';
 import { apartSubject, type Limits, type Quota } from './limits.js';
 import { PLAN_NAMES } from './plan.js';
-import { dayEndUnix, minuteEndUnix, secondsUntil } from '../time/clock.js';
+import { Clock, dayEndUnix, dayOf, minuteEndUnix, minuteOf, secondsUntil } from '../time/clock.js';
 import { type Decision, RateLimitStore } from './stores/rate-limit-store.js';
 
 const JUDGEMENTS = ['admitted', 'minute', 'day', 'banned'] as const;
@@ -32,6 +32,7 @@ export class RateLimiter {
   constructor(
     private readonly store: RateLimitStore,
     metrics: Metrics,
+    private readonly clock: Clock,
   ) {
     this.decisions = metrics.counter({
       name: 'rate_limit_decisions_total',
@@ -63,16 +64,35 @@ export class RateLimiter {
   admit(quota: Quota, reply: ApiReply, further?: FurtherLimit): void | Promise<void> {
     const decision = this.store.take(quota.subject, quota.limits, further);
     if (decision instanceof Promise) {
-      return decision.then((each) => this.conclude(quota, each, reply));
+      return decision.then(
+        (each) => this.conclude(quota, each, reply),
+        (failure) => {
+          this.tellLimits(quota, reply);
+          throw failure;
+        },
+      );
     }
     this.conclude(quota, decision, reply);
   }
 
   /** Tells what is left, and counts nothing: for a request that cannot be judged at this moment. */
-  describe({ subject, limits }: Quota, reply: ApiReply): void | Promise<void> {
+  describe(quota: Quota, reply: ApiReply): void | Promise<void> {
+    const { subject, limits } = quota;
     const tell = (state: Decision): void => setHeaders(limits, reportQuota(limits, state), reply);
     const state = this.store.peek(subject);
-    return state instanceof Promise ? state.then(tell) : tell(state);
+    if (!(state instanceof Promise)) return tell(state);
+    return state.then(tell, (failure) => {
+      this.tellLimits(quota, reply);
+      throw failure;
+    });
+  }
+
+  /** Where whoever counts does not answer: the limits, as if nothing of them were used. */
+  private tellLimits({ limits }: Quota, reply: ApiReply): void {
+    const nowMs = this.clock.now();
+    const [minute, day] = [minuteOf(nowMs), dayOf(nowMs)];
+    const unused = { admitted: true, nowMs, minute, day, minuteUsed: 0, dayUsed: 0 };
+    setHeaders(limits, reportQuota(limits, { ...unused, bannedUntilMs: 0 }), reply);
   }
 
   /**
