@@ -17,11 +17,12 @@ export class InputPipe implements PipeTransform {
     if (schema !== undefined) {
       return isJudgedLater(schema) ? value : conformed(schema, value, metadata);
     }
+    // One value of a path or a query is not yet what a pipe behind this one makes of it.
+    if (type !== 'body' && data !== undefined) return value;
     const dto = dtoOf(metatype);
     if (dto === undefined) return value;
-    if (type === 'body') return judged(dto, membersOf(value, data), metatype);
-    // One value of a path or a query is not yet what a pipe behind this one makes of it.
-    return data === undefined ? judged(dto, namedBy(dto, value as Members), metatype) : value;
+    const sent = type === 'body' ? membersOf(value, data) : namedBy(dto, value as Members);
+    return judged(dto, sent, metatype);
   }
 }
 
