@@ -1,7 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { ExecutionContext } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { randomUUID } from 'node:crypto';
 
 /** What the steps before the controller found out about a request. Later rooms add their own part. */
 declare module 'fastify' {

@@ -66,10 +66,7 @@ export class RateLimiter {
     if (decision instanceof Promise) {
       return decision.then(
         (each) => this.conclude(quota, each, reply),
-        (failure) => {
-          this.tellLimits(quota, reply);
-          throw failure;
-        },
+        (failure) => this.failUncounted(failure, quota, reply),
       );
     }
     this.conclude(quota, decision, reply);
@@ -81,18 +78,16 @@ export class RateLimiter {
     const tell = (state: Decision): void => setHeaders(limits, reportQuota(limits, state), reply);
     const state = this.store.peek(subject);
     if (!(state instanceof Promise)) return tell(state);
-    return state.then(tell, (failure) => {
-      this.tellLimits(quota, reply);
-      throw failure;
-    });
+    return state.then(tell, (failure) => this.failUncounted(failure, quota, reply));
   }
 
   /** Where whoever counts does not answer: the limits, as if nothing of them were used. */
-  private tellLimits({ limits }: Quota, reply: ApiReply): void {
+  private failUncounted(failure: unknown, { limits }: Quota, reply: ApiReply): never {
     const nowMs = this.clock.now();
     const [minute, day] = [minuteOf(nowMs), dayOf(nowMs)];
     const unused = { admitted: true, nowMs, minute, day, minuteUsed: 0, dayUsed: 0 };
     setHeaders(limits, reportQuota(limits, { ...unused, bannedUntilMs: 0 }), reply);
+    throw failure;
   }
 
   /**
