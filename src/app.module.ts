@@ -12,7 +12,7 @@ import { HttpModule } from './http/http.module.js';
 import { MessageGuard } from './http/message.guard.js';
 import { QueryGuard } from './input/query.guard.js';
 import { BodyGuard } from './input/body.guard.js';
-import { InputPipe } from './input/input.pipe.js';
+import { InputPipe } from './input/validation.js';
 import type { RouteTable } from './http/route-table.js';
 import type { WaitingLine } from './time/turn.js';
 import { ApiKeyGuard } from './keys/api-key.guard.js';
@@ -22,8 +22,7 @@ import { KeysModule } from './keys/keys.module.js';
 import { ScopeGuard } from './keys/scope.guard.js';
 import { OpenApiModule } from './openapi/openapi.module.js';
 import { PetsModule } from './pets/pets.module.js';
-import { OverloadGuard } from './rate-limits/overload.guard.js';
-import { PlanThrottlerGuard } from './rate-limits/plan-throttler.guard.js';
+import { OverloadGuard, PlanThrottlerGuard } from './rate-limits/plan-throttler.guard.js';
 import { MetricsServer } from './telemetry/metrics.server.js';
 import { UsageModule } from './usage/usage.module.js';
 

@@ -22,7 +22,7 @@ export { ErrorBody } from './errors/error.dto.js';
 export { Public } from './http/operations.js';
 export { PublicAddress } from './http/public-address.js';
 export { bigintColumn } from './database/columns.js';
-export { INT64_MAX, INT64_MIN, isInt64, parseInt64 } from './input/int64.js';
+export { INT64_MAX, INT64_MIN, isInt64, parseInt64 } from './input/json.js';
 export { Int64Pipe, IsInt64, IsInt64Text } from './input/int64.rules.js';
 export { ApiPage } from './input/api-page.decorator.js';
 export { Cursor, type CursorKey, type CursorKind } from './input/cursor.js';
@@ -33,7 +33,7 @@ export {
   ApiIdempotent,
   IdempotencyKey,
   type IdempotentRequest,
-} from './idempotency/idempotent-request.js';
+} from './idempotency/idempotency.service.js';
 export { Idempotent } from './idempotency/idempotent.decorator.js';
 export {
   type Creation,

@@ -15,7 +15,7 @@ import { checkExtensions, type CheckOptions } from './extensions/check.js';
 import { checkOperations } from './extensions/check-operations.js';
 import type { Extension } from './extensions/define.js';
 import { Readiness } from './health/readiness.js';
-import { PetStoreAdapter } from './http/adapter.js';
+import { PetStoreAdapter } from './http/answers.js';
 import { ClientAddress } from './http/client-address.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { OperationIds, operationsOf } from './http/operations.js';
@@ -38,9 +38,10 @@ import { DocumentSource } from './openapi/document-source.js';
 import { PageLimitGuard } from './openapi/page-limit.guard.js';
 import type { CounterChannel } from './rate-limits/stores/counter-channel.js';
 import { accessLog } from './telemetry/access-log.js';
-import { createLogger, type Logger, NestLogger } from './telemetry/logger.js';
+import { createLogger, type Logger } from './telemetry/logger.js';
+import { NestLogger } from './telemetry/nest-logger.js';
 import { Metrics } from './telemetry/metrics.js';
-import { openTraces } from './telemetry/traces.js';
+import type { Traces } from './telemetry/traces.js';
 import { beginGracePeriod } from './time/grace-period.js';
 import { atMost } from './time/within.js';
 import { UsageHistory } from './usage/usage-history.js';
@@ -221,4 +222,11 @@ export async function startPetStore(options: StartOptions = {}): Promise<PetStor
   app.get(PublicAddress).listensOn((app.getHttpServer().address() as AddressInfo).port);
   logger.info({ origin: store.origin }, 'Listening');
   return store;
+}
+
+/** Loaded on demand: who does not trace does not pay for it. */
+async function openTraces({ tracing }: Config, logger: Logger): Promise<Traces | undefined> {
+  if (tracing === undefined) return undefined;
+  const { OpenTelemetryTraces } = await import('./telemetry/open-telemetry.traces.js');
+  return OpenTelemetryTraces.open(tracing, logger);
 }

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { EventEmitter2 } from '@nestjs/event-emitter';
-import { currentRequest, onBehalfOf } from '../telemetry/current-request.js';
-import { Logger } from '../telemetry/logger.js';
+import { currentRequest, Logger, onBehalfOf } from '../telemetry/logger.js';
 import { whileTelling } from './listeners.js';
 
 /** What happens here, by its name; each room that has something to tell adds its own. */

@@ -1,7 +1,7 @@
 import type { INestApplication, Type } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
 import { operationOfRoute, operationsOf } from '../http/operations.js';
-import { onBehalfOf } from '../telemetry/current-request.js';
+import { onBehalfOf } from '../telemetry/logger.js';
 
 /**
  * Has whatever a guest's operation starts know what request it is for, its lines of the log among it. Ours hand

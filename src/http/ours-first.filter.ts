@@ -12,7 +12,7 @@ import {
 import { ModulesContainer } from '@nestjs/core';
 import { catchError } from 'rxjs';
 import { ApiError } from '../errors/api-error.js';
-import { currentRequest } from '../telemetry/current-request.js';
+import { currentRequest } from '../telemetry/logger.js';
 import { ErrorFilter } from './error.filter.js';
 import { filtersOfAll, listNoted, NOTED } from './nest-metadata.js';
 import { operationsOf } from './operations.js';

@@ -9,10 +9,15 @@ import { isProbe } from '../telemetry/access-log.js';
 import type { Traces } from '../telemetry/traces.js';
 import { followConnections } from './connections.js';
 import { Cors } from './cors.js';
-import { GatheredResponse } from './gathered-response.js';
 import { sayNoLengthOfNothing } from './head-length.js';
 import { Inlet } from './inlet.js';
-import { type ClientSocket, LATEST, PipelinedMessage, takeTurns } from './pipelining.js';
+import {
+  type ClientSocket,
+  GatheredResponse,
+  LATEST,
+  PipelinedMessage,
+  takeTurns,
+} from './exchange.js';
 import { answerBroken, type Judge, refuseUnrouted, writeError } from './refusals.js';
 import { type ApiReply, type ApiRequest, requestIdOf, type UnreadBody } from './request-context.js';
 import type { RouteTable } from './route-table.js';

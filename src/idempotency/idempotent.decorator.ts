@@ -9,15 +9,15 @@ import {
 } from '@nestjs/common';
 import { from, lastValueFrom, type Observable } from 'rxjs';
 import { atTheOutermost, LocationInterceptor, nameOfOperation } from '../http/creates.decorator.js';
-import { stringifyJson } from '../http/json-text.js';
+import { stringifyJson } from '../http/answers.js';
 import { READS_NO_BODY, replyOf } from '../http/request-context.js';
 import { parseOwnJson } from '../input/json.js';
 import {
   ApiIdempotent,
+  IdempotencyService,
   type IdempotentRequest,
   idempotentRequestOf,
-} from './idempotent-request.js';
-import { IdempotencyService } from './idempotency.service.js';
+} from './idempotency.service.js';
 
 const IDEMPOTENT = 'petstore:idempotent';
 

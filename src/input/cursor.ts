@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { stringifyJson } from '../http/json-text.js';
-import { currentRequest } from '../telemetry/current-request.js';
-import { parseInt64 } from './int64.js';
+import { stringifyJson } from '../http/answers.js';
+import { currentRequest } from '../telemetry/logger.js';
+import { parseInt64 } from './json.js';
 
 /** What a list may be ordered by. */
 export interface CursorKeys {

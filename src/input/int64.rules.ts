@@ -2,7 +2,7 @@ import { applyDecorators, Injectable, type PipeTransform } from '@nestjs/common'
 import { ApiProperty } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { errors } from '../errors/errors.js';
-import { INT64_MAX, INT64_MIN, isInt64, parseInt64 } from './int64.js';
+import { INT64_MAX, INT64_MIN, isInt64, parseInt64 } from './json.js';
 import { constrain } from './validation.js';
 
 interface Range {

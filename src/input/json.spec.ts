@@ -1,4 +1,4 @@
-import { stringifyJson } from '../http/json-text.js';
+import { stringifyJson } from '../http/answers.js';
 import {
   JsonDuplicateError,
   JsonLimitError,

@@ -9,10 +9,9 @@ import { ModulesContainer } from '@nestjs/core';
 import { listNoted, NOTED, pipesOfAll } from '../http/nest-metadata.js';
 import { type Handler, operationsOf } from '../http/operations.js';
 import type { ApiRequest } from '../http/request-context.js';
-import { currentRequest } from '../telemetry/current-request.js';
+import { currentRequest } from '../telemetry/logger.js';
 import type { Dto } from './dto.js';
 import { parametersOf, pipesOf } from './operation-input.js';
-import { PageQuery } from './page.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -20,6 +19,9 @@ declare module 'fastify' {
     judgedLater: ReadonlySet<unknown> | undefined;
   }
 }
+
+/** On a class: no pipe of a guest judges what comes by it in our place. */
+export const OURS_TO_JUDGE = 'petstore:ours-to-judge';
 
 /** Nest's own, which a guest may bring along; each judges another kind of parameter. */
 const JUDGES = [ValidationPipe, StandardSchemaValidationPipe];
@@ -69,7 +71,7 @@ export function judgedByGuests(
   for (const { schema, metatype, pipes } of parametersOf(controller, handler)) {
     const judge = schema === undefined ? ValidationPipe : StandardSchemaValidationPipe;
     const isTheirs = [...ofAll, ...pipes].some((pipe) => isJudge(judge, pipe));
-    (isTheirs && !isPaged(metatype) ? judged : ours).add(schema ?? metatype);
+    (isTheirs && !isOursToJudge(metatype) ? judged : ours).add(schema ?? metatype);
   }
   // Two parameters of one class, or schema, cannot be told apart: where one is ours to judge, both are.
   for (const each of ours) judged.delete(each);
@@ -93,9 +95,8 @@ interface Judge {
   expectedType?: unknown;
 }
 
-/** Its bounds are those of what was sent: of what a conversion makes of that, nobody could tell. */
-function isPaged(type: unknown): boolean {
-  return isOf(PageQuery, type);
+function isOursToJudge(type: unknown): boolean {
+  return typeof type === 'function' && Reflect.getMetadata(OURS_TO_JUDGE, type) === true;
 }
 
 /** Whether a guest's pipe judges what comes by this class, or schema, in the request at hand. */

@@ -3,6 +3,7 @@ import { Transform } from 'class-transformer';
 import { PagedAnswer } from '../http/answers.js';
 import { Cursor, type CursorKey, type CursorKeys, type CursorKind } from './cursor.js';
 import { DEFAULT_LIMIT, IsLimit, toLimit } from './limit.js';
+import { OURS_TO_JUDGE } from './later-pipes.js';
 import { constrain, invalidRequest, MayBeAbsent } from './validation.js';
 
 /**
@@ -45,6 +46,8 @@ export class PageQuery {
     return kinds.length === 1 ? keys[0] : keys;
   }
 }
+// Its bounds are those of what was sent: of what a conversion makes of that, nobody could tell.
+Reflect.defineMetadata(OURS_TO_JUDGE, true, PageQuery);
 
 /** A page of a list, which is sent as an array, with the `Link` (RFC 8288) to the next one where there is one. */
 export class Page<Item> extends PagedAnswer {

@@ -1,8 +1,36 @@
 import { Expose, Transform, Type } from 'class-transformer';
-import { Allow, IsArray, IsOptional, IsString, ValidateBy, ValidateNested } from 'class-validator';
+import {
+  Allow,
+  IsArray,
+  IsNumberString,
+  IsOptional,
+  IsString,
+  ValidateBy,
+  ValidateNested,
+} from 'class-validator';
 import { ApiError } from '../errors/api-error.js';
 import { dtoOf } from './dto.js';
-import { constrain, MayBeAbsent, shown, validated } from './validation.js';
+import { constrain, InputPipe, MayBeAbsent, shown, validated } from './validation.js';
+
+class NoteParams {
+  @IsNumberString()
+  noteId!: string;
+}
+
+describe(InputPipe.name, () => {
+  const ofPath = (params: Record<string, string>) =>
+    new InputPipe().transform(params, { type: 'param', metatype: NoteParams });
+
+  it('takes of a path what is the DTO’s, and leaves the rest to other parameters', () => {
+    const made = ofPath({ petId: '42', noteId: '7' });
+    expect(made).toBeInstanceOf(NoteParams);
+    expect(made).toEqual({ noteId: '7' });
+  });
+
+  it('refuses of a path what breaks a rule', () => {
+    expect(() => ofPath({ petId: '42', noteId: 'x' })).toThrow(ApiError);
+  });
+});
 
 class Animal {
   @constrain('isText', 'a text', (value) => typeof value === 'string')

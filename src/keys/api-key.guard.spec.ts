@@ -7,7 +7,7 @@ import { MemoryStore } from '../rate-limits/stores/memory.store.js';
 import { PrometheusMetrics } from '../telemetry/prometheus.metrics.js';
 import { RateLimiter } from '../rate-limits/rate-limiter.js';
 import { mintKey } from './api-key-format.js';
-import { digestOf } from './digests.js';
+import { digestOf } from './caller-table.js';
 import { Authenticator } from './api-key.guard.js';
 import type { Caller } from './caller.js';
 import { ClientAddress } from '../http/client-address.js';

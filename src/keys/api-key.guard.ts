@@ -16,7 +16,7 @@ import { RateLimiter } from '../rate-limits/rate-limiter.js';
 import type { CounterMetric } from '../telemetry/instruments.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { isWellFormedKey, KEY_LENGTH } from './api-key-format.js';
-import { digestOf } from './digests.js';
+import { digestOf } from './caller-table.js';
 import type { Caller } from './caller.js';
 import { ClientAddress } from '../http/client-address.js';
 import { KeyDirectory } from './key-directory.js';

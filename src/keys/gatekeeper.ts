@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ApiReply, ApiRequest } from '../http/request-context.js';
-import { OverloadGuard } from '../rate-limits/overload.guard.js';
+import { OverloadGuard } from '../rate-limits/plan-throttler.guard.js';
 import { RateLimiter } from '../rate-limits/rate-limiter.js';
 import { Authenticator } from './api-key.guard.js';
 

@@ -1,7 +1,7 @@
 import { FakeClock } from '../../test/support/clock.js';
 import type { Engine } from '../database/engine.js';
 import type { Look, Poller } from '../database/poller.js';
-import { SharedNames } from '../rate-limits/shared-names.js';
+import { SharedNames } from '../rate-limits/names.js';
 import { NoMetrics } from '../telemetry/metrics.js';
 import { CallerTable } from './caller-table.js';
 import { KeyDirectory } from './key-directory.js';

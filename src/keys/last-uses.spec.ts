@@ -1,7 +1,7 @@
 import { passBy } from '../../test/support/pass-by.js';
 import type { Engine } from '../database/engine.js';
 import type { Step, Work } from '../database/statement.js';
-import { SharedNames } from '../rate-limits/shared-names.js';
+import { SharedNames } from '../rate-limits/names.js';
 import type { Logger } from '../telemetry/logger.js';
 import { LastUses } from './last-uses.js';
 

@@ -2,8 +2,7 @@ import { type BeforeApplicationShutdown, Injectable, type OnModuleInit } from '@
 import { Engine } from '../database/engine.js';
 import { eachInOrder } from '../database/in-order.js';
 import { run, Statement } from '../database/statement.js';
-import { grown } from '../rate-limits/names.js';
-import { type NameHolder, SharedNames } from '../rate-limits/shared-names.js';
+import { grown, type NameHolder, SharedNames } from '../rate-limits/names.js';
 import { Logger } from '../telemetry/logger.js';
 
 const SAVE_INTERVAL_MS = 5_000;

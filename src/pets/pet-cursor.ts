@@ -1,4 +1,4 @@
-import { INT64_MAX } from '../input/int64.js';
+import { INT64_MAX } from '../input/json.js';
 import { PET_STATUSES, type PetStatus } from './pet.entity.js';
 
 const SHAPE = new RegExp(`^(${PET_STATUSES.join('|')}|):([1-9]\\d{0,18})$`);

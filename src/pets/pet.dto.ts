@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional, ApiSchema, IntersectionType } from '@nestjs/swagger';
-import { INT64_MAX, INT64_MIN, isInt64 } from '../input/int64.js';
+import { INT64_MAX, INT64_MIN, isInt64 } from '../input/json.js';
 import { MadeBy } from '../input/dto.js';
 import { DEFAULT_LIMIT, IsLimit, toLimit } from '../input/limit.js';
 import { constrain, MayBeAbsent } from '../input/validation.js';

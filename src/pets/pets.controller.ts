@@ -16,7 +16,7 @@ import {
   ApiIdempotent,
   Idempotency,
   type IdempotentRequest,
-} from '../idempotency/idempotent-request.js';
+} from '../idempotency/idempotency.service.js';
 import { type Origin, RequestOrigin } from '../keys/caller.js';
 import { RequireScope } from '../keys/scope.guard.js';
 import { ListPetsQuery, NewPet, PetBody } from './pet.dto.js';

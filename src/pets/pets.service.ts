@@ -2,14 +2,17 @@ import { Injectable } from '@nestjs/common';
 import { type Eventual, whenHere } from '../database/eventual.js';
 import type { Work } from '../database/statement.js';
 import { errors } from '../errors/errors.js';
-import { INT64_MAX } from '../input/int64.js';
+import { INT64_MAX } from '../input/json.js';
 import { type AnswerHeader, JsonAnswer } from '../http/answers.js';
 import { Events } from '../events/events.js';
 import type { Origin } from '../keys/caller.js';
 import { Clock } from '../time/clock.js';
 import { PublicAddress } from '../http/public-address.js';
-import { type Creation, IdempotencyService } from '../idempotency/idempotency.service.js';
-import type { IdempotentRequest } from '../idempotency/idempotent-request.js';
+import {
+  type Creation,
+  IdempotencyService,
+  type IdempotentRequest,
+} from '../idempotency/idempotency.service.js';
 import { PetCursor } from './pet-cursor.js';
 import type { ListPetsQuery, NewPet } from './pet.dto.js';
 import { Pet, type PetStatus } from './pet.entity.js';

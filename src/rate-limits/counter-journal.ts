@@ -7,8 +7,7 @@ import { Poller } from '../database/poller.js';
 import { Logger } from '../telemetry/logger.js';
 import { BanLedger, type SubjectBan } from './bans/ban-ledger.js';
 import { CounterLedger, type SavedCount } from './counter-ledger.js';
-import type { CounterTable } from './stores/counter-table.js';
-import { MemoryStore } from './stores/memory.store.js';
+import { type CounterTable, MemoryStore } from './stores/memory.store.js';
 import { RateLimitStore } from './stores/rate-limit-store.js';
 
 /** A `kill -9` may forget the last second: half of it, and the time that saving takes. */

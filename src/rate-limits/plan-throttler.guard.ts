@@ -1,4 +1,11 @@
-import { type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import {
+  type CanActivate,
+  type ExecutionContext,
+  Inject,
+  Injectable,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import {
   getOptionsToken,
@@ -10,10 +17,153 @@ import {
 } from '@nestjs/throttler';
 import { throttlingOf } from '../http/nest-metadata.js';
 import { PerOperation } from '../http/operations.js';
-import { replyOf, requestOf } from '../http/request-context.js';
+import { type ApiReply, replyOf, requestOf } from '../http/request-context.js';
 import { COUNTED_APART } from './counted-apart.decorator.js';
-import type { Limits } from './limits.js';
+import type { Limits, Quota } from './limits.js';
 import { RateLimiter } from './rate-limiter.js';
+import { errors } from '../errors/errors.js';
+import { Config } from '../config/config.js';
+import type { Count } from '../telemetry/instruments.js';
+import { Logger } from '../telemetry/logger.js';
+import { Metrics } from '../telemetry/metrics.js';
+import { beginAll, takeLongestWaitMs } from '../http/inlet.js';
+import { Shedding } from './shedding.js';
+import { waitedMs } from '../http/transport.js';
+import { WaitingLine } from '../time/turn.js';
+
+const SAMPLE_MS = 50;
+
+/** Measures how late the event loop is, and whoever waits for a turn of it: of which requests it has to be relieved. */
+@Injectable()
+export class Overload implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly shedding: Shedding | undefined;
+  private readonly shedRequests: Count;
+  private timer: NodeJS.Timeout | undefined;
+  private dueAtMs = 0;
+  private busy = performance.eventLoopUtilization();
+  private requestsBefore = 0;
+  private isTurnNoted = false;
+
+  constructor(
+    { shedAfterMs }: Config,
+    metrics: Metrics,
+    private readonly logger: Logger,
+    private readonly line: WaitingLine,
+  ) {
+    this.shedRequests = metrics
+      .counter({
+        name: 'shed_total',
+        help: 'Requests that were answered 503 because the event loop was late for too long.',
+      })
+      .of();
+    if (shedAfterMs > 0) this.shedding = new Shedding(shedAfterMs);
+  }
+
+  onApplicationBootstrap(): void {
+    if (this.shedding !== undefined) this.expect();
+  }
+
+  onApplicationShutdown(): void {
+    clearTimeout(this.timer);
+    if (this.shedding?.isOn) beginAll(false);
+  }
+
+  /** Whether to refuse the request at hand. */
+  sheds(reply: ApiReply): boolean {
+    const { shedding } = this;
+    if (shedding === undefined) return false;
+    if (!shedding.isOn) {
+      shedding.admitted++;
+      return false;
+    }
+    if (!this.isTurnNoted) {
+      this.isTurnNoted = true;
+      setImmediate(this.endTurn);
+    }
+    if (!shedding.refuses(waitedMs(reply))) return false;
+    this.shedRequests.add();
+    return true;
+  }
+
+  private readonly endTurn = (): void => {
+    this.isTurnNoted = false;
+    this.shedding!.turn(performance.now());
+  };
+
+  private expect(): void {
+    this.dueAtMs = performance.now() + SAMPLE_MS;
+    this.timer = setTimeout(() => {
+      const nowMs = performance.now();
+      const busy = performance.eventLoopUtilization();
+      const { utilization } = performance.eventLoopUtilization(busy, this.busy);
+      this.busy = busy;
+      // Many callers are late while the loop itself is not: so many begin in each of its turns, and no more.
+      const lateMs = Math.max(nowMs - this.dueAtMs, takeLongestWaitMs(), this.line.takeLongestMs());
+      this.take(lateMs, utilization, nowMs);
+      this.expect();
+    }, SAMPLE_MS).unref();
+  }
+
+  private take(lateMs: number, utilization: number, nowMs: number): void {
+    const shedding = this.shedding!;
+    const wasShedding = shedding.isOn;
+    shedding.take(lateMs, utilization, nowMs);
+    const isShedding = shedding.isOn;
+    if (isShedding === wasShedding) return;
+    // Who is to be refused should not have to wait for it.
+    beginAll(isShedding);
+    if (isShedding) {
+      this.requestsBefore = this.shedRequests.value;
+      const details = { event: 'shed', phase: 'began', lateMs: Math.round(lateMs) };
+      this.logger.warn(details, 'Overloaded: a share of the requests is answered 503');
+    } else {
+      const requests = this.shedRequests.value - this.requestsBefore;
+      const details = { event: 'shed', phase: 'ended', requests };
+      this.logger.info(details, 'No longer overloaded: every request is answered again');
+    }
+  }
+}
+
+/**
+ * Made once: an error's stack costs more than its answer. Of several, so that those who were refused
+ * together do not come back together.
+ */
+const REFUSALS = ['1', '2', '3'].map((seconds) =>
+  errors.service_unavailable('The service is overloaded', { headers: { 'Retry-After': seconds } }),
+);
+
+/**
+ * Between who are you and how much may you, is there any time for it: turns a share of the callers away while
+ * this process has more to do than it can.
+ */
+@Injectable()
+export class OverloadGuard implements CanActivate {
+  constructor(
+    private readonly overload: Overload,
+    private readonly limiter: RateLimiter,
+  ) {}
+
+  canActivate(context: ExecutionContext): boolean | Promise<never> {
+    const { quota } = requestOf(context);
+    if (quota === undefined) return true;
+    return this.judge(quota, replyOf(context)) ?? true;
+  }
+
+  /** Takes nothing of the quota, which the headers tell of. @throws {ApiError} 503 */
+  judge(quota: Quota, reply: ApiReply): void | Promise<never> {
+    if (this.overload.sheds(reply)) return this.refuse(quota, reply);
+  }
+
+  /** At once, where the counters are in this process. */
+  private refuse(quota: Quota, reply: ApiReply): Promise<never> {
+    const refusal = REFUSALS[Math.floor(Math.random() * REFUSALS.length)]!;
+    const described = this.limiter.describe(quota, reply);
+    if (described === undefined) throw refusal;
+    return described.then(() => {
+      throw refusal;
+    });
+  }
+}
 
 /** The one named throttler: two would put a suffix to every header. */
 export const PLAN_THROTTLER = 'default';

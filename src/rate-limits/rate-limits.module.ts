@@ -16,7 +16,7 @@ import { PrimaryStore } from './stores/primary.store.js';
 import { RateLimitBan } from './bans/rate-limit-ban.entity.js';
 import { RateLimitCounter } from './rate-limit-counter.entity.js';
 import { RateLimitStore } from './stores/rate-limit-store.js';
-import { SharedNames } from './shared-names.js';
+import { SharedNames } from './names.js';
 import { RedisStore } from './stores/redis.store.js';
 import { RateLimiter } from './rate-limiter.js';
 import { Usage } from './usage.js';

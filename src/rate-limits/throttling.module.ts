@@ -1,8 +1,12 @@
 import { Module } from '@nestjs/common';
 import { ThrottlerModule } from '@nestjs/throttler';
 import { MINUTE_MS } from '../time/clock.js';
-import { Overload, OverloadGuard } from './overload.guard.js';
-import { NO_FURTHER_LIMIT, PLAN_THROTTLER } from './plan-throttler.guard.js';
+import {
+  NO_FURTHER_LIMIT,
+  Overload,
+  OverloadGuard,
+  PLAN_THROTTLER,
+} from './plan-throttler.guard.js';
 import { RateLimitsModule } from './rate-limits.module.js';
 
 const throttler = ThrottlerModule.forRoot([

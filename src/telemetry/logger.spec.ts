@@ -1,71 +1,15 @@
-import { createLogger, NestLogger, type Logger } from './logger.js';
+import { createLogger, LineBuffer } from './logger.js';
 import { NoMetrics } from './metrics.js';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { StuckPipe } from '../../test/support/stuck-pipe.js';
 
 describe(createLogger.name, () => {
   it.each(['json', 'pretty'] as const)('writes %s', async (logFormat) => {
     const logger = await createLogger({ logLevel: 'silent', logFormat });
     logger.info({ a: 1 }, 'nobody hears it');
     logger.flush();
-  });
-});
-
-describe(NestLogger.name, () => {
-  const said: unknown[][] = [];
-  const note = (level: string) => (details: object, message: string) =>
-    void said.push([level, message, details]);
-  const levels = ['fatal', 'error', 'warn', 'info', 'debug'];
-  const logger = Object.fromEntries(levels.map((level) => [level, note(level)]));
-  const nest = new NestLogger(logger as unknown as Logger);
-  beforeEach(() => (said.length = 0));
-
-  it('passes on what is said, and how Nest starts as detail', () => {
-    nest.log('Mapped {/pets, GET} route', 'RouterExplorer');
-    nest.log('Order placed', 'OrdersService');
-    nest.debug('detail', 'OrdersService');
-    nest.verbose('detail', 'OrdersService');
-    nest.warn('careful', 'OrdersService');
-    nest.fatal('over', 'OrdersService');
-    const ofOrders = { context: 'OrdersService' };
-    expect(said).toEqual([
-      ['debug', 'Mapped {/pets, GET} route', { context: 'RouterExplorer' }],
-      ['info', 'Order placed', ofOrders],
-      ['debug', 'detail', ofOrders],
-      ['debug', 'detail', ofOrders],
-      ['warn', 'careful', ofOrders],
-      ['fatal', 'over', ofOrders],
-    ]);
-  });
-
-  it('keeps for detail what ended a start, unless it is a fault of a program', () => {
-    const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
-    const faults = [
-      new TypeError('x is undefined'),
-      Object.assign(new Error('x'), { code: 'ERR_X' }),
-    ];
-    for (const each of [refused, ...faults]) nest.error(each, 'ExceptionHandler');
-    nest.error(refused, 'OrdersService');
-    expect(said.map(([level]) => level)).toEqual(['debug', 'error', 'error', 'error']);
-  });
-
-  it('keeps errors, stacks and objects', () => {
-    const error = new Error('declined');
-    const { stack } = error;
-    nest.error('Payment failed', stack, 'Payments');
-    nest.error(error, 'Payments');
-    nest.error('Payment failed', undefined, 'Payments');
-    nest.warn({ orderId: 7 });
-    nest.log('placed', { orderId: 7 }, 'Orders');
-    expect(said).toEqual([
-      [
-        'error',
-        'Payment failed',
-        { context: 'Payments', err: { message: 'Payment failed', stack } },
-      ],
-      ['error', 'declined', { context: 'Payments', err: error }],
-      ['error', 'Payment failed', { context: 'Payments' }],
-      ['warn', '', { details: { orderId: 7 } }],
-      ['info', 'placed', { context: 'Orders', details: { orderId: 7 } }],
-    ]);
   });
 });
 
@@ -76,5 +20,64 @@ describe(NoMetrics.name, () => {
     metrics.gauge();
     metrics.setQuotaStore();
     expect((await metrics.expose()).body).toBe('');
+  });
+});
+
+describe(LineBuffer.name, () => {
+  const directory = mkdtempSync(join(tmpdir(), 'petstore-log-'));
+  const path = join(directory, 'log');
+  const fd = openSync(path, 'a');
+  const buffer = new LineBuffer(fd);
+  const text = () => readFileSync(path, 'utf8');
+  afterAll(() => {
+    closeSync(fd);
+    rmSync(directory, { recursive: true });
+  });
+
+  it('keeps lines for a moment, whole and in their order', () => {
+    buffer.write('first\n');
+    buffer.write('zw\u00f6lf \u{1f43e}\n');
+    expect(text()).toBe('');
+    buffer.flushSync();
+    expect(text()).toBe('first\nzw\u00f6lf \u{1f43e}\n');
+  });
+
+  it('lets the service go on where nothing can be written, as on a full disk', () => {
+    const unwritable = openSync(path, 'r');
+    const full = new LineBuffer(unwritable);
+    const line = `${'x'.repeat(10_000)}\n`;
+    for (let count = 0; count < 5_000; count++) full.write(line);
+    full.flush();
+    full.flushSync();
+    full.write(line);
+    full.flush();
+    // Which closes it.
+    full.end();
+  });
+
+  it('holds no more memory than there are lines that wait for a reader', () => {
+    using pipe = new StuckPipe();
+    const unread = new LineBuffer(pipe.fd, true);
+    const before = process.memoryUsage().arrayBuffers;
+    for (let count = 0; count < 20_000; count++) {
+      unread.write('a line of its own\n');
+      unread.flush();
+    }
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20_000_000);
+    // As behind a `fatal`, after which others are told of.
+    unread.flushSync();
+    unread.write('a line of its own\n');
+    unread.flush();
+    unread.end();
+  });
+
+  it('loses nothing of what is more than it holds', () => {
+    const before = text();
+    const long = `${'x'.repeat(20_000)}\n`;
+    const lines = Array.from({ length: 500 }, (_none, index) => `${index} ${'y'.repeat(100)}\n`);
+    const sent = [...lines, long, ...lines];
+    for (const line of sent) buffer.write(line);
+    buffer.flushSync();
+    expect(text()).toBe(before + sent.join(''));
   });
 });

@@ -1,11 +1,30 @@
-import type { LoggerService } from '@nestjs/common';
-import { pino } from 'pino';
-import { type Config, ConfigError } from '../config/config.js';
-import { currentRequest } from './current-request.js';
-import { LineBuffer } from './line-buffer.js';
+import { destination, type DestinationStream, pino } from 'pino';
+import type { Config } from '../config/config.js';
 import { VERSION } from '../config/version.js';
 import { prettyStream } from './pretty.js';
-import { type AnsweredRecord, lineBase, requestLine } from './request-line.js';
+import { type AnsweredRecord, lineBase, requestLine } from './access-log.js';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { constants, fstatSync, openSync, writeSync } from 'node:fs';
+
+/** What is told of a request that somebody works on: later rooms know more of it. */
+export interface RequestUnderWay {
+  readonly id: string;
+  /** Of an operation: its pattern, and what its path said for that. */
+  readonly routeOptions?: { readonly url?: string | undefined };
+  readonly params?: unknown;
+}
+
+const current = new AsyncLocalStorage<RequestUnderWay>();
+
+/** Whatever the work starts knows what request it is for. */
+export function onBehalfOf<Result>(request: RequestUnderWay, work: () => Result): Result {
+  return current.run(request, work);
+}
+
+/** Undefined for what no request has started, and within our own operations, which hand it on themselves. */
+export function currentRequest(): RequestUnderWay | undefined {
+  return current.getStore();
+}
 
 const SERVICE = 'pet-store-service';
 
@@ -67,88 +86,138 @@ async function traceMixin(): Promise<() => { traceId?: string }> {
   };
 }
 
-/** Whoever tells how Nest starts, which is detail. */
-const STARTING = new Set([
-  'NestFactory',
-  'NestApplication',
-  'InstanceLoader',
-  'InjectorLogger',
-  'RoutesResolver',
-  'RouterExplorer',
-  'TypeOrmModule',
-]);
-const STACK = /\n\s+at /;
+const CHUNK_BYTES = 16_384;
+/** What a pipe takes in one piece, whoever else writes to it: PIPE_BUF of Linux. */
+const SHARED_CHUNK_BYTES = 4_096;
+const MAX_BYTES_PER_UNIT = 3;
+const FLUSH_INTERVAL_MS = 200;
+/** Of a disk that is full, or a reader that stands still. What comes then is dropped. */
+const MAX_UNWRITTEN_BYTES = 16 * 1024 * 1024;
+/** Of a reader that stands still, no more is waited for when the process ends. */
+const FAREWELL_MS = 200;
 
-/** What Nest's own `Logger` is told, by Nest and by guests, in our lines. */
-export class NestLogger implements LoggerService {
-  constructor(private readonly logger: Logger) {}
+/** What pino's types leave out of its destination. */
+const BYTES = { contentMode: 'buffer' };
+interface ByteDestination {
+  readonly destroyed: boolean;
+  write(bytes: Buffer): boolean;
+  on(event: 'error' | 'write', listener: () => void): void;
+  flushSync(): void;
+  destroy(): void;
+}
 
-  log(message: unknown, ...others: unknown[]): void {
-    this.say('info', message, others);
+/**
+ * Gathers log lines for a moment, as bytes: a write call per line costs more than the line, and so does
+ * measuring a growing string with every line, which is how pino's own destination gathers.
+ */
+export class LineBuffer implements DestinationStream {
+  private readonly destination: ByteDestination;
+  private readonly chunkBytes: number;
+  private chunk: Buffer;
+  private used = 0;
+  private isFailing = false;
+  private triesUntilMs = Infinity;
+
+  /**
+   * @param fd a file descriptor that is open for writing
+   * @param isShared whether other processes write there too: a line of theirs must not end up inside of ours
+   */
+  constructor(
+    private readonly fd: number,
+    isShared = false,
+  ) {
+    this.chunkBytes = isShared ? SHARED_CHUNK_BYTES : CHUNK_BYTES;
+    this.chunk = Buffer.allocUnsafeSlow(this.chunkBytes);
+    // A file takes a chunk sooner than another thread could be woken for it; a pipe may make us wait.
+    const sync = fstatSync(fd).isFile();
+    this.destination = destination({
+      fd: isShared ? pipeOfOurOwn(fd) : fd,
+      sync,
+      maxWrite: this.chunkBytes,
+      maxLength: MAX_UNWRITTEN_BYTES,
+      retryEAGAIN: () => performance.now() < this.triesUntilMs,
+      ...BYTES,
+    }) as unknown as ByteDestination;
+    // Whoever cannot log goes on serving.
+    this.destination.on('error', () => (this.isFailing = true));
+    this.destination.on('write', () => (this.isFailing = false));
+    setInterval(() => this.flush(), FLUSH_INTERVAL_MS).unref();
+    // Before pino, which would wait for ever.
+    if (buffers.push(this) === 1) process.prependListener('exit', writeOut);
   }
 
-  debug(message: unknown, ...others: unknown[]): void {
-    this.say('debug', message, others);
+  write(line: string): void {
+    const atMost = line.length * MAX_BYTES_PER_UNIT;
+    if (atMost > this.chunkBytes - this.used) this.flush();
+    if (atMost > this.chunkBytes) this.destination.write(Buffer.from(line));
+    else this.used += this.chunk.write(line, this.used);
   }
 
-  verbose = this.debug.bind(this);
-
-  warn(message: unknown, ...others: unknown[]): void {
-    this.say('warn', message, others);
+  /** Passes on what is gathered; it is written without anyone waiting for it. */
+  flush(): void {
+    if (this.used === 0) return;
+    const lines = this.chunk.subarray(0, this.used);
+    if (this.used < this.chunkBytes / 2) {
+      // While it waits for a reader, it would hold all of the chunk.
+      this.destination.write(Buffer.from(lines));
+    } else {
+      this.destination.write(lines);
+      this.chunk = Buffer.allocUnsafeSlow(this.chunkBytes);
+    }
+    this.used = 0;
   }
 
-  error(message: unknown, ...others: unknown[]): void {
-    // Told in full, and without a stack, by who started the application.
-    if (message instanceof ConfigError) return;
-    const isTold = others.at(-1) === 'ExceptionHandler' && isFailure(message);
-    this.say(isTold ? 'debug' : 'error', message, others);
+  /** As pino asks for behind a `fatal`: the process may go on, and so does its log. */
+  flushSync(): void {
+    if (this.isFailing || this.destination.destroyed) return;
+    this.triesUntilMs = performance.now() + FAREWELL_MS;
+    try {
+      this.flush();
+      this.destination.flushSync();
+    } catch {
+      // It stays in line, for when there is a reader, or room.
+    } finally {
+      this.triesUntilMs = Infinity;
+    }
   }
 
-  fatal(message: unknown, ...others: unknown[]): void {
-    this.say('fatal', message, others);
-  }
-
-  private say(level: Level, message: unknown, others: readonly unknown[]): void {
-    const { details, text } = entryOf(message, others);
-    const isStart = level === 'info' && STARTING.has(details.context!);
-    this.logger[isStart ? 'debug' : level](details, text);
+  /** Writes what is left before the process ends, in whatever state it is. */
+  end(): void {
+    this.triesUntilMs = performance.now() + FAREWELL_MS;
+    try {
+      // pino closes its destination once the event loop is empty.
+      if (this.destination.destroyed) {
+        writeSync(this.fd, this.chunk.subarray(0, this.used));
+        this.used = 0;
+        return;
+      }
+      this.flush();
+      // It would try for ever.
+      if (this.isFailing) this.destination.destroy();
+      else this.destination.flushSync();
+    } catch {
+      // Nobody reads the log any more, or there is no room for it: pino is not to try again.
+      this.destination.destroy();
+    }
   }
 }
 
-/** Of the network, the disk or the database, and no fault of a program, of which its stack tells. */
-function isFailure(error: unknown): boolean {
-  const { code } = error as { code?: unknown };
-  return error instanceof Error && typeof code === 'string' && !code.startsWith('ERR_');
+/**
+ * The same pipe, opened once more, or what it is where it is none. A process of Node that ends has those wait for
+ * the reader with whom it shared the pipe, and a write that waits holds up the end of its own.
+ */
+function pipeOfOurOwn(fd: number): number {
+  if (!fstatSync(fd).isFIFO()) return fd;
+  try {
+    return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK);
+  } catch {
+    // It belongs to somebody else, or this is no Linux.
+    return fd;
+  }
 }
 
-type Level = 'fatal' | 'error' | 'warn' | 'info' | 'debug';
+const buffers: LineBuffer[] = [];
 
-interface Entry {
-  details: { context?: string; err?: unknown; details?: unknown };
-  text: string;
-}
-
-/** As Nest's `ConsoleLogger` takes them: messages, errors and objects, a stack, and last the name of who speaks. */
-function entryOf(message: unknown, others: readonly unknown[]): Entry {
-  const last = others.at(-1);
-  const context = typeof last === 'string' && !STACK.test(last) ? last : undefined;
-  const said = [message, ...(context === undefined ? others : others.slice(0, -1))];
-  const texts = said.filter((each) => typeof each === 'string');
-  const stack = texts.find((text, index) => index > 0 && STACK.test(text));
-  const error = said.find((each) => each instanceof Error);
-  const objects = said.filter(
-    (each) => typeof each === 'object' && each !== null && each !== error,
-  );
-  const words = said
-    .filter((each) => each !== undefined && each !== stack && !objects.includes(each as object))
-    .map((each) => (each instanceof Error ? each.message : String(each)));
-  const err = error ?? (stack === undefined ? undefined : { message: String(message), stack });
-  return {
-    details: {
-      ...(context !== undefined && { context }),
-      ...(err !== undefined && { err }),
-      ...(objects.length > 0 && { details: objects.length === 1 ? objects[0] : objects }),
-    },
-    text: words.join(' '),
-  };
+function writeOut(): void {
+  for (const buffer of buffers) buffer.end();
 }

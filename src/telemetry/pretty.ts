@@ -1,5 +1,4 @@
 import type { DestinationStream } from 'pino';
-import type { LineBuffer } from './line-buffer.js';
 
 /** What a person at a terminal knows already, or is told in another way. */
 const UNSAID = new Set([
@@ -21,7 +20,7 @@ type Entry = Record<string, unknown>;
 
 /** Readable lines for a terminal, each at once. Loaded on demand: production does not pay for it. */
 export async function prettyStream(
-  lines: Pick<LineBuffer, 'write' | 'flush'>,
+  lines: DestinationStream & { flush(): void },
 ): Promise<DestinationStream> {
   const { prettyFactory } = await import('pino-pretty');
   const pretty = prettyFactory({

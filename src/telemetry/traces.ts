@@ -1,7 +1,5 @@
 import type { Attributes, Context } from '@opentelemetry/api';
 import type { FastifyInstance } from 'fastify';
-import type { Config } from '../config/config.js';
-import type { Logger } from './logger.js';
 
 /** Where the spans go that make up a trace. There is none unless OpenTelemetry's variables say where to. */
 export abstract class Traces {
@@ -24,11 +22,4 @@ export abstract class Traces {
 /** A request; what follows it has left its span there. */
 export interface Traced {
   opentelemetry?(): { context: Context | null };
-}
-
-/** Loaded on demand: who does not trace does not pay for it. */
-export async function openTraces({ tracing }: Config, logger: Logger): Promise<Traces | undefined> {
-  if (tracing === undefined) return undefined;
-  const { OpenTelemetryTraces } = await import('./open-telemetry.traces.js');
-  return OpenTelemetryTraces.open(tracing, logger);
 }

@@ -1,9 +1,9 @@
 import { takeFirst } from '../database/in-batches.js';
-import { toSavedId } from './hour-counts.js';
 import {
   LATEST_TOLD,
   type Refusal,
   type RefusalsOfClient,
+  toSavedId,
   type UsageLedger,
 } from './usage-ledger.js';
 

@@ -41,6 +41,13 @@ export interface UsedInHour {
   used: number;
 }
 
+/** As the database keeps one. */
+const LONGEST_ID = 64;
+
+export function toSavedId(clientId: string): string {
+  return clientId.slice(0, LONGEST_ID);
+}
+
 const COLUMNS = 'client_id, hour, writer, status, code, used';
 /** The columns of each count in an array of them. */
 const ENTRY = `SELECT entry.value ->> 0 AS client_id, CAST(entry.value ->> 1 AS bigint) AS hour,

@@ -1,4 +1,4 @@
-import { Overload } from '../../src/rate-limits/overload.guard.js';
+import { Overload } from '../../src/rate-limits/plan-throttler.guard.js';
 import { RateLimitStore } from '../../src/rate-limits/stores/rate-limit-store.js';
 import type { Answer, Client } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';

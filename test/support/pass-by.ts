@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { SharedNames } from '../../src/rate-limits/shared-names.js';
+import type { SharedNames } from '../../src/rate-limits/names.js';
 
 /** Many come of whom nobody keeps anything, so that each number that is not held is given to others. */
 export async function passBy(names: SharedNames): Promise<void> {

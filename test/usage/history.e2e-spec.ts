@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import type { ApiRequest } from '../../src/http/request-context.js';
-import { SharedNames } from '../../src/rate-limits/shared-names.js';
+import { SharedNames } from '../../src/rate-limits/names.js';
 import { UsageHistory } from '../../src/usage/usage-history.js';
 import { UsageLedger } from '../../src/usage/usage-ledger.js';
 import { UsageReport } from '../../src/usage/usage-report.js';

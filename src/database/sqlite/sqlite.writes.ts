@@ -1,9 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isBusy } from '../outage.js';
 import { ExactDatabase } from './sqlite.connection.js';
-import type { SqliteFile } from './sqlite.file.js';
+import { type SqliteFile, WriteGate } from './sqlite.file.js';
 import { SqliteTransaction } from './sqlite.transaction.js';
-import { WriteGate } from './write.gate.js';
 
 /** How long a write waits, without holding up reads, while another process has the write lock. */
 export const LOCK_DEADLINE_MS = 3_000;

@@ -4,7 +4,7 @@ import { ADDRESS_LIFE_LUA } from '../address-worth.js';
 import { type Ban, type BanPolicy, NEXT_BAN_LUA } from '../bans/bans.js';
 import type { FurtherCount, FurtherLimit } from '../further-limit.js';
 import { isClient, type Limits, type Subject } from '../limits.js';
-import type { Counter } from './counter-table.js';
+import type { Counter } from './memory.store.js';
 import type { Decision } from './rate-limit-store.js';
 
 /** As long as anything of a client can count: a ban for a day at most, its memory for another. */

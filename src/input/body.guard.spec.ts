@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { runInNewContext } from 'node:vm';
-import { judgeBodyHeaders, parseBody, readBody } from './body-reader.js';
+import { judgeBodyHeaders, parseBody, readBody } from './body.guard.js';
 import type { UnreadBody } from '../http/request-context.js';
 
 const withHeaders = (headers: Record<string, string>) => ({ headers }) as unknown as UnreadBody;

@@ -1,4 +1,4 @@
-import { lineBase, requestLine } from './request-line.js';
+import { lineBase, requestLine } from './access-log.js';
 
 const record = {
   requestId: 'a-1',

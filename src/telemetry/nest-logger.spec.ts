@@ -1,0 +1,62 @@
+import type { Logger } from './logger.js';
+import { NestLogger } from './nest-logger.js';
+
+describe(NestLogger.name, () => {
+  const said: unknown[][] = [];
+  const note = (level: string) => (details: object, message: string) =>
+    void said.push([level, message, details]);
+  const levels = ['fatal', 'error', 'warn', 'info', 'debug'];
+  const logger = Object.fromEntries(levels.map((level) => [level, note(level)]));
+  const nest = new NestLogger(logger as unknown as Logger);
+  beforeEach(() => (said.length = 0));
+
+  it('passes on what is said, and how Nest starts as detail', () => {
+    nest.log('Mapped {/pets, GET} route', 'RouterExplorer');
+    nest.log('Order placed', 'OrdersService');
+    nest.debug('detail', 'OrdersService');
+    nest.verbose('detail', 'OrdersService');
+    nest.warn('careful', 'OrdersService');
+    nest.fatal('over', 'OrdersService');
+    const ofOrders = { context: 'OrdersService' };
+    expect(said).toEqual([
+      ['debug', 'Mapped {/pets, GET} route', { context: 'RouterExplorer' }],
+      ['info', 'Order placed', ofOrders],
+      ['debug', 'detail', ofOrders],
+      ['debug', 'detail', ofOrders],
+      ['warn', 'careful', ofOrders],
+      ['fatal', 'over', ofOrders],
+    ]);
+  });
+
+  it('keeps for detail what ended a start, unless it is a fault of a program', () => {
+    const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+    const faults = [
+      new TypeError('x is undefined'),
+      Object.assign(new Error('x'), { code: 'ERR_X' }),
+    ];
+    for (const each of [refused, ...faults]) nest.error(each, 'ExceptionHandler');
+    nest.error(refused, 'OrdersService');
+    expect(said.map(([level]) => level)).toEqual(['debug', 'error', 'error', 'error']);
+  });
+
+  it('keeps errors, stacks and objects', () => {
+    const error = new Error('declined');
+    const { stack } = error;
+    nest.error('Payment failed', stack, 'Payments');
+    nest.error(error, 'Payments');
+    nest.error('Payment failed', undefined, 'Payments');
+    nest.warn({ orderId: 7 });
+    nest.log('placed', { orderId: 7 }, 'Orders');
+    expect(said).toEqual([
+      [
+        'error',
+        'Payment failed',
+        { context: 'Payments', err: { message: 'Payment failed', stack } },
+      ],
+      ['error', 'declined', { context: 'Payments', err: error }],
+      ['error', 'Payment failed', { context: 'Payments' }],
+      ['warn', '', { details: { orderId: 7 } }],
+      ['info', 'placed', { context: 'Orders', details: { orderId: 7 } }],
+    ]);
+  });
+});
