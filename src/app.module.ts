@@ -1,29 +1,28 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { isDatabaseOutage, isOfAll } from './database/outage.js';
+import { DeprecationGuard, SunsetGuard } from './deprecation/deprecation.js';
 import type { CheckOptions } from './extensions/check.js';
 import { SettingsModule } from './extensions/settings.js';
 import { foundation, type FoundationOptions } from './foundation.js';
 import { HealthModule } from './health/health.module.js';
-import { DeprecationGuard, SunsetGuard } from './deprecation/deprecation.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { FallbackController } from './http/fallback.controller.js';
 import { HttpModule } from './http/http.module.js';
-import { MessageGuard } from './http/message.guard.js';
-import { QueryGuard } from './input/query.guard.js';
-import { BodyGuard } from './input/body.guard.js';
-import { InputPipe } from './input/validation.js';
+import { MessageGuard } from './http/request-context.js';
 import type { RouteTable } from './http/route-table.js';
-import type { WaitingLine } from './time/turn.js';
-import { ApiKeyGuard } from './keys/api-key.guard.js';
+import { BodyGuard } from './input/body.guard.js';
+import { QueryGuard } from './input/query.guard.js';
+import { InputPipe } from './input/validation.js';
+import { ApiKeyGuard, ScopeGuard } from './keys/api-key.guard.js';
 import { AuditWatch } from './keys/audit-watch.js';
 import { AuthenticationModule } from './keys/authentication.module.js';
 import { KeysModule } from './keys/keys.module.js';
-import { ScopeGuard } from './keys/scope.guard.js';
 import { OpenApiModule } from './openapi/openapi.module.js';
 import { PetsModule } from './pets/pets.module.js';
 import { OverloadGuard, PlanThrottlerGuard } from './rate-limits/plan-throttler.guard.js';
 import { MetricsServer } from './telemetry/metrics.server.js';
+import type { WaitingLine } from './time/clock.js';
 import { UsageModule } from './usage/usage.module.js';
 
 export interface AppOptions extends FoundationOptions, CheckOptions {

@@ -19,7 +19,7 @@ export { afterCommit } from './database/after-commit.js';
 export { Readiness, type ReadinessCheck } from './health/readiness.js';
 export { settingsOf } from './extensions/settings.js';
 export { ErrorBody } from './errors/error.dto.js';
-export { Public } from './http/operations.js';
+export { Public } from './http/request-context.js';
 export { PublicAddress } from './http/public-address.js';
 export { bigintColumn } from './database/columns.js';
 export { INT64_MAX, INT64_MIN, isInt64, parseInt64 } from './input/json.js';
@@ -31,17 +31,15 @@ export { constrain, MayBeAbsent } from './input/validation.js';
 export { Creates } from './http/creates.decorator.js';
 export {
   ApiIdempotent,
+  type Creation,
+  type IdempotentCreation,
   IdempotencyKey,
+  IdempotencyService,
   type IdempotentRequest,
 } from './idempotency/idempotency.service.js';
 export { Idempotent } from './idempotency/idempotent.decorator.js';
-export {
-  type Creation,
-  type IdempotentCreation,
-  IdempotencyService,
-} from './idempotency/idempotency.service.js';
-export { type Caller, CurrentCaller } from './keys/caller.js';
-export { AnyScope, RequireScope } from './keys/scope.guard.js';
+export { AnyScope, CurrentCaller, RequireScope } from './keys/api-key.guard.js';
+export type { Caller } from './keys/caller.js';
 export type { TokenVerifier, VerifiedCaller } from './keys/verifier.js';
 export { type PetStore, startPetStore } from './server.js';
 export { Logger } from './telemetry/logger.js';

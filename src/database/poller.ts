@@ -4,7 +4,7 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { Logger } from '../telemetry/logger.js';
-import { Clock, Stopwatch } from '../time/clock.js';
+import { Clock, Sighting, Stopwatch } from '../time/clock.js';
 import { Engine } from './engine.js';
 import { isHeld } from './outage.js';
 import { Statement } from './statement.js';
@@ -100,20 +100,15 @@ export class Poller implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 }
 
-/** What one look has seen, and when. */
-export class Watch {
+/** What one look has seen, and when. It is current as well where the table was found locked: nobody else could change it. */
+export class Watch extends Sighting {
   /** Runs from the beginning of the last look that was complete. */
   private seen: Stopwatch | undefined;
   /** That moment by the database's clock. */
   private seenMs = 0;
-  /** Like `seen`, or from when the table was found locked: nobody else could have changed it. */
-  private current: Stopwatch | undefined;
 
-  constructor(private readonly take: Look) {}
-
-  /** Whether what was seen still counts. */
-  get isCurrent(): boolean {
-    return this.current !== undefined && this.current.elapsedMs < CURRENT_MS;
+  constructor(private readonly take: Look) {
+    super(CURRENT_MS);
   }
 
   /** How long ago the last complete look began; Infinity where there was none. */

@@ -7,15 +7,14 @@ import {
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { ApiExtension, ApiOperation } from '@nestjs/swagger';
-import { Clock, DAY_MS } from '../time/clock.js';
 import { Config } from '../config/config.js';
-import { errors } from '../errors/errors.js';
 import { ApiErrors } from '../errors/api-errors.decorator.js';
+import { errors } from '../errors/errors.js';
 import { PublicAddress } from '../http/public-address.js';
-import { type Handler, OperationIds, PerOperation } from '../http/operations.js';
-import { replyOf } from '../http/request-context.js';
+import { type Handler, OperationIds, PerOperation, replyOf } from '../http/request-context.js';
 import type { CounterMetric } from '../telemetry/instruments.js';
 import { Metrics } from '../telemetry/metrics.js';
+import { Clock, DAY_MS } from '../time/clock.js';
 
 /** How an operation is retired. */
 export interface Deprecation {

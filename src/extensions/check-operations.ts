@@ -1,8 +1,9 @@
 import type { INestApplication } from '@nestjs/common';
 import { FallbackController } from '../http/fallback.controller.js';
-import { isPublic, type Operation, operationsOf } from '../http/operations.js';
+import { type Operation, operationsOf } from '../http/operations.js';
+import { isPublic } from '../http/request-context.js';
 import { isApiTarget } from '../http/target.js';
-import { areScopesRepeated, REQUIRED_SCOPES } from '../keys/scope.guard.js';
+import { areScopesRepeated, REQUIRED_SCOPES } from '../keys/api-key.guard.js';
 import { Scopes } from '../keys/scopes.js';
 import { ExtensionError } from './check.js';
 

@@ -3,11 +3,12 @@ import { ModulesContainer } from '@nestjs/core';
 import { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 import type { FastifyInstance } from 'fastify';
 import { FROM, listNoted, NOTED, type Throttling, throttlingOf } from '../http/nest-metadata.js';
-import { type Handler, isPublic, NEEDS_CALLER, operationsOf } from '../http/operations.js';
+import { operationsOf } from '../http/operations.js';
+import { type Handler, isPublic, NEEDS_CALLER } from '../http/request-context.js';
 import { isIdempotent } from '../idempotency/idempotent.decorator.js';
 import { type HandlerParameter, isPassedThrough, parametersOf } from '../input/operation-input.js';
 import { untypedMember } from '../input/untyped-members.js';
-import { REQUIRED_SCOPES } from '../keys/scope.guard.js';
+import { REQUIRED_SCOPES } from '../keys/api-key.guard.js';
 import { PLAN_THROTTLER, PlanThrottlerGuard } from '../rate-limits/plan-throttler.guard.js';
 
 /** Of `@Throttle()`, what no shared window can do. */

@@ -1,7 +1,6 @@
 import { Controller, Get, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import { Public } from '../http/operations.js';
-import type { ApiReply } from '../http/request-context.js';
+import { type ApiReply, Public } from '../http/request-context.js';
 import { Readiness } from './readiness.js';
 
 /** For probes, who know these answers and no other: no interceptor of a guest makes something else of them. */

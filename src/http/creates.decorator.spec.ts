@@ -3,7 +3,7 @@ import { lastValueFrom, of } from 'rxjs';
 import { loadConfig } from '../config/config.js';
 import { Creates, LocationInterceptor } from './creates.decorator.js';
 import { PublicAddress } from './public-address.js';
-import { Public } from './operations.js';
+import { Public } from './request-context.js';
 
 class NotesController {
   @Creates(Object, { at: '/notes/:id' })

@@ -12,8 +12,7 @@ import { ApiCreatedResponse } from '@nestjs/swagger';
 import { map, type Observable } from 'rxjs';
 import { listNoted, NOTED } from './nest-metadata.js';
 import { PublicAddress } from './public-address.js';
-import { isPublic } from './operations.js';
-import { READS_NO_BODY, replyOf } from './request-context.js';
+import { isPublic, READS_NO_BODY, replyOf } from './request-context.js';
 
 const AT = 'petstore:created-at';
 

@@ -1,11 +1,11 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { WaitingLine } from '../time/clock.js';
 import { ClientAddress } from './client-address.js';
 import { ErrorFilter } from './error.filter.js';
-import { OperationIds } from './operations.js';
 import { OutageDetector } from './outage-detector.js';
 import { PublicAddress } from './public-address.js';
+import { OperationIds } from './request-context.js';
 import { RouteTable } from './route-table.js';
-import { WaitingLine } from '../time/turn.js';
 
 @Module({})
 export class HttpModule {

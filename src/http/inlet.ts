@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import { Turn } from '../time/turn.js';
+import { Turn } from '../time/clock.js';
 
 const PIECE_BYTES = 4_096;
 const NOTHING = Buffer.alloc(0);

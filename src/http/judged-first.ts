@@ -2,10 +2,10 @@ import type { CanActivate, ExecutionContext, INestApplication, Type } from '@nes
 import { ModulesContainer } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
 import { guardsOfAll, listNoted, NOTED } from './nest-metadata.js';
-import { type Handler, type Operation, operationOfRoute, operationsOf } from './operations.js';
+import { type Operation, operationOfRoute, operationsOf } from './operations.js';
 import { haveGuestsFilters } from './ours-first.filter.js';
 import type { Judge } from './refusals.js';
-import { type ApiReply, type ApiRequest, requestOf } from './request-context.js';
+import { type ApiReply, type ApiRequest, type Handler, requestOf } from './request-context.js';
 
 /**
  * Has our guards asked before Nest begins with a request, where a guest's code would be in front of them, or answer

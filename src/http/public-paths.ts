@@ -1,5 +1,6 @@
 import { type INestApplication, RequestMethod } from '@nestjs/common';
-import { isPublic, operationsOf } from './operations.js';
+import { operationsOf } from './operations.js';
+import { isPublic } from './request-context.js';
 
 /** What has a meaning in a pattern of paths; here each path stands for itself, parameters and all. */
 const PATTERN_CHARACTERS = /[:*{}()[\]+?!\\]/g;

@@ -3,8 +3,12 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ApiError } from '../errors/api-error.js';
 import { errors, notFound } from '../errors/errors.js';
-import type { ApiReply, ApiRequest, UnreadBody } from './request-context.js';
-import { refuseTarget } from './message.guard.js';
+import {
+  type ApiReply,
+  type ApiRequest,
+  refuseTarget,
+  type UnreadBody,
+} from './request-context.js';
 import type { RouteTable } from './route-table.js';
 import { isApiTarget, pathOf } from './target.js';
 

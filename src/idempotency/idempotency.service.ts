@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   applyDecorators,
   createParamDecorator,
@@ -6,8 +7,8 @@ import {
   type OnApplicationShutdown,
   type OnModuleInit,
 } from '@nestjs/common';
+import { ApiHeader } from '@nestjs/swagger';
 import { DataSource, type EntityManager } from 'typeorm';
-import { Clock, DAY_MS } from '../time/clock.js';
 import { Engine } from '../database/engine.js';
 import { inBatches } from '../database/in-batches.js';
 import { impatiently, inSharedTransaction } from '../database/shared-transaction.js';
@@ -20,17 +21,15 @@ import {
   type Work,
 } from '../database/statement.js';
 import type { ApiError } from '../errors/api-error.js';
+import { ApiErrors } from '../errors/api-errors.decorator.js';
 import { errors } from '../errors/errors.js';
+import { NEEDS_CALLER, requestOf, type UnreadBody } from '../http/request-context.js';
+import { pathOf } from '../http/target.js';
+import { invalidRequest } from '../input/validation.js';
 import type { Count } from '../telemetry/instruments.js';
 import { Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
-import { createHash } from 'node:crypto';
-import { ApiHeader } from '@nestjs/swagger';
-import { ApiErrors } from '../errors/api-errors.decorator.js';
-import { NEEDS_CALLER } from '../http/operations.js';
-import { requestOf, type UnreadBody } from '../http/request-context.js';
-import { pathOf } from '../http/target.js';
-import { invalidRequest } from '../input/validation.js';
+import { Clock, DAY_MS } from '../time/clock.js';
 
 const FIELD_NAME = 'idempotency-key';
 const MAX_LENGTH = 255;

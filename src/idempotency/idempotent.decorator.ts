@@ -8,8 +8,8 @@ import {
   StreamableFile,
 } from '@nestjs/common';
 import { from, lastValueFrom, type Observable } from 'rxjs';
-import { atTheOutermost, LocationInterceptor, nameOfOperation } from '../http/creates.decorator.js';
 import { stringifyJson } from '../http/answers.js';
+import { atTheOutermost, LocationInterceptor, nameOfOperation } from '../http/creates.decorator.js';
 import { READS_NO_BODY, replyOf } from '../http/request-context.js';
 import { parseOwnJson } from '../input/json.js';
 import {

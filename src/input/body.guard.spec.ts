@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { runInNewContext } from 'node:vm';
-import { judgeBodyHeaders, parseBody, readBody } from './body.guard.js';
 import type { UnreadBody } from '../http/request-context.js';
+import { judgeBodyHeaders, parseBody, readBody } from './body.guard.js';
 
 const withHeaders = (headers: Record<string, string>) => ({ headers }) as unknown as UnreadBody;
 const judge = (headers: Record<string, string>) => () => judgeBodyHeaders(withHeaders(headers));

@@ -1,21 +1,23 @@
 import { type CanActivate, type ExecutionContext, Injectable, type Type } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
+import type { ApiError } from '../errors/api-error.js';
+import { errors } from '../errors/errors.js';
 import { FallbackController } from '../http/fallback.controller.js';
 import { filtersOfAll, FROM, judgesOfAll, listNoted, NOTED } from '../http/nest-metadata.js';
-import { type Handler, isMadePerRequest, PerOperation } from '../http/operations.js';
+import { isMadePerRequest } from '../http/operations.js';
 import {
   type ApiRequest,
+  type Handler,
+  PerOperation,
   READS_NO_BODY,
   requestOf,
   type UnreadBody,
 } from '../http/request-context.js';
 import { dtoOf } from './dto.js';
+import { JsonDuplicateError, JsonLimitError, type JsonValue, parseJson } from './json.js';
 import { areThereLaterJudges, judgedByGuests } from './later-pipes.js';
 import { parametersOf } from './operation-input.js';
 import { invalidRequest, reservedNames, shown } from './validation.js';
-import type { ApiError } from '../errors/api-error.js';
-import { errors } from '../errors/errors.js';
-import { JsonDuplicateError, JsonLimitError, type JsonValue, parseJson } from './json.js';
 
 /** Nest takes no body of these. */
 const BODILESS = new Set(['GET', 'HEAD']);

@@ -7,8 +7,8 @@ import {
 } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import { listNoted, NOTED, pipesOfAll } from '../http/nest-metadata.js';
-import { type Handler, operationsOf } from '../http/operations.js';
-import type { ApiRequest } from '../http/request-context.js';
+import { operationsOf } from '../http/operations.js';
+import type { ApiRequest, Handler } from '../http/request-context.js';
 import { currentRequest } from '../telemetry/logger.js';
 import type { Dto } from './dto.js';
 import { parametersOf, pipesOf } from './operation-input.js';

@@ -1,6 +1,6 @@
 import type { Type } from '@nestjs/common';
 import { kindOfParameter, listNoted, NOTED } from '../http/nest-metadata.js';
-import type { Handler } from '../http/operations.js';
+import type { Handler } from '../http/request-context.js';
 
 /** What validates by itself (https://standardschema.dev): Zod, Valibot, ArkType. */
 export interface StandardSchema {

@@ -2,8 +2,8 @@ import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { PagedAnswer } from '../http/answers.js';
 import { Cursor, type CursorKey, type CursorKeys, type CursorKind } from './cursor.js';
-import { DEFAULT_LIMIT, IsLimit, toLimit } from './limit.js';
 import { OURS_TO_JUDGE } from './later-pipes.js';
+import { DEFAULT_LIMIT, IsLimit, toLimit } from './limit.js';
 import { constrain, invalidRequest, MayBeAbsent } from './validation.js';
 
 /**

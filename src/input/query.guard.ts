@@ -1,8 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable, type Type } from '@nestjs/common';
 import { FallbackController } from '../http/fallback.controller.js';
 import { FROM } from '../http/nest-metadata.js';
-import { type Handler, isPublic, PerOperation } from '../http/operations.js';
-import { requestOf } from '../http/request-context.js';
+import { type Handler, isPublic, PerOperation, requestOf } from '../http/request-context.js';
 import { type Dto, dtoOf } from './dto.js';
 import { isListSchema } from './list-schema.js';
 import { documentedQuery, parametersOf, type StandardSchema } from './operation-input.js';

@@ -16,9 +16,9 @@ import type { ApiError } from '../errors/api-error.js';
 import { errors } from '../errors/errors.js';
 import { type Dto, dtoOf } from './dto.js';
 import type { InParts } from './in-parts.js';
-import { madeOf, memberOf, undeclaredBelow } from './undeclared-members.js';
 import { areThereLaterJudges, isJudgedLater, withOrigin } from './later-pipes.js';
 import type { SchemaIssue, StandardSchema } from './operation-input.js';
+import { madeOf, memberOf, undeclaredBelow } from './undeclared-members.js';
 
 /**
  * Judges what goes into a DTO with rules, or is declared with a schema; everything else is what Nest

@@ -1,16 +1,17 @@
 import { FakeClock } from '../../test/support/clock.js';
 import { loadConfig } from '../config/config.js';
 import type { ApiError } from '../errors/api-error.js';
+import { ClientAddress } from '../http/client-address.js';
 import type { ApiReply, ApiRequest } from '../http/request-context.js';
-import { addressSubject, Limits } from '../rate-limits/limits.js';
+import { Limits } from '../rate-limits/limits.js';
+import { addressSubject } from '../rate-limits/names.js';
+import { RateLimiter } from '../rate-limits/rate-limiter.js';
 import { MemoryStore } from '../rate-limits/stores/memory.store.js';
 import { PrometheusMetrics } from '../telemetry/prometheus.metrics.js';
-import { RateLimiter } from '../rate-limits/rate-limiter.js';
 import { mintKey } from './api-key-format.js';
-import { digestOf } from './caller-table.js';
 import { Authenticator } from './api-key.guard.js';
+import { digestOf } from './caller-table.js';
 import type { Caller } from './caller.js';
-import { ClientAddress } from '../http/client-address.js';
 import type { KeyDirectory } from './key-directory.js';
 import type { Verifiers } from './verifiers.js';
 

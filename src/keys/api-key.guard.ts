@@ -1,24 +1,38 @@
-import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import { isPublic, OperationIds } from '../http/operations.js';
+import type { IncomingMessage } from 'node:http';
+import {
+  applyDecorators,
+  type CanActivate,
+  createParamDecorator,
+  type ExecutionContext,
+  Injectable,
+  SetMetadata,
+} from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { ApiExtension } from '@nestjs/swagger';
+import { Config } from '../config/config.js';
+import { errors } from '../errors/errors.js';
+import { ClientAddress } from '../http/client-address.js';
+import { CHALLENGE } from '../http/http-exception.js';
 import {
   type ApiReply,
   type ApiRequest,
+  isPublic,
   isRepeated,
+  NEEDS_CALLER,
+  OperationIds,
+  PerOperation,
+  READS_NO_BODY,
   replyOf,
   requestOf,
 } from '../http/request-context.js';
-import type { IncomingMessage } from 'node:http';
-import { Config } from '../config/config.js';
-import { errors } from '../errors/errors.js';
-import { CHALLENGE } from '../http/http-exception.js';
-import { addressSubject, Limits, type Quota } from '../rate-limits/limits.js';
+import { Limits, type Quota } from '../rate-limits/limits.js';
+import { addressSubject } from '../rate-limits/names.js';
 import { RateLimiter } from '../rate-limits/rate-limiter.js';
 import type { CounterMetric } from '../telemetry/instruments.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { isWellFormedKey, KEY_LENGTH } from './api-key-format.js';
 import { digestOf } from './caller-table.js';
-import type { Caller } from './caller.js';
-import { ClientAddress } from '../http/client-address.js';
+import type { Caller, Origin } from './caller.js';
 import { KeyDirectory } from './key-directory.js';
 import { Verifiers } from './verifiers.js';
 
@@ -184,3 +198,94 @@ export class ApiKeyGuard implements CanActivate {
     return identified === undefined ? true : identified.then(() => true);
   }
 }
+
+/** The name of the security scheme in the document. */
+export const BEARER_SCHEME = 'apiKey';
+
+/** The scopes that an operation requires, as its metadata; an empty list where any key will do. */
+export const REQUIRED_SCOPES = 'petstore:required-scopes';
+const REPEATED = 'petstore:repeated-scopes';
+/** How the document is told of them. */
+export const SCOPES_EXTENSION = 'x-required-scopes';
+
+/** What a key must be allowed for the operation, or for each one of the controller: all of `scopes`. */
+export function RequireScope(
+  ...scopes: readonly [string, ...string[]]
+): MethodDecorator & ClassDecorator {
+  return withScopes(scopes);
+}
+
+/** Any valid key will do, whatever its scopes. */
+export function AnyScope(): MethodDecorator & ClassDecorator {
+  return withScopes([]);
+}
+
+function withScopes(scopes: readonly string[]): MethodDecorator & ClassDecorator {
+  return applyDecorators(
+    noteRepeat,
+    SetMetadata(REQUIRED_SCOPES, scopes),
+    ApiExtension(SCOPES_EXTENSION, scopes),
+  );
+}
+
+/** The second one would replace the first, and open what that has closed. */
+function noteRepeat(target: object, _key?: unknown, descriptor?: PropertyDescriptor): void {
+  const on = (descriptor?.value ?? target) as object;
+  if (Reflect.hasOwnMetadata(REQUIRED_SCOPES, on)) Reflect.defineMetadata(REPEATED, true, on);
+}
+
+/** Whether it is said twice which scopes a method, or a class, requires. */
+export function areScopesRepeated(target: object): boolean {
+  return Reflect.hasOwnMetadata(REPEATED, target);
+}
+
+@Injectable()
+export class ScopeGuard implements CanActivate {
+  private readonly required: PerOperation<readonly string[]>;
+
+  constructor(reflector: Reflector) {
+    this.required = new PerOperation(
+      (controller, handler) =>
+        reflector.getAllAndOverride<string[] | undefined>(REQUIRED_SCOPES, [handler, controller]) ??
+        [],
+    );
+  }
+
+  canActivate(context: ExecutionContext): boolean {
+    const required = this.required.of(context);
+    if (required.length === 0) return true;
+    const { caller } = requestOf(context);
+    for (const scope of required) {
+      if (!caller?.scopes.has(scope)) {
+        throw errors.insufficient_scope(`The API key lacks the scope ${scope}`, {
+          headers: {
+            'WWW-Authenticate': `${CHALLENGE}, error="insufficient_scope", scope="${required.join(' ')}"`,
+          },
+        });
+      }
+    }
+    return true;
+  }
+}
+
+/** Where the request comes from, as a controller's parameter. */
+export const RequestOrigin = createParamDecorator(originOf);
+
+function originOf(_data: unknown, context: ExecutionContext): Origin {
+  const { caller, id } = requestOf(context);
+  return { clientId: caller!.clientId, requestId: id };
+}
+Reflect.defineMetadata(READS_NO_BODY, true, originOf);
+Reflect.defineMetadata(NEEDS_CALLER, '@RequestOrigin()', originOf);
+
+/**
+ * The caller as a controller's parameter. Every operation has one, as there is no other way in; but for those of a
+ * `@Public()` controller, which are not started with it.
+ */
+export const CurrentCaller = createParamDecorator(callerOf);
+
+function callerOf(_data: unknown, context: ExecutionContext): Caller | undefined {
+  return requestOf(context).caller;
+}
+Reflect.defineMetadata(READS_NO_BODY, true, callerOf);
+Reflect.defineMetadata(NEEDS_CALLER, '@CurrentCaller()', callerOf);

@@ -3,13 +3,12 @@ import { ModuleRef } from '@nestjs/core';
 import { CounterJournal } from '../rate-limits/counter-journal.js';
 import { ThrottlingModule } from '../rate-limits/throttling.module.js';
 import { Clock } from '../time/clock.js';
-import { AuditTrail } from './audit-trail.js';
 import { Authenticator } from './api-key.guard.js';
+import { AuditTrail } from './audit-trail.js';
 import { BanRecords } from './ban-records.js';
 import { CallerEvents } from './caller-events.js';
 import { Gatekeeper } from './gatekeeper.js';
-import { KeyDirectory } from './key-directory.js';
-import { LastUses } from './last-uses.js';
+import { KeyDirectory, LastUses } from './key-directory.js';
 import type { TokenVerifier } from './verifier.js';
 import { Verifiers } from './verifiers.js';
 

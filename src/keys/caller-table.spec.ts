@@ -1,7 +1,7 @@
+import { createHash } from 'node:crypto';
 import { passBy } from '../../test/support/pass-by.js';
 import { SharedNames } from '../rate-limits/names.js';
 import { CallerKind, CallerTable, digestOf, Digests, KnownCaller } from './caller-table.js';
-import { createHash } from 'node:crypto';
 
 const CAPACITY = 1_600;
 const both = 'pets:read pets:write';

@@ -1,8 +1,8 @@
-import { grown, type NameHolder, type SharedNames } from '../rate-limits/names.js';
+import { hash } from 'node:crypto';
 import { Limits } from '../rate-limits/limits.js';
+import { grown, type NameHolder, type SharedNames } from '../rate-limits/names.js';
 import type { PlanName } from '../rate-limits/plan.js';
 import type { Caller } from './caller.js';
-import { hash } from 'node:crypto';
 
 const FIRST_ROWS = 1_024;
 /** From then on few newcomers are let in. */

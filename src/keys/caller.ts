@@ -1,8 +1,5 @@
-import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import { NEEDS_CALLER } from '../http/operations.js';
-import { READS_NO_BODY, requestOf } from '../http/request-context.js';
-import type { PlanName } from '../rate-limits/plan.js';
 import type { Quota } from '../rate-limits/limits.js';
+import type { PlanName } from '../rate-limits/plan.js';
 
 /** Who sent a request, as its key tells. Never changed. */
 export interface Caller {
@@ -29,25 +26,3 @@ export interface Origin {
   clientId: string;
   requestId: string;
 }
-
-/** Where the request comes from, as a controller's parameter. */
-export const RequestOrigin = createParamDecorator(originOf);
-
-function originOf(_data: unknown, context: ExecutionContext): Origin {
-  const { caller, id } = requestOf(context);
-  return { clientId: caller!.clientId, requestId: id };
-}
-Reflect.defineMetadata(READS_NO_BODY, true, originOf);
-Reflect.defineMetadata(NEEDS_CALLER, '@RequestOrigin()', originOf);
-
-/**
- * The caller as a controller's parameter. Every operation has one, as there is no other way in; but for those of a
- * `@Public()` controller, which are not started with it.
- */
-export const CurrentCaller = createParamDecorator(callerOf);
-
-function callerOf(_data: unknown, context: ExecutionContext): Caller | undefined {
-  return requestOf(context).caller;
-}
-Reflect.defineMetadata(READS_NO_BODY, true, callerOf);
-Reflect.defineMetadata(NEEDS_CALLER, '@CurrentCaller()', callerOf);

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { unlike } from '../http/operations.js';
+import { unlike } from '../http/request-context.js';
 
 const SCHEMAS = '#/components/schemas/';
 type Schemas = Record<string, unknown>;

@@ -10,18 +10,12 @@ import { ERROR_EXTENSION } from '../errors/api-errors.decorator.js';
 import { errors } from '../errors/errors.js';
 import { FallbackController } from '../http/fallback.controller.js';
 import { NOTED } from '../http/nest-metadata.js';
-import {
-  type Handler,
-  isPublic,
-  type Operation,
-  OperationIds,
-  operationsOf,
-  unlike,
-} from '../http/operations.js';
+import { type Operation, operationsOf } from '../http/operations.js';
 import { PublicAddress } from '../http/public-address.js';
+import { type Handler, isPublic, OperationIds, unlike } from '../http/request-context.js';
 import { Int64Pipe } from '../input/int64.rules.js';
 import { pipesOf, type StandardSchema } from '../input/operation-input.js';
-import { BEARER_SCHEME } from '../keys/scope.guard.js';
+import { BEARER_SCHEME } from '../keys/api-key.guard.js';
 import { describeApi } from './description.js';
 import { addDocument } from './merge.js';
 import { addOwnSchemas, completeDocument, PUBLIC_EXTENSION } from './shared-components.js';

@@ -1,9 +1,10 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { errors } from '../errors/errors.js';
-import { type ApiRequest, requestOf } from '../http/request-context.js';
 import { ClientAddress } from '../http/client-address.js';
+import { type ApiRequest, requestOf } from '../http/request-context.js';
 import { plainPathOf } from '../http/target.js';
-import { addressSubject, Limits } from '../rate-limits/limits.js';
+import { Limits } from '../rate-limits/limits.js';
+import { addressSubject } from '../rate-limits/names.js';
 import { reportQuota } from '../rate-limits/rate-limiter.js';
 import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
 

@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional, ApiSchema, IntersectionType } from '@nestjs/swagger';
-import { INT64_MAX, INT64_MIN, isInt64 } from '../input/json.js';
 import { MadeBy } from '../input/dto.js';
+import { INT64_MAX, INT64_MIN, isInt64 } from '../input/json.js';
 import { DEFAULT_LIMIT, IsLimit, toLimit } from '../input/limit.js';
 import { constrain, MayBeAbsent } from '../input/validation.js';
 import { decodeCursor, PetCursor } from './pet-cursor.js';

@@ -17,8 +17,8 @@ import {
   Idempotency,
   type IdempotentRequest,
 } from '../idempotency/idempotency.service.js';
-import { type Origin, RequestOrigin } from '../keys/caller.js';
-import { RequireScope } from '../keys/scope.guard.js';
+import { RequestOrigin, RequireScope } from '../keys/api-key.guard.js';
+import type { Origin } from '../keys/caller.js';
 import { ListPetsQuery, NewPet, PetBody } from './pet.dto.js';
 import { PetsService } from './pets.service.js';
 

@@ -1,13 +1,14 @@
 import { FakeClock } from '../../test/support/clock.js';
 import type { Look, Poller } from '../database/poller.js';
 import type { Logger } from '../telemetry/logger.js';
+import { DAY_MS, dayOf, minuteOf } from '../time/clock.js';
 import type { BanLedger, SubjectBan } from './bans/ban-ledger.js';
 import { CounterJournal } from './counter-journal.js';
 import type { CounterLedger, SavedCount } from './counter-ledger.js';
-import { addressSubject, Limits } from './limits.js';
+import { Limits } from './limits.js';
+import { addressSubject } from './names.js';
 import { MemoryStore } from './stores/memory.store.js';
 import type { RateLimitStore } from './stores/rate-limit-store.js';
-import { DAY_MS, dayOf, minuteOf } from '../time/clock.js';
 
 const limits = new Limits(2, 100);
 const CAPACITY = { clients: 10_000, addresses: 32 };

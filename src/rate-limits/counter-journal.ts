@@ -1,10 +1,10 @@
-import { type BeforeApplicationShutdown, Injectable, type OnModuleInit } from '@nestjs/common';
-import { Clock, dayBefore, dayOf } from '../time/clock.js';
 import { randomBytes } from 'node:crypto';
+import { type BeforeApplicationShutdown, Injectable, type OnModuleInit } from '@nestjs/common';
 import { inBatches } from '../database/in-batches.js';
 import { eachInOrder } from '../database/in-order.js';
 import { Poller } from '../database/poller.js';
 import { Logger } from '../telemetry/logger.js';
+import { Clock, dayBefore, dayOf } from '../time/clock.js';
 import { BanLedger, type SubjectBan } from './bans/ban-ledger.js';
 import { CounterLedger, type SavedCount } from './counter-ledger.js';
 import { type CounterTable, MemoryStore } from './stores/memory.store.js';

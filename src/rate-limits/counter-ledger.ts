@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Engine } from '../database/engine.js';
 import { Journal } from '../database/journal.js';
 import { run, Statement, type Work } from '../database/statement.js';
-import { ADDRESS_PREFIX } from './limits.js';
+import { ADDRESS_PREFIX } from './names.js';
 
 /** What of a subject's counter is saved; see `windows.ts` for the numbering of windows. */
 export interface SavedCount {

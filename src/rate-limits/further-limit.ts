@@ -1,4 +1,4 @@
-import type { Subject } from './limits.js';
+import type { Subject } from './names.js';
 
 /** A limit of one operation for each caller, beside the plan's: what `@Throttle()` says. */
 export interface FurtherLimit {

@@ -1,5 +1,5 @@
-import { NameNumbers, Names, RowQueue, SharedNames } from './names.js';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { NameNumbers, Names, RowQueue, SharedNames } from './names.js';
 
 describe(NameNumbers.name, () => {
   let numbers: NameNumbers;

@@ -15,21 +15,20 @@ import {
   type ThrottlerRequest,
   type ThrottlerStorage,
 } from '@nestjs/throttler';
-import { throttlingOf } from '../http/nest-metadata.js';
-import { PerOperation } from '../http/operations.js';
-import { type ApiReply, replyOf, requestOf } from '../http/request-context.js';
-import { COUNTED_APART } from './counted-apart.decorator.js';
-import type { Limits, Quota } from './limits.js';
-import { RateLimiter } from './rate-limiter.js';
-import { errors } from '../errors/errors.js';
 import { Config } from '../config/config.js';
+import { errors } from '../errors/errors.js';
+import { beginAll, takeLongestWaitMs } from '../http/inlet.js';
+import { throttlingOf } from '../http/nest-metadata.js';
+import { type ApiReply, PerOperation, replyOf, requestOf } from '../http/request-context.js';
+import { waitedMs } from '../http/transport.js';
 import type { Count } from '../telemetry/instruments.js';
 import { Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
-import { beginAll, takeLongestWaitMs } from '../http/inlet.js';
+import { WaitingLine } from '../time/clock.js';
+import { COUNTED_APART } from './counted-apart.decorator.js';
+import type { Limits, Quota } from './limits.js';
+import { RateLimiter } from './rate-limiter.js';
 import { Shedding } from './shedding.js';
-import { waitedMs } from '../http/transport.js';
-import { WaitingLine } from '../time/turn.js';
 
 const SAMPLE_MS = 50;
 

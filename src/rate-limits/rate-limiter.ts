@@ -4,11 +4,12 @@ import { errors } from '../errors/errors.js';
 import type { ApiReply, ApiRequest } from '../http/request-context.js';
 import type { CounterMetric } from '../telemetry/instruments.js';
 import { Metrics } from '../telemetry/metrics.js';
+import { Clock, dayEndUnix, dayOf, minuteEndUnix, minuteOf, secondsUntil } from '../time/clock.js';
 import type { Ban } from './bans/bans.js';
 import type { FurtherLimit } from './further-limit.js';
-import { apartSubject, type Limits, type Quota } from './limits.js';
+import type { Limits, Quota } from './limits.js';
+import { apartSubject } from './names.js';
 import { PLAN_NAMES } from './plan.js';
-import { Clock, dayEndUnix, dayOf, minuteEndUnix, minuteOf, secondsUntil } from '../time/clock.js';
 import { type Decision, RateLimitStore } from './stores/rate-limit-store.js';
 
 const JUDGEMENTS = ['admitted', 'minute', 'day', 'banned'] as const;

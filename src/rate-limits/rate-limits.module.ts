@@ -1,24 +1,24 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { Clock, SteadyClock } from '../time/clock.js';
 import { Config } from '../config/config.js';
 import { RedisClient } from '../redis/redis.client.js';
 import { Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
+import { Clock, SteadyClock } from '../time/clock.js';
 import { BanLedger } from './bans/ban-ledger.js';
 import type { BanPolicy } from './bans/bans.js';
-import { CounterChannel } from './stores/counter-channel.js';
+import { RateLimitBan } from './bans/rate-limit-ban.entity.js';
 import { CounterJournalEntry } from './counter-journal.entity.js';
 import { CounterLedger } from './counter-ledger.js';
+import { SharedNames } from './names.js';
+import { RateLimitCounter } from './rate-limit-counter.entity.js';
+import { RateLimiter } from './rate-limiter.js';
+import { CounterChannel } from './stores/counter-channel.js';
 import { FallbackStore } from './stores/fallback.store.js';
 import { MemoryStore } from './stores/memory.store.js';
 import { PrimaryStore } from './stores/primary.store.js';
-import { RateLimitBan } from './bans/rate-limit-ban.entity.js';
-import { RateLimitCounter } from './rate-limit-counter.entity.js';
 import { RateLimitStore } from './stores/rate-limit-store.js';
-import { SharedNames } from './names.js';
 import { RedisStore } from './stores/redis.store.js';
-import { RateLimiter } from './rate-limiter.js';
 import { Usage } from './usage.js';
 
 function banPolicy({ banAfterRejections, banSeconds }: Config): BanPolicy {

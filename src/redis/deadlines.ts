@@ -1,4 +1,4 @@
-import { Turn } from '../time/turn.js';
+import { Turn } from '../time/clock.js';
 
 interface Wait {
   untilMs: number;

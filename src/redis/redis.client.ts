@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Cluster, ClusterOptions, Redis, RedisOptions } from 'ioredis';
 import { ConfigError } from '../config/config.js';
-import { Turn } from '../time/turn.js';
+import { Turn } from '../time/clock.js';
 import { atMost } from '../time/within.js';
 import { Deadlines } from './deadlines.js';
 import { refuseMisfit, refuseNoCluster } from './misfit.js';

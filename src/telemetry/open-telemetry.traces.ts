@@ -1,5 +1,5 @@
-import type { OnApplicationShutdown } from '@nestjs/common';
 import { FastifyOtelInstrumentation } from '@fastify/otel';
+import type { OnApplicationShutdown } from '@nestjs/common';
 import {
   type Attributes,
   context,
@@ -24,8 +24,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Tracing } from '../config/config.js';
 import { VERSION } from '../config/version.js';
 import { atMost } from '../time/within.js';
-import { isProbe } from './access-log.js';
-import type { Logger } from './logger.js';
+import { isProbe, type Logger } from './logger.js';
 import { ToldExporter } from './told-exporter.js';
 import { type Traced, Traces } from './traces.js';
 

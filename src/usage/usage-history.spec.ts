@@ -1,10 +1,10 @@
 import { FakeClock } from '../../test/support/clock.js';
+import { passBy } from '../../test/support/pass-by.js';
 import { recordedLog } from '../../test/support/recorded-log.js';
 import type { ApiRequest } from '../http/request-context.js';
 import { SharedNames } from '../rate-limits/names.js';
 import { HourCounts, UsageHistory } from './usage-history.js';
 import type { RefusalsOfClient, UsageCount, UsageLedger } from './usage-ledger.js';
-import { passBy } from '../../test/support/pass-by.js';
 
 describe(HourCounts.name, () => {
   let names: SharedNames;

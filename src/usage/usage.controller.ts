@@ -1,7 +1,7 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { type Caller, CurrentCaller } from '../keys/caller.js';
-import { AnyScope } from '../keys/scope.guard.js';
+import { AnyScope, CurrentCaller } from '../keys/api-key.guard.js';
+import type { Caller } from '../keys/caller.js';
 import { CountedApart } from '../rate-limits/counted-apart.decorator.js';
 import { UsageBody } from './usage.dto.js';
 import { UsageService } from './usage.service.js';

@@ -12,8 +12,8 @@ import { atMost } from '../time/within.js';
 import type { FromWorker, ToWorker } from './messages.js';
 import { PrimaryModule } from './primary.module.js';
 import { Pulse } from './pulse.js';
-import { forkWorker } from './worker-streams.js';
 import { WorkerMetrics } from './worker-metrics.js';
+import { forkWorker } from './worker-streams.js';
 
 /** A worker that dies younger is replaced after a pause that grows. */
 const SETTLED_MS = 10_000;

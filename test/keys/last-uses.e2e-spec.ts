@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
+import { LastUses } from '../../src/keys/key-directory.js';
 import { KeyList } from '../../src/keys/key-list.js';
-import { LastUses } from '../../src/keys/last-uses.js';
 import { FakeClock } from '../support/clock.js';
 import { startService, type TestService } from '../support/start-service.js';
 

@@ -1,4 +1,4 @@
-import { Turn } from '../../time/turn.js';
+import { Turn } from '../../time/clock.js';
 import { isOutage } from '../outage.js';
 import type { Parameter } from '../statement.js';
 import type { PostgresReader } from './postgres.reader.js';

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
-import { Turn } from '../../time/turn.js';
-import { isOutage, isStale } from '../outage.js';
 import type { Pool, PoolClient, QueryArrayConfig, QueryConfig } from 'pg';
+import { Turn } from '../../time/clock.js';
+import { isOutage, isStale } from '../outage.js';
 
 /** So many wait behind one that is slow, at most. */
 const MAX_SHARING = 16;

@@ -1,4 +1,4 @@
-import { Turn } from '../../time/turn.js';
+import { Turn } from '../../time/clock.js';
 import { isOutage } from '../outage.js';
 import { HeldError, type Work } from '../statement.js';
 import type { PostgresTransaction } from './postgres.transaction.js';

@@ -1,7 +1,8 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import type { Database, Statement as Prepared } from 'better-sqlite3';
-import { Turn } from '../../time/turn.js';
+import { Turn } from '../../time/clock.js';
 import { Engine, type PoolState } from '../engine.js';
+import { jsonExpression } from '../json-members.js';
 import { isBusy, isOutage } from '../outage.js';
 import type { Dialect, Parameter, Statement, Step, Work } from '../statement.js';
 import { assertOutsideTransaction } from '../transactions.js';
@@ -9,7 +10,6 @@ import { openForReading, openForWriting } from './sqlite.connection.js';
 import type { SqliteDataSource } from './sqlite.data-source.js';
 import type { SqliteFile, WriteGate } from './sqlite.file.js';
 import { LOCK_DEADLINE_MS, LOCK_RETRY_MS } from './sqlite.writes.js';
-import { jsonExpression } from '../json-members.js';
 
 export const SQLITE: Dialect = {
   json: jsonExpression,

@@ -1,9 +1,9 @@
 import { FakeClock } from '../../../test/support/clock.js';
-import { describeStore, SUITE_POLICY } from '../../../test/support/rate-limit-store.suite.js';
-import { addressSubject, Limits } from '../limits.js';
-import { type Counter, CounterTable, MemoryStore } from './memory.store.js';
 import { passBy } from '../../../test/support/pass-by.js';
-import { SharedNames } from '../names.js';
+import { describeStore, SUITE_POLICY } from '../../../test/support/rate-limit-store.suite.js';
+import { Limits } from '../limits.js';
+import { addressSubject, SharedNames } from '../names.js';
+import { type Counter, CounterTable, MemoryStore } from './memory.store.js';
 
 function counterOf(subject: string, used = 0): Counter {
   return {

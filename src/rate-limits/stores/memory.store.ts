@@ -9,8 +9,8 @@ import {
   FurtherCounts,
   type FurtherLimit,
 } from '../further-limit.js';
-import { isClient, type Limits, type Subject } from '../limits.js';
-import { grown, type NameHolder, RowQueue, SharedNames } from '../names.js';
+import type { Limits } from '../limits.js';
+import { grown, isClient, type NameHolder, RowQueue, SharedNames, type Subject } from '../names.js';
 import { type Decision, RateLimitStore } from './rate-limit-store.js';
 
 /** The counts of one subject in the windows it was last seen in. */

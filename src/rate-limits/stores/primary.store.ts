@@ -1,9 +1,9 @@
-import { type Answer, type Ask, type CounterChannel, toDecision } from './counter-channel.js';
 import { serviceUnavailable } from '../../errors/errors.js';
-import { Turn } from '../../time/turn.js';
+import { Turn } from '../../time/clock.js';
 import { NoAnswer, within } from '../../time/within.js';
 import type { FurtherLimit } from '../further-limit.js';
 import type { Limits } from '../limits.js';
+import { type Answer, type Ask, type CounterChannel, toDecision } from './counter-channel.js';
 import { type Decision, RateLimitStore } from './rate-limit-store.js';
 
 /** As long as for a statement. A primary process that stands still for longer is away: to callers, a 503. */

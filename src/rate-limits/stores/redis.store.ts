@@ -3,7 +3,8 @@ import { DAY_MS, MINUTE_MS } from '../../time/clock.js';
 import { ADDRESS_LIFE_LUA } from '../address-worth.js';
 import { type Ban, type BanPolicy, NEXT_BAN_LUA } from '../bans/bans.js';
 import type { FurtherCount, FurtherLimit } from '../further-limit.js';
-import { isClient, type Limits, type Subject } from '../limits.js';
+import type { Limits } from '../limits.js';
+import { isClient, type Subject } from '../names.js';
 import type { Counter } from './memory.store.js';
 import type { Decision } from './rate-limit-store.js';
 
