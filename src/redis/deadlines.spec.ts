@@ -46,4 +46,21 @@ describe(Deadlines.name, () => {
     expect(await bound).toBe('late, but here');
     expect(expired).not.toHaveBeenCalled();
   });
+
+  it('gives up nothing whose time came while this process read what had arrived before', async () => {
+    void deadlines.bound(Promise.resolve('long ago'));
+    await jest.advanceTimersByTimeAsync(95);
+    let reply: (value: string) => void = () => undefined;
+    const bound = deadlines.bound(new Promise<string>((resolve) => (reply = resolve)));
+    await jest.advanceTimersByTimeAsync(1);
+    // It looks, and until the turn is over others are read for long.
+    jest.advanceTimersToNextTimer();
+    const busy = jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 300);
+    jest.advanceTimersToNextTimer();
+    busy.mockRestore();
+    reply('in time');
+    expect(await bound).toBe('in time');
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(expired).not.toHaveBeenCalled();
+  });
 });

@@ -54,10 +54,13 @@ export class Deadlines {
     this.timer ??= setTimeout(this.look, this.boundMs).unref();
   }
 
-  /** A process that was busy itself finds the timer and the reply waiting at once: the reply goes first. */
+  /**
+   * A process that was busy itself finds the timer and the reply waiting at once: the reply goes first. What is read in
+   * between may take long as well: whose time comes meanwhile has not been looked for since, and is left to the next look.
+   */
   private readonly look = (): void => {
+    const nowMs = performance.now();
     setImmediate(() => {
-      const nowMs = performance.now();
       const waits = this.waits.filter(({ isOver }) => !isOver);
       const first = waits.findIndex(({ untilMs }) => untilMs > nowMs);
       this.waits = first === -1 ? [] : waits.slice(first);
