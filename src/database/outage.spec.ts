@@ -6,6 +6,7 @@ import {
   isOutage,
   isStale,
   noteOfConnection,
+  noteOfOurs,
 } from './outage.js';
 
 const withCode = (code: string) => Object.assign(new Error('x'), { code });
@@ -82,6 +83,15 @@ describe(isDatabaseOutage.name, () => {
       true,
     ]);
     expect(isDatabaseOutage(new Error('Connection terminated unexpectedly'))).toBe(true);
+  });
+});
+
+describe(noteOfOurs.name, () => {
+  it('has a table that is missing taken for another database, but for those of guests', () => {
+    const [ours, theirs, fault] = [withCode('42P01'), withCode('42P01'), withCode('23505')];
+    noteOfOurs(ours);
+    noteOfOurs(fault);
+    expect([ours, theirs, fault].map(isOutage)).toEqual([true, false, false]);
   });
 });
 

@@ -19,6 +19,9 @@ const DRIVER_OUTAGE =
 /** No connection is made: it broke, its user is refused, there is no such database, none is free, not now. */
 const SQLSTATE_CONNECTION = /^(?:08...|28...|3D000|53300|57P0.)$/;
 
+/** There is no such table, or no schema that it could be in. */
+const SQLSTATE_MISSING = /^(?:42P01|3F000)$/;
+
 interface DriverError {
   code?: unknown;
   message?: unknown;
@@ -51,7 +54,7 @@ export function isStale(error: unknown): boolean {
 export function isOutage(error: unknown): boolean {
   const { code, message, syscall } = toDriverError(error);
   if (typeof code !== 'string') return DRIVER_OUTAGE.test(String(message));
-  if (isOfNetwork({ code, syscall })) return true;
+  if (isOfNetwork({ code, syscall }) || isOfAnotherDatabase(error)) return true;
   return [SQLITE_OUTAGE, SQLSTATE_OUTAGE, SQLSTATE_CONNECTION].some((codes) => codes.test(code));
 }
 
@@ -68,6 +71,19 @@ const ofConnections = new WeakSet<object>();
 /** Notes an error of a connection to the database: those of a guest's other connections look the same. */
 export function noteOfConnection(error: unknown): void {
   if (typeof error === 'object' && error !== null) ofConnections.add(error);
+}
+
+const ofOurs = new WeakSet<object>();
+
+/** Notes what one of our own statements met: where it misses a table, it has met another database under that name. */
+export function noteOfOurs(error: unknown): void {
+  if (typeof error === 'object' && error !== null) ofOurs.add(error);
+}
+
+/** As after a failover to a replica that is empty yet: guests may have misspelt a table of theirs. */
+function isOfAnotherDatabase(error: unknown): boolean {
+  const driverError = toDriverError(error);
+  return SQLSTATE_MISSING.test(String(driverError.code)) && ofOurs.has(driverError);
 }
 
 /** As `isOutage`, of an error that may be of anything else, too. */

@@ -72,8 +72,10 @@ export class PostgresEngine extends Engine implements OnApplicationShutdown {
     return this.observer.read<Row>(statement.text(POSTGRES), parameters);
   }
 
+  /** Of a table: another database under that name, as an empty one, is not ours. */
   async ping(): Promise<void> {
-    this.answer ??= this.pinger.read('SELECT 1', []).finally(() => (this.answer = undefined));
+    const asked = 'SELECT 1 FROM api_keys LIMIT 1';
+    this.answer ??= this.pinger.read(asked, []).finally(() => (this.answer = undefined));
     await this.answer;
   }
 

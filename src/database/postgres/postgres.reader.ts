@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Pool, PoolClient, QueryArrayConfig, QueryConfig } from 'pg';
 import { Turn } from '../../time/clock.js';
-import { isOutage, isStale } from '../outage.js';
+import { isOutage, isStale, noteOfOurs } from '../outage.js';
 
 /** So many wait behind one that is slow, at most. */
 const MAX_SHARING = 16;
@@ -125,6 +125,7 @@ class SharedConnection {
 
   /** The connection has no further use once its state, or what is prepared on it, is in doubt. */
   private fail(error: Error, read: Read): void {
+    noteOfOurs(error);
     const { broken } = this;
     if (isStale(error) && read.config.name !== undefined) {
       this.broken ??= error;

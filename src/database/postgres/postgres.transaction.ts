@@ -1,5 +1,5 @@
 import type { Pool, PoolClient, QueryResult } from 'pg';
-import { isHeld, isOutage, isStale } from '../outage.js';
+import { isHeld, isOutage, isStale, noteOfOurs } from '../outage.js';
 import { HeldError, type Step } from '../statement.js';
 import { TransactionAbortedError } from '../transactions.js';
 import {
@@ -50,8 +50,13 @@ export class PostgresTransaction {
   private async query(query: Query, isImpatient = false): Promise<unknown[]> {
     if (!this.mayUsePrepared) query.name = undefined;
     const answer = isImpatient ? this.queryImpatiently(query) : this.client.query(query);
-    const [{ rows }] = await Promise.all([answer, this.begun]);
-    return rows as unknown[];
+    try {
+      const [{ rows }] = await Promise.all([answer, this.begun]);
+      return rows as unknown[];
+    } catch (error) {
+      noteOfOurs(error);
+      throw error;
+    }
   }
 
   /** In one packet, so that it costs no further answer. */
