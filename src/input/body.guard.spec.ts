@@ -15,6 +15,7 @@ describe(judgeBodyHeaders.name, () => {
     'application/json;charset=utf-8',
     'application/json ; charset="UTF-8"',
     'application/json; a=b; charset=utf-8; c="d;e\\""',
+    'application/json; a="b; charset=latin1"',
     'application/json;',
     'application/json ; ; charset=utf-8 ; ',
   ])('takes %s', (type) => {
@@ -32,6 +33,7 @@ describe(judgeBodyHeaders.name, () => {
     'application/json charset=utf-8',
     'application/json; charset',
     'application/json; charset=utf-16',
+    'application/json; a="b"; Charset="utf-16"',
     'application/json; charset=utf-8; charset=latin1',
     'application/json; charset="utf-8',
     'application/json; CHARSET="utf-8 "',

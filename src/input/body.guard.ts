@@ -141,7 +141,8 @@ const JSON_MEDIA_TYPE = new RegExp(
   `^application/json((?:[ \\t]*;(?:[ \\t]*${TOKEN}=(?:${TOKEN}|"(?:[^"\\\\]|\\\\.)*"))?)*)[ \\t]*$`,
   'i',
 );
-const CHARSETS = /;[ \t]*charset=("?)([^";\s]*)\1/gi;
+/** Of those that the media type has: a quoted value may hold what looks like another one. */
+const PARAMETERS = new RegExp(`(${TOKEN})=(?:(${TOKEN})|"((?:[^"\\\\]|\\\\.)*)")`, 'g');
 
 /**
  * Refuses a body by what its headers say of it, before one byte is read.
@@ -152,8 +153,8 @@ export function judgeBodyHeaders({ headers }: UnreadBody): void {
   if (parameters === undefined) {
     throw errors.unsupported_media_type('The body must be sent as application/json');
   }
-  for (const [, , charset] of parameters.matchAll(CHARSETS)) {
-    if (charset?.toLowerCase() !== 'utf-8') {
+  for (const [, name, bare, quoted] of parameters.matchAll(PARAMETERS)) {
+    if (name!.toLowerCase() === 'charset' && (bare ?? quoted)!.toLowerCase() !== 'utf-8') {
       throw errors.unsupported_media_type('The charset of the body must be utf-8');
     }
   }
