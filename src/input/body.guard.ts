@@ -1,6 +1,6 @@
 import { type CanActivate, type ExecutionContext, Injectable, type Type } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
-import type { ApiError } from '../errors/api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import { errors } from '../errors/errors.js';
 import { FallbackController } from '../http/fallback.controller.js';
 import { filtersOfAll, FROM, judgesOfAll, listNoted, NOTED } from '../http/nest-metadata.js';
@@ -13,11 +13,11 @@ import {
   requestOf,
   type UnreadBody,
 } from '../http/request-context.js';
-import { dtoOf } from './dto.js';
+import { type Dto, dtoOf } from './dto.js';
 import { JsonDuplicateError, JsonLimitError, type JsonValue, parseJson } from './json.js';
 import { areThereLaterJudges, judgedByGuests } from './later-pipes.js';
 import { parametersOf } from './operation-input.js';
-import { invalidRequest, reservedNames, shown } from './validation.js';
+import { invalidRequest, reservedNames, shown, validated } from './validation.js';
 
 /** Nest takes no body of these. */
 const BODILESS = new Set(['GET', 'HEAD']);
@@ -27,8 +27,8 @@ const BODY_METHODS = new Set(['POST', 'PUT', 'PATCH']);
 interface Wish {
   /** Whether the operation has a parameter for it. */
   isDeclared: boolean;
-  /** Whether all of it goes into a DTO, which knows its members. */
-  isJudgedLater: boolean;
+  /** What all of it goes into, and is judged by later; undefined where nobody knows its members. */
+  dto: Dto | undefined;
   /**
    * Whose it is. Who judges every request, answers for failures, or is made for each request takes it where it is
    * JSON, and asks for none.
@@ -57,7 +57,7 @@ export class BodyGuard implements CanActivate {
     const wish = this.wishes.of(context);
     const request = requestOf(context);
     if (areThereLaterJudges) request.judgedLater = this.judgedLater.of(context);
-    if (wish !== undefined && isRead(wish, request)) return read(request, wish.isJudgedLater);
+    if (wish !== undefined && isRead(wish, request)) return read(request, wish.dto);
     return (request.isJudged = true);
   }
 
@@ -78,13 +78,14 @@ function isRead({ isDeclared, isFor }: Wish, { method, raw }: ApiRequest): boole
   return isFor === 'operation' || isJson(raw);
 }
 
-async function read(request: ApiRequest, isJudgedLater: boolean): Promise<true> {
+async function read(request: ApiRequest, dto: Dto | undefined): Promise<true> {
   const message: UnreadBody = request.raw;
   judgeBodyHeaders(message);
   const bytes = await readBody(message);
   message.bytes = bytes;
-  const body = parseBody(bytes);
-  const reserved = isJudgedLater ? [] : reservedNames(body);
+  const parsed = parseBody(bytes, dto);
+  const body = parsed instanceof Promise ? await parsed : parsed;
+  const reserved = dto === undefined ? reservedNames(body) : [];
   if (reserved.length > 0) {
     throw invalidRequest(reserved.map((name) => `${shown(name)} is not a known member`));
   }
@@ -102,10 +103,11 @@ function wishOf(controller: Type, handler: Handler, isSeen: boolean): Wish | und
   const parameters = parametersOf(controller, handler);
   const bodies = parameters.filter(({ from }) => from === FROM.body);
   if (bodies.length > 0) {
-    const isJudgedLater = bodies.every(
-      ({ name, metatype }) => name === undefined && dtoOf(metatype) !== undefined,
+    const dtos = bodies.map(({ name, metatype }) =>
+      name === undefined ? dtoOf(metatype) : undefined,
     );
-    return { isDeclared: true, isJudgedLater, isFor: 'operation' };
+    const dto = dtos.includes(undefined) ? undefined : dtos[0];
+    return { isDeclared: true, dto, isFor: 'operation' };
   }
   const mayLook =
     parameters.some(({ from, factory }) =>
@@ -114,7 +116,7 @@ function wishOf(controller: Type, handler: Handler, isSeen: boolean): Wish | und
   const areBystanders = isSeen || [controller, handler].some(hasFiltersOfItsOwn);
   if (!mayLook && !areBystanders) return undefined;
   const isFor = mayLook ? 'operation' : 'bystanders';
-  return { isDeclared: false, isJudgedLater: false, isFor };
+  return { isDeclared: false, dto: undefined, isFor };
 }
 
 function readsBody(judge: unknown): boolean {
@@ -208,18 +210,31 @@ export function readBody(body: UnreadBody): Promise<Buffer> {
 
 /**
  * What the body says, int64-exact.
+ * @param dto where a member is given twice, what is wrong besides
  * @throws {ApiError} 400 `malformed_json`, or `invalid_request` for a member given twice
  */
-export function parseBody(body: Buffer): JsonValue {
+export function parseBody(body: Buffer, dto?: Dto): JsonValue | Promise<never> {
   try {
     return parseJson(utf8.decode(body));
   } catch (error) {
-    if (error instanceof JsonDuplicateError) {
-      throw invalidRequest(error.members.map((name) => `${shown(name)} is given twice`));
-    }
+    if (error instanceof JsonDuplicateError) return refuseRepeated(error, dto);
     if (error instanceof JsonLimitError) throw invalidRequest([`The body is ${error.message}`]);
     throw errors.malformed_json(`The body is not JSON: ${reasonOf(error, body)}`);
   }
+}
+
+/** Names every fault, those of the values included: a caller mends them all at once. */
+async function refuseRepeated({ members, value }: JsonDuplicateError, dto?: Dto): Promise<never> {
+  const faults = members.map((name) => `${shown(name)} is given twice`);
+  if (dto !== undefined && typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    try {
+      await validated(dto, value);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      faults.push(error.message);
+    }
+  }
+  throw invalidRequest(faults);
 }
 
 function reasonOf(error: unknown, { length }: Buffer): string {

@@ -132,10 +132,10 @@ describe(parseJson.name, () => {
   });
 
   it('refuses a member given twice, at any depth', () => {
-    expect(() => parseJson('{"a":1,"a":1}')).toThrow(new JsonDuplicateError(['a']));
+    expect(() => parseJson('{"a":1,"a":1}')).toThrow(new JsonDuplicateError(['a'], { a: 1 }));
     expect(() => parseJson('[{"b":{"\\u0061":1,"a":2}}]')).toThrow(JsonDuplicateError);
     expect(() => parseJson('{"a":1,"b":[{"c":1,"c":2,"c":3}],"a":2}')).toThrow(
-      new JsonDuplicateError(['c', 'a']),
+      new JsonDuplicateError(['c', 'a'], { a: 2, b: [{ c: 3 }] }),
     );
   });
 

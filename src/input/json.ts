@@ -18,7 +18,11 @@ export class JsonSyntaxError extends Error {}
 
 /** The text is JSON, and of some object a member is given twice. */
 export class JsonDuplicateError extends Error {
-  constructor(readonly members: readonly string[]) {
+  /** @param value which has the last of each */
+  constructor(
+    readonly members: readonly string[],
+    readonly value: JsonValue,
+  ) {
     super(`given twice: ${members.join(', ')}`);
   }
 }
@@ -87,7 +91,7 @@ class Parser {
     const value = this.value(0);
     this.skipWhiteSpace();
     if (this.position < this.text.length) throw this.unexpected();
-    if (this.twice.size > 0) throw new JsonDuplicateError([...this.twice]);
+    if (this.twice.size > 0) throw new JsonDuplicateError([...this.twice], value);
     return value;
   }
 

@@ -139,6 +139,10 @@ describe('POST /v1/pets', () => {
     ['{"name":"Rex","name":"Rex","categoryId":1}', [/"name" is given twice/]],
     ['{"name":"Rex","categoryId":1,"categoryId":2}', [/"categoryId" is given twice/]],
     ['{"name":"Rex","categoryId":1,"__proto__":1,"__proto__":2}', [/"__proto__" is given twice/]],
+    [
+      '{"name":"Rex","name":"","categoryId":"x","more":1}',
+      [/"name" is given twice/, NAME, CATEGORY, /"more"/],
+    ],
     ['{"name":"","categoryId":"x","status":0,"more":1}', [/"more"/, NAME, CATEGORY, STATUS]],
     ['[]', [/must be a JSON object/]],
     ['null', [/must be a JSON object/]],
