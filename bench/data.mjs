@@ -57,7 +57,7 @@ export async function preparePostgres(stage, server, { animals, databases }) {
 
 async function mint(count) {
   const { mintKey, mintId } = await import(`${root}dist/src/keys/api-key-format.js`);
-  const { digestOf } = await import(`${root}dist/src/keys/digests.js`);
+  const { digestOf } = await import(`${root}dist/src/keys/caller-table.js`);
   return Array.from({ length: count }, () => {
     const key = mintKey();
     return { key, digest: digestOf(key), id: mintId('key') };

@@ -17,7 +17,7 @@ import 'reflect-metadata';
 
 const ROOT = new URL('../dist/src/', import.meta.url);
 /** What runs by itself meanwhile, as a poller does, is not there each time. */
-const TIMES = 3;
+const TIMES = 8;
 
 // The log, which is a part of it, goes to standard output: that of a process of its own.
 if (process.send === undefined) {

@@ -27,7 +27,7 @@ Object.assign(process.env, {
 const { startPetStore } = await import(`${root}dist/src/server.js`);
 const { UsageHistory } = await import(`${root}dist/src/usage/usage-history.js`);
 const { UsageLedger } = await import(`${root}dist/src/usage/usage-ledger.js`);
-const { SharedNames } = await import(`${root}dist/src/rate-limits/shared-names.js`);
+const { SharedNames } = await import(`${root}dist/src/rate-limits/names.js`);
 const { Clock } = await import(`${root}dist/src/time/clock.js`);
 const { Logger } = await import(`${root}dist/src/telemetry/logger.js`);
 const store = await startPetStore();
