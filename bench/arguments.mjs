@@ -11,7 +11,9 @@ Measures the service beside other programs, interleaved, and writes docs/perform
   --only PART    one part with short rounds; writes nothing. PART is one of ${PARTS.join(', ')}
   --publish      with --only: writes what it measured to docs/performance.json, and the page anew
   --check        ours and the floor on every engine; names what got worse by over 10 % since the figures that
-                 are published, by their ratios, and fails where something did
+                 are published, by their ratios, and fails where something did: on another machine than theirs
+                 those differ by themselves
+  --beside REF   this build and that of another commit on SQLite, in turn: what a change costs, on any machine
   --help         this text
 
 It needs two cores, wrk and taskset; all but --quick also PostgreSQL, redis-server, and the other programs:
@@ -22,7 +24,8 @@ npm ci --prefix bench && npm ci --prefix bench/directus
 export class UsageError extends Error {}
 
 /**
- * @returns {{help: boolean, quick: boolean, only: string | undefined, publish: boolean, check: boolean}}
+ * @returns {{help: boolean, quick: boolean, only: string | undefined, publish: boolean, check: boolean,
+ *   beside: string | undefined}}
  * @throws {UsageError}
  */
 export function readArguments(args) {
@@ -32,6 +35,7 @@ export function readArguments(args) {
     only: { type: 'string' },
     publish: { type: 'boolean', default: false },
     check: { type: 'boolean', default: false },
+    beside: { type: 'string' },
   };
   let values;
   try {
@@ -39,12 +43,14 @@ export function readArguments(args) {
   } catch (error) {
     throw new UsageError(error.message);
   }
-  const { help, quick, only, publish, check } = values;
+  const { help, quick, only, publish, check, beside } = values;
   if (only !== undefined && !PARTS.includes(only))
     throw new UsageError(`--only takes one of ${PARTS.join(', ')}`);
   if (quick && only !== undefined) throw new UsageError('--quick is a part by itself: no --only');
   if (publish && only === undefined) throw new UsageError('--publish goes with --only');
   if (check && (quick || only !== undefined))
     throw new UsageError('--check is a run by itself: no --quick, no --only');
-  return { help, quick, only, publish, check };
+  if (beside !== undefined && (quick || check || only !== undefined))
+    throw new UsageError('--beside is a run by itself: no --quick, no --check, no --only');
+  return { help, quick, only, publish, check, beside };
 }

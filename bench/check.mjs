@@ -18,7 +18,7 @@ export async function check(stage, pace) {
   );
 }
 
-/** By the ratios to the floor, so that another machine, or hour, makes no difference. */
+/** By the ratios to the floor, so that another hour makes no difference: see `beside.mjs` for another machine. */
 export function worseThan(part, published, contests) {
   return contests.flatMap((contest) => {
     const before = published.find(({ work }) => work === contest.work);

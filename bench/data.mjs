@@ -5,22 +5,26 @@ import { run } from './children.mjs';
 import { query } from './engines.mjs';
 import { KEYS, root, UNLIMITED } from './settings.mjs';
 
-const PROGRAM = `${root}dist/src/main.js`;
 const COLUMNS = `id, client_id, name, digest, last_four, plan, scopes, per_minute, per_day, created_at, changed_at`;
 const CONSTANTS = `'enterprise', 'pets:read pets:write', ${UNLIMITED}, ${UNLIMITED}, 0, 0`;
 
-async function petstore(stage, url, ...args) {
+async function petstore(stage, url, args, build = root) {
   const env = { PATH: process.env.PATH, DATABASE_URL: url };
-  await run(process.execPath, [PROGRAM, ...args], { cwd: stage.directory, env });
+  await run(process.execPath, [`${build}dist/src/main.js`, ...args], { cwd: stage.directory, env });
+}
+
+/** Brings a database to the schema of this build. */
+export function migrate(stage, url) {
+  return petstore(stage, url, ['migrate']);
 }
 
 /**
- * @param {{animals: number, keys?: number}} size
+ * @param {{animals: number, keys?: number, build?: string}} size `build`: of another commit
  * @returns {Promise<{file: string, keys: string[]}>}
  */
-export async function prepareSqlite(stage, name, { animals, keys = KEYS }) {
+export async function prepareSqlite(stage, name, { animals, keys = KEYS, build }) {
   const file = stage.path(`${name}.db`);
-  await petstore(stage, `sqlite:${file}`, 'seed', '--pets', String(animals));
+  await petstore(stage, `sqlite:${file}`, ['seed', '--pets', String(animals)], build);
   const database = new Database(file);
   const insert = database.prepare(
     `INSERT INTO api_keys (${COLUMNS}) VALUES (?, ?, 'bench', ?, ?, ${CONSTANTS})`,
@@ -38,8 +42,8 @@ export async function preparePostgres(stage, server, { animals, databases }) {
   const [first, ...others] = databases;
   await query(`${server}/postgres`, `CREATE DATABASE ${first}`);
   const url = `${server}/${first}`;
-  await petstore(stage, url, 'migrate');
-  await petstore(stage, url, 'seed', '--pets', String(animals));
+  await migrate(stage, url);
+  await petstore(stage, url, ['seed', '--pets', String(animals)]);
   const minted = await mint(KEYS);
   await query(
     url,

@@ -1,6 +1,7 @@
 // `npm run bench`: side by side, interleaved, in one run on one machine. All figures are ratios: the
 // machine's own speed cancels out.
 import { HELP, readArguments, UsageError } from './arguments.mjs';
+import { beside } from './beside.mjs';
 import { check } from './check.mjs';
 import { onPostgres, onSqlite } from './contests.mjs';
 import { fieldHere } from './field/field.mjs';
@@ -41,7 +42,7 @@ async function main() {
   const options = readArguments(process.argv.slice(2));
   if (options.help) return void console.log(HELP);
   assertCapable(
-    options.quick
+    options.quick || options.beside !== undefined
       ? { programs: ['wrk', 'taskset'], packages: [] }
       : {
           programs: EVERY_PROGRAM,
@@ -58,6 +59,7 @@ async function main() {
   try {
     if (options.quick) await quick(stage);
     else if (options.check) await checked(stage);
+    else if (options.beside !== undefined) await beside(stage, PACES.full, options.beside);
     else if (options.publish) publish(await one(stage, options.only, PACES.part, true), PACES.part);
     else if (options.only !== undefined) await one(stage, options.only, PACES.short, false);
     else await everything(stage);

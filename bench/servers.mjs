@@ -2,7 +2,6 @@
 import { root } from './settings.mjs';
 import { answers, freePort } from './stage.mjs';
 
-const PROGRAM = `${root}dist/src/main.js`;
 const FLOOR = `${root}bench/field/floor.mjs`;
 /** As the service is shipped, which sets the second itself; the floor program gets the same. */
 const YOUNG_GENERATION = '--max-semi-space-size=8';
@@ -10,14 +9,15 @@ const NO_PRETENURING = '--no-allocation-site-pretenuring';
 
 /**
  * Ours as in production: log at `info` to a file, metrics on.
- * @param {{databaseUrl: string, redisUrl?: string, publicPort?: number}} options `publicPort`: whose
- *   address is in its links
+ * @param {{databaseUrl: string, redisUrl?: string, publicPort?: number, name?: string, build?: string}} options
+ *   `publicPort`: whose address is in its links; `build`: of another commit
  */
-export async function startOurs(stage, { databaseUrl, redisUrl, publicPort }) {
+export async function startOurs(stage, options) {
+  const { databaseUrl, redisUrl, publicPort, name = 'ours', build = root } = options;
   const [port, metricsPort] = [await freePort(), await freePort()];
   return stage.start({
-    name: 'ours',
-    args: [YOUNG_GENERATION, PROGRAM, 'serve'],
+    name,
+    args: [YOUNG_GENERATION, `${build}dist/src/main.js`, 'serve'],
     env: {
       NODE_ENV: 'production',
       PORT: String(port),

@@ -15,7 +15,9 @@ export function writePage({ parts, versions, notes }) {
   return `# Performance
 
 Written by \`npm run bench\`, whose figures are in [performance.json](performance.json); \`npm run bench -- --quick\`
-compares ours with the floor on SQLite alone, in a minute, and \`npm run bench -- --check\` says what got worse since.
+compares ours with the floor on SQLite alone, in a minute, \`npm run bench -- --check\` says what got worse since, and
+\`npm run bench -- --beside REF\` what another commit's build takes beside this one: on another machine the ratios to the
+floor differ by themselves, for the two spend their time in different places.
 What counts are the ratios, measured side by side and interleaved in one run. The requests a second are those of this
 machine at that hour, and mean nothing by themselves.
 

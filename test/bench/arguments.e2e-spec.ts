@@ -15,6 +15,10 @@ describe('bench', () => {
     [['--only', 'mysql'], '--only takes one of sqlite, postgres, redis, growth'],
     [['--quick', '--only', 'redis'], '--quick is a part by itself: no --only'],
     [['--publish'], '--publish goes with --only'],
+    [
+      ['--beside', 'HEAD', '--check'],
+      '--beside is a run by itself: no --quick, no --check, no --only',
+    ],
     [['--check', '--quick'], '--check is a run by itself: no --quick, no --only'],
   ])('refuses %j in one line, with exit 2', (args, message) => {
     const { status, stdout, stderr } = bench(...args);
@@ -26,6 +30,6 @@ describe('bench', () => {
   it('tells with --help every option there is', () => {
     const { status, stdout } = bench('--help');
     expect(status).toBe(0);
-    expect(stdout).toMatch(/--quick .*--only PART .*--publish .*--check .*--help /s);
+    expect(stdout).toMatch(/--quick .*--only PART .*--publish .*--check .*--beside REF .*--help /s);
   });
 });
