@@ -1,5 +1,5 @@
 import type { INestApplication, MiddlewareConsumer, NestModule, Type } from '@nestjs/common';
-import { ModulesContainer } from '@nestjs/core';
+import { MetadataScanner, ModulesContainer } from '@nestjs/core';
 import { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 import type { FastifyInstance } from 'fastify';
 import { FROM, listNoted, NOTED, type Throttling, throttlingOf } from '../http/nest-metadata.js';
@@ -25,6 +25,9 @@ const NO_PARSER = 'is not supported: a body is JSON, and has no other parser';
 /** It would count for itself, and tell of that in our headers. */
 const NO_THROTTLER =
   "is not supported: every operation has the quota of its caller's plan, to which @Throttle() adds a limit";
+/** As `@nestjs/websockets` and `@nestjs/microservices` note it: we have neither, to learn it from their decorators. */
+const GATEWAY = 'websockets:is_gateway';
+const MESSAGE_HANDLER = 'microservices:pattern';
 /** What the router takes as a pattern, or literally, and the document cannot say; `(^...)` it leaves out. */
 const PATTERN = /[?+!(){}[\]]|\*./;
 /** As `body-parser`, and Express with it, names what it makes; and `multer`. */
@@ -40,7 +43,7 @@ export function refuseUnsupported(app: INestApplication): void {
     if (reason !== undefined) throw new UnsupportedOperationError(`${name}: ${reason}`);
   }
   const modules = [...app.get(ModulesContainer).values()];
-  for (const { metatype, instance, providers, injectables } of modules) {
+  for (const { metatype, instance, providers, injectables, controllers } of modules) {
     const guard = [...providers.values(), ...injectables.values()]
       .flatMap((each) => [each.metatype, each.instance])
       .find(isThrottlerGuard);
@@ -49,11 +52,33 @@ export function refuseUnsupported(app: INestApplication): void {
         `${metatype.name}: ${nameOfClass(guard)} ${NO_THROTTLER}`,
       );
     }
+    const reason = [...providers.values(), ...controllers.values()]
+      .map((each) => unservedBy(each.metatype))
+      .find((each) => each !== undefined);
+    if (reason !== undefined) {
+      throw new UnsupportedOperationError(`${metatype.name}: ${reason}`);
+    }
     refuseParsing(metatype.name, instance);
   }
   if (modules.filter(({ metatype }) => metatype === ThrottlerModule).length > 1) {
     throw new UnsupportedOperationError(`A ThrottlerModule of one's own ${NO_THROTTLER}`);
   }
+}
+
+/** What a class waits for that never comes here by HTTP; of a provider without a class there is nothing to ask. */
+function unservedBy(type: Type | object | null): string | undefined {
+  if (typeof type !== 'function') return undefined;
+  if (Reflect.hasMetadata(GATEWAY, type)) {
+    return `@WebSocketGateway() ${type.name} is not supported: nobody would ask for its callers' keys`;
+  }
+  const methods = type.prototype as Record<string, Handler> | undefined;
+  const handler = new MetadataScanner()
+    .getAllMethodNames(methods ?? null)
+    .find((name) => Reflect.hasMetadata(MESSAGE_HANDLER, methods![name]!));
+  return (
+    handler &&
+    `${type.name}.${handler}: @MessagePattern() and @EventPattern() are not supported: no microservice is connected`
+  );
 }
 
 /** Any but ours: the class of one, or one that was made already. */

@@ -798,6 +798,30 @@ describe('the start of a guest that asks for what cannot be honoured', () => {
     expect(await startOf(HostedModule)).toContain('Hosted.odd: @Controller({ host }) is not');
   });
 
+  it('ends where it waits for what does not come by HTTP', async () => {
+    class ChatGateway {}
+    // As the decorators of the two packages do, which the service has not.
+    Reflect.defineMetadata('websockets:is_gateway', true, ChatGateway);
+    @Module({ providers: [ChatGateway] })
+    class ChatModule {}
+    expect(await startOf(ChatModule)).toContain(
+      "ChatModule: @WebSocketGateway() ChatGateway is not supported: nobody would ask for its callers' keys",
+    );
+
+    @Controller()
+    class Sums {
+      add(): number {
+        return 0;
+      }
+    }
+    Reflect.defineMetadata('microservices:pattern', ['add'], Sums.prototype.add);
+    @Module({ controllers: [Sums] })
+    class SumsModule {}
+    expect(await startOf(SumsModule)).toContain(
+      'SumsModule: Sums.add: @MessagePattern() and @EventPattern() are not supported',
+    );
+  });
+
   it.each([
     ['a limit', Throttle({ default: { limit: 1, ttl: 1 } }), 'Odd.odd: @Throttle() needs a caller'],
     ['scopes', RequireScope('pets:read'), 'Odd.odd: @RequireScope() or @AnyScope() needs a caller'],
