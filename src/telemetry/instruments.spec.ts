@@ -1,4 +1,4 @@
-import { Family } from './instruments.js';
+import { counterFamily, Family } from './instruments.js';
 
 describe(Family.name, () => {
   const make = () => ({ value: 0 });
@@ -33,5 +33,16 @@ describe(Family.name, () => {
     const family = new Family(['name'], make);
     expect(() => family.of()).toThrow('[name]');
     expect(() => family.of('one', 'two')).toThrow('is given 2');
+  });
+});
+
+describe('a counter', () => {
+  it('never falls, and stays a number', () => {
+    const count = counterFamily({ name: 'visits_total', help: 'Visits.' }).of();
+    for (const by of [0, 2.5]) count.add(by);
+    for (const by of [-1, NaN, Infinity]) {
+      expect(() => count.add(by)).toThrow(new RangeError(`visits_total cannot grow by ${by}`));
+    }
+    expect(count.value).toBe(2.5);
   });
 });

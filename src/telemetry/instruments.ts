@@ -21,7 +21,12 @@ export interface GaugeOptions extends MetricOptions {
 export class Count {
   value = 0;
 
+  /** @param metric what it counts for, without the prefix */
+  constructor(private readonly metric: string) {}
+
+  /** @throws {RangeError} where it would fall, or be no number any more */
   add(by = 1): void {
+    if (!(by >= 0 && by < Infinity)) throw new RangeError(`${this.metric} cannot grow by ${by}`);
     this.value += by;
   }
 }
@@ -68,7 +73,7 @@ export interface Instrument {
 }
 
 export function counterFamily(options: MetricOptions): CounterMetric {
-  return new Family(options.labels ?? [], () => new Count());
+  return new Family(options.labels ?? [], () => new Count(options.name));
 }
 
 export function histogramFamily(options: HistogramOptions): HistogramMetric {

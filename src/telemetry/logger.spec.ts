@@ -17,7 +17,7 @@ describe(NoMetrics.name, () => {
   it('has nothing to expose', async () => {
     const metrics = new NoMetrics();
     metrics.counter({ name: 'orders_total', help: 'Orders.' }).of().add();
-    metrics.gauge();
+    metrics.gauge({ name: 'shelves', help: 'Shelves.', read: () => [] });
     metrics.setQuotaStore();
     expect((await metrics.expose()).body).toBe('');
   });

@@ -61,6 +61,17 @@ describe(PrometheusMetrics.name, () => {
     expect(metrics.histogram(waits)).toBe(metrics.histogram(waits));
   });
 
+  it('leaves out a gauge of which no reader could be told', async () => {
+    const logged = jest.spyOn(Logger.prototype, 'error').mockReturnValue();
+    const metrics = await PrometheusMetrics.create();
+    metrics.gauge({ name: 'doors', help: 'Doors.', read: () => [[{ 'in-use': 'yes' }, 2]] });
+    metrics.gauge({ name: 'keys', help: 'Keys.', read: () => [[{}, undefined as never]] });
+    const body = (await linesOf(metrics)).join('\n');
+    expect(body).not.toMatch(/^petstore_(?:doors|keys)/m);
+    expect(logged).toHaveBeenCalledTimes(2);
+    logged.mockRestore();
+  });
+
   it('says which release runs, where requests are counted, and how often that changed', async () => {
     const metrics = await PrometheusMetrics.create();
     for (const mode of ['redis', 'fallback', 'fallback', 'redis'] as const) {

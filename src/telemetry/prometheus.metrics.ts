@@ -12,7 +12,9 @@ import {
   histogramSamples,
   type Instrument,
   type MetricOptions,
+  type Sample,
 } from './instruments.js';
+import { KnownMetrics, unreadableLabel } from './known-metrics.js';
 import { Metrics, type QuotaStoreMode } from './metrics.js';
 
 const PREFIX = 'petstore_';
@@ -30,8 +32,7 @@ const RESIDENT = 'process_resident_memory_bytes';
  * observation; it tells them, and adds those of Node.
  */
 export class PrometheusMetrics extends Metrics {
-  private readonly counters = new Map<string, CounterMetric>();
-  private readonly histograms = new Map<string, HistogramMetric>();
+  private readonly known = new KnownMetrics();
   private readonly quotaStoreSwitches: CounterMetric;
   private quotaStoreMode: QuotaStoreMode | undefined;
 
@@ -76,31 +77,30 @@ export class PrometheusMetrics extends Metrics {
   }
 
   counter(options: MetricOptions): CounterMetric {
-    const known = this.counters.get(options.name);
-    if (known !== undefined) return known;
-    const family = counterFamily(options);
-    this.counters.set(options.name, family);
-    const samples = () => counterSamples(family);
-    this.register({ ...options, type: 'counter', aggregator: 'sum', samples });
-    return family;
+    return this.known.get('counter', options, () => {
+      const family = counterFamily(options);
+      const samples = () => counterSamples(family);
+      this.register({ ...options, type: 'counter', aggregator: 'sum', samples });
+      return family;
+    });
   }
 
   histogram(options: HistogramOptions): HistogramMetric {
-    const known = this.histograms.get(options.name);
-    if (known !== undefined) return known;
-    const family = histogramFamily(options);
-    this.histograms.set(options.name, family);
-    const samples = () => histogramSamples(PREFIX + options.name, options, family);
-    this.register({ ...options, type: 'histogram', aggregator: 'sum', samples });
-    return family;
+    return this.known.get('histogram', options, () => {
+      const family = histogramFamily(options);
+      const samples = () => histogramSamples(PREFIX + options.name, options, family);
+      this.register({ ...options, type: 'histogram', aggregator: 'sum', samples });
+      return family;
+    });
   }
 
-  gauge({ name, help, read, together = 'sum' }: GaugeOptions): void {
+  gauge(options: GaugeOptions): void {
+    const { name, help, read, together = 'sum' } = options;
     let isFaulty = false;
     // It may be a guest's: what is wrong with it is not to take the other metrics along.
     const samples = () => {
       try {
-        const values = Array.from(read(), ([labels, value]) => ({ labels, value }));
+        const values = Array.from(read(), readable);
         isFaulty = false;
         return values;
       } catch (error) {
@@ -110,7 +110,9 @@ export class PrometheusMetrics extends Metrics {
         return [];
       }
     };
-    this.register({ name, help, type: 'gauge', aggregator: together, samples });
+    this.known.get('gauge', options, () =>
+      this.register({ name, help, type: 'gauge', aggregator: together, samples }),
+    );
   }
 
   setQuotaStore(mode: QuotaStoreMode): void {
@@ -137,4 +139,13 @@ export class PrometheusMetrics extends Metrics {
     // All that the registry asks of a metric; its type wants one of its own classes.
     this.registry.registerMetric(metric as unknown as Metric);
   }
+}
+
+/** @throws where Prometheus could not read it */
+function readable([labels, value]: readonly [Sample['labels'], number]): Sample {
+  const label = unreadableLabel(Object.keys(labels));
+  if (label !== undefined)
+    throw new Error(`A gauge cannot have the label ${JSON.stringify(label)}`);
+  if (typeof value !== 'number') throw new Error(`A gauge cannot be ${String(value)}`);
+  return { labels, value };
 }
