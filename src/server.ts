@@ -15,7 +15,7 @@ import { checkExtensions, type CheckOptions } from './extensions/check.js';
 import type { Extension } from './extensions/define.js';
 import { followGuests } from './extensions/guest-routes.js';
 import { assertSettingsRead, settingsOf } from './extensions/settings.js';
-import { refuseParsers, refuseUnsupported } from './extensions/unsupported.js';
+import { refuseParsers, refuseRoutes, refuseUnsupported } from './extensions/unsupported.js';
 import { Readiness } from './health/readiness.js';
 import { PetStoreAdapter } from './http/answers.js';
 import { ClientAddress } from './http/client-address.js';
@@ -150,6 +150,7 @@ export async function createApp(
   const requestHeaders = extensions.flatMap((each) => each.requestHeaders ?? []);
   const transport = createTransport(config, routes, application, line, requestHeaders, traces);
   refuseParsers(transport);
+  const allowRoutes = refuseRoutes(transport);
   const address = (): PublicAddress => app.get(PublicAddress);
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.forRoot({ ...options, routes, line }),
@@ -171,6 +172,7 @@ export async function createApp(
     await app.close();
     throw error;
   }
+  allowRoutes(app);
   app.get(OperationIds).assign(operationsOf(app), OUR_MODULES);
   judgeFirst(app, transport, OUR_MODULES, application);
   followGuests(app, transport, OUR_MODULES);

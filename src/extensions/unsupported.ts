@@ -1,10 +1,11 @@
 import type { INestApplication, MiddlewareConsumer, NestModule, Type } from '@nestjs/common';
 import { MetadataScanner, ModulesContainer } from '@nestjs/core';
 import { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, RouteOptions } from 'fastify';
 import { FROM, listNoted, NOTED, type Throttling, throttlingOf } from '../http/nest-metadata.js';
-import { operationsOf } from '../http/operations.js';
+import { operationOfRoute, operationsOf } from '../http/operations.js';
 import { type Handler, isPublic, NEEDS_CALLER } from '../http/request-context.js';
+import { isApiTarget } from '../http/target.js';
 import { isIdempotent } from '../idempotency/idempotent.decorator.js';
 import { type HandlerParameter, isPassedThrough, parametersOf } from '../input/operation-input.js';
 import { untypedMember } from '../input/untyped-members.js';
@@ -106,20 +107,46 @@ export function refuseParsers(transport: FastifyInstance): void {
   });
 }
 
+/**
+ * Has Fastify refuse a route below `/v1` that no controller has: no guard would be asked.
+ * @returns what is to be told of the application once it is there; before, no route is a controller's
+ * @throws {UnsupportedOperationError} that names the route and who adds it; from there on
+ */
+export function refuseRoutes(transport: FastifyInstance): (app: INestApplication) => void {
+  let operationOf: ReturnType<typeof operationOfRoute> = () => undefined;
+  transport.addHook('onRoute', (route) => {
+    if (!isApiTarget(route.url)) return;
+    if (!isConstrained(route) && operationOf(route) !== undefined) return;
+    const said = `${[route.method].flat().join()} ${route.url}`;
+    throw new UnsupportedOperationError(
+      `${callerIn(new Error().stack)}: the route ${said} is not supported: nobody would ask for its callers' keys; use a controller`,
+    );
+  });
+  return (app) => {
+    operationOf = operationOfRoute(operationsOf(app));
+  };
+}
+
+/** As none of a controller is; it may have the path of one. */
+function isConstrained({ constraints = {} }: RouteOptions): boolean {
+  return Object.keys(constraints).length > 0;
+}
+
 /** Who called the function that made `stack`, as `OrdersModule.onModuleInit`; a plugin has no class. */
 function callerIn(stack = ''): string {
-  const frames = stack.matchAll(
-    /^ +at (?:async )?(new )?([\w$.]+\.)?([\w$<>]+)(?: \[as (\w+)\])? /gm,
-  );
-  for (const [, made, owner = '', called, alias] of frames) {
-    const method = alias ?? called!;
-    if (made !== undefined) return `${called}.constructor`;
-    if (!PARSER_METHODS.includes(method)) return owner + method;
+  // Its message, and the function itself.
+  const callers = stack.split('\n').slice(2);
+  for (const frame of callers.filter((each) => !BETWEEN.test(each))) {
+    const [, made, owner = '', called, alias] = FRAME.exec(frame) ?? [];
+    if (called === undefined) continue;
+    return made === undefined ? owner + (alias ?? called) : `${called}.constructor`;
   }
   return 'A plugin';
 }
 
-const PARSER_METHODS: readonly string[] = ['addContentTypeParser', 'useBodyParser'];
+const FRAME = /^ +at (?:async )?(new )?([\w$.]+\.)?([\w$]+)(?: \[as (\w+)\])? \(/;
+/** Frames of what a guest calls, or is called by. */
+const BETWEEN = /[\\/]node_modules[\\/](?:fastify|avvio|@nestjs)[\\/]|\(node:/;
 
 /** What the module's `configure()` applies is seen when Nest calls it. */
 function refuseParsing(module: string, instance: Partial<NestModule>): void {

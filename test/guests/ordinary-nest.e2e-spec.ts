@@ -885,4 +885,78 @@ describe('the start of a guest that asks for what cannot be honoured', () => {
       'AddingModule.onModuleInit: a parser of text/csv is not supported',
     );
   });
+
+  describe('a route of the transport', () => {
+    type Route = (host: HttpAdapterHost) => unknown;
+    const answer = (_request: unknown, reply: FastifyReply): unknown => reply.send({ raw: true });
+    const fastifyOf = ({ httpAdapter }: HttpAdapterHost): FastifyInstance =>
+      httpAdapter.getInstance<FastifyInstance>();
+    const guestWith = (add: Route) => {
+      @Module({})
+      class RawModule implements OnModuleInit {
+        constructor(@Inject(HttpAdapterHost) private readonly host: HttpAdapterHost) {}
+
+        onModuleInit(): void {
+          add(this.host);
+        }
+      }
+      return RawModule;
+    };
+
+    it.each<[string, string, Route]>([
+      ['the adapter', 'GET /v1/raw', ({ httpAdapter }) => httpAdapter.get('/v1/raw', answer)],
+      [
+        'Fastify',
+        'PUT /v1/raw/:id',
+        (host) => fastifyOf(host).route({ method: 'PUT', url: '/v1/raw/:id', handler: answer }),
+      ],
+      [
+        'Fastify, with a constraint, at the path of an operation',
+        'GET /v1/pets',
+        (host) => fastifyOf(host).get('/v1/pets', { constraints: { version: '1.0.0' } }, answer),
+      ],
+      ['Fastify, at the base address', 'POST /v1', (host) => fastifyOf(host).post('/v1', answer)],
+    ])('ends it below /v1, where no key would be asked for: of %s', async (_of, route, add) => {
+      expect(await startOf(guestWith(add))).toContain(
+        `the route ${route} is not supported: nobody would ask`,
+      );
+    });
+
+    it('is told with who adds it, in a constructor and in a plugin, too', async () => {
+      @Module({})
+      class LateModule implements OnModuleInit {
+        constructor(@Inject(HttpAdapterHost) private readonly host: HttpAdapterHost) {}
+
+        onModuleInit(): void {
+          this.host.httpAdapter.get('/v1/raw', answer);
+        }
+      }
+      expect(await startOf(LateModule)).toContain(
+        'LateModule.onModuleInit: the route GET /v1/raw is not supported',
+      );
+      @Module({})
+      class EarlyModule {
+        constructor(@Inject(HttpAdapterHost) host: HttpAdapterHost) {
+          host.httpAdapter.get('/v1/pets', answer);
+        }
+      }
+      expect(await startOf(EarlyModule)).toContain('the route GET /v1/pets is not supported');
+      const plugged = guestWith((host) =>
+        fastifyOf(host).register(
+          async (instance) => {
+            await Promise.resolve();
+            instance.delete('/raw', answer);
+          },
+          { prefix: '/v1' },
+        ),
+      );
+      expect(await startOf(plugged)).toContain('the route DELETE /v1/raw is not supported');
+    });
+
+    it('is served elsewhere', async () => {
+      const module = guestWith((host) => fastifyOf(host).get('/v1raw', answer));
+      await using service = await startService({ extensions: [{ module }] });
+      expect((await service.anonymous().get('/v1raw')).json()).toEqual({ raw: true });
+    });
+  });
 });
