@@ -6,7 +6,8 @@ import { Listeners } from './listeners.js';
 
 @Global()
 @Module({
-  imports: [EventEmitterModule.forRoot(), DiscoveryModule],
+  // `pet.*`, as in Nest's documentation.
+  imports: [EventEmitterModule.forRoot({ wildcard: true }), DiscoveryModule],
   providers: [Events, Listeners],
   exports: [Events],
 })
