@@ -42,7 +42,7 @@ describe(undeclaredBelow.name, () => {
 
   it.each<[keyof Box, (toy: object) => unknown, string]>([
     ['set', (toy) => [ball, toy], 'box.set'],
-    ['map', (toy) => ({ ball, other: toy }), 'box.map'],
+    ['map', (toy) => ({ ball, other: toy }), 'box.map.other'],
     ['oneOrMany', (toy) => toy, 'box.oneOrMany'],
     ['some', (toy) => [null, ball, toy], 'box.some'],
     ['list', (toy) => [ball, toy], 'box.list.1'],

@@ -40,7 +40,10 @@ export function memberOf({ renamed }: Dto, name: string): string {
 /** What instances have besides what their class declares and gives them itself. */
 function strangersIn(made: unknown, path: string): string[] {
   if (!isObject(made)) return [];
-  if (Array.isArray(made) || isCollection(made)) {
+  if (made instanceof Map) {
+    return Array.from(made).flatMap(([key, item]) => strangersIn(item, `${path}.${String(key)}`));
+  }
+  if (Array.isArray(made) || made instanceof Set) {
     return [...made.values()].flatMap((item) => strangersIn(item, path));
   }
   const dto = dtoOf(made.constructor);
