@@ -2,6 +2,7 @@ import type { INestApplication, MiddlewareConsumer, NestModule, Type } from '@ne
 import { MetadataScanner, ModulesContainer } from '@nestjs/core';
 import { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 import type { FastifyInstance, RouteOptions } from 'fastify';
+import { DataSource } from 'typeorm';
 import { FROM, listNoted, NOTED, type Throttling, throttlingOf } from '../http/nest-metadata.js';
 import { operationOfRoute, operationsOf } from '../http/operations.js';
 import { type Handler, isPublic, NEEDS_CALLER } from '../http/request-context.js';
@@ -63,6 +64,12 @@ export function refuseUnsupported(app: INestApplication): void {
   }
   if (modules.filter(({ metatype }) => metatype === ThrottlerModule).length > 1) {
     throw new UnsupportedOperationError(`A ThrottlerModule of one's own ${NO_THROTTLER}`);
+  }
+  // What is global is everybody's: ours would write to it.
+  if (modules.filter((each) => each.isGlobal && each.providers.has(DataSource)).length > 1) {
+    throw new UnsupportedOperationError(
+      "TypeOrmModule.forRoot() without a name is not supported: its connection would replace the service's own; give it a name",
+    );
   }
 }
 

@@ -34,6 +34,7 @@ import {
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, HttpAdapterHost, Reflector } from '@nestjs/core';
 import { RouteConstraints, RouteSchema } from '@nestjs/platform-fastify';
 import { SkipThrottle, Throttle, ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
+import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
 import { Exclude } from 'class-transformer';
 import { IsInt, ValidateNested } from 'class-validator';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -49,6 +50,7 @@ import {
   RequireScope,
 } from 'pet-store-service';
 import { map, NEVER, type Observable } from 'rxjs';
+import type { DataSource } from 'typeorm';
 import { PetsRepository } from '../../src/pets/pets.repository.js';
 import { RateLimiter } from '../../src/rate-limits/rate-limiter.js';
 import type { Answer, Client } from '../support/client.js';
@@ -796,6 +798,22 @@ describe('the start of a guest that asks for what cannot be honoured', () => {
     @Module({ controllers: [Hosted] })
     class HostedModule {}
     expect(await startOf(HostedModule)).toContain('Hosted.odd: @Controller({ host }) is not');
+  });
+
+  it('ends where its connection would replace ours, and not where that has a name', async () => {
+    const connection = { type: 'better-sqlite3', database: ':memory:' } as const;
+    @Module({ imports: [TypeOrmModule.forRoot(connection)] })
+    class ReplacingModule {}
+    expect(await startOf(ReplacingModule)).toContain(
+      'TypeOrmModule.forRoot() without a name is not supported',
+    );
+
+    @Module({ imports: [TypeOrmModule.forRoot({ ...connection, name: 'stock' })] })
+    class StockModule {}
+    await using service = await startService({ extensions: [{ module: StockModule }] });
+    expect((await (await service.client()).get('/v1/pets')).status).toBe(200);
+    const stock = service.store.app.get<DataSource>(getDataSourceToken('stock'), { strict: false });
+    expect(await stock.query('SELECT name FROM sqlite_master')).toEqual([]);
   });
 
   it('ends where it waits for what does not come by HTTP', async () => {
