@@ -16,10 +16,11 @@ export class Nginx implements AsyncDisposable {
     private readonly program: string,
     readonly port: number,
     nodePorts: readonly number[],
+    text = readFileSync(SITE, 'utf8'),
   ) {
     const { directory } = this;
     // The names of the nodes are known to the network of compose.yaml alone.
-    const site = readFileSync(SITE, 'utf8')
+    const site = text
       .replace(/server node(\d):3000/g, (_all, node) => `server 127.0.0.1:${nodePorts[node - 1]}`)
       .replace('listen 8080', `listen 127.0.0.1:${port}`);
     const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
