@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { launchChromium } from '../support/chromium.js';
 import { Client } from '../support/client.js';
-import { describeWith } from '../support/engines.js';
+import { describeWith, findEngine } from '../support/engines.js';
 import { freePort } from '../support/free-port.js';
 import { Nginx, SITE } from '../support/nginx.js';
 import { startService, type TestService } from '../support/start-service.js';
@@ -64,4 +65,25 @@ describeWith('nginx', 'behind a base address with a path', (program) => {
     expect((await client.get('/store/v1/pets/1%2F')).json().code).toBe('pet_not_found');
     expect((await client.get('/store/v1/pets//1')).json().code).toBe('not_found');
   });
+
+  const chromium = findEngine('chromium');
+  (chromium === undefined && process.env['CI'] !== 'true' ? it.skip : it)(
+    'tries operations out, from its page',
+    async () => {
+      await using browser = await launchChromium(chromium!);
+      const page = await browser.newPage();
+      await page.goto(`${origin}/docs`);
+      await page.locator('#operations-pets-listPets .opblock-summary-control').click();
+      expect(await page.locator('.servers select').inputValue()).toBe(`${origin}/store/v1`);
+      expect(await page.locator('.servers option').count()).toBe(1);
+      await page.getByRole('button', { name: 'Authorize' }).click();
+      await page.locator('.auth-container input').fill(client.key!);
+      await page.locator('.auth-btn-wrapper button.authorize').click();
+      await page.locator('.auth-btn-wrapper button.btn-done').click();
+      await page.locator('#operations-pets-listPets button.execute').click();
+      const live = page.locator('.live-responses-table .response');
+      await live.waitFor();
+      expect(await live.innerText()).toContain('George');
+    },
+  );
 });

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
+import { launchChromium } from '../support/chromium.js';
 import type { Client } from '../support/client.js';
 import { describeWith } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
@@ -18,18 +19,6 @@ interface Violation {
 }
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  // A process of its own for it does not start in time on a busy machine, and Chromium then ends.
-  '--in-process-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
-
 describeWith('chromium', 'the documentation in a browser', (executablePath) => {
   let service: TestService;
   let client: Client;
@@ -44,7 +33,7 @@ describeWith('chromium', 'the documentation in a browser', (executablePath) => {
     port = new URL(service.origin).port;
     client = await service.client({ plan: 'free' });
     await client.post('/v1/pets', { name: 'George', categoryId: 7 });
-    browser = await chromium.launch({ executablePath, args: FLAGS });
+    browser = await launchChromium(executablePath);
     const context = await browser.newContext({ viewport: { width: 1280, height: 1000 } });
     page = await context.newPage();
     page.on('request', (request) => requested.push(request.url()));

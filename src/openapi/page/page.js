@@ -6,12 +6,13 @@ import { showQuota } from './quota.js';
 
 const response = await fetch('/openapi.json');
 const spec = await response.json();
-// The server that the page came from is the first choice, whatever the public address is: a browser would
-// not let the page call another origin.
-const here = `${location.origin}/v1`;
-if (!spec.servers.some(({ url }) => url === here)) {
-  spec.servers.unshift({ url: here, description: 'This server' });
-}
+// The origin that the page came from is the first choice, whatever the public address is: a browser would
+// not let the page call another one. What a proxy has put before /v1, the document's own address says.
+const here = spec.servers.find(({ url }) => new URL(url).origin === location.origin) ?? {
+  url: `${location.origin}/v1`,
+  description: 'This server',
+};
+spec.servers = [here, ...spec.servers.filter((server) => server !== here)];
 const ui = SwaggerUIBundle({
   spec,
   dom_id: '#swagger-ui',
