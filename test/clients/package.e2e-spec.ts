@@ -1,10 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { startService, type TestService } from '../support/start-service.js';
-import { buildClient, run } from './build-client.js';
+import { run } from './build-client.js';
 
 const ROOT = 'clients/typescript';
 const CONSUMER = `
@@ -29,16 +37,16 @@ const CONSUMER = `
 /** A project that has the packed client installed, and nothing of ours besides. */
 function createProject(): string {
   const directory = mkdtempSync(join(tmpdir(), 'petstore-consumer-'));
-  const built = join(directory, 'package');
-  mkdirSync(built);
-  for (const file of ['package.json', 'README.md', 'LICENSE'])
-    cpSync(`${ROOT}/${file}`, join(built, file));
-  const dist = buildClient();
-  cpSync(dist, join(built, 'dist'), { recursive: true });
-  rmSync(dist, { recursive: true });
-  const [packed] = JSON.parse(run('npm', ['pack', '--json', built], directory)) as [
-    { filename: string },
-  ];
+  const clone = join(directory, 'clone');
+  cpSync('openapi.json', join(clone, 'openapi.json'));
+  // Nothing is built in there: that is what packing does.
+  const isSource = (path: string) => !path.endsWith('/dist');
+  cpSync(ROOT, join(clone, ROOT), { recursive: true, filter: isSource });
+  symlinkSync(resolve('node_modules'), join(clone, 'node_modules'));
+  const [packed] = JSON.parse(
+    run('npm', ['pack', '--json', `./${ROOT}`, '--pack-destination', directory], clone),
+  ) as [{ filename: string }];
+  rmSync(clone, { recursive: true });
   writeFileSync(join(directory, 'package.json'), '{"type":"module"}');
   const installed = join(directory, 'node_modules/pet-store-client');
   mkdirSync(installed, { recursive: true });
