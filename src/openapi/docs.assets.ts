@@ -20,6 +20,7 @@ for (const name of [
   'page',
   'accessible',
   'answers',
+  'document',
   'json-text',
   'key-storage',
   'layout',

@@ -57,7 +57,7 @@ export function referencePage(options: Pick<PageOptions, 'assets' | 'guides'>): 
     <script defer src="${assets}/swagger-ui-bundle.js"></script>
     <script type="module" src="${assets}/page.js"></script>`,
     main: `<aside id="quota" aria-label="What is left of your quota" hidden>${meter('minute')}${meter('day')}</aside>
-    <div id="swagger-ui"><p class="loading">Loading the reference</p></div>
+    <div id="swagger-ui"><p class="loading" role="status">Loading the reference</p></div>
     <noscript><p class="loading">The reference needs JavaScript. The same is in <a href="/openapi.yaml">openapi.yaml</a>.</p></noscript>`,
   });
 }

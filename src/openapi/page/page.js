@@ -1,11 +1,11 @@
 import './accessible.js';
 import { Answers } from './answers.js';
+import { loadDocument } from './document.js';
 import { KeyStorage, storedKey } from './key-storage.js';
 import { Layout } from './layout.js';
 import { showQuota } from './quota.js';
 
-const response = await fetch('/openapi.json');
-const spec = await response.json();
+const spec = await loadDocument();
 // The origin that the page came from is the first choice, whatever the public address is: a browser would
 // not let the page call another one. What a proxy has put before /v1, the document's own address says.
 const here = spec.servers.find(({ url }) => new URL(url).origin === location.origin) ?? {

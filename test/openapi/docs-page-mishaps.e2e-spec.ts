@@ -1,0 +1,55 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { launchChromium } from '../support/chromium.js';
+import { describeWith } from '../support/engines.js';
+import { startService, type TestService } from '../support/start-service.js';
+
+describeWith('chromium', 'the documentation where something is in its way', (executablePath) => {
+  let service: TestService;
+  let browser: Browser | undefined;
+  let context: BrowserContext;
+  let page: Page;
+  let complaints: string[];
+
+  beforeAll(async () => {
+    service = await startService();
+    browser = await launchChromium(executablePath);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service.close();
+  });
+  beforeEach(async () => {
+    context = await browser!.newContext();
+    page = await context.newPage();
+    complaints = [];
+    page.on('pageerror', (error) => complaints.push(String(error)));
+  });
+  afterEach(async () => {
+    await context.close();
+    expect(complaints).toEqual([]);
+  });
+
+  const open = () => page.goto(`${service.origin}/docs`);
+  const reference = () => page.locator('#operations-pets-listPets');
+
+  it.each([
+    ['429', { status: 429, headers: { 'retry-after': '1' } }, 'Too many requests'],
+    ['503', { status: 503, headers: { 'retry-after': '1' } }, 'The reference cannot be loaded now'],
+    ["a proxy's page", { body: '<html>', headers: { 'retry-after': '1' } }, 'cannot be loaded now'],
+  ])('says that the document is %s, and asks again', async (_what, answer, told) => {
+    let isRefused = true;
+    await page.route('**/openapi.json', (route) =>
+      isRefused ? route.fulfill(answer) : route.continue(),
+    );
+    await open();
+    await page.getByText(`${told}: trying again in 1 s`).waitFor();
+    isRefused = false;
+    await reference().waitFor();
+  });
+
+  it('says that the service cannot be reached', async () => {
+    await page.route('**/openapi.json', (route) => route.abort());
+    await open();
+    await page.getByText('The service cannot be reached: trying again in 10 s').waitFor();
+  });
+});
