@@ -31,6 +31,7 @@ describeWith('chromium', 'the documentation where something is in its way', (exe
 
   const open = () => page.goto(`${service.origin}/docs`);
   const reference = () => page.locator('#operations-pets-listPets');
+  const authorizeButton = () => page.locator('.auth-wrapper > .authorize');
 
   it.each([
     ['429', { status: 429, headers: { 'retry-after': '1' } }, 'Too many requests'],
@@ -51,5 +52,24 @@ describeWith('chromium', 'the documentation where something is in its way', (exe
     await page.route('**/openapi.json', (route) => route.abort());
     await open();
     await page.getByText('The service cannot be reached: trying again in 10 s').waitFor();
+  });
+
+  it('takes a key where the browser forbids storage, and keeps it nowhere', async () => {
+    const { key } = await service.client();
+    await page.addInitScript(`for (const name of ['localStorage', 'sessionStorage']) {
+      const get = () => { throw new DOMException('Access is denied', 'SecurityError'); };
+      Object.defineProperty(window, name, { get });
+    }`);
+    await open();
+    await authorizeButton().click();
+    expect(await page.getByLabel('Remember the key on this device').count()).toBe(0);
+    await page.locator('.auth-container input').fill(key!);
+    await page.locator('.auth-btn-wrapper button.authorize').click();
+    await page.locator('.auth-btn-wrapper button.btn-done').click();
+    await reference().locator('.opblock-summary-control').click();
+    await reference().locator('button.execute').click();
+    const live = reference().locator('.live-responses-table .response');
+    await live.waitFor();
+    expect(await live.locator('.response-col_status').innerText()).toMatch(/^200/);
   });
 });

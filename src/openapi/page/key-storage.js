@@ -1,26 +1,49 @@
 const ITEM = 'petstore.api-key';
+const tab = storageOf('sessionStorage');
+const device = storageOf('localStorage');
+
+/** A storage of the browser; undefined where the reader has forbidden it, which asking for it may throw. */
+function browserStorage(name) {
+  try {
+    return globalThis[name] ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** One of this page alone where the browser has none. */
+function storageOf(name) {
+  const items = new Map();
+  return (
+    browserStorage(name) ?? {
+      getItem: (item) => items.get(item) ?? null,
+      setItem: (item, value) => items.set(item, value),
+      removeItem: (item) => items.delete(item),
+    }
+  );
+}
 
 /** Where the key is kept: until the tab is closed, or on this device where the reader says so. */
 export function storedKey() {
-  return sessionStorage.getItem(ITEM) ?? localStorage.getItem(ITEM) ?? undefined;
+  return tab.getItem(ITEM) ?? device.getItem(ITEM) ?? undefined;
 }
 
-export const isOnDevice = () => localStorage.getItem(`${ITEM}.on-device`) === 'yes';
+export const isOnDevice = () => device.getItem(`${ITEM}.on-device`) === 'yes';
 
 function store(key) {
   forget();
-  (isOnDevice() ? localStorage : sessionStorage).setItem(ITEM, key);
+  (isOnDevice() ? device : tab).setItem(ITEM, key);
 }
 
 function forget() {
-  sessionStorage.removeItem(ITEM);
-  localStorage.removeItem(ITEM);
+  tab.removeItem(ITEM);
+  device.removeItem(ITEM);
 }
 
 export function keepOnDevice(onDevice) {
   const key = storedKey();
-  if (onDevice) localStorage.setItem(`${ITEM}.on-device`, 'yes');
-  else localStorage.removeItem(`${ITEM}.on-device`);
+  if (onDevice) device.setItem(`${ITEM}.on-device`, 'yes');
+  else device.removeItem(`${ITEM}.on-device`);
   if (key !== undefined) store(key);
 }
 
@@ -56,7 +79,8 @@ export function KeyStorage({ React: { createElement: h, Fragment, useState } }) 
       },
     },
     wrapComponents: {
-      auths: (Original) => (props) => h(Fragment, null, h(Original, props), h(Switch)),
+      auths: (Original) => (props) =>
+        h(Fragment, null, h(Original, props), browserStorage('localStorage') && h(Switch)),
     },
   };
 }
