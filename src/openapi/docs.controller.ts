@@ -107,8 +107,13 @@ export class DocsController implements OnModuleInit {
   }
 
   private async renderReference(): Promise<Resource> {
-    const [assets, guides] = await Promise.all([this.assets.path(), this.guides.titles()]);
-    return Resource.ofText('text/html; charset=utf-8', referencePage({ assets, guides }));
+    const [assets, guides, explained] = await Promise.all([
+      this.assets.path(),
+      this.guides.titles(),
+      this.guides.explainedCodes(),
+    ]);
+    const page = referencePage({ assets, guides }, explained);
+    return Resource.ofText('text/html; charset=utf-8', page);
   }
 
   private page(page: Resource, request: ApiRequest, reply: ApiReply) {

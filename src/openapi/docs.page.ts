@@ -47,8 +47,14 @@ export function pageOf({ assets, guides, title, main, current, head = '' }: Page
 `;
 }
 
-/** Swagger UI, and what is left of the reader's quota. */
-export function referencePage(options: Pick<PageOptions, 'assets' | 'guides'>): string {
+/**
+ * Swagger UI, and what is left of the reader's quota.
+ * @param explained the error codes that the guide for clients has an entry of
+ */
+export function referencePage(
+  options: Pick<PageOptions, 'assets' | 'guides'>,
+  explained: readonly string[],
+): string {
   const { assets } = options;
   return pageOf({
     ...options,
@@ -57,7 +63,7 @@ export function referencePage(options: Pick<PageOptions, 'assets' | 'guides'>): 
     <script defer src="${assets}/swagger-ui-bundle.js"></script>
     <script type="module" src="${assets}/page.js"></script>`,
     main: `<aside id="quota" aria-label="What is left of your quota" hidden>${meter('minute')}${meter('day')}</aside>
-    <div id="swagger-ui"><p class="loading" role="status">Loading the reference</p></div>
+    <div id="swagger-ui" data-explained="${explained.join(' ')}"><p class="loading" role="status">Loading the reference</p></div>
     <noscript><p class="loading">The reference needs JavaScript. The same is in <a href="/openapi.yaml">openapi.yaml</a>.</p></noscript>`,
   });
 }

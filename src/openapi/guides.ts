@@ -34,6 +34,12 @@ export class Guides {
     return Object.fromEntries(there.flat());
   }
 
+  /** The error codes that the guide for clients says what to do about: those of extensions it does not know. */
+  async explainedCodes(): Promise<string[]> {
+    const source = (await sourceOf('clients')) ?? '';
+    return [...source.matchAll(/^### (\w+)$/gm)].map(([, code]) => code!);
+  }
+
   private async render(name: string): Promise<Resource | undefined> {
     const source = await sourceOf(name);
     if (source === undefined) return undefined;

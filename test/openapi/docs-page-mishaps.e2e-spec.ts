@@ -72,4 +72,23 @@ describeWith('chromium', 'the documentation where something is in its way', (exe
     await live.waitFor();
     expect(await live.locator('.response-col_status').innerText()).toMatch(/^200/);
   });
+
+  it('leads to the guide for the codes that it has, and for no other', async () => {
+    let code = 'toy_broken';
+    await page.route('**/v1/pets?*', (route) =>
+      route.fulfill({ status: 409, json: { code, message: 'It is broken', status: 409 } }),
+    );
+    await open();
+    await reference().locator('.opblock-summary-control').click();
+    const links = reference().locator('.what-to-do a');
+    const execute = async () => {
+      await reference().locator('button.execute').click();
+      await reference().locator('.live-responses-table').getByText(code).first().waitFor();
+    };
+    await execute();
+    expect(await links.count()).toBe(0);
+    code = 'idempotency_key_in_use';
+    await execute();
+    expect(await links.innerText()).toBe(`What to do about ${code}`);
+  });
 });

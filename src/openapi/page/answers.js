@@ -1,6 +1,8 @@
 import { indentJson } from './json-text.js';
 
 const GUIDE = '/docs/guides/clients';
+/** The codes that the guide has an entry of: of those of extensions it has none. */
+const explained = document.querySelector('#swagger-ui').dataset.explained.split(' ');
 
 /** The cursor of the next page, as `Link` tells it. */
 function nextCursor(link = '') {
@@ -64,7 +66,7 @@ export function Answers(system) {
           Fragment,
           null,
           h(Original, props),
-          code &&
+          explained.includes(code) &&
             h(
               'p',
               { className: 'what-to-do' },
