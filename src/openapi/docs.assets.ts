@@ -20,6 +20,7 @@ for (const name of [
   'page',
   'accessible',
   'answers',
+  'dialog',
   'document',
   'json-text',
   'key-storage',

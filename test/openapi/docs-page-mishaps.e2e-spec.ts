@@ -3,6 +3,9 @@ import { launchChromium } from '../support/chromium.js';
 import { describeWith } from '../support/engines.js';
 import { startService, type TestService } from '../support/start-service.js';
 
+/** Runs in the page, not here. */
+declare const document: { activeElement: { closest(selector: string): unknown } };
+
 describeWith('chromium', 'the documentation where something is in its way', (executablePath) => {
   let service: TestService;
   let browser: Browser | undefined;
@@ -90,5 +93,55 @@ describeWith('chromium', 'the documentation where something is in its way', (exe
     code = 'idempotency_key_in_use';
     await execute();
     expect(await links.innerText()).toBe(`What to do about ${code}`);
+  });
+
+  it.each([
+    ['Authorize', '.auth-wrapper > .authorize'],
+    ['the lock of an operation', '#operations-pets-listPets .authorization__btn'],
+  ])('keeps the focus in the dialog that %s opens, and gives it back', async (_what, opener) => {
+    await open();
+    await page.locator(opener).focus();
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Available authorizations' });
+    await dialog.waitFor();
+    expect(await dialog.getAttribute('aria-modal')).toBe('true');
+    await page.keyboard.type('psk_x');
+    expect(await dialog.getByRole('textbox').inputValue()).toBe('psk_x');
+    // Past the end of the dialog is the browser's own, where the document itself counts as focused.
+    const places = new Set<unknown>();
+    for (let presses = 0; presses < 12; presses++) {
+      await page.keyboard.press('Tab');
+      places.add(
+        await page.evaluate(() =>
+          ['.modal-ux', 'body:not(:focus-within)'].find(
+            (place) => document.activeElement.closest(place) !== null,
+          ),
+        ),
+      );
+    }
+    expect(places).toContain('.modal-ux');
+    expect(places).not.toContain(undefined);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    expect(await page.locator(`${opener}:focus`).count()).toBe(1);
+    expect(await page.locator('[inert]').count()).toBe(0);
+  });
+
+  it('keeps the focus in the dialog when the key is given and taken away', async () => {
+    await open();
+    await authorizeButton().click();
+    const dialog = page.locator('.modal-ux');
+    await dialog.getByRole('textbox').fill('psk_x');
+    const isInside = () =>
+      page.evaluate(() => document.activeElement.closest('.modal-ux') !== null);
+    for (const name of ['Authorize', 'Logout']) {
+      await dialog.locator('.auth-btn-wrapper button', { hasText: name }).press('Enter');
+      await dialog
+        .getByText(name === 'Authorize' ? 'Logout' : 'Authorize', { exact: true })
+        .waitFor();
+      expect(await isInside()).toBe(true);
+    }
+    await dialog.locator('.btn-done').press('Enter');
+    expect(await page.locator('.auth-wrapper > .authorize:focus').count()).toBe(1);
   });
 });

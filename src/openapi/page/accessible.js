@@ -1,3 +1,5 @@
+import { holdFocus } from './dialog.js';
+
 // What Swagger UI leaves unnamed: assistive technology would read "combo box" and "button" of them.
 const NAMES = {
   'select#servers': () => 'Server',
@@ -33,4 +35,7 @@ function name() {
   document.querySelector('.auth-container h6')?.setAttribute('aria-level', '5');
 }
 
-new MutationObserver(name).observe(document.body, { childList: true, subtree: true });
+new MutationObserver(() => {
+  name();
+  holdFocus();
+}).observe(document.body, { childList: true, subtree: true });
