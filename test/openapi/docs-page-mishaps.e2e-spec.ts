@@ -4,7 +4,13 @@ import { describeWith } from '../support/engines.js';
 import { startService, type TestService } from '../support/start-service.js';
 
 /** Runs in the page, not here. */
-declare const document: { activeElement: { closest(selector: string): unknown } };
+declare const window: { lightOnPaper?: boolean };
+declare const document: {
+  activeElement: { textContent: string; closest(selector: string): unknown };
+  documentElement: { classList: { contains(name: string): boolean } };
+};
+declare const getComputedStyle: (node: unknown) => { position: string; color: string };
+declare const addEventListener: (event: string, listener: () => void) => void;
 
 describeWith('chromium', 'the documentation where something is in its way', (executablePath) => {
   let service: TestService;
@@ -143,5 +149,25 @@ describeWith('chromium', 'the documentation where something is in its way', (exe
     }
     await dialog.locator('.btn-done').press('Enter');
     expect(await page.locator('.auth-wrapper > .authorize:focus').count()).toBe(1);
+  });
+
+  it('prints light in the dark, and its quota where it is', async () => {
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await open();
+    await reference().waitFor();
+    const isDark = () =>
+      page.evaluate(() => document.documentElement.classList.contains('dark-mode'));
+    expect(await isDark()).toBe(true);
+    await page.evaluate(() =>
+      addEventListener('beforeprint', () => {
+        window.lightOnPaper = !document.documentElement.classList.contains('dark-mode');
+      }),
+    );
+    await page.pdf();
+    expect(await page.evaluate(() => window.lightOnPaper)).toBe(true);
+    expect(await isDark()).toBe(true);
+    await page.emulateMedia({ media: 'print' });
+    const quota = page.locator('#quota');
+    expect(await quota.evaluate((node) => getComputedStyle(node).position)).toBe('static');
   });
 });
