@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Server as HttpServer } from 'node:http';
 import { type AddressInfo, Server as NetServer } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DataSource } from 'typeorm';
@@ -19,7 +20,7 @@ import { refuseParsers, refuseRoutes, refuseUnsupported } from './extensions/uns
 import { Readiness } from './health/readiness.js';
 import { PetStoreAdapter } from './http/answers.js';
 import { ClientAddress } from './http/client-address.js';
-import { closeAllConnections, isSending } from './http/connections.js';
+import { allAccepted, closeAllConnections, isSending } from './http/connections.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { judgeFirst } from './http/judged-first.js';
 import { operationsOf } from './http/operations.js';
@@ -48,6 +49,9 @@ import { UsageHistory } from './usage/usage-history.js';
 /** Idle connections are closed once a client had the time to hear of it with its next request. */
 const IDLE_PATIENCE_MS = 500;
 const DRAIN_CHECK_MS = 50;
+/** For those who wait to be accepted, where others come without end; of a short grace period, no more than a share. */
+const LAST_ACCEPTED_MS = 1_000;
+const ACCEPTING_SHARE = 0.5;
 
 export interface StartOptions extends CheckOptions {
   config?: Config;
@@ -72,7 +76,7 @@ export class PetStore {
     private readonly config: Config,
     private readonly logger: Logger,
     private readonly claim?: DatabaseClaim,
-    private readonly isWorker = false,
+    private readonly primary?: CounterChannel,
   ) {
     if (isEmbedded(config.databaseUrl)) this.endWatch = watchDatabase(app.get(Engine), logger);
   }
@@ -84,8 +88,8 @@ export class PetStore {
   }
 
   /**
-   * Stops: readiness turns 503, no new connections, every accepted request is answered, counters are
-   * saved. What is not done when the grace period ends is cut off.
+   * Stops: readiness turns 503, no new connections but those that wait to be accepted, every accepted request is
+   * answered, counters are saved. What is not done when the grace period ends is cut off.
    */
   close(): Promise<void> {
     this.closing ??= this.drainAndClose();
@@ -98,7 +102,7 @@ export class PetStore {
     const period = beginGracePeriod(this.config.shutdownGraceSeconds);
     await this.drainConnections(period.drainUntilMs);
     this.endWatch?.();
-    const untilMs = this.isWorker ? period.workerClosesUntilMs : period.closeUntilMs;
+    const untilMs = this.primary ? period.workerClosesUntilMs : period.closeUntilMs;
     // A database that does not answer does not take leave either.
     await atMost(untilMs - performance.now(), this.app.close());
     this.claim?.release();
@@ -108,10 +112,8 @@ export class PetStore {
 
   private async drainConnections(deadline: number): Promise<void> {
     const { server } = this;
-    // Only the listening socket: http.Server.close() would cut idle connections at once, and with them
-    // the request that a client is just sending on one.
     const closed = once(server, 'close');
-    NetServer.prototype.close.call(server);
+    await this.stopListening(deadline);
     const idleFrom = Math.min(performance.now() + IDLE_PATIENCE_MS, deadline);
     const timer = setInterval(() => {
       const now = performance.now();
@@ -120,6 +122,24 @@ export class PetStore {
     }, DRAIN_CHECK_MS);
     await closed;
     clearInterval(timer);
+  }
+
+  /** Once nobody waits to be accepted. Until then nothing begins: turns are short, and nobody answered connects anew. */
+  private async stopListening(deadline: number): Promise<void> {
+    const { primary, server } = this;
+    // For a worker the primary process accepts: whom that has sent before an answer is here before the answer.
+    const look = (): Promise<unknown> => (primary ? primary.ask([]) : turn());
+    const patienceMs = (deadline - performance.now()) * ACCEPTING_SHARE;
+    const line = this.app.get(WaitingLine);
+    line.hold();
+    try {
+      await atMost(Math.min(LAST_ACCEPTED_MS, patienceMs), allAccepted(server, look));
+      // Only the listening socket: http.Server.close() would cut idle connections at once, and with them
+      // the request that a client is just sending on one.
+      NetServer.prototype.close.call(server);
+    } finally {
+      line.release();
+    }
   }
 
   private get server(): HttpServer {
@@ -219,7 +239,7 @@ export async function startPetStore(options: StartOptions = {}): Promise<PetStor
     claim?.release();
     throw error;
   }
-  const store = new PetStore(app, config, logger, claim, options.primary !== undefined);
+  const store = new PetStore(app, config, logger, claim, options.primary);
   app.get(PublicAddress).listensOn((app.getHttpServer().address() as AddressInfo).port);
   logger.info({ origin: store.origin }, 'Listening');
   return store;

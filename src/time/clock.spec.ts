@@ -209,6 +209,37 @@ describe(WaitingLine.name, () => {
     expect(begun).toEqual(upTo(PER_TURN + 1));
   });
 
+  it('has nobody begin while it is held, and then all in their order', async () => {
+    line.hold();
+    join(0, PER_TURN + 1);
+    await setImmediate();
+    expect(begun).toEqual([]);
+    line.release();
+    expect(begun).toEqual(upTo(PER_TURN));
+    join(PER_TURN + 1, PER_TURN + 2);
+    await setImmediate();
+    expect(begun).toEqual(upTo(PER_TURN + 2));
+  });
+
+  it('has nobody who waits already begin while it is held', async () => {
+    join(0, PER_TURN + 1);
+    line.hold();
+    await setImmediate();
+    expect(begun).toEqual(upTo(PER_TURN));
+    line.release();
+    expect(begun).toEqual(upTo(PER_TURN + 1));
+  });
+
+  it('has no more begin in a turn for being held and released in it', async () => {
+    join(0, PER_TURN);
+    line.hold();
+    join(PER_TURN, PER_TURN + 1);
+    line.release();
+    expect(begun).toEqual(upTo(PER_TURN));
+    await setImmediate();
+    expect(begun).toEqual(upTo(PER_TURN + 1));
+  });
+
   it('tells once how long whoever waited longest had to', async () => {
     join(0, 1);
     expect(line.takeLongestMs()).toBe(0);

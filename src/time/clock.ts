@@ -171,16 +171,28 @@ export class WaitingLine {
   private waiting: Waiting[] = [];
   private begun = 0;
   private longestMs = 0;
+  private isHeld = false;
 
   /** Has it begin, now where that is possible. */
   join(begin: Begin): void {
-    if (this.begun === 0) setImmediate(this.endTurn);
-    if (this.begun < BEGUN_PER_TURN) {
-      this.begun++;
-      begin(0);
-    } else {
+    if (this.isHeld || this.begun === BEGUN_PER_TURN) {
       this.waiting.push({ begin, sinceMs: performance.now() });
+      return;
     }
+    if (this.begun === 0) setImmediate(this.endTurn);
+    this.begun++;
+    begin(0);
+  }
+
+  /** Has all wait until `release`. */
+  hold(): void {
+    this.isHeld = true;
+  }
+
+  release(): void {
+    this.isHeld = false;
+    // Else the turn that is under way ends by itself.
+    if (this.begun === 0) this.endTurn();
   }
 
   /** How long whoever waited longest had to, of those that began since this was last asked. */
@@ -191,7 +203,7 @@ export class WaitingLine {
   }
 
   private readonly endTurn = (): void => {
-    const next = this.waiting.splice(0, BEGUN_PER_TURN);
+    const next = this.isHeld ? [] : this.waiting.splice(0, BEGUN_PER_TURN);
     this.begun = next.length;
     if (next.length === 0) return;
     setImmediate(this.endTurn);
