@@ -59,7 +59,7 @@ async function main() {
   try {
     if (options.quick) await quick(stage);
     else if (options.check) await checked(stage);
-    else if (options.beside !== undefined) await beside(stage, PACES.full, options.beside);
+    else if (options.beside !== undefined) await beside(stage, PACES.quick, options.beside);
     else if (options.publish) publish(await one(stage, options.only, PACES.part, true), PACES.part);
     else if (options.only !== undefined) await one(stage, options.only, PACES.short, false);
     else await everything(stage);
