@@ -192,10 +192,11 @@ export async function createApp(
     await app.close();
     throw error;
   }
-  allowRoutes(app);
-  app.get(OperationIds).assign(operationsOf(app), OUR_MODULES);
+  const operations = operationsOf(app);
+  allowRoutes(operations);
+  app.get(OperationIds).assign(operations, OUR_MODULES);
   judgeFirst(app, transport, OUR_MODULES, application);
-  followGuests(app, transport, OUR_MODULES);
+  followGuests(operations, transport, OUR_MODULES);
   answerOurFailures(app, transport, OUR_MODULES);
   followLaterPipes(app);
   askForRulesAnew();

@@ -1,6 +1,6 @@
-import type { INestApplication, Type } from '@nestjs/common';
+import type { Type } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
-import { operationOfRoute, operationsOf } from '../http/operations.js';
+import { type Operation, operationOfRoute } from '../http/operations.js';
 import { onBehalfOf } from '../telemetry/logger.js';
 
 /**
@@ -9,11 +9,11 @@ import { onBehalfOf } from '../telemetry/logger.js';
  * @param ours the modules whose operations are ours; before any route is there
  */
 export function followGuests(
-  app: INestApplication,
+  operations: readonly Operation[],
   transport: FastifyInstance,
   ours: ReadonlySet<Type>,
 ): void {
-  const guests = operationsOf(app).filter(({ module }) => !ours.has(module));
+  const guests = operations.filter(({ module }) => !ours.has(module));
   if (guests.length === 0) return;
   const operationOf = operationOfRoute(guests);
   transport.addHook('onRoute', (route) => {

@@ -4,7 +4,7 @@ import { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import { DataSource } from 'typeorm';
 import { FROM, listNoted, NOTED, type Throttling, throttlingOf } from '../http/nest-metadata.js';
-import { operationOfRoute, operationsOf } from '../http/operations.js';
+import { type Operation, operationOfRoute, operationsOf } from '../http/operations.js';
 import { type Handler, isPublic, NEEDS_CALLER } from '../http/request-context.js';
 import { isApiTarget } from '../http/target.js';
 import { isIdempotent } from '../idempotency/idempotent.decorator.js';
@@ -116,10 +116,12 @@ export function refuseParsers(transport: FastifyInstance): void {
 
 /**
  * Has Fastify refuse a route below `/v1` that no controller has: no guard would be asked.
- * @returns what is to be told of the application once it is there; before, no route is a controller's
+ * @returns what is to be told of the operations once they are there; before, no route is a controller's
  * @throws {UnsupportedOperationError} that names the route and who adds it; from there on
  */
-export function refuseRoutes(transport: FastifyInstance): (app: INestApplication) => void {
+export function refuseRoutes(
+  transport: FastifyInstance,
+): (operations: readonly Operation[]) => void {
   let operationOf: ReturnType<typeof operationOfRoute> = () => undefined;
   transport.addHook('onRoute', (route) => {
     if (!isApiTarget(route.url)) return;
@@ -129,8 +131,8 @@ export function refuseRoutes(transport: FastifyInstance): (app: INestApplication
       `${callerIn(new Error().stack)}: the route ${said} is not supported: nobody would ask for its callers' keys; use a controller`,
     );
   });
-  return (app) => {
-    operationOf = operationOfRoute(operationsOf(app));
+  return (operations) => {
+    operationOf = operationOfRoute(operations);
   };
 }
 
