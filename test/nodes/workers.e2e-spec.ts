@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { Client } from '../support/client.js';
 import { closedAtEnd } from '../support/closed-at-end.js';
 import { eventually } from '../support/eventually.js';
 import { freePort } from '../support/free-port.js';
-import { type Served, Workplace } from '../support/petstore-process.js';
+import { childrenOf, type Served, Workplace } from '../support/petstore-process.js';
 import { withinOne } from '../support/undisturbed.js';
 
 const LIMIT = 100;
@@ -58,9 +57,7 @@ class TwoWorkers implements Disposable {
   }
 
   get workerPids(): number[] {
-    const { pid } = this.server;
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
-    return children.trim().split(' ').map(Number);
+    return childrenOf(this.server.pid);
   }
 
   linesOf(message: string): Record<string, unknown>[] {

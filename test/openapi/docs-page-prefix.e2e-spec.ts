@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { launchChromium } from '../support/chromium.js';
 import { Client } from '../support/client.js';
-import { describeWith, findEngine } from '../support/engines.js';
+import { describeWith } from '../support/engines.js';
 import { freePort } from '../support/free-port.js';
 import { Nginx, SITE } from '../support/nginx.js';
 import { startService, type TestService } from '../support/start-service.js';
@@ -66,11 +66,9 @@ describeWith('nginx', 'behind a base address with a path', (program) => {
     expect((await client.get('/store/v1/pets//1')).json().code).toBe('not_found');
   });
 
-  const chromium = findEngine('chromium');
-  (chromium === undefined && process.env['CI'] !== 'true' ? it.skip : it)(
-    'tries operations out, from its page',
-    async () => {
-      await using browser = await launchChromium(chromium!);
+  describeWith('chromium', 'its page', (executablePath) => {
+    it('tries operations out', async () => {
+      await using browser = await launchChromium(executablePath);
       const page = await browser.newPage();
       await page.goto(`${origin}/docs`);
       await page.locator('#operations-pets-listPets .opblock-summary-control').click();
@@ -84,6 +82,6 @@ describeWith('nginx', 'behind a base address with a path', (program) => {
       const live = page.locator('.live-responses-table .response');
       await live.waitFor();
       expect(await live.innerText()).toContain('George');
-    },
-  );
+    });
+  });
 });

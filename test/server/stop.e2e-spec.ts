@@ -1,9 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { eventually } from '../support/eventually.js';
-import { Workplace } from '../support/petstore-process.js';
+import { childrenOf, Workplace } from '../support/petstore-process.js';
 
 // The real program, by itself and with workers, on a machine that may be busy.
 jest.setTimeout(180_000);
@@ -65,7 +65,3 @@ describe('petstore serve, told to stop', () => {
     },
   );
 });
-
-function childrenOf(pid: number): number[] {
-  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
-}
