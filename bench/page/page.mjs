@@ -111,20 +111,30 @@ ${table(['limit', 'ours, ns', 'stock, ns'], limiter.map(limiterRow))}
 `;
 }
 
+/** What is said of each goal that is missed, and of those that it sends the reader to. */
 function missed(goals, notes) {
   const titles = new Map(goals.map(({ id, text }) => [id, text]));
+  const told = new Set(goals.filter((goal) => !isMet(goal)).map(({ id }) => id));
+  // A set is walked on to what is added meanwhile.
+  for (const id of told)
+    for (const [, other] of (notes.get(id) ?? '').matchAll(REFERENCE))
+      if (titles.has(other)) told.add(other);
   const named = (note) =>
-    note.replace(/See `([\w-]+)`(?: and `([\w-]+)`)?/g, (_reference, ...ids) => {
-      const given = ids.slice(0, 2).filter((id) => id !== undefined);
-      return `See ${given.map((id) => `*${titles.get(id)}*`).join(' and ')}`;
-    });
+    note.replace(REFERENCE, (text, id) => (titles.has(id) ? `*${titles.get(id)}*` : text));
   const texts = goals
-    .filter((goal) => !isMet(goal))
+    .filter(({ id }) => told.has(id))
     .map((goal) => {
       const note = named(notes.get(goal.id) ?? 'Not explained yet.');
-      return `### ${goal.text}: missed by ${percent(shortfall(goal))}\n\n${note}\n`;
+      return `### ${goal.text}: ${verdictOn(goal)}\n\n${note}\n`;
     });
   return texts.length === 0 ? '' : `## Where the time goes\n\n${texts.join('\n')}`;
+}
+
+/** A note names another goal by its id. */
+const REFERENCE = /`([\w-]+)`/g;
+
+function verdictOn(goal) {
+  return isMet(goal) ? 'met' : `missed by ${percent(shortfall(goal))}`;
 }
 
 function goalRow(goal) {
@@ -134,12 +144,11 @@ function goalRow(goal) {
   const wanted = unit === '' ? String(goal.goal) : `${count(goal.goal)} ${unit}`;
   const spread =
     goal.least === undefined ? '' : ` (${goal.least.toFixed(digits)}-${goal.most.toFixed(digits)})`;
-  const verdict = isMet(goal) ? 'met' : `missed by ${percent(shortfall(goal))}`;
   return [
     text,
     `${atLeast ? '≥' : '≤'} ${wanted}`,
     `**${figure(goal.measured)}**${spread}`,
-    verdict,
+    verdictOn(goal),
   ];
 }
 
