@@ -1,5 +1,5 @@
 // Where the time goes is for people to find out and to write down: `notes.md` has a section for each goal,
-// and the page takes those of the goals that are missed. So a rerun loses none of it.
+// and the page takes those of the goals that are missed, and those that they name. So a rerun loses none of it.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

@@ -27,7 +27,7 @@ machine at that hour, and mean nothing by themselves.
 
 ${table(['goal', 'to reach', 'measured', ''], goals.map(goalRow))}
 
-${missed(goals, notes)}
+${explained(goals, notes)}
 ## How it is measured
 
 - The **floor** is [a hand-written program](../bench/field/floor.mjs) that does the same job with the same data,
@@ -112,7 +112,7 @@ ${table(['limit', 'ours, ns', 'stock, ns'], limiter.map(limiterRow))}
 }
 
 /** What is said of each goal that is missed, and of those that it sends the reader to. */
-function missed(goals, notes) {
+function explained(goals, notes) {
   const titles = new Map(goals.map(({ id, text }) => [id, text]));
   const told = new Set(goals.filter((goal) => !isMet(goal)).map(({ id }) => id));
   // A set is walked on to what is added meanwhile.
@@ -130,7 +130,7 @@ function missed(goals, notes) {
   return texts.length === 0 ? '' : `## Where the time goes\n\n${texts.join('\n')}`;
 }
 
-/** A note names another goal by its id. */
+/** A note names another goal by its id, as code. */
 const REFERENCE = /`([\w-]+)`/g;
 
 function verdictOn(goal) {
