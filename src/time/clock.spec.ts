@@ -202,6 +202,27 @@ describe(WaitingLine.name, () => {
     expect(begun).toEqual(upTo(2 * PER_TURN + 3));
   });
 
+  it('has half as many begin as were here in the turn before, and the others in the next one', async () => {
+    join(0, 20);
+    expect(begun).toEqual(upTo(20));
+    await setImmediate();
+    join(20, 41);
+    expect(begun).toEqual(upTo(30));
+    await setImmediate();
+    expect(begun).toEqual(upTo(41));
+    await setImmediate();
+  });
+
+  it('has a few begin however few were here', async () => {
+    join(0, 1);
+    await setImmediate();
+    await setImmediate();
+    join(1, 6);
+    expect(begun).toEqual(upTo(5));
+    await setImmediate();
+    expect(begun).toEqual(upTo(6));
+  });
+
   it('has room again in the turn after the last', async () => {
     join(0, PER_TURN);
     await setImmediate();
@@ -215,10 +236,11 @@ describe(WaitingLine.name, () => {
     await setImmediate();
     expect(begun).toEqual([]);
     line.release();
-    expect(begun).toEqual(upTo(PER_TURN));
-    join(PER_TURN + 1, PER_TURN + 2);
+    const half = PER_TURN / 2 + 1;
+    expect(begun).toEqual(upTo(half));
+    join(PER_TURN + 1, 2 * half);
     await setImmediate();
-    expect(begun).toEqual(upTo(PER_TURN + 2));
+    expect(begun).toEqual(upTo(2 * half));
   });
 
   it('has nobody who waits already begin while it is held', async () => {

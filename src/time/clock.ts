@@ -153,7 +153,9 @@ export class Turn<Item> {
 }
 
 /** In one turn of the event loop. What more of them make would outlive the turn, and with it the young generation. */
-const BEGUN_PER_TURN = 64;
+const MOST_PER_TURN = 64;
+/** To halve fewer gains nothing. */
+const LEAST_PER_TURN = 4;
 
 /** Told how long it had to wait. */
 type Begin = (waitedMs: number) => void;
@@ -164,18 +166,24 @@ interface Waiting {
 }
 
 /**
- * Where requests wait for a turn of the event loop: of those that come together so many begin, and the others
+ * Where requests wait for a turn of the event loop: of those that come together some begin, and the others
  * follow in their order. Timers and answers have their share of the time between, however many come.
+ *
+ * It is half of those that were here in the turn before, within bounds: while the callers of one half take their
+ * answers and ask again, the other half is worked on. Were all answered at once, all would ask at once, and this
+ * process and its callers would sleep in turn.
  */
 export class WaitingLine {
   private waiting: Waiting[] = [];
   private begun = 0;
+  /** How many may begin in this turn. */
+  private most = MOST_PER_TURN;
   private longestMs = 0;
   private isHeld = false;
 
   /** Has it begin, now where that is possible. */
   join(begin: Begin): void {
-    if (this.isHeld || this.begun === BEGUN_PER_TURN) {
+    if (this.isHeld || this.begun >= this.most) {
       this.waiting.push({ begin, sinceMs: performance.now() });
       return;
     }
@@ -203,7 +211,9 @@ export class WaitingLine {
   }
 
   private readonly endTurn = (): void => {
-    const next = this.isHeld ? [] : this.waiting.splice(0, BEGUN_PER_TURN);
+    const half = Math.ceil((this.begun + this.waiting.length) / 2);
+    this.most = Math.min(Math.max(half, LEAST_PER_TURN), MOST_PER_TURN);
+    const next = this.isHeld ? [] : this.waiting.splice(0, this.most);
     this.begun = next.length;
     if (next.length === 0) return;
     setImmediate(this.endTurn);
