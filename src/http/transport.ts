@@ -132,7 +132,8 @@ export function createTransport(
       // Whoever has hung up meanwhile is owed nothing.
       if (reply.raw.destroyed) return;
       answering.waitedMs = waitedMs;
-      if (waitedMs > 0 && application.readiness.isDraining) reply.header('connection', 'close');
+      // That may have begun while it waited.
+      if (application.readiness.isDraining) reply.header('connection', 'close');
       done();
     };
     // Who begins it is in the trace of whoever came first.
@@ -149,7 +150,7 @@ export function createTransport(
   return server;
 }
 
-/** How long the request had to wait for its turn to begin. */
+/** How long the request had to wait among too many for its turn to begin. */
 export function waitedMs({ raw }: ApiReply): number {
   return (raw as Response)[ANSWER]!.waitedMs;
 }

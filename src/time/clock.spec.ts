@@ -262,6 +262,28 @@ describe(WaitingLine.name, () => {
     expect(begun).toEqual(upTo(PER_TURN + 1));
   });
 
+  it('has nobody overtake who waits since it was held and released in the same turn', async () => {
+    join(0, 1);
+    line.hold();
+    join(1, 2);
+    line.release();
+    join(2, 3);
+    await setImmediate();
+    expect(begun).toEqual(upTo(3));
+  });
+
+  it.each([
+    { together: PER_TURN - 1, isLong: false },
+    { together: PER_TURN, isLong: true },
+  ])('tells $together of their wait: $isLong', async ({ together, isLong }) => {
+    const waits: number[] = [];
+    join(0, PER_TURN);
+    for (let one = 0; one < together; one++) line.join((waitedMs) => waits.push(waitedMs));
+    await setImmediate();
+    expect(waits).toHaveLength(together);
+    expect(waits.some((waitedMs) => waitedMs > 0)).toBe(isLong);
+  });
+
   it('tells once how long whoever waited longest had to', async () => {
     join(0, 1);
     expect(line.takeLongestMs()).toBe(0);

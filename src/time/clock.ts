@@ -157,7 +157,7 @@ const MOST_PER_TURN = 64;
 /** To halve fewer gains nothing. */
 const LEAST_PER_TURN = 4;
 
-/** Told how long it had to wait. */
+/** Told how long it had to wait, where more are there than a turn can begin: to wait for the other half is no sign of that. */
 type Begin = (waitedMs: number) => void;
 
 interface Waiting {
@@ -183,7 +183,7 @@ export class WaitingLine {
 
   /** Has it begin, now where that is possible. */
   join(begin: Begin): void {
-    if (this.isHeld || this.begun >= this.most) {
+    if (this.isHeld || this.begun >= this.most || this.waiting.length > 0) {
       this.waiting.push({ begin, sinceMs: performance.now() });
       return;
     }
@@ -219,6 +219,7 @@ export class WaitingLine {
     setImmediate(this.endTurn);
     const nowMs = performance.now();
     this.longestMs = Math.max(this.longestMs, nowMs - next[0]!.sinceMs);
-    for (const { begin, sinceMs } of next) begin(nowMs - sinceMs);
+    const isFull = next.length === MOST_PER_TURN;
+    for (const { begin, sinceMs } of next) begin(isFull ? nowMs - sinceMs : 0);
   };
 }
