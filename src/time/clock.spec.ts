@@ -210,12 +210,10 @@ describe(WaitingLine.name, () => {
     expect(begun).toEqual(upTo(30));
     await setImmediate();
     expect(begun).toEqual(upTo(41));
-    await setImmediate();
   });
 
   it('has a few begin however few were here', async () => {
     join(0, 1);
-    await setImmediate();
     await setImmediate();
     join(1, 6);
     expect(begun).toEqual(upTo(5));
