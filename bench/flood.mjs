@@ -41,11 +41,11 @@ try {
   while (!(await fetch(`http://127.0.0.1:${port}/health/ready`).catch(() => ({}))).ok)
     await wait(100);
   await flood(WARM_UP, () => '192.0.2.1');
-  const before = memoryMb(server.pid).resident;
+  const before = memoryMb(server.pid);
   const lock = new Database(file);
   lock.exec('BEGIN IMMEDIATE');
   let most = 0;
-  const timer = setInterval(() => (most = Math.max(most, memoryMb(server.pid).resident)), 200);
+  const timer = setInterval(() => (most = Math.max(most, memoryMb(server.pid))), 200);
   const began = performance.now();
   await flood(
     addresses,
@@ -53,7 +53,7 @@ try {
   );
   const seconds = (performance.now() - began) / 1_000;
   clearInterval(timer);
-  const after = memoryMb(server.pid).resident;
+  const after = memoryMb(server.pid);
   lock.close();
   const shown = [before, Math.max(most, after), after].map((mb) => `${Math.round(mb)} MB`);
   console.log(

@@ -14,19 +14,12 @@ function familyOf(pid) {
   return [pid, ...children.flatMap(familyOf)];
 }
 
-/**
- * Memory in MB (2^20 bytes): all that is resident, and of it what is mapped from files, which the kernel takes
- * back when it needs it.
- */
+/** Resident memory in MB (2^20 bytes). */
 export function memoryMb(pid) {
-  const of = (field) => {
-    const kibibytes = familyOf(pid).map((each) => {
-      const status = readFileSync(`/proc/${each}/status`, 'utf8');
-      return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)[1]);
-    });
-    return kibibytes.reduce((sum, each) => sum + each, 0) / 1024;
-  };
-  return { resident: of('VmRSS'), mapped: of('RssFile') };
+  const kibibytes = familyOf(pid).map((each) =>
+    Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${each}/status`, 'utf8'))[1]),
+  );
+  return kibibytes.reduce((sum, each) => sum + each, 0) / 1024;
 }
 
 /** Bytes that were sent to the disk so far, or will be. */

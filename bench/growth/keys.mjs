@@ -17,8 +17,8 @@ const UNTIL_IDLE_MS = 5_000;
  * request is another's. It goes on until all keys were seen, and then once more, each seen before.
  * @param {{many: number, rounds: number, seconds: number}} options
  * @returns {Promise<{costs: object[], memory: object}>} in MB: `idleMb` and `loadedMb`, resident, of the
- *   server with few keys, the latter of the rounds after all keys were seen, and what the `keys` of the other cost it
- *   besides: `ownMb`, and `mappedMb` of the file; `writtenKb` is what a request of the other had written
+ *   server with few keys, the latter of the rounds after all keys were seen; `ownMb` is what the `keys` of the other
+ *   cost it besides, and `writtenKb` what a request of the other had written
  */
 export async function growthOfKeys(stage, { many, rounds, seconds }) {
   const few = await serve(stage, FEW);
@@ -53,24 +53,21 @@ export async function growthOfKeys(stage, { many, rounds, seconds }) {
   for (const cost of costs) console.log(describe(cost));
   // After one load there is more garbage than after another.
   const [loaded, allKeys] = [0, 1].map((server) => {
-    const of = (kind) => median(again.memories.map((memories) => memories[server][kind]));
-    return { resident: of('resident'), mapped: of('mapped') };
+    return median(again.memories.map((memories) => memories[server]));
   });
-  const mappedMb = allKeys.mapped - loaded.mapped;
-  const ownMb = allKeys.resident - loaded.resident - mappedMb;
+  const ownMb = allKeys - loaded;
   console.log(
-    `resident: ${idle.resident.toFixed(0)} MB idle, ${loaded.resident.toFixed(0)} MB after ${rounds * seconds} s of ` +
-      `load and more; ${many.toLocaleString('en')} keys: ${ownMb.toFixed(0)} MB more of its own, ${mappedMb.toFixed(0)} MB mapped`,
+    `resident: ${idle.toFixed(0)} MB idle, ${loaded.toFixed(0)} MB after ${rounds * seconds} s of ` +
+      `load and more; ${many.toLocaleString('en')} keys: ${ownMb.toFixed(0)} MB more`,
   );
   const writtenKb = median(first.figures.map(({ writtenBytes }) => writtenBytes)) / 1024;
   console.log(`${writtenKb.toFixed(1)} KB written to the disk a request`);
   const memory = {
     writtenKb,
-    idleMb: idle.resident,
-    loadedMb: loaded.resident,
+    idleMb: idle,
+    loadedMb: loaded,
     keys: many,
     ownMb,
-    mappedMb,
   };
   return { costs, memory };
 }

@@ -102,8 +102,7 @@ function whatShouldNotGrow({ costs, memory, limiter }) {
 ${table(['case', 'times the cost'], costs.map(costRow))}
 
 At ${count(memory.keys)} keys every request is another key's: at first each is looked up in the database and counted for the
-first time, then each has been seen before. Besides the memory of its own, ${count(Math.round(memory.mappedMb))} MB more of the database's file are mapped, which the kernel takes back when it needs
-them.
+first time, then each has been seen before.
 
 The limiter alone, in process, beside the storage of \`@nestjs/throttler\` with one key at its limit:
 
