@@ -8,7 +8,7 @@ import { ANIMALS } from '../settings.mjs';
 
 /** Of an animal. */
 const BYTES = 60;
-/** V8 compiles what was run often, and anew for who comes alone: the first second is three times as slow. */
+/** V8 compiles what was run often, and anew for who comes alone: the first second is four times as slow. */
 const SETTLING_SECONDS = 5;
 
 /** @returns {Promise<object>} see `ratioOf`: the median of a get, to that of `node:http` with a constant page */

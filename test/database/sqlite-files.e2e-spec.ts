@@ -5,6 +5,7 @@ import {
   readdirSync,
   renameSync,
   statSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -88,6 +89,24 @@ describe('the files of the embedded database', () => {
     expectError(await store.client.post('/v1/pets', rex), 503, 'service_unavailable');
     expectError(await store.client.get('/v1/pets'), 503, 'service_unavailable');
     expect(await store.isReady()).toBe(false);
+  });
+
+  it('may be cut off under a server, which says so and goes on', async () => {
+    using workplace = new Workplace();
+    const server = await workplace.serve({ LOG_LEVEL: 'warn' });
+    const { key } = await workplace.json('keys', 'issue', '--name', 'Zoo', '--plan', 'pro');
+    const headers = { authorization: `Bearer ${key}` };
+    const list = (): Promise<Response> => fetch(`${server.origin}/v1/pets`, { headers });
+    const other = new Database(workplace.databaseFile);
+    other.pragma('wal_checkpoint(TRUNCATE)');
+    other.close();
+    expect((await list()).status).toBe(200);
+    // Mapped into memory, what is gone would end the process (SIGBUS).
+    truncateSync(workplace.databaseFile, 0);
+    await eventually(async () => (await list()).status === 503);
+    expect((await fetch(`${server.origin}/health/live`)).status).toBe(200);
+    expect((await fetch(`${server.origin}/health/ready`)).status).toBe(503);
+    await server.stop();
   });
 
   it('are noticed to be replaced, until they are back', async () => {

@@ -12,9 +12,9 @@ export function openForWriting(path: string): Database {
 }
 
 /**
- * A further connection to a database that another one has opened for writing. It reads into a cache of its own, and
- * maps nothing: with each commit SQLite forgets what it had mapped, and a virtual machine pays dearly for every page
- * that is touched anew, two thirds of what it took to find a key among a million.
+ * A further connection to a database that another one has opened for writing. It maps nothing into memory: with each
+ * commit SQLite forgets what it had mapped, as it does what it had cached, and to touch a page anew costs a virtual
+ * machine more than to read it again. And what is cut off from a mapped file ends the process (SIGBUS).
  */
 export function openForReading(path: string): Database {
   const database = new Sqlite(path, { fileMustExist: true });
