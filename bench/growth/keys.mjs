@@ -23,7 +23,7 @@ const UNTIL_IDLE_MS = 5_000;
 export async function growthOfKeys(stage, { many, rounds, seconds }) {
   const few = await serve(stage, FEW);
   await pause(UNTIL_IDLE_MS);
-  const idle = memoryMb(few.running.pid);
+  const idleMb = memoryMb(few.running.pid);
   const lots = await serve(stage, many);
   let seen = 0;
   const next = async () => {
@@ -52,24 +52,17 @@ export async function growthOfKeys(stage, { many, rounds, seconds }) {
   ];
   for (const cost of costs) console.log(describe(cost));
   // After one load there is more garbage than after another.
-  const [loaded, allKeys] = [0, 1].map((server) => {
-    return median(again.memories.map((memories) => memories[server]));
-  });
-  const ownMb = allKeys - loaded;
+  const [loadedMb, allKeysMb] = [0, 1].map((server) =>
+    median(again.memories.map((memories) => memories[server])),
+  );
+  const ownMb = allKeysMb - loadedMb;
   console.log(
-    `resident: ${idle.toFixed(0)} MB idle, ${loaded.toFixed(0)} MB after ${rounds * seconds} s of ` +
+    `resident: ${idleMb.toFixed(0)} MB idle, ${loadedMb.toFixed(0)} MB after ${rounds * seconds} s of ` +
       `load and more; ${many.toLocaleString('en')} keys: ${ownMb.toFixed(0)} MB more`,
   );
   const writtenKb = median(first.figures.map(({ writtenBytes }) => writtenBytes)) / 1024;
   console.log(`${writtenKb.toFixed(1)} KB written to the disk a request`);
-  const memory = {
-    writtenKb,
-    idleMb: idle,
-    loadedMb: loaded,
-    keys: many,
-    ownMb,
-  };
-  return { costs, memory };
+  return { costs, memory: { writtenKb, idleMb, loadedMb, keys: many, ownMb } };
 }
 
 function processorTime({ figures, references }) {
