@@ -66,6 +66,12 @@ export interface StartOptions extends CheckOptions {
   prepare?: (app: NestFastifyApplication) => Promise<void>;
 }
 
+/**
+ * Of those that connect at once. Who finds no place comes again after a second, and then after three. The system's own
+ * bound (`net.core.somaxconn`) has the same default; that of Node is 511.
+ */
+const MOST_WAITING_TO_BE_ACCEPTED = 4_096;
+
 /** A running service. */
 export class PetStore {
   private closing: Promise<void> | undefined;
@@ -230,7 +236,9 @@ export async function startPetStore(options: StartOptions = {}): Promise<PetStor
       logger.warn({}, what),
     );
     await options.prepare?.(app);
-    await app.listen(config.port, config.host).catch((error: NodeJS.ErrnoException) => {
+    const { port, host } = config;
+    const listens = app.listen({ port, host, backlog: MOST_WAITING_TO_BE_ACCEPTED });
+    await listens.catch((error: NodeJS.ErrnoException) => {
       // By its code alone it would be taken for the host of the database.
       if (error.syscall !== 'getaddrinfo') throw error;
       throw new Error(`${error.message}: set HOST to an address of this machine`, { cause: error });

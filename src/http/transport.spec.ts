@@ -36,6 +36,7 @@ describe(createTransport.name, () => {
     [inLine, answered, begun, readiness] = [[], [], [], { isDraining: false }];
     const line = {
       join: (begin) => void inLine.push(begin),
+      accepted: () => undefined,
     } as Partial<WaitingLine> as WaitingLine;
     const application = {
       judge: () => Promise.resolve(),

@@ -144,6 +144,7 @@ export function createTransport(
   acceptAnyExpectation(server);
   refuseConnect(server, application);
   followConnections(server.server);
+  server.server.on('connection', () => line.accepted());
   takeTurns(server.server);
   cutStalled(server.server, config.sendTimeoutSeconds * 1000);
   answerHalfClosed(server.server);

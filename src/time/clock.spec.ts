@@ -221,6 +221,37 @@ describe(WaitingLine.name, () => {
     expect(begun).toEqual(upTo(6));
   });
 
+  it('has nobody begin in turns that bring somebody new, and yet every so often', async () => {
+    join(0, 3 * PER_TURN);
+    line.accepted();
+    await setImmediate();
+    expect(begun).toEqual(upTo(PER_TURN));
+    await setImmediate();
+    expect(begun).toEqual(upTo(2 * PER_TURN));
+    for (let turn = 0; turn < 16; turn++) {
+      line.accepted();
+      await setImmediate();
+    }
+    expect(begun).toEqual(upTo(2 * PER_TURN));
+    line.accepted();
+    await setImmediate();
+    expect(begun).toEqual(upTo(3 * PER_TURN));
+  });
+
+  it('lets whoever finds no line begin at once, also in a turn that brings somebody new', () => {
+    line.accepted();
+    join(0, 1);
+    expect(begun).toEqual(upTo(1));
+  });
+
+  it('begins as it is released, whoever was accepted meanwhile', () => {
+    line.hold();
+    join(0, 1);
+    line.accepted();
+    line.release();
+    expect(begun).toEqual(upTo(1));
+  });
+
   it('has room again in the turn after the last', async () => {
     join(0, PER_TURN);
     await setImmediate();

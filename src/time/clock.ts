@@ -157,6 +157,9 @@ const MOST_PER_TURN = 64;
 /** To halve fewer gains nothing. */
 const LEAST_PER_TURN = 4;
 
+/** In a row. To accept somebody takes as long as a request or two, and requests are to have their share. */
+const MOST_ACCEPTING_TURNS = 16;
+
 /** Told how long it had to wait, where more are there than a turn can begin: to wait for the other half is no sign of that. */
 type Begin = (waitedMs: number) => void;
 
@@ -180,6 +183,8 @@ export class WaitingLine {
   private most = MOST_PER_TURN;
   private longestMs = 0;
   private isHeld = false;
+  private hasAccepted = false;
+  private acceptingTurns = 0;
 
   /** Has it begin, now where that is possible. */
   join(begin: Begin): void {
@@ -190,6 +195,15 @@ export class WaitingLine {
     if (this.begun === 0) setImmediate(this.endTurn);
     this.begun++;
     begin(0);
+  }
+
+  /**
+   * Somebody was accepted. libuv accepts one in a turn of the event loop: were each turn as long as it takes to begin
+   * as many as may, a thousand who connect at once would wait for seconds, and whoever asks for health behind them.
+   * As long as turns bring somebody, most of them begin nothing.
+   */
+  accepted(): void {
+    this.hasAccepted = true;
   }
 
   /** Has all wait until `release`. */
@@ -211,6 +225,10 @@ export class WaitingLine {
   }
 
   private readonly endTurn = (): void => {
+    if (this.isForAccepting()) {
+      setImmediate(this.endTurn);
+      return;
+    }
     const half = Math.ceil((this.begun + this.waiting.length) / 2);
     this.most = Math.min(Math.max(half, LEAST_PER_TURN), MOST_PER_TURN);
     const next = this.isHeld ? [] : this.waiting.splice(0, this.most);
@@ -222,4 +240,16 @@ export class WaitingLine {
     const isFull = next.length === MOST_PER_TURN;
     for (const { begin, sinceMs } of next) begin(isFull ? nowMs - sinceMs : 0);
   };
+
+  private isForAccepting(): boolean {
+    const { hasAccepted, isHeld, begun, waiting } = this;
+    this.hasAccepted = false;
+    const isLate = begun > 0 && waiting.length > 0 && !isHeld;
+    if (hasAccepted && isLate && this.acceptingTurns < MOST_ACCEPTING_TURNS) {
+      this.acceptingTurns++;
+      return true;
+    }
+    this.acceptingTurns = 0;
+    return false;
+  }
 }
