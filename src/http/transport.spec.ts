@@ -8,7 +8,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { eventually } from '../../test/support/eventually.js';
 import { type Config, loadConfig } from '../config/config.js';
 import type { Traces } from '../telemetry/traces.js';
-import { WaitingLine } from '../time/clock.js';
+import { type Connection, WaitingLine } from '../time/clock.js';
 import { RouteTable } from './route-table.js';
 import { createTransport } from './transport.js';
 
@@ -27,16 +27,19 @@ describe(createTransport.name, () => {
   } as Partial<Config> as Config;
 
   let inLine: ((waitedMs: number) => void)[];
+  let rested: Connection[];
   let answered: number[];
   let begun: (string | undefined)[];
   let readiness: { isDraining: boolean };
   let answer: (request: FastifyRequest) => Promise<string> | string;
   let server: FastifyInstance;
   beforeEach(async () => {
-    [inLine, answered, begun, readiness] = [[], [], [], { isDraining: false }];
+    [inLine, rested, answered, begun] = [[], [], [], []];
+    readiness = { isDraining: false };
     const line = {
       join: (begin) => void inLine.push(begin),
       accepted: () => undefined,
+      rest: (connection) => void rested.push(connection),
     } as Partial<WaitingLine> as WaitingLine;
     const application = {
       judge: () => Promise.resolve(),
@@ -111,6 +114,28 @@ describe(createTransport.name, () => {
     const { client, text } = ask('/health/live');
     await until(() => text().endsWith('here'));
     expect(inLine).toEqual([]);
+    client.destroy();
+  });
+
+  /** From Node 25 on each has a turn of its own. */
+  const isReadByNode = Number.parseInt(process.versions.node) < 25;
+
+  it.each([
+    { when: 'behind an answer', headers: '', rests: isReadByNode },
+    { when: 'which closes', headers: 'Connection: close\r\n', rests: false },
+  ])('has a connection rest $when: $rests', async ({ headers, rests }) => {
+    const { client } = ask('/health/live', headers);
+    await until(() => answered.length === 1);
+    expect(rested.length).toBe(rests ? 1 : 0);
+    client.destroy();
+  });
+
+  it('has none rest that pipelines', async () => {
+    const { client, text } = ask('/health/live', '\r\nGET /health/live HTTP/1.1\r\nHost: x\r\n');
+    await until(() => answered.length === 2);
+    // The first answer was under way when it became known.
+    expect(rested.length).toBeLessThan(2);
+    expect(text().match(/HTTP\/1.1 200/g)).toHaveLength(2);
     client.destroy();
   });
 

@@ -111,6 +111,7 @@ export class Overload implements OnApplicationBootstrap, OnApplicationShutdown {
     if (isShedding === wasShedding) return;
     // Who is to be refused should not have to wait for it.
     beginAll(isShedding);
+    this.line.readAll(isShedding);
     if (isShedding) {
       this.requestsBefore = this.shedRequests.value;
       const details = { event: 'shed', phase: 'began', lateMs: Math.round(lateMs) };

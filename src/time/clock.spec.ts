@@ -179,7 +179,9 @@ describe(WaitingLine.name, () => {
   let line: WaitingLine;
   let begun: number[];
   const join = (from: number, to: number): void => {
-    for (let one = from; one < to; one++) line.join(() => begun.push(one));
+    // What is still in line at the end of a test is none of the next.
+    const list = begun;
+    for (let one = from; one < to; one++) line.join(() => list.push(one));
   };
   const upTo = (end: number): number[] => Array.from({ length: end }, (_none, index) => index);
   beforeEach(() => {
@@ -322,5 +324,103 @@ describe(WaitingLine.name, () => {
     await setImmediate();
     expect(line.takeLongestMs()).toBeGreaterThanOrEqual(5);
     expect(line.takeLongestMs()).toBe(0);
+  });
+
+  describe('where it is long', () => {
+    const LONG = 5 * PER_TURN;
+
+    class Connection {
+      destroyed = false;
+      isRead = true;
+      pause = (): unknown => (this.isRead = false);
+      resume = (): unknown => (this.isRead = true);
+    }
+    const rest = (count: number): Connection[] => {
+      const connections = Array.from({ length: count }, () => new Connection());
+      for (const connection of connections) line.rest(connection);
+      return connections;
+    };
+    const read = (connections: Connection[]) => connections.filter(({ isRead }) => isRead).length;
+
+    it('has connections rest, and read in their order as it gets shorter', async () => {
+      join(0, PER_TURN + LONG);
+      const resting = rest(10 * PER_TURN);
+      expect(read(resting)).toBe(0);
+      // Some in any case, and as many as leave the two turns that come with work for all of them.
+      for (const expected of [32, 64, 96, 160]) {
+        await setImmediate();
+        expect(resting.map(({ isRead }) => isRead).lastIndexOf(true) + 1).toBe(expected);
+        expect(read(resting)).toBe(expected);
+      }
+      join(0, PER_TURN);
+      await setImmediate();
+      expect(read(resting)).toBe(160 + PER_TURN);
+    });
+
+    it('has none rest where it is short, with those that rest already, or has no work for the next turn', async () => {
+      join(0, PER_TURN + LONG - 2);
+      expect(read(rest(1))).toBe(1);
+      join(0, 1);
+      expect(read(rest(1))).toBe(1);
+      join(0, 1);
+      const resting = rest(2 * LONG);
+      expect(read(resting)).toBe(0);
+      for (let turn = 0; turn < 4; turn++) await setImmediate();
+      expect(read(rest(1))).toBe(0);
+      await setImmediate();
+      expect(read(rest(1))).toBe(1);
+    });
+
+    it('has all be read once nobody waits', async () => {
+      join(0, PER_TURN + LONG);
+      const resting = rest(100 * PER_TURN);
+      for (let turn = 0; turn < 6; turn++) await setImmediate();
+      expect(begun).toHaveLength(PER_TURN + LONG);
+      expect(read(resting)).toBe(resting.length);
+    });
+
+    it('has all be read where they have to be', () => {
+      join(0, PER_TURN + LONG);
+      const resting = rest(3);
+      line.readAll(true);
+      expect(read(resting)).toBe(3);
+      expect(read(rest(3))).toBe(3);
+    });
+
+    it('has all be read from when it is held, so that they are in line', async () => {
+      join(0, PER_TURN + LONG);
+      const resting = rest(3 * PER_TURN);
+      line.hold();
+      await setImmediate();
+      expect(begun).toEqual(upTo(PER_TURN));
+      expect(read(resting)).toBe(3 * PER_TURN);
+      expect(read(rest(3))).toBe(3);
+      line.release();
+      expect(read(rest(3))).toBe(3);
+    });
+
+    it('has connections rest again when not all have to be read', () => {
+      join(0, PER_TURN + LONG);
+      line.readAll(true);
+      line.readAll(false);
+      expect(read(rest(3))).toBe(0);
+    });
+
+    it('leaves alone who has hung up', () => {
+      join(0, PER_TURN + LONG);
+      const [gone, here] = rest(2) as [Connection, Connection];
+      gone.destroyed = true;
+      line.readAll(true);
+      expect([gone.isRead, here.isRead]).toEqual([false, true]);
+    });
+
+    it('tells how long whoever rested longest had to, whoever waited', () => {
+      join(0, PER_TURN + LONG);
+      rest(1);
+      const sinceMs = performance.now();
+      while (performance.now() < sinceMs + 5);
+      line.readAll(true);
+      expect(line.takeLongestMs()).toBeGreaterThanOrEqual(5);
+    });
   });
 });

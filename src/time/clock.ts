@@ -168,6 +168,26 @@ interface Waiting {
   sinceMs: number;
 }
 
+/** From so many on connections rest. What fewer make is collected while it is young, and to rest costs something too. */
+const LONG_LINE = 5 * MOST_PER_TURN;
+/** Then so many are in line: the next turn, and the one behind it, are to have their work. */
+const MOST_READ = 2 * MOST_PER_TURN;
+/** In a turn, however many come from elsewhere. */
+const LEAST_ROUSED = MOST_PER_TURN / 2;
+
+/** What requests come from, one behind the other: a socket. */
+export interface Connection {
+  readonly destroyed: boolean;
+  /** Has nothing of it read. */
+  pause(): unknown;
+  resume(): unknown;
+}
+
+interface Resting {
+  connection: Connection;
+  sinceMs: number;
+}
+
 /**
  * Where requests wait for a turn of the event loop: of those that come together some begin, and the others
  * follow in their order. Timers and answers have their share of the time between, however many come.
@@ -185,6 +205,8 @@ export class WaitingLine {
   private isHeld = false;
   private hasAccepted = false;
   private acceptingTurns = 0;
+  private resting: Resting[] = [];
+  private mayRest = true;
 
   /** Has it begin, now where that is possible. */
   join(begin: Begin): void {
@@ -206,9 +228,28 @@ export class WaitingLine {
     this.hasAccepted = true;
   }
 
-  /** Has all wait until `release`. */
+  /**
+   * A connection whose requests are answered is not read while the line is long, and then in its order. What is made
+   * of a request that waits outlives the young generation of the heap; the kernel keeps its bytes for next to nothing.
+   */
+  rest(connection: Connection): void {
+    const { waiting, resting } = this;
+    const isLong = waiting.length + resting.length >= LONG_LINE;
+    if (!isLong || waiting.length < MOST_PER_TURN || !this.mayRest) return;
+    connection.pause();
+    resting.push({ connection, sinceMs: performance.now() });
+  }
+
+  /** Whether nobody may rest: where it has to be known of each request when it came. */
+  readAll(all: boolean): void {
+    this.mayRest = !all;
+    if (all) this.rouse(this.resting.length);
+  }
+
+  /** Has all wait until `release`, in line: the service ends, and from then on reads what has been sent. */
   hold(): void {
     this.isHeld = true;
+    this.mayRest = false;
   }
 
   release(): void {
@@ -233,6 +274,8 @@ export class WaitingLine {
     this.most = Math.min(Math.max(half, LEAST_PER_TURN), MOST_PER_TURN);
     const next = this.isHeld ? [] : this.waiting.splice(0, this.most);
     this.begun = next.length;
+    const room = Math.max(MOST_READ - this.waiting.length, LEAST_ROUSED);
+    this.rouse(next.length === 0 ? this.resting.length : room);
     if (next.length === 0) return;
     setImmediate(this.endTurn);
     const nowMs = performance.now();
@@ -240,6 +283,14 @@ export class WaitingLine {
     const isFull = next.length === MOST_PER_TURN;
     for (const { begin, sinceMs } of next) begin(isFull ? nowMs - sinceMs : 0);
   };
+
+  /** Those that have rested for longest. Whoever had sent its request before has waited for as long. */
+  private rouse(count: number): void {
+    if (this.resting.length === 0) return;
+    const roused = this.resting.splice(0, count);
+    this.longestMs = Math.max(this.longestMs, performance.now() - roused[0]!.sinceMs);
+    for (const { connection } of roused) if (!connection.destroyed) connection.resume();
+  }
 
   private isForAccepting(): boolean {
     const { hasAccepted, isHeld, begun, waiting } = this;

@@ -1,5 +1,6 @@
 import { Overload } from '../../src/rate-limits/plan-throttler.guard.js';
 import { RateLimitStore } from '../../src/rate-limits/stores/rate-limit-store.js';
+import { WaitingLine } from '../../src/time/clock.js';
 import type { Answer, Client } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
 import { eventually } from '../support/eventually.js';
@@ -52,12 +53,15 @@ describe('under overload', () => {
     });
     const client = await service.client({ perMinute: 100_000, perDay: 1_000_000 });
     const anonymous = service.anonymous();
+    const readAll = jest.spyOn(service.store.app.get(WaitingLine), 'readAll');
     const statuses = async (count: number, ask: () => Promise<{ status: number }>) => {
       const answers = await Promise.all(Array.from({ length: count }, ask));
       return new Set(answers.map(({ status }) => status));
     };
     await heldUp(async () => {
       const { headers, json } = await shed(client);
+      // Of whoever rests it is not known since when it waits.
+      expect(readAll).toHaveBeenLastCalledWith(true);
       expect(json()).toEqual({
         code: 'service_unavailable',
         message: 'The service is overloaded',
@@ -83,6 +87,7 @@ describe('under overload', () => {
       }
       return true;
     }, 60_000);
+    await eventually(() => Promise.resolve(readAll.mock.lastCall?.[0] === false), 60_000);
   });
 
   it('one pause of the process sheds nothing', async () => {

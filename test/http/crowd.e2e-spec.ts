@@ -1,0 +1,128 @@
+import { connect, type Socket } from 'node:net';
+import { eventually } from '../support/eventually.js';
+import { type Served, Workplace } from '../support/petstore-process.js';
+import { sendRaw } from '../support/raw-answers.js';
+
+/** More than are read at once, of which some rest. */
+const REGULARS = 600;
+const NEWCOMERS = 200;
+const PATIENCE_MS = 60_000;
+
+interface Member {
+  socket: Socket;
+  answers: number;
+  isWaiting: boolean;
+}
+
+/** Clients that ask again as soon as they are answered, until they are told that their connection closes. */
+class Crowd implements Disposable {
+  refusals = 0;
+  readonly members: Member[];
+
+  constructor(origin: string, request: string, size: number) {
+    const { hostname, port } = new URL(origin);
+    this.members = Array.from({ length: size }, () => {
+      const socket = connect({ port: Number(port), host: hostname, noDelay: true });
+      const member = { socket, answers: 0, isWaiting: true };
+      socket.on('error', () => undefined);
+      // Each is one packet.
+      socket.setEncoding('latin1').on('data', (text: string) => {
+        member.answers++;
+        if (text.startsWith('HTTP/1.1 503 ')) this.refusals++;
+        member.isWaiting = !/^connection: close\r$/im.test(text);
+        if (member.isWaiting) socket.write(request);
+      });
+      socket.write(request);
+      return member;
+    });
+  }
+
+  get answers(): number {
+    return this.members.reduce((sum, { answers }) => sum + answers, 0);
+  }
+
+  /** However often each was answered at least, and at most. */
+  get bounds(): [least: number, most: number] {
+    const answers = this.members.map((member) => member.answers);
+    return [Math.min(...answers), Math.max(...answers)];
+  }
+
+  async haveAnswers(atLeast: number): Promise<void> {
+    await eventually(() => Promise.resolve(this.bounds[0] >= atLeast), PATIENCE_MS);
+  }
+
+  [Symbol.dispose](): void {
+    for (const { socket } of this.members) socket.destroy();
+  }
+}
+
+describe('hundreds who ask without a pause', () => {
+  let workplace: Workplace;
+  let served: Served;
+  let request: string;
+  beforeEach(() => {
+    workplace = new Workplace({ LOG_LEVEL: 'warn', SHED_AFTER_MS: '0' });
+  });
+  afterEach(() => workplace.remove());
+
+  async function crowd(size: number, env: Record<string, string> = {}): Promise<Crowd> {
+    const limits = ['--per-minute', '1000000', '--per-day', '10000000'];
+    const issue = ['keys', 'issue', '--name', 'test', '--plan', 'enterprise', ...limits];
+    await workplace.json('seed', '--pets', '40');
+    const { key } = await workplace.json(...issue);
+    served = await workplace.serve(env);
+    request = `GET /v1/pets?limit=40 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`;
+    const regulars = new Crowd(served.origin, request, size);
+    await regulars.haveAnswers(1);
+    return regulars;
+  }
+
+  it('are dozens of times fewer answers than those who connect meanwhile wait for', async () => {
+    using regulars = await crowd(REGULARS / 2);
+    const before = regulars.answers;
+    using newcomers = new Crowd(served.origin, request, NEWCOMERS);
+    await newcomers.haveAnswers(1);
+    // Were one accepted in each turn that answers, it would be as many as begin in a turn: some 50.
+    expect((regulars.answers - before) / NEWCOMERS).toBeLessThan(20);
+  });
+
+  it('are answered as often as each other', async () => {
+    using regulars = await crowd(REGULARS);
+    await regulars.haveAnswers(20);
+    const [least, most] = regulars.bounds;
+    expect(most).toBeLessThan(2 * least);
+  });
+
+  it('do not keep those that pipeline from all of their answers', async () => {
+    using regulars = await crowd(REGULARS);
+    const three = () => sendRaw(served.origin, request.repeat(3), 3);
+    const received = await Promise.all(Array.from({ length: 100 }, three));
+    for (const text of received) expect(text.match(/HTTP\/1\.1 200 /g)).toHaveLength(3);
+    await regulars.haveAnswers(regulars.bounds[1]);
+  });
+
+  it('go on when most of them hang up', async () => {
+    using regulars = await crowd(REGULARS);
+    const gone = regulars.members.splice(REGULARS / 10);
+    for (const { socket } of gone) socket.destroy();
+    await regulars.haveAnswers(regulars.bounds[1] + 5);
+  });
+
+  it('are all answered by a server that ends', async () => {
+    using regulars = await crowd(REGULARS);
+    expect(await served.stop()).toBe(0);
+    expect(regulars.members.filter(({ isWaiting }) => isWaiting)).toEqual([]);
+  });
+
+  it('are refused where they are too many, and answered again once they are not', async () => {
+    using regulars = await crowd(REGULARS, { SHED_AFTER_MS: '10' });
+    await eventually(() => Promise.resolve(regulars.refusals > 0), PATIENCE_MS);
+    using few = new Crowd(served.origin, request, 1);
+    regulars[Symbol.dispose]();
+    await eventually(() => {
+      const { answers, refusals } = few;
+      [few.members[0]!.answers, few.refusals] = [0, 0];
+      return Promise.resolve(answers > 0 && refusals === 0);
+    }, PATIENCE_MS);
+  });
+});
