@@ -1,7 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import { eventually } from '../support/eventually.js';
 import { type Served, Workplace } from '../support/petstore-process.js';
+import { createDatabase } from '../support/postgres.js';
 import { sendRaw } from '../support/raw-answers.js';
+import { onPostgres } from '../support/start-service.js';
 
 /** More than are read at once, of which some rest. */
 const REGULARS = 600;
@@ -58,20 +60,29 @@ class Crowd implements Disposable {
 
 describe('hundreds who ask without a pause', () => {
   let workplace: Workplace;
-  let served: Served;
   let request: string;
-  beforeEach(() => {
-    workplace = new Workplace({ LOG_LEVEL: 'warn', SHED_AFTER_MS: '0' });
-  });
-  afterEach(() => workplace.remove());
-
-  async function crowd(size: number, env: Record<string, string> = {}): Promise<Crowd> {
+  beforeAll(async () => {
+    workplace = new Workplace({
+      LOG_LEVEL: 'warn',
+      SHED_AFTER_MS: '0',
+      ...(onPostgres && { DATABASE_URL: await createDatabase(process.env.TEST_POSTGRES_URL!) }),
+    });
+    await workplace.run('migrate');
+    await workplace.json('seed', '--pets', '40');
     const limits = ['--per-minute', '1000000', '--per-day', '10000000'];
     const issue = ['keys', 'issue', '--name', 'test', '--plan', 'enterprise', ...limits];
-    await workplace.json('seed', '--pets', '40');
     const { key } = await workplace.json(...issue);
-    served = await workplace.serve(env);
     request = `GET /v1/pets?limit=40 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`;
+  });
+  afterAll(() => workplace.remove());
+
+  let served: Served;
+  let hasEnded: boolean;
+  beforeEach(() => void (hasEnded = false));
+  afterEach(() => (hasEnded ? undefined : served.stop('SIGKILL')));
+
+  async function crowd(size: number, env: Record<string, string> = {}): Promise<Crowd> {
+    served = await workplace.serve(env);
     const regulars = new Crowd(served.origin, request, size);
     await regulars.haveAnswers(1);
     return regulars;
@@ -111,6 +122,7 @@ describe('hundreds who ask without a pause', () => {
   it('are all answered by a server that ends', async () => {
     using regulars = await crowd(REGULARS);
     expect(await served.stop()).toBe(0);
+    hasEnded = true;
     expect(regulars.members.filter(({ isWaiting }) => isWaiting)).toEqual([]);
   });
 
