@@ -186,8 +186,9 @@ function tellAnswered(this: Response): void {
   if (raw.complete && socket[LATEST] === reply) {
     // An idle connection is not to keep what it is done with.
     socket[LATEST] = undefined;
-    // An `Inlet` has a turn of its own to wait for.
-    if (socket.writable && !(socket instanceof Inlet)) line.rest(socket);
+    // An `Inlet` has a turn of its own to wait for, and whoever looks after the process is not to wait.
+    const mayWait = !(socket instanceof Inlet) && !isProbe(raw.url!);
+    if (socket.writable && mayWait) line.rest(socket);
   }
   if (isBodiless && !raw.readableEnded) raw.read();
   const status = this.headersSent ? reply.statusCode : CLIENT_CLOSED_REQUEST;
