@@ -142,7 +142,7 @@ describe(createTransport.name, () => {
       inLine[one]!(0);
     }
     await until(() => answered.length === 2);
-    // As it was answered first, Node had read it itself, and given it up.
+    // The first was read by Node itself, which has given the connection up since.
     expect(rested.length).toBe(isReadByNode ? 1 : 0);
     await until(() => text().match(/HTTP\/1.1 200/g)?.length === 2);
     client.destroy();

@@ -46,6 +46,7 @@ export class Workplace implements Disposable {
   async serve(env: Record<string, string> = {}, ...args: string[]): Promise<Served> {
     const { PORT: port = String(await freePort()) } = env;
     const child = this.start(['serve', ...args], { METRICS_PORT: '0', ...env, PORT: port });
+    const closed = once(child, 'close') as Promise<[number | null]>;
     const [stdout, stderr] = [collect(child.stdout!), collect(child.stderr!)];
     const origin = `http://127.0.0.1:${port}`;
     const deadline = performance.now() + 60_000;
@@ -62,7 +63,6 @@ export class Workplace implements Disposable {
       pid: child.pid!,
       output: () => stdout.text + stderr.text,
       stop: async (signal = 'SIGTERM') => {
-        const closed = once(child, 'close') as Promise<[number | null]>;
         child.kill(signal);
         return (await closed)[0];
       },
