@@ -27,6 +27,7 @@ describe(createTransport.name, () => {
   } as Partial<Config> as Config;
 
   let inLine: ((waitedMs: number) => void)[];
+  let accepted: number;
   let rested: Connection[];
   let answered: number[];
   let begun: (string | undefined)[];
@@ -35,10 +36,11 @@ describe(createTransport.name, () => {
   let server: FastifyInstance;
   beforeEach(async () => {
     [inLine, rested, answered, begun] = [[], [], [], []];
+    accepted = 0;
     readiness = { isDraining: false };
     const line = {
       join: (begin) => void inLine.push(begin),
-      accepted: () => undefined,
+      accepted: () => void accepted++,
       rest: (connection) => void rested.push(connection),
     } as Partial<WaitingLine> as WaitingLine;
     const application = {
@@ -135,7 +137,7 @@ describe(createTransport.name, () => {
     client.destroy();
   });
 
-  it('has none rest whose requests are handed on one by one', async () => {
+  it('accepts a connection once, and has none rest whose requests are handed on one by one', async () => {
     const { client, text } = ask('/a', '\r\nGET /b HTTP/1.1\r\nHost: x\r\n');
     for (const one of [0, 1]) {
       await until(() => inLine.length > one);
@@ -144,6 +146,7 @@ describe(createTransport.name, () => {
     await until(() => answered.length === 2);
     // The first was read by Node itself, which has given the connection up since.
     expect(rested.length).toBe(isReadByNode ? 1 : 0);
+    expect(accepted).toBe(1);
     await until(() => text().match(/HTTP\/1.1 200/g)?.length === 2);
     client.destroy();
   });

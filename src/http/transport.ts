@@ -145,7 +145,10 @@ export function createTransport(
   acceptAnyExpectation(server);
   refuseConnect(server, application);
   followConnections(server.server);
-  server.server.on('connection', () => line.accepted());
+  server.server.on('connection', (socket) => {
+    // An `Inlet` is of a connection that was accepted before.
+    if (!(socket instanceof Inlet)) line.accepted();
+  });
   takeTurns(server.server);
   cutStalled(server.server, config.sendTimeoutSeconds * 1000);
   answerHalfClosed(server.server);

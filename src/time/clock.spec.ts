@@ -396,6 +396,11 @@ describe(WaitingLine.name, () => {
       expect(read(resting)).toBe(3 * PER_TURN);
       expect(read(rest(3))).toBe(3);
       line.release();
+      join(PER_TURN + LONG, 2 * LONG + PER_TURN);
+      expect(read(rest(3))).toBe(3);
+      // Refusals that end meanwhile change nothing of that.
+      line.readAll(true);
+      line.readAll(false);
       expect(read(rest(3))).toBe(3);
     });
 

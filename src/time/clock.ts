@@ -206,7 +206,8 @@ export class WaitingLine {
   private hasAccepted = false;
   private acceptingTurns = 0;
   private resting: Resting[] = [];
-  private mayRest = true;
+  private isEnding = false;
+  private readsAll = false;
 
   /** Has it begin, now where that is possible. */
   join(begin: Begin): void {
@@ -235,21 +236,21 @@ export class WaitingLine {
   rest(connection: Connection): void {
     const { waiting, resting } = this;
     const isLong = waiting.length + resting.length >= LONG_LINE;
-    if (!isLong || waiting.length < MOST_PER_TURN || !this.mayRest) return;
+    if (!isLong || waiting.length < MOST_PER_TURN || this.readsAll || this.isEnding) return;
     connection.pause();
     resting.push({ connection, sinceMs: performance.now() });
   }
 
   /** Whether nobody may rest: where it has to be known of each request when it came. */
   readAll(all: boolean): void {
-    this.mayRest = !all;
+    this.readsAll = all;
     if (all) this.rouse(this.resting.length);
   }
 
   /** Has all wait until `release`, in line: the service ends, and from then on reads what has been sent. */
   hold(): void {
     this.isHeld = true;
-    this.mayRest = false;
+    this.isEnding = true;
   }
 
   release(): void {
