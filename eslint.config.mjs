@@ -124,11 +124,14 @@ export default tseslint.config(
     files: ['src/openapi/page/*.js'],
     languageOptions: {
       globals: {
+        HTMLScriptElement: 'readonly',
         SwaggerUIBundle: 'readonly',
+        addEventListener: 'readonly',
         document: 'readonly',
         localStorage: 'readonly',
         location: 'readonly',
         matchMedia: 'readonly',
+        removeEventListener: 'readonly',
         sessionStorage: 'readonly',
         MutationObserver: 'readonly',
       },

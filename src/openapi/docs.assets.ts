@@ -18,6 +18,7 @@ const ASSETS: Record<string, { folder: string; contentType: string }> = {
 for (const name of [
   'theme',
   'page',
+  'reload',
   'accessible',
   'answers',
   'dialog',

@@ -60,6 +60,7 @@ export function referencePage(
     ...options,
     title: 'Pet Store API',
     head: `
+    <script src="${assets}/reload.js"></script>
     <script defer src="${assets}/swagger-ui-bundle.js"></script>
     <script type="module" src="${assets}/page.js"></script>`,
     main: `<aside id="quota" aria-label="What is left of your quota" hidden>${meter('minute')}${meter('day')}</aside>

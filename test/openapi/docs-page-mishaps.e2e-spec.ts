@@ -63,6 +63,24 @@ describeWith('chromium', 'the documentation where something is in its way', (exe
     await page.getByText('The service cannot be reached: trying again in 10 s').waitFor();
   });
 
+  it.each(['swagger-ui-bundle.js', 'page.js', 'quota.js'])(
+    'says that it cannot load its %s, and is loaded again',
+    async (name) => {
+      await page.clock.install();
+      let isRefused = true;
+      await page.route(`**/${name}`, (route) =>
+        isRefused ? route.fulfill({ status: 429 }) : route.continue(),
+      );
+      await open();
+      await page.getByText('cannot be loaded now: trying again in 10 s').waitFor();
+      isRefused = false;
+      await page.clock.fastForward(10_000);
+      await reference().waitFor();
+      // Of the script that it did without.
+      complaints = [];
+    },
+  );
+
   it('takes a key where the browser forbids storage, and keeps it nowhere', async () => {
     const { key } = await service.client();
     await page.addInitScript(`for (const name of ['localStorage', 'sessionStorage']) {
