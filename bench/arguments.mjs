@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 
 /** What can be measured by itself. */
-export const PARTS = ['sqlite', 'postgres', 'redis', 'growth'];
+export const PARTS = ['sqlite', 'postgres', 'redis', 'growth', 'workers'];
 
 export const HELP = `npm run bench [-- OPTIONS]
 

@@ -1,6 +1,6 @@
 // The load generator: wrk, on the core that the servers leave free.
 import { run } from './children.mjs';
-import { processorSeconds, settle, writtenBytes } from './process.mjs';
+import { ownProcessorSeconds, processorSeconds, settle, writtenBytes } from './process.mjs';
 import { ANIMALS, CONNECTIONS, OTHER_CORE, PAGE, root } from './settings.mjs';
 
 const ATTEMPTS = 3;
@@ -17,12 +17,13 @@ const MAY_REFUSE = { keyed: 0.1 };
 
 /**
  * Loads a server, and waits until it has settled.
- * @param {{running: object, keyFile: string, paths?: object, animals?: number, connections?: number}} server
+ * @param {{running: object, keyFile: string, paths?: object, animals?: number, connections?: number,
+ *   core?: number | string}} server `core`: of the load
  * @param {{work: string, seconds: number, firstKey?: number}} load the keys are taken in turn from `firstKey` on
  * @returns {Promise<{requests: number, perSecond: number, p50Ms: number, p99Ms: number,
- *   processorMicros: number, writtenBytes: number}>}
- *   `processorMicros` is what a request took of the server's processor time, `writtenBytes` what it had written
- *   to the disk
+ *   processorMicros: number, ownMicros: number, writtenBytes: number}>}
+ *   `processorMicros` is what a request took of the server's processor time, `ownMicros` without that of processes that
+ *   it has started, `writtenBytes` what it had written to the disk
  */
 export async function load(server, options) {
   for (let attempt = 1; ; attempt++) {
@@ -35,14 +36,17 @@ export async function load(server, options) {
 }
 
 async function loadOnce(server, { work, seconds, firstKey = 0 }) {
-  const { running, keyFile, paths = PATHS, animals = ANIMALS, connections = CONNECTIONS } = server;
+  const { running, keyFile, paths = PATHS, animals = ANIMALS } = server;
+  const { connections = CONNECTIONS, core = OTHER_CORE } = server;
   const wrk = ['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '30s', '--latency'];
   const script = ['-s', `${root}bench/load/requests.lua`, `http://127.0.0.1:${running.port}`, '--'];
   const args = [work, paths[work], keyFile, String(animals), String(firstKey)];
   const before = processorSeconds(running.pid);
+  const ownBefore = ownProcessorSeconds(running.pid);
   const writtenBefore = writtenBytes(running.pid);
-  const output = await run('taskset', ['-c', String(OTHER_CORE), ...wrk, ...script, ...args]);
+  const output = await run('taskset', ['-c', String(core), ...wrk, ...script, ...args]);
   const used = processorSeconds(running.pid) - before;
+  const own = ownProcessorSeconds(running.pid) - ownBefore;
   const result = JSON.parse(/RESULT (.*)/.exec(output)[1]);
   const failed = result.errors + result.refused;
   if (result.errors > 0 || result.refused > (MAY_REFUSE[work] ?? 0) * result.requests)
@@ -55,5 +59,6 @@ async function loadOnce(server, { work, seconds, firstKey = 0 }) {
     p99Ms: result.p99Ms,
     writtenBytes: (writtenBytes(running.pid) - writtenBefore) / result.requests,
     processorMicros: (used / result.requests) * 1e6,
+    ownMicros: (own / result.requests) * 1e6,
   };
 }

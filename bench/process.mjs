@@ -30,18 +30,24 @@ export function writtenBytes(pid) {
   return counts.reduce((sum, each) => sum + each, 0);
 }
 
-/** Seconds of processor time used so far. */
+/** Seconds of processor time used so far, by a process and what it started. */
 export function processorSeconds(pid) {
   return ticks(pid) / TICKS_PER_SECOND;
 }
 
+/** Those of a process alone. */
+export function ownProcessorSeconds(pid) {
+  return ownTicks(pid) / TICKS_PER_SECOND;
+}
+
 function ticks(pid) {
-  const used = familyOf(pid).map((each) => {
-    // The name of the program, in parentheses, may hold spaces.
-    const fields = readFileSync(`/proc/${each}/stat`, 'utf8').split(') ')[1].split(' ');
-    return Number(fields[11]) + Number(fields[12]);
-  });
-  return used.reduce((sum, each) => sum + each, 0);
+  return familyOf(pid).reduce((sum, each) => sum + ownTicks(each), 0);
+}
+
+function ownTicks(pid) {
+  // The name of the program, in parentheses, may hold spaces.
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+  return Number(fields[11]) + Number(fields[12]);
 }
 
 /** Waits until a server has done what its last load left behind, which would slow down the next one's. */

@@ -10,6 +10,7 @@ import { assertCapable } from './machine.mjs';
 import { publish } from './published.mjs';
 import { PACES } from './settings.mjs';
 import { Stage } from './stage.mjs';
+import { workers } from './workers.mjs';
 
 const EVERY_PROGRAM = ['wrk', 'taskset', 'initdb', 'redis-server'];
 const EVERY_PACKAGE = ['bench', 'bench/directus'];
@@ -28,6 +29,7 @@ async function checked(stage) {
 async function one(stage, part, pace, full) {
   if (part === 'sqlite') return { sqlite: await onSqlite(stage, pace, fieldHere()) };
   if (part === 'growth') return { growth: await growth(stage, pace, { full }) };
+  if (part === 'workers') return { workers: await workers(stage, pace) };
   return onPostgres(stage, pace, [part]);
 }
 
@@ -35,7 +37,8 @@ async function everything(stage) {
   const sqlite = await onSqlite(stage, PACES.full, fieldHere());
   const engines = await onPostgres(stage, PACES.full, ['postgres', 'redis']);
   const grown = await growth(stage, PACES.full, { full: true });
-  publish({ sqlite, ...engines, growth: grown }, PACES.full);
+  const together = await workers(stage, PACES.full);
+  publish({ sqlite, ...engines, growth: grown, workers: together }, PACES.full);
 }
 
 async function main() {
@@ -47,7 +50,7 @@ async function main() {
       : {
           programs: EVERY_PROGRAM,
           packages:
-            options.check || ['postgres', 'redis', 'growth'].includes(options.only)
+            options.check || (options.only !== undefined && options.only !== 'sqlite')
               ? []
               : EVERY_PACKAGE,
         },

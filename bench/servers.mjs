@@ -9,15 +9,17 @@ const NO_PRETENURING = '--no-allocation-site-pretenuring';
 
 /**
  * Ours as in production: log at `info` to a file, metrics on.
- * @param {{databaseUrl: string, redisUrl?: string, publicPort?: number, name?: string, build?: string}} options
+ * @param {{databaseUrl: string, redisUrl?: string, publicPort?: number, name?: string, build?: string,
+ *   workers?: number, core?: number | string}} options
  *   `publicPort`: whose address is in its links; `build`: of another commit
  */
 export async function startOurs(stage, options) {
   const { databaseUrl, redisUrl, publicPort, name = 'ours', build = root } = options;
+  const { workers = 1, core } = options;
   const [port, metricsPort] = [await freePort(), await freePort()];
   return stage.start({
     name,
-    args: [YOUNG_GENERATION, `${build}dist/src/main.js`, 'serve'],
+    args: [YOUNG_GENERATION, `${build}dist/src/main.js`, 'serve', '--workers', String(workers)],
     env: {
       NODE_ENV: 'production',
       PORT: String(port),
@@ -29,6 +31,7 @@ export async function startOurs(stage, options) {
       PUBLIC_BASE_URL: `http://localhost:${publicPort ?? port}/v1`,
     },
     port,
+    core,
     isReady: () => answers(`http://127.0.0.1:${port}/health/ready`),
   });
 }

@@ -1,111 +1,55 @@
-// One process against two workers on the two cores: what `petstore serve --workers` gains. The load generator
-// needs some of the same cores, so the processor time of a request is told too, for every process: what the
-// workers would reach where the load came from elsewhere follows from it.
-import { readFileSync, readdirSync } from 'node:fs';
+// One process against two workers on the two cores: what `petstore serve --workers` gains. The load generator needs
+// some of the same cores, so what counts is the processor time of a request, of all processes: what the workers would
+// reach where the load came from elsewhere follows from it.
+import { copyFileSync } from 'node:fs';
+import { median, ratioOf, runRounds } from './compare.mjs';
 import { prepareSqlite, writeKeys } from './data.mjs';
-import { run } from './children.mjs';
-import { ANIMALS, CONNECTIONS, root } from './settings.mjs';
-import { answers, freePort, Stage } from './stage.mjs';
+import { startOurs } from './servers.mjs';
+import { ANIMALS, BOTH_CORES } from './settings.mjs';
 
-const ROUNDS = 5;
-const SECONDS = 4;
-const PATH = '/v1/pets?limit=20';
-const ALL_CORES = '0,1';
-const TICKS_PER_SECOND = 100;
-const ON_PAPER = 32;
+/** A worker gets half of the requests, and so takes twice as long until V8 has compiled what it runs. */
+const WARM_UP_SECONDS = 3;
 
-const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
-
-function childrenOf(pid) {
-  return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
-    readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean),
-  );
-}
-
-function processorSeconds(pid) {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
-}
-
-async function serve(stage, file, workers, core) {
-  const [port, metricsPort] = [await freePort(), await freePort()];
-  return stage.start({
-    name: `${workers} workers`,
-    args: [
-      '--max-semi-space-size=8',
-      `${root}dist/src/main.js`,
-      'serve',
-      '--workers',
-      String(workers),
-    ],
-    env: {
-      NODE_ENV: 'production',
-      PORT: String(port),
-      METRICS_PORT: String(metricsPort),
-      DATABASE_URL: `sqlite:${file}`,
-    },
-    port,
-    core,
-    isReady: () => answers(`http://127.0.0.1:${port}/health/ready`),
-  });
-}
-
-/** Requests a second, and the microseconds of processor time that one took: of the server, and of its children. */
-async function load({ pid, port }, keyFile, core) {
-  const wrk = ['wrk', '-t1', `-c${CONNECTIONS}`, `-d${SECONDS}s`, '--latency'];
-  const script = ['-s', `${root}bench/load/requests.lua`, `http://127.0.0.1:${port}`, '--'];
-  const children = childrenOf(pid);
-  const used = () => [
-    processorSeconds(pid),
-    children.map(processorSeconds).reduce((a, b) => a + b, 0),
-  ];
-  const before = used();
-  const args = ['list', PATH, keyFile, String(ANIMALS), '0'];
-  const output = await run('taskset', ['-c', core, ...wrk, ...script, ...args]);
-  const after = used();
-  const { requests, seconds, errors } = JSON.parse(/RESULT (.*)/.exec(output)[1]);
-  if (errors > 0) throw new Error(`${errors} of ${requests} failed`);
-  const [own, workers] = after.map((each, index) => ((each - before[index]) / requests) * 1e6);
-  return { perSecond: requests / seconds, own, workers };
-}
-
-const stage = new Stage();
-try {
-  const { file, keys } = await prepareSqlite(stage, 'animals', { animals: ANIMALS });
-  const keyFile = writeKeys(stage, 'keys', keys);
-  // One after the other on one file: two servers that count by themselves must not share one.
-  const figures = { one: [], two: [] };
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const [name, workers, core, loadCore] of [
-      // At the same place: to be alone on a core is another comparison.
-      ['one', 1, ALL_CORES, ALL_CORES],
-      ['two', 2, ALL_CORES, ALL_CORES],
-    ]) {
-      const server = await serve(stage, file, workers, core);
-      await load(server, keyFile, loadCore);
-      figures[name].push(await load(server, keyFile, loadCore));
-      await server.stop();
-    }
+/**
+ * @typedef {{perSecond: number, processorMicros: number, ownMicros: number}} Figure `ownMicros`: of the process that
+ *   was started, which does the work or counts for its workers
+ * @returns {Promise<{one: Figure, two: Figure, gain: {ratio: number, least: number, most: number}}>} medians; `gain`
+ *   is how many times the requests of one process two cores would carry, by processor time
+ */
+export async function workers(stage, pace) {
+  const { file, keys } = await prepareSqlite(stage, 'one', { animals: ANIMALS });
+  const copy = stage.path('two.db');
+  copyFileSync(file, copy);
+  const keyFile = writeKeys(stage, 'keys-workers', keys);
+  const servers = [];
+  for (const { name, workers: count, path } of [
+    { name: 'one', workers: 1, path: file },
+    { name: 'two', workers: 2, path: copy },
+  ]) {
+    const options = { databaseUrl: `sqlite:${path}`, name, workers: count, core: BOTH_CORES };
+    servers.push({ running: await startOurs(stage, options), keyFile, core: BOTH_CORES });
   }
-  const of = (name, figure) => median(figures[name].map((each) => each[figure]));
-  const single = of('one', 'own');
-  const [primary, worker] = [of('two', 'own'), of('two', 'workers')];
-  const rate = (microseconds) => Math.round(1e6 / microseconds);
-  console.log(
-    `one process: ${Math.round(of('one', 'perSecond'))}/s, ${single.toFixed(1)} µs a request`,
+  const figures = await runRounds(servers, 'list', { ...pace, warmUpSeconds: WARM_UP_SECONDS });
+  for (const { running } of servers) await running.stop();
+  const [one, two] = ['one', 'two'].map((name) => summaryOf(figures.get(name)));
+  const { ratio, least, most } = ratioOf(
+    figures.get('one').rounds,
+    figures.get('two').rounds,
+    ({ processorMicros }) => processorMicros,
   );
-  console.log(
-    `two workers, the load on their cores: ${Math.round(of('two', 'perSecond'))}/s ` +
-      `(${(of('two', 'perSecond') / of('one', 'perSecond')).toFixed(2)} of one process); ` +
-      `${worker.toFixed(1)} µs a request in the workers, ${primary.toFixed(1)} µs in the primary process`,
-  );
-  console.log(
-    `two cores for them alone, by processor time: ${((2 * single) / (worker + primary)).toFixed(2)} of one process`,
-  );
-  console.log(
-    `${ON_PAPER} workers, on paper: ${Math.min(ON_PAPER * rate(worker), rate(primary))}/s: the workers alone could ` +
-      `${ON_PAPER * rate(worker)}/s, the primary process counts ${rate(primary)}/s`,
-  );
-} finally {
-  await stage.close();
+  const result = { one, two, gain: { ratio: 2 * ratio, least: 2 * least, most: 2 * most } };
+  print(result);
+  return result;
+}
+
+function summaryOf({ rounds, perSecond, processorMicros }) {
+  return { perSecond, processorMicros, ownMicros: median(rounds.map((each) => each.ownMicros)) };
+}
+
+function print({ one, two, gain }) {
+  const told = ({ perSecond, processorMicros }) =>
+    `${Math.round(perSecond)}/s, ${processorMicros.toFixed(1)} µs of processor a request`;
+  console.log(`one process: ${told(one)}`);
+  console.log(`two workers: ${told(two)}, of which ${two.ownMicros.toFixed(1)} where they count`);
+  console.log(`two cores, by processor time: ${gain.ratio.toFixed(2)} of one process`);
 }

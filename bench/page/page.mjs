@@ -69,6 +69,7 @@ const SECTIONS = [
   ['postgres', (contests) => `## PostgreSQL\n\n${contestTables(contests)}\n`],
   ['redis', (contests) => `## PostgreSQL + Redis\n\n${contestTables(contests)}\n`],
   ['growth', whatShouldNotGrow],
+  ['workers', onTwoCores],
 ];
 
 function describePart([part, { pace, measuredOn, machine, busy }]) {
@@ -107,6 +108,25 @@ first time, then each has been seen before.
 The limiter alone, in process, beside the storage of \`@nestjs/throttler\` with one key at its limit:
 
 ${table(['limit', 'ours, ns', 'stock, ns'], limiter.map(limiterRow))}
+`;
+}
+
+function onTwoCores({ one, two }) {
+  const row = (name, { perSecond, processorMicros }, counting) => [
+    name,
+    count(Math.round(perSecond)),
+    processorMicros.toFixed(1),
+    counting,
+  ];
+  return `
+## Two workers
+
+${table(
+  ['**list**', 'requests/s', 'processor, µs a request', 'of which where they count'],
+  [row('one process', one, ''), row('two workers', two, two.ownMicros.toFixed(1))],
+)}
+
+Both on both cores, and the load generator with them: the processor time is what two cores for them alone would need.
 `;
 }
 
