@@ -21,7 +21,12 @@ export function panelsOf(results) {
     const field = (found('sqlite')?.entries ?? [])
       // The ceiling would dwarf the rest; the tables have it.
       .filter(({ name }) => name !== 'floor' && !name.startsWith('ceiling'))
-      .map(({ name, ratio }) => ({ name, ...ratio, ours: name === 'ours' }))
+      // Names are Markdown, for the tables.
+      .map(({ name, ratio }) => ({
+        name: name.replaceAll('`', ''),
+        ...ratio,
+        ours: name === 'ours',
+      }))
       .map((bar) => (bar.ours ? { ...bar, name: 'ours, SQLite', goal: goals.get(work) } : bar))
       .sort((one, other) => Number(other.ours) - Number(one.ours) || other.ratio - one.ratio);
     return {
