@@ -1,6 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { launchChromium } from '../support/chromium.js';
 import { describeWith } from '../support/engines.js';
+import { eventually } from '../support/eventually.js';
 import { startService, type TestService } from '../support/start-service.js';
 
 /** Runs in the page, not here. */
@@ -63,23 +64,59 @@ describeWith('chromium', 'the documentation where something is in its way', (exe
     await page.getByText('The service cannot be reached: trying again in 10 s').waitFor();
   });
 
-  it.each(['swagger-ui-bundle.js', 'page.js', 'quota.js'])(
-    'says that it cannot load its %s, and is loaded again',
+  it.each(['swagger-ui-bundle.js', 'page.js'])(
+    'says that it cannot load its %s, and is loaded again once it can',
     async (name) => {
       await page.clock.install();
+      let [loads, refusals] = [0, 0];
+      page.on('domcontentloaded', () => loads++);
       let isRefused = true;
-      await page.route(`**/${name}`, (route) =>
-        isRefused ? route.fulfill({ status: 429 }) : route.continue(),
-      );
+      await page.route(`**/${name}`, (route) => {
+        if (!isRefused) return route.continue();
+        refusals++;
+        return route.fulfill({ status: 429, headers: { 'retry-after': '45' } });
+      });
       await open();
-      await page.getByText('cannot be loaded now: trying again in 10 s').waitFor();
+      await page.getByText('cannot be loaded now: trying again in 45 s').waitFor();
+      const before = refusals;
+      await page.clock.fastForward(45_000);
+      await eventually(() => Promise.resolve(refusals > before));
+      expect(loads).toBe(1);
       isRefused = false;
-      await page.clock.fastForward(10_000);
+      await page.clock.fastForward(45_000);
       await reference().waitFor();
+      expect(loads).toBe(2);
       // Of the script that it did without.
       complaints = [];
     },
   );
+
+  it('is loaded again for a script that another one imports', async () => {
+    await page.clock.install();
+    let isRefused = true;
+    await page.route('**/quota.js', (route) =>
+      isRefused ? route.fulfill({ status: 503 }) : route.continue(),
+    );
+    await open();
+    await page.getByText('cannot be loaded now: trying again in 10 s').waitFor();
+    isRefused = false;
+    await page.clock.fastForward(10_000);
+    await reference().waitFor();
+  });
+
+  it('is not loaded again for a script that is none of its own', async () => {
+    await page.clock.install();
+    let loads = 0;
+    page.on('domcontentloaded', () => loads++);
+    await page.addInitScript(`addEventListener('DOMContentLoaded', () => {
+      document.body.append(Object.assign(document.createElement('script'), { src: 'https://a.example/a.js' }));
+    })`);
+    await open();
+    await reference().waitFor();
+    await page.clock.fastForward(60_000);
+    await reference().waitFor();
+    expect(loads).toBe(1);
+  });
 
   it('takes a key where the browser forbids storage, and keeps it nowhere', async () => {
     const { key } = await service.client();
