@@ -16,8 +16,8 @@ Measures the service beside other programs, interleaved, and writes docs/perform
   --beside REF   this build and that of another commit on SQLite, in turn: what a change costs, on any machine
   --help         this text
 
-It needs two cores, wrk and taskset; all but --quick also PostgreSQL, redis-server, and the other programs:
-npm ci --prefix bench && npm ci --prefix bench/directus
+It needs two cores, wrk and taskset; all but --quick, --beside and --only workers also PostgreSQL and redis-server. The
+whole, --only sqlite and --publish need the other programs, too: npm ci --prefix bench && npm ci --prefix bench/directus
 `;
 
 /** The command line was wrong: one line about it, and exit 2. */

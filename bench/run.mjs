@@ -41,20 +41,20 @@ async function everything(stage) {
   publish({ sqlite, ...engines, growth: grown, workers: together }, PACES.full);
 }
 
+function whatItTakes({ quick, check, beside: commit, only, publish: publishes }) {
+  const isOnSqlite = quick || commit !== undefined || only === 'workers';
+  const isOfOurs = isOnSqlite || check || (only !== undefined && only !== 'sqlite');
+  return {
+    programs: isOnSqlite ? ['wrk', 'taskset'] : EVERY_PROGRAM,
+    // What is published tells of their versions.
+    packages: isOfOurs && !publishes ? [] : EVERY_PACKAGE,
+  };
+}
+
 async function main() {
   const options = readArguments(process.argv.slice(2));
   if (options.help) return void console.log(HELP);
-  assertCapable(
-    options.quick || options.beside !== undefined
-      ? { programs: ['wrk', 'taskset'], packages: [] }
-      : {
-          programs: EVERY_PROGRAM,
-          packages:
-            options.check || (options.only !== undefined && options.only !== 'sqlite')
-              ? []
-              : EVERY_PACKAGE,
-        },
-  );
+  assertCapable(whatItTakes(options));
   const stage = new Stage();
   for (const signal of ['SIGINT', 'SIGTERM']) {
     process.once(signal, () => void stage.close().finally(() => process.exit(1)));

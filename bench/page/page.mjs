@@ -44,7 +44,7 @@ ${explained(goals, notes)}
 - Medians of rounds, each server in turn and every other round in the reverse order, after some time to warm up; in
   parentheses the least and the most of the rounds' ratios.
 ${Object.entries(parts).map(describePart).join('\n')}
-- What should not grow is compared by processor time, all else by requests a second.
+- What should not grow, and two workers, are compared by processor time, all else by requests a second.
 
 ${Object.entries(versions)
   .map(([name, version]) => `${name} ${version}`)
@@ -126,7 +126,8 @@ ${table(
   [row('one process', one, ''), row('two workers', two, two.ownMicros.toFixed(1))],
 )}
 
-Both on both cores, and the load generator with them: the processor time is what two cores for them alone would need.
+Both on both cores, and the load generator with them: the processor time is what two cores for them alone would need. The
+goal's figure is the median of the rounds, of which each has a ratio of its own.
 `;
 }
 
