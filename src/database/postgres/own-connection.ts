@@ -40,7 +40,7 @@ export class OwnConnection {
 
   private async ask<Row>(text: string, parameters: readonly Parameter[]): Promise<Row[]> {
     const client = await (this.client ??= this.connect());
-    // In one packet. The limit is that of the transaction, so that it holds behind a pooler as well.
+    // They leave together. The limit is that of the transaction, so that it holds behind a pooler as well.
     const [, , { rows }] = await Promise.all([
       client.query('BEGIN READ ONLY'),
       client.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`),

@@ -59,7 +59,7 @@ export class PostgresTransaction {
     }
   }
 
-  /** In one packet, so that it costs no further answer. */
+  /** All three leave together: nobody waits for a further answer. */
   private async queryImpatiently(query: Query): Promise<QueryResult> {
     const [, result] = await Promise.all([
       this.client.query(IMPATIENT),
@@ -97,7 +97,7 @@ async function transactOnce<Result>(
   const client = await pool.connect();
   let broken: Error | undefined;
   try {
-    // In one packet with the first statement: nobody has to wait for this answer by itself.
+    // It leaves together with the first statement: nobody has to wait for this answer by itself.
     const begun = client.query('BEGIN');
     // Whoever runs a statement waits for it, unless the work ends before its first.
     begun.catch(() => undefined);

@@ -83,7 +83,7 @@ describe(PostgresWrites.name, () => {
     expect(committed).toEqual([3]);
   });
 
-  it('sends the equal statements of a step as one, and all of a step in one packet', async () => {
+  it('sends the equal statements of a step as one, and all of a step together', async () => {
     await Promise.all([insert('a'), claimed('b'), insert('c'), claimed('d')]);
     expect(begun).toEqual([[['insert a,c', 'claim b,d'], ['insert b,d']]]);
   });

@@ -28,7 +28,7 @@ interface Running {
 
 /**
  * Drives units side by side, a step of each at a time: equal statements of a step are one, and all
- * statements of a step leave in one packet.
+ * statements of a step leave together, before any of them is answered.
  * @returns their results
  * @throws {UnitsFailed}
  * @throws what the driver throws, where that is not about the units
