@@ -50,12 +50,17 @@ export class Workplace implements Disposable {
     const [stdout, stderr] = [collect(child.stdout!), collect(child.stderr!)];
     const origin = `http://127.0.0.1:${port}`;
     const deadline = performance.now() + 60_000;
+    let answered: string | undefined;
     for (;;) {
-      if (child.exitCode !== null || performance.now() > deadline) {
-        throw new Error(`petstore serve did not start: ${stdout.text}${stderr.text}`);
+      const { exitCode, signalCode } = child;
+      const hasEnded = exitCode !== null || signalCode !== null;
+      if (hasEnded || performance.now() > deadline) {
+        const how = hasEnded ? `ended by ${signalCode ?? exitCode}` : `said ${answered}`;
+        throw new Error(`petstore serve did not start, ${how}: ${stdout.text}${stderr.text}`);
       }
-      const answer = await fetch(`${origin}/health/ready`).catch(() => undefined);
-      if (answer?.ok) break;
+      const answer = await fetch(`${origin}/health/ready`).catch(String);
+      if (typeof answer !== 'string' && answer.ok) break;
+      answered = typeof answer === 'string' ? answer : await answer.text();
       await new Promise((resume) => setTimeout(resume, 25));
     }
     return {
