@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { eventually } from '../support/eventually.js';
 import { type Served, Workplace } from '../support/petstore-process.js';
 import { createDatabase } from '../support/postgres.js';
-import { sendRaw } from '../support/raw-answers.js';
+import { endOfAnswer, sendRaw } from '../support/raw-answers.js';
 import { onPostgres } from '../support/start-service.js';
 
 /** More than are read at once, of which some rest. */
@@ -16,18 +16,14 @@ interface Member {
 }
 
 /** Tells of each answer that is complete, in however many packets it comes. */
-function onAnswer(socket: Socket, tell: (head: string) => void): void {
+function onAnswer(socket: Socket, tell: (answer: string) => void): void {
   let received = '';
-  // A character is a byte.
   socket.setEncoding('latin1').on('data', (text: string) => {
     received += text;
-    for (;;) {
-      const end = received.indexOf('\r\n\r\n') + 4;
-      const length = /^content-length: (\d+)\r$/im.exec(received.slice(0, end))?.[1];
-      if (length === undefined || received.length < end + Number(length)) return;
-      const head = received.slice(0, end);
-      received = received.slice(end + Number(length));
-      tell(head);
+    for (let end = endOfAnswer(received); end !== undefined; end = endOfAnswer(received)) {
+      const answer = received.slice(0, end);
+      received = received.slice(end);
+      tell(answer);
     }
   });
 }
@@ -43,10 +39,10 @@ class Crowd implements Disposable {
       const socket = connect({ port: Number(port), host: hostname, noDelay: true });
       const member = { socket, answers: 0 };
       socket.on('error', () => undefined);
-      onAnswer(socket, (head) => {
+      onAnswer(socket, (answer) => {
         member.answers++;
-        if (head.startsWith('HTTP/1.1 503 ')) this.refusals++;
-        if (!/^connection: close\r$/im.test(head)) socket.write(request);
+        if (answer.startsWith('HTTP/1.1 503 ')) this.refusals++;
+        if (!/^connection: close\r$/im.test(answer)) socket.write(request);
       });
       socket.write(request);
       return member;

@@ -50,17 +50,17 @@ export class Workplace implements Disposable {
     const [stdout, stderr] = [collect(child.stdout!), collect(child.stderr!)];
     const origin = `http://127.0.0.1:${port}`;
     const deadline = performance.now() + 60_000;
-    let answered: string | undefined;
+    let refusal: string | undefined;
     for (;;) {
       const { exitCode, signalCode } = child;
       const hasEnded = exitCode !== null || signalCode !== null;
       if (hasEnded || performance.now() > deadline) {
-        const how = hasEnded ? `ended by ${signalCode ?? exitCode}` : `said ${answered}`;
+        const how = hasEnded ? `ended by ${signalCode ?? exitCode}` : `said ${refusal}`;
         throw new Error(`petstore serve did not start, ${how}: ${stdout.text}${stderr.text}`);
       }
-      const answer = await fetch(`${origin}/health/ready`).catch(String);
-      if (typeof answer !== 'string' && answer.ok) break;
-      answered = typeof answer === 'string' ? answer : await answer.text();
+      const asked = fetch(`${origin}/health/ready`);
+      refusal = await asked.then((answer) => (answer.ok ? undefined : answer.text()), String);
+      if (refusal === undefined) break;
       await new Promise((resume) => setTimeout(resume, 25));
     }
     return {

@@ -66,13 +66,21 @@ export async function sendRaw(
 
 function countAnswers(received: string): number {
   let count = 0;
-  for (let start = 0; ; count++) {
-    const end = received.indexOf('\r\n\r\n', start);
-    if (end === -1) return count;
-    const [, length] = /^content-length: (\d+)\r$/im.exec(received.slice(start, end + 2)) ?? [];
-    start = end + 4 + Number(length ?? 0);
-    if (start > received.length) return count;
-  }
+  let end = endOfAnswer(received);
+  for (; end !== undefined; end = endOfAnswer(received, end)) count++;
+  return count;
+}
+
+/**
+ * Where the answer ends that begins at `start`, in characters that are a byte each; undefined as long as it is not
+ * all there.
+ */
+export function endOfAnswer(received: string, start = 0): number | undefined {
+  const headEnd = received.indexOf('\r\n\r\n', start);
+  if (headEnd === -1) return undefined;
+  const [, length] = /^content-length: (\d+)\r$/im.exec(received.slice(start, headEnd + 2)) ?? [];
+  const end = headEnd + 4 + Number(length ?? 0);
+  return end > received.length ? undefined : end;
 }
 
 /**
