@@ -44,12 +44,6 @@ export type { TokenVerifier, VerifiedCaller } from './keys/verifier.js';
 export { type PetStore, startPetStore } from './server.js';
 export { Logger } from './telemetry/logger.js';
 export { Metrics } from './telemetry/metrics.js';
-export type {
-  CounterMetric,
-  GaugeOptions,
-  HistogramMetric,
-  HistogramOptions,
-  MetricOptions,
-} from './telemetry/instruments.js';
+export type { Counter, Gauge, Histogram } from 'prom-client';
 export { Pet, type PetStatus } from './pets/pet.entity.js';
 export { Pets } from './pets/pets.js';

@@ -19,18 +19,11 @@ import { SqliteEngine } from './sqlite/sqlite.engine.js';
 /** What TypeORM says to the database, in as many words as a guest likes. */
 const GUESTS = 'typeorm';
 
-/** Who does not measure does not pay for it. */
-function openEngine(
-  dataSource: DataSource,
-  { metricsPort }: Config,
-  metrics: Metrics,
-  traces: Traces | undefined,
-): Engine {
+function openEngine(dataSource: DataSource, metrics: Metrics, traces: Traces | undefined): Engine {
   const isSqlite = dataSource instanceof SqliteDataSource;
   const engine = isSqlite
     ? new SqliteEngine(dataSource)
     : new PostgresEngine(dataSource as PostgresDataSource);
-  if (metricsPort === 0 && traces === undefined) return engine;
   const system = isSqlite ? 'sqlite' : 'postgresql';
   const observed = new ObservedEngine(engine, metrics, traces, system);
   dataSource.subscribers.push({
@@ -66,7 +59,7 @@ export class DatabaseModule {
         Poller,
         {
           provide: Engine,
-          inject: [DataSource, Config, Metrics, { token: Traces, optional: true }],
+          inject: [DataSource, Metrics, { token: Traces, optional: true }],
           useFactory: openEngine,
         },
       ],

@@ -24,32 +24,28 @@ export class ObservedEngine extends Engine implements OnApplicationShutdown {
     const durations = metrics.histogram({
       name: 'database_query_duration_seconds',
       help: 'Time from asking the database to its answer, by the name of the statement.',
-      labels: ['statement'],
+      labelNames: ['statement'],
     });
     const about = { 'db.system.name': system };
     this.ran = (name, startedAtMs, within) => {
-      durations.of(name).observe((performance.now() - startedAtMs) / 1000);
+      durations.observe({ statement: name }, (performance.now() - startedAtMs) / 1000);
       traces?.tell(name, startedAtMs, about, within);
     };
-    const sizes = metrics
-      .histogram({
-        name: 'commit_batch_size',
-        help: 'Units of work that one commit made durable together.',
-        buckets: BATCH_SIZES,
-      })
-      .of();
+    const sizes = metrics.histogram({
+      name: 'commit_batch_size',
+      help: 'Units of work that one commit made durable together.',
+      buckets: BATCH_SIZES,
+    });
     engine.onCommit = (units) => sizes.observe(units);
     metrics.gauge({
       name: 'database_pool',
       help: 'Connections for requests: in use, idle; and who waits for one. On SQLite, the one writer.',
-      labels: ['state'],
-      read: () => {
+      labelNames: ['state'],
+      collect() {
         const { inUse, idle, waiting } = engine.pool();
-        return [
-          [{ state: 'in_use' }, inUse],
-          [{ state: 'idle' }, idle],
-          [{ state: 'waiting' }, waiting],
-        ];
+        this.set({ state: 'in_use' }, inUse);
+        this.set({ state: 'idle' }, idle);
+        this.set({ state: 'waiting' }, waiting);
       },
     });
   }

@@ -7,12 +7,12 @@ import {
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { ApiExtension, ApiOperation } from '@nestjs/swagger';
+import type { Counter } from 'prom-client';
 import { Config } from '../config/config.js';
 import { ApiErrors } from '../errors/api-errors.decorator.js';
 import { errors } from '../errors/errors.js';
 import { PublicAddress } from '../http/public-address.js';
 import { type Handler, OperationIds, PerOperation, replyOf } from '../http/request-context.js';
-import type { CounterMetric } from '../telemetry/instruments.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { Clock, DAY_MS } from '../time/clock.js';
 
@@ -53,7 +53,7 @@ function isoDay(date: Date): string {
 @Injectable()
 export class DeprecationGuard implements CanActivate {
   private readonly headers: PerOperation<Record<string, string> | undefined>;
-  private readonly calls: CounterMetric;
+  private readonly calls: Counter<'operation'>;
 
   constructor(
     reflector: Reflector,
@@ -64,7 +64,7 @@ export class DeprecationGuard implements CanActivate {
     this.calls = metrics.counter({
       name: 'deprecated_calls_total',
       help: 'Calls of operations that are to be removed, by operation.',
-      labels: ['operation'],
+      labelNames: ['operation'],
     });
     this.headers = new PerOperation((_controller, handler) => {
       const deprecation = deprecationOf(reflector, handler);
@@ -76,7 +76,7 @@ export class DeprecationGuard implements CanActivate {
     const headers = this.headers.of(context);
     if (headers === undefined) return true;
     replyOf(context).headers(headers);
-    this.calls.of(this.operations.of(context)).add();
+    this.calls.inc({ operation: this.operations.of(context) });
     return true;
   }
 

@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import type { Engine } from '../database/engine.js';
 import type { Work } from '../database/statement.js';
 import type { Logger } from '../telemetry/logger.js';
-import { NoMetrics } from '../telemetry/metrics.js';
+import { Metrics } from '../telemetry/metrics.js';
 import { IdempotencyService } from './idempotency.service.js';
 
 const NOON = Date.parse('2026-06-15T12:00:00Z');
@@ -21,7 +21,7 @@ describe(IdempotencyService.name, () => {
       {} as DataSource,
       { now: () => NOON },
       { warn } as unknown as Logger,
-      new NoMetrics(),
+      new Metrics(),
     );
     service.onModuleInit();
   });

@@ -9,6 +9,7 @@ import {
 } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
 import { DataSource, type EntityManager } from 'typeorm';
+import type { Counter } from 'prom-client';
 import { Engine } from '../database/engine.js';
 import { inBatches } from '../database/in-batches.js';
 import { impatiently, inSharedTransaction } from '../database/shared-transaction.js';
@@ -26,7 +27,6 @@ import { errors } from '../errors/errors.js';
 import { NEEDS_CALLER, requestOf, type UnreadBody } from '../http/request-context.js';
 import { pathOf } from '../http/target.js';
 import { invalidRequest } from '../input/validation.js';
-import type { Count } from '../telemetry/instruments.js';
 import { Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { Clock, DAY_MS } from '../time/clock.js';
@@ -220,7 +220,7 @@ export class IdempotencyService implements OnModuleInit, OnApplicationShutdown {
   private readonly stop = new AbortController();
   private timer: NodeJS.Timeout | undefined;
   private isPurging = false;
-  private readonly replays: Count;
+  private readonly replays: Counter;
 
   constructor(
     private readonly engine: Engine,
@@ -229,12 +229,10 @@ export class IdempotencyService implements OnModuleInit, OnApplicationShutdown {
     private readonly logger: Logger,
     metrics: Metrics,
   ) {
-    this.replays = metrics
-      .counter({
-        name: 'idempotent_replays_total',
-        help: 'Requests that were answered with what an earlier one with their Idempotency-Key created.',
-      })
-      .of();
+    this.replays = metrics.counter({
+      name: 'idempotent_replays_total',
+      help: 'Requests that were answered with what an earlier one with their Idempotency-Key created.',
+    });
   }
 
   onModuleInit(): void {
@@ -324,7 +322,7 @@ export class IdempotencyService implements OnModuleInit, OnApplicationShutdown {
     if (first.bodyDigest !== bodyDigest) {
       throw errors.idempotency_key_reused('The Idempotency-Key was used with another body');
     }
-    this.replays.add();
+    this.replays.inc();
     return { answer: first.answer, location: first.location, replayed: true };
   }
 

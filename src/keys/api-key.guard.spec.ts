@@ -7,7 +7,7 @@ import { Limits } from '../rate-limits/limits.js';
 import { addressSubject } from '../rate-limits/names.js';
 import { RateLimiter } from '../rate-limits/rate-limiter.js';
 import { MemoryStore } from '../rate-limits/stores/memory.store.js';
-import { PrometheusMetrics } from '../telemetry/prometheus.metrics.js';
+import { Metrics } from '../telemetry/metrics.js';
 import { mintKey } from './api-key-format.js';
 import { Authenticator } from './api-key.guard.js';
 import { digestOf } from './caller-table.js';
@@ -32,9 +32,9 @@ describe(Authenticator.name, () => {
   let store: MemoryStore;
   let authenticator: Authenticator;
   const directory = { remembered: jest.fn(), load: jest.fn(), formerly: jest.fn() };
-  let metrics: PrometheusMetrics;
-  beforeEach(async () => {
-    metrics = await PrometheusMetrics.create();
+  let metrics: Metrics;
+  beforeEach(() => {
+    metrics = new Metrics();
     directory.formerly.mockReset().mockReturnValue(undefined);
     store = new MemoryStore(new FakeClock(), { afterRejections: 1, firstBanMs: 60_000 });
     directory.remembered.mockReset().mockReturnValue(undefined);

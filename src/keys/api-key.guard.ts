@@ -9,6 +9,7 @@ import {
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { ApiExtension } from '@nestjs/swagger';
+import type { Counter } from 'prom-client';
 import { Config } from '../config/config.js';
 import { errors } from '../errors/errors.js';
 import { ClientAddress } from '../http/client-address.js';
@@ -28,7 +29,6 @@ import {
 import { Limits, type Quota } from '../rate-limits/limits.js';
 import { addressSubject } from '../rate-limits/names.js';
 import { RateLimiter } from '../rate-limits/rate-limiter.js';
-import type { CounterMetric } from '../telemetry/instruments.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { isWellFormedKey, KEY_LENGTH } from './api-key-format.js';
 import { digestOf } from './caller-table.js';
@@ -55,7 +55,7 @@ type Failure = (typeof FAILURES)[number];
 @Injectable()
 export class Authenticator {
   private readonly addressLimits: Limits;
-  private readonly failures: CounterMetric;
+  private readonly failures: Counter<'reason'>;
 
   constructor(
     private readonly directory: KeyDirectory,
@@ -69,9 +69,9 @@ export class Authenticator {
     this.failures = metrics.counter({
       name: 'authentication_failures_total',
       help: 'Requests without a valid key, by what was wrong with it; or with their address over its limit.',
-      labels: ['reason'],
+      labelNames: ['reason'],
     });
-    for (const reason of FAILURES) this.failures.of(reason);
+    for (const reason of FAILURES) this.failures.inc({ reason }, 0);
   }
 
   /**
@@ -118,7 +118,7 @@ export class Authenticator {
     // What the limit of the address refuses is nobody's doing but the address's: no client is to answer for it.
     await this.chargeAddress(request, reply);
     request.formerCaller = formerly;
-    this.failures.of(why).add();
+    this.failures.inc({ reason: why });
     if (key === undefined) {
       throw errors.missing_api_key('Send an API key: "Authorization: Bearer <API_KEY>"', {
         headers: { 'WWW-Authenticate': CHALLENGE },
@@ -133,7 +133,7 @@ export class Authenticator {
     try {
       await this.limiter.admit(this.addressQuota(request), reply);
     } catch (error) {
-      this.failures.of('address_limited').add();
+      this.failures.inc({ reason: 'address_limited' });
       throw error;
     }
   }

@@ -5,7 +5,7 @@ import type { Look, Poller } from '../database/poller.js';
 import type { Step, Work } from '../database/statement.js';
 import { SharedNames } from '../rate-limits/names.js';
 import type { Logger } from '../telemetry/logger.js';
-import { NoMetrics } from '../telemetry/metrics.js';
+import { Metrics } from '../telemetry/metrics.js';
 import { CallerTable } from './caller-table.js';
 import { KeyDirectory, LastUses } from './key-directory.js';
 
@@ -113,7 +113,7 @@ const outage = Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
 
 describe(KeyDirectory.name, () => {
   let clock: FakeClock;
-  let metrics: NoMetrics;
+  let metrics: Metrics;
   let directory: KeyDirectory;
   let rows: (typeof zoo)[];
   let changes: ({ digest: string; changedAt: number } & Partial<typeof zoo>)[];
@@ -136,7 +136,7 @@ describe(KeyDirectory.name, () => {
     const lastUses: Partial<LastUses> = {
       record: (keyId, atMs) => void uses.push([keyId, atMs]),
     };
-    metrics = new NoMetrics();
+    metrics = new Metrics();
     directory = new KeyDirectory(
       { observe, first } as unknown as Engine,
       { watch: (watched: Look) => ((look = watched), watch) } as unknown as Poller,

@@ -1,4 +1,5 @@
 import { type BeforeApplicationShutdown, Injectable, type OnModuleInit } from '@nestjs/common';
+import type { Counter } from 'prom-client';
 import { Engine } from '../database/engine.js';
 import { eachInOrder } from '../database/in-order.js';
 import { isOutage } from '../database/outage.js';
@@ -6,7 +7,6 @@ import { Poller, type Watch } from '../database/poller.js';
 import { run, Statement } from '../database/statement.js';
 import { grown, type NameHolder, SharedNames } from '../rate-limits/names.js';
 import { type PlanName, PLANS } from '../rate-limits/plan.js';
-import type { Count } from '../telemetry/instruments.js';
 import { Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { Clock, Stopwatch } from '../time/clock.js';
@@ -160,8 +160,8 @@ const CHANGED = new Statement<KeyRow>(
 export class KeyDirectory {
   private readonly callers: CallerTable;
   private readonly changes: Watch;
-  private readonly hits: Count;
-  private readonly misses: Count;
+  private readonly hits: Counter.Internal;
+  private readonly misses: Counter.Internal;
 
   constructor(
     private readonly engine: Engine,
@@ -175,10 +175,10 @@ export class KeyDirectory {
     const lookups = metrics.counter({
       name: 'key_cache_total',
       help: 'Keys that were looked up: found in memory, or asked of the database.',
-      labels: ['result'],
+      labelNames: ['result'],
     });
-    this.hits = lookups.of('hit');
-    this.misses = lookups.of('miss');
+    this.hits = lookups.labels('hit');
+    this.misses = lookups.labels('miss');
     this.changes = poller.watch((sinceMs) => this.takeOverChanges(sinceMs));
   }
 
@@ -187,7 +187,7 @@ export class KeyDirectory {
     const caller = this.callers.get(digest);
     if (caller === undefined || !this.changes.isCurrent) return undefined;
     const inForce = this.inForce(caller);
-    if (inForce !== undefined) this.hits.add();
+    if (inForce !== undefined) this.hits.inc();
     return inForce;
   }
 
@@ -206,7 +206,7 @@ export class KeyDirectory {
     const known = this.callers.get(digest);
     // Not in force, and no look has found anything else since: nobody has to wait for a connection to say so.
     if (known !== undefined && this.changes.isCurrent) return this.inForce(known);
-    this.misses.add();
+    this.misses.inc();
     if (known === undefined) return this.find(digest);
     try {
       return await within(DOUBT_PATIENCE_MS, this.find(digest));

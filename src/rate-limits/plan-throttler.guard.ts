@@ -15,13 +15,13 @@ import {
   type ThrottlerRequest,
   type ThrottlerStorage,
 } from '@nestjs/throttler';
+import type { Counter } from 'prom-client';
 import { Config } from '../config/config.js';
 import { errors } from '../errors/errors.js';
 import { beginAll, takeLongestWaitMs } from '../http/inlet.js';
 import { throttlingOf } from '../http/nest-metadata.js';
 import { type ApiReply, PerOperation, replyOf, requestOf } from '../http/request-context.js';
 import { waitedMs } from '../http/transport.js';
-import type { Count } from '../telemetry/instruments.js';
 import { Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { WaitingLine } from '../time/clock.js';
@@ -36,11 +36,11 @@ const SAMPLE_MS = 50;
 @Injectable()
 export class Overload implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly shedding: Shedding | undefined;
-  private readonly shedRequests: Count;
+  private readonly shedRequests: Counter;
   private timer: NodeJS.Timeout | undefined;
   private dueAtMs = 0;
   private busy = performance.eventLoopUtilization();
-  private requestsBefore = 0;
+  private shedSinceStart = 0;
   private isTurnNoted = false;
 
   constructor(
@@ -49,12 +49,10 @@ export class Overload implements OnApplicationBootstrap, OnApplicationShutdown {
     private readonly logger: Logger,
     private readonly line: WaitingLine,
   ) {
-    this.shedRequests = metrics
-      .counter({
-        name: 'shed_total',
-        help: 'Requests that were answered 503 because the event loop was late for too long.',
-      })
-      .of();
+    this.shedRequests = metrics.counter({
+      name: 'shed_total',
+      help: 'Requests that were answered 503 because the event loop was late for too long.',
+    });
     if (shedAfterMs > 0) this.shedding = new Shedding(shedAfterMs);
   }
 
@@ -80,7 +78,8 @@ export class Overload implements OnApplicationBootstrap, OnApplicationShutdown {
       setImmediate(this.endTurn);
     }
     if (!shedding.refuses(waitedMs(reply))) return false;
-    this.shedRequests.add();
+    this.shedSinceStart++;
+    this.shedRequests.inc();
     return true;
   }
 
@@ -113,12 +112,11 @@ export class Overload implements OnApplicationBootstrap, OnApplicationShutdown {
     beginAll(isShedding);
     this.line.readAll(isShedding);
     if (isShedding) {
-      this.requestsBefore = this.shedRequests.value;
+      this.shedSinceStart = 0;
       const details = { event: 'shed', phase: 'began', lateMs: Math.round(lateMs) };
       this.logger.warn(details, 'Overloaded: a share of the requests is answered 503');
     } else {
-      const requests = this.shedRequests.value - this.requestsBefore;
-      const details = { event: 'shed', phase: 'ended', requests };
+      const details = { event: 'shed', phase: 'ended', requests: this.shedSinceStart };
       this.logger.info(details, 'No longer overloaded: every request is answered again');
     }
   }

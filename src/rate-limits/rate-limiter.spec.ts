@@ -2,7 +2,7 @@ import { FakeClock } from '../../test/support/clock.js';
 import type { ApiReply } from '../http/request-context.js';
 import { Limits } from './limits.js';
 import type { Decision, RateLimitStore } from './stores/rate-limit-store.js';
-import { NoMetrics } from '../telemetry/metrics.js';
+import { Metrics } from '../telemetry/metrics.js';
 import { RateLimiter, reportQuota } from './rate-limiter.js';
 import { dayOf, minuteOf } from '../time/clock.js';
 
@@ -33,7 +33,7 @@ describe(RateLimiter.name, () => {
   const limiter = (decision: Decision | Promise<Decision>) =>
     new RateLimiter(
       { take: () => decision, peek: () => decision } as unknown as RateLimitStore,
-      new NoMetrics(),
+      new Metrics(),
       new FakeClock(),
     );
   // Called as a request would be, so that what is thrown at once and what later look alike.

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import type { Counter } from 'prom-client';
 import type { ApiError } from '../errors/api-error.js';
 import { errors } from '../errors/errors.js';
 import type { ApiReply, ApiRequest } from '../http/request-context.js';
-import type { CounterMetric } from '../telemetry/instruments.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { Clock, dayEndUnix, dayOf, minuteEndUnix, minuteOf, secondsUntil } from '../time/clock.js';
 import type { Ban } from './bans/bans.js';
@@ -27,8 +27,8 @@ const SCARCE_FROM = 0.75;
 export class RateLimiter {
   private readonly banListeners: BanListener[] = [];
   private readonly scarcityListeners: ScarcityListener[] = [];
-  private readonly decisions: CounterMetric;
-  private readonly bans: CounterMetric;
+  private readonly decisions: Counter<'plan' | 'decision'>;
+  private readonly bans: Counter<'plan'>;
 
   constructor(
     private readonly store: RateLimitStore,
@@ -38,16 +38,16 @@ export class RateLimiter {
     this.decisions = metrics.counter({
       name: 'rate_limit_decisions_total',
       help: 'Requests of clients as their plan judged them: admitted, or refused by a window or a ban.',
-      labels: ['plan', 'decision'],
+      labelNames: ['plan', 'decision'],
     });
     this.bans = metrics.counter({
       name: 'bans_total',
       help: 'Bans of clients that went on after too many refusals, by plan.',
-      labels: ['plan'],
+      labelNames: ['plan'],
     });
     for (const plan of PLAN_NAMES) {
-      this.bans.of(plan);
-      for (const judged of JUDGEMENTS) this.decisions.of(plan, judged);
+      this.bans.inc({ plan }, 0);
+      for (const decision of JUDGEMENTS) this.decisions.inc({ plan, decision }, 0);
     }
   }
 
@@ -124,8 +124,8 @@ export class RateLimiter {
 
   private count(plan: string, decision: Decision, limits: Limits): void {
     const judgement = judgementOf(decision, limits);
-    if (judgement !== undefined) this.decisions.of(plan, judgement).add();
-    if (decision.beganBan) this.bans.of(plan).add();
+    if (judgement !== undefined) this.decisions.inc({ plan, decision: judgement });
+    if (decision.beganBan) this.bans.inc({ plan });
   }
 }
 

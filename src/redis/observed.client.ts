@@ -1,4 +1,4 @@
-import type { HistogramMetric } from '../telemetry/instruments.js';
+import type { Histogram } from 'prom-client';
 import type { Traces } from '../telemetry/traces.js';
 import { RedisClient, type Script } from './redis.client.js';
 
@@ -8,7 +8,7 @@ const ABOUT = { 'db.system.name': 'redis' };
 export class ObservedRedisClient extends RedisClient {
   constructor(
     private readonly client: RedisClient,
-    private readonly durations: HistogramMetric,
+    private readonly durations: Histogram,
     private readonly traces: Traces | undefined,
   ) {
     super();
@@ -19,7 +19,7 @@ export class ObservedRedisClient extends RedisClient {
     try {
       return await this.client.run(script, key, args);
     } finally {
-      this.durations.of().observe((performance.now() - startedAtMs) / 1000);
+      this.durations.observe((performance.now() - startedAtMs) / 1000);
       this.traces?.tell(script.name, startedAtMs, ABOUT);
     }
   }

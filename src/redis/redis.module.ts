@@ -11,15 +11,12 @@ async function connect(
   metrics: Metrics,
   traces: Traces | undefined,
 ): Promise<RedisClient | undefined> {
-  const { redisUrl, metricsPort } = config;
   const durations = metrics.histogram({
     name: 'redis_command_duration_seconds',
     help: 'Time from asking Redis to its answer, or to when it was given up.',
   });
-  if (redisUrl === undefined) return undefined;
-  const client = await connectRedis(redisUrl);
-  const isObserved = metricsPort !== 0 || traces !== undefined;
-  return isObserved ? new ObservedRedisClient(client, durations, traces) : client;
+  if (config.redisUrl === undefined) return undefined;
+  return new ObservedRedisClient(await connectRedis(config.redisUrl), durations, traces);
 }
 
 /** The one optional client; undefined where one node counts by itself. */

@@ -3,23 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StuckPipe } from '../../test/support/stuck-pipe.js';
 import { createLogger, lineBase, LineBuffer, requestLine } from './logger.js';
-import { NoMetrics } from './metrics.js';
 
 describe(createLogger.name, () => {
   it.each(['json', 'pretty'] as const)('writes %s', async (logFormat) => {
     const logger = await createLogger({ logLevel: 'silent', logFormat });
     logger.info({ a: 1 }, 'nobody hears it');
     logger.flush();
-  });
-});
-
-describe(NoMetrics.name, () => {
-  it('has nothing to expose', async () => {
-    const metrics = new NoMetrics();
-    metrics.counter({ name: 'orders_total', help: 'Orders.' }).of().add();
-    metrics.gauge({ name: 'shelves', help: 'Shelves.', read: () => [] });
-    metrics.setQuotaStore();
-    expect((await metrics.expose()).body).toBe('');
   });
 });
 

@@ -116,13 +116,13 @@ export function accessLog(logger: Logger, metrics: Metrics, traces?: Traces) {
   const durations = metrics.histogram({
     name: 'http_request_duration_seconds',
     help: 'Time from the request line to the last byte of the answer, by operation, method and status.',
-    labels: ['operation', 'method', 'status'],
+    labelNames: ['operation', 'method', 'status'],
     buckets: BOUNDS,
   });
   return (request: AnsweredRequest, status: number, elapsedMs: number): void => {
     const { operation = 'unknown', method } = request;
     const usual = USUAL_METHODS.has(method) ? method : 'other';
-    durations.of(operation, usual, status).observe(elapsedMs / 1000);
+    durations.observe({ operation, method: usual, status }, elapsedMs / 1000);
     const { refusal } = request;
     const record = {
       requestId: request.id,

@@ -36,6 +36,7 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
   onApplicationBootstrap(): void {
     const { metricsPort } = this.config;
     if (metricsPort === 0) return;
+    this.metrics.collectProcessMetrics();
     const answer = (request: IncomingMessage, response: ServerResponse) =>
       void this.answer(request, response);
     // Node's own refusals would lack the header that every answer has.

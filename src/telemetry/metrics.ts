@@ -1,51 +1,103 @@
+import { Injectable } from '@nestjs/common';
 import {
-  counterFamily,
-  type CounterMetric,
-  type GaugeOptions,
-  histogramFamily,
-  type HistogramMetric,
-  type HistogramOptions,
-  type MetricOptions,
-} from './instruments.js';
-import { KnownMetrics } from './known-metrics.js';
+  collectDefaultMetrics,
+  Counter,
+  type CounterConfiguration,
+  Gauge,
+  type GaugeConfiguration,
+  Histogram,
+  type HistogramConfiguration,
+  Registry,
+} from 'prom-client';
+import { VERSION } from '../config/version.js';
 
 export type QuotaStoreMode = 'memory' | 'redis' | 'fallback';
 
+/** The options of prom-client's class, without the registry. */
+type Options<Configuration> = Omit<Configuration, 'registers'>;
+
+const PREFIX = 'petstore_';
+const QUOTA_STORE_MODES: readonly QuotaStoreMode[] = ['memory', 'redis', 'fallback'];
+/** Upper bounds of the buckets of a duration. */
+const SECONDS = [
+  0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+];
+/** prom-client's gauges that are named like counters, which `promtool check metrics` rejects. */
+const MISNAMED = ['handles', 'requests', 'resources'];
+
 /**
- * The service's Prometheus metrics; every name carries the prefix `petstore_`. Who asks for a counter or a
- * histogram of the name and labels of one that there is already is given that one, with its help and buckets. What
- * Prometheus could not read, and other labels or another kind under the same name, is an Error.
+ * The metrics of this process: instruments of prom-client in one registry. Every name gets the prefix `petstore_`. A
+ * name that is taken, or that Prometheus does not accept, throws an Error.
  */
-export abstract class Metrics {
-  /** Of `add` of a counter, what is no number from 0 on is a RangeError: it never falls. */
-  abstract counter(options: MetricOptions): CounterMetric;
-  abstract histogram(options: HistogramOptions): HistogramMetric;
-  abstract gauge(options: GaugeOptions): void;
-  abstract setQuotaStore(mode: QuotaStoreMode): void;
-  /** The metrics as prom-client gathers those of several processes. */
-  abstract snapshot(): Promise<object[]>;
+@Injectable()
+export class Metrics {
+  private readonly registry = new Registry();
+  private readonly quotaStore: Gauge;
+  private readonly quotaStoreSwitches: Counter;
+  private quotaStoreMode: QuotaStoreMode | undefined;
+
+  constructor() {
+    this.gauge({
+      name: 'build_info',
+      help: 'Release and Node.js version; always 1.',
+      labelNames: ['version', 'node'],
+    }).set({ version: VERSION, node: process.versions.node }, 1);
+    this.quotaStore = this.gauge({
+      name: 'quota_store',
+      help: 'Where requests are counted: 1 for the mode in force, otherwise 0.',
+      labelNames: ['mode'],
+    });
+    this.quotaStoreSwitches = this.counter({
+      name: 'quota_store_switches_total',
+      help: 'Changes of the quota store, by the mode that came into force.',
+      labelNames: ['mode'],
+    });
+    for (const mode of QUOTA_STORE_MODES) this.quotaStore.set({ mode }, 0);
+  }
+
+  counter<Label extends string>(options: Options<CounterConfiguration<Label>>): Counter<Label> {
+    return new Counter(this.registered(options));
+  }
+
+  /** @param options `buckets` default to seconds, from 0.1 ms to 10 s */
+  histogram<Label extends string>(
+    options: Options<HistogramConfiguration<Label>>,
+  ): Histogram<Label> {
+    return new Histogram({ buckets: SECONDS, ...this.registered(options) });
+  }
+
+  /** @param options `collect` is called at each scrape; if it throws, the scrape fails */
+  gauge<Label extends string>(options: Options<GaugeConfiguration<Label>>): Gauge<Label> {
+    return new Gauge(this.registered(options));
+  }
+
+  setQuotaStore(mode: QuotaStoreMode): void {
+    if (mode === this.quotaStoreMode) return;
+    this.quotaStoreSwitches.inc({ mode }, this.quotaStoreMode === undefined ? 0 : 1);
+    this.quotaStoreMode = mode;
+    for (const each of QUOTA_STORE_MODES)
+      this.quotaStore.set({ mode: each }, each === mode ? 1 : 0);
+  }
+
+  /** Adds the metrics of the process and of Node.js. */
+  collectProcessMetrics(): void {
+    collectDefaultMetrics({ register: this.registry, prefix: PREFIX });
+    for (const what of MISNAMED) {
+      this.registry.removeSingleMetric(`${PREFIX}nodejs_active_${what}_total`);
+    }
+  }
+
   /** The text exposition format, and its content type. */
-  abstract expose(): Promise<{ contentType: string; body: string }>;
-}
+  async expose(): Promise<{ contentType: string; body: string }> {
+    return { contentType: this.registry.contentType, body: await this.registry.metrics() };
+  }
 
-/** Used where `METRICS_PORT` is 0: nobody can read what is counted. It refuses what would be refused elsewhere. */
-export class NoMetrics extends Metrics {
-  private readonly known = new KnownMetrics();
-
-  counter(options: MetricOptions): CounterMetric {
-    return this.known.get('counter', options, () => counterFamily(options));
-  }
-  histogram(options: HistogramOptions): HistogramMetric {
-    return this.known.get('histogram', options, () => histogramFamily(options));
-  }
-  gauge(options: GaugeOptions): void {
-    this.known.get('gauge', options, () => undefined);
-  }
-  setQuotaStore(): void {}
+  /** The metrics as prom-client's AggregatorRegistry reads them. */
   snapshot(): Promise<object[]> {
-    return Promise.resolve([]);
+    return this.registry.getMetricsAsJSON();
   }
-  expose(): Promise<{ contentType: string; body: string }> {
-    return Promise.resolve({ contentType: 'text/plain', body: '' });
+
+  private registered<Configuration extends { name: string }>(options: Configuration) {
+    return { ...options, name: PREFIX + options.name, registers: [this.registry] };
   }
 }

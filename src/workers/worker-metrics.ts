@@ -1,6 +1,6 @@
 import type { Worker } from 'node:cluster';
 import type { MetricObject } from 'prom-client';
-import { NoMetrics } from '../telemetry/metrics.js';
+import { Metrics } from '../telemetry/metrics.js';
 import type { FromWorker, ToWorker } from './messages.js';
 
 const PATIENCE_MS = 1_000;
@@ -13,7 +13,7 @@ type Snapshot = readonly object[];
  * The metrics of all workers, added up. Of a worker that does not answer in time, what it told last; of one that
  * has ended, what it has counted until then: a counter that fell would be taken for one that began again.
  */
-export class WorkerMetrics extends NoMetrics {
+export class WorkerMetrics extends Metrics {
   private readonly asked = new Map<number, (metrics: Snapshot) => void>();
   private readonly told = new Map<Worker, Snapshot>();
   private ended: Snapshot = [];

@@ -1,17 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { type CounterMetric, Metrics } from 'pet-store-service';
+import { type Counter, Metrics } from 'pet-store-service';
 import type { OrderStatus } from './order.entity.js';
 
 @Injectable()
 export class OrderMetrics {
-  private readonly orders: CounterMetric;
-  private readonly sales: CounterMetric;
+  private readonly orders: Counter<'became'>;
+  private readonly sales: Counter;
 
   constructor(metrics: Metrics) {
     this.orders = metrics.counter({
       name: 'store_orders_total',
       help: 'Orders by what became of them.',
-      labels: ['became'],
+      labelNames: ['became'],
     });
     this.sales = metrics.counter({
       name: 'store_sales_total',
@@ -20,10 +20,10 @@ export class OrderMetrics {
   }
 
   count(became: OrderStatus): void {
-    this.orders.of(became).add();
+    this.orders.inc({ became });
   }
 
   countSale(): void {
-    this.sales.of().add();
+    this.sales.inc();
   }
 }
