@@ -1,11 +1,6 @@
 import { type DataSource, type DataSourceOptions, type EntitySchema } from 'typeorm';
 import { type GuestMigrations, type MigrationClass, ownMigrations } from './guest-migrations.js';
 import { CreateSchema1764633600000 } from './migrations/1764633600000-create-schema.js';
-import { AddKeySuccession1764806400000 } from './migrations/1764806400000-add-key-succession.js';
-import { AddAuditRecords1764892800000 } from './migrations/1764892800000-add-audit-records.js';
-import { AddUsageHistory1764979200000 } from './migrations/1764979200000-add-usage-history.js';
-import { AddKeyUses1765065600000 } from './migrations/1765065600000-add-key-uses.js';
-import { AddCounterJournal1765152000000 } from './migrations/1765152000000-add-counter-journal.js';
 import { PostgresDataSource } from './postgres/postgres.data-source.js';
 import { SqliteClaim } from './sqlite/sqlite.claim.js';
 import { ExactDatabase } from './sqlite/sqlite.connection.js';
@@ -13,14 +8,7 @@ import { SqliteDataSource } from './sqlite/sqlite.data-source.js';
 
 export type EntityClass = (new () => object) | string | EntitySchema;
 
-const MIGRATIONS: readonly MigrationClass[] = [
-  CreateSchema1764633600000,
-  AddKeySuccession1764806400000,
-  AddAuditRecords1764892800000,
-  AddUsageHistory1764979200000,
-  AddKeyUses1765065600000,
-  AddCounterJournal1765152000000,
-];
+const MIGRATIONS: readonly MigrationClass[] = [CreateSchema1764633600000];
 
 export const MIGRATIONS_TABLE = 'migrations';
 const CONNECT_TIMEOUT_MS = 2_000;
