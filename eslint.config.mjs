@@ -19,7 +19,6 @@ const ROWS = [
   ['foundation.ts'],
   ['app.module.ts'],
   ['server.ts'],
-  ['workers', 'admin'],
   ['cli'],
   ['index.ts', 'testing.ts'],
   ['main.ts'],

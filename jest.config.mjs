@@ -66,12 +66,11 @@ export default {
     '!clients/typescript/src/schema.ts',
     // What runs in a process of its own alone is tested there, by the real program, and not counted here.
     ...[
-      'src/cli/{backup.commands,serve.primary,serve.worker}.ts',
+      'src/cli/backup.commands.ts',
       'src/database/sqlite/sqlite.{copy,restore}.ts',
       'src/extensions/{new-extension,petstore-config}.ts',
       'src/telemetry/open-telemetry.traces.ts',
       'src/testing.ts',
-      'src/workers/**',
       // Types alone.
       'clients/typescript/src/{models,options}.ts',
       'src/database/database-facts.ts',

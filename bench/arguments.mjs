@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 
 /** What can be measured by itself. */
-export const PARTS = ['sqlite', 'postgres', 'redis', 'growth', 'workers'];
+export const PARTS = ['sqlite', 'postgres', 'redis', 'growth'];
 
 export const HELP = `npm run bench [-- OPTIONS]
 
@@ -16,7 +16,7 @@ Measures the service beside other programs, interleaved, and writes docs/perform
   --beside REF   this build and that of another commit on SQLite, in turn: what a change costs, on any machine
   --help         this text
 
-It needs two cores, wrk and taskset; all but --quick, --beside and --only workers also PostgreSQL and redis-server. The
+It needs two cores, wrk and taskset; all but --quick and --beside also PostgreSQL and redis-server. The
 whole, --only sqlite and --publish need the other programs, too: npm ci --prefix bench && npm ci --prefix bench/directus
 `;
 

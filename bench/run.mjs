@@ -10,7 +10,6 @@ import { assertCapable } from './machine.mjs';
 import { publish } from './published.mjs';
 import { PACES } from './settings.mjs';
 import { Stage } from './stage.mjs';
-import { workers } from './workers.mjs';
 
 const EVERY_PROGRAM = ['wrk', 'taskset', 'initdb', 'redis-server'];
 const EVERY_PACKAGE = ['bench', 'bench/directus'];
@@ -29,7 +28,6 @@ async function checked(stage) {
 async function one(stage, part, pace, full) {
   if (part === 'sqlite') return { sqlite: await onSqlite(stage, pace, fieldHere()) };
   if (part === 'growth') return { growth: await growth(stage, pace, { full }) };
-  if (part === 'workers') return { workers: await workers(stage, pace) };
   return onPostgres(stage, pace, [part]);
 }
 
@@ -37,12 +35,11 @@ async function everything(stage) {
   const sqlite = await onSqlite(stage, PACES.full, fieldHere());
   const engines = await onPostgres(stage, PACES.full, ['postgres', 'redis']);
   const grown = await growth(stage, PACES.full, { full: true });
-  const together = await workers(stage, PACES.full);
-  publish({ sqlite, ...engines, growth: grown, workers: together }, PACES.full);
+  publish({ sqlite, ...engines, growth: grown }, PACES.full);
 }
 
 function whatItTakes({ quick, check, beside: commit, only, publish: publishes }) {
-  const isOnSqlite = quick || commit !== undefined || only === 'workers';
+  const isOnSqlite = quick || commit !== undefined;
   const isOfOurs = isOnSqlite || check || (only !== undefined && only !== 'sqlite');
   return {
     programs: isOnSqlite ? ['wrk', 'taskset'] : EVERY_PROGRAM,

@@ -10,16 +10,15 @@ const NO_PRETENURING = '--no-allocation-site-pretenuring';
 /**
  * Ours as in production: log at `info` to a file, metrics on.
  * @param {{databaseUrl: string, redisUrl?: string, publicPort?: number, name?: string, build?: string,
- *   workers?: number, core?: number | string}} options
+ *   core?: number | string}} options
  *   `publicPort`: whose address is in its links; `build`: of another commit
  */
 export async function startOurs(stage, options) {
-  const { databaseUrl, redisUrl, publicPort, name = 'ours', build = root } = options;
-  const { workers = 1, core } = options;
+  const { databaseUrl, redisUrl, publicPort, name = 'ours', build = root, core } = options;
   const [port, metricsPort] = [await freePort(), await freePort()];
   return stage.start({
     name,
-    args: [YOUNG_GENERATION, `${build}dist/src/main.js`, 'serve', '--workers', String(workers)],
+    args: [YOUNG_GENERATION, `${build}dist/src/main.js`, 'serve'],
     env: {
       NODE_ENV: 'production',
       PORT: String(port),

@@ -11,8 +11,6 @@ export const UNLIMITED = 1_000_000_000;
 /** The program under test has the first core for itself; whatever loads or feeds it has the second. */
 export const SERVER_CORE = 0;
 export const OTHER_CORE = 1;
-/** Where processes are compared that need more than one. */
-export const BOTH_CORES = '0,1';
 
 /**
  * @typedef {{rounds: number, seconds: number, shortSeconds: number, warmUpSeconds: number}} Pace

@@ -52,18 +52,14 @@ const ORDER_OF_JUDGEMENT = [
 @Module({})
 export class AppModule {
   static forRoot(options: AppOptions): DynamicModule {
-    const { extensions = [], primary, config, routes, line } = options;
-    const isWorker = primary !== undefined;
+    const { extensions = [], config, routes, line } = options;
     return {
       module: AppModule,
       imports: [
         ...foundation(options),
         HttpModule.forRoot(routes, line, { isOutage: isDatabaseOutage, isNoticed: isOfAll }),
         KeysModule.forRoot(extensions.map(({ scopes = {} }) => scopes)),
-        AuthenticationModule.forRoot(
-          !isWorker || config.redisUrl !== undefined,
-          extensions.flatMap(({ verifier }) => verifier ?? []),
-        ),
+        AuthenticationModule.forRoot(extensions.flatMap(({ verifier }) => verifier ?? [])),
         PetsModule,
         UsageModule,
         SettingsModule.forRoot(config.settings),
@@ -72,7 +68,7 @@ export class AppModule {
         OpenApiModule,
       ],
       controllers: [FallbackController],
-      providers: [...ORDER_OF_JUDGEMENT, ...(isWorker ? [] : [AuditWatch, MetricsServer])],
+      providers: [...ORDER_OF_JUDGEMENT, AuditWatch, MetricsServer],
     };
   }
 }

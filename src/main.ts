@@ -4,11 +4,13 @@ import { setFlagsFromString } from 'node:v8';
 import { Output } from './cli/output.js';
 import { runProgram } from './cli/program.js';
 import { StandardStreams } from './cli/standard-streams.js';
-import { LINGER_MS } from './time/grace-period.js';
 
 // What outlives a collection in a rush V8 would make in the old generation from then on, where its garbage
 // stays for long and holds that of later requests: a fifth of what an overloaded process gets done.
 setFlagsFromString('--no-allocation-site-pretenuring');
+
+/** Time for handles that are still open, such as a connection in progress, before the process exits regardless. */
+const LINGER_MS = 100;
 
 const argv = process.argv.slice(2);
 const streams = new StandardStreams();

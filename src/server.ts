@@ -36,19 +36,21 @@ import { followLaterPipes } from './input/later-pipes.js';
 import { Gatekeeper } from './keys/gatekeeper.js';
 import { DocumentSource } from './openapi/document-source.js';
 import { PageLimitGuard } from './openapi/page-limit.guard.js';
-import type { CounterChannel } from './rate-limits/stores/counter-channel.js';
 import { accessLog, createLogger, type Logger } from './telemetry/logger.js';
 import { Metrics } from './telemetry/metrics.js';
 import { NestLogger } from './telemetry/nest-logger.js';
 import type { Traces } from './telemetry/traces.js';
 import { type Clock, WaitingLine } from './time/clock.js';
-import { beginGracePeriod } from './time/grace-period.js';
 import { atMost } from './time/within.js';
 import { UsageHistory } from './usage/usage-history.js';
 
 /** Idle connections are closed once a client had the time to hear of it with its next request. */
 const IDLE_PATIENCE_MS = 500;
 const DRAIN_CHECK_MS = 50;
+/** Reserved for the last log lines and the exit of the process itself. */
+const EXIT_MS = 400;
+/** Share of the grace period that is left for saving the counters and closing the database. */
+const CLOSING_SHARE = 0.15;
 /** For those who wait to be accepted, where others come without end; of a short grace period, no more than a share. */
 const LAST_ACCEPTED_MS = 1_000;
 const ACCEPTING_SHARE = 0.5;
@@ -57,8 +59,6 @@ export interface StartOptions extends CheckOptions {
   config?: Config;
   logger?: Logger;
   clock?: Clock;
-  /** Of a worker: the way to the process that counts for it. */
-  primary?: CounterChannel | undefined;
   extensions?: readonly Extension[];
   /** Migrate at start on PostgreSQL too. */
   migrate?: boolean;
@@ -82,7 +82,6 @@ export class PetStore {
     private readonly config: Config,
     private readonly logger: Logger,
     private readonly claim?: DatabaseClaim,
-    private readonly primary?: CounterChannel,
   ) {
     if (isEmbedded(config.databaseUrl)) this.endWatch = watchDatabase(app.get(Engine), logger);
   }
@@ -105,12 +104,12 @@ export class PetStore {
   private async drainAndClose(): Promise<void> {
     this.logger.info({}, 'Draining: no new connections, requests under way are answered');
     this.app.get(Readiness).drain();
-    const period = beginGracePeriod(this.config.shutdownGraceSeconds);
-    await this.drainConnections(period.drainUntilMs);
+    const graceMs = this.config.shutdownGraceSeconds * 1_000 - EXIT_MS;
+    const deadline = performance.now() + graceMs;
+    await this.drainConnections(deadline - graceMs * CLOSING_SHARE);
     this.endWatch?.();
-    const untilMs = this.primary ? period.workerClosesUntilMs : period.closeUntilMs;
-    // A database that does not answer does not take leave either.
-    await atMost(untilMs - performance.now(), this.app.close());
+    // An unreachable database cannot hold up the exit.
+    await atMost(deadline - performance.now(), this.app.close());
     this.claim?.release();
     this.logger.info({}, 'Stopped');
     this.logger.flush();
@@ -132,14 +131,12 @@ export class PetStore {
 
   /** Once nobody waits to be accepted. Until then nothing begins: turns are short, and nobody answered connects anew. */
   private async stopListening(deadline: number): Promise<void> {
-    const { primary, server } = this;
-    // For a worker the primary process accepts: whom that has sent before an answer is here before the answer.
-    const look = (): Promise<unknown> => (primary ? primary.ask([]) : turn());
+    const { server } = this;
     const patienceMs = (deadline - performance.now()) * ACCEPTING_SHARE;
     const line = this.app.get(WaitingLine);
     line.hold();
     try {
-      await atMost(Math.min(LAST_ACCEPTED_MS, patienceMs), allAccepted(server, look));
+      await atMost(Math.min(LAST_ACCEPTED_MS, patienceMs), allAccepted(server, turn));
       // Only the listening socket: http.Server.close() would cut idle connections at once, and with them
       // the request that a client is just sending on one.
       NetServer.prototype.close.call(server);
@@ -224,8 +221,7 @@ export async function createApp(
 export async function startPetStore(options: StartOptions = {}): Promise<PetStore> {
   const config = options.config ?? loadConfig(undefined, settingsOf(options.extensions ?? []));
   const logger = options.logger ?? (await createLogger(config));
-  // The workers' primary process has it for them.
-  const claim = options.primary ? undefined : claimDatabase(config.databaseUrl);
+  const claim = claimDatabase(config.databaseUrl);
   const traces = await openTraces(config, logger);
   const app = await createApp({ ...options, config, logger, traces }).catch((error: unknown) => {
     claim?.release();
@@ -248,7 +244,7 @@ export async function startPetStore(options: StartOptions = {}): Promise<PetStor
     claim?.release();
     throw error;
   }
-  const store = new PetStore(app, config, logger, claim, options.primary);
+  const store = new PetStore(app, config, logger, claim);
   app.get(PublicAddress).listensOn((app.getHttpServer().address() as AddressInfo).port);
   logger.info({ origin: store.origin }, 'Listening');
   return store;

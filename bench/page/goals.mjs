@@ -17,7 +17,7 @@ const TIMES_THE_FLOORS_P99 = 3;
 export const NAMES = { keyed: 'create with Idempotency-Key, one in ten refused' };
 
 /** @returns {Goal[]} */
-export function goalsOf({ sqlite = [], postgres = [], redis = [], growth, workers }) {
+export function goalsOf({ sqlite = [], postgres = [], redis = [], growth }) {
   return [
     ...sqlite.map((contest) => toFloor(contest, '', SINGLE[contest.work])),
     ...inEngine(postgres, 'postgres-', ON_POSTGRES, ' on PostgreSQL'),
@@ -29,7 +29,6 @@ export function goalsOf({ sqlite = [], postgres = [], redis = [], growth, worker
     ...sqlite.flatMap((contest) => toTutorial(contest)),
     ...sqlite.map((contest) => tail(contest)),
     ...(growth === undefined ? [] : ofGrowth(growth)),
-    ...(workers === undefined ? [] : [ofWorkers(workers)]),
   ];
 }
 
@@ -66,11 +65,6 @@ function ofGrowth({ limiter, start, alone, costs, memory }) {
       times(alone),
     ),
   ];
-}
-
-function ofWorkers({ gain }) {
-  const text = 'two workers on two cores, to one process, by processor time';
-  return { id: 'workers', text, goal: 1.9, atLeast: true, ...times(gain) };
 }
 
 export function isMet({ measured, goal, atLeast }) {

@@ -44,7 +44,7 @@ ${explained(goals, notes)}
 - Medians of rounds, each server in turn and every other round in the reverse order, after some time to warm up; in
   parentheses the least and the most of the rounds' ratios.
 ${Object.entries(parts).map(describePart).join('\n')}
-- What should not grow, and two workers, are compared by processor time, all else by requests a second.
+- What should not grow is compared by processor time, all else by requests a second.
 
 ${Object.entries(versions)
   .map(([name, version]) => `${name} ${version}`)
@@ -69,7 +69,6 @@ const SECTIONS = [
   ['postgres', (contests) => `## PostgreSQL\n\n${contestTables(contests)}\n`],
   ['redis', (contests) => `## PostgreSQL + Redis\n\n${contestTables(contests)}\n`],
   ['growth', whatShouldNotGrow],
-  ['workers', onTwoCores],
 ];
 
 function describePart([part, { pace, measuredOn, machine, busy }]) {
@@ -108,26 +107,6 @@ first time, then each has been seen before.
 The limiter alone, in process, beside the storage of \`@nestjs/throttler\` with one key at its limit:
 
 ${table(['limit', 'ours, ns', 'stock, ns'], limiter.map(limiterRow))}
-`;
-}
-
-function onTwoCores({ one, two }) {
-  const row = (name, { perSecond, processorMicros }, counting) => [
-    name,
-    count(Math.round(perSecond)),
-    processorMicros.toFixed(1),
-    counting,
-  ];
-  return `
-## Two workers
-
-${table(
-  ['**list**', 'requests/s', 'processor, µs a request', 'of which where they count'],
-  [row('one process', one, ''), row('two workers', two, two.ownMicros.toFixed(1))],
-)}
-
-Both on both cores, and the load generator with them: the processor time is what two cores for them alone would need. The
-goal's figure is the median of the rounds, of which each has a ratio of its own.
 `;
 }
 

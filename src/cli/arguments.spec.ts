@@ -1,25 +1,7 @@
 import { InvalidArgumentError } from 'commander';
-import {
-  dayCount,
-  duration,
-  keyName,
-  moment,
-  quantity,
-  scopeList,
-  workerCount,
-} from './arguments.js';
+import { dayCount, duration, keyName, moment, quantity, scopeList } from './arguments.js';
 
 const DAY_MS = 86_400_000;
-
-describe(workerCount.name, () => {
-  it.each(['1', '2', '256'])('takes %s', (text) => {
-    expect(workerCount(text)).toBe(Number(text));
-  });
-
-  it.each(['0', '-1', 'two', '1.5', '257', '', '01'])('refuses %j', (text) => {
-    expect(() => workerCount(text)).toThrow(InvalidArgumentError);
-  });
-});
 
 describe(dayCount.name, () => {
   it.each(['1', '90', '36500'])('takes %s', (text) => expect(dayCount(text)).toBe(Number(text)));

@@ -27,15 +27,6 @@ export function dayCount(text: string): number {
   throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_DAYS}.`);
 }
 
-const MAX_WORKERS = 256;
-
-/** A number of processes. */
-export function workerCount(text: string): number {
-  const value = /^[1-9]\d{0,2}$/.test(text) ? Number(text) : Number.NaN;
-  if (value <= MAX_WORKERS) return value;
-  throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_WORKERS}.`);
-}
-
 export function keyName(text: string): string {
   if (text.trim() !== '' && text.length <= MAX_NAME_LENGTH && !UNPRINTABLE.test(text)) {
     return text;

@@ -8,7 +8,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   'petstore serve': [
     'petstore serve',
-    'PORT=8080 petstore serve --workers 4',
+    'PORT=8080 petstore serve',
     'DATABASE_URL=postgres://petstore@db/petstore REDIS_URL=redis://cache petstore serve',
   ],
   'petstore migrate': ['DATABASE_URL=postgres://petstore@db/petstore petstore migrate'],

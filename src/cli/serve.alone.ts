@@ -13,7 +13,7 @@ import type { Output } from './output.js';
 import type { ServeOptions } from './serve.command.js';
 import { endOnUnknownState, unlessStopped } from './serving.js';
 
-/** One process, which serves and counts. */
+/** Runs one node until it is told to stop. */
 export async function serveAlone(
   options: ServeOptions,
   output: Output,

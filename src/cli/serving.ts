@@ -3,8 +3,8 @@ import type { Logger } from '../telemetry/logger.js';
 
 /**
  * Resolves when this process is told to stop. To be called early: as the first process of a container it
- * would be deaf to these signals by default. Told again, it goes on stopping, which takes no longer than the grace
- * period: npm and a terminal both tell it, and systemd every worker.
+ * would be deaf to these signals by default. Further signals change nothing: npm and
+ * a terminal both send one.
  */
 export function stopSignal(): Promise<void> {
   return new Promise((resolve) => {

@@ -87,7 +87,7 @@ export function createDataSource(options: DataSourceOptions): DataSource {
 export type DatabaseClaim = SqliteClaim;
 
 /**
- * Says that this process, or the workers that it starts, serve the database; several may on PostgreSQL.
+ * Says that this process serves the database; several may on PostgreSQL.
  * @throws {DatabaseServedError} where another server has it
  */
 export function claimDatabase(url: string): DatabaseClaim | undefined {

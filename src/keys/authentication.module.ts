@@ -16,18 +16,14 @@ import { Verifiers } from './verifiers.js';
 @Module({})
 export class AuthenticationModule {
   /**
-   * @param counts whether this process counts, if only while Redis is away
    * @param verifiers of extensions
    */
-  static forRoot(
-    counts: boolean,
-    verifiers: readonly (TokenVerifier | Type<TokenVerifier>)[],
-  ): DynamicModule {
+  static forRoot(verifiers: readonly (TokenVerifier | Type<TokenVerifier>)[]): DynamicModule {
     return {
       module: AuthenticationModule,
       imports: [ThrottlingModule],
       providers: [
-        ...(counts ? [CounterJournal] : []),
+        CounterJournal,
         {
           provide: Verifiers,
           inject: [ModuleRef, Clock],

@@ -1,8 +1,7 @@
-import { Inject, Injectable, Optional } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Events } from '../events/events.js';
 import type { Quota } from '../rate-limits/limits.js';
 import { RateLimiter } from '../rate-limits/rate-limiter.js';
-import { CounterChannel } from '../rate-limits/stores/counter-channel.js';
 import type { Decision } from '../rate-limits/stores/rate-limit-store.js';
 import { ToldShares } from '../rate-limits/told-shares.js';
 
@@ -37,8 +36,6 @@ export class CallerEvents {
   constructor(
     limiter: RateLimiter,
     private readonly events: Events,
-    /** To the process that starts the workers: they are one node, and tell of a share once. */
-    @Optional() @Inject(CounterChannel) private readonly channel: CounterChannel | undefined,
   ) {
     limiter.onBan((ban, { caller, id }, isHere) => {
       if (caller === undefined || !isHere) return;
@@ -68,24 +65,10 @@ export class CallerEvents {
       // Not by the client's name: a token's may be called like a key's.
       const name = `${window}:${subject}`;
       const known = this.told.raise(name, at, percent);
-      if (known >= percent) continue;
-      void this.knownToNode(known, name, at, percent).then((before) => {
-        for (const each of reached) {
-          if (each > before)
-            this.events.emit('quota.threshold', { clientId, window, percent: each }, requestId);
-        }
-      });
+      for (const each of reached) {
+        if (each > known)
+          this.events.emit('quota.threshold', { clientId, window, percent: each }, requestId);
+      }
     }
-  }
-
-  /** What any process of this node has told of before. */
-  private async knownToNode(
-    known: number,
-    ...share: Parameters<ToldShares['raise']>
-  ): Promise<number> {
-    if (this.channel === undefined) return known;
-    // Rather twice than never.
-    const answers = await this.channel.ask([['told', ...share]]).catch(() => [known]);
-    return answers[0] as number;
   }
 }

@@ -13,10 +13,8 @@ import { CounterLedger } from './counter-ledger.js';
 import { SharedNames } from './names.js';
 import { RateLimitCounter } from './rate-limit-counter.entity.js';
 import { RateLimiter } from './rate-limiter.js';
-import { CounterChannel } from './stores/counter-channel.js';
 import { FallbackStore } from './stores/fallback.store.js';
 import { MemoryStore } from './stores/memory.store.js';
-import { PrimaryStore } from './stores/primary.store.js';
 import { RateLimitStore } from './stores/rate-limit-store.js';
 import { RedisStore } from './stores/redis.store.js';
 import { Usage } from './usage.js';
@@ -25,18 +23,17 @@ function banPolicy({ banAfterRejections, banSeconds }: Config): BanPolicy {
   return { afterRejections: banAfterRejections, firstBanMs: banSeconds * 1000 };
 }
 
-/** Counters in Redis where there is one, else in the process that counts for all workers, else here. */
+/** Counters in Redis if it is configured, otherwise in this process. */
 function chooseStore(
   memory: MemoryStore,
   client: RedisClient | undefined,
-  channel: CounterChannel | undefined,
   config: Config,
   metrics: Metrics,
   logger: Logger,
 ): RateLimitStore {
   if (client === undefined) {
     metrics.setQuotaStore('memory');
-    return channel === undefined ? memory : new PrimaryStore(channel);
+    return memory;
   }
   const redis = new RedisStore(client, banPolicy(config));
   return new FallbackStore(redis, memory, metrics, logger);
@@ -54,14 +51,7 @@ function chooseStore(
     },
     {
       provide: RateLimitStore,
-      inject: [
-        MemoryStore,
-        { token: RedisClient, optional: true },
-        { token: CounterChannel, optional: true },
-        Config,
-        Metrics,
-        Logger,
-      ],
+      inject: [MemoryStore, { token: RedisClient, optional: true }, Config, Metrics, Logger],
       useFactory: chooseStore,
     },
     SharedNames,

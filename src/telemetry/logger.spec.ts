@@ -46,7 +46,7 @@ describe(LineBuffer.name, () => {
 
   it('holds no more memory than there are lines that wait for a reader', () => {
     using pipe = new StuckPipe();
-    const unread = new LineBuffer(pipe.fd, true);
+    const unread = new LineBuffer(pipe.fd);
     const before = process.memoryUsage().arrayBuffers;
     for (let count = 0; count < 20_000; count++) {
       unread.write('a line of its own\n');

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { constants, fstatSync, openSync, writeSync } from 'node:fs';
+import { fstatSync, writeSync } from 'node:fs';
 import { destination, type DestinationStream, pino } from 'pino';
 import type { Config } from '../config/config.js';
 import { VERSION } from '../config/version.js';
@@ -48,17 +48,14 @@ export abstract class Logger {
 /**
  * JSON lines, or readable ones for a terminal.
  * @param fd to write to: 1 is standard output
- * @param worker which of several processes that write there, for every line to say
  */
 export async function createLogger(
   config: Pick<Config, 'logLevel' | 'logFormat'> & Partial<Pick<Config, 'tracing'>>,
   fd = 1,
-  worker?: number,
 ): Promise<Logger> {
-  const isShared = worker !== undefined;
-  const lines = new LineBuffer(fd, isShared);
+  const lines = new LineBuffer(fd);
   const stream = config.logFormat === 'pretty' ? await prettyStream(lines) : lines;
-  const base = { service: SERVICE, version: VERSION, ...(isShared && { worker }) };
+  const base = { service: SERVICE, version: VERSION };
   const traceAtHand = config.tracing ? await traceMixin() : undefined;
   const mixin = (): object => ({ ...requestAtHand(), ...traceAtHand?.() });
   const formatters = { level: (level: string) => ({ level }) };
@@ -196,8 +193,6 @@ function refusalOf({ path, code, address }: AnsweredRecord): string {
 }
 
 const CHUNK_BYTES = 16_384;
-/** What a pipe takes in one piece, whoever else writes to it: PIPE_BUF of Linux. */
-const SHARED_CHUNK_BYTES = 4_096;
 const MAX_BYTES_PER_UNIT = 3;
 const FLUSH_INTERVAL_MS = 200;
 /** Of a disk that is full, or a reader that stands still. What comes then is dropped. */
@@ -221,28 +216,19 @@ interface ByteDestination {
  */
 export class LineBuffer implements DestinationStream {
   private readonly destination: ByteDestination;
-  private readonly chunkBytes: number;
-  private chunk: Buffer;
+  private chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
   private used = 0;
   private isFailing = false;
   private triesUntilMs = Infinity;
 
-  /**
-   * @param fd a file descriptor that is open for writing
-   * @param isShared whether other processes write there too: a line of theirs must not end up inside of ours
-   */
-  constructor(
-    private readonly fd: number,
-    isShared = false,
-  ) {
-    this.chunkBytes = isShared ? SHARED_CHUNK_BYTES : CHUNK_BYTES;
-    this.chunk = Buffer.allocUnsafeSlow(this.chunkBytes);
+  /** @param fd a file descriptor that is open for writing */
+  constructor(private readonly fd: number) {
     // A file takes a chunk sooner than another thread could be woken for it; a pipe may make us wait.
     const sync = fstatSync(fd).isFile();
     this.destination = destination({
-      fd: isShared ? pipeOfOurOwn(fd) : fd,
+      fd,
       sync,
-      maxWrite: this.chunkBytes,
+      maxWrite: CHUNK_BYTES,
       maxLength: MAX_UNWRITTEN_BYTES,
       retryEAGAIN: () => performance.now() < this.triesUntilMs,
       ...BYTES,
@@ -257,8 +243,8 @@ export class LineBuffer implements DestinationStream {
 
   write(line: string): void {
     const atMost = line.length * MAX_BYTES_PER_UNIT;
-    if (atMost > this.chunkBytes - this.used) this.flush();
-    if (atMost > this.chunkBytes) this.destination.write(Buffer.from(line));
+    if (atMost > CHUNK_BYTES - this.used) this.flush();
+    if (atMost > CHUNK_BYTES) this.destination.write(Buffer.from(line));
     else this.used += this.chunk.write(line, this.used);
   }
 
@@ -266,12 +252,12 @@ export class LineBuffer implements DestinationStream {
   flush(): void {
     if (this.used === 0) return;
     const lines = this.chunk.subarray(0, this.used);
-    if (this.used < this.chunkBytes / 2) {
+    if (this.used < CHUNK_BYTES / 2) {
       // While it waits for a reader, it would hold all of the chunk.
       this.destination.write(Buffer.from(lines));
     } else {
       this.destination.write(lines);
-      this.chunk = Buffer.allocUnsafeSlow(this.chunkBytes);
+      this.chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
     }
     this.used = 0;
   }
@@ -308,20 +294,6 @@ export class LineBuffer implements DestinationStream {
       // Nobody reads the log any more, or there is no room for it: pino is not to try again.
       this.destination.destroy();
     }
-  }
-}
-
-/**
- * The same pipe, opened once more, or what it is where it is none. A process of Node that ends has those wait for
- * the reader with whom it shared the pipe, and a write that waits holds up the end of its own.
- */
-function pipeOfOurOwn(fd: number): number {
-  if (!fstatSync(fd).isFIFO()) return fd;
-  try {
-    return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK);
-  } catch {
-    // It belongs to somebody else, or this is no Linux.
-    return fd;
   }
 }
 

@@ -31,8 +31,8 @@ describe(sentence.name, () => {
       'GET /v1/pets/:petId 404 in 1.5 ms pet_not_found (getPet, ::1)',
     ],
     [
-      { ...request, status: 200, operation: 'x', requestId: 'abc', traceId: 'def', worker: 2 },
-      'GET 200 in 1.5 ms (x, request abc, trace def, worker 2)',
+      { ...request, status: 200, operation: 'x', requestId: 'abc', traceId: 'def' },
+      'GET 200 in 1.5 ms (x, request abc, trace def)',
     ],
     [{ ...base, msg: 'Stopped' }, 'Stopped'],
     [{ ...base, msg: 'Listening', origin: 'http://x' }, 'Listening (origin=http://x)'],

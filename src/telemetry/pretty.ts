@@ -14,7 +14,7 @@ const UNSAID = new Set([
 ]);
 const OF_A_REQUEST = ['operation', 'keyId', 'address'];
 /** Nothing in themselves says what these are. */
-const NAMED = { requestId: 'request', traceId: 'trace', worker: 'worker' };
+const NAMED = { requestId: 'request', traceId: 'trace' };
 
 type Entry = Record<string, unknown>;
 

@@ -6,14 +6,14 @@ import { Traces } from './traces.js';
 @Module({})
 export class TelemetryModule {
   /** @param logger exists before the application, to report why it could not be created */
-  static forRoot(logger: Logger, metrics?: Metrics, traces?: Traces): DynamicModule {
+  static forRoot(logger: Logger, traces?: Traces): DynamicModule {
     return {
       module: TelemetryModule,
       global: true,
       providers: [
         { provide: Logger, useValue: logger },
         { provide: Traces, useFactory: () => traces },
-        { provide: Metrics, useFactory: () => metrics ?? new Metrics() },
+        Metrics,
       ],
       exports: [Logger, Metrics, Traces],
     };

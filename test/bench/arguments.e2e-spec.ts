@@ -12,7 +12,7 @@ describe('bench', () => {
   it.each([
     [['--rounds', '9'], "Unknown option '--rounds'"],
     [['fast'], "Unexpected argument 'fast'"],
-    [['--only', 'mysql'], '--only takes one of sqlite, postgres, redis, growth, workers'],
+    [['--only', 'mysql'], '--only takes one of sqlite, postgres, redis, growth'],
     [['--quick', '--only', 'redis'], '--quick is a part by itself: no --only'],
     [['--publish'], '--publish goes with --only'],
     [

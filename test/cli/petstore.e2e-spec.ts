@@ -11,7 +11,7 @@ import { type Served, Workplace } from '../support/petstore-process.js';
 
 // Each starts a dozen processes, which takes its time on a busy machine.
 jest.setTimeout(180_000);
-/** Of a start with workers, one after the other, on a busy machine. */
+/** A start on a busy machine. */
 const START_MS = 60_000;
 
 describe('petstore', () => {
@@ -45,17 +45,8 @@ describe('petstore', () => {
     expect(await second.stop('SIGINT')).toBe(0);
   });
 
-  it('offers animals where it serves with workers as well', async () => {
-    const server = await workplace.serve({}, '--workers', '2');
-    await introduced(server);
-    const page = await new Client(server.origin, keyIn(server)).get('/v1/pets?limit=100');
-    expect(page.json()).toHaveLength(30);
-    expect(server.output()).not.toMatch(/WARN|ERROR/);
-    expect(await server.stop()).toBe(0);
-  });
-
-  it('offers no animals at a first start with workers that is told not to', async () => {
-    const server = await workplace.serve({}, '--no-demo', '--workers', '2');
+  it('offers no animals at a first start that is told not to', async () => {
+    const server = await workplace.serve({}, '--no-demo');
     await introduced(server);
     expect((await new Client(server.origin, keyIn(server)).get('/v1/pets')).text).toBe('[]');
     expect(await server.stop()).toBe(0);
@@ -82,20 +73,17 @@ describe('petstore', () => {
     expect(await server.stop()).toBe(0);
   });
 
-  it.each([[[]], [['--workers', '2']]])(
-    'says once which setting to change where its port is taken, and keeps the first key: serve %j',
-    async (args) => {
-      await using taken = await listening();
-      const env = { PORT: String(taken.port), METRICS_PORT: '0' };
-      const child = workplace.start(['serve', ...args], env);
-      let stderr = '';
-      child.stderr!.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
-      expect(await once(child, 'close')).toEqual([1, null]);
-      expect(stderr).toMatch(/^error: .*EADDRINUSE.*set PORT.*\n$/);
-      expect(stderr.match(/EADDRINUSE/g)).toHaveLength(1);
-      expect(await workplace.json('keys', 'list')).toEqual([]);
-    },
-  );
+  it('says once which setting to change where its port is taken, and keeps the first key', async () => {
+    await using taken = await listening();
+    const env = { PORT: String(taken.port), METRICS_PORT: '0' };
+    const child = workplace.start(['serve'], env);
+    let stderr = '';
+    child.stderr!.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+    expect(await once(child, 'close')).toEqual([1, null]);
+    expect(stderr).toMatch(/^error: .*EADDRINUSE.*set PORT.*\n$/);
+    expect(stderr.match(/EADDRINUSE/g)).toHaveLength(1);
+    expect(await workplace.json('keys', 'list')).toEqual([]);
+  });
 
   it('prints where it listens as one JSON value, with its log elsewhere', async () => {
     const port = await freePort();

@@ -26,12 +26,11 @@ async function serve(
   workplace: Workplace,
   stdout: 'pipe' | number,
   env: Record<string, string>,
-  ...args: string[]
 ): Promise<{ child: ChildProcess; origin: string }> {
   const PORT = String(await freePort());
   const origin = `http://127.0.0.1:${PORT}`;
   const settings = { METRICS_PORT: '0', ...env, PORT };
-  const child = workplace.start(['serve', ...args], settings, stdout);
+  const child = workplace.start(['serve'], settings, stdout);
   child.stderr!.resume();
   await eventually(
     () =>
@@ -45,26 +44,18 @@ async function serve(
 }
 
 describe('a server whose log nobody reads', () => {
-  it.each([
-    ['json', 'one process', []],
-    ['pretty', 'one process', []],
-    ['json', 'two workers', ['--workers', '2']],
-    ['pretty', 'two workers', ['--workers', '2']],
-  ])('serves, and ends on SIGTERM with 0: %s, %s', async (format, _of, args) => {
+  it.each(['json', 'pretty'])('serves, and ends on SIGTERM with 0: %s', async (format) => {
     using workplace = new Workplace();
     using pipe = new StuckPipe();
-    const { child } = await serve(workplace, pipe.fd, { LOG_FORMAT: format }, ...args);
+    const { child } = await serve(workplace, pipe.fd, { LOG_FORMAT: format });
     child.kill('SIGTERM');
     expect(await once(child, 'close')).toEqual([0, null]);
   });
 
   // Of Node, the pipe to a child is a stream socket, as the one that systemd gives to a service.
-  it.each([
-    ['one process', []],
-    ['two workers', ['--workers', '2']],
-  ])('serves, and ends on SIGTERM with 0, where it is a socket: %s', async (_of, args) => {
+  it('serves, and ends on SIGTERM with 0, where it is a socket', async () => {
     using workplace = new Workplace();
-    const { child, origin } = await serve(workplace, 'pipe', { LOG_FORMAT: 'json' }, ...args);
+    const { child, origin } = await serve(workplace, 'pipe', { LOG_FORMAT: 'json' });
     const headers = { 'x-request-id': 'x'.repeat(LONGEST_ID) };
     for (let bytes = 0; bytes < MORE_THAN_A_SOCKET_HOLDS; bytes += AT_ONCE * LONGEST_ID) {
       const requests = Array.from({ length: AT_ONCE }, () =>

@@ -110,10 +110,10 @@ describeWith('postgres', 'the package', (initdb) => {
   );
 
   it.each(['sqlite', 'postgres'])(
-    'serves an extension with two workers on %s',
+    'serves an extension on %s',
     async (engine) => {
       const DATABASE_URL =
-        engine === 'postgres' ? await postgres.createDatabase() : `sqlite:${directory}/workers.db`;
+        engine === 'postgres' ? await postgres.createDatabase() : `sqlite:${directory}/served.db`;
       const port = await freePort();
       const env = {
         DATABASE_URL,
@@ -129,7 +129,7 @@ describeWith('postgres', 'the package', (initdb) => {
       const { key } = JSON.parse(await orders.bin('petstore', [...issue, '--json'], env)) as {
         key: string;
       };
-      const server = spawn('node_modules/.bin/petstore', ['serve', '--workers', '2'], {
+      const server = spawn('node_modules/.bin/petstore', ['serve'], {
         cwd: orders.directory,
         env: { ...ENVIRONMENT, ...env },
         stdio: 'ignore',

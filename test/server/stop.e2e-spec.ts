@@ -3,11 +3,10 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { eventually } from '../support/eventually.js';
-import { childrenOf, Workplace } from '../support/petstore-process.js';
+import { Workplace } from '../support/petstore-process.js';
 
-// The real program, by itself and with workers, on a machine that may be busy.
+// The real program, on a machine that may be busy.
 jest.setTimeout(180_000);
-const START_MS = 60_000;
 const WAITING = 40;
 
 /** Where it is told to, a process does nothing until the file `go` is there. */
@@ -21,47 +20,37 @@ export default { extensions: [] };
 `;
 
 describe('petstore serve, told to stop', () => {
-  it.each([['one process'], ['two workers', '--workers', '2']])(
-    'answers whoever has connected before: %s',
-    async (_of, ...args) => {
-      using workplace = new Workplace({ LOG_FORMAT: 'json', SHUTDOWN_GRACE_SECONDS: '60' });
-      workplace.write('package.json', '{ "type": "module" }');
-      workplace.write('petstore.config.js', STOPPABLE);
-      const server = await workplace.serve({}, ...args);
-      const { key } = await workplace.json('keys', 'issue', '--name', 'Zoo', '--plan', 'pro');
-      if (args.length > 0) {
-        const allListen = () => Promise.resolve(server.output().includes('All workers listen'));
-        await eventually(allListen, START_MS);
-      }
-      const serving = args.length > 0 ? childrenOf(server.pid) : [server.pid];
-      for (const pid of serving) process.kill(pid, 'SIGUSR2');
-      const stands = (pid: number) => existsSync(join(workplace.directory, `stands-${pid}`));
-      await eventually(() => Promise.resolve(serving.every(stands)));
+  it('answers whoever has connected before', async () => {
+    using workplace = new Workplace({ LOG_FORMAT: 'json', SHUTDOWN_GRACE_SECONDS: '60' });
+    workplace.write('package.json', '{ "type": "module" }');
+    workplace.write('petstore.config.js', STOPPABLE);
+    const server = await workplace.serve();
+    const { key } = await workplace.json('keys', 'issue', '--name', 'Zoo', '--plan', 'pro');
+    process.kill(server.pid, 'SIGUSR2');
+    const stands = join(workplace.directory, `stands-${server.pid}`);
+    await eventually(() => Promise.resolve(existsSync(stands)));
 
-      const { port } = new URL(server.origin);
-      const request =
-        'GET /v1/pets?limit=1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n' +
-        `Authorization: Bearer ${key}\r\n\r\n`;
-      const sockets = Array.from({ length: WAITING }, () => connect(Number(port), '127.0.0.1'));
-      const answers = sockets.map(async (socket) => {
-        let text = '';
-        socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
-        socket.on('error', (error) => (text += error.message));
-        await new Promise((closed) => socket.once('close', closed));
-        return text;
-      });
-      await Promise.all(
-        sockets.map(async (socket) => {
-          await once(socket, 'connect');
-          await new Promise((sent) => socket.write(request, sent));
-        }),
-      );
-      const ended = server.stop();
-      // As a terminal does: those who stand still are told before they go on.
-      if (args.length > 0) for (const pid of serving) process.kill(pid, 'SIGTERM');
-      workplace.write('go', '');
-      for (const text of await Promise.all(answers)) expect(text).toMatch(/^HTTP\/1.1 200 /);
-      expect(await ended).toBe(0);
-    },
-  );
+    const { port } = new URL(server.origin);
+    const request =
+      'GET /v1/pets?limit=1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n' +
+      `Authorization: Bearer ${key}\r\n\r\n`;
+    const sockets = Array.from({ length: WAITING }, () => connect(Number(port), '127.0.0.1'));
+    const answers = sockets.map(async (socket) => {
+      let text = '';
+      socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
+      socket.on('error', (error) => (text += error.message));
+      await new Promise((closed) => socket.once('close', closed));
+      return text;
+    });
+    await Promise.all(
+      sockets.map(async (socket) => {
+        await once(socket, 'connect');
+        await new Promise((sent) => socket.write(request, sent));
+      }),
+    );
+    const ended = server.stop();
+    workplace.write('go', '');
+    for (const text of await Promise.all(answers)) expect(text).toMatch(/^HTTP\/1.1 200 /);
+    expect(await ended).toBe(0);
+  });
 });

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { freePort } from './free-port.js';
@@ -114,9 +114,4 @@ function collect(stream: NodeJS.ReadableStream): { text: string } {
   const collected = { text: '' };
   stream.on('data', (chunk: Buffer) => (collected.text += chunk.toString()));
   return collected;
-}
-
-/** The processes that a process has started, as a server its workers. */
-export function childrenOf(pid: number): number[] {
-  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
 }
