@@ -22,13 +22,13 @@ import { OpenApiModule } from './openapi/openapi.module.js';
 import { PetsModule } from './pets/pets.module.js';
 import { OverloadGuard, PlanThrottlerGuard } from './rate-limits/plan-throttler.guard.js';
 import { MetricsServer } from './telemetry/metrics.server.js';
-import type { WaitingLine } from './time/clock.js';
+import type { AdmissionQueue } from './http/admission-queue.js';
 import { UsageModule } from './usage/usage.module.js';
 
 export interface AppOptions extends FoundationOptions, CheckOptions {
   /** Both are filled by the transport, which exists before the application. */
   routes: RouteTable;
-  line: WaitingLine;
+  line: AdmissionQueue;
 }
 
 /**

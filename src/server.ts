@@ -40,7 +40,8 @@ import { accessLog, createLogger, type Logger } from './telemetry/logger.js';
 import { Metrics } from './telemetry/metrics.js';
 import { NestLogger } from './telemetry/nest-logger.js';
 import type { Traces } from './telemetry/traces.js';
-import { type Clock, WaitingLine } from './time/clock.js';
+import { AdmissionQueue } from './http/admission-queue.js';
+import type { Clock } from './time/clock.js';
 import { atMost } from './time/within.js';
 import { UsageHistory } from './usage/usage-history.js';
 
@@ -133,7 +134,7 @@ export class PetStore {
   private async stopListening(deadline: number): Promise<void> {
     const { server } = this;
     const patienceMs = (deadline - performance.now()) * ACCEPTING_SHARE;
-    const line = this.app.get(WaitingLine);
+    const line = this.app.get(AdmissionQueue);
     line.hold();
     try {
       await atMost(Math.min(LAST_ACCEPTED_MS, patienceMs), allAccepted(server, turn));
@@ -158,7 +159,7 @@ export async function createApp(
   for (const warning of checkExtensions(extensions, options)) logger.warn({}, warning);
   assertSettingsRead(extensions, config.settings);
   const routes = new RouteTable();
-  const line = new WaitingLine();
+  const line = new AdmissionQueue();
   const application: Application = {
     judge: (request, reply) => app.get(Gatekeeper).judge(request, reply),
     admit: (request) => app.get(PageLimitGuard).admitUnrouted(request),

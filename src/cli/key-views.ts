@@ -4,7 +4,7 @@ import type { RotatedKey } from '../keys/keys.service.js';
 import { type PlanName, PLANS } from '../rate-limits/plan.js';
 import type { Usage } from '../rate-limits/usage.js';
 import type { UseReport } from '../usage/usage-report.js';
-import { dayEndUnix, minuteEndUnix } from '../time/clock.js';
+import { dayEndUnix, minuteEndUnix } from '../time/windows.js';
 
 /** A key as it is listed: times in ISO 8601, null where they do not apply. */
 export interface KeyView {

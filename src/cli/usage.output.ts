@@ -1,5 +1,5 @@
 import type { HourReport } from '../usage/usage-report.js';
-import { DAY_MS, HOUR_MS } from '../time/clock.js';
+import { DAY_MS, HOUR_MS } from '../time/windows.js';
 import { barChart } from './bars.js';
 import { curesOf } from './cures.js';
 import type { UsageView, WindowView } from './key-views.js';

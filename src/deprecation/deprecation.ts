@@ -14,7 +14,8 @@ import { errors } from '../errors/errors.js';
 import { PublicAddress } from '../http/public-address.js';
 import { type Handler, OperationIds, PerOperation, replyOf } from '../http/request-context.js';
 import { Metrics } from '../telemetry/metrics.js';
-import { Clock, DAY_MS } from '../time/clock.js';
+import { Clock } from '../time/clock.js';
+import { DAY_MS } from '../time/windows.js';
 
 /** How an operation is retired. */
 export interface Deprecation {

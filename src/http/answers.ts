@@ -10,7 +10,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { Expose, Transform } from 'class-transformer';
 import type { FastifyInstance } from 'fastify';
 import { currentRequest } from '../telemetry/logger.js';
-import { Turn } from '../time/clock.js';
+import { batchPerTick } from '../time/batch-per-tick.js';
 import type { PublicAddress } from './public-address.js';
 import { type ApiReply, type ApiRequest, appendHeader } from './request-context.js';
 import { isApiTarget, pathOf } from './target.js';
@@ -218,7 +218,7 @@ function isContainer(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-const leaving = new Turn<{ leave(): void }>((responses) => {
+const leaving = batchPerTick<{ leave(): void }>((responses) => {
   for (const response of responses) response.leave();
 });
 
@@ -261,9 +261,9 @@ export class GatheredResponse<
     this.ending = args;
     // What Node would throw is thrown here, at who has ended it so.
     if (!this.headersSent || !isSendable(args[0])) this.leave();
-    else if (currentRequest() === undefined) leaving.add(this);
+    else if (currentRequest() === undefined) leaving(this);
     // Whoever listens for its end is told so within the request that it answers.
-    else leaving.add({ leave: AsyncResource.bind(() => this.leave()) });
+    else leaving({ leave: AsyncResource.bind(() => this.leave()) });
     return this;
   }
 

@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { WaitingLine } from '../time/clock.js';
+import { AdmissionQueue } from './admission-queue.js';
 import { ClientAddress } from './client-address.js';
 import { ErrorFilter } from './error.filter.js';
 import { OutageDetector } from './outage-detector.js';
@@ -10,20 +10,27 @@ import { RouteTable } from './route-table.js';
 @Module({})
 export class HttpModule {
   /** The route table and the line are filled by the transport, which exists before the application. */
-  static forRoot(routes: RouteTable, line: WaitingLine, outages: OutageDetector): DynamicModule {
+  static forRoot(routes: RouteTable, line: AdmissionQueue, outages: OutageDetector): DynamicModule {
     return {
       module: HttpModule,
       global: true,
       providers: [
         { provide: RouteTable, useValue: routes },
-        { provide: WaitingLine, useValue: line },
+        { provide: AdmissionQueue, useValue: line },
         { provide: OutageDetector, useValue: outages },
         PublicAddress,
         ClientAddress,
         ErrorFilter,
         OperationIds,
       ],
-      exports: [RouteTable, WaitingLine, PublicAddress, ClientAddress, ErrorFilter, OperationIds],
+      exports: [
+        RouteTable,
+        AdmissionQueue,
+        PublicAddress,
+        ClientAddress,
+        ErrorFilter,
+        OperationIds,
+      ],
     };
   }
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import { Turn } from '../time/clock.js';
+import { batchPerTick } from '../time/batch-per-tick.js';
 
 const PIECE_BYTES = 4_096;
 const NOTHING = Buffer.alloc(0);
@@ -13,10 +13,14 @@ const BOUNDARY = Buffer.from('\r\n\r\n');
  * and what they make would outlive the turn, and with it the young generation of the heap.
  */
 const BEGUN_PER_TURN = 16;
-const beginning = new Turn<Waiting>((inlets) => {
-  longestMs = Math.max(longestMs, performance.now() - inlets[0]!.waitsSinceMs);
-  for (const inlet of inlets) inlet.begin();
-}, BEGUN_PER_TURN);
+let mostPerTurn = BEGUN_PER_TURN;
+const beginning = batchPerTick<Waiting>(
+  (inlets) => {
+    longestMs = Math.max(longestMs, performance.now() - inlets[0]!.waitsSinceMs);
+    for (const inlet of inlets) inlet.begin();
+  },
+  () => mostPerTurn,
+);
 
 interface Waiting {
   readonly waitsSinceMs: number;
@@ -26,7 +30,7 @@ let longestMs = 0;
 
 /** Whether in one turn all may begin that wait for it: where most of them are refused. */
 export function beginAll(all: boolean): void {
-  beginning.most = all ? Infinity : BEGUN_PER_TURN;
+  mostPerTurn = all ? Infinity : BEGUN_PER_TURN;
 }
 
 /** How long whoever waited longest for its turn had to, of those that had it since this was last asked. */
@@ -79,7 +83,7 @@ export class Inlet extends Duplex implements Waiting {
 
   private wait(): void {
     this.waitsSinceMs = performance.now();
-    beginning.add(this);
+    beginning(this);
   }
 
   override _read(): void {

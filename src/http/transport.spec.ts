@@ -8,7 +8,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { eventually } from '../../test/support/eventually.js';
 import { type Config, loadConfig } from '../config/config.js';
 import type { Traces } from '../telemetry/traces.js';
-import { type Connection, WaitingLine } from '../time/clock.js';
+import { AdmissionQueue, type Connection } from './admission-queue.js';
 import { RouteTable } from './route-table.js';
 import { createTransport } from './transport.js';
 
@@ -42,7 +42,7 @@ describe(createTransport.name, () => {
       join: (begin) => void inLine.push(begin),
       accepted: () => void accepted++,
       rest: (connection) => void rested.push(connection),
-    } as Partial<WaitingLine> as WaitingLine;
+    } as Partial<AdmissionQueue> as AdmissionQueue;
     const application = {
       judge: () => Promise.resolve(),
       admit: () => Promise.resolve(),
@@ -237,7 +237,7 @@ describe('a connection', () => {
       answeredUnread: () => undefined,
       readiness: { isDraining: false },
     };
-    server = createTransport(loadConfig({}), new RouteTable(), application, new WaitingLine());
+    server = createTransport(loadConfig({}), new RouteTable(), application, new AdmissionQueue());
     server.all('/*', async ({ raw, url, method }) => {
       let body = '';
       for await (const chunk of raw) body += String(chunk);

@@ -7,7 +7,7 @@ import type { ApiError } from '../errors/api-error.js';
 import { errors } from '../errors/errors.js';
 import { isProbe } from '../telemetry/logger.js';
 import type { Traces } from '../telemetry/traces.js';
-import type { WaitingLine } from '../time/clock.js';
+import type { AdmissionQueue } from './admission-queue.js';
 import { GatheredResponse } from './answers.js';
 import { followConnections } from './connections.js';
 import { Cors } from './cors.js';
@@ -43,7 +43,7 @@ interface Response extends ServerResponse {
 }
 interface Answering {
   application: Application;
-  line: WaitingLine;
+  line: AdmissionQueue;
   request: ApiRequest;
   reply: ApiReply;
   /** It is read to its end before and behind the answer: Node's own way takes three ticks, a twentieth of a get. */
@@ -64,7 +64,7 @@ export function createTransport(
   config: Config,
   routes: RouteTable,
   application: Application,
-  line: WaitingLine,
+  line: AdmissionQueue,
   requestHeaders: readonly string[] = [],
   traces?: Traces,
 ): FastifyInstance {
@@ -163,7 +163,7 @@ export function waitedMs({ raw }: ApiReply): number {
 /** Has the application told when the request is answered; Fastify's own hook for it costs twice as much. */
 function tellWhenAnswered(
   application: Application,
-  line: WaitingLine,
+  line: AdmissionQueue,
   request: ApiRequest,
   reply: ApiReply,
 ): void {

@@ -29,7 +29,8 @@ import { pathOf } from '../http/target.js';
 import { invalidRequest } from '../input/validation.js';
 import { Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
-import { Clock, DAY_MS } from '../time/clock.js';
+import { Clock } from '../time/clock.js';
+import { DAY_MS } from '../time/windows.js';
 
 const FIELD_NAME = 'idempotency-key';
 const MAX_LENGTH = 255;

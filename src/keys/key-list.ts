@@ -3,7 +3,8 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { Repository, type SelectQueryBuilder } from 'typeorm';
 import { RateLimitBan } from '../rate-limits/bans/rate-limit-ban.entity.js';
 import type { PlanName } from '../rate-limits/plan.js';
-import { Clock, DAY_MS } from '../time/clock.js';
+import { Clock } from '../time/clock.js';
+import { DAY_MS } from '../time/windows.js';
 import { ApiKeyUse } from './api-key-use.entity.js';
 import { ApiKey } from './api-key.entity.js';
 

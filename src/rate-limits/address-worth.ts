@@ -1,4 +1,4 @@
-import { DAY_MS, MINUTE_MS } from '../time/clock.js';
+import { DAY_MS, MINUTE_MS } from '../time/windows.js';
 import type { SavedCount } from './counter-ledger.js';
 import type { Limits } from './limits.js';
 

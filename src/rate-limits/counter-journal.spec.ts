@@ -1,7 +1,7 @@
 import { FakeClock } from '../../test/support/clock.js';
 import type { Look, Poller } from '../database/poller.js';
 import type { Logger } from '../telemetry/logger.js';
-import { DAY_MS, dayOf, minuteOf } from '../time/clock.js';
+import { DAY_MS, dayOf, minuteOf } from '../time/windows.js';
 import type { BanLedger, SubjectBan } from './bans/ban-ledger.js';
 import { CounterJournal } from './counter-journal.js';
 import type { CounterLedger, SavedCount } from './counter-ledger.js';

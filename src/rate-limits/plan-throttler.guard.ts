@@ -24,7 +24,7 @@ import { type ApiReply, PerOperation, replyOf, requestOf } from '../http/request
 import { waitedMs } from '../http/transport.js';
 import { Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
-import { WaitingLine } from '../time/clock.js';
+import { AdmissionQueue } from '../http/admission-queue.js';
 import { COUNTED_APART } from './counted-apart.decorator.js';
 import type { Limits, Quota } from './limits.js';
 import { RateLimiter } from './rate-limiter.js';
@@ -47,7 +47,7 @@ export class Overload implements OnApplicationBootstrap, OnApplicationShutdown {
     { shedAfterMs }: Config,
     metrics: Metrics,
     private readonly logger: Logger,
-    private readonly line: WaitingLine,
+    private readonly line: AdmissionQueue,
   ) {
     this.shedRequests = metrics.counter({
       name: 'shed_total',

@@ -4,7 +4,7 @@ import { Limits } from './limits.js';
 import type { Decision, RateLimitStore } from './stores/rate-limit-store.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { RateLimiter, reportQuota } from './rate-limiter.js';
-import { dayOf, minuteOf } from '../time/clock.js';
+import { dayOf, minuteOf } from '../time/windows.js';
 
 const nowMs = Date.parse('2026-06-15T12:00:30.000Z');
 const quota = { subject: 'zoo', limits: new Limits(2, 9) };

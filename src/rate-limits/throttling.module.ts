@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ThrottlerModule } from '@nestjs/throttler';
-import { MINUTE_MS } from '../time/clock.js';
+import { MINUTE_MS } from '../time/windows.js';
 import {
   NO_FURTHER_LIMIT,
   Overload,

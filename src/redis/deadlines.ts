@@ -1,4 +1,4 @@
-import { Turn } from '../time/clock.js';
+import { batchPerTick } from '../time/batch-per-tick.js';
 
 interface Wait {
   untilMs: number;
@@ -12,7 +12,7 @@ interface Wait {
 export class Deadlines {
   private waits: Wait[] = [];
   /** Commands leave at the end of their turn. */
-  private readonly turn = new Turn<Wait>((waits) => this.begin(waits));
+  private readonly turn = batchPerTick<Wait>((waits) => this.begin(waits));
   private timer: NodeJS.Timeout | undefined;
 
   /** @param onExpiry told of every wait that was given up */
@@ -29,7 +29,7 @@ export class Deadlines {
         this.onExpiry();
       };
       const wait: Wait = { untilMs: Infinity, giveUp, isOver: false };
-      this.turn.add(wait);
+      this.turn(wait);
       reply.then(
         (value) => {
           wait.isOver = true;

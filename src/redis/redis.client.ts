@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Cluster, ClusterOptions, Redis, RedisOptions } from 'ioredis';
 import { ConfigError } from '../config/config.js';
-import { Turn } from '../time/clock.js';
+import { batchPerTick } from '../time/batch-per-tick.js';
 import { atMost } from '../time/within.js';
 import { Deadlines } from './deadlines.js';
 import { refuseMisfit, refuseNoCluster } from './misfit.js';
@@ -157,7 +157,7 @@ const asNamed: ClusterOptions['dnsLookup'] = (host, callback) => callback(null, 
 
 type ScriptCommand = (key: string, ...args: (string | number)[]) => Promise<unknown>;
 
-const corked = new Turn<Socket>((streams) => {
+const corked = batchPerTick<Socket>((streams) => {
   for (const stream of streams) stream.uncork();
 });
 
@@ -165,7 +165,7 @@ const corked = new Turn<Socket>((streams) => {
 function gather(stream: Socket | undefined): void {
   if (stream === undefined) return;
   stream.cork();
-  corked.add(stream);
+  corked(stream);
 }
 
 class IoRedisClient extends RedisClient {

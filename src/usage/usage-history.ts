@@ -9,7 +9,8 @@ import type { ApiRequest } from '../http/request-context.js';
 import { mintId } from '../keys/api-key-format.js';
 import { grown, type NameHolder, RowQueue, SharedNames } from '../rate-limits/names.js';
 import { Logger } from '../telemetry/logger.js';
-import { Clock, DAY_MS, HOUR_MS } from '../time/clock.js';
+import { Clock } from '../time/clock.js';
+import { DAY_MS, HOUR_MS } from '../time/windows.js';
 import { LatestRefusals } from './latest-refusals.js';
 import { toSavedId, type UsageCount, UsageLedger } from './usage-ledger.js';
 

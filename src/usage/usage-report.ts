@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, HOUR_MS } from '../time/clock.js';
+import { Clock } from '../time/clock.js';
+import { HOUR_MS } from '../time/windows.js';
 import { LATEST_TOLD, UsageLedger, type UsedInHour } from './usage-ledger.js';
 
 /** Those that take nothing of the quota: it refuses them, or their key is no longer in force. */

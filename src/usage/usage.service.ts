@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../keys/caller.js';
 import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
-import { dayEndUnix, minuteEndUnix } from '../time/clock.js';
+import { dayEndUnix, minuteEndUnix } from '../time/windows.js';
 import type { UsageBody } from './usage.dto.js';
 
 @Injectable()

@@ -1,6 +1,6 @@
 import { Overload } from '../../src/rate-limits/plan-throttler.guard.js';
 import { RateLimitStore } from '../../src/rate-limits/stores/rate-limit-store.js';
-import { WaitingLine } from '../../src/time/clock.js';
+import { AdmissionQueue } from '../../src/http/admission-queue.js';
 import type { Answer, Client } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
 import { eventually } from '../support/eventually.js';
@@ -53,7 +53,7 @@ describe('under overload', () => {
     });
     const client = await service.client({ perMinute: 100_000, perDay: 1_000_000 });
     const anonymous = service.anonymous();
-    const readAll = jest.spyOn(service.store.app.get(WaitingLine), 'readAll');
+    const readAll = jest.spyOn(service.store.app.get(AdmissionQueue), 'readAll');
     const statuses = async (count: number, ask: () => Promise<{ status: number }>) => {
       const answers = await Promise.all(Array.from({ length: count }, ask));
       return new Set(answers.map(({ status }) => status));

@@ -1,4 +1,4 @@
-import { Turn } from '../../time/clock.js';
+import { batchPerTick } from '../../time/batch-per-tick.js';
 import { isOutage } from '../outage.js';
 import type { Parameter } from '../statement.js';
 import type { PostgresReader } from './postgres.reader.js';
@@ -18,22 +18,22 @@ interface LookUp {
  * together, so what follows from them, a transaction say, can be shared as well.
  */
 export class PostgresLookUps {
-  private readonly turns = new Map<Prepared, Turn<LookUp>>();
+  private readonly turns = new Map<Prepared, (lookUp: LookUp) => void>();
 
   constructor(private readonly read: PostgresReader['read']) {}
 
   /** Resolves to the rows, or what is to be made of them. @throws what the driver throws */
   find(prepared: Prepared, parameters: Parameter[]): Promise<unknown[]> {
     return new Promise((resolve, reject) => {
-      this.turnOf(prepared).add({ parameters, resolve, reject });
+      this.turnOf(prepared)({ parameters, resolve, reject });
     });
   }
 
-  private turnOf(prepared: Prepared): Turn<LookUp> {
+  private turnOf(prepared: Prepared): (lookUp: LookUp) => void {
     let turn = this.turns.get(prepared);
     if (turn === undefined) {
       const conclude = (lookUps: LookUp[]): void => void this.conclude(prepared, lookUps);
-      this.turns.set(prepared, (turn = new Turn(conclude, MAX_TOGETHER)));
+      this.turns.set(prepared, (turn = batchPerTick(conclude, () => MAX_TOGETHER)));
     }
     return turn;
   }

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Pool, PoolClient, QueryArrayConfig, QueryConfig } from 'pg';
-import { Turn } from '../../time/clock.js';
+import { batchPerTick } from '../../time/batch-per-tick.js';
 import { isOutage, isStale, noteOfOurs } from '../outage.js';
 
 /** So many wait behind one that is slow, at most. */
@@ -57,7 +57,7 @@ export class PostgresReader {
 /** A connection from when it is asked for until none of its reads is under way. */
 class SharedConnection {
   private readonly borrowedUntilMs = performance.now() + MAX_BORROWED_MS;
-  private readonly turn = new Turn<Read>((reads) => this.send(reads));
+  private readonly turn = batchPerTick<Read>((reads) => this.send(reads));
   private client: (PoolClient & ClientInternals) | undefined;
   private timer: NodeJS.Timeout | undefined;
   private timeoutMs: number | undefined;
@@ -91,7 +91,7 @@ class SharedConnection {
   add(read: Read): void {
     this.unanswered++;
     if (this.client === undefined) this.early.push(read);
-    else this.turn.add(read);
+    else this.turn(read);
   }
 
   /**
@@ -103,7 +103,7 @@ class SharedConnection {
     this.timeoutMs = client.connectionParameters.query_timeout;
     client.connectionParameters.query_timeout = 0;
     this.timer = setTimeout(() => client.connection.stream.destroy(), ANSWER_TIMEOUT_MS);
-    for (const read of this.early) this.turn.add(read);
+    for (const read of this.early) this.turn(read);
     this.early = [];
   }
 

@@ -1,4 +1,4 @@
-import { Turn } from '../../time/clock.js';
+import { batchPerTick } from '../../time/batch-per-tick.js';
 import { isOutage } from '../outage.js';
 import { HeldError, type Work } from '../statement.js';
 import type { PostgresTransaction } from './postgres.transaction.js';
@@ -20,7 +20,7 @@ type Transact = <Result>(
  * must be the culprit in halves, until it is found.
  */
 export class PostgresWrites {
-  private readonly turn = new Turn<Unit>((units) => this.conclude(units));
+  private readonly turn = batchPerTick<Unit>((units) => this.conclude(units));
   private waiting: Unit[] = [];
   private isBoarding = false;
 
@@ -32,7 +32,7 @@ export class PostgresWrites {
 
   write<Result>(work: () => Work<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
-      this.turn.add({ work, resolve: resolve as Unit['resolve'], reject });
+      this.turn({ work, resolve: resolve as Unit['resolve'], reject });
     });
   }
 

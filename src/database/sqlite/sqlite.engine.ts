@@ -1,6 +1,6 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import type { Database, Statement as Prepared } from 'better-sqlite3';
-import { Turn } from '../../time/clock.js';
+import { batchPerTick } from '../../time/batch-per-tick.js';
 import { Engine, type PoolState } from '../engine.js';
 import { jsonExpression } from '../json-members.js';
 import { isBusy, isOutage } from '../outage.js';
@@ -140,7 +140,7 @@ interface Connections {
 export class SqliteEngine extends Engine implements OnApplicationShutdown {
   private readonly file: SqliteFile;
   private readonly gate: WriteGate;
-  private readonly turn = new Turn<Unit>((units) => this.conclude(units));
+  private readonly turn = batchPerTick<Unit>((units) => this.conclude(units));
   private opened: Connections | undefined;
   /** Whether the unit under way has changed anything. */
   private hasWritten = false;
@@ -167,7 +167,7 @@ export class SqliteEngine extends Engine implements OnApplicationShutdown {
   write<Result>(work: () => Work<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
       assertOutsideTransaction();
-      this.turn.add({ work, resolve: resolve as Unit['resolve'], reject, deadline: 0 });
+      this.turn({ work, resolve: resolve as Unit['resolve'], reject, deadline: 0 });
     });
   }
 

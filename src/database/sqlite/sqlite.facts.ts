@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import Sqlite, { type Database } from 'better-sqlite3';
 import type { DatabaseFacts } from '../database-facts.js';
-import { MINUTE_MS } from '../../time/clock.js';
+import { MINUTE_MS } from '../../time/windows.js';
 
 const PATIENCE_MS = 3_000;
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Engine } from '../../database/engine.js';
 import { run, Statement, type Work } from '../../database/statement.js';
 import type { Ban } from './bans.js';
-import { DAY_MS } from '../../time/clock.js';
+import { DAY_MS } from '../../time/windows.js';
 
 interface BanRow {
   subject: string;

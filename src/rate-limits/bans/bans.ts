@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../time/clock.js';
+import { DAY_MS } from '../../time/windows.js';
 
 const LONGEST_BAN_MS = 3_600_000;
 /** For so long after a ban began, a further one is longer. */

@@ -6,7 +6,7 @@ import { FallbackStore } from './fallback.store.js';
 import { Limits } from '../limits.js';
 import { MemoryStore } from './memory.store.js';
 import type { RedisStore, SharedDecision } from './redis.store.js';
-import { dayOf, minuteOf } from '../../time/clock.js';
+import { dayOf, minuteOf } from '../../time/windows.js';
 
 const PROBE_MS = 250;
 

@@ -1,5 +1,6 @@
 import { takeFirst } from '../../database/in-batches.js';
-import { type Clock, dayBefore, dayOf, minuteOf } from '../../time/clock.js';
+import type { Clock } from '../../time/clock.js';
+import { dayBefore, dayOf, minuteOf } from '../../time/windows.js';
 import { isWorthSaving } from '../address-worth.js';
 import { type Ban, type BanPolicy, nextBan } from '../bans/bans.js';
 import type { SavedCount } from '../counter-ledger.js';

@@ -1,5 +1,5 @@
 import type { RedisClient, Script } from '../../redis/redis.client.js';
-import { DAY_MS, MINUTE_MS } from '../../time/clock.js';
+import { DAY_MS, MINUTE_MS } from '../../time/windows.js';
 import { ADDRESS_LIFE_LUA } from '../address-worth.js';
 import { type Ban, type BanPolicy, NEXT_BAN_LUA } from '../bans/bans.js';
 import type { FurtherCount, FurtherLimit } from '../further-limit.js';
