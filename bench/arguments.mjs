@@ -13,7 +13,8 @@ Measures the service beside other programs, interleaved, and writes docs/perform
   --check        ours and the floor on every engine; names what got worse by over 10 % since the figures that
                  are published, by their ratios, and fails where something did: on another machine than theirs
                  those differ by themselves
-  --beside REF   this build and that of another commit on SQLite, in turn: what a change costs, on any machine
+  --beside REF   this build and that of another commit, in turn: what a change costs, on any machine; on SQLite, or
+                 with --only postgres on PostgreSQL. Each build prepares its own database
   --help         this text
 
 It needs two cores, wrk and taskset; all but --quick and --beside also PostgreSQL and redis-server. The
@@ -50,7 +51,9 @@ export function readArguments(args) {
   if (publish && only === undefined) throw new UsageError('--publish goes with --only');
   if (check && (quick || only !== undefined))
     throw new UsageError('--check is a run by itself: no --quick, no --only');
-  if (beside !== undefined && (quick || check || only !== undefined))
-    throw new UsageError('--beside is a run by itself: no --quick, no --check, no --only');
+  if (beside !== undefined && (quick || check || publish))
+    throw new UsageError('--beside is a run by itself: no --quick, no --check, no --publish');
+  if (beside !== undefined && !['sqlite', 'postgres', undefined].includes(only))
+    throw new UsageError('--beside takes --only sqlite or --only postgres');
   return { help, quick, only, publish, check, beside };
 }

@@ -1,41 +1,54 @@
-// `npm run bench -- --beside REF`: this build beside that of another commit. The ratios to the floor differ from
-// machine to machine, for ours spends its time in other places than the floor does: whether a change costs anything, two
-// builds on one machine tell.
-import { copyFileSync, mkdirSync, symlinkSync } from 'node:fs';
+// `npm run bench -- --beside REF`: this build and that of another commit, in turn. The ratios to the floor differ from
+// machine to machine, because the service spends its time in other places than the floor does. Two builds on one
+// machine show what a change costs.
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { run } from './children.mjs';
 import { median, ratioOf, runRounds } from './compare.mjs';
-import { migrate, prepareSqlite, writeKeys } from './data.mjs';
+import { preparePostgres, prepareSqlite, writeKeys } from './data.mjs';
+import { startPostgres } from './engines.mjs';
 import { startOurs } from './servers.mjs';
 import { ANIMALS, root } from './settings.mjs';
 
-const WORKS = ['list', 'get', 'create'];
+const WORKS = { sqlite: ['list', 'get', 'create'], postgres: ['list', 'get', 'create', 'keyed'] };
 /** Of processes: how V8 happens to optimise one of them stays with it, and may be a third of a request. */
 const PAIRS = 3;
 
-/** On SQLite; prints what each work takes of the processor, as a ratio. */
-export async function beside(stage, pace, commit) {
-  const other = await buildOf(stage, commit);
-  // By the other's own schema, as this one finds it when it comes after.
-  const { file, keys } = await prepareSqlite(stage, 'other', { animals: ANIMALS, build: other });
-  const copy = stage.path('this.db');
-  copyFileSync(file, copy);
-  await migrate(stage, `sqlite:${copy}`);
-  const keyFile = writeKeys(stage, 'keys', keys);
-  const builds = [
-    { databaseUrl: `sqlite:${copy}`, name: 'this' },
-    { databaseUrl: `sqlite:${file}`, name: 'other', build: other },
-  ];
-  const figures = new Map(WORKS.map((work) => [work, { this: [], other: [] }]));
+/**
+ * Prints what each request takes of the processor's time, as a ratio.
+ * @param {'sqlite' | 'postgres'} engine
+ */
+export async function beside(stage, pace, commit, engine = 'sqlite') {
+  const folders = { this: root, other: await buildOf(stage, commit) };
+  const server = engine === 'postgres' ? await startPostgres(stage) : undefined;
+  const builds = [];
+  for (const [name, build] of Object.entries(folders)) {
+    const { databaseUrl, keys } = await prepare(stage, server, name, build);
+    builds.push({ name, build, databaseUrl, keyFile: writeKeys(stage, `keys-${name}`, keys) });
+  }
+  const works = WORKS[engine];
+  const figures = new Map(works.map((work) => [work, { this: [], other: [] }]));
   for (let pair = 0; pair < PAIRS; pair++) {
     const servers = [];
-    for (const build of builds) servers.push({ running: await startOurs(stage, build), keyFile });
-    for (const work of WORKS) {
+    for (const build of builds) {
+      servers.push({ running: await startOurs(stage, build), keyFile: build.keyFile });
+    }
+    for (const work of works) {
       const measured = await runRounds(servers, work, pace);
       for (const [name, { rounds }] of measured) figures.get(work)[name].push(...rounds);
     }
     for (const { running } of servers) await running.stop();
   }
   for (const [work, rounds] of figures) print(work, rounds, commit);
+}
+
+async function prepare(stage, server, name, build) {
+  if (server === undefined) {
+    const { file, keys } = await prepareSqlite(stage, name, { animals: ANIMALS, build });
+    return { databaseUrl: `sqlite:${file}`, keys };
+  }
+  const options = { animals: ANIMALS, databases: [`build_${name}`], build };
+  const { urls, keys } = await preparePostgres(stage, server, options);
+  return { databaseUrl: urls[0], keys };
 }
 
 function print(work, { this: here, other: there }, commit) {
@@ -49,14 +62,25 @@ function print(work, { this: here, other: there }, commit) {
   );
 }
 
-/** The folder of a build, with the packages that are installed here. @throws where there is no such commit */
+/** The folder of a build of another commit. @throws where there is no such commit */
 async function buildOf(stage, commit) {
   const folder = stage.path('other-build');
   const archive = stage.path('other.tar');
   mkdirSync(folder);
   await run('git', ['-C', root, 'archive', '--output', archive, commit]);
   await run('tar', ['-xf', archive, '-C', folder]);
-  symlinkSync(`${root}node_modules`, `${folder}/node_modules`);
+  if (areInstalledHere(`${folder}/package.json`)) {
+    symlinkSync(`${root}node_modules`, `${folder}/node_modules`);
+  } else {
+    await run('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder });
+  }
   await run('npm', ['run', '--silent', 'build:service'], { cwd: folder });
   return `${folder}/`;
+}
+
+/** Whether all packages that the other build needs are installed in this clone, whatever their release. */
+function areInstalledHere(manifest) {
+  const { dependencies, peerDependencies } = JSON.parse(readFileSync(manifest, 'utf8'));
+  const names = Object.keys({ ...dependencies, ...peerDependencies });
+  return names.every((name) => existsSync(`${root}node_modules/${name}`));
 }

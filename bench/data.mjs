@@ -1,71 +1,96 @@
-// Databases with made-up animals and keys. Both are the service's own work: its migrations, its `seed`.
+// Databases with made-up animals and keys. A build prepares its own database with its own commands, so that
+// builds with different schemas can be compared.
+import { createHash, randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
+import { crc32 } from 'node:zlib';
 import Database from 'better-sqlite3';
 import { run } from './children.mjs';
 import { query } from './engines.mjs';
 import { KEYS, root, UNLIMITED } from './settings.mjs';
 
-const COLUMNS = `id, client_id, name, digest, last_four, plan, scopes, per_minute, per_day, created_at, changed_at`;
-const CONSTANTS = `'enterprise', 'pets:read pets:write', ${UNLIMITED}, ${UNLIMITED}, 0, 0`;
+const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const ISSUE = ['keys', 'issue', '--json', '--name', 'bench', '--plan', 'enterprise'];
+const LIMITS = ['--per-minute', String(UNLIMITED), '--per-day', String(UNLIMITED)];
 
-async function petstore(stage, url, args, build = root) {
+function petstore(stage, url, build, args) {
   const env = { PATH: process.env.PATH, DATABASE_URL: url };
-  await run(process.execPath, [`${build}dist/src/main.js`, ...args], { cwd: stage.directory, env });
+  return run(process.execPath, [`${build}dist/src/main.js`, ...args], {
+    cwd: stage.directory,
+    env,
+  });
 }
 
-/** Brings a database to the schema of this build. */
-export function migrate(stage, url) {
-  return petstore(stage, url, ['migrate']);
+/** Migrates and fills a database, and issues one key. */
+async function fill(stage, url, build, animals) {
+  await petstore(stage, url, build, ['migrate']);
+  await petstore(stage, url, build, ['seed', '--pets', String(animals)]);
+  await petstore(stage, url, build, [...ISSUE, ...LIMITS]);
 }
 
 /**
- * @param {{animals: number, keys?: number, build?: string}} size `build`: of another commit
+ * @param {{animals: number, keys?: number, build?: string}} size `build`: the folder of another build
  * @returns {Promise<{file: string, keys: string[]}>}
  */
-export async function prepareSqlite(stage, name, { animals, keys = KEYS, build }) {
+export async function prepareSqlite(stage, name, { animals, keys = KEYS, build = root }) {
   const file = stage.path(`${name}.db`);
-  await petstore(stage, `sqlite:${file}`, ['seed', '--pets', String(animals)], build);
+  await fill(stage, `sqlite:${file}`, build, animals);
   const database = new Database(file);
+  const issued = copies(database.prepare('SELECT * FROM api_keys').get(), keys);
+  const columns = Object.keys(issued.rows[0]);
   const insert = database.prepare(
-    `INSERT INTO api_keys (${COLUMNS}) VALUES (?, ?, 'bench', ?, ?, ${CONSTANTS})`,
+    `INSERT INTO api_keys (${columns}) VALUES (${columns.map((column) => `@${column}`)})`,
   );
-  const minted = await mint(keys);
-  database.transaction(() => {
-    for (const { id, digest, key } of minted) insert.run(id, id, digest, key.slice(-4));
-  })();
+  database.transaction(() => issued.rows.forEach((row) => insert.run(row)))();
   database.close();
-  return { file, keys: minted.map(({ key }) => key) };
+  return { file, keys: issued.keys };
 }
 
-/** @returns {Promise<{urls: string[], keys: string[]}>} as many databases as asked for, all with the same in them */
-export async function preparePostgres(stage, server, { animals, databases }) {
+/**
+ * @param {{animals: number, databases: string[], build?: string}} options
+ * @returns {Promise<{urls: string[], keys: string[]}>} as many databases as asked for, all with the same in them
+ */
+export async function preparePostgres(stage, server, { animals, databases, build = root }) {
   const [first, ...others] = databases;
   await query(`${server}/postgres`, `CREATE DATABASE ${first}`);
   const url = `${server}/${first}`;
-  await migrate(stage, url);
-  await petstore(stage, url, ['seed', '--pets', String(animals)]);
-  const minted = await mint(KEYS);
+  await fill(stage, url, build, animals);
+  const issued = copies((await query(url, 'SELECT * FROM api_keys'))[0], KEYS);
   await query(
     url,
-    `INSERT INTO api_keys (${COLUMNS})
-      SELECT id, id, 'bench', digest, right(key, 4), ${CONSTANTS}
-      FROM unnest($1::text[], $2::text[], $3::text[]) AS minted (id, digest, key)`,
-    ['id', 'digest', 'key'].map((member) => minted.map((each) => each[member])),
+    'INSERT INTO api_keys SELECT * FROM json_populate_recordset(null::api_keys, $1)',
+    [JSON.stringify(issued.rows)],
   );
   await query(url, 'VACUUM (FREEZE, ANALYZE)');
   for (const name of others)
     await query(`${server}/postgres`, `CREATE DATABASE ${name} TEMPLATE ${first}`);
   await query(url, 'CHECKPOINT');
-  return { urls: databases.map((name) => `${server}/${name}`), keys: minted.map(({ key }) => key) };
+  return { urls: databases.map((name) => `${server}/${name}`), keys: issued.keys };
 }
 
-async function mint(count) {
-  const { mintKey, mintId } = await import(`${root}dist/src/keys/api-key-format.js`);
-  const { digestOf } = await import(`${root}dist/src/keys/caller-table.js`);
-  return Array.from({ length: count }, () => {
-    const key = mintKey();
-    return { key, digest: digestOf(key), id: mintId('key') };
+/** Keys with the row of one that the build itself has issued: to issue each by the command would take a second. */
+function copies(row, count) {
+  const keys = Array.from({ length: count }, mintKey);
+  const rows = keys.map((key) => {
+    const id = `key_${base62(randomBytes(12), 17)}`;
+    const digest = createHash('sha256').update(key).digest('base64url');
+    return { ...row, id, client_id: id, digest, last_four: key.slice(-4) };
   });
+  return { keys, rows };
+}
+
+/** In the format of the contract: a prefix, 256 random bits in base62, and the CRC-32 of both. */
+function mintKey() {
+  const body = `psk_${base62(randomBytes(32), 43)}`;
+  const checksum = Buffer.alloc(4);
+  checksum.writeUInt32BE(crc32(body));
+  return body + base62(checksum, 6);
+}
+
+function base62(bytes, length) {
+  let text = '';
+  for (let rest = BigInt(`0x${bytes.toString('hex')}`); rest > 0n; rest /= 62n)
+    text = DIGITS[Number(rest % 62n)] + text;
+  return text.padStart(length, '0');
 }
 
 /** The file of keys that the load generator reads. */

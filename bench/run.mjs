@@ -39,7 +39,7 @@ async function everything(stage) {
 }
 
 function whatItTakes({ quick, check, beside: commit, only, publish: publishes }) {
-  const isOnSqlite = quick || commit !== undefined;
+  const isOnSqlite = quick || (commit !== undefined && only !== 'postgres');
   const isOfOurs = isOnSqlite || check || (only !== undefined && only !== 'sqlite');
   return {
     programs: isOnSqlite ? ['wrk', 'taskset'] : EVERY_PROGRAM,
@@ -59,7 +59,8 @@ async function main() {
   try {
     if (options.quick) await quick(stage);
     else if (options.check) await checked(stage);
-    else if (options.beside !== undefined) await beside(stage, PACES.quick, options.beside);
+    else if (options.beside !== undefined)
+      await beside(stage, PACES.quick, options.beside, options.only);
     else if (options.publish) publish(await one(stage, options.only, PACES.part, true), PACES.part);
     else if (options.only !== undefined) await one(stage, options.only, PACES.short, false);
     else await everything(stage);
