@@ -38,7 +38,8 @@ export {
   type IdempotentRequest,
 } from './idempotency/idempotency.service.js';
 export { Idempotent } from './idempotency/idempotent.decorator.js';
-export { AnyScope, CurrentCaller, RequireScope } from './keys/api-key.guard.js';
+export { CurrentCaller } from './keys/current-caller.decorator.js';
+export { AnyScope, RequireScope } from './keys/scope.guard.js';
 export type { Caller } from './keys/caller.js';
 export type { TokenVerifier, VerifiedCaller } from './keys/verifier.js';
 export { type PetStore, startPetStore } from './server.js';

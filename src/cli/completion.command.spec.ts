@@ -21,7 +21,6 @@ describe('petstore completion', () => {
       ['keys', 'list', '--status', ''],
       ['active', 'banned', 'expired', 'revoked'],
     ],
-    [['keys', 'list', '--sort', 'l'], ['last-used']],
     [
       ['completion', ''],
       ['bash', 'zsh', 'fish'],

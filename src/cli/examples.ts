@@ -39,7 +39,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'petstore keys list': [
     'petstore keys list --plan pro --status active',
     'petstore keys list --limit 50 --after KEY_ID',
-    'petstore keys list --sort last-used --idle 90',
+    'petstore keys list --idle 90',
     "petstore keys list --json | jq -r '.[].id'",
   ],
   'petstore keys show': ['petstore keys show KEY_ID'],

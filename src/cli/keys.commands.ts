@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import type { AuditReader } from '../keys/audit-reader.js';
 import type { UsageReport } from '../usage/usage-report.js';
-import type { KeyFilter, KeyList, KeyOrder, KeyStatus, ListedKey } from '../keys/key-list.js';
+import type { KeyFilter, KeyList, KeyStatus, ListedKey } from '../keys/key-list.js';
 import type { OwnLimits } from '../keys/key-request.js';
 import type { KeysService } from '../keys/keys.service.js';
 import { PLAN_NAMES, type PlanName } from '../rate-limits/plan.js';
@@ -23,7 +23,6 @@ const AUDIT_LIMIT = 100;
 /** 30 days. */
 const HISTORY_HOURS = 720;
 const KEY_STATUSES: readonly KeyStatus[] = ['active', 'banned', 'expired', 'revoked'];
-const KEY_ORDERS: readonly KeyOrder[] = ['created', 'name', 'last-used', 'expires'];
 
 interface JsonOption {
   json?: true;
@@ -187,7 +186,7 @@ function planOptions(command: Command): Command {
 
 interface ListOptions extends Pick<
   KeyFilter,
-  'plan' | 'status' | 'search' | 'neverUsed' | 'sort' | 'limit' | 'after'
+  'plan' | 'status' | 'search' | 'neverUsed' | 'limit' | 'after'
 > {
   idle?: number;
   expiresWithin?: number;
@@ -201,11 +200,6 @@ function listOptions(command: Command): Command {
     .option('--idle <days>', 'in force, and not used for so long', dayCount)
     .option('--never-used', 'in force, and never used')
     .option('--expires-within <days>', 'in force, and ending by then', dayCount)
-    .addOption(
-      new Option('--sort <name>', 'in that order: who was never used is first, who never ends last')
-        .choices(KEY_ORDERS)
-        .default('created' satisfies KeyOrder),
-    )
     .option('--limit <n>', 'so many at most', quantity)
     .option('--after <id>', 'those behind that key')
     .option('--json', 'print JSON');

@@ -62,7 +62,6 @@ describe(runProgram.name, () => {
     [['keys', 'set-scopes', 'x'], /--scopes/],
     [['keys', 'list', '--status', 'gone'], /Allowed choices are active, banned/],
     [['keys', 'list', '--limit', '0'], /whole number/],
-    [['keys', 'list', '--sort', 'size'], /Allowed choices are created, name, last-used, expires/],
     [['keys', 'issue', '--name', 'x', '--plan', 'enterprise'], /needs --per-minute and --per-day/],
     [['keys', 'issue', '--name', 'x', '--plan', 'enterprise', '--per-minute', '5'], /needs/],
     [['keys', 'issue', '--name', 'x', '--plan', 'pro', '--per-day', '5'], /takes neither/],
@@ -202,8 +201,6 @@ describe(runProgram.name, () => {
     expect(await found('--search', '%')).toEqual([zoo.id]);
     expect(await found('--search', ark.id)).toEqual([ark.id]);
     expect(await found('--limit', '1', '--after', zoo.id)).toEqual([ark.id]);
-    expect(await found('--sort', 'name')).toEqual([ark.id, moon.id, zoo.id]);
-    expect(await found('--sort', 'name', '--after', ark.id)).toEqual([moon.id, zoo.id]);
     expect(await found('--never-used')).toEqual([zoo.id, ark.id]);
     expect(await found('--idle', '1')).toEqual([]);
     expect(await found('--expires-within', '1')).toEqual([]);
@@ -214,65 +211,6 @@ describe(runProgram.name, () => {
     for (const line of (await run('keys', 'list')).out.split('\n')) {
       expect(line.length).toBeLessThanOrEqual(80);
     }
-  });
-
-  it('lists keys in the order asked for, page by page: the never used first, the endless last', async () => {
-    await run('migrate');
-    // By name as they are made; each order is another one, and two are alike in what they lack. Of a use that was
-    // written down before there was a table of uses, and of one in it, the later one counts.
-    const KEYS = [
-      { name: 'a', before: 500, used: 3_000, expires: null },
-      { name: 'b', before: null, used: null, expires: 9_000_000_000_000 },
-      { name: 'c', before: null, used: 1_000, expires: null },
-      { name: 'd', before: 2_000, used: 700, expires: 8_000_000_000_000 },
-      { name: 'e', before: null, used: null, expires: 10_000_000_000_000 },
-      { name: 'f', before: 1_500, used: null, expires: 11_000_000_000_000 },
-    ];
-    const names = new Map<string, string>();
-    const database = new Sqlite(join(directory, 'petstore.db'));
-    for (const [made, { name, before, used, expires }] of KEYS.entries()) {
-      const { id } = await json('keys', 'issue', '--name', name, '--plan', 'free');
-      names.set(id, name);
-      database
-        .prepare(
-          'UPDATE api_keys SET created_at = ?, last_used_at = ?, expires_at = ? WHERE id = ?',
-        )
-        .run(1_000_000 - made, before, expires, id);
-      if (used !== null) database.prepare('INSERT INTO api_key_uses VALUES (?, ?)').run(id, used);
-    }
-    database.close();
-    /** Those that have neither are in the order of their ids. */
-    const byId = (...alike: string[]) =>
-      [...names].filter(([, name]) => alike.includes(name)).sort(([a], [b]) => (a < b ? -1 : 1));
-    const alike = (...wanted: string[]) => byId(...wanted).map(([, name]) => name);
-    for (const [sort, order] of [
-      ['created', ['f', 'e', 'd', 'c', 'b', 'a']],
-      ['name', ['a', 'b', 'c', 'd', 'e', 'f']],
-      ['last-used', [...alike('b', 'e'), 'c', 'f', 'd', 'a']],
-      ['expires', ['d', 'b', 'e', 'f', ...alike('a', 'c')]],
-    ] as const) {
-      const listed: { id: string; name: string }[] = await json('keys', 'list', '--sort', sort);
-      expect({ sort, order: listed.map(({ name }) => name) }).toEqual({ sort, order });
-      for (const [index, { id }] of listed.entries()) {
-        const rest: { name: string }[] = await json('keys', 'list', '--sort', sort, '--after', id);
-        const behind = { sort, id, rest: rest.map(({ name }) => name) };
-        expect(behind).toEqual({ sort, id, rest: order.slice(index + 1) });
-      }
-    }
-    const told: { name: string; lastUsedAt: string | null }[] = await json('keys', 'list');
-    const uses = told.map(({ name, lastUsedAt }) => [name, lastUsedAt && Date.parse(lastUsedAt)]);
-    expect(Object.fromEntries(uses)).toEqual({
-      a: 3_000,
-      b: null,
-      c: 1_000,
-      d: 2_000,
-      e: null,
-      f: 1_500,
-    });
-    const unused: { name: string }[] = await json('keys', 'list', '--never-used');
-    expect(unused.map(({ name }) => name)).toEqual(['e', 'b']);
-    const idle: { name: string }[] = await json('keys', 'list', '--idle', '1');
-    expect(idle.map(({ name }) => name)).toEqual(['f', 'e', 'd', 'c', 'b', 'a']);
   });
 
   it('changes what a key allows', async () => {

@@ -3,7 +3,7 @@ import { FallbackController } from '../http/fallback.controller.js';
 import { type Operation, operationsOf } from '../http/operations.js';
 import { isPublic } from '../http/request-context.js';
 import { isApiTarget } from '../http/target.js';
-import { areScopesRepeated, REQUIRED_SCOPES } from '../keys/api-key.guard.js';
+import { REQUIRED_SCOPES } from '../keys/scope.guard.js';
 import { Scopes } from '../keys/scopes.js';
 import { ExtensionError } from './check.js';
 
@@ -52,9 +52,6 @@ function publicBelowApi({ controller, paths, name }: Operation): string[] {
 
 function faultsOfScopes({ controller, handler, name }: Operation, scopes: Scopes): string[] {
   if (isPublic(controller)) return [];
-  if ([handler, controller].some(areScopesRepeated)) {
-    return [`${name} says twice which scopes it requires: name all in one @RequireScope(...)`];
-  }
   const required = (Reflect.getMetadata(REQUIRED_SCOPES, handler) ??
     Reflect.getMetadata(REQUIRED_SCOPES, controller)) as readonly string[] | undefined;
   if (required === undefined) {

@@ -15,7 +15,6 @@ const MAX_LENGTH = 40;
 const OUR_PATHS = ['pets', 'usage'];
 /** Those of the service's tables, and of TypeORM's, that a name could be made into. */
 export const OUR_TABLES = [
-  'api_key_uses',
   'api_keys',
   'audit_records',
   'idempotency_records',

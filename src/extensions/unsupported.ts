@@ -10,7 +10,7 @@ import { isApiTarget } from '../http/target.js';
 import { isIdempotent } from '../idempotency/idempotent.decorator.js';
 import { type HandlerParameter, isPassedThrough, parametersOf } from '../input/operation-input.js';
 import { untypedMember } from '../input/untyped-members.js';
-import { REQUIRED_SCOPES } from '../keys/api-key.guard.js';
+import { REQUIRED_SCOPES } from '../keys/scope.guard.js';
 import { PLAN_THROTTLER, PlanThrottlerGuard } from '../rate-limits/plan-throttler.guard.js';
 
 /** Of `@Throttle()`, what no shared window can do. */

@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /**
- * An API key is `psk_`, 256 random bits in base62, and a checksum: CRC-32 of all before it, in base62.
- * Secret scanners recognise it, and a mistyped one is refused without a look-up.
+ * An API key is `psk_`, 256 random bits in base62, and the CRC-32 of all preceding characters in base62.
+ * Secret scanners recognise it, and a mistyped key is rejected without a database lookup.
  */
 export const KEY_PREFIX = 'psk_';
 const RANDOM_BYTES = 32;
@@ -15,21 +15,26 @@ const SHAPE = new RegExp(
   `^${KEY_PREFIX}[0-9A-Za-z]{${RANDOM_LENGTH}}[0-9A-Za-z]{${CHECKSUM_LENGTH}}$`,
 );
 
-/** A fresh key. It is told once; only its digest is kept. */
+/** Returns a new random key. */
 export function mintKey(): string {
   const number = BigInt(`0x${randomBytes(RANDOM_BYTES).toString('hex')}`);
   const body = KEY_PREFIX + base62(number, RANDOM_LENGTH);
   return body + checksum(body);
 }
 
-/** Whether a string can be a key: its shape and its checksum are right. */
+/** Whether a text has the shape and the checksum of a key. */
 export function isWellFormedKey(text: string): boolean {
   return (
     SHAPE.test(text) && checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH)
   );
 }
 
-/** A fresh identifier with a prefix that says of what, in base62; 95 random bits. */
+/** The SHA-256 of a key in base64url, which is stored instead of the key. */
+export function digestOf(key: string): string {
+  return hash('sha256', key, 'base64url');
+}
+
+/** Returns a new identifier: the prefix, `_` and 95 random bits in base62. */
 export function mintId(prefix: string): string {
   const number = BigInt(`0x${randomBytes(12).toString('hex')}`);
   return `${prefix}_${base62(number, 17)}`;

@@ -52,7 +52,7 @@ export class ApiKey {
   @Column({ name: 'replaced_by', type: 'varchar', length: 32, nullable: true })
   replacedBy!: string | null;
 
-  /** As releases before `ApiKeyUse` wrote it down. */
+  /** Up to 60 seconds old; null if the key was never used. */
   @Column({ name: 'last_used_at', type: 'bigint', nullable: true, transformer: numberColumn })
   lastUsedAt!: number | null;
 

@@ -3,12 +3,13 @@ import { ModuleRef } from '@nestjs/core';
 import { CounterJournal } from '../rate-limits/counter-journal.js';
 import { ThrottlingModule } from '../rate-limits/throttling.module.js';
 import { Clock } from '../time/clock.js';
-import { Authenticator } from './api-key.guard.js';
+import { Authenticator } from './authenticator.js';
 import { AuditTrail } from './audit-trail.js';
 import { BanRecords } from './ban-records.js';
 import { CallerEvents } from './caller-events.js';
 import { Gatekeeper } from './gatekeeper.js';
-import { KeyDirectory, LastUses } from './key-directory.js';
+import { KeyCache } from './key-cache.js';
+import { LastUses } from './last-uses.js';
 import type { TokenVerifier } from './verifier.js';
 import { Verifiers } from './verifiers.js';
 
@@ -30,7 +31,7 @@ export class AuthenticationModule {
           useFactory: (modules: ModuleRef, clock: Clock) =>
             new Verifiers(verifiers, modules, clock),
         },
-        KeyDirectory,
+        KeyCache,
         LastUses,
         Authenticator,
         Gatekeeper,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { ApiReply, ApiRequest } from '../http/request-context.js';
 import { OverloadGuard } from '../rate-limits/plan-throttler.guard.js';
 import { RateLimiter } from '../rate-limits/rate-limiter.js';
-import { Authenticator } from './api-key.guard.js';
+import { Authenticator } from './authenticator.js';
 
 /** Who are you, is there time, how much may you: the first judgements, for requests that reach no route. */
 @Injectable()
@@ -15,7 +15,7 @@ export class Gatekeeper {
 
   /** @throws {ApiError} 401, 503 or 429; the headers are set either way */
   async judge(request: ApiRequest, reply: ApiReply): Promise<void> {
-    await this.authenticator.identify(request, reply);
+    await this.authenticator.authenticate(request, reply);
     await this.overload.judge(request.quota!, reply);
     await this.limiter.admit(request.quota!, reply);
   }

@@ -5,60 +5,46 @@ import { RateLimitBan } from '../rate-limits/bans/rate-limit-ban.entity.js';
 import type { PlanName } from '../rate-limits/plan.js';
 import { Clock } from '../time/clock.js';
 import { DAY_MS } from '../time/windows.js';
-import { ApiKeyUse } from './api-key-use.entity.js';
 import { ApiKey } from './api-key.entity.js';
 
 export type KeyStatus = 'active' | 'banned' | 'expired' | 'revoked';
 
-/** Ascending; by its id where two are alike. */
-export type KeyOrder = 'created' | 'name' | 'last-used' | 'expires';
-
-/** A key, and until when its client is banned: Unix milliseconds. */
+/** A key, and the end of its client's ban in Unix milliseconds, null if it is not banned. */
 export type ListedKey = ApiKey & { bannedUntilMs: number | null };
 
-/** Which keys are asked for: those that meet all of it. */
+/** Conditions that a listed key meets, all of them. */
 export interface KeyFilter {
   id?: string | undefined;
   plan?: PlanName | undefined;
   status?: KeyStatus | undefined;
-  /** A part of the name, an id of key or client, or the last four characters of the key. */
+  /** A part of the name, the id of the key or its client, or the last four characters of the key. */
   search?: string | undefined;
-  /** Not used for so many days; or never, and issued before that. Of keys in force. */
+  /** Valid keys that were not used, or if never used not issued, within this number of days. */
   idleDays?: number | undefined;
+  /** Valid keys that were never used. */
   neverUsed?: boolean | undefined;
+  /** Valid keys that expire within this number of days. */
   expiresWithinDays?: number | undefined;
-  /** By when they were made, where nothing is said. */
-  sort?: KeyOrder | undefined;
-  /** Behind the key with that id, in that order. */
+  /** Start after the key with this id. */
   after?: string | undefined;
   limit?: number | undefined;
 }
 
 const REVOKED = 'key.revoked_at IS NOT NULL';
 const EXPIRED = 'key.revoked_at IS NULL AND key.expires_at <= :now';
-const IN_FORCE = 'key.revoked_at IS NULL AND (key.expires_at IS NULL OR key.expires_at > :now)';
+const VALID = 'key.revoked_at IS NULL AND (key.expires_at IS NULL OR key.expires_at > :now)';
 const STATUS: Record<KeyStatus, string> = {
-  active: `${IN_FORCE} AND (ban.banned_until IS NULL OR ban.banned_until <= :now)`,
-  banned: `${IN_FORCE} AND ban.banned_until > :now`,
+  active: `${VALID} AND (ban.banned_until IS NULL OR ban.banned_until <= :now)`,
+  banned: `${VALID} AND ban.banned_until > :now`,
   expired: EXPIRED,
   revoked: REVOKED,
 };
-/** Of a use that a release of before has written down, and one of now, the later one; null where there is neither. */
-const lastUse = (key: string, use: string): string =>
-  `CASE WHEN ${use}.used_at < ${key}.last_used_at THEN ${key}.last_used_at
-    ELSE COALESCE(${use}.used_at, ${key}.last_used_at) END`;
-const LAST_USE = lastUse('key', 'latest');
-/** What is not there is less, or more, than whatever is. */
-const ORDERED_BY: Record<KeyOrder, (key: string, use: string) => string> = {
-  created: (key) => `${key}.created_at`,
-  name: (key) => `LOWER(${key}.name)`,
-  'last-used': (key, use) => `COALESCE(${lastUse(key, use)}, 0)`,
-  expires: (key) => `COALESCE(${key}.expires_at, ${Number.MAX_SAFE_INTEGER})`,
-};
-const NAMED = `(LOWER(key.name) LIKE LOWER(:part) ESCAPE '!' OR key.id = :text
+const SEARCH = `(LOWER(key.name) LIKE LOWER(:part) ESCAPE '!' OR key.id = :text
   OR key.client_id = :text OR key.last_four = :text)`;
+const AFTER = `(key.created_at, key.id) >
+  (SELECT previous.created_at, previous.id FROM api_keys previous WHERE previous.id = :after)`;
 
-/** Keys as operators look for them, a page with one query. */
+/** Lists keys for operators, in the order of their creation. */
 @Injectable()
 export class KeyList {
   constructor(
@@ -70,55 +56,41 @@ export class KeyList {
     const nowMs = this.clock.now();
     const { entities, raw } = await this.query(filter, nowMs).getRawAndEntities<{
       bannedUntil: number | string | null;
-      lastUse: number | string | null;
     }>();
     return entities.map((key, index) => {
-      const { bannedUntil, lastUse } = raw[index]!;
-      const until = Number(bannedUntil ?? 0);
-      return Object.assign(key, {
-        bannedUntilMs: until > nowMs ? until : null,
-        lastUsedAt: lastUse === null ? null : Number(lastUse),
-      });
+      const until = Number(raw[index]!.bannedUntil ?? 0);
+      return Object.assign(key, { bannedUntilMs: until > nowMs ? until : null });
     });
   }
 
   private query(filter: KeyFilter, nowMs: number): SelectQueryBuilder<ApiKey> {
     const { id, plan, status, search, idleDays, neverUsed, expiresWithinDays, after } = filter;
-    const order = ORDERED_BY[filter.sort ?? 'created'];
     const query = this.keys
       .createQueryBuilder('key')
       .leftJoin(RateLimitBan, 'ban', 'ban.subject = key.client_id')
-      .leftJoin(ApiKeyUse, 'latest', 'latest.key_id = key.id')
       .addSelect('ban.banned_until', 'bannedUntil')
-      .addSelect(LAST_USE, 'lastUse')
       .setParameters({ now: nowMs })
-      .orderBy(order('key', 'latest'), 'ASC')
+      .orderBy('key.createdAt', 'ASC')
       .addOrderBy('key.id', 'ASC')
       .limit(filter.limit);
     if (id !== undefined) query.andWhere('key.id = :id', { id });
     if (plan !== undefined) query.andWhere('key.plan = :plan', { plan });
     if (search !== undefined) {
       const part = `%${search.replace(/[!%_]/g, '!$&')}%`;
-      query.andWhere(NAMED, { part, text: search });
+      query.andWhere(SEARCH, { part, text: search });
     }
-    if (neverUsed) query.andWhere(`${LAST_USE} IS NULL`);
+    if (neverUsed) query.andWhere('key.last_used_at IS NULL');
     if (idleDays !== undefined) {
       const since = nowMs - idleDays * DAY_MS;
-      query.andWhere(`COALESCE(${LAST_USE}, key.created_at) < :since`, { since });
+      query.andWhere('COALESCE(key.last_used_at, key.created_at) < :since', { since });
     }
     if (expiresWithinDays !== undefined) {
       query.andWhere('key.expires_at < :end', { end: nowMs + expiresWithinDays * DAY_MS });
     }
-    if (after !== undefined) {
-      query.andWhere(
-        `(${order('key', 'latest')}, key.id) > (SELECT ${order('a', 'u')}, a.id FROM api_keys a
-          LEFT JOIN api_key_uses u ON u.key_id = a.id WHERE a.id = :after)`,
-        { after },
-      );
-    }
-    const isHygiene = neverUsed || idleDays !== undefined || expiresWithinDays !== undefined;
+    if (after !== undefined) query.andWhere(AFTER, { after });
+    const findsValid = neverUsed || idleDays !== undefined || expiresWithinDays !== undefined;
     if (status !== undefined) query.andWhere(STATUS[status]);
-    else if (isHygiene) query.andWhere(IN_FORCE);
+    else if (findsValid) query.andWhere(VALID);
     return query;
   }
 }

@@ -1,6 +1,6 @@
 import { type Dialect, run, Statement, type Work } from '../database/statement.js';
 import type { PlanName } from '../rate-limits/plan.js';
-import { digestOf } from './caller-table.js';
+import { digestOf } from './api-key-format.js';
 
 const INSERT = new Statement(
   'keys.insert',

@@ -1,7 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { RateLimitsModule } from '../rate-limits/rate-limits.module.js';
-import { ApiKeyUse } from './api-key-use.entity.js';
 import { ApiKey } from './api-key.entity.js';
 import { AuditReader } from './audit-reader.js';
 import { StoredAuditRecord } from './audit-record.entity.js';
@@ -17,7 +16,7 @@ export class KeysModule {
   static forRoot(scopes: readonly DeclaredScopes[]): DynamicModule {
     return {
       module: KeysModule,
-      imports: [TypeOrmModule.forFeature([ApiKey, ApiKeyUse, StoredAuditRecord]), RateLimitsModule],
+      imports: [TypeOrmModule.forFeature([ApiKey, StoredAuditRecord]), RateLimitsModule],
       providers: [
         KeysService,
         KeyList,

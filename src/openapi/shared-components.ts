@@ -2,7 +2,8 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import type { ErrorDefinition } from '../errors/api-error.js';
 import { ERROR_EXTENSION } from '../errors/api-errors.decorator.js';
 import { errors } from '../errors/errors.js';
-import { BEARER_SCHEME, SCOPES_EXTENSION } from '../keys/api-key.guard.js';
+import { BEARER_SCHEME } from '../keys/api-key.guard.js';
+import { SCOPES_EXTENSION } from '../keys/scope.guard.js';
 import { APART_EXTENSION } from '../rate-limits/counted-apart.decorator.js';
 import { headerComponents, headersOf } from './headers.js';
 

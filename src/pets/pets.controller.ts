@@ -17,8 +17,9 @@ import {
   Idempotency,
   type IdempotentRequest,
 } from '../idempotency/idempotency.service.js';
-import { RequestOrigin, RequireScope } from '../keys/api-key.guard.js';
 import type { Origin } from '../keys/caller.js';
+import { RequestOrigin } from '../keys/current-caller.decorator.js';
+import { RequireScope } from '../keys/scope.guard.js';
 import { ListPetsQuery, NewPet, PetBody } from './pet.dto.js';
 import { PetsService } from './pets.service.js';
 

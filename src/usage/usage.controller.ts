@@ -1,7 +1,8 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { AnyScope, CurrentCaller } from '../keys/api-key.guard.js';
 import type { Caller } from '../keys/caller.js';
+import { CurrentCaller } from '../keys/current-caller.decorator.js';
+import { AnyScope } from '../keys/scope.guard.js';
 import { CountedApart } from '../rate-limits/counted-apart.decorator.js';
 import { UsageBody } from './usage.dto.js';
 import { UsageService } from './usage.service.js';

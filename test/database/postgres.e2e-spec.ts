@@ -6,7 +6,7 @@ import { Engine } from '../../src/database/engine.js';
 import { migrate, MIGRATION_LOCK, SchemaInUseError } from '../../src/database/migrate.js';
 import { run, Statement } from '../../src/database/statement.js';
 import { mintKey } from '../../src/keys/api-key-format.js';
-import { LastUses } from '../../src/keys/key-directory.js';
+import { LastUses } from '../../src/keys/last-uses.js';
 import { KeyList } from '../../src/keys/key-list.js';
 import { PetsRepository } from '../../src/pets/pets.repository.js';
 import { CounterLedger } from '../../src/rate-limits/counter-ledger.js';
@@ -172,7 +172,7 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
 
   it('leaves out last uses that another node writes down, and waits for none', async () => {
     const [held, free] = [await service.client(), await service.client()];
-    const save = () => service.store.app.get(LastUses).beforeApplicationShutdown();
+    const save = () => service.store.app.get(LastUses).flush();
     const used = async () => {
       for (const client of [held, free]) await client.get('/v1/pets');
       await save();
@@ -184,7 +184,7 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
     await other.connect();
     try {
       await other.query('BEGIN');
-      await other.query('SELECT 1 FROM api_key_uses WHERE key_id = $1 FOR UPDATE', [held.keyId]);
+      await other.query('SELECT 1 FROM api_keys WHERE id = $1 FOR UPDATE', [held.keyId]);
       await new Promise((resume) => setTimeout(resume, 2));
       const second = await used();
       expect(second[0]).toBe(first[0]);

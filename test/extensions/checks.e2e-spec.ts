@@ -30,29 +30,6 @@ describe('the start', () => {
     );
   });
 
-  it('stops at an operation that says twice which scopes it requires', async () => {
-    @Controller('toys')
-    class Toys {
-      @Get()
-      @AnyScope()
-      @RequireScope('pets:write')
-      list(): object {
-        return {};
-      }
-    }
-    @RequireScope('pets:read')
-    @RequireScope('pets:write')
-    @Controller('toys')
-    class Closed {
-      @Get()
-      list(): object {
-        return {};
-      }
-    }
-    await expect(start(Toys)).rejects.toThrow(/^Toys\.list says twice which scopes it requires/);
-    await expect(start(Closed)).rejects.toThrow(/^Closed\.list says twice/);
-  });
-
   it('stops at a scope that nobody declares', async () => {
     @Controller('toys')
     @RequireScope('toys:read')

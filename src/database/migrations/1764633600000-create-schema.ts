@@ -42,7 +42,6 @@ const TABLES = [
   'rate_limit_counters',
   'idempotency_records',
   'audit_records',
-  'api_key_uses',
   'api_keys',
   'pets',
 ];
@@ -77,11 +76,6 @@ const schema = ({ petId, withoutRowid }: Engine): string[] => [
   `CREATE UNIQUE INDEX "api_keys_digest" ON "api_keys" ("digest")`,
   `CREATE INDEX "api_keys_client_id" ON "api_keys" ("client_id")`,
   `CREATE INDEX "api_keys_changed_at" ON "api_keys" ("changed_at")`,
-
-  `CREATE TABLE "api_key_uses" (
-    "key_id" varchar(32) PRIMARY KEY NOT NULL,
-    "used_at" bigint NOT NULL
-  ) ${withoutRowid}`,
 
   `CREATE TABLE "audit_records" (
     "id" varchar(32) PRIMARY KEY NOT NULL,

@@ -8,11 +8,10 @@ import { addressSubject } from '../rate-limits/names.js';
 import { RateLimiter } from '../rate-limits/rate-limiter.js';
 import { MemoryStore } from '../rate-limits/stores/memory.store.js';
 import { Metrics } from '../telemetry/metrics.js';
-import { mintKey } from './api-key-format.js';
-import { Authenticator } from './api-key.guard.js';
-import { digestOf } from './caller-table.js';
+import { digestOf, mintKey } from './api-key-format.js';
+import { Authenticator } from './authenticator.js';
 import type { Caller } from './caller.js';
-import type { KeyDirectory } from './key-directory.js';
+import type { KeyCache } from './key-cache.js';
 import type { Verifiers } from './verifiers.js';
 
 const key = mintKey();
@@ -31,21 +30,21 @@ const config = loadConfig({ FAILED_AUTH_PER_MINUTE: '2', FAILED_AUTH_PER_DAY: '9
 describe(Authenticator.name, () => {
   let store: MemoryStore;
   let authenticator: Authenticator;
-  const directory = { remembered: jest.fn(), load: jest.fn(), formerly: jest.fn() };
+  const cache = { getCached: jest.fn(), load: jest.fn(), expiredCaller: jest.fn() };
   let metrics: Metrics;
   beforeEach(() => {
     metrics = new Metrics();
-    directory.formerly.mockReset().mockReturnValue(undefined);
+    cache.expiredCaller.mockReset().mockReturnValue(undefined);
     store = new MemoryStore(new FakeClock(), { afterRejections: 1, firstBanMs: 60_000 });
-    directory.remembered.mockReset().mockReturnValue(undefined);
+    cache.getCached.mockReset().mockReturnValue(undefined);
     verifiers.callerOf.mockReset().mockReturnValue(undefined);
-    directory.load
+    cache.load
       .mockReset()
       .mockImplementation((digest) =>
         Promise.resolve(digest === digestOf(key) ? caller : undefined),
       );
     authenticator = new Authenticator(
-      directory as unknown as KeyDirectory,
+      cache as unknown as KeyCache,
       verifiers as unknown as Verifiers,
       new RateLimiter(store, metrics, new FakeClock()),
       new ClientAddress(config),
@@ -80,7 +79,7 @@ describe(Authenticator.name, () => {
     const asked = request as unknown as ApiRequest;
     let error: unknown;
     try {
-      await authenticator.identify(asked, reply as unknown as ApiReply);
+      await authenticator.authenticate(asked, reply as unknown as ApiReply);
     } catch (thrown) {
       error = thrown;
     }
@@ -90,7 +89,7 @@ describe(Authenticator.name, () => {
   const failures = () => store.peek(addressSubject(address)).minuteUsed;
   const challenge = 'Bearer realm="pet-store"';
 
-  it.each([`Bearer ${key}`, `bearer ${key}`, `BEARER ${key}`, `Bearer   ${key}  `])(
+  it.each([`Bearer ${key}`, `bearer ${key}`, `BEARER ${key}`, `Bearer   ${key}`])(
     'knows the caller by %s, and counts nothing yet',
     async (sent) => {
       expect(await identify(sent)).toEqual({
@@ -112,9 +111,9 @@ describe(Authenticator.name, () => {
   });
 
   it('does not ask the database for a caller that it remembers', async () => {
-    directory.remembered.mockReturnValue(caller);
+    cache.getCached.mockReturnValue(caller);
     expect((await identify(`Bearer ${key}`)).caller).toBe(caller);
-    expect(directory.load).not.toHaveBeenCalled();
+    expect(cache.load).not.toHaveBeenCalled();
   });
 
   it.each([undefined, '', 'Bearer', 'Bearer ', `Basic ${key}`, key, `Bearer${key}`])(
@@ -155,7 +154,7 @@ describe(Authenticator.name, () => {
     'does not ask the database for what cannot be a key: %s',
     async (sent) => {
       expect((await identify(`Bearer ${sent}`)).error).toMatchObject({ code: 'invalid_api_key' });
-      expect(directory.load).not.toHaveBeenCalled();
+      expect(cache.load).not.toHaveBeenCalled();
     },
   );
 
@@ -183,7 +182,7 @@ describe(Authenticator.name, () => {
 
   it('tells whose key has ended, and of no client what the limit of its address refuses', async () => {
     const ended = mintKey();
-    directory.formerly.mockReturnValue({ caller, why: 'expired' });
+    cache.expiredCaller.mockReturnValue({ caller, reason: 'expired' });
     const refused = { code: 'invalid_api_key', formerCaller: caller };
     expect(await formerCallerOf(ended)).toEqual(refused);
     expect(await formerCallerOf(ended)).toEqual(refused);
@@ -194,13 +193,13 @@ describe(Authenticator.name, () => {
   it('never lets the failures of an address stand in the way of a valid key', async () => {
     for (let time = 0; time < 5; time++) await identify();
     expect(await identify(`Bearer ${key}`)).toMatchObject({ caller, error: undefined });
-    directory.remembered.mockReturnValue(caller);
+    cache.getCached.mockReturnValue(caller);
     expect(await identify(`Bearer ${key}`)).toMatchObject({ caller, error: undefined });
   });
 
   it('charges nobody while nobody can be known, and says what is left all the same', async () => {
     const outage = new Error('the database is away');
-    directory.load.mockRejectedValue(outage);
+    cache.load.mockRejectedValue(outage);
     const { error, told, caller: found } = await identify(`Bearer ${key}`);
     expect(error).toBe(outage);
     expect(found).toBeUndefined();

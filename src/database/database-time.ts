@@ -1,0 +1,8 @@
+import type { DataSource } from 'typeorm';
+
+/** SQL of the database's clock, which all nodes share: Unix milliseconds. */
+export function databaseNow({ options }: DataSource): string {
+  return options.type === 'postgres'
+    ? 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)'
+    : `CAST(unixepoch('subsec') * 1000 AS INTEGER)`;
+}

@@ -1,0 +1,133 @@
+import type { IncomingMessage } from 'node:http';
+import { Injectable } from '@nestjs/common';
+import type { Counter } from 'prom-client';
+import { Config } from '../config/config.js';
+import { errors } from '../errors/errors.js';
+import { ClientAddress } from '../http/client-address.js';
+import { CHALLENGE } from '../http/http-exception.js';
+import { type ApiReply, type ApiRequest, isRepeated } from '../http/request-context.js';
+import { Limits, type Quota } from '../rate-limits/limits.js';
+import { addressSubject } from '../rate-limits/names.js';
+import { RateLimiter } from '../rate-limits/rate-limiter.js';
+import { Metrics } from '../telemetry/metrics.js';
+import { digestOf, isWellFormedKey, KEY_LENGTH } from './api-key-format.js';
+import type { Caller } from './caller.js';
+import { KeyCache } from './key-cache.js';
+import { Verifiers } from './verifiers.js';
+
+/**
+ * Only spaces may separate scheme and token. Any other white space makes the token invalid rather than
+ * missing. Node has already removed the white space at the end of the header.
+ */
+const BEARER = /^Bearer(?: +|(?=\s))(.*)$/i;
+
+const FAILURES = [
+  'missing',
+  'malformed',
+  'unknown',
+  'revoked',
+  'expired',
+  'address_limited',
+] as const;
+
+/** Identifies the caller of a request by `Authorization: Bearer <token>` (RFC 6750 section 2.1). */
+@Injectable()
+export class Authenticator {
+  private readonly addressLimits: Limits;
+  private readonly failures: Counter<'reason'>;
+
+  constructor(
+    private readonly cache: KeyCache,
+    private readonly verifiers: Verifiers,
+    private readonly limiter: RateLimiter,
+    private readonly addresses: ClientAddress,
+    config: Config,
+    metrics: Metrics,
+  ) {
+    this.addressLimits = new Limits(config.failedAuthPerMinute, config.failedAuthPerDay);
+    this.failures = metrics.counter({
+      name: 'authentication_failures_total',
+      help: 'Requests without a valid key by reason, including those over the limit of their address.',
+      labelNames: ['reason'],
+    });
+    for (const reason of FAILURES) this.failures.inc({ reason }, 0);
+  }
+
+  /**
+   * Sets the caller of the request and its quota. A failure counts against the address of the client.
+   * @throws {ApiError} 401, or 429 if the address has failed too often
+   */
+  async authenticate(request: ApiRequest, reply: ApiReply): Promise<void> {
+    const token = bearerToken(request.raw);
+    let caller: Caller | undefined;
+    try {
+      if (token !== undefined) caller = await this.find(token);
+    } catch (error) {
+      // The caller is unknown for now: the response describes the quota of the address, uncounted.
+      await this.limiter.describe(this.addressQuota(request), reply);
+      throw error;
+    }
+    if (caller === undefined) return this.reject(token, request, reply);
+    request.caller = caller;
+    request.quota = caller.quota;
+  }
+
+  private find(token: string): Caller | undefined | Promise<Caller | undefined> {
+    if (token.length !== KEY_LENGTH) return this.verifiers.callerOf(token);
+    const digest = digestOf(token);
+    const cached = this.cache.getCached(digest);
+    if (cached !== undefined) return cached;
+    return isWellFormedKey(token) ? this.cache.load(digest) : this.verifiers.callerOf(token);
+  }
+
+  private async reject(
+    token: string | undefined,
+    request: ApiRequest,
+    reply: ApiReply,
+  ): Promise<never> {
+    const { reason, formerCaller } = this.diagnose(token);
+    try {
+      await this.limiter.admit(this.addressQuota(request), reply);
+    } catch (error) {
+      this.failures.inc({ reason: 'address_limited' });
+      throw error;
+    }
+    request.formerCaller = formerCaller;
+    this.failures.inc({ reason });
+    if (token === undefined) {
+      throw errors.missing_api_key('Send an API key: "Authorization: Bearer <API_KEY>"', {
+        headers: { 'WWW-Authenticate': CHALLENGE },
+      });
+    }
+    throw errors.invalid_api_key('The API key is not valid', {
+      headers: { 'WWW-Authenticate': `${CHALLENGE}, error="invalid_token"` },
+    });
+  }
+
+  private diagnose(token: string | undefined): {
+    reason: (typeof FAILURES)[number];
+    formerCaller?: Caller;
+  } {
+    if (token === undefined) return { reason: 'missing' };
+    if (isWellFormedKey(token)) {
+      const ended = this.cache.expiredCaller(digestOf(token));
+      return ended ? { reason: ended.reason, formerCaller: ended.caller } : { reason: 'unknown' };
+    }
+    return { reason: this.verifiers.areAskedOf(token) ? 'unknown' : 'malformed' };
+  }
+
+  private addressQuota(request: ApiRequest): Quota {
+    return { subject: addressSubject(this.addresses.of(request.raw)), limits: this.addressLimits };
+  }
+}
+
+/**
+ * The token as sent, undefined if there is none. Node keeps only the first of two `Authorization` headers,
+ * so two of them count as an invalid token.
+ */
+function bearerToken({ headers, rawHeaders }: IncomingMessage): string | undefined {
+  const { authorization } = headers;
+  if (authorization === undefined) return undefined;
+  if (isRepeated('authorization', rawHeaders)) return '';
+  return BEARER.exec(authorization)?.[1] || undefined;
+}

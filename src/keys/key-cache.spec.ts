@@ -1,0 +1,180 @@
+import { FakeClock } from '../../test/support/clock.js';
+import type { Engine } from '../database/engine.js';
+import type { Look, Poller } from '../database/poller.js';
+import { Metrics } from '../telemetry/metrics.js';
+import { KeyCache } from './key-cache.js';
+import type { LastUses } from './last-uses.js';
+
+type Row = typeof zoo;
+const zoo = {
+  id: 'key_zoo',
+  clientId: 'key_client',
+  digest: 'zoo',
+  plan: 'pro',
+  scopes: 'pets:read pets:write',
+  perMinute: null as number | string | null,
+  perDay: null as number | string | null,
+  expiresAt: null as number | string | null,
+  revokedAt: null as number | string | null,
+  changedAt: 1_000,
+};
+const outage = Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
+
+describe(KeyCache.name, () => {
+  let clock: FakeClock;
+  let cache: KeyCache;
+  let rows: Row[];
+  let changes: Row[];
+  let lookups: number;
+  let uses: string[];
+  let look: Look;
+  let watch: { isCurrent: boolean; unseenForMs: number };
+  let answer: () => unknown;
+
+  beforeEach(() => {
+    clock = new FakeClock();
+    [rows, changes, uses, lookups] = [[{ ...zoo }], [], [], 0];
+    watch = { isCurrent: true, unseenForMs: 0 };
+    answer = () => undefined;
+    const engine = {
+      observe: () => Promise.resolve(changes),
+      first: (_find: unknown, digest: string): unknown => {
+        lookups++;
+        return answer() ?? rows.find((row) => row.digest === digest);
+      },
+    };
+    cache = new KeyCache(
+      engine as unknown as Engine,
+      { watch: (watched: Look) => ((look = watched), watch) } as unknown as Poller,
+      clock,
+      { record: (keyId: string) => void uses.push(keyId) } as Partial<LastUses> as LastUses,
+      new Metrics(),
+    );
+  });
+
+  it('finds the caller of a key with the quota of its client, and asks the database once', async () => {
+    expect(cache.getCached('zoo')).toBeUndefined();
+    const caller = {
+      keyId: 'key_zoo',
+      scopes: new Set(['pets:read', 'pets:write']),
+      quota: { subject: 'key_client', limits: { perMinute: 300, perDay: 10_000 } },
+    };
+    expect(await cache.load('zoo')).toMatchObject(caller);
+    expect(cache.getCached('zoo')).toMatchObject(caller);
+    expect(lookups).toBe(1);
+  });
+
+  it('uses the limits of the key itself, as a number or as a string', async () => {
+    rows = [{ ...zoo, plan: 'enterprise', perMinute: '7', perDay: 9 }];
+    expect(await cache.load('zoo')).toMatchObject({
+      quota: { limits: { perMinute: 7, perDay: 9 } },
+    });
+  });
+
+  it('does not cache that a key is unknown', async () => {
+    expect(await cache.load('ark')).toBeUndefined();
+    rows = [{ ...zoo, digest: 'ark' }];
+    expect(await cache.load('ark')).toBeDefined();
+  });
+
+  it('expires a key on time, and records each use of a valid key only', async () => {
+    rows = [{ ...zoo, expiresAt: String(clock.now() + 1_000) }];
+    expect(await cache.load('zoo')).toBeDefined();
+    clock.advance(999);
+    expect(cache.getCached('zoo')).toBeDefined();
+    clock.advance(1);
+    expect(cache.getCached('zoo')).toBeUndefined();
+    expect(await cache.load('zoo')).toBeUndefined();
+    expect(cache.expiredCaller('zoo')).toMatchObject({ reason: 'expired' });
+    expect(uses).toEqual(['key_zoo', 'key_zoo']);
+  });
+
+  it.each([0, 60_000, -60_000])(
+    'rejects a revoked key if the clock of the revoking node differs by %s ms',
+    async (skewMs) => {
+      rows = [{ ...zoo, revokedAt: clock.now() + skewMs, expiresAt: clock.now() + 3_600_000 }];
+      expect(await cache.load('zoo')).toBeUndefined();
+      expect(cache.getCached('zoo')).toBeUndefined();
+    },
+  );
+
+  it('applies a change that the poller reports, to the changed key only', async () => {
+    rows.push({ ...zoo, id: 'key_ark', digest: 'ark' });
+    await cache.load('zoo');
+    await cache.load('ark');
+    changes = [
+      { ...zoo, changedAt: 2_000, revokedAt: 2_000 },
+      { ...zoo, digest: 'other' },
+    ];
+    await look(0);
+    rows.length = 0;
+    expect(cache.getCached('zoo')).toBeUndefined();
+    expect(await cache.load('zoo')).toBeUndefined();
+    expect(cache.expiredCaller('zoo')).toMatchObject({ reason: 'revoked' });
+    expect(cache.expiredCaller('other')).toBeUndefined();
+    expect(cache.getCached('ark')).toBeDefined();
+  });
+
+  it.each([
+    ['any key may have changed', undefined, 0],
+    ['more keys changed than one look returns', 0, 10_000],
+  ])('forgets every caller if %s', async (_what, sinceMs, count) => {
+    await cache.load('zoo');
+    changes = Array.from({ length: count }, (_, n) => ({ ...zoo, digest: `d${n}` }));
+    await look(sinceMs);
+    expect(cache.getCached('zoo')).toBeUndefined();
+  });
+
+  it('asks the database about a cached key while the last look is too old', async () => {
+    await cache.load('zoo');
+    watch.isCurrent = false;
+    expect(cache.getCached('zoo')).toBeUndefined();
+    rows = [{ ...zoo, revokedAt: clock.now() }];
+    expect(await cache.load('zoo')).toBeUndefined();
+  });
+
+  it('prefers a later state that the poller reported during a lookup', async () => {
+    await cache.load('zoo');
+    watch.isCurrent = false;
+    changes = [{ ...zoo, changedAt: 2_000, revokedAt: 2_000 }];
+    answer = () => look(0).then(() => zoo);
+    expect(await cache.load('zoo')).toBeUndefined();
+    watch.isCurrent = true;
+    expect(cache.getCached('zoo')).toBeUndefined();
+  });
+
+  it('does not cache a row that took too long to arrive', async () => {
+    answer = () => (clock.advance(6_000), undefined);
+    expect(await cache.load('zoo')).toBeDefined();
+    expect(cache.getCached('zoo')).toBeUndefined();
+  });
+
+  it.each([
+    ['refuses connections', () => Promise.reject(outage)],
+    ['does not answer', () => new Promise(() => undefined)],
+  ])('trusts cached callers for five minutes while the database %s', async (_, down) => {
+    await cache.load('zoo');
+    watch.isCurrent = false;
+    answer = down;
+    watch.unseenForMs = 300_000;
+    expect(await cache.load('zoo')).toMatchObject({ keyId: 'key_zoo' });
+    watch.unseenForMs = 300_001;
+    await expect(cache.load('zoo')).rejects.toMatchObject({ code: expect.stringMatching(/^E/) });
+  });
+
+  it('trusts no cached caller because of another fault', async () => {
+    await cache.load('zoo');
+    watch.isCurrent = false;
+    answer = () => Promise.reject(new Error('a bug'));
+    await expect(cache.load('zoo')).rejects.toThrow('a bug');
+  });
+
+  it('holds 100,000 callers', async () => {
+    const digests = Array.from({ length: 100_000 }, (_, n) => `digest-${n}`);
+    for (const digest of digests) {
+      rows = [{ ...zoo, digest }];
+      await cache.load(digest);
+    }
+    expect(digests.every((digest) => cache.getCached(digest) !== undefined)).toBe(true);
+  });
+});

@@ -1,0 +1,200 @@
+import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import type { Counter } from 'prom-client';
+import { Engine } from '../database/engine.js';
+import { isOutage } from '../database/outage.js';
+import { Poller, type Watch } from '../database/poller.js';
+import { Statement } from '../database/statement.js';
+import { Limits } from '../rate-limits/limits.js';
+import { type PlanName, PLANS } from '../rate-limits/plan.js';
+import { Metrics } from '../telemetry/metrics.js';
+import { Clock, Stopwatch } from '../time/clock.js';
+import { within } from '../time/within.js';
+import type { Caller } from './caller.js';
+import { LastUses } from './last-uses.js';
+
+/** About 400 bytes each. */
+const MAX_CALLERS = 200_000;
+/** Combinations of plan, scopes and limits, which callers share. */
+const MAX_GRANTS = 1_000;
+/**
+ * How long cached keys are trusted while the database is down. Trade-off: a key revoked during the outage
+ * keeps working.
+ */
+const TRUSTED_MS = 300_000;
+/** Timeout for re-checking a cached key against the database. */
+const RECHECK_TIMEOUT_MS = 500;
+/** Beyond this number of changes, clearing the cache is cheaper than updating it. */
+const MAX_CHANGES = 10_000;
+/** A row that took longer to arrive may be older than what the poller looks back for. */
+const MAX_LOOKUP_MS = 5_000;
+/** The expiry of a revoked key: in the past by every clock, also one that is behind. */
+const REVOKED_MS = 0;
+
+interface KeyRow {
+  id: string;
+  clientId: string;
+  digest: string;
+  plan: PlanName;
+  scopes: string;
+  perMinute: number | string | null;
+  perDay: number | string | null;
+  expiresAt: number | string | null;
+  revokedAt: number | string | null;
+  changedAt: number | string;
+}
+
+/** Rights that many keys have in common. */
+interface Grant {
+  scopes: ReadonlySet<string>;
+  limits: Limits;
+}
+
+interface CachedCaller {
+  caller: Caller;
+  /** Differs for each state of a key. */
+  changedAt: number;
+}
+
+const COLUMNS = `id, client_id AS "clientId", digest, plan, scopes, per_minute AS "perMinute",
+  per_day AS "perDay", expires_at AS "expiresAt", revoked_at AS "revokedAt", changed_at AS "changedAt"`;
+const FIND = new Statement<KeyRow>(
+  'keys.find-by-digest',
+  () => `SELECT ${COLUMNS} FROM api_keys WHERE digest = $1`,
+);
+const CHANGED = new Statement<KeyRow>(
+  'keys.changed',
+  () => `SELECT ${COLUMNS} FROM api_keys WHERE changed_at >= $1 LIMIT ${MAX_CHANGES}`,
+);
+
+/**
+ * Finds the caller that the digest of a key stands for.
+ *
+ * The poller looks for changed keys every 300 ms and replaces their cached callers. A cached caller is current
+ * while the last complete look began less than 0.9 s ago; otherwise, as after a pause of this process, the
+ * database is asked. So a change takes effect within a second, on every node. While the database is down,
+ * cached callers are trusted for up to 5 minutes; other keys are rejected with 503. Unknown keys are never cached.
+ */
+@Injectable()
+export class KeyCache {
+  private readonly callers = new LRUCache<string, CachedCaller>({ max: MAX_CALLERS });
+  private readonly grants = new LRUCache<string, Grant>({ max: MAX_GRANTS });
+  private readonly changes: Watch;
+  private readonly hits: Counter.Internal;
+  private readonly misses: Counter.Internal;
+
+  constructor(
+    private readonly engine: Engine,
+    poller: Poller,
+    private readonly clock: Clock,
+    private readonly lastUses: LastUses,
+    metrics: Metrics,
+  ) {
+    const lookups = metrics.counter({
+      name: 'key_cache_total',
+      help: 'Key lookups by result: answered from the cache (hit) or by the database (miss).',
+      labelNames: ['result'],
+    });
+    this.hits = lookups.labels('hit');
+    this.misses = lookups.labels('miss');
+    this.changes = poller.watch((sinceMs) => this.loadChanges(sinceMs));
+  }
+
+  /** Returns the caller of a valid key if the cache is current. */
+  getCached(digest: string): Caller | undefined {
+    const cached = this.callers.get(digest);
+    if (cached === undefined || !this.changes.isCurrent) return undefined;
+    const caller = this.ifValid(cached.caller);
+    if (caller !== undefined) this.hits.inc();
+    return caller;
+  }
+
+  /** Returns the caller of a revoked or expired key, once `load` has rejected the key. */
+  expiredCaller(digest: string): { caller: Caller; reason: 'revoked' | 'expired' } | undefined {
+    const cached = this.callers.get(digest);
+    if (cached === undefined) return undefined;
+    const { caller } = cached;
+    return { caller, reason: caller.expiresAtMs === REVOKED_MS ? 'revoked' : 'expired' };
+  }
+
+  /**
+   * Returns the caller of a valid key, from the database unless the cache is current.
+   * @returns undefined if no valid key has the digest
+   * @throws the error of the database, if it is down and the cached caller cannot be trusted
+   */
+  async load(digest: string): Promise<Caller | undefined> {
+    const cached = this.callers.get(digest);
+    if (cached !== undefined && this.changes.isCurrent) return this.ifValid(cached.caller);
+    this.misses.inc();
+    if (cached === undefined) return this.find(digest);
+    try {
+      return await within(RECHECK_TIMEOUT_MS, this.find(digest));
+    } catch (error) {
+      const latest = this.callers.get(digest);
+      const isTrusted = isOutage(error) && this.changes.unseenForMs <= TRUSTED_MS;
+      if (latest === undefined || !isTrusted) throw error;
+      return this.ifValid(latest.caller);
+    }
+  }
+
+  private async find(digest: string): Promise<Caller | undefined> {
+    const asked = new Stopwatch(this.clock);
+    const row = await this.engine.first(FIND, digest);
+    if (row === undefined) return undefined;
+    const found = this.toCached(row);
+    if (asked.elapsedMs >= MAX_LOOKUP_MS) return this.ifValid(found.caller);
+    const cached = this.callers.get(digest);
+    // The poller may have seen a later state since the query began.
+    const latest = cached !== undefined && cached.changedAt > found.changedAt ? cached : found;
+    this.callers.set(digest, latest);
+    return this.ifValid(latest.caller);
+  }
+
+  /** @param sinceMs by the database's clock; undefined if every key may have changed */
+  private async loadChanges(sinceMs: number | undefined): Promise<void> {
+    const rows = sinceMs === undefined ? [] : await this.engine.observe(CHANGED, sinceMs);
+    if (sinceMs === undefined || rows.length === MAX_CHANGES) this.callers.clear();
+    for (const row of rows) {
+      const cached = this.callers.peek(row.digest);
+      if (cached === undefined || cached.changedAt === Number(row.changedAt)) continue;
+      this.callers.set(row.digest, this.toCached(row));
+    }
+  }
+
+  private ifValid(caller: Caller): Caller | undefined {
+    const nowMs = this.clock.now();
+    if (caller.expiresAtMs <= nowMs) return undefined;
+    this.lastUses.record(caller.keyId, nowMs);
+    return caller;
+  }
+
+  private toCached(row: KeyRow): CachedCaller {
+    const { id, clientId, plan, expiresAt, revokedAt } = row;
+    const { scopes, limits } = this.grantOf(row);
+    const expiresAtMs = expiresAt === null ? Infinity : Number(expiresAt);
+    const caller = {
+      clientId,
+      keyId: id,
+      plan,
+      scopes,
+      quota: { subject: clientId, plan, limits },
+      expiresAtMs: revokedAt === null ? expiresAtMs : REVOKED_MS,
+    };
+    return { caller, changedAt: Number(row.changedAt) };
+  }
+
+  private grantOf({ plan, scopes, perMinute, perDay }: KeyRow): Grant {
+    const name = `${plan}/${perMinute}/${perDay}/${scopes}`;
+    let grant = this.grants.get(name);
+    if (grant === undefined) {
+      const agreed = { perMinute: Number(perMinute), perDay: Number(perDay) };
+      const limits = PLANS[plan] ?? agreed;
+      grant = {
+        scopes: new Set(scopes.split(' ')),
+        limits: new Limits(limits.perMinute, limits.perDay),
+      };
+      this.grants.set(name, grant);
+    }
+    return grant;
+  }
+}

@@ -1,0 +1,72 @@
+import { type BeforeApplicationShutdown, Injectable, type OnModuleInit } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { Logger } from '../telemetry/logger.js';
+
+/** With the time that a flush takes, well below the 60 s that `lastUsedAt` may lag. */
+const FLUSH_INTERVAL_MS = 20_000;
+/** Few enough that a statement blocks a request on SQLite for some milliseconds only. */
+const BATCH_SIZE = 500;
+
+/** Records when keys were last used. Uses are flushed together, so a crash loses the last 20 seconds. */
+@Injectable()
+export class LastUses implements OnModuleInit, BeforeApplicationShutdown {
+  /** Unix milliseconds by the id of the key. */
+  private pending = new Map<string, number>();
+  private timer: NodeJS.Timeout | undefined;
+  private flushing: Promise<void> | undefined;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly logger: Logger,
+  ) {}
+
+  onModuleInit(): void {
+    this.timer = setInterval(() => void this.flush(), FLUSH_INTERVAL_MS).unref();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    clearInterval(this.timer);
+    await this.flushing;
+    await this.flush();
+  }
+
+  record(keyId: string, usedAtMs: number): void {
+    this.pending.set(keyId, usedAtMs);
+  }
+
+  flush(): Promise<void> {
+    this.flushing ??= this.flushPending().finally(() => (this.flushing = undefined));
+    return this.flushing;
+  }
+
+  private async flushPending(): Promise<void> {
+    const uses = [...this.pending];
+    this.pending = new Map();
+    try {
+      for (let start = 0; start < uses.length; start += BATCH_SIZE) {
+        await this.save(uses.slice(start, start + BATCH_SIZE));
+      }
+    } catch (err) {
+      // Only a hint for operators: the next use of each key is saved instead.
+      this.logger.debug({ err }, 'Last uses of keys could not be saved');
+    }
+  }
+
+  /** Another node may have saved a later use, or may be saving one now: its rows are skipped. */
+  private async save(uses: readonly [keyId: string, usedAtMs: number][]): Promise<void> {
+    const json = JSON.stringify(Object.fromEntries(uses));
+    if (this.dataSource.options.type === 'postgres') {
+      await this.dataSource.sql`
+        UPDATE api_keys SET last_used_at = later.used_at FROM (
+          SELECT known.id, CAST(used.value AS bigint) AS used_at
+          FROM jsonb_each_text(CAST(${json} AS jsonb)) used JOIN api_keys known ON known.id = used.key
+          WHERE COALESCE(known.last_used_at, 0) < CAST(used.value AS bigint)
+          FOR UPDATE OF known SKIP LOCKED
+        ) later WHERE api_keys.id = later.id`;
+    } else {
+      await this.dataSource.sql`
+        UPDATE api_keys SET last_used_at = used.value FROM json_each(${json}) used
+        WHERE api_keys.id = used.key AND COALESCE(last_used_at, 0) < used.value`;
+    }
+  }
+}

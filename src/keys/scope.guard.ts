@@ -1,0 +1,67 @@
+import {
+  applyDecorators,
+  type CanActivate,
+  type ExecutionContext,
+  Injectable,
+  SetMetadata,
+} from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { ApiExtension } from '@nestjs/swagger';
+import { errors } from '../errors/errors.js';
+import { CHALLENGE } from '../http/http-exception.js';
+import { PerOperation, requestOf } from '../http/request-context.js';
+
+/** Metadata key of the scopes that an operation requires: an empty list accepts any valid key. */
+export const REQUIRED_SCOPES = 'petstore:required-scopes';
+/** The extension of the OpenAPI operation that lists its scopes. */
+export const SCOPES_EXTENSION = 'x-required-scopes';
+
+/**
+ * Requires a key with all of these scopes, for an operation or for every operation of a controller. Name all
+ * scopes in one decorator: of two on the same method, only the upper one counts.
+ * @param scopes names such as `pets:read`, each declared by the service or an extension
+ */
+export function RequireScope(
+  ...scopes: readonly [string, ...string[]]
+): MethodDecorator & ClassDecorator {
+  return requireScopes(scopes);
+}
+
+/** Accepts any valid key, regardless of its scopes. */
+export function AnyScope(): MethodDecorator & ClassDecorator {
+  return requireScopes([]);
+}
+
+function requireScopes(scopes: readonly string[]): MethodDecorator & ClassDecorator {
+  return applyDecorators(
+    SetMetadata(REQUIRED_SCOPES, scopes),
+    ApiExtension(SCOPES_EXTENSION, scopes),
+  );
+}
+
+/** Rejects a caller whose key lacks a required scope: 403 `insufficient_scope`. */
+@Injectable()
+export class ScopeGuard implements CanActivate {
+  private readonly required: PerOperation<readonly string[]>;
+
+  constructor(reflector: Reflector) {
+    this.required = new PerOperation(
+      (controller, handler) =>
+        reflector.getAllAndOverride<string[] | undefined>(REQUIRED_SCOPES, [handler, controller]) ??
+        [],
+    );
+  }
+
+  canActivate(context: ExecutionContext): boolean {
+    const required = this.required.of(context);
+    if (required.length === 0) return true;
+    const { caller } = requestOf(context);
+    const missing = required.find((scope) => !caller?.scopes.has(scope));
+    if (missing === undefined) return true;
+    throw errors.insufficient_scope(`The API key lacks the scope ${missing}`, {
+      headers: {
+        'WWW-Authenticate': `${CHALLENGE}, error="insufficient_scope", scope="${required.join(' ')}"`,
+      },
+    });
+  }
+}
