@@ -4,7 +4,7 @@ import type { ApiError } from '../errors/api-error.js';
 import { ClientAddress } from '../http/client-address.js';
 import type { ApiReply, ApiRequest } from '../http/request-context.js';
 import { Limits } from '../rate-limits/limits.js';
-import { addressSubject } from '../rate-limits/names.js';
+import { addressSubject } from '../rate-limits/subject.js';
 import { RateLimiter } from '../rate-limits/rate-limiter.js';
 import { MemoryStore } from '../rate-limits/stores/memory.store.js';
 import { Metrics } from '../telemetry/metrics.js';

@@ -7,7 +7,7 @@ import { ClientAddress } from '../http/client-address.js';
 import { CHALLENGE } from '../http/http-exception.js';
 import { type ApiReply, type ApiRequest, isRepeated } from '../http/request-context.js';
 import { Limits, type Quota } from '../rate-limits/limits.js';
-import { addressSubject } from '../rate-limits/names.js';
+import { addressSubject } from '../rate-limits/subject.js';
 import { RateLimiter } from '../rate-limits/rate-limiter.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { digestOf, isWellFormedKey, KEY_LENGTH } from './api-key-format.js';

@@ -3,7 +3,7 @@ import { Events } from '../events/events.js';
 import type { Quota } from '../rate-limits/limits.js';
 import { RateLimiter } from '../rate-limits/rate-limiter.js';
 import type { Decision } from '../rate-limits/stores/rate-limit-store.js';
-import { ToldShares } from '../rate-limits/told-shares.js';
+import { ThresholdTracker } from '../rate-limits/threshold-tracker.js';
 
 /** A client was banned, in this process. */
 export interface KeyBanned {
@@ -31,7 +31,7 @@ const PERCENTAGES = [75, 90, 100] as const;
 /** Tells of bans and of quotas that run out. */
 @Injectable()
 export class CallerEvents {
-  private readonly told = new ToldShares();
+  private readonly told = new ThresholdTracker();
 
   constructor(
     limiter: RateLimiter,
@@ -64,7 +64,7 @@ export class CallerEvents {
       if (percent === undefined) continue;
       // Not by the client's name: a token's may be called like a key's.
       const name = `${window}:${subject}`;
-      const known = this.told.raise(name, at, percent);
+      const known = this.told.markReported(name, at, percent);
       for (const each of reached) {
         if (each > known)
           this.events.emit('quota.threshold', { clientId, window, percent: each }, requestId);

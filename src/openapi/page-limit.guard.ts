@@ -4,7 +4,7 @@ import { ClientAddress } from '../http/client-address.js';
 import { type ApiRequest, requestOf } from '../http/request-context.js';
 import { plainPathOf } from '../http/target.js';
 import { Limits } from '../rate-limits/limits.js';
-import { addressSubject } from '../rate-limits/names.js';
+import { addressSubject } from '../rate-limits/subject.js';
 import { reportQuota } from '../rate-limits/rate-limiter.js';
 import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
 

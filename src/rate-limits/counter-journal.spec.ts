@@ -6,7 +6,7 @@ import type { BanLedger, SubjectBan } from './bans/ban-ledger.js';
 import { CounterJournal } from './counter-journal.js';
 import type { CounterLedger, SavedCount } from './counter-ledger.js';
 import { Limits } from './limits.js';
-import { addressSubject } from './names.js';
+import { addressSubject } from './subject.js';
 import { MemoryStore } from './stores/memory.store.js';
 import type { RateLimitStore } from './stores/rate-limit-store.js';
 

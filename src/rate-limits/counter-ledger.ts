@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Engine } from '../database/engine.js';
 import { Journal } from '../database/journal.js';
 import { run, Statement, type Work } from '../database/statement.js';
-import { ADDRESS_PREFIX } from './names.js';
+import { isAddress } from './subject.js';
 
 /** What of a subject's counter is saved; see `windows.ts` for the numbering of windows. */
 export interface SavedCount {
@@ -174,7 +174,7 @@ function higher(one: SavedCount, other: SavedCount): SavedCount {
 }
 
 function isOfAddress({ subject }: SavedCount): boolean {
-  return subject.startsWith(ADDRESS_PREFIX);
+  return isAddress(subject);
 }
 
 type Columns = [subject: string, ...windows: [number, number, number, number]];

@@ -1,4 +1,4 @@
-import type { Subject } from './names.js';
+import type { Subject } from './subject.js';
 
 /** A limit of one operation for each caller, beside the plan's: what `@Throttle()` says. */
 export interface FurtherLimit {

@@ -1,4 +1,4 @@
-import type { Subject } from './names.js';
+import type { Subject } from './subject.js';
 
 /** No window has more: what is counted stays an integer, whatever is done with it. */
 export const MAX_QUOTA = 1_000_000_000_000;

@@ -9,7 +9,7 @@ import { dayEndUnix, dayOf, minuteEndUnix, minuteOf, secondsUntil } from '../tim
 import type { Ban } from './bans/bans.js';
 import type { FurtherLimit } from './further-limit.js';
 import type { Limits, Quota } from './limits.js';
-import { apartSubject } from './names.js';
+import { separateSubject } from './subject.js';
 import { PLAN_NAMES } from './plan.js';
 import { type Decision, RateLimitStore } from './stores/rate-limit-store.js';
 
@@ -97,7 +97,7 @@ export class RateLimiter {
    * @throws {ApiError} 429 `rate_limit_exceeded`
    */
   async admitApart({ subject }: Quota, limits: Limits): Promise<void> {
-    const { admitted, nowMs, minute } = await this.store.take(apartSubject(subject), limits);
+    const { admitted, nowMs, minute } = await this.store.take(separateSubject(subject), limits);
     if (admitted) return;
     const seconds = secondsUntil(minuteEndUnix(minute), nowMs);
     throw errors.rate_limit_exceeded(

@@ -1,7 +1,7 @@
 import { Engine } from '../../src/database/engine.js';
 import { run, Statement } from '../../src/database/statement.js';
 import { CounterLedger, type SavedCount } from '../../src/rate-limits/counter-ledger.js';
-import { addressSubject } from '../../src/rate-limits/names.js';
+import { addressSubject } from '../../src/rate-limits/subject.js';
 import { startService, type TestService } from '../support/start-service.js';
 
 // A day that has not come: nothing of the service itself is in it.

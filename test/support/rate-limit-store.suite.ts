@@ -1,6 +1,6 @@
 import type { BanPolicy } from '../../src/rate-limits/bans/bans.js';
 import { Limits } from '../../src/rate-limits/limits.js';
-import { addressSubject } from '../../src/rate-limits/names.js';
+import { addressSubject } from '../../src/rate-limits/subject.js';
 import type { RateLimitStore } from '../../src/rate-limits/stores/rate-limit-store.js';
 import type { FakeClock } from './clock.js';
 import { withinOne } from './undisturbed.js';

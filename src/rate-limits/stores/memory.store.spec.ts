@@ -2,7 +2,8 @@ import { FakeClock } from '../../../test/support/clock.js';
 import { passBy } from '../../../test/support/pass-by.js';
 import { describeStore, SUITE_POLICY } from '../../../test/support/rate-limit-store.suite.js';
 import { Limits } from '../limits.js';
-import { addressSubject, SharedNames } from '../names.js';
+import { SharedNames } from '../names.js';
+import { addressSubject } from '../subject.js';
 import { type Counter, CounterTable, MemoryStore } from './memory.store.js';
 
 function counterOf(subject: string, used = 0): Counter {

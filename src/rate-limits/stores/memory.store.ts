@@ -11,7 +11,8 @@ import {
   type FurtherLimit,
 } from '../further-limit.js';
 import type { Limits } from '../limits.js';
-import { grown, isClient, type NameHolder, RowQueue, SharedNames, type Subject } from '../names.js';
+import { grown, type NameHolder, RowQueue, SharedNames } from '../names.js';
+import { isClient, type Subject } from '../subject.js';
 import { type Decision, RateLimitStore } from './rate-limit-store.js';
 
 /** The counts of one subject in the windows it was last seen in. */

@@ -4,7 +4,7 @@ import { ADDRESS_LIFE_LUA } from '../address-worth.js';
 import { type Ban, type BanPolicy, NEXT_BAN_LUA } from '../bans/bans.js';
 import type { FurtherCount, FurtherLimit } from '../further-limit.js';
 import type { Limits } from '../limits.js';
-import { isClient, type Subject } from '../names.js';
+import { isClient, type Subject } from '../subject.js';
 import type { Counter } from './memory.store.js';
 import type { Decision } from './rate-limit-store.js';
 

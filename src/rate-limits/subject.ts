@@ -1,0 +1,26 @@
+/**
+ * Identifies a counter: a client id, or a prefixed string for everything else that is counted. Client ids come from
+ * issued keys; addresses can be made up without limit, so stores bound how many they keep. Only clients are banned.
+ */
+export type Subject = string;
+
+const ADDRESS_PREFIX = 'ip:';
+const SEPARATE_PREFIX = 'usage:';
+
+/** The counter of a network address: failed authentication, and requests for public pages. */
+export function addressSubject(address: string): Subject {
+  return ADDRESS_PREFIX + address;
+}
+
+/** The counter of a client's requests that do not consume its quota. */
+export function separateSubject(client: Subject): Subject {
+  return SEPARATE_PREFIX + client;
+}
+
+export function isAddress(subject: Subject): boolean {
+  return subject.startsWith(ADDRESS_PREFIX);
+}
+
+export function isClient(subject: Subject): boolean {
+  return !isAddress(subject) && !subject.startsWith(SEPARATE_PREFIX);
+}
