@@ -15,7 +15,6 @@ import { BodyGuard } from './input/body.guard.js';
 import { QueryGuard } from './input/query.guard.js';
 import { InputPipe } from './input/validation.js';
 import { ApiKeyGuard } from './keys/api-key.guard.js';
-import { AuditWatch } from './keys/audit-watch.js';
 import { AuthenticationModule } from './keys/authentication.module.js';
 import { KeysModule } from './keys/keys.module.js';
 import { ScopeGuard } from './keys/scope.guard.js';
@@ -69,7 +68,7 @@ export class AppModule {
         OpenApiModule,
       ],
       controllers: [FallbackController],
-      providers: [...ORDER_OF_JUDGEMENT, AuditWatch, MetricsServer],
+      providers: [...ORDER_OF_JUDGEMENT, MetricsServer],
     };
   }
 }

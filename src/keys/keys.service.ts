@@ -1,29 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { Repository } from 'typeorm';
-import { Clock } from '../time/clock.js';
-import { run } from '../database/statement.js';
+import { type EntityManager, Repository } from 'typeorm';
 import { BanLedger } from '../rate-limits/bans/ban-ledger.js';
 import { PLANS, type PlanName } from '../rate-limits/plan.js';
 import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
+import { Clock } from '../time/clock.js';
 import { ApiKey } from './api-key.entity.js';
-import { mintId, mintKey } from './api-key-format.js';
-import { assertAhead, type OwnLimits, planOf } from './key-request.js';
-import { type Initiator, isoTime, SERVICE, type State } from './audit-record.js';
+import { digestOf, mintId, mintKey } from './api-key-format.js';
+import { type Initiator, isoTime, SERVICE } from './audit-record.js';
 import { AuditTrail } from './audit-trail.js';
-import {
-  END,
-  insert,
-  type NewRow,
-  type PlanRow,
-  REPLACE,
-  REVOKE,
-  SCOPES_OF,
-  SET_PLAN,
-  SET_SCOPES,
-  TELL_AGAIN,
-  WITH_OTHER_PLAN,
-} from './key-statements.js';
+import { assertAhead, type OwnLimits, planOf } from './key-request.js';
 import { DEFAULT_SCOPES, Scopes } from './scopes.js';
 
 export interface NewKey extends OwnLimits {
@@ -33,30 +19,29 @@ export interface NewKey extends OwnLimits {
   expiresAt?: number | undefined;
 }
 
-/** A key at its issue: the only time that the key itself is told. */
 export interface IssuedKey {
+  /** The key itself, which is not stored and cannot be shown again. */
   key: string;
   record: ApiKey;
 }
 
 export interface RotatedKey extends IssuedKey {
-  /** The key that it replaces, with the end that it has now. */
+  /** The old key with its new expiry. */
   replaced: ApiKey;
 }
 
-/** No key has that id. */
 export class UnknownKeyError extends Error {
   constructor(id: string) {
     super(`There is no key with the id ${id}`);
   }
 }
 
-/** The change makes no sense for the key as it is. */
+/** The state of the key does not allow the change. */
 export class KeyStateError extends Error {}
 
 /**
- * The life of API keys, from issue to revocation. Running servers notice each change within a second, one that is
- * asked for again as well.
+ * Issues, changes and revokes keys. Each change is one transaction with its audit record, and takes effect on
+ * every server within a second. A change that is repeated is announced to the servers again.
  */
 @Injectable()
 export class KeysService {
@@ -71,7 +56,7 @@ export class KeysService {
     private readonly scopes: Scopes,
   ) {}
 
-  /** The same, on somebody else's behalf. */
+  /** Returns a service whose changes are audited as those of `initiator`. */
   by(initiator: Initiator): KeysService {
     const { keys, audit, store, bans, clock, scopes } = this;
     const service = new KeysService(keys, audit, store, bans, clock, scopes);
@@ -81,81 +66,70 @@ export class KeysService {
 
   /** @throws {KeyRequestError} */
   async issue(request: NewKey): Promise<IssuedKey> {
-    const { name, scopes = DEFAULT_SCOPES, expiresAt } = request;
-    const nowMs = this.clock.now();
+    const { name, scopes = DEFAULT_SCOPES, expiresAt = null } = request;
     this.scopes.assertDeclared(scopes);
-    assertAhead(expiresAt, nowMs);
+    assertAhead(request.expiresAt, this.clock.now());
     const plan = planOf(request.plan, request);
-    const [id, key] = [mintId('key'), mintKey()];
-    const common = { clientId: id, name, scopes: scopes.join(' '), expiresAt: expiresAt ?? null };
-    const row = { id, key, nowMs, ...common, ...plan };
-    await this.audit.write(this.initiator, function* (note) {
-      yield* insert(row);
-      yield* note({ action: 'key.issue', target: id, before: null, after: stateOf(row) });
+    const id = mintId('key');
+    const common = { clientId: id, name, scopes: scopes.join(' '), expiresAt, ...plan };
+    return this.audit.write(this.initiator, async ({ manager, nowMs, record }) => {
+      const issued = await this.insert(manager, nowMs, { ...common, id });
+      const after = { name, ...planState(plan), scopes, expiresAt: isoTime(expiresAt) };
+      await record({ action: 'key.issue', target: id, before: null, after });
+      return issued;
     });
-    return { key, record: await this.get(id) };
   }
 
   /**
-   * A new key for the same client, with the same end; the old one stays valid for `graceMs`, at most.
-   * @throws {KeyStateError}
+   * Issues a new key for the same client, with the same expiry.
+   * @param graceMs how long the old key stays valid, at most until its expiry
+   * @throws {KeyStateError} if the key is replaced, revoked or expired
    */
   async rotate(id: string, graceMs: number): Promise<RotatedKey> {
-    const nowMs = this.clock.now();
-    const [successor, key] = [mintId('key'), mintKey()];
-    const isReplaced = await this.audit.write(this.initiator, function* (note) {
-      const [old] = yield* run(REPLACE, successor, id, nowMs);
-      if (old === undefined) return false;
-      yield* insert({ ...old, id: successor, key, nowMs });
-      const [ended] = yield* run(END, nowMs + graceMs, nowMs + graceMs, id);
-      yield* note({
+    return this.audit.write(this.initiator, async ({ manager, nowMs, record }) => {
+      const replaced = await lockClient(manager, id);
+      this.assertRotatable(replaced);
+      const { clientId, name, plan, scopes, perMinute, perDay, expiresAt } = replaced;
+      const common = { clientId, name, plan, scopes, perMinute, perDay, expiresAt };
+      const issued = await this.insert(manager, nowMs, { ...common, id: mintId('key') });
+      const replacedBy = issued.record.id;
+      const endsAt = Math.min(this.clock.now() + graceMs, expiresAt ?? Infinity);
+      await update(manager, nowMs, replaced, { replacedBy, expiresAt: endsAt });
+      await record({
         action: 'key.rotate',
         target: id,
-        before: { replacedBy: null, expiresAt: isoTime(old.expiresAt) },
-        after: { replacedBy: successor, expiresAt: isoTime(ended!.expiresAt) },
+        before: { replacedBy: null, expiresAt: isoTime(expiresAt) },
+        after: { replacedBy, expiresAt: isoTime(endsAt) },
       });
-      return true;
+      return { ...issued, replaced };
     });
-    const replaced = await this.get(id);
-    if (!isReplaced) throw new KeyStateError(`The key ${id} ${whyNotRotated(replaced)}`);
-    return { key, record: await this.get(successor), replaced };
   }
 
   async revoke(id: string): Promise<ApiKey> {
-    const { clientId } = await this.get(id);
-    const nowMs = this.clock.now();
-    await this.audit.write(this.initiator, function* (note) {
-      const [revoked] = yield* run(REVOKE, nowMs, id);
-      if (revoked === undefined) {
-        yield* run(TELL_AGAIN, clientId);
-        return;
-      }
-      const after = { revokedAt: isoTime(revoked.revokedAt) };
-      yield* note({ action: 'key.revoke', target: id, before: { revokedAt: null }, after });
+    return this.audit.write(this.initiator, async ({ manager, nowMs, record }) => {
+      const key = await lockClient(manager, id);
+      const isRevoked = key.revokedAt !== null;
+      await update(manager, nowMs, key, { revokedAt: key.revokedAt ?? this.clock.now() });
+      if (isRevoked) return key;
+      const after = { revokedAt: isoTime(key.revokedAt) };
+      await record({ action: 'key.revoke', target: id, before: { revokedAt: null }, after });
+      return key;
     });
-    return this.get(id);
   }
 
-  /** A plan is the client's: every key of it gets it. @throws {KeyRequestError} */
+  /** Changes the plan of every key of the client. @throws {KeyRequestError} */
   async setPlan(id: string, plan: PlanName, own: OwnLimits): Promise<ApiKey> {
-    const { perMinute, perDay } = planOf(plan, own);
-    const { clientId } = await this.get(id);
-    const values = [plan, perMinute, perDay] as const;
-    await this.audit.write(this.initiator, function* (note) {
-      let isChanged = false;
-      // Again, until there is none: a rotation that was under way may have copied the plan of before.
-      for (;;) {
-        const others = yield* run(WITH_OTHER_PLAN, clientId, ...values);
-        if (others.length === 0) break;
-        for (const old of others) {
-          const read = [old.plan, old.perMinute, old.perDay] as const;
-          if ((yield* run(SET_PLAN, ...values, old.id, ...read)).length === 0) continue;
-          isChanged = true;
-          const [before, after] = [planState(old), planState({ plan, perMinute, perDay })];
-          yield* note({ action: 'key.set_plan', target: old.id, before, after });
-        }
+    const wanted = planOf(plan, own);
+    await this.audit.write(this.initiator, async ({ manager, nowMs, record }) => {
+      const { clientId } = await lockClient(manager, id);
+      for (const key of await manager.find(ApiKey, { where: { clientId }, order: { id: 'ASC' } })) {
+        const [before, after] = [planState(key), planState(wanted)];
+        const { perMinute, perDay } = key;
+        await update(manager, nowMs, key, wanted);
+        const isSame = before.plan === plan && perMinute === wanted.perMinute;
+        if (isSame && perDay === wanted.perDay) continue;
+        await record({ action: 'key.set_plan', target: key.id, before, after });
       }
-      if (!isChanged) yield* run(TELL_AGAIN, clientId);
     });
     return this.get(id);
   }
@@ -163,33 +137,25 @@ export class KeysService {
   /** @throws {KeyRequestError} */
   async setScopes(id: string, scopes: readonly string[]): Promise<ApiKey> {
     this.scopes.assertDeclared(scopes);
-    const { clientId } = await this.get(id);
-    const text = scopes.join(' ');
-    await this.audit.write(this.initiator, function* (note) {
-      for (;;) {
-        const [old] = yield* run(SCOPES_OF, id);
-        if (isSameSet(old!.scopes.split(' '), scopes)) {
-          yield* run(TELL_AGAIN, clientId);
-          return;
-        }
-        if ((yield* run(SET_SCOPES, text, id, old!.scopes)).length === 0) continue;
-        const [before, after] = [{ scopes: old!.scopes.split(' ') }, { scopes }];
-        yield* note({ action: 'key.set_scopes', target: id, before, after });
-        return;
-      }
+    return this.audit.write(this.initiator, async ({ manager, nowMs, record }) => {
+      const key = await lockClient(manager, id);
+      const before = key.scopes.split(' ');
+      const isSame = isSameSet(new Set(before), new Set(scopes));
+      await update(manager, nowMs, key, isSame ? {} : { scopes: scopes.join(' ') });
+      if (isSame) return key;
+      const [old, after] = [{ scopes: before }, { scopes }];
+      await record({ action: 'key.set_scopes', target: id, before: old, after });
+      return key;
     });
-    return this.get(id);
   }
 
   async unban(id: string): Promise<ApiKey> {
     const key = await this.get(id);
-    const { bans } = this;
-    const nowMs = this.clock.now();
-    await this.audit.write(this.initiator, function* (note) {
-      const until = yield* bans.lifting(key.clientId);
-      if (until <= nowMs) return;
+    await this.audit.write(this.initiator, async ({ manager, record }) => {
+      const until = await this.bans.lift(key.clientId, manager);
+      if (until <= this.clock.now()) return;
       const [before, after] = [{ bannedUntil: isoTime(until) }, { bannedUntil: null }];
-      yield* note({ action: 'key.unban', target: id, before, after });
+      await record({ action: 'key.unban', target: id, before, after });
     });
     await this.store.unban(key.clientId);
     return key;
@@ -205,25 +171,63 @@ export class KeysService {
   async isEmpty(): Promise<boolean> {
     return !(await this.keys.exists());
   }
+
+  private async insert(
+    manager: EntityManager,
+    nowMs: number,
+    common: Omit<ApiKey, keyof typeof NEW_KEY | 'digest' | 'lastFour' | 'createdAt' | 'changedAt'>,
+  ): Promise<IssuedKey> {
+    const key = mintKey();
+    const secret = { digest: digestOf(key), lastFour: key.slice(-4) };
+    const times = { createdAt: this.clock.now(), changedAt: nowMs };
+    const record = manager.create(ApiKey, { ...NEW_KEY, ...common, ...secret, ...times });
+    await manager.insert(ApiKey, record);
+    return { key, record };
+  }
+
+  private assertRotatable({ id, replacedBy, revokedAt, expiresAt }: ApiKey): void {
+    if (replacedBy !== null) {
+      throw new KeyStateError(`The key ${id} is already replaced by ${replacedBy}`);
+    }
+    if (revokedAt !== null) throw new KeyStateError(`The key ${id} is revoked`);
+    if ((expiresAt ?? Infinity) <= this.clock.now()) {
+      throw new KeyStateError(`The key ${id} is expired`);
+    }
+  }
 }
 
-/** What of a new key is no secret. */
-function stateOf(row: NewRow): State {
-  const { name, scopes, expiresAt } = row;
-  return { name, ...planState(row), scopes: scopes.split(' '), expiresAt: isoTime(expiresAt) };
+const NEW_KEY = { revokedAt: null, replacedBy: null, lastUsedAt: null };
+
+/**
+ * Returns a key whose client no other transaction changes until this one ends. The lock is on the first key of
+ * the client, which has the id of the client. SQLite has one writer at a time, and needs no lock.
+ */
+async function lockClient(manager: EntityManager, id: string): Promise<ApiKey> {
+  const key = await manager.findOneBy(ApiKey, { id });
+  if (key === null) throw new UnknownKeyError(id);
+  if (manager.dataSource.options.type !== 'postgres') return key;
+  const lock = { mode: 'pessimistic_write' as const };
+  await manager.findOne(ApiKey, { where: { id: key.clientId }, lock });
+  return manager.findOneByOrFail(ApiKey, { id });
 }
 
-/** With the limits that a plan has at the time: they may be others one day. */
-function planState({ plan, perMinute, perDay }: Pick<PlanRow, 'plan' | 'perMinute' | 'perDay'>) {
-  return { plan, ...(PLANS[plan] ?? { perMinute: Number(perMinute), perDay: Number(perDay) }) };
+/** Each change of a key gets a later `changedAt`, even if the clock of the database was set back. */
+async function update(
+  manager: EntityManager,
+  nowMs: number,
+  key: ApiKey,
+  values: Partial<ApiKey>,
+): Promise<void> {
+  const changed = { ...values, changedAt: Math.max(nowMs, key.changedAt + 1) };
+  await manager.update(ApiKey, { id: key.id }, changed);
+  Object.assign(key, changed);
 }
 
-function whyNotRotated({ replacedBy, revokedAt }: ApiKey): string {
-  if (replacedBy !== null) return `is replaced already, by ${replacedBy}`;
-  return revokedAt === null ? 'is expired' : 'is revoked';
+/** A plan with its limits, which may differ in a later release. */
+function planState({ plan, perMinute, perDay }: Pick<ApiKey, 'plan' | 'perMinute' | 'perDay'>) {
+  return { plan, ...(PLANS[plan] ?? { perMinute, perDay }) };
 }
 
-function isSameSet(some: readonly string[], others: readonly string[]): boolean {
-  const set = new Set(some);
-  return set.size === new Set(others).size && others.every((each) => set.has(each));
+function isSameSet(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
+  return one.size === other.size && [...one].every((each) => other.has(each));
 }

@@ -113,8 +113,9 @@ describe('a change of a key that became visible too late to be seen', () => {
     await missed(service, 'UPDATE rate_limit_bans SET banned_until = 0, changed_at = 1');
     expect(await isBanned()).toBe(true);
     // As the command line does, in a process that knows of no ban.
-    const lifting = service.store.app.get(Engine).write(() => bans.lifting(client.keyId!));
-    expect(await lifting).toBe(0);
+    const dataSource = service.store.app.get(DataSource);
+    const lifted = await dataSource.transaction((manager) => bans.lift(client.keyId!, manager));
+    expect(lifted).toBe(0);
     await eventually(async () => !(await isBanned()));
   });
 });

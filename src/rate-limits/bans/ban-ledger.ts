@@ -1,7 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { databaseNow } from '../../database/database-time.js';
 import { Engine } from '../../database/engine.js';
-import { run, Statement, type Work } from '../../database/statement.js';
+import { Statement } from '../../database/statement.js';
 import type { Ban } from './bans.js';
+import { RateLimitBan } from './rate-limit-ban.entity.js';
 import { DAY_MS } from '../../time/windows.js';
 
 interface BanRow {
@@ -13,21 +16,6 @@ interface BanRow {
 
 const COLUMNS = 'subject, banned_at AS "at", banned_until AS "until", bans';
 
-/** Each ban begins at a moment of its own: one that is known already is not written again. */
-const RECORD = new Statement<{ bans: number }>(
-  'bans.record',
-  ({ nowMs }) => `INSERT INTO rate_limit_bans (subject, banned_at, banned_until, bans, changed_at)
-    VALUES ($1, $2, $3, $4, ${nowMs})
-    ON CONFLICT (subject) DO UPDATE SET banned_at = excluded.banned_at,
-      banned_until = excluded.banned_until, bans = excluded.bans, changed_at = excluded.changed_at
-    WHERE rate_limit_bans.banned_at <> excluded.banned_at
-    RETURNING bans`,
-);
-const LIFT = new Statement<{ bans: number }>(
-  'bans.lift',
-  ({ nowMs }) => `UPDATE rate_limit_bans SET banned_until = 0, changed_at = ${nowMs}
-    WHERE subject = $1 AND banned_until = $2 RETURNING bans`,
-);
 const FIND = new Statement<BanRow>(
   'bans.find',
   () => `SELECT ${COLUMNS} FROM rate_limit_bans WHERE subject = $1`,
@@ -46,20 +34,36 @@ const CHANGED_SINCE = new Statement<BanRow>(
 export class BanLedger {
   constructor(private readonly engine: Engine) {}
 
-  /** Within a unit of work; whether that ban was not known yet. */
-  *recording(subject: string, { at, until, bans }: Ban): Work<boolean> {
-    return (yield* run(RECORD, subject, at, until, bans)).length > 0;
+  /** Saves a ban. @returns false if this ban is saved already */
+  async record(
+    subject: string,
+    { at, until, bans }: Ban,
+    manager: EntityManager,
+  ): Promise<boolean> {
+    const rows = await manager.sql<unknown[]>`
+      INSERT INTO rate_limit_bans (subject, banned_at, banned_until, bans, changed_at)
+      VALUES (${subject}, ${at}, ${until}, ${bans}, ${() => databaseNow(manager.dataSource)})
+      ON CONFLICT (subject) DO UPDATE SET banned_at = excluded.banned_at,
+        banned_until = excluded.banned_until, bans = excluded.bans, changed_at = excluded.changed_at
+      WHERE rate_limit_bans.banned_at <> excluded.banned_at
+      RETURNING subject`;
+    return rows.length > 0;
   }
 
   /**
-   * Within a unit of work; until when the subject was banned before, 0 where nothing was lifted. A ban that was
-   * lifted before is told of again: a node may have missed it.
+   * Ends a ban. A ban that was lifted before is announced to the servers again: one of them may have missed it.
+   * @returns the end of the lifted ban in Unix milliseconds, 0 if there was none
    */
-  *lifting(subject: string): Work<number> {
-    const [row] = yield* run(FIND, subject);
-    if (row === undefined) return 0;
-    const until = Number(row.until);
-    return (yield* run(LIFT, subject, until)).length > 0 ? until : 0;
+  async lift(subject: string, manager: EntityManager): Promise<number> {
+    const ban = await manager.findOneBy(RateLimitBan, { subject });
+    if (ban === null) return 0;
+    const { bannedUntil } = ban;
+    const { affected } = await manager.update(
+      RateLimitBan,
+      { subject, bannedUntil },
+      { bannedUntil: 0, changedAt: () => databaseNow(manager.dataSource) },
+    );
+    return affected ? bannedUntil : 0;
   }
 
   async find(subject: string): Promise<Ban | undefined> {
