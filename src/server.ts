@@ -222,6 +222,7 @@ export async function createApp(
 export async function startPetStore(options: StartOptions = {}): Promise<PetStore> {
   const config = options.config ?? loadConfig(undefined, settingsOf(options.extensions ?? []));
   const logger = options.logger ?? (await createLogger(config));
+  for (const warning of config.warnings) logger.warn({}, warning);
   const claim = claimDatabase(config.databaseUrl);
   const traces = await openTraces(config, logger);
   const app = await createApp({ ...options, config, logger, traces }).catch((error: unknown) => {

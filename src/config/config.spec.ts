@@ -6,6 +6,7 @@ import { ConfigError, loadConfig } from './config.js';
 describe(loadConfig.name, () => {
   it('has a default for everything', () => {
     expect(loadConfig({})).toEqual({
+      warnings: [],
       production: false,
       settings: [],
       host: '127.0.0.1',
@@ -16,6 +17,7 @@ describe(loadConfig.name, () => {
       publicBaseUrl: undefined,
       stagingBaseUrl: undefined,
       metricsPort: 9464,
+      metricsHost: '127.0.0.1',
       trustProxy: false,
       corsOrigins: [],
       logLevel: 'info',
@@ -27,6 +29,7 @@ describe(loadConfig.name, () => {
       shutdownGraceSeconds: 10,
       headersTimeoutSeconds: 10,
       requestTimeoutSeconds: 30,
+      keepAliveSeconds: 72,
       sendTimeoutSeconds: 30,
       shedAfterMs: 250,
       sunsetExtensionDays: 0,
@@ -59,6 +62,9 @@ describe(loadConfig.name, () => {
         TRUST_PROXY: '10.0.0.0/8, ::1,2001:db8::/32',
         CORS_ORIGINS: 'https://a.example,http://localhost:8080',
         METRICS_PORT: '0',
+        METRICS_HOST: '10.0.0.7',
+        KEEP_ALIVE_SECONDS: '620',
+        SHED_AFTER_MS: '0',
       }),
     ).toMatchObject({
       port: 8080,
@@ -70,6 +76,9 @@ describe(loadConfig.name, () => {
       trustProxy: ['10.0.0.0/8', '::1', '2001:db8::/32'],
       corsOrigins: ['https://a.example', 'http://localhost:8080'],
       metricsPort: 0,
+      metricsHost: '10.0.0.7',
+      keepAliveSeconds: 620,
+      shedAfterMs: 0,
     });
   });
 
@@ -103,6 +112,10 @@ describe(loadConfig.name, () => {
     ['TRUST_PROXY', '1.2.3.4/8/8'],
     ['CORS_ORIGINS', '*'],
     ['CORS_ORIGINS', 'https://a.example/'],
+    ['CORS_ORIGINS', 'https://*.a.example'],
+    ['CORS_ORIGINS', 'ftp://a.example'],
+    ['CORS_ORIGINS', 'https://a.example:443'],
+    ['KEEP_ALIVE_SECONDS', '0'],
     ['LOG_LEVEL', 'loud'],
     ['LOG_FORMAT', 'xml'],
     ['BAN_AFTER_REJECTIONS', '1.5'],
@@ -111,6 +124,39 @@ describe(loadConfig.name, () => {
     ['SUNSET_EXTENSION_DAYS', 'ten'],
   ])('refuses %s=%s, and names it', (name, value) => {
     expect(() => loadConfig({ [name]: value })).toThrow(new RegExp(`${name} must be`));
+  });
+
+  it('shows a wrong value, unless it may have a password', () => {
+    expect(() => loadConfig({ PORT: '80a' })).toThrow(
+      'PORT must be an integer between 0 and 65535, not "80a"',
+    );
+    expect(() => loadConfig({ DATABASE_URL: 'mysql://user:secret@host' })).toThrow(
+      /DATABASE_URL must be (?!.*secret)/,
+    );
+  });
+
+  it.each([
+    ['NODE_ENV', 'prod', /^NODE_ENV is prod, none of production, development, test$/],
+    ['LOGLEVEL', 'debug', /^unknown setting LOGLEVEL: did you mean LOG_LEVEL\?$/],
+    ['METRIC_PORT', '1', /^unknown setting METRIC_PORT: did you mean METRICS_PORT\?$/],
+    ['CORS_ALLOWED_HEADERS', '*', /^unknown setting CORS_ALLOWED_HEADERS is ignored$/],
+  ])('warns of %s=%s', (name, value, warning) => {
+    expect(loadConfig({ [name]: value }).warnings).toEqual([expect.stringMatching(warning)]);
+  });
+
+  it.each([
+    ['REDIS_SERVICE_HOST', '10.0.0.1'],
+    ['REDIS_PORT', 'tcp://10.0.0.1:6379'],
+    ['HOSTNAME', 'zoo'],
+    ['NODE_OPTIONS', '--enable-source-maps'],
+  ])('does not warn of %s, which is not a setting', (name, value) => {
+    expect(loadConfig({ [name]: value }).warnings).toEqual([]);
+  });
+
+  it('knows the variables of extensions', () => {
+    const reader = () => ({ settings: {}, faults: [], variables: ['BAN_LIST'] });
+    expect(loadConfig({ BAN_LIST: 'x' }, [reader]).warnings).toEqual([]);
+    expect(loadConfig({ BAN_LIST: 'x' }).warnings).toHaveLength(1);
   });
 
   it('has base addresses that header fields can hold', () => {
@@ -132,21 +178,19 @@ describe(loadConfig.name, () => {
     expect(load).not.toThrow(/secret/);
   });
 
-  it('refuses a propagator of traces that is not heeded, where anything is traced', () => {
-    const env = { OTEL_PROPAGATORS: 'tracecontext,b3' };
-    const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://localhost:4318' };
-    expect(loadConfig(env).tracing).toBeUndefined();
-    expect(() => loadConfig({ ...env, ...traced })).toThrow(
-      'OTEL_PROPAGATORS must be a comma list of tracecontext, baggage',
-    );
-    const others = [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'htp://x' }, { OTEL_TRACES_EXPORTER: 'zipkin' }];
-    for (const other of others) {
-      expect(() => loadConfig({ ...env, ...other })).toThrow(
-        new RegExp(`${Object.keys(other)[0]} must be[^]*OTEL_PROPAGATORS must be`),
-      );
-    }
-    const both = { OTEL_PROPAGATORS: 'tracecontext, baggage', ...traced };
-    expect(loadConfig(both).tracing).toBeDefined();
+  it.each([
+    ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc'],
+    ['OTEL_TRACES_SAMPLER', 'bogus'],
+    ['OTEL_TRACES_EXPORTER', 'zipkin'],
+    ['OTEL_PROPAGATORS', 'tracecontext,b3'],
+  ])('refuses %s=%s with an endpoint, and ignores it without one', (name, value) => {
+    const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://localhost:4318' };
+    expect(loadConfig(endpoint).tracing).toMatchObject({ protocol: 'http/protobuf' });
+    expect(() => loadConfig({ ...endpoint, [name]: value })).toThrow(`${name} must be`);
+    expect(loadConfig({ [name]: value }).tracing).toBeUndefined();
+    expect(loadConfig({ ...endpoint, [name]: value, OTEL_SDK_DISABLED: 'true' })).toMatchObject({
+      tracing: undefined,
+    });
   });
 
   it('refuses headers that may take longer than their request', () => {
@@ -157,10 +201,12 @@ describe(loadConfig.name, () => {
 
   it('refuses one port for requests and metrics, where both would be on one address', () => {
     const both = { PORT: '9000', METRICS_PORT: '9000' };
-    for (const HOST of ['127.0.0.1', '0.0.0.0']) {
-      expect(() => loadConfig({ ...both, HOST })).toThrow(/METRICS_PORT must be another one/);
+    for (const HOST of ['127.0.0.1', 'localhost', '0.0.0.0']) {
+      expect(() => loadConfig({ ...both, HOST })).toThrow(/METRICS_PORT must differ/);
     }
-    expect(loadConfig({ ...both, HOST: '192.0.2.1' })).toMatchObject({ metricsPort: 9000 });
+    const apart = { ...both, HOST: '192.0.2.1' };
+    expect(loadConfig(apart)).toMatchObject({ metricsPort: 9000 });
+    expect(() => loadConfig({ ...apart, METRICS_HOST: '::' })).toThrow(/METRICS_PORT must differ/);
     expect(loadConfig({ PORT: '0', METRICS_PORT: '0' })).toMatchObject({ port: 0 });
   });
 
@@ -185,6 +231,14 @@ describe(loadConfig.name, () => {
 
     it('need not exist', () => {
       expect(loadConfig().port).toBe(3000);
+    });
+
+    it('is reported where a line of it cannot be read', () => {
+      writeFileSync('.env', '# a comment\nexport PORT=4001\nLOG_LEVEL debug\nHOST="a\nb"\n=\n');
+      expect(loadConfig().warnings).toEqual([
+        '.env, line 3 is ignored: expected NAME=value',
+        '.env, line 6 is ignored: expected NAME=value',
+      ]);
     });
 
     it('that cannot be read is a fault', () => {

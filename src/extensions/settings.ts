@@ -48,7 +48,7 @@ export class SettingsModule {
 export function readSettings(
   type: Type<object>,
   environment: Environment,
-): { settings: object; faults: string[] } {
+): ReturnType<SettingsReader> {
   const defaults = new type() as Record<string, unknown>;
   const given: Record<string, unknown> = {};
   const members = rulesOf(type);
@@ -56,7 +56,7 @@ export function readSettings(
     const faults = [
       `${type.name}: a class of settings needs a rule of class-validator on each member`,
     ];
-    return { settings: defaults, faults };
+    return { settings: defaults, faults, variables: [] };
   }
   for (const [name, rules] of members) {
     const text = environment[variableOf(name)]?.trim();
@@ -66,7 +66,7 @@ export function readSettings(
   const faults = validateSync(settings).flatMap((error) =>
     messagesOf(error).map((message) => saidOf(error.property, message)),
   );
-  return { settings, faults };
+  return { settings, faults, variables: Array.from(members.keys(), variableOf) };
 }
 
 function rulesOf(type: Type<object>): Map<string, string[]> {

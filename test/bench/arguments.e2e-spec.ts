@@ -17,8 +17,9 @@ describe('bench', () => {
     [['--publish'], '--publish goes with --only'],
     [
       ['--beside', 'HEAD', '--check'],
-      '--beside is a run by itself: no --quick, no --check, no --only',
+      '--beside is a run by itself: no --quick, no --check, no --publish',
     ],
+    [['--beside', 'HEAD', '--only', 'redis'], '--beside takes --only sqlite or --only postgres'],
     [['--check', '--quick'], '--check is a run by itself: no --quick, no --only'],
   ])('refuses %j in one line, with exit 2', (args, message) => {
     const { status, stdout, stderr } = bench(...args);

@@ -1,0 +1,90 @@
+import { isIP } from 'node:net';
+import type { Environment } from './environment.js';
+
+/** Reads one variable after the other and collects the faults. */
+export class SettingReader {
+  readonly faults: string[] = [];
+  /** The variables that were read. */
+  readonly names: string[] = [];
+
+  constructor(private readonly environment: Environment) {}
+
+  /** An empty variable counts as unset, as in a shell's `VAR= command`. */
+  text(name: string): string | undefined {
+    this.names.push(name);
+    return this.environment[name]?.trim() || undefined;
+  }
+
+  integer(name: string, fallback: number, minimum: number, maximum: number): number {
+    const isInRange = (text: string): boolean =>
+      /^\d{1,15}$/.test(text) && Number(text) >= minimum && Number(text) <= maximum;
+    const text = this.valid(name, `an integer between ${minimum} and ${maximum}`, isInRange);
+    return Number(text ?? fallback);
+  }
+
+  oneOf<T extends string>(name: string, allowed: readonly T[]): T | undefined {
+    const isAllowed = (text: string): text is T => allowed.includes(text as T);
+    return this.valid(name, `one of ${allowed.join(', ')}`, isAllowed) as T | undefined;
+  }
+
+  list(name: string, expected: string, isEntry: (entry: string) => boolean): string[] | undefined {
+    const isList = (text: string): boolean => split(text).length > 0 && split(text).every(isEntry);
+    const text = this.valid(name, `a comma-separated list of ${expected}`, isList);
+    return text === undefined ? undefined : split(text);
+  }
+
+  databaseUrl(name: string): string | undefined {
+    const expected = 'sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE';
+    const isUrl = (text: string): boolean =>
+      /^(?:sqlite:(?!:memory:)|postgres(?:ql)?:\/\/)./.test(text) && URL.canParse(text);
+    return this.valid(name, expected, isUrl);
+  }
+
+  redisUrls(name: string): string | undefined {
+    const expected = 'nodes as redis://HOST:PORT';
+    const isUrl = (text: string): boolean => /^rediss?:\/\//.test(text) && URL.canParse(text);
+    return this.list(name, expected, isUrl)?.join();
+  }
+
+  /** Without a trailing slash, and encoded as header fields require. */
+  baseUrl(name: string): string | undefined {
+    const expected = 'an http(s) URL that ends with /v1, without a user, query or fragment';
+    const isBaseUrl = (text: string): boolean => {
+      if (!isHttpUrl(text)) return false;
+      const { href, pathname, username, password } = new URL(text);
+      return !username && !password && !/[?#]/.test(href) && /\/v1\/*$/.test(pathname);
+    };
+    const text = this.valid(name, expected, isBaseUrl);
+    return text && new URL(text).href.replace(/\/+$/, '');
+  }
+
+  /** Returns the value if it is valid, and otherwise notes a fault. A URL may have a password, so none is repeated. */
+  valid(name: string, expected: string, isValid: (text: string) => boolean): string | undefined {
+    const text = this.text(name);
+    if (text === undefined || isValid(text)) return text;
+    const given = text.includes('@') ? '' : `, not ${JSON.stringify(text)}`;
+    this.faults.push(`${name} must be ${expected}${given}`);
+    return undefined;
+  }
+}
+
+function split(text: string): string[] {
+  const entries = text.split(',').map((entry) => entry.trim());
+  return entries.filter((entry) => entry !== '');
+}
+
+export function isHttpUrl(text: string): boolean {
+  return /^https?:\/\//i.test(text) && URL.canParse(text);
+}
+
+/** Whether a browser can send this as the `Origin` header: in this form, and without a wildcard. */
+export function isOrigin(text: string): boolean {
+  return isHttpUrl(text) && new URL(text).origin === text && !text.includes('*');
+}
+
+export function isAddressOrRange(text: string): boolean {
+  const [address = '', bits = '0', ...rest] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128);
+}
