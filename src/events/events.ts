@@ -1,13 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { EventEmitter2 } from '@nestjs/event-emitter';
-import { currentRequest, Logger, onBehalfOf } from '../telemetry/logger.js';
-import { whileTelling } from './listeners.js';
+import { Logger, onBehalfOf } from '../telemetry/logger.js';
 
-/** What happens here, by its name; each room that has something to tell adds its own. */
+/** The events by name; each room adds its own. */
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- filled by declaration merging
 export interface PetStoreEvents {}
 
-/** Tells whoever listens by `@OnEvent` what has happened. */
+/** Calls the handlers of `@OnEvent`. Nest's event emitter logs a handler that throws. */
 @Injectable()
 export class Events {
   constructor(
@@ -15,32 +14,28 @@ export class Events {
     private readonly logger: Logger,
   ) {}
 
-  /** Whether anybody listens: what nobody does need not be made. */
+  /** Whether the event has a handler; if not, the caller need not create the event. */
   has(name: keyof PetStoreEvents): boolean {
     return this.emitter.listenerCount(name) > 0 || this.emitter.listenersAny().length > 0;
   }
 
   /**
-   * In its own time: no handler holds up the answer, nor whoever else is told.
-   * @param requestId of the request that made it happen
+   * Emits an event in a later tick, so that no handler delays the response.
+   * @param id of the request that caused the event, for the log lines of the handlers
    */
   emit<Name extends keyof PetStoreEvents>(
     name: Name,
     event: PetStoreEvents[Name],
-    requestId: string | undefined,
+    id: string | undefined,
   ): void {
-    setImmediate(() => void this.tell(name, event, requestId));
-  }
-
-  private async tell(name: string, event: unknown, id: string | undefined): Promise<void> {
-    try {
-      const told = { name, event, requestId: id };
-      const tell = () => whileTelling(told, () => this.emitter.emitAsync(name, event));
-      // Lines of a handler say for which request they are; that of a guest's operation is known already.
-      await (id === undefined || currentRequest() ? tell() : onBehalfOf({ id }, tell));
-    } catch (err) {
-      const details = { err, requestId: id, event: name };
-      this.logger.error(details, 'A handler of an event failed');
-    }
+    const emit = async (): Promise<void> => {
+      try {
+        await this.emitter.emitAsync(name, event);
+      } catch (err) {
+        // Of a handler with `suppressErrors: false`, or a listener that was added to the emitter itself.
+        this.logger.error({ err, event: name }, 'An event handler failed');
+      }
+    };
+    setImmediate(() => void (id === undefined ? emit() : onBehalfOf({ id }, emit)));
   }
 }
