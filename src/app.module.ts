@@ -21,6 +21,7 @@ import { ScopeGuard } from './keys/scope.guard.js';
 import { OpenApiModule } from './openapi/openapi.module.js';
 import { PetsModule } from './pets/pets.module.js';
 import { OverloadGuard, PlanThrottlerGuard } from './rate-limits/plan-throttler.guard.js';
+import { AccessLog } from './telemetry/access-log.js';
 import { MetricsServer } from './telemetry/metrics.server.js';
 import type { AdmissionQueue } from './http/admission-queue.js';
 import { UsageModule } from './usage/usage.module.js';
@@ -68,7 +69,7 @@ export class AppModule {
         OpenApiModule,
       ],
       controllers: [FallbackController],
-      providers: [...ORDER_OF_JUDGEMENT, MetricsServer],
+      providers: [...ORDER_OF_JUDGEMENT, AccessLog, MetricsServer],
     };
   }
 }

@@ -7,7 +7,6 @@ import { type Extension, migrationsOf } from './extensions/define.js';
 import { RedisModule } from './redis/redis.module.js';
 import type { Logger } from './telemetry/logger.js';
 import { TelemetryModule } from './telemetry/telemetry.module.js';
-import type { Traces } from './telemetry/traces.js';
 import type { Clock } from './time/clock.js';
 import { TimeModule } from './time/time.module.js';
 
@@ -15,18 +14,16 @@ export interface FoundationOptions {
   config: Config;
   logger: Logger;
   clock?: Clock | undefined;
-  /** Undefined: nothing is traced. */
-  traces?: Traces | undefined;
   extensions?: readonly Extension[];
 }
 
 /** What every process of ours stands on, whether it serves requests or not. Nothing here knows of them: that is slow to load. */
 export function foundation(options: FoundationOptions): (DynamicModule | Type)[] {
-  const { config, clock, logger, traces, extensions = [] } = options;
+  const { config, clock, logger, extensions = [] } = options;
   return [
     TimeModule.forRoot(clock),
     ConfigModule.forRoot(config),
-    TelemetryModule.forRoot(logger, traces),
+    TelemetryModule.forRoot(logger),
     RedisModule.forRoot(),
     EventsModule,
     DatabaseModule.forRoot(migrationsOf(extensions)),

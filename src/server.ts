@@ -36,10 +36,8 @@ import { followLaterPipes } from './input/later-pipes.js';
 import { Gatekeeper } from './keys/gatekeeper.js';
 import { DocumentSource } from './openapi/document-source.js';
 import { PageLimitGuard } from './openapi/page-limit.guard.js';
-import { accessLog, createLogger, type Logger } from './telemetry/logger.js';
-import { Metrics } from './telemetry/metrics.js';
+import { createLogger, type Logger } from './telemetry/logger.js';
 import { NestLogger } from './telemetry/nest-logger.js';
-import type { Traces } from './telemetry/traces.js';
 import { AdmissionQueue } from './http/admission-queue.js';
 import type { Clock } from './time/clock.js';
 import { atMost } from './time/within.js';
@@ -83,6 +81,7 @@ export class PetStore {
     private readonly config: Config,
     private readonly logger: Logger,
     private readonly claim?: DatabaseClaim,
+    private readonly stopTracing?: () => Promise<void>,
   ) {
     if (isEmbedded(config.databaseUrl)) this.endWatch = watchDatabase(app.get(Engine), logger);
   }
@@ -112,6 +111,7 @@ export class PetStore {
     // An unreachable database cannot hold up the exit.
     await atMost(deadline - performance.now(), this.app.close());
     this.claim?.release();
+    await this.stopTracing?.();
     this.logger.info({}, 'Stopped');
     this.logger.flush();
   }
@@ -155,7 +155,7 @@ export class PetStore {
 export async function createApp(
   options: Omit<AppOptions, 'routes' | 'line'>,
 ): Promise<NestFastifyApplication> {
-  const { config, logger, traces, extensions = [] } = options;
+  const { config, logger, extensions = [] } = options;
   for (const warning of checkExtensions(extensions, options)) logger.warn({}, warning);
   assertSettingsRead(extensions, config.settings);
   const routes = new RouteTable();
@@ -172,7 +172,7 @@ export async function createApp(
     readiness: { isDraining: false },
   };
   const requestHeaders = extensions.flatMap((each) => each.requestHeaders ?? []);
-  const transport = createTransport(config, routes, application, line, requestHeaders, traces);
+  const transport = createTransport(config, routes, application, line, requestHeaders);
   refuseParsers(transport);
   const allowRoutes = refuseRoutes(transport);
   const address = (): PublicAddress => app.get(PublicAddress);
@@ -207,14 +207,12 @@ export async function createApp(
   app.setGlobalPrefix('v1', { exclude: publicPaths(app) });
   app.get(DocumentSource).describes(app, OUR_MODULES);
   application.readiness = app.get(Readiness);
-  const log = accessLog(logger, app.get(Metrics), traces);
   const history = app.get(UsageHistory);
   application.answeredUnread = ({ code, status }, id, socket) => {
-    const refusal = { code, address: ClientAddress.of(socket) };
-    const unread = { operation: undefined, method: 'none', url: '', routeOptions: {} };
-    log({ ...unread, id, refusal }, status, 0);
+    const address = ClientAddress.of(socket);
+    logger.debug({ requestId: id, status, code, address }, 'Malformed request');
   };
-  application.answered.push(log, history.record.bind(history));
+  application.answered.push(history.record.bind(history));
   return app;
 }
 
@@ -224,8 +222,8 @@ export async function startPetStore(options: StartOptions = {}): Promise<PetStor
   const logger = options.logger ?? (await createLogger(config));
   for (const warning of config.warnings) logger.warn({}, warning);
   const claim = claimDatabase(config.databaseUrl);
-  const traces = await openTraces(config, logger);
-  const app = await createApp({ ...options, config, logger, traces }).catch((error: unknown) => {
+  const stopTracing = await tracing(config, logger);
+  const app = await createApp({ ...options, config, logger }).catch((error: unknown) => {
     claim?.release();
     throw error;
   });
@@ -246,15 +244,18 @@ export async function startPetStore(options: StartOptions = {}): Promise<PetStor
     claim?.release();
     throw error;
   }
-  const store = new PetStore(app, config, logger, claim);
+  const store = new PetStore(app, config, logger, claim, stopTracing);
   app.get(PublicAddress).listensOn((app.getHttpServer().address() as AddressInfo).port);
   logger.info({ origin: store.origin }, 'Listening');
   return store;
 }
 
-/** Loaded on demand: who does not trace does not pay for it. */
-async function openTraces({ tracing }: Config, logger: Logger): Promise<Traces | undefined> {
+/** Loads OpenTelemetry on demand. */
+async function tracing(
+  { tracing }: Config,
+  logger: Logger,
+): Promise<(() => Promise<void>) | undefined> {
   if (tracing === undefined) return undefined;
-  const { OpenTelemetryTraces } = await import('./telemetry/open-telemetry.traces.js');
-  return OpenTelemetryTraces.open(tracing, logger);
+  const { startTracing } = await import('./telemetry/traces.js');
+  return startTracing(tracing, logger);
 }

@@ -7,7 +7,6 @@ import { DatabaseLog } from './database-log.js';
 import type { GuestMigrations } from './guest-migrations.js';
 import { Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
-import { Traces } from '../telemetry/traces.js';
 import { Engine } from './engine.js';
 import { ObservedEngine } from './observed.engine.js';
 import { Poller } from './poller.js';
@@ -19,13 +18,12 @@ import { SqliteEngine } from './sqlite/sqlite.engine.js';
 /** What TypeORM says to the database, in as many words as a guest likes. */
 const GUESTS = 'typeorm';
 
-function openEngine(dataSource: DataSource, metrics: Metrics, traces: Traces | undefined): Engine {
+function openEngine(dataSource: DataSource, metrics: Metrics): Engine {
   const isSqlite = dataSource instanceof SqliteDataSource;
   const engine = isSqlite
     ? new SqliteEngine(dataSource)
     : new PostgresEngine(dataSource as PostgresDataSource);
-  const system = isSqlite ? 'sqlite' : 'postgresql';
-  const observed = new ObservedEngine(engine, metrics, traces, system);
+  const observed = new ObservedEngine(engine, metrics);
   dataSource.subscribers.push({
     afterQuery: ({ executionTime = 0 }) => observed.ran(GUESTS, performance.now() - executionTime),
   });
@@ -59,7 +57,7 @@ export class DatabaseModule {
         Poller,
         {
           provide: Engine,
-          inject: [DataSource, Metrics, { token: Traces, optional: true }],
+          inject: [DataSource, Metrics],
           useFactory: openEngine,
         },
       ],

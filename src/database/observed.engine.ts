@@ -1,7 +1,5 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
-import type { Context } from '@opentelemetry/api';
 import type { Metrics } from '../telemetry/metrics.js';
-import type { Traces } from '../telemetry/traces.js';
 import { Engine, type PoolState } from './engine.js';
 import type { Eventual } from './eventual.js';
 import type { Parameter, Statement, Work } from './statement.js';
@@ -12,13 +10,11 @@ const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 /** An engine whose statements are timed, by name. The time of a commit is that until it is acknowledged. */
 export class ObservedEngine extends Engine implements OnApplicationShutdown {
   /** Tells of a statement, or of what TypeORM did. */
-  readonly ran: (name: string, startedAtMs: number, within?: Context) => void;
+  readonly ran: (name: string, startedAtMs: number) => void;
 
   constructor(
     private readonly engine: Engine & OnApplicationShutdown,
     metrics: Metrics,
-    private readonly traces: Traces | undefined,
-    system: 'sqlite' | 'postgresql',
   ) {
     super();
     const durations = metrics.histogram({
@@ -26,10 +22,8 @@ export class ObservedEngine extends Engine implements OnApplicationShutdown {
       help: 'Time from asking the database to its answer, by the name of the statement.',
       labelNames: ['statement'],
     });
-    const about = { 'db.system.name': system };
-    this.ran = (name, startedAtMs, within) => {
+    this.ran = (name, startedAtMs) => {
       durations.observe({ statement: name }, (performance.now() - startedAtMs) / 1000);
-      traces?.tell(name, startedAtMs, about, within);
     };
     const sizes = metrics.histogram({
       name: 'commit_batch_size',
@@ -61,10 +55,8 @@ export class ObservedEngine extends Engine implements OnApplicationShutdown {
   async write<Result>(work: () => Work<Result>): Promise<Result> {
     // Only that of the last attempt counts, where there were several.
     const commit = { fromMs: 0 };
-    // Work of others may share a turn, and a transaction, with this one.
-    const within = this.traces?.here();
-    const result = await this.engine.write(() => this.timed(work, commit, within));
-    this.ran(COMMIT, commit.fromMs, within);
+    const result = await this.engine.write(() => this.timed(work, commit));
+    this.ran(COMMIT, commit.fromMs);
     return result;
   }
 
@@ -85,11 +77,7 @@ export class ObservedEngine extends Engine implements OnApplicationShutdown {
   }
 
   /** A method: V8 makes a map and a prototype of every generator function, and so would for each call. */
-  private *timed<Result>(
-    work: () => Work<Result>,
-    commit: { fromMs: number },
-    within: Context | undefined,
-  ): Work<Result> {
+  private *timed<Result>(work: () => Work<Result>, commit: { fromMs: number }): Work<Result> {
     const unit = work();
     let step = unit.next();
     while (!step.done) {
@@ -98,7 +86,7 @@ export class ObservedEngine extends Engine implements OnApplicationShutdown {
       try {
         rows = yield step.value;
       } finally {
-        this.ran(step.value.statement.name, startedAtMs, within);
+        this.ran(step.value.statement.name, startedAtMs);
       }
       step = unit.next(rows);
     }

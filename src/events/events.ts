@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { EventEmitter2 } from '@nestjs/event-emitter';
-import { Logger, onBehalfOf } from '../telemetry/logger.js';
+import { Logger } from '../telemetry/logger.js';
+import { runWithRequest } from '../telemetry/request-context.js';
 
 /** The events by name; each room adds its own. */
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- filled by declaration merging
@@ -36,6 +37,6 @@ export class Events {
         this.logger.error({ err, event: name }, 'An event handler failed');
       }
     };
-    setImmediate(() => void (id === undefined ? emit() : onBehalfOf({ id }, emit)));
+    setImmediate(() => void (id === undefined ? emit() : runWithRequest({ id }, emit)));
   }
 }

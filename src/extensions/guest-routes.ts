@@ -1,7 +1,7 @@
 import type { Type } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
 import { type Operation, operationOfRoute } from '../http/operations.js';
-import { onBehalfOf } from '../telemetry/logger.js';
+import { runWithRequest } from '../telemetry/request-context.js';
 
 /**
  * Has whatever a guest's operation starts know what request it is for, its lines of the log among it. Ours hand
@@ -20,7 +20,7 @@ export function followGuests(
     if (operationOf(route) === undefined) return;
     const { handler } = route;
     route.handler = function (request, reply) {
-      return onBehalfOf(request, () => handler.call(this, request, reply));
+      return runWithRequest(request, () => handler.call(this, request, reply));
     };
   });
 }

@@ -5,7 +5,7 @@ import { type ClassTransformOptions, Exclude, Expose, instanceToPlain } from 'cl
 import { fastify } from 'fastify';
 import { eventually } from '../../test/support/eventually.js';
 import { loadConfig } from '../config/config.js';
-import { currentRequest, onBehalfOf } from '../telemetry/logger.js';
+import { getRequestContext, runWithRequest } from '../telemetry/request-context.js';
 import {
   GatheredResponse,
   isJsonAnswer,
@@ -204,11 +204,11 @@ describe(GatheredResponse.name, () => {
     respond = (response) => {
       const id = String(waiting.length);
       const end = (): void => {
-        response.on('finish', () => ended.push(currentRequest()?.id));
+        response.on('finish', () => ended.push(getRequestContext()?.id));
         response.writeHead(200);
         response.end('x');
       };
-      waiting.push(id === '2' ? end : () => onBehalfOf({ id }, end));
+      waiting.push(id === '2' ? end : () => runWithRequest({ id }, end));
       if (waiting.length === 3) for (const each of waiting) each();
     };
     await Promise.all([answer(), answer(), answer()]);

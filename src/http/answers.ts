@@ -9,7 +9,7 @@ import {
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { Expose, Transform } from 'class-transformer';
 import type { FastifyInstance } from 'fastify';
-import { currentRequest } from '../telemetry/logger.js';
+import { getRequestContext } from '../telemetry/request-context.js';
 import { batchPerTick } from '../time/batch-per-tick.js';
 import type { PublicAddress } from './public-address.js';
 import { type ApiReply, type ApiRequest, appendHeader } from './request-context.js';
@@ -261,7 +261,7 @@ export class GatheredResponse<
     this.ending = args;
     // What Node would throw is thrown here, at who has ended it so.
     if (!this.headersSent || !isSendable(args[0])) this.leave();
-    else if (currentRequest() === undefined) leaving(this);
+    else if (getRequestContext() === undefined) leaving(this);
     // Whoever listens for its end is told so within the request that it answers.
     else leaving({ leave: AsyncResource.bind(() => this.leave()) });
     return this;

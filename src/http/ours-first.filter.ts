@@ -12,7 +12,7 @@ import {
 import { ModulesContainer } from '@nestjs/core';
 import { catchError } from 'rxjs';
 import { ApiError } from '../errors/api-error.js';
-import { currentRequest } from '../telemetry/logger.js';
+import { getRequestContext } from '../telemetry/request-context.js';
 import { ErrorFilter } from './error.filter.js';
 import { filtersOfAll, listNoted, NOTED } from './nest-metadata.js';
 import { operationsOf } from './operations.js';
@@ -25,7 +25,7 @@ import { type ApiRequest, READS_NO_BODY } from './request-context.js';
 abstract class OwnFailure {
   static [Symbol.hasInstance](thrown: unknown): boolean {
     // Of a guest's operation alone it is known which request is under way: one that inherits a method of ours.
-    if (currentRequest() !== undefined) return false;
+    if (getRequestContext() !== undefined) return false;
     return thrown instanceof ApiError || failures.has(thrown as object);
   }
 }

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
@@ -7,7 +8,6 @@ import { pipeline } from 'node:stream/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { eventually } from '../../test/support/eventually.js';
 import { type Config, loadConfig } from '../config/config.js';
-import type { Traces } from '../telemetry/traces.js';
 import { AdmissionQueue, type Connection } from './admission-queue.js';
 import { RouteTable } from './route-table.js';
 import { createTransport } from './transport.js';
@@ -15,11 +15,8 @@ import { createTransport } from './transport.js';
 describe(createTransport.name, () => {
   const here = new AsyncLocalStorage<string>();
   /** Each request in a context of its own, as tracing has it. */
-  const traces = {
-    follow: (server: FastifyInstance) =>
-      server.addHook('onRequest', (request, _reply, done) => here.run(request.url, done)),
-  } as Partial<Traces> as Traces;
   const config = {
+    tracing: {},
     corsOrigins: [] as string[],
     requestTimeoutSeconds: 30,
     headersTimeoutSeconds: 10,
@@ -51,7 +48,13 @@ describe(createTransport.name, () => {
       answeredUnread: () => undefined,
       readiness,
     };
-    server = createTransport(config, new RouteTable(), application, line, [], traces);
+    const trace = (message: unknown): void => {
+      const { fastify } = message as { fastify: FastifyInstance };
+      fastify.addHook('onRequest', (request, _reply, done) => here.run(request.url, done));
+    };
+    subscribe('fastify.initialization', trace);
+    server = createTransport(config, new RouteTable(), application, line, []);
+    unsubscribe('fastify.initialization', trace);
     answer = () => 'here';
     server.get('/*', async (request, reply) => {
       begun.push(here.getStore());

@@ -5,8 +5,7 @@ import fastify, { type FastifyInstance } from 'fastify';
 import type { Config } from '../config/config.js';
 import type { ApiError } from '../errors/api-error.js';
 import { errors } from '../errors/errors.js';
-import { isProbe } from '../telemetry/logger.js';
-import type { Traces } from '../telemetry/traces.js';
+import { isProbe } from '../telemetry/access-log.js';
 import type { AdmissionQueue } from './admission-queue.js';
 import { GatheredResponse } from './answers.js';
 import { followConnections } from './connections.js';
@@ -66,7 +65,6 @@ export function createTransport(
   application: Application,
   line: AdmissionQueue,
   requestHeaders: readonly string[] = [],
-  traces?: Traces,
 ): FastifyInstance {
   const { corsOrigins } = config;
   const cors = corsOrigins.length === 0 ? undefined : new Cors(corsOrigins, routes, requestHeaders);
@@ -111,7 +109,6 @@ export function createTransport(
       ),
   });
 
-  traces?.follow(server);
   for (const method of METHODS) {
     // Without a body, as far as Fastify is concerned: the last of the guards reads it.
     if (method !== 'CONNECT') server.addHttpMethod(method, { overrideExisting: true });
@@ -138,7 +135,7 @@ export function createTransport(
       done();
     };
     // Who begins it is in the trace of whoever came first.
-    line.join(traces === undefined ? begin : AsyncResource.bind(begin));
+    line.join(config.tracing === undefined ? begin : AsyncResource.bind(begin));
   });
   // Node keeps 2,000 header fields and drops the rest, which may hold the key; the size is bounded.
   server.server.maxHeadersCount = 0;

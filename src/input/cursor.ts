@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { stringifyJson } from '../http/answers.js';
-import { currentRequest } from '../telemetry/logger.js';
+import { getRequestContext } from '../telemetry/request-context.js';
 import { parseInt64 } from './json.js';
 
 /** What a list may be ordered by. */
@@ -79,7 +79,7 @@ export class Cursor {
 function digestOf(filter: object): string {
   const given = Object.entries(filter).filter(([, value]) => value !== undefined);
   given.sort(([one], [other]) => (one < other ? -1 : 1));
-  const { routeOptions, params } = currentRequest() ?? {};
+  const { routeOptions, params } = getRequestContext() ?? {};
   const list = [given, routeOptions?.url, params];
   return createHash('sha256').update(stringifyJson(list)).digest('base64url').slice(0, 12);
 }

@@ -9,7 +9,7 @@ import { ModulesContainer } from '@nestjs/core';
 import { listNoted, NOTED, pipesOfAll } from '../http/nest-metadata.js';
 import { operationsOf } from '../http/operations.js';
 import type { ApiRequest, Handler } from '../http/request-context.js';
-import { currentRequest } from '../telemetry/logger.js';
+import { getRequestContext } from '../telemetry/request-context.js';
 import type { Dto } from './dto.js';
 import { parametersOf, pipesOf } from './operation-input.js';
 
@@ -102,7 +102,7 @@ function isOursToJudge(type: unknown): boolean {
 /** Whether a guest's pipe judges what comes by this class, or schema, in the request at hand. */
 export function isJudgedLater(by: unknown): boolean {
   if (!areThereLaterJudges) return false;
-  const request = currentRequest() as Partial<ApiRequest> | undefined;
+  const request = getRequestContext() as Partial<ApiRequest> | undefined;
   return request?.judgedLater?.has(by) === true;
 }
 

@@ -6,7 +6,7 @@ import { errors } from '../errors/errors.js';
 import { Events } from '../events/events.js';
 import type { ApiRequest } from '../http/request-context.js';
 import { isInt64 } from '../input/json.js';
-import { currentRequest } from '../telemetry/logger.js';
+import { getRequestContext } from '../telemetry/request-context.js';
 import { Clock } from '../time/clock.js';
 import { Pet, type PetStatus } from './pet.entity.js';
 import './pet.events.js';
@@ -60,7 +60,7 @@ export class Pets {
     const before = await this.lock(id, manager);
     if (before === undefined || before.status === status) return;
     const pet = Object.assign(new Pet(), before, { status });
-    const request = currentRequest() as ApiRequest | undefined;
+    const request = getRequestContext() as ApiRequest | undefined;
     const origin = { clientId: request?.caller?.clientId, requestId: request?.id };
     afterCommit(manager, () => {
       const event = { pet, ...origin, at: new Date(this.clock.now()) };

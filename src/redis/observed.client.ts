@@ -1,15 +1,11 @@
 import type { Histogram } from 'prom-client';
-import type { Traces } from '../telemetry/traces.js';
 import { RedisClient, type Script } from './redis.client.js';
-
-const ABOUT = { 'db.system.name': 'redis' };
 
 /** A client whose commands are timed, to the answer or the end of its time. */
 export class ObservedRedisClient extends RedisClient {
   constructor(
     private readonly client: RedisClient,
     private readonly durations: Histogram,
-    private readonly traces: Traces | undefined,
   ) {
     super();
   }
@@ -20,7 +16,6 @@ export class ObservedRedisClient extends RedisClient {
       return await this.client.run(script, key, args);
     } finally {
       this.durations.observe((performance.now() - startedAtMs) / 1000);
-      this.traces?.tell(script.name, startedAtMs, ABOUT);
     }
   }
 

@@ -1,113 +1,74 @@
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { eventually } from '../../test/support/eventually.js';
 import { StuckPipe } from '../../test/support/stuck-pipe.js';
-import { createLogger, lineBase, LineBuffer, requestLine } from './logger.js';
+import { createLogger } from './logger.js';
+import { runWithRequest } from './request-context.js';
+
+const MORE_THAN_IS_BUFFERED = 20 * 1024 * 1024;
 
 describe(createLogger.name, () => {
-  it.each(['json', 'pretty'] as const)('writes %s', async (logFormat) => {
-    const logger = await createLogger({ logLevel: 'silent', logFormat });
-    logger.info({ a: 1 }, 'nobody hears it');
-    logger.flush();
-  });
-});
-
-describe(LineBuffer.name, () => {
   const directory = mkdtempSync(join(tmpdir(), 'petstore-log-'));
-  const path = join(directory, 'log');
-  const fd = openSync(path, 'a');
-  const buffer = new LineBuffer(fd);
-  const text = () => readFileSync(path, 'utf8');
-  afterAll(() => {
+  afterAll(() => rmSync(directory, { recursive: true }));
+  const open = () => {
+    const path = join(directory, String(Math.random()));
+    return { path, fd: openSync(path, 'a') };
+  };
+  const written = async (path: string, count: number): Promise<string[]> => {
+    const lines = () => readFileSync(path, 'utf8').trim().split('\n');
+    await eventually(() => Promise.resolve(lines().length === count));
+    return lines();
+  };
+
+  it('writes one JSON object per line, and on lines of a request its id', async () => {
+    const { path, fd } = open();
+    const logger = await createLogger({ logLevel: 'info', logFormat: 'json' }, fd);
+    logger.debug({}, 'unseen');
+    logger.warn({ plan: 'free' }, 'a "guest"\n\u{1f43e}');
+    runWithRequest({ id: 'a-1' }, () => logger.info({}, 'Order placed'));
+    logger.flush();
+    const base = { time: expect.any(Number), service: 'pet-store-service', version: '1.0.0' };
+    const lines = await written(path, 2);
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+      { ...base, level: 'warn', plan: 'free', msg: 'a "guest"\n\u{1f43e}' },
+      { ...base, level: 'info', requestId: 'a-1', msg: 'Order placed' },
+    ]);
     closeSync(fd);
-    rmSync(directory, { recursive: true });
   });
 
-  it('keeps lines for a moment, whole and in their order', () => {
-    buffer.write('first\n');
-    buffer.write('zw\u00f6lf \u{1f43e}\n');
-    expect(text()).toBe('');
-    buffer.flushSync();
-    expect(text()).toBe('first\nzw\u00f6lf \u{1f43e}\n');
+  it('writes readable lines for a terminal', async () => {
+    const { path, fd } = open();
+    const logger = await createLogger({ logLevel: 'info', logFormat: 'pretty' }, fd);
+    const request = { requestId: 'a-1', method: 'GET', operation: 'getPet', durationMs: 1.5 };
+    const refusal = { path: '/v1/pets/:petId', code: 'pet_not_found', address: '::1' };
+    logger.info({ ...request, status: 200, keyId: 'key_1' }, 'request');
+    logger.info({ ...request, status: 404, ...refusal }, 'request');
+    logger.info({ origin: 'http://x' }, 'Listening');
+    const lines = await written(path, 3);
+    expect(lines).toEqual([
+      expect.stringMatching(/INFO: request: GET getPet 200 in 1\.5 ms key_1 \[a-1\]\s*$/),
+      expect.stringMatching(/404 in 1\.5 ms \/v1\/pets\/:petId pet_not_found ::1 \[a-1\]\s*$/),
+      expect.stringMatching(/INFO: Listening \{"origin":"http:\/\/x"\}$/),
+    ]);
+    closeSync(fd);
   });
 
-  it('lets the service go on where nothing can be written, as on a full disk', () => {
-    const unwritable = openSync(path, 'r');
-    const full = new LineBuffer(unwritable);
-    const line = `${'x'.repeat(10_000)}\n`;
-    for (let count = 0; count < 5_000; count++) full.write(line);
-    full.flush();
-    full.flushSync();
-    full.write(line);
-    full.flush();
-    // Which closes it.
-    full.end();
-  });
-
-  it('holds no more memory than there are lines that wait for a reader', () => {
-    using pipe = new StuckPipe();
-    const unread = new LineBuffer(pipe.fd);
-    const before = process.memoryUsage().arrayBuffers;
-    for (let count = 0; count < 20_000; count++) {
-      unread.write('a line of its own\n');
-      unread.flush();
-    }
-    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20_000_000);
-    // As behind a `fatal`, after which others are told of.
-    unread.flushSync();
-    unread.write('a line of its own\n');
-    unread.flush();
-    unread.end();
-  });
-
-  it('loses nothing of what is more than it holds', () => {
-    const before = text();
-    const long = `${'x'.repeat(20_000)}\n`;
-    const lines = Array.from({ length: 500 }, (_none, index) => `${index} ${'y'.repeat(100)}\n`);
-    const sent = [...lines, long, ...lines];
-    for (const line of sent) buffer.write(line);
-    buffer.flushSync();
-    expect(text()).toBe(before + sent.join(''));
-  });
-});
-
-const record = {
-  requestId: 'a-1',
-  keyId: 'key_1',
-  operation: 'listPets',
-  method: 'GET',
-  status: 200,
-  durationMs: 1.25,
-};
-
-const base = lineBase({ service: 's', version: '1' });
-
-describe(requestLine.name, () => {
-  it('is one line of JSON that tells all that is known of a request', () => {
-    const line = requestLine(record, 1_700_000_000_000, base);
-    expect(line.endsWith('}\n')).toBe(true);
-    expect(JSON.parse(line)).toEqual({
-      level: 'info',
-      time: 1_700_000_000_000,
-      service: 's',
-      version: '1',
-      ...record,
-      msg: 'request',
-    });
-  });
-
-  it('has no key where nobody knows whose the request is', () => {
-    const line = JSON.parse(requestLine({ ...record, keyId: undefined }, 0, base)) as object;
-    expect(line).not.toHaveProperty('keyId');
-  });
-
-  it('says of a refused one why, and who asked for what', () => {
-    const refused = { ...record, path: '/v1/pets/:petId', code: 'a "guest"', address: '192.0.2.1' };
-    expect(JSON.parse(requestLine(refused, 0, base))).toMatchObject(refused);
-  });
-
-  it('survives any name that a handler can have', () => {
-    const operation = 'say "hi"\n';
-    expect(JSON.parse(requestLine({ ...record, operation }, 0, base))).toMatchObject({ operation });
-  });
+  it.each(['a pipe that nobody reads', 'a full disk'])(
+    'buffers a bounded amount for %s',
+    async (what) => {
+      using pipe = new StuckPipe();
+      const fd = what === 'a full disk' ? openSync('/dev/full', 'w') : pipe.fd;
+      const logger = await createLogger({ logLevel: 'info', logFormat: 'json' }, fd);
+      const text = 'x'.repeat(10_000);
+      const before = process.memoryUsage.rss();
+      for (let bytes = 0; bytes < 5 * MORE_THAN_IS_BUFFERED; bytes += text.length) {
+        logger.info({}, text);
+      }
+      expect(process.memoryUsage.rss() - before).toBeLessThan(3 * MORE_THAN_IS_BUFFERED);
+      await new Promise((resume) => setTimeout(resume, 300));
+      // pino flushes synchronously after a fatal line.
+      logger.fatal({}, 'over');
+    },
+  );
 });

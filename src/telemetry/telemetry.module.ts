@@ -1,21 +1,16 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Logger } from './logger.js';
 import { Metrics } from './metrics.js';
-import { Traces } from './traces.js';
 
 @Module({})
 export class TelemetryModule {
   /** @param logger exists before the application, to report why it could not be created */
-  static forRoot(logger: Logger, traces?: Traces): DynamicModule {
+  static forRoot(logger: Logger): DynamicModule {
     return {
       module: TelemetryModule,
       global: true,
-      providers: [
-        { provide: Logger, useValue: logger },
-        { provide: Traces, useFactory: () => traces },
-        Metrics,
-      ],
-      exports: [Logger, Metrics, Traces],
+      providers: [{ provide: Logger, useValue: logger }, Metrics],
+      exports: [Logger, Metrics],
     };
   }
 }

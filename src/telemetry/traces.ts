@@ -1,25 +1,88 @@
-import type { Attributes, Context } from '@opentelemetry/api';
-import type { FastifyInstance } from 'fastify';
+import { createRequire } from 'node:module';
+import { FastifyOtelInstrumentation } from '@fastify/otel';
+import { context, diag, DiagLogLevel, propagation, trace } from '@opentelemetry/api';
+import { IORedisInstrumentation } from '@opentelemetry/instrumentation-ioredis';
+import { PgInstrumentation } from '@opentelemetry/instrumentation-pg';
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  resourceFromAttributes,
+} from '@opentelemetry/resources';
+import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
+import type { Tracing } from '../config/config.js';
+import { VERSION } from '../config/version.js';
+import { atMost } from '../time/within.js';
+import { isProbe } from './access-log.js';
+import type { Logger } from './logger.js';
 
-/** Where the spans go that make up a trace. There is none unless OpenTelemetry's variables say where to. */
-export abstract class Traces {
-  /** A span for each request; to be called before anything else is added to the server. */
-  abstract follow(server: FastifyInstance): void;
+/** How long the end of the process waits for the collector. */
+const SHUTDOWN_MS = 1_000;
+const require = createRequire(import.meta.url);
 
-  /** What is under way here, for `tell`. */
-  abstract here(): Context;
-
-  /**
-   * Tells of something that has just ended, as a part of what is under way. What the service does of its own
-   * accord is part of nothing, and not told.
-   * @param startedAtMs by `performance.now()`
-   */
-  abstract tell(name: string, startedAtMs: number, about: Attributes, within?: Context): void;
-
-  abstract traceIdOf(request: Traced): string | undefined;
+/**
+ * Starts OpenTelemetry with the official instrumentations of Fastify, pg and ioredis. To be called before the server
+ * is created. Statements and commands have a span only if they serve a request.
+ * @returns a function that sends the remaining spans and turns tracing off
+ */
+export async function startTracing(tracing: Tracing, logger: Logger): Promise<() => Promise<void>> {
+  // The SDK reads the environment, but no `.env` file.
+  for (const [name, value] of Object.entries(tracing.variables)) process.env[name] ??= value;
+  const warn = (message: string) =>
+    logger.warn({ context: 'OpenTelemetry' }, withoutStack(message));
+  const ignore = (): void => undefined;
+  const diagnostics = { error: warn, warn, info: ignore, debug: ignore, verbose: ignore };
+  diag.setLogger(diagnostics, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+  const service = { 'service.name': 'pet-store-service', 'service.version': VERSION };
+  const provider = new NodeTracerProvider({
+    resource: defaultResource()
+      .merge(resourceFromAttributes(service))
+      .merge(detectResources({ detectors: [envDetector] })),
+    spanProcessors: [new BatchSpanProcessor(await exporterOf(tracing))],
+  });
+  provider.register();
+  const instrumentations = [
+    instrumentFastify(),
+    new PgInstrumentation({ requireParentSpan: true, ignoreConnectSpans: true }),
+    new IORedisInstrumentation({ requireParentSpan: true }),
+  ];
+  for (const each of instrumentations) each.setTracerProvider(provider);
+  // They patch what is loaded by require(), in place: imports share it.
+  for (const library of ['pg', 'ioredis']) require(library);
+  return async () => {
+    for (const each of instrumentations) each.disable();
+    await atMost(SHUTDOWN_MS, provider.shutdown().catch(ignore));
+    for (const api of [trace, context, propagation, diag]) api.disable();
+  };
 }
 
-/** A request; what follows it has left its span there. */
-export interface Traced {
-  opentelemetry?(): { context: Context | null };
+/** The SDK reports a failed export as the JSON of its error, stack included. */
+function withoutStack(message: string): string {
+  if (!message.startsWith('{')) return message;
+  return `Spans are lost: ${(JSON.parse(message) as { message?: string }).message}`;
+}
+
+async function exporterOf({ protocol }: Tracing) {
+  const { OTLPTraceExporter } =
+    protocol === 'http/json'
+      ? await import('@opentelemetry/exporter-trace-otlp-http')
+      : await import('@opentelemetry/exporter-trace-otlp-proto');
+  return new OTLPTraceExporter();
+}
+
+/** One span for a request: its hooks and its handler take microseconds. */
+function instrumentFastify(): FastifyOtelInstrumentation {
+  return new FastifyOtelInstrumentation({
+    registerOnInitialization: true,
+    instrumentHooks: false,
+    instrumentHandler: false,
+    ignorePaths: ({ url }) => isProbe(url),
+    requestHook: (span, request) => {
+      const { method, routeOptions, url } = request;
+      request.traceId = span.spanContext().traceId;
+      span.updateName(routeOptions.url === undefined ? method : `${method} ${routeOptions.url}`);
+      // Neither the query nor a key that was sent in the wrong place.
+      span.setAttribute('url.path', url.replace(/\?.*$/s, '').replace(/psk_\w+/g, 'psk_...'));
+    },
+  });
 }

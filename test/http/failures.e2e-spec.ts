@@ -60,7 +60,6 @@ describe('a failure', () => {
       warn: note('warn'),
       info: note('info'),
       debug: note('debug'),
-      request: note('info'),
       flush: () => undefined,
     };
     service = await startService({ extensions: [{ module: BrokenModule }], logger });

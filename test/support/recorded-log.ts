@@ -1,7 +1,7 @@
 import type { Logger } from '../../src/telemetry/logger.js';
 
 export interface Line {
-  level: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'request';
+  level: 'fatal' | 'error' | 'warn' | 'info' | 'debug';
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what a test expects it to be
   details: any;
   message: string;
@@ -20,7 +20,6 @@ export function recordedLog(): { logger: Logger; lines: Line[] } {
     warn: at('warn'),
     info: at('info'),
     debug: at('debug'),
-    request: at('request'),
     flush: () => undefined,
   };
   return { logger, lines };

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { eventually } from '../support/eventually.js';
 import { Workplace } from '../support/petstore-process.js';
 
@@ -56,17 +54,6 @@ describe('the log', () => {
     await eventually(() => Promise.resolve(lines().some(({ keyId }) => keyId === ended)));
     const [after] = lines().filter(({ keyId }) => keyId === ended);
     expect(after).toMatchObject({ status: 401, code: 'invalid_api_key', address: '127.0.0.1' });
-    // No HTTP, and so no request.
-    const { hostname, port } = new URL(server.origin);
-    const socket = connect(Number(port), hostname, () => socket.write('NONSENSE\r\n\r\n'));
-    const [answer] = (await once(socket, 'data')) as [Buffer];
-    const [, unreadId] = /^X-Request-Id: (.*)\r$/m.exec(answer.toString())!;
-    const ofUnread = () => lines().filter(({ requestId }) => requestId === unreadId);
-    await eventually(() => Promise.resolve(ofUnread().length > 0));
-    expect(ofUnread()).toMatchObject([
-      { ...common, status: 400, code: 'malformed_request', path: 'none', address: '127.0.0.1' },
-    ]);
-
     const documented = readFileSync('docs/operating.md', 'utf8');
     for (const field of new Set(lines().flatMap((line) => Object.keys(line)))) {
       expect(documented).toContain(`\`${field}\``);
