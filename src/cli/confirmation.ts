@@ -1,30 +1,29 @@
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 
-/** Where a person sits, if one does. */
 export interface Terminal {
   input: Readable & { isTTY?: boolean };
   output: Writable & { isTTY?: boolean };
 }
 
-const OURS: Terminal = { input: process.stdin, output: process.stderr };
+const TERMINAL: Terminal = { input: process.stdin, output: process.stderr };
 
-/** Whether somebody can be asked: a script is not. */
-export function isTerminal({ input, output } = OURS): boolean {
+/** Whether a person can answer a prompt; false in a script. */
+export function isInteractive({ input, output } = TERMINAL): boolean {
   return Boolean(input.isTTY && output.isTTY);
 }
 
 /**
- * Asks before something is lost for good, where there is somebody to ask.
- * @throws where the answer is not yes
+ * Asks for confirmation on a terminal; does nothing in a script or with `--yes`.
+ * @throws unless the answer is yes
  */
-export async function confirm(question: string, yes = false, terminal = OURS): Promise<void> {
-  if (yes || !isTerminal(terminal)) return;
+export async function confirm(question: string, yes = false, terminal = TERMINAL): Promise<void> {
+  if (yes || !isInteractive(terminal)) return;
   const lines = createInterface(terminal);
   const answer = await new Promise<string>((resolve) => {
     lines.question(`${question} [y/N] `, resolve);
     lines.once('close', () => resolve(''));
   });
   lines.close();
-  if (!/^y(es)?$/i.test(answer.trim())) throw new Error('nothing was done; --yes does not ask');
+  if (!/^y(es)?$/i.test(answer.trim())) throw new Error('aborted (use --yes to skip this prompt)');
 }

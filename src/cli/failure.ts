@@ -2,56 +2,57 @@ import { ConfigError } from '../config/config.js';
 import { connectionFailure } from '../database/outage.js';
 import type { Output } from './output.js';
 
-/** Of a package that was built for another Node.js than this one, or for another machine. */
-export const NOT_LOADED = 'ERR_DLOPEN_FAILED';
-export const BUILD_AGAIN = 'npm rebuild better-sqlite3, with the Node.js that serves';
-
-/** Of a port that belongs to the system. */
-const PORT_ALLOWED = 'this user may not listen there; set PORT to one from 1024 up';
-export const PATH_ALLOWED =
-  'this user may not; name another path, or see DATABASE_URL where it is that of the database';
-const WRITING_ALLOWED =
-  'this user may not write it, or what is beside it; petstore doctor names the file';
-
-/** What an operator needs to know of a failure, and to do about it. */
-export function reportFailure(error: unknown, output: Output): void {
-  if (error instanceof ConfigError) {
-    output.complainInFull(error.message);
-    return;
-  }
-  const { code, message, syscall } = error as NodeJS.ErrnoException;
-  switch (code) {
-    case 'EADDRINUSE':
-      output.complain(`error: ${message}: another program listens there; set PORT to a free one`);
-      return;
-    case 'EADDRNOTAVAIL':
-      output.complain(`error: ${message}: set HOST to an address of this machine`);
-      return;
-    case 'SQLITE_NOTADB':
-    case 'SQLITE_CORRUPT':
-      output.complain(
-        `error: ${message}: restore a backup (petstore restore), or see DATABASE_URL`,
-      );
-      return;
-    case 'SQLITE_READONLY':
-      output.complain(`error: ${message}: ${WRITING_ALLOWED}`);
-      return;
-    case 'SQLITE_CANTOPEN':
-    case 'SQLITE_READONLY_DIRECTORY':
-      output.complain(`error: ${message}: ${PATH_ALLOWED}`);
-      return;
-    case NOT_LOADED:
-      output.complain(`error: ${message}: ${BUILD_AGAIN}`);
-      return;
-    case 'EACCES':
-      output.complain(`error: ${message}: ${syscall === 'listen' ? PORT_ALLOWED : PATH_ALLOWED}`);
-      return;
-    default:
-      output.complain(`error: ${advice(error) ?? (message || String(error))}`);
-  }
+export interface Explanation {
+  reason: string;
+  /** Undefined if the reason says what to do. */
+  fix: string | undefined;
 }
 
-function advice(error: unknown): string | undefined {
-  const reason = connectionFailure(error);
-  return reason && `the database cannot be reached (${reason}); see DATABASE_URL`;
+const OTHER_PATH = 'permission denied; choose another path, or set DATABASE_URL';
+const RESTORE =
+  'set DATABASE_URL to another file, or keep a copy of this one and run petstore restore BACKUP';
+
+/** What to do about an error, by its code. Each fix is safe: none destroys data that may still be good. */
+const FIXES: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program uses this port; set PORT to a free one',
+  EADDRNOTAVAIL: 'set HOST to an address of this machine',
+  EACCES: OTHER_PATH,
+  ENOSPC: 'free disk space',
+  SQLITE_BUSY: 'another process locks the database; try again',
+  SQLITE_CANTOPEN: OTHER_PATH,
+  SQLITE_CORRUPT: RESTORE,
+  SQLITE_FULL: 'free disk space',
+  SQLITE_NOTADB: RESTORE,
+  SQLITE_READONLY: 'make the file and its directory writable for this user',
+  SQLITE_READONLY_DIRECTORY: OTHER_PATH,
+};
+const MISSING_BINDING = /^Could not locate the bindings file/;
+const REBUILD =
+  'run npm rebuild better-sqlite3 with this Node.js, or set DATABASE_URL to a postgres:// URL';
+
+/** Explains an error to an operator: what is wrong, and what to do. */
+export function explain(error: unknown): Explanation {
+  const { code = '', message, syscall } = error as NodeJS.ErrnoException;
+  const connection = connectionFailure(error);
+  if (connection !== undefined) {
+    const reason = `the database cannot be reached (${connection})`;
+    return { reason, fix: 'check that it runs, and set DATABASE_URL' };
+  }
+  if (code === 'ERR_DLOPEN_FAILED' || MISSING_BINDING.test(message)) {
+    return { reason: 'the SQLite binding of better-sqlite3 cannot be loaded', fix: REBUILD };
+  }
+  if (code === 'EACCES' && syscall === 'listen') {
+    return { reason: message, fix: 'set PORT to a port above 1023' };
+  }
+  return { reason: message || String(error), fix: FIXES[code] };
+}
+
+/** Prints an error in one line; the faults of a configuration take one line each. */
+export function reportFailure(error: unknown, output: Output): void {
+  if (error instanceof ConfigError) {
+    output.errorLines(error.message);
+    return;
+  }
+  const { reason, fix } = explain(error);
+  output.error(`error: ${reason}${fix === undefined ? '' : `; ${fix}`}`);
 }

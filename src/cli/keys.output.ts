@@ -1,72 +1,130 @@
 import type { ApiKey } from '../keys/api-key.entity.js';
+import type { AuditRecord, State } from '../keys/audit-record.js';
 import type { RotatedKey } from '../keys/keys.service.js';
-import type { KeyView } from './key-views.js';
+import type { KeyView, UsageView } from './key-views.js';
 import { table } from './output.js';
-import { shortened } from './width.js';
 
-/** Of a list, with all columns but the name as wide as they can be. */
-const WIDTH_WITHOUT_NAME = 65;
-const NARROWEST = 80;
+const MIN_COLUMNS = 80;
+/** Width of a list without the name. */
+const OTHER_COLUMNS = 65;
+const SECONDS = 'YYYY-MM-DDTHH:MM:SS'.length;
 
-export function describeIssued({ id, name, plan }: ApiKey, key: string): string {
-  return `${key}\n\nThe key of ${name} (${id}, plan ${plan}). It is not shown again: keep it now.`;
+export function issued({ id, name, plan }: ApiKey, secret: string): string {
+  return `${secret}\n\nKey ${id} for ${name}, plan ${plan}. Store it now: it is not shown again.`;
 }
 
-/** Its secret is known to nobody then. */
-export function cureOfUnseen({ id }: ApiKey): string {
-  return `nobody has seen the key ${id}; petstore keys rotate ${id} --grace 0s issues another in its place`;
-}
-
-export function describeRotated({ record, key, replaced }: RotatedKey): string {
+export function rotated({ record, key, replaced }: RotatedKey): string {
   const end = new Date(replaced.expiresAt!).toISOString();
-  return `${describeIssued(record, key)}\nIt replaces ${replaced.id}, which ends at ${end}.`;
+  return `${issued(record, key)}\nIt replaces ${replaced.id}, which expires at ${end}.`;
 }
 
-/** One line for each key, no wider than the terminal. */
-export function describeKeys(keys: readonly KeyView[], columns = NARROWEST): string {
-  if (keys.length === 0) return 'There are no keys.';
-  const nameWidth = Math.max(columns, NARROWEST) - WIDTH_WITHOUT_NAME;
+/** One line per key; long names are cut off at the width of the terminal. */
+export function keys(list: readonly KeyView[], columns = MIN_COLUMNS): string {
+  if (list.length === 0) return 'No keys found.';
+  const nameWidth = Math.max(columns, MIN_COLUMNS) - OTHER_COLUMNS;
+  const isLong = list.some(({ name }) => name.length > nameWidth);
   return table(
     ['ID', 'KEY', 'NAME', 'PLAN', 'STATUS', 'LAST USED'],
-    keys.map((key) => [
-      key.id,
-      `...${key.last4}`,
-      shortened(key.name, nameWidth),
-      key.plan,
-      statusOf(key),
-      key.lastUsedAt?.slice(0, 'YYYY-MM-DD'.length) ?? 'never',
+    list.map((each) => [
+      each.id,
+      `...${each.last4}`,
+      each.name,
+      each.plan,
+      statusOf(each),
+      each.lastUsedAt?.slice(0, 'YYYY-MM-DD'.length) ?? 'never',
     ]),
+    isLong ? [null, null, nameWidth] : [],
   );
 }
 
-export function describeKey(key: KeyView): string {
+export function key(view: KeyView): string {
   return table(
-    ['ID', key.id],
+    ['ID', view.id],
     [
-      ['Client', key.clientId],
-      ['Key', `psk_...${key.last4}`],
-      ['Name', key.name],
-      ['Plan', `${key.plan} (${key.perMinute} a minute, ${key.perDay} a day)`],
-      ['Scopes', key.scopes.join(', ')],
-      ['Status', describeStatus(key)],
-      ['Created', key.createdAt],
-      ['Expires', key.expiresAt ?? 'never'],
-      ['Last used', key.lastUsedAt ?? 'never'],
-      ...(key.replacedBy === null ? [] : [['Replaced by', key.replacedBy]]),
+      ['Client', view.clientId],
+      ['Key', `psk_...${view.last4}`],
+      ['Name', view.name],
+      ['Plan', `${view.plan} (${view.perMinute} per minute, ${view.perDay} per day)`],
+      ['Scopes', view.scopes.join(', ')],
+      ['Status', describeStatus(view)],
+      ['Created', view.createdAt],
+      ['Expires', view.expiresAt ?? 'never'],
+      ['Last used', view.lastUsedAt ?? 'never'],
+      ...(view.replacedBy === null ? [] : [['Replaced by', view.replacedBy]]),
     ],
   );
 }
 
-export function statusOf({ revokedAt, expiresAt, bannedUntil }: KeyView): string {
+/** The key, its two windows, and the outcomes and latest refusals of its client. */
+export function usage(view: UsageView): string {
+  const { minute, day, outcomes, refusals } = view;
+  const row = (name: string, { used, limit, remaining, resetAt }: UsageView['day']) =>
+    [name, used, limit, remaining, resetAt].map(String);
+  const windows = table(
+    ['WINDOW', 'USED', 'LIMIT', 'LEFT', 'RESETS'],
+    [row('minute', minute), row('day', day)],
+  );
+  const requests = table(
+    ['LAST 24 HOURS', 'STATUS', 'REQUESTS'],
+    outcomes.map(({ code, status, requests }) => [code ?? 'ok', String(status), String(requests)]),
+  );
+  const latest = table(
+    ['LATEST REFUSALS', 'CODE', 'OPERATION', 'ADDRESS'],
+    refusals.map(({ at, code, operation, address }) => [
+      `${at.slice(0, SECONDS)}Z`,
+      code,
+      operation,
+      address,
+    ]),
+  );
+  return [
+    key(view),
+    windows,
+    outcomes.length === 0 ? 'No requests in the last 24 hours.' : requests,
+    ...(refusals.length === 0 ? [] : [latest]),
+  ].join('\n\n');
+}
+
+export function audit(records: readonly AuditRecord[]): string {
+  if (records.length === 0) return 'No records found.';
+  return table(
+    ['AT', 'ACTION', 'BY', 'TARGET', 'CHANGE'],
+    records.map(({ at, action, actor, target, before, after }) => [
+      at,
+      action,
+      actor.name,
+      target,
+      describeChange(before, after),
+    ]),
+  );
+}
+
+function describeChange(before: State | null, after: State | null): string {
+  return Object.entries(after ?? {})
+    .map(([name, value]) => {
+      const old = before === null || !(name in before) ? '' : `${valueText(before[name])} -> `;
+      return `${name}: ${old}${valueText(value)}`;
+    })
+    .join(', ');
+}
+
+function valueText(value: State[string] | undefined): string {
+  return value === null || value === undefined ? 'none' : [value].flat().join(' ');
+}
+
+function statusOf({ revokedAt, expiresAt, bannedUntil }: KeyView) {
   if (revokedAt !== null) return 'revoked';
   if (expiresAt !== null && Date.parse(expiresAt) <= Date.now()) return 'expired';
   return bannedUntil === null ? 'active' : 'banned';
 }
 
-/** Whether it may be used, or since or until when not. */
-export function describeStatus(key: KeyView): string {
+function describeStatus(key: KeyView): string {
+  const times = {
+    revoked: ` ${key.revokedAt}`,
+    expired: ` ${key.expiresAt}`,
+    banned: ` until ${key.bannedUntil}`,
+    active: '',
+  };
   const status = statusOf(key);
-  if (status === 'banned') return `banned until ${key.bannedUntil}`;
-  const since = { revoked: key.revokedAt, expired: key.expiresAt }[status];
-  return since === undefined ? status : `${status} ${since}`;
+  return status + times[status];
 }

@@ -1,22 +1,27 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
+import { addCommand, type CommonOptions } from './common-options.js';
 import { type Output, UsageError } from './output.js';
 
-/** `petstore new extension NAME` */
-export function newCommand(output: Output): Command {
-  const extension = new Command('extension')
-    .description('write a package with an extension of your own, with tests that pass')
-    .argument('<name>', 'in lower case, as store-orders: of the directory, the path and the scopes')
-    .option('--json', 'print JSON')
-    .action(async (name: string, { json }: { json?: true }) => {
+/** Adds `petstore new extension NAME`. */
+export function addNewCommand(program: Command, output: Output): void {
+  const parent = program.command('new').description('create a package');
+  addCommand(parent, 'extension', 'create a package with an extension and its tests', [
+    'new extension store-orders',
+  ])
+    .argument('<name>', 'name of the package, its path and its scopes: lower case, as store-orders')
+    .action(async (name: string, { json }: CommonOptions) => {
       const { faultOfName, writeExtension } = await import('../extensions/new-extension.js');
       const fault = faultOfName(name);
       if (fault !== undefined) throw new UsageError(fault);
       const files = writeExtension(name, Date.now());
-      output.print({ name, files }, json, () => told(name, files));
+      output.print({ name, files }, json, () =>
+        [
+          `Created ${files.length} files. Next:`,
+          '',
+          `  cd ${name}`,
+          '  npm install',
+          '  npm test',
+        ].join('\n'),
+      );
     });
-  return new Command('new').description('begin something of your own').addCommand(extension);
-}
-
-function told(name: string, files: readonly string[]): string {
-  return `Wrote ${files.length} files. Go on with:\n\n  cd ${name}\n  npm install\n  npm test`;
 }

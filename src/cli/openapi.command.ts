@@ -1,15 +1,17 @@
-import { Command, Option } from 'commander';
-import { configured } from './config-file.js';
+import { type Command, Option } from 'commander';
+import { addCommand, type CommonOptions, loadExtensions } from './common-options.js';
 import type { Output } from './output.js';
 
-/** `petstore openapi` */
-export function openapiCommand(output: Output): Command {
-  return new Command('openapi')
-    .description('print the OpenAPI document')
+type OpenapiOptions = CommonOptions & { format: 'json' | 'yaml' };
+
+/** Adds `petstore openapi`. */
+export function addOpenapiCommand(program: Command, output: Output): void {
+  addCommand(program, 'openapi', 'print the OpenAPI document', [
+    'openapi --format yaml > openapi.yaml',
+  ])
     .addOption(new Option('--format <format>').choices(['json', 'yaml']).default('json'))
-    .option('--json', 'the same as --format json')
-    .action(async ({ format, json }: { format: 'json' | 'yaml'; json?: true }) => {
-      const known = await configured();
+    .action(async (options: OpenapiOptions) => {
+      const known = await loadExtensions(options);
       const [{ createApp }, { loadConfig }, { createLogger }, { DocumentSource }, { settingsOf }] =
         await Promise.all([
           import('../server.js'),
@@ -18,7 +20,7 @@ export function openapiCommand(output: Output): Command {
           import('../openapi/document-source.js'),
           import('../extensions/settings.js'),
         ]);
-      // The document depends on the code alone: an empty database in memory serves to assemble it.
+      // The document depends on the code and the addresses only, so that an empty database is enough.
       const config = {
         ...loadConfig(undefined, settingsOf(known.extensions)),
         databaseUrl: 'sqlite::memory:',
@@ -27,8 +29,9 @@ export function openapiCommand(output: Output): Command {
       };
       const logger = await createLogger({ logLevel: 'silent', logFormat: 'json' });
       const app = await createApp({ config, logger, ...known });
-      const document = app.get(DocumentSource);
-      output.raw(json || format === 'json' ? document.json() : await document.yaml());
+      const source = app.get(DocumentSource);
+      const asJson = options.json ?? options.format === 'json';
+      output.raw(asJson ? source.json() : await source.yaml());
       await app.close();
     });
 }

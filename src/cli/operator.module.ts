@@ -4,7 +4,7 @@ import { KeysModule } from '../keys/keys.module.js';
 import { PetsRepository } from '../pets/pets.repository.js';
 import { UsageReportModule } from '../usage/usage-report.module.js';
 
-/** What commands need of the service: neither the ear for requests nor what describes it, which take longest to load. */
+/** The modules that commands need. HTTP and OpenAPI, which take longest to load, are left out. */
 @Module({})
 export class OperatorModule {
   static forRoot(options: FoundationOptions): DynamicModule {

@@ -1,63 +1,44 @@
 import { Output, table } from './output.js';
 
 describe(Output.name, () => {
-  const said = { out: '', err: '' };
-  const output = new Output(
-    (text) => void (said.out += text),
-    (text) => void (said.err += text),
-  );
-  beforeEach(() => Object.assign(said, { out: '', err: '' }));
+  function capture(use: (output: Output) => void) {
+    const written = { out: '', err: '' };
+    const out = (text: string) => (written.out += text);
+    const err = (text: string) => (written.err += text);
+    use(new Output(out, err));
+    return written;
+  }
 
-  it('prints one JSON value and nothing else where JSON is asked for', () => {
-    output.print({ id: 'x' }, true, () => {
-      throw new Error('nobody reads this');
+  it('prints one JSON value with --json, otherwise the text', () => {
+    const print = (json?: boolean) => capture((output) => output.print({ id: 1 }, json, () => 'x'));
+    expect(print(true)).toEqual({ out: '{\n  "id": 1\n}\n', err: '' });
+    expect(print()).toEqual({ out: 'x\n', err: '' });
+  });
+
+  it('prints an error in one line, with control characters escaped', () => {
+    const { out, err } = capture((output) =>
+      output.error('\nerror: bad \u001b[31mname\u0007 \u202ex\n  (did you mean\r\nthis?)\n'),
+    );
+    expect({ out, err }).toEqual({
+      out: '',
+      err: 'error: bad \\u001b[31mname\\u0007 \\u202ex (did you mean this?)\n',
     });
-    expect(said).toEqual({ out: '{\n  "id": "x"\n}\n', err: '' });
-  });
-
-  it('prints what a person reads otherwise', () => {
-    output.print({}, undefined, 'one');
-    output.print({}, false, () => 'two');
-    expect(said).toEqual({ out: 'one\ntwo\n', err: '' });
-  });
-
-  it('complains in one line, whatever it is told', () => {
-    output.complain('\nerror: wrong\n  (did you mean\r\nright?)\n\n');
-    expect(said).toEqual({ out: '', err: 'error: wrong (did you mean right?)\n' });
-  });
-
-  it('complains in full where there are several faults', () => {
-    output.complainInFull('wrong:\n- one\n- two');
-    expect(said).toEqual({ out: '', err: 'wrong:\n- one\n- two\n' });
-  });
-
-  it('raw() adds nothing', () => {
-    output.raw('{}');
-    expect(said.out).toBe('{}');
   });
 });
 
 describe(table.name, () => {
-  it('sets columns as wide as they have to be, with no blanks at the end', () => {
-    expect(
-      table(
-        ['ID', 'NAME'],
-        [
-          ['key_1', 'Zoo'],
-          ['k', ''],
-        ],
-      ),
-    ).toBe('ID     NAME\nkey_1  Zoo\nk');
-  });
-
-  it('goes by the columns of a terminal, of which some characters take two, and accents none', () => {
-    expect(table(['動物園🐶', 'Zoe\u0301', 'Zoo'], [['a', 'b', 'c']])).toBe(
-      '動物園🐶  Zoe\u0301  Zoo\na         b    c',
+  it('aligns columns by their width on a terminal', () => {
+    const text = table(
+      ['動物', 'NAME'],
+      [
+        ['a', 'Zoe\u0301'],
+        ['', 'x'],
+      ],
     );
+    expect(text).toBe('動物  NAME\na     Zoe\u0301\n      x');
   });
 
-  it('has room for any number of rows', () => {
-    const rows = Array.from({ length: 150_000 }, () => ['a']);
-    expect(table(['A'], rows)).toHaveLength(300_001);
+  it('cuts off a cell that is longer than its column', () => {
+    expect(table(['ID', 'B'], [['123456', 'b']], [4])).toBe('ID    B\n123…  b');
   });
 });

@@ -1,52 +1,59 @@
-import { padded, widthOf } from './width.js';
+import Table from 'cli-table3';
 
-/** How a command speaks: data on standard output, one line of complaint on standard error. */
+/** Control and bidirectional characters, which a terminal would interpret. */
+const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
+
+/** Wrong arguments: exit code 2. */
+export class UsageError extends Error {}
+
+/** Results go to standard output, errors to standard error in one line each. */
 export class Output {
-  /** Of what is shown only once: what to do where it cannot be written. */
-  cureOfLoss: string | undefined;
-
   constructor(
-    private readonly out: (text: string) => void = (text) => void process.stdout.write(text),
-    private readonly err: (text: string) => void = (text) => void process.stderr.write(text),
-    /** Those of a terminal; `NO_COLOR` and a dumb one have none. */
-    readonly hasColours = process.stdout.isTTY && process.stdout.hasColors(),
+    private readonly out: (text: string) => unknown = process.stdout.write.bind(process.stdout),
+    private readonly err: (text: string) => unknown = process.stderr.write.bind(process.stderr),
   ) {}
 
-  /** With `--json` one JSON value and nothing else; else what a person reads. */
-  print(value: unknown, asJson: boolean | undefined, text: (() => string) | string): void {
-    if (asJson) this.out(`${JSON.stringify(value, null, 2)}\n`);
-    else this.out(`${typeof text === 'string' ? text : text()}\n`);
+  /** Prints one JSON value with `--json`, otherwise the text. */
+  print(value: unknown, asJson: boolean | undefined, text: () => string): void {
+    this.out(asJson ? `${JSON.stringify(value, null, 2)}\n` : `${text()}\n`);
   }
 
   raw(text: string): void {
     this.out(text);
   }
 
-  complain(message: string): void {
-    this.err(`${message.trim().replace(/\s*\n\s*/g, ' ')}\n`);
+  /** Prints one line, with control characters escaped. */
+  error(message: string): void {
+    this.err(`${escapeControls(message.trim().replace(/\s*\n\s*/g, ' '))}\n`);
   }
 
-  /** For what is more than one line by nature: the faults of a configuration. */
-  complainInFull(message: string): void {
-    this.err(`${message}\n`);
+  /** Prints a message of several lines, such as the faults of a configuration. */
+  errorLines(message: string): void {
+    this.err(`${message.split('\n').map(escapeControls).join('\n')}\n`);
   }
 }
 
-/** Wrong arguments: exit 2. */
-export class UsageError extends Error {}
-
-/** Rows under their headings, in columns as wide as they have to be. */
-export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
-  const all = [headings, ...rows];
-  const widths = headings.map((_heading, column) =>
-    all.reduce((widest, row) => Math.max(widest, widthOf(row[column]!)), 0),
+function escapeControls(text: string): string {
+  return text.replace(
+    UNPRINTABLE,
+    (character) => `\\u${character.codePointAt(0)!.toString(16).padStart(4, '0')}`,
   );
-  return all
-    .map((row) =>
-      row
-        .map((cell, column) => padded(cell, widths[column]!))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+}
+
+/**
+ * Aligns rows in columns, without borders.
+ * @param columnWidths fixed widths; longer cells are cut off
+ */
+export function table(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  columnWidths: (number | null)[] = [],
+): string {
+  const sides = ['top', 'bottom', 'left', 'right', 'mid'] as const;
+  const none = sides.flatMap((side) => [side, `${side}-mid`, `${side}-left`, `${side}-right`]);
+  const chars = { ...Object.fromEntries(none.map((name) => [name, ''])), middle: '  ' };
+  const style = { 'padding-left': 0, 'padding-right': 0, head: [], border: [] };
+  const drawn = new Table({ chars, style, colWidths: columnWidths });
+  drawn.push([...head], ...rows.map((row) => [...row]));
+  return drawn.toString().replace(/ +$/gm, '');
 }

@@ -1,11 +1,9 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import { runInProcess as run } from '../../test/support/run-program.js';
 import { runProgram } from './program.js';
 
-/** In this process; the same commands are run as a real program in `test/cli`. */
 describe(runProgram.name, () => {
   const environment = { ...process.env };
   let directory: string;
@@ -18,176 +16,133 @@ describe(runProgram.name, () => {
     rmSync(directory, { recursive: true });
   });
 
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what a test expects it to be
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test asserts the shape
   async function json(...argv: string[]): Promise<any> {
     const { code, out, err } = await run(...argv, '--json');
     expect({ code, err }).toEqual({ code: 0, err: '' });
     return JSON.parse(out) as unknown;
   }
 
-  const issue = (...options: string[]) =>
-    json('keys', 'issue', '--name', 'Zoo', ...(options.length > 0 ? options : ['--plan', 'free']));
+  const FREE = ['keys', 'issue', '--name', 'x', '--plan', 'free'];
+  const ENTERPRISE = ['keys', 'issue', '--name', 'x', '--plan', 'enterprise'];
 
   it.each([
-    [['nope'], /unknown command 'nope'; petstore --help lists them/],
-    [['migarte'], /unknown command 'migarte'; did you mean petstore migrate\?/],
-    [['keys', 'isue'], /unknown command 'isue'; did you mean petstore keys issue\?/],
-    [['kyes', 'list'], /unknown command 'kyes'; did you mean petstore keys\?/],
-    [['serv', '--no-demo'], /unknown command 'serv'; did you mean petstore serve\?/],
-    [['keys', 'lsit', '--plan', 'pro'], /unknown command 'lsit'; did you mean petstore keys list/],
-    [['--vesion'], /unknown option '--vesion'; did you mean petstore --version\?/],
-    [['--json', 'keys', 'list'], /unknown option '--json'; petstore --help/],
-    [['keys', 'issue', '--nmae', 'x'], /unknown option '--nmae' \(Did you mean --name\?\)/],
-    [
-      ['keys', 'issue'],
-      /^error: '--plan <plan>' and '--name <label>' must be given; petstore keys issue/,
-    ],
-    [['keys', 'list', '--pln', 'pro'], /unknown option '--pln' \(Did you mean --plan\?\)/],
-    [['completion', 'tcsh'], /Allowed choices are bash, zsh, fish/],
-    [['keys'], /a command is missing; petstore keys --help/],
-    [['keys', 'nope'], /unknown command 'nope'/],
+    [['nope'], /unknown command 'nope'/],
+    [['migarte'], /unknown command 'migarte' \(Did you mean migrate\?\)/],
+    [['keys', 'isue'], /unknown command 'isue' \(Did you mean issue\?\)/],
+    [['completion', 'bash'], /unknown command 'completion'/],
+    [['keys'], /missing command; see petstore keys --help/],
+    [['--vesion'], /unknown option '--vesion'/],
+    [['--json', 'keys', 'list'], /unknown option '--json'/],
     [['serve', 'x'], /too many arguments/],
     [['serve', '--workers', '2'], /unknown option '--workers'/],
-    [['keys', 'issue', '--plan', 'free'], /--name/],
+    [['keys', 'list', '--pln', 'pro'], /unknown option '--pln' \(Did you mean --plan\?\)/],
+    [['keys', 'issue', '--plan', 'free'], /required option '--name <label>' not specified/],
     [['keys', 'issue', '--name', ' ', '--plan', 'free'], /printable characters/],
+    [['keys', 'issue', '--name', '\u001b[2J', '--plan', 'free'], /'\\u001b\[2J' is invalid/],
     [['keys', 'issue', '--name', 'x', '--plan', 'gold'], /Allowed choices are free, pro/],
-    [['keys', 'issue', '--name', 'x', '--plan', 'free', '--scopes', 'all'], /comma list/],
-    [['keys', 'issue', '--name', 'x', '--plan', 'free', '--expires-at', 'soon'], /ISO 8601/],
-    [['keys', 'issue', '--name', 'x', '--plan', 'free', '--expires-at', '2020-01-01'], /the past/],
-    [
-      ['keys', 'issue', '--name', 'x', '--plan', 'free', '--scopes', 'orders:write'],
-      /orders:write/,
-    ],
-    [['keys', 'set-scopes', 'x', '--scopes', 'pets:delete'], /Nobody declares .* pets:delete/],
+    [[...FREE, '--scopes', 'all'], /comma-separated list/],
+    [[...FREE, '--scopes', 'orders:write'], /orders:write/],
+    [[...FREE, '--expires-at', '2020-01-01'], /in the past/],
+    [[...FREE, '--per-day', '5'], /--per-day/],
+    [ENTERPRISE, /--per-minute and --per-day/],
+    [[...ENTERPRISE, '--per-minute', '5'], /--per-minute and --per-day/],
+    [['keys', 'set-scopes', 'x', '--scopes', 'pets:delete'], /pets:delete/],
     [['keys', 'set-scopes', 'x'], /--scopes/],
+    [['keys', 'set-plan', 'x'], /--plan/],
     [['keys', 'list', '--status', 'gone'], /Allowed choices are active, banned/],
-    [['keys', 'list', '--limit', '0'], /whole number/],
-    [['keys', 'issue', '--name', 'x', '--plan', 'enterprise'], /needs --per-minute and --per-day/],
-    [['keys', 'issue', '--name', 'x', '--plan', 'enterprise', '--per-minute', '5'], /needs/],
-    [['keys', 'issue', '--name', 'x', '--plan', 'pro', '--per-day', '5'], /takes neither/],
-    [['keys', 'issue', '--name', 'x', '--plan', 'pro', '--per-day', '0'], /whole number from 1/],
+    [['keys', 'list', '--limit', '0'], /integer between 1 and/],
+    [['keys', 'audit', '--limit', '0'], /integer between 1 and/],
+    [['keys', 'list', '--idle', '36501'], /between 1 and 36500/],
     [['keys', 'show'], /missing required argument 'id'/],
     [['keys', 'rotate', 'x', '--grace', '1w'], /s, m, h or d/],
-    [['keys', 'set-plan', 'x'], /--plan/],
     [['seed'], /--pets/],
-    [['seed', '--pets', '-1'], /whole number/],
+    [['backup'], /missing required argument 'file'/],
+    [['backup', ''], /'' is invalid for argument 'file'. It must be the path of a file/],
     [['openapi', '--format', 'xml'], /Allowed choices are json, yaml/],
-  ])('answers %j with one line and exit 2', async (argv, complaint) => {
+  ])('rejects %j with one line and exit code 2', async (argv, line) => {
     const { code, out, err } = await run(...argv);
     expect({ code, out }).toEqual({ code: 2, out: '' });
-    expect(err).toMatch(complaint);
-    expect(err).toMatch(/^error: [^\n]+\n$/);
+    expect(err).toMatch(line);
+    expect(err).toMatch(/^error: [^\p{Cc}]+\n$/u);
   });
 
-  it.each([
-    [],
-    ['--help'],
-    ['help'],
-    ['help', 'keys'],
-    ['keys', '--help'],
-    ['keys', 'issue', '--help'],
-  ])('explains itself with examples, and exits 0: %s %s %s', async (...argv) => {
-    const { code, out, err } = await run(...argv.filter(Boolean));
-    expect({ code, err }).toEqual({ code: 0, err: '' });
-    expect(out).toMatch(/^Usage: petstore[^]*\n\nExamples:\n {2}petstore /);
-  });
+  it.each([[], ['--help'], ['help', 'keys'], ['keys', '--help'], ['keys', 'issue', '--help']])(
+    'prints help with examples: %s %s %s',
+    async (...argv) => {
+      const { code, out, err } = await run(...argv.filter(Boolean));
+      expect({ code, err }).toEqual({ code: 0, err: '' });
+      expect(out).toMatch(/^Usage: petstore[^]*\n\nExamples?:\n {2}petstore /);
+    },
+  );
 
-  it('tells defaults as people say them', async () => {
-    expect((await run('keys', 'rotate', '--help')).out).toMatch(/--grace[^]*\(default: 24h\)/);
-  });
-
-  it('tells its version', async () => {
+  it('prints its version', async () => {
     expect(await run('--version')).toEqual({ code: 0, out: '1.0.0\n', err: '' });
   });
 
-  it.each(['show', 'usage', 'revoke', 'unban', 'rotate'])(
-    'answers keys %s of an unknown key with one line and exit 1',
+  it('keeps standard output for the result while libraries print', async () => {
+    const [out, err] = [process.stdout, process.stderr].map((stream) =>
+      jest.spyOn(stream, 'write').mockReturnValue(true),
+    );
+    const print = (text: string) => process.stdout.write(text);
+    const result = runProgram(['migrate', '--json'], undefined);
+    print('loaded a library\n');
+    const code = await result;
+    const written = [out, err].map((spy) => spy!.mock.calls.map(([text]) => text).join(''));
+    jest.restoreAllMocks();
+    expect(code).toBe(0);
+    expect(JSON.parse(written[0]!)).toEqual({ migrations: [expect.any(String)] });
+    expect(written[1]).toBe('loaded a library\n');
+  });
+
+  it.each(['show', 'usage', 'revoke', 'unban', 'rotate', 'audit'])(
+    'keys %s fails for an unknown key',
     async (command) => {
       await run('migrate');
       const { code, out, err } = await run('keys', command, 'key_nobody');
       expect({ code, out }).toEqual({ code: 1, out: '' });
-      expect(err).toBe('error: There is no key with the id key_nobody\n');
+      expect(err).toMatch(/^error: [^\n]*key_nobody\n$/);
     },
   );
 
-  it.each([['list'], ['issue', '--name', 'x', '--plan', 'free'], ['show', 'key_nobody']])(
-    'makes no database for keys %s, and says so',
+  it.each([['keys', 'list'], FREE, ['backup', 'x.db']])(
+    '%s %s creates no database',
     async (...argv) => {
-      const { code, out, err } = await run('keys', ...argv);
+      const { code, out, err } = await run(...argv);
       expect({ code, out }).toEqual({ code: 1, out: '' });
-      expect(err).toMatch(/^error: There is no database at [^\n]+ see DATABASE_URL\n$/);
+      expect(err).toMatch(/^error: there is no database at [^\n]+ DATABASE_URL[^\n]+\n$/);
       expect(readdirSync(directory)).toEqual([]);
     },
   );
 
-  it('issues keys with what they were asked to have', async () => {
-    await run('migrate');
-    const plan = ['--plan', 'enterprise', '--per-minute', '5', '--per-day', '7'];
-    const more = ['--scopes', 'pets:read, pets:write', '--expires-at', '2031-01-02T03:04:05+01:00'];
-    expect(await issue(...plan, ...more)).toMatchObject({
-      plan: 'enterprise',
-      perMinute: 5,
-      perDay: 7,
-      scopes: ['pets:read', 'pets:write'],
-      expiresAt: '2031-01-02T02:04:05.000Z',
-    });
-  });
-
-  it('speaks to people as well', async () => {
-    expect((await run('migrate')).out).toMatch(/^Ran CreateSchema1764633600000\.\n$/);
-    expect((await run('keys', 'list')).out).toBe('There are no keys.\n');
+  it('prints text for people', async () => {
+    expect((await run('migrate')).out).toMatch(/^Ran CreateSchema/);
+    expect((await run('migrate')).out).toBe('The schema is up to date.\n');
+    expect((await run('keys', 'list')).out).toBe('No keys found.\n');
     const issued = await run('keys', 'issue', '--name', 'Zoo', '--plan', 'pro');
-    expect(issued.out).toMatch(/^psk_\w{49}\n\nThe key of Zoo \(key_\w+, plan pro\)/);
+    expect(issued.out).toMatch(/^psk_\w{49}\n\nKey key_\w+ for Zoo, plan pro\./);
     const [{ id, last4 }] = await json('keys', 'list');
     expect((await run('keys', 'list')).out).toMatch(new RegExp(`${id} +\\.\\.\\.${last4} +Zoo`));
-    expect((await run('keys', 'show', id)).out).toMatch(/Plan +pro \(300 a minute, 10000 a day\)/);
+    expect((await run('keys', 'show', id)).out).toMatch(/Plan +pro \(300 per minute, 10000 per/);
     expect((await run('keys', 'usage', id)).out).toMatch(/minute +0 +300 +300 /);
     expect((await run('keys', 'rotate', id, '--grace', '1h')).out).toMatch(
-      new RegExp(`^psk_[^]*It replaces ${id}, which ends at 20`),
+      new RegExp(`^psk_[^]*It replaces ${id}, which expires at 20`),
     );
     expect((await run('keys', 'show', id)).out).toMatch(/Replaced by +key_/);
     expect((await run('keys', 'set-plan', id, '--plan', 'free')).out).toMatch(/Plan +free/);
-    expect((await run('keys', 'unban', id)).out).toBe(`The ban of ${id} is over.\n`);
+    expect((await run('keys', 'unban', id)).out).toBe(`Unbanned ${id}.\n`);
     expect((await run('keys', 'revoke', id)).out).toBe(`Revoked ${id}.\n`);
-    expect((await run('keys', 'list')).out).toMatch(/pro|free +revoked/);
+    expect((await run('keys', 'audit', id)).out).toMatch(/key\.set_plan .*plan: pro -> free/);
     expect((await run('seed', '--pets', '7')).out).toMatch(/^Added 7 animals in [\d.]+ s\.\n$/);
-    expect((await run('migrate')).out).toBe('The schema is up to date.\n');
   });
 
-  it('rotates to a key of the same client, and revokes for good', async () => {
+  it('finds keys by their properties, page by page', async () => {
     await run('migrate');
-    const { id } = await issue('--plan', 'business');
-    const fresh = await json('keys', 'rotate', id, '--grace', '2h');
-    expect(fresh).toMatchObject({ name: 'Zoo', plan: 'business', expiresAt: null });
-    const old = await json('keys', 'show', id);
-    expect(Date.parse(old.expiresAt) - Date.now()).toBeGreaterThan(7_000_000);
-    expect(Date.parse(old.expiresAt) - Date.now()).toBeLessThanOrEqual(7_200_000);
-    expect(await run('keys', 'rotate', id)).toEqual({
-      ...{ code: 1, out: '', err: `error: The key ${id} is replaced already, by ${fresh.id}\n` },
-    });
-    const revoked = await json('keys', 'revoke', fresh.id);
-    expect((await json('keys', 'revoke', fresh.id)).revokedAt).toBe(revoked.revokedAt);
-    expect((await run('keys', 'rotate', fresh.id)).err).toMatch(/is revoked/);
-  });
-
-  it('never lengthens a key that expires by rotating it, and agrees on its end with the new one', async () => {
-    await run('migrate');
-    const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
-    const { id } = await issue('--plan', 'free', '--expires-at', expiresAt);
-    const fresh = await json('keys', 'rotate', id, '--grace', '24h');
-    expect(fresh).toMatchObject({ expiresAt, replaces: { id, expiresAt } });
-    const last = await json('keys', 'rotate', fresh.id, '--grace', '0s');
-    expect(last.expiresAt).toBe(expiresAt);
-    expect(Date.parse(last.replaces.expiresAt)).toBeLessThanOrEqual(Date.now());
-  });
-
-  it('finds keys by what they are', async () => {
-    await run('migrate');
-    const [zoo, ark, moon] = [
-      await json('keys', 'issue', '--name', 'Zoo 100%', '--plan', 'free'),
-      await json('keys', 'issue', '--name', 'The ark', '--plan', 'pro'),
-      await json('keys', 'issue', '--name', 'x'.repeat(200), '--plan', 'pro'),
-    ];
+    const issue = (name: string, plan: string) =>
+      json('keys', 'issue', '--name', name, '--plan', plan);
+    const zoo = await issue('Zoo 100%', 'free');
+    const ark = await issue('The ark', 'pro');
+    const moon = await issue('x'.repeat(200), 'pro');
     await json('keys', 'revoke', moon.id);
     const found = async (...filter: string[]) =>
       (await json('keys', 'list', ...filter)).map(({ id }: { id: string }) => id);
@@ -198,7 +153,6 @@ describe(runProgram.name, () => {
     expect(await found('--status', 'expired')).toEqual([]);
     expect(await found('--status', 'banned')).toEqual([]);
     expect(await found('--search', 'zOO 100%')).toEqual([zoo.id]);
-    expect(await found('--search', '%')).toEqual([zoo.id]);
     expect(await found('--search', ark.id)).toEqual([ark.id]);
     expect(await found('--limit', '1', '--after', zoo.id)).toEqual([ark.id]);
     expect(await found('--never-used')).toEqual([zoo.id, ark.id]);
@@ -213,92 +167,13 @@ describe(runProgram.name, () => {
     }
   });
 
-  it('changes what a key allows', async () => {
-    await run('migrate');
-    const { id } = await issue();
-    expect(await json('keys', 'set-scopes', id, '--scopes', 'pets:read')).toMatchObject({
-      scopes: ['pets:read'],
-    });
-  });
-
-  it('tells no use where Redis, which alone knows it, is away', async () => {
-    await run('migrate');
-    const { id } = await issue();
-    process.env['REDIS_URL'] = 'redis://127.0.0.1:1';
-    const { code, out, err } = await run('keys', 'usage', id, '--json');
-    expect({ code, out }).toEqual({ code: 1, out: '' });
-    expect(err).toBe('error: Redis does not answer: what was used cannot be known\n');
-  });
-
-  it('changes the plan of every key of a client', async () => {
-    await run('migrate');
-    const { id } = await issue();
-    const { id: other } = await json('keys', 'rotate', id);
-    await json(
-      'keys',
-      'set-plan',
-      id,
-      '--plan',
-      'enterprise',
-      '--per-minute',
-      '9',
-      '--per-day',
-      '99',
-    );
-    expect(await json('keys', 'show', other)).toMatchObject({ plan: 'enterprise', perMinute: 9 });
-    await json('keys', 'set-plan', other, '--plan', 'free');
-    expect(await json('keys', 'show', id)).toMatchObject({ plan: 'free', perMinute: 60 });
-    expect((await run('keys', 'set-plan', id, '--plan', 'enterprise')).code).toBe(2);
-  });
-
-  it('never overwrites a database that another server uses, and nothing unasked but a backup', async () => {
-    await run('migrate');
-    const ours = process.env['DATABASE_URL'];
-    const other = join(directory, 'other.db');
-    process.env['DATABASE_URL'] = `sqlite:${other}`;
-    await run('migrate');
-    process.env['DATABASE_URL'] = ours;
-
-    const live = new Sqlite(other);
-    live.pragma('journal_mode = WAL');
-    live.exec('CREATE TABLE theirs (id integer); INSERT INTO theirs VALUES (7)');
-    const files = readdirSync(directory);
-    const bytes = () => ['', '-wal'].map((suffix) => readFileSync(other + suffix, 'base64'));
-    const before = bytes();
-    for (const yes of [[], ['--yes']]) {
-      const { code, err } = await run('backup', other, ...yes);
-      expect({ code, err }).toEqual({
-        code: 1,
-        err: expect.stringMatching(
-          /^error: [^\n]+other\.db is a database that somebody uses, or did/,
-        ),
-      });
-    }
-    expect(bytes()).toEqual(before);
-    expect(readdirSync(directory)).toEqual(files);
-    live.close();
-    // Closed in order, nothing is beside it: it is a database all the same, and no backup.
-    expect((await run('backup', other)).err).toMatch(/is no backup; --yes overwrites it\n$/);
-    expect(readdirSync(directory).filter((name) => name.startsWith('other'))).toEqual(['other.db']);
-    expect((await run('backup', other, '--yes')).code).toBe(0);
-    expect((await run('backup', other)).code).toBe(0);
-
-    for (const suffix of ['-journal', '-wal', '-shm', '-server']) {
-      writeFileSync(other + suffix, '');
-      expect((await run('backup', other, '--yes')).err).toContain(`as ${other}${suffix} tells`);
-      rmSync(other + suffix);
-    }
-    writeFileSync(`${directory}/gone.db-wal`, '');
-    expect((await run('backup', `${directory}/gone.db`)).code).toBe(1);
-  });
-
-  it('prints the document, and migrates an empty database', async () => {
+  it('prints the document without a database', async () => {
     expect(JSON.parse((await run('openapi')).out)).toMatchObject({ openapi: '3.1.0' });
     expect((await run('openapi', '--format', 'yaml')).out).toMatch(/^openapi: 3.1.0$/m);
-    expect((await run('migrate')).out).toMatch(/^Ran CreateSchema1764633600000\.\n$/);
+    expect(readdirSync(directory)).toEqual([]);
   });
 
-  it('names every fault of the configuration and exits 1', async () => {
+  it('prints every fault of the configuration, with exit code 1', async () => {
     process.env['PORT'] = 'x';
     process.env['LOG_LEVEL'] = 'loud';
     const { code, err } = await run('keys', 'list');
@@ -307,13 +182,13 @@ describe(runProgram.name, () => {
   });
 
   it.each([
-    ['postgres://nobody@127.0.0.1:1/none', /database cannot be reached \(ECONNREFUSED\)/],
+    ['postgres://nobody@127.0.0.1:1/none', /database cannot be reached \(ECONNREFUSED/],
     ['sqlite:/dev/null/petstore.db', /^error: /],
-  ])('says that %s cannot be opened, and exits 1', async (url, complaint) => {
+  ])('fails with one line if %s cannot be opened', async (url, line) => {
     process.env['DATABASE_URL'] = url;
     const { code, err } = await run('keys', 'list');
     expect(code).toBe(1);
-    expect(err).toMatch(complaint);
+    expect(err).toMatch(line);
     expect(err.trim()).not.toContain('\n');
   });
 });

@@ -1,123 +1,87 @@
 import { Command, CommanderError } from 'commander';
 import { VERSION } from '../config/version.js';
-import { backupCommand, restoreCommand } from './backup.commands.js';
-import { completionCommand } from './completion.command.js';
-import { takesConfigFile } from './config-file.js';
-import { doctorCommand, UnwellError } from './doctor.command.js';
-import { EXAMPLES } from './examples.js';
+import { addBackupCommands } from './backup.commands.js';
+import { addDataCommands } from './data.commands.js';
+import { addDoctorCommand, ChecksFailedError } from './doctor.command.js';
 import { reportFailure } from './failure.js';
-import { migrateCommand, seedCommand } from './data.commands.js';
-import { keysCommand } from './keys.commands.js';
-import { newCommand } from './new.command.js';
-import { openapiCommand } from './openapi.command.js';
+import { addKeysCommands } from './keys.commands.js';
+import { addNewCommand } from './new.command.js';
+import { addOpenapiCommand } from './openapi.command.js';
 import { Output, UsageError } from './output.js';
-import { serveCommand } from './serve.command.js';
-import { closest } from './suggestion.js';
+import { addServeCommand } from './serve.command.js';
 
 const SUCCESS = 0;
 const FAILURE = 1;
 const USAGE_ERROR = 2;
 
-/** Runs the command that `argv` (as of a shell, without node and script) names; resolves to the exit code. */
+/**
+ * Runs one command of the program.
+ * @param argv the arguments, without the paths of Node and of the script
+ * @returns the exit code
+ */
 export async function runProgram(argv: readonly string[], output = new Output()): Promise<number> {
+  const releaseStandardOutput = reserveStandardOutput(argv);
   try {
-    const [first, ...rest] = argv;
-    const asked = first === 'help' ? [...rest, '--help'] : [...argv];
-    await program(output).parseAsync(asked, { from: 'user' });
+    const args = argv.length === 0 ? ['--help'] : [...argv];
+    await createProgram(output).parseAsync(args, { from: 'user' });
     return SUCCESS;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? SUCCESS : USAGE_ERROR;
-    if (error instanceof UsageError) {
-      output.complain(`error: ${error.message}`);
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) return SUCCESS;
+      if (error.code === 'commander.help') output.error(`error: ${missingCommand(argv)}`);
       return USAGE_ERROR;
     }
-    if (!(error instanceof UnwellError)) reportFailure(error, output);
+    if (error instanceof UsageError) {
+      output.error(`error: ${error.message}`);
+      return USAGE_ERROR;
+    }
+    if (!(error instanceof ChecksFailedError)) reportFailure(error, output);
     return FAILURE;
+  } finally {
+    releaseStandardOutput();
   }
 }
 
-function program(output: Output): Command {
-  const root = new Command('petstore')
-    .description('The pet-store service and its operator’s tools.')
+function createProgram(output: Output): Command {
+  const program = new Command('petstore')
+    .description('Serves the pet store API and manages its keys and data.')
     .version(VERSION)
-    .addCommand(serveCommand(output))
-    .addCommand(migrateCommand(output))
-    .addCommand(seedCommand(output))
-    .addCommand(keysCommand(output))
-    .addCommand(openapiCommand(output))
-    .addCommand(doctorCommand(output))
-    .addCommand(backupCommand(output))
-    .addCommand(restoreCommand(output))
-    .addCommand(newCommand(output));
-  root.addCommand(completionCommand(root, output));
-  everyCommand(root, (command) => {
-    command.exitOverride().allowExcessArguments(false);
-    if (command.commands.length > 0) requireCommand(command);
-    else takesConfigFile(command);
-    requireOptions(command);
-    showExamples(command);
-    command.configureOutput({
+    .exitOverride()
+    .configureOutput({
       writeOut: (text) => output.raw(text),
-      writeErr: (text) => output.complain(text),
-      outputError: (text) => output.complain(text),
-    });
-  });
-  return root;
-}
-
-/**
- * Commander would print the whole help where a usage error is to be one line, and would judge what follows an
- * unknown command before the command itself.
- */
-function requireCommand(command: Command): void {
-  command.usage('[options] [command]').allowUnknownOption().allowExcessArguments();
-  command.argument('[command]').action((name: string | undefined) => {
-    if (name === undefined && command.parent === null) command.help();
-    const path = pathOf(command);
-    if (name === undefined) throw new UsageError(`a command is missing; ${path} --help lists them`);
-    const isOption = name.startsWith('-');
-    const known = isOption
-      ? command
-          .createHelp()
-          .visibleOptions(command)
-          .map(({ long }) => long!)
-      : command.commands.map((each) => each.name());
-    const meant = closest(name, known);
-    const hint =
-      meant === undefined ? `${path} --help lists them` : `did you mean ${path} ${meant}?`;
-    throw new UsageError(`unknown ${isOption ? 'option' : 'command'} '${name}'; ${hint}`);
-  });
-}
-
-/** Commander would ask for what is missing before it says that an option, perhaps the same one, is misspelt. */
-function requireOptions(command: Command): void {
-  const required = command.options.filter(({ mandatory }) => mandatory);
-  if (required.length === 0) return;
-  for (const option of required) option.mandatory = false;
-  command.hook('preAction', () => {
-    const missing = required.filter(
-      (option) => command.getOptionValue(option.attributeName()) === undefined,
+      // Commander writes the whole help here if a subcommand is missing.
+      writeErr: () => undefined,
+      outputError: (text) => output.error(text),
+    })
+    .addHelpText(
+      'after',
+      '\nExamples:\n  petstore serve\n  petstore keys issue --name "City zoo" --plan pro\n' +
+        '  petstore keys list --status banned\n  petstore keys usage KEY_ID',
     );
-    if (missing.length === 0) return;
-    const flags = missing.map((option) => `'${option.flags}'`).join(' and ');
-    throw new UsageError(`${flags} must be given; ${pathOf(command)} --help says more`);
-  });
+  addServeCommand(program, output);
+  addDataCommands(program, output);
+  addKeysCommands(program, output);
+  addOpenapiCommand(program, output);
+  addDoctorCommand(program, output);
+  addBackupCommands(program, output);
+  addNewCommand(program, output);
+  return program;
 }
 
-function showExamples(command: Command): void {
-  const examples = EXAMPLES[pathOf(command)];
-  if (examples === undefined) return;
-  command.addHelpText(
-    'after',
-    ['', 'Examples:', ...examples.map((line) => `  ${line}`)].join('\n'),
-  );
+function missingCommand(argv: readonly string[]): string {
+  const option = argv.find((argument) => argument.startsWith('-'));
+  const fault = option === undefined ? 'missing command' : `unknown option '${option}'`;
+  const path = ['petstore', ...argv.filter((argument) => !argument.startsWith('-'))].join(' ');
+  return `${fault}; see ${path} --help`;
 }
 
-function pathOf(command: Command): string {
-  return command.parent === null ? 'petstore' : `${pathOf(command.parent)} ${command.name()}`;
-}
-
-function everyCommand(command: Command, visit: (command: Command) => void): void {
-  visit(command);
-  for (const sub of command.commands) everyCommand(sub, visit);
+/** Redirects what libraries print to standard error: standard output belongs to the result. */
+function reserveStandardOutput(argv: readonly string[]): () => void {
+  // Without --json, the log of a server is its output.
+  if (argv[0] === 'serve' && !argv.includes('--json')) return () => undefined;
+  const write = process.stdout.write.bind(process.stdout);
+  process.stdout.write = process.stderr.write.bind(process.stderr);
+  return () => {
+    process.stdout.write = write;
+  };
 }

@@ -1,13 +1,15 @@
 import { Presets, SingleBar } from 'cli-progress';
 
-export interface Progress {
-  update: (done: number) => void;
-  stop: () => void;
-}
-
-/** A bar on standard error, where that is a terminal; else nothing. */
-export function progressBar(total: number): Progress {
+/** Shows a progress bar on standard error while `work` runs, if that is a terminal. */
+export async function withProgress<T>(
+  total: number,
+  work: (update: (done: number) => void) => Promise<T>,
+): Promise<T> {
   const bar = new SingleBar({ stream: process.stderr, noTTYOutput: false }, Presets.shades_classic);
   bar.start(total, 0);
-  return { update: (done) => bar.update(done), stop: () => bar.stop() };
+  try {
+    return await work((done) => bar.update(done));
+  } finally {
+    bar.stop();
+  }
 }

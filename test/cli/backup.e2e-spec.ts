@@ -115,7 +115,7 @@ describe('petstore backup and restore', () => {
     const bytes = readFileSync(backup);
     writeFileSync(file('broken.db'), bytes.fill(0x5a, 8_192, bytes.length - 4_096));
     for (const [name, complaint] of [
-      ['none.db', /There is no file/],
+      ['none.db', /there is no file/],
       ['text.db', /is not an SQLite database/],
       ['other.db', /other\.db is not a database of this service/],
       ['.', /is not a file\n$/],
@@ -163,14 +163,14 @@ describe('petstore backup and restore', () => {
 
     await workplace.json('backup', backup);
     expect((await workplace.run('restore', backup, '--yes')).stdout).toMatch(
-      /^Restored [^\n]+ Its schema is of a later version: /,
+      /^Restored [^\n]+ Its schema is newer: /,
     );
     const { status, checks } = await workplace.json('doctor');
     expect(status).not.toBe('failed');
     expect(checks).toContainEqual(
       expect.objectContaining({
         ...{ check: 'schema', status: 'warning' },
-        detail: 'it is ahead of this version by Later2000000000000',
+        detail: 'newer than this version: Later2000000000000',
       }),
     );
   });
@@ -208,10 +208,10 @@ describe('petstore backup and restore', () => {
     const backup = join(workplace.directory, 'backup.db');
     const early = await workplace.run('backup', backup);
     expect(early).toMatchObject({ code: 1, stdout: '' });
-    expect(early.stderr).toMatch(/^error: There is no database at /);
+    expect(early.stderr).toMatch(/^error: there is no database at /);
     await workplace.run('migrate');
     writeFileSync(backup, 'mine');
-    expect((await workplace.run('backup', backup)).stderr).toMatch(/is no backup; --yes/);
+    expect((await workplace.run('backup', backup)).stderr).toMatch(/is not a backup; use --yes/);
     expect(readFileSync(backup, 'utf8')).toBe('mine');
     expect((await workplace.run('backup', backup, '--yes')).code).toBe(0);
     expect(readFileSync(backup, 'latin1')).toMatch(/^SQLite format 3/);

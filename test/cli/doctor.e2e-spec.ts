@@ -9,7 +9,7 @@ const NO_PORTS = { PORT: '0', METRICS_PORT: '0' };
 
 interface Report {
   status: string;
-  checks: { check: string; status: string; detail: string; cure: string | null }[];
+  checks: { check: string; status: string; detail: string; fix: string | null }[];
 }
 
 async function doctor(workplace: Workplace): Promise<Report> {
@@ -25,7 +25,7 @@ describeWith('postgres', 'petstore doctor, with PostgreSQL', (initdb) => {
     using workplace = new Workplace({ ...NO_PORTS, DATABASE_URL: url });
     const before = await doctor(workplace);
     expect(before.checks).toContainEqual(
-      expect.objectContaining({ check: 'schema', status: 'failed', cure: 'petstore migrate' }),
+      expect.objectContaining({ check: 'schema', status: 'failed', fix: 'run petstore migrate' }),
     );
     await workplace.run('migrate');
     const { status, checks } = await doctor(workplace);
@@ -34,7 +34,7 @@ describeWith('postgres', 'petstore doctor, with PostgreSQL', (initdb) => {
     const said = Object.fromEntries(checks.map(({ check, detail }) => [check, detail]));
     expect(said['database']).toMatch(/^PostgreSQL \d+/);
     expect(said['schema']).toMatch(/^up to date/);
-    expect(said['clock']).toMatch(/^that of the database is \d+ ms /);
+    expect(said['clock']).toMatch(/^the clock of the database is \d+ ms /);
   });
 });
 
@@ -51,10 +51,10 @@ describeWith('redis', 'petstore doctor, with Redis', (program) => {
       expect.stringMatching(/^Redis \d\S* at \S+, [\d.]+ ms$/),
       [],
     ]);
-    expect(String(first!.cure)).not.toContain('noeviction');
+    expect(String(first!.fix)).not.toContain('noeviction');
     await redis.call('CONFIG', 'SET', 'maxmemory', '100mb', 'maxmemory-policy', 'allkeys-lru');
     const [found] = await of();
-    expect(found).toMatchObject({ status: 'failed', cure: expect.stringContaining('noeviction') });
+    expect(found).toMatchObject({ status: 'failed', fix: expect.stringContaining('noeviction') });
     expect(found!.detail).toContain('allkeys-lru');
   });
 });

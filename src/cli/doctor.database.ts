@@ -1,0 +1,90 @@
+import type { Config } from '../config/config.js';
+import { fileOf, migrationNames, MIGRATIONS_TABLE } from '../database/data-source-options.js';
+import type { DatabaseFacts } from '../database/database-facts.js';
+import { describeMigration } from '../database/guest-migrations.js';
+import { postgresFacts } from '../database/postgres/postgres.facts.js';
+import { schemaState } from '../database/schema-state.js';
+import { sqliteFacts } from '../database/sqlite/sqlite.facts.js';
+import { SqliteFile } from '../database/sqlite/sqlite.file.js';
+import { type Extension, migrationsOf } from '../extensions/define.js';
+
+import {
+  checkClock,
+  describeOffset,
+  failed,
+  type Finding,
+  ok,
+  warning,
+} from './doctor.findings.js';
+import { explain } from './failure.js';
+
+const OLDEST_POSTGRESQL = 13;
+
+/** Checks the database, its schema and its clock. */
+export async function checkDatabase(
+  { databaseUrl }: Config,
+  extensions: readonly Extension[],
+): Promise<Finding[]> {
+  const file = fileOf(databaseUrl);
+  try {
+    if (file !== undefined && !new SqliteFile(file).isThere()) {
+      const fix = 'run petstore migrate or petstore serve to create it, or set DATABASE_URL';
+      return [failed('database', `there is no database at ${file}`, fix)];
+    }
+    const facts =
+      file === undefined
+        ? await postgresFacts(databaseUrl, MIGRATIONS_TABLE)
+        : sqliteFacts(file, MIGRATIONS_TABLE);
+    return [checkEngine(facts), checkSchema(facts, extensions), ...checkDatabaseClock(facts)];
+  } catch (error) {
+    const { reason, fix = 'set DATABASE_URL to a database that this user can open' } =
+      explain(error);
+    return [failed('database', reason, fix)];
+  }
+}
+
+function checkEngine({ engine, version, damage }: DatabaseFacts): Finding {
+  if (damage !== undefined) {
+    const fix = 'stop the server, keep a copy of the file, and run petstore restore BACKUP';
+    return failed('database', `the file is damaged: ${damage}`, fix);
+  }
+  const isOld = engine === 'PostgreSQL' && Number.parseInt(version) < OLDEST_POSTGRESQL;
+  if (!isOld) return ok('database', `${engine} ${version}`);
+  return warning('database', `${engine} ${version}`, `use version ${OLDEST_POSTGRESQL} or later`);
+}
+
+function checkSchema(
+  { engine, migrations = [] }: DatabaseFacts,
+  extensions: readonly Extension[],
+): Finding {
+  const known = migrationNames(migrationsOf(extensions));
+  const { behind, ahead, foreign } = schemaState(migrations, known);
+  const names = (list: string[]): string => list.map(describeMigration).join(', ');
+  if (ahead.length > 0) {
+    const fix = 'run the version that created it, or the release directly before that';
+    return warning('schema', `newer than this version: ${names(ahead)}`, fix);
+  }
+  if (behind.length > 0) {
+    const severity = engine === 'SQLite' ? warning : failed;
+    return severity('schema', `pending migrations: ${names(behind)}`, 'run petstore migrate');
+  }
+  if (foreign.length > 0) {
+    const fix = 'add these extensions to petstore.config.js if they are still in use';
+    return warning('schema', `migrations of unknown extensions: ${names(foreign)}`, fix);
+  }
+  return ok('schema', `up to date, ${known.length} migration${known.length === 1 ? '' : 's'}`);
+}
+
+function checkDatabaseClock({ clockAheadMs, latestMs }: DatabaseFacts): Finding[] {
+  if (clockAheadMs !== undefined) {
+    return [checkClock(clockAheadMs, describeOffset('the clock of the database', clockAheadMs))];
+  }
+  if (latestMs === undefined) return [];
+  // SQLite has no clock of its own. A write in the future shows that the clock of this machine was set back.
+  const behindMs = Math.max(0, Math.round(latestMs - Date.now()));
+  const detail =
+    behindMs === 0
+      ? 'not behind the latest write'
+      : `the clock of this machine is ${behindMs} ms behind the latest write`;
+  return [checkClock(behindMs, detail)];
+}
