@@ -41,7 +41,6 @@ import { NestLogger } from './telemetry/nest-logger.js';
 import { AdmissionQueue } from './http/admission-queue.js';
 import type { Clock } from './time/clock.js';
 import { atMost } from './time/within.js';
-import { UsageHistory } from './usage/usage-history.js';
 
 /** Idle connections are closed once a client had the time to hear of it with its next request. */
 const IDLE_PATIENCE_MS = 500;
@@ -207,12 +206,10 @@ export async function createApp(
   app.setGlobalPrefix('v1', { exclude: publicPaths(app) });
   app.get(DocumentSource).describes(app, OUR_MODULES);
   application.readiness = app.get(Readiness);
-  const history = app.get(UsageHistory);
   application.answeredUnread = ({ code, status }, id, socket) => {
     const address = ClientAddress.of(socket);
     logger.debug({ requestId: id, status, code, address }, 'Malformed request');
   };
-  application.answered.push(history.record.bind(history));
   return app;
 }
 

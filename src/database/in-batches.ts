@@ -35,6 +35,20 @@ export function pauseFor(tookMs: number): Promise<void> {
   return new Promise((resume) => setTimeout(resume, Math.min(tookMs, MAX_PAUSE_MS)));
 }
 
+/** Handles items in such batches, in their order. */
+export async function forEachBatch<Item>(
+  items: readonly Item[],
+  handle: (batch: Item[]) => Promise<void>,
+): Promise<void> {
+  let start = 0;
+  await inBatches(async (rows) => {
+    const batch = items.slice(start, start + rows);
+    start += batch.length;
+    if (batch.length > 0) await handle(batch);
+    return batch.length;
+  });
+}
+
 /** Takes the first ones out of a queue, so many at most. */
 export function takeFirst<Item>(queue: Set<Item>, most: number): Item[] {
   const taken: Item[] = [];

@@ -25,7 +25,6 @@ export const OUR_TABLES = [
   'rate_limit_journal',
   'typeorm_metadata',
   'usage_hours',
-  'usage_journal',
   'usage_refusals',
 ];
 /** Engines keep tables of these names to themselves. */

@@ -1,13 +1,12 @@
 import { type BeforeApplicationShutdown, Injectable, type OnModuleInit } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { forEachBatch } from '../database/in-batches.js';
 import { Logger } from '../telemetry/logger.js';
 
 /** With the time that a flush takes, well below the 60 s that `lastUsedAt` may lag. */
-const FLUSH_INTERVAL_MS = 20_000;
-/** Few enough that a statement blocks a request on SQLite for some milliseconds only. */
-const BATCH_SIZE = 500;
+const FLUSH_INTERVAL_MS = 30_000;
 
-/** Records when keys were last used. Uses are flushed together, so a crash loses the last 20 seconds. */
+/** Records when keys were last used. Uses are flushed together, so a crash loses the last 30 seconds. */
 @Injectable()
 export class LastUses implements OnModuleInit, BeforeApplicationShutdown {
   /** Unix milliseconds by the id of the key. */
@@ -43,9 +42,7 @@ export class LastUses implements OnModuleInit, BeforeApplicationShutdown {
     const uses = [...this.pending];
     this.pending = new Map();
     try {
-      for (let start = 0; start < uses.length; start += BATCH_SIZE) {
-        await this.save(uses.slice(start, start + BATCH_SIZE));
-      }
+      await forEachBatch(uses, (batch) => this.save(batch));
     } catch (err) {
       // Only a hint for operators: the next use of each key is saved instead.
       this.logger.debug({ err }, 'Last uses of keys could not be saved');

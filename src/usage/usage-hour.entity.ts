@@ -1,24 +1,21 @@
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { numberColumn } from '../database/columns.js';
 
-/** How often one process has answered a client so within an hour. Hours are numbered since the epoch. */
-@Entity('usage_hours')
-@Index('usage_hours_hour', ['hour'])
+/** How many requests of a client had the same outcome within an hour. */
+@Entity('usage_hours', { withoutRowid: true })
 export class UsageHour {
-  @PrimaryColumn({ name: 'client_id', type: 'varchar', length: 64 })
-  clientId!: string;
-
+  /** Hours since the Unix epoch. First in the primary key, so that rows written together are stored together. */
   @PrimaryColumn({ type: 'bigint', transformer: numberColumn })
   hour!: number;
 
-  /** The process: what it has counted is told by it alone, so that to save it twice changes nothing. */
-  @PrimaryColumn({ type: 'varchar', length: 32 })
-  writer!: string;
+  @PrimaryColumn({ name: 'client_id', type: 'varchar', length: 64 })
+  clientId!: string;
 
+  /** The status of the response. */
   @PrimaryColumn({ type: 'integer' })
   status!: number;
 
-  /** Of the error; empty where there was none. */
+  /** The code of the error, empty if there was none. */
   @PrimaryColumn({ type: 'varchar', length: 64 })
   code!: string;
 

@@ -1,21 +1,31 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { numberColumn } from '../database/columns.js';
 
-/** The latest refusals of a client by one process. */
+/** A request that was answered with an error. */
+export interface Refusal {
+  /** Unix milliseconds. */
+  at: number;
+  code: string;
+  operation: string;
+  address: string;
+}
+
+/** The latest rejected requests of a client, as one process has seen them. */
 @Entity('usage_refusals')
 @Index('usage_refusals_at', ['at'])
 export class UsageRefusals {
   @PrimaryColumn({ name: 'client_id', type: 'varchar', length: 64 })
   clientId!: string;
 
+  /** The process. */
   @PrimaryColumn({ type: 'varchar', length: 32 })
   writer!: string;
 
-  /** JSON: an array of `Refusal`. */
-  @Column({ type: 'text' })
-  refusals!: string;
+  /** The latest at the end. */
+  @Column({ type: 'simple-json' })
+  refusals!: Refusal[];
 
-  /** Of the last of them: Unix milliseconds. */
+  /** The time of the latest: Unix milliseconds. */
   @Column({ type: 'bigint', transformer: numberColumn })
   at!: number;
 }

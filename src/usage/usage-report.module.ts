@@ -1,15 +1,14 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { UsageHour } from './usage-hour.entity.js';
-import { UsageJournalEntry } from './usage-journal.entity.js';
-import { UsageLedger } from './usage-ledger.js';
 import { UsageRefusals } from './usage-refusals.entity.js';
 import { UsageReport } from './usage-report.js';
+import { UsageRepository } from './usage.repository.js';
 
-/** What was recorded of clients. */
+/** The recorded usage, for the server and the command line. */
 @Module({
-  imports: [TypeOrmModule.forFeature([UsageHour, UsageJournalEntry, UsageRefusals])],
-  providers: [UsageLedger, UsageReport],
-  exports: [UsageLedger, UsageReport],
+  imports: [TypeOrmModule.forFeature([UsageHour, UsageRefusals])],
+  providers: [UsageRepository, UsageReport],
+  exports: [UsageRepository, UsageReport],
 })
 export class UsageReportModule {}

@@ -1,42 +1,40 @@
-import { DataSource } from 'typeorm';
-import type { ApiRequest } from '../../src/http/request-context.js';
-import { SharedNames } from '../../src/rate-limits/names.js';
-import { UsageHistory } from '../../src/usage/usage-history.js';
-import { UsageLedger } from '../../src/usage/usage-ledger.js';
+import type { FastifyRequest } from 'fastify';
+import { HttpAdapterHost } from '@nestjs/core';
+import { UsageRecorder } from '../../src/usage/usage-recorder.js';
 import { UsageReport } from '../../src/usage/usage-report.js';
+import { UsageRepository } from '../../src/usage/usage.repository.js';
 import { FakeClock } from '../support/clock.js';
 import { recordedLog } from '../support/recorded-log.js';
 import { startService, type TestService } from '../support/start-service.js';
 
-const DAY_HOURS = 24;
-const YEAR_HOURS = 365 * DAY_HOURS;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const YEAR_HOURS = 365 * 24;
+const outage = Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
 
-function request(clientId: string, code?: string): ApiRequest {
+function request(clientId: string, code?: string): FastifyRequest {
   const refusal = code === undefined ? undefined : { code, address: '192.0.2.1' };
-  return {
-    caller: { clientId: 'as named', quota: { subject: clientId } },
-    refusal,
-    operation: 'listPets',
-  } as unknown as ApiRequest;
+  const caller = { quota: { subject: clientId } };
+  return { caller, refusal, operation: 'listPets' } as unknown as FastifyRequest;
 }
 
 function rig({ store }: TestService, clock: FakeClock) {
-  const ledger = store.app.get(UsageLedger);
+  const repository = store.app.get(UsageRepository);
+  const host = store.app.get(HttpAdapterHost);
   return {
-    ledger,
-    history: store.app.get(UsageHistory),
-    /** As a further process that serves the same database. */
-    node: () => new UsageHistory(ledger, clock, recordedLog().logger, new SharedNames()),
-    report: (clientId: string, hours = DAY_HOURS) => store.app.get(UsageReport).of(clientId, hours),
-    query: (sql: string) => store.app.get(DataSource).query<unknown[]>(sql),
+    repository,
+    recorder: store.app.get(UsageRecorder),
+    /** The recorder of another process on the same database. */
+    node: () => new UsageRecorder(host, repository, clock, recordedLog().logger),
+    report: (clientId: string, hours = 24) => store.app.get(UsageReport).of(clientId, hours),
   };
 }
 
-describe('the history of use', () => {
-  it('tells what a client got by hour and outcome, and why it was refused of late', async () => {
+describe('the usage history', () => {
+  it('shows requests by hour and outcome, and the latest refusals', async () => {
     const clock = new FakeClock(Date.parse('2026-06-15T12:59:00Z'));
     await using service = await startService({ clock, env: { BAN_AFTER_REJECTIONS: '1' } });
-    const { history, report } = rig(service, clock);
+    const { recorder, report } = rig(service, clock);
     const client = await service.client({ plan: 'enterprise', perMinute: 2, perDay: 100 });
     await client.get('/v1/pets');
     await client.get('/v1/pets/7');
@@ -44,7 +42,7 @@ describe('the history of use', () => {
     clock.advance(60_000);
     await client.post('/v1/pets', {});
     await service.anonymous().get('/v1/pets');
-    await history.save();
+    await recorder.flush();
 
     const { hours, outcomes, refusals } = await report(client.keyId!);
     expect(hours).toEqual([
@@ -66,79 +64,68 @@ describe('the history of use', () => {
       ]),
     );
     const address = '127.0.0.1';
+    const [before, after] = ['2026-06-15T12:59:00.000Z', '2026-06-15T13:00:00.000Z'];
     expect(refusals).toEqual([
-      { at: '2026-06-15T13:00:00.000Z', code: 'invalid_request', operation: 'createPet', address },
-      {
-        at: '2026-06-15T12:59:00.000Z',
-        code: 'rate_limit_exceeded',
-        operation: 'listPets',
-        address,
-      },
-      { at: '2026-06-15T12:59:00.000Z', code: 'pet_not_found', operation: 'getPet', address },
+      { at: after, code: 'invalid_request', operation: 'createPet', address },
+      { at: before, code: 'rate_limit_exceeded', operation: 'listPets', address },
+      { at: before, code: 'pet_not_found', operation: 'getPet', address },
     ]);
-    clock.advance(23 * 3_600_000);
+    clock.advance(23 * HOUR_MS);
     expect((await report(client.keyId!)).outcomes).toEqual([
       { code: 'invalid_request', status: 400, requests: 1 },
     ]);
   });
 
-  it('adds up nodes, each request once, however often and wherever it is saved', async () => {
+  it('adds up all nodes, and counts each request once, also after an outage', async () => {
     const clock = new FakeClock();
     await using service = await startService({ clock });
-    const { node, report, query } = rig(service, clock);
+    const { node, report, repository } = rig(service, clock);
     const [one, other] = [node(), node()];
     const used = async () => (await report('zoo')).hours.map(({ admitted }) => admitted);
     for (let round = 1; round <= 3; round++) {
       for (const each of [one, other]) {
         each.record(request('zoo'), 200);
         each.record(request('zoo'), 200);
-        await each.save();
       }
-      expect(await used()).toEqual([4 * round]);
-      await one.bring();
+      await Promise.all([one.flush(), other.flush(), one.flush()]);
       expect(await used()).toEqual([4 * round]);
     }
-    await Promise.all([one.bring(), other.bring(), one.save()]);
+    const add = jest.spyOn(repository, 'addCounts').mockRejectedValueOnce(outage);
+    one.record(request('zoo'), 200);
+    await one.flush();
     expect(await used()).toEqual([12]);
-    expect(await query('SELECT * FROM usage_journal')).toEqual([]);
+    add.mockRestore();
+    one.record(request('zoo'), 200);
+    await one.flush();
+    expect(await used()).toEqual([14]);
   });
 
-  it('takes over what an ended process has left, once', async () => {
-    const clock = new FakeClock();
-    await using service = await startService({ clock });
-    const { node, history, report, query } = rig(service, clock);
-    const ended = node();
-    for (let hit = 0; hit < 3; hit++) ended.record(request('zoo'), 201);
-    await ended.save();
-    await history.bring();
-    expect(await query('SELECT writer FROM usage_journal')).toHaveLength(1);
-    await query('UPDATE usage_journal SET saved_at = 0');
-    await history.bring();
-    await history.bring();
-    expect(await query('SELECT writer FROM usage_journal')).toEqual([]);
-    expect((await report('zoo')).hours).toMatchObject([{ admitted: 3, statuses: { '2xx': 3 } }]);
-  });
-
-  it('keeps 90 days of it', async () => {
+  it('keeps the last ten refusals of each node, and 90 days of it all', async () => {
     const clock = new FakeClock();
     await using service = await startService({ clock });
     const { node, report } = rig(service, clock);
-    const history = node();
-    const use = async (): Promise<void> => {
-      history.record(request('zoo', 'key_banned'), 429);
-      await history.save();
-      await history.bring();
+    const recorder = node();
+    const use = async (requests: number): Promise<void> => {
+      for (let count = 0; count < requests; count++) {
+        clock.advance(1);
+        recorder.record(request('zoo', 'key_banned'), 429);
+      }
+      await recorder.flush();
     };
     const known = async () => {
       const { hours, refusals } = await report('zoo', YEAR_HOURS);
       return [hours.length, refusals.length];
     };
-    await use();
-    clock.advance(89 * 86_400_000);
-    await use();
-    expect(await known()).toEqual([2, 2]);
-    clock.advance(2 * 86_400_000);
-    await history.bring();
-    expect(await known()).toEqual([1, 2]);
+    await use(12);
+    expect(await known()).toEqual([1, 10]);
+    clock.advance(89 * DAY_MS);
+    await use(1);
+    expect(await known()).toEqual([2, 10]);
+    clock.advance(2 * DAY_MS);
+    await recorder.flush();
+    expect(await known()).toEqual([1, 10]);
+    clock.advance(89 * DAY_MS);
+    await recorder.flush();
+    expect(await known()).toEqual([0, 0]);
   });
 });

@@ -35,7 +35,6 @@ const SQLITE: Engine = {
 
 const TABLES = [
   'usage_refusals',
-  'usage_journal',
   'usage_hours',
   'rate_limit_bans',
   'rate_limit_journal',
@@ -130,23 +129,13 @@ const schema = ({ petId, withoutRowid }: Engine): string[] => [
   `CREATE INDEX "rate_limit_bans_changed_at" ON "rate_limit_bans" ("changed_at")`,
 
   `CREATE TABLE "usage_hours" (
-    "client_id" varchar(64) NOT NULL,
     "hour" bigint NOT NULL,
-    "writer" varchar(32) NOT NULL,
+    "client_id" varchar(64) NOT NULL,
     "status" integer NOT NULL,
     "code" varchar(64) NOT NULL,
     "used" bigint NOT NULL,
-    PRIMARY KEY ("client_id", "hour", "writer", "status", "code")
-  )`,
-  `CREATE INDEX "usage_hours_hour" ON "usage_hours" ("hour")`,
-
-  `CREATE TABLE "usage_journal" (
-    "writer" varchar(32) NOT NULL,
-    "sequence" bigint NOT NULL,
-    "counts" text NOT NULL,
-    "saved_at" bigint NOT NULL,
-    PRIMARY KEY ("writer", "sequence")
-  )`,
+    PRIMARY KEY ("hour", "client_id", "status", "code")
+  ) ${withoutRowid}`,
 
   `CREATE TABLE "usage_refusals" (
     "client_id" varchar(64) NOT NULL,

@@ -1,0 +1,137 @@
+import { type BeforeApplicationShutdown, Injectable, type OnModuleInit } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
+import { forEachBatch } from '../database/in-batches.js';
+import { isOutage } from '../database/outage.js';
+import { mintId } from '../keys/api-key-format.js';
+import { Logger } from '../telemetry/logger.js';
+import { Clock } from '../time/clock.js';
+import { DAY_MS, HOUR_MS } from '../time/windows.js';
+import type { UsageHour } from './usage-hour.entity.js';
+import { LATEST_REFUSALS } from './usage-report.js';
+import type { Refusal } from './usage-refusals.entity.js';
+import { UsageRepository } from './usage.repository.js';
+
+const FLUSH_INTERVAL_MS = 10_000;
+/** Counters that wait while the database is down. Beyond this, new outcomes are not counted. */
+const MAX_PENDING = 200_000;
+/** Clients whose latest refusals are kept in memory. */
+const MAX_REFUSED_CLIENTS = 10_000;
+const KEPT_DAYS = 90;
+/** The length of the column. */
+const MAX_CODE_LENGTH = 64;
+
+/**
+ * Counts the outcomes of requests by client and hour, and remembers the latest refusals of each client. They are
+ * statistics: every 10 s the counts are added to those in the database, and a crash loses the last seconds.
+ */
+@Injectable()
+export class UsageRecorder implements OnModuleInit, BeforeApplicationShutdown {
+  private readonly writer = mintId('use');
+  private pending = new Map<string, UsageHour>();
+  private readonly refusals = new LRUCache<string, Refusal[]>({ max: MAX_REFUSED_CLIENTS });
+  private refusedClients = new Set<string>();
+  private timer: NodeJS.Timeout | undefined;
+  private flushing: Promise<void> | undefined;
+  private readonly stopping = new AbortController();
+  private isFailing = false;
+  private cleanedDay = 0;
+
+  constructor(
+    private readonly adapterHost: HttpAdapterHost,
+    private readonly repository: UsageRepository,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {}
+
+  onModuleInit(): void {
+    const server = this.adapterHost.httpAdapter.getInstance<FastifyInstance>();
+    server.addHook('onResponse', (request, reply, done) => {
+      this.record(request, reply.statusCode);
+      done();
+    });
+    this.timer = setInterval(() => void this.flush(), FLUSH_INTERVAL_MS).unref();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    clearInterval(this.timer);
+    this.stopping.abort();
+    await this.flushing;
+    await this.flush();
+  }
+
+  record(request: FastifyRequest, status: number): void {
+    const { caller = request.formerCaller, refusal, operation = 'unknown' } = request;
+    if (caller === undefined) return;
+    const nowMs = this.clock.now();
+    const clientId = caller.quota.subject;
+    const code = refusal?.code.slice(0, MAX_CODE_LENGTH) ?? '';
+    this.add({ hour: Math.floor(nowMs / HOUR_MS), clientId, status, code, used: 1 });
+    if (refusal === undefined) return;
+    const latest = [...(this.refusals.get(clientId) ?? [])];
+    latest.push({ at: nowMs, code, operation, address: refusal.address });
+    this.refusals.set(clientId, latest.slice(-LATEST_REFUSALS));
+    this.refusedClients.add(clientId);
+  }
+
+  /** Saves what was recorded. What the database cannot take now is kept for the next time. */
+  flush(): Promise<void> {
+    this.flushing ??= this.flushAll().finally(() => (this.flushing = undefined));
+    return this.flushing;
+  }
+
+  private add(count: UsageHour): void {
+    const { hour, clientId, status, code, used } = count;
+    const name = `${hour} ${status} ${code} ${clientId}`;
+    const known = this.pending.get(name);
+    if (known !== undefined) known.used += used;
+    else if (this.pending.size < MAX_PENDING) this.pending.set(name, count);
+  }
+
+  private async flushAll(): Promise<void> {
+    try {
+      await this.flushCounts();
+      await this.flushRefusals();
+      await this.deleteOld();
+      this.isFailing = false;
+    } catch (err) {
+      if (!this.isFailing) this.logger.warn({ err }, 'Usage statistics cannot be saved');
+      this.isFailing = true;
+    }
+  }
+
+  private async flushCounts(): Promise<void> {
+    const counts = [...this.pending.values()];
+    this.pending = new Map();
+    let saved = 0;
+    try {
+      await forEachBatch(counts, async (batch) => {
+        await this.repository.addCounts(batch);
+        saved += batch.length;
+      });
+    } catch (error) {
+      if (isOutage(error)) for (const count of counts.slice(saved)) this.add(count);
+      throw error;
+    }
+  }
+
+  private async flushRefusals(): Promise<void> {
+    const clients = [...this.refusedClients];
+    this.refusedClients = new Set();
+    const rows = clients.flatMap((clientId) => {
+      const refusals = this.refusals.peek(clientId) ?? [];
+      const latest = refusals.at(-1);
+      return latest ? [{ clientId, writer: this.writer, refusals, at: latest.at }] : [];
+    });
+    await forEachBatch(rows, (batch) => this.repository.saveRefusals(batch));
+  }
+
+  private async deleteOld(): Promise<void> {
+    const nowMs = this.clock.now();
+    const today = Math.floor(nowMs / DAY_MS);
+    if (today === this.cleanedDay || this.stopping.signal.aborted) return;
+    await this.repository.deleteBefore(nowMs - KEPT_DAYS * DAY_MS, this.stopping.signal);
+    this.cleanedDay = today;
+  }
+}

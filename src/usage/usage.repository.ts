@@ -1,0 +1,71 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, In, LessThan } from 'typeorm';
+import { inBatches } from '../database/in-batches.js';
+import { HOUR_MS } from '../time/windows.js';
+import { UsageHour } from './usage-hour.entity.js';
+import { type Refusal, UsageRefusals } from './usage-refusals.entity.js';
+
+/** Processes whose latest refusals are read: each start of a server is one. */
+const MAX_PROCESSES = 100;
+/** The columns of a counter in a JSON array, as `addCounts` sends it. */
+const COUNTER = `CAST(entry.value ->> 0 AS bigint), entry.value ->> 1, CAST(entry.value ->> 2 AS integer),
+  entry.value ->> 3, CAST(entry.value ->> 4 AS bigint)`;
+
+const OLD_HOURS =
+  'SELECT hour, client_id, status, code FROM usage_hours WHERE hour < :hour LIMIT :limit';
+
+/** Stores how much clients have used, by hour and outcome. */
+@Injectable()
+export class UsageRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** Adds counts to those that are stored. Rows are locked in the same order by every node. */
+  async addCounts(counts: readonly UsageHour[]): Promise<void> {
+    const rows = counts.map(({ hour, clientId, status, code, used }) => {
+      return [hour, clientId, status, code, used];
+    });
+    const isPostgres = this.dataSource.options.type === 'postgres';
+    const elements = isPostgres ? 'json_array_elements' : 'json_each';
+    await this.dataSource.sql`
+      INSERT INTO usage_hours (hour, client_id, status, code, used)
+      SELECT ${() => COUNTER} FROM ${() => elements}(${JSON.stringify(rows)}) entry
+      WHERE true ORDER BY 1, 2, 3, 4
+      ON CONFLICT (hour, client_id, status, code) DO UPDATE
+      SET used = usage_hours.used + excluded.used`;
+  }
+
+  async saveRefusals(rows: UsageRefusals[]): Promise<void> {
+    await this.dataSource.getRepository(UsageRefusals).upsert(rows, ['clientId', 'writer']);
+  }
+
+  /** Returns what a client has used in these hours, in their order. */
+  find(clientId: string, hours: readonly number[]): Promise<UsageHour[]> {
+    return this.dataSource.getRepository(UsageHour).find({
+      where: { clientId, hour: In(hours) },
+      order: { hour: 'ASC', status: 'ASC', code: 'ASC' },
+    });
+  }
+
+  /** Returns the rejected requests of a client, the latest first. */
+  async findRefusals(clientId: string): Promise<Refusal[]> {
+    const rows = await this.dataSource
+      .getRepository(UsageRefusals)
+      .find({ where: { clientId }, order: { at: 'DESC' }, take: MAX_PROCESSES });
+    return rows.flatMap(({ refusals }) => refusals.reverse()).sort((one, other) => other.at - one.at);
+  }
+
+  /** Deletes what is older than a time in Unix milliseconds. */
+  async deleteBefore(ms: number, stop: AbortSignal): Promise<void> {
+    const hour = Math.floor(ms / HOUR_MS);
+    await inBatches(async (limit) => {
+      const { affected } = await this.dataSource
+        .createQueryBuilder()
+        .delete()
+        .from(UsageHour)
+        .where(`(hour, client_id, status, code) IN (${OLD_HOURS})`, { hour, limit })
+        .execute();
+      return affected ?? 0;
+    }, stop);
+    await this.dataSource.getRepository(UsageRefusals).delete({ at: LessThan(ms) });
+  }
+}
