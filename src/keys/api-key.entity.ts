@@ -2,7 +2,7 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { numberColumn } from '../database/columns.js';
 import type { PlanName } from '../rate-limits/plan.js';
 
-/** An API key as stored: its digest, never the key. Times are Unix milliseconds. */
+/** An API key as stored: its digest instead of the key. Times are Unix milliseconds. */
 @Entity('api_keys')
 @Index('api_keys_digest', ['digest'], { unique: true })
 @Index('api_keys_client_id', ['clientId'])
@@ -11,14 +11,14 @@ export class ApiKey {
   @PrimaryColumn({ type: 'varchar', length: 32 })
   id!: string;
 
-  /** Whose key it is: what rotation replaces shares its counters with what replaces it. */
+  /** The holder of the key: the id of its first key. Rotated keys share it, and with it their counters. */
   @Column({ name: 'client_id', type: 'varchar', length: 32 })
   clientId!: string;
 
   @Column({ type: 'varchar', length: 255 })
   name!: string;
 
-  /** SHA-256 of the key, base64url. */
+  /** SHA-256 of the key in base64url. */
   @Column({ type: 'varchar', length: 43 })
   digest!: string;
 
@@ -28,11 +28,11 @@ export class ApiKey {
   @Column({ type: 'varchar', length: 16 })
   plan!: PlanName;
 
-  /** Separated by spaces, as in RFC 6749 section 3.3. */
+  /** Separated by spaces (RFC 6749 section 3.3). */
   @Column({ type: 'varchar', length: 1024 })
   scopes!: string;
 
-  /** Limits of its own, where the plan has none. */
+  /** Null if the limits are those of the plan. */
   @Column({ name: 'per_minute', type: 'bigint', nullable: true, transformer: numberColumn })
   perMinute!: number | null;
 
@@ -48,7 +48,7 @@ export class ApiKey {
   @Column({ name: 'revoked_at', type: 'bigint', nullable: true, transformer: numberColumn })
   revokedAt!: number | null;
 
-  /** The key that took its place in a rotation: it is not rotated again. */
+  /** The key that replaced it in a rotation. */
   @Column({ name: 'replaced_by', type: 'varchar', length: 32, nullable: true })
   replacedBy!: string | null;
 
@@ -56,7 +56,7 @@ export class ApiKey {
   @Column({ name: 'last_used_at', type: 'bigint', nullable: true, transformer: numberColumn })
   lastUsedAt!: number | null;
 
-  /** When anything but its last use changed: what the servers look for. */
+  /** The time of the last change, except of `lastUsedAt`. Servers look for later values. */
   @Column({ name: 'changed_at', type: 'bigint', transformer: numberColumn })
   changedAt!: number;
 }

@@ -5,7 +5,7 @@ import { type AuditRecord, isoTime } from './audit-record.js';
 import { StoredAuditRecord } from './audit-record.entity.js';
 
 export interface AuditQuery {
-  /** Of one key; the rotation that it came from is part of its story. */
+  /** Only records of this key, including the rotation that created it. */
   keyId?: string | undefined;
   limit: number;
 }
@@ -13,14 +13,14 @@ export interface AuditQuery {
 const OF_KEY = `record.target = :keyId OR (record.action = 'key.rotate'
   AND record.target = (SELECT old.id FROM api_keys old WHERE old.replaced_by = :keyId))`;
 
-/** What the audit trail has to tell. */
+/** Reads the audit trail. */
 @Injectable()
 export class AuditReader {
   constructor(
     @InjectRepository(StoredAuditRecord) private readonly records: Repository<StoredAuditRecord>,
   ) {}
 
-  /** Newest first. */
+  /** The latest first. */
   async find({ keyId, limit }: AuditQuery): Promise<AuditRecord[]> {
     const query = this.records
       .createQueryBuilder('record')

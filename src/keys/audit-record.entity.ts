@@ -2,7 +2,7 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { numberColumn } from '../database/columns.js';
 import type { ActorType, AuditAction, State } from './audit-record.js';
 
-/** An audit record as stored: written once, and never changed. */
+/** An audit record as stored. It is never changed. */
 @Entity('audit_records')
 @Index('audit_records_at', ['at'])
 @Index('audit_records_target', ['target', 'at'])
@@ -10,7 +10,7 @@ export class StoredAuditRecord {
   @PrimaryColumn({ type: 'varchar', length: 32 })
   id!: string;
 
-  /** By the database's clock: Unix milliseconds. */
+  /** Unix milliseconds, by the clock of the database. */
   @Column({ type: 'bigint', transformer: numberColumn })
   at!: number;
 

@@ -13,12 +13,10 @@ import { LastUses } from './last-uses.js';
 import type { TokenVerifier } from './verifier.js';
 import { Verifiers } from './verifiers.js';
 
-/** Keys as a server sees them: it recognises callers, counts them, and keeps both up to date. */
+/** Identifies and counts callers, in a server. */
 @Module({})
 export class AuthenticationModule {
-  /**
-   * @param verifiers of extensions
-   */
+  /** @param verifiers those of extensions */
   static forRoot(verifiers: readonly (TokenVerifier | Type<TokenVerifier>)[]): DynamicModule {
     return {
       module: AuthenticationModule,

@@ -24,7 +24,7 @@ const caller: Caller = {
   expiresAtMs: Infinity,
 };
 const address = '203.0.113.7';
-const verifiers = { callerOf: jest.fn(), areAskedOf: () => false };
+const verifiers = { callerOf: jest.fn(), canVerify: () => false };
 const config = loadConfig({ FAILED_AUTH_PER_MINUTE: '2', FAILED_AUTH_PER_DAY: '9' });
 
 describe(Authenticator.name, () => {

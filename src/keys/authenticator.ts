@@ -113,7 +113,7 @@ export class Authenticator {
       const ended = this.cache.expiredCaller(digestOf(token));
       return ended ? { reason: ended.reason, formerCaller: ended.caller } : { reason: 'unknown' };
     }
-    return { reason: this.verifiers.areAskedOf(token) ? 'unknown' : 'malformed' };
+    return { reason: this.verifiers.canVerify(token) ? 'unknown' : 'malformed' };
   }
 
   private addressQuota(request: ApiRequest): Quota {

@@ -1,27 +1,27 @@
 import type { Quota } from '../rate-limits/limits.js';
 import type { PlanName } from '../rate-limits/plan.js';
 
-/** Who sent a request, as its key tells. Never changed. */
+/** The sender of a request, as identified by its key or token. Immutable. */
 export interface Caller {
-  /** The client's, which its keys share: it outlives their rotation. */
+  /** The client that holds the key. All keys of a client share it; it survives rotation. */
   readonly clientId: string;
   readonly keyId: string;
   readonly plan: PlanName;
   readonly scopes: ReadonlySet<string>;
   readonly quota: Quota;
-  /** Unix milliseconds; Infinity where the key does not expire. */
+  /** Unix milliseconds; Infinity if the key does not expire. */
   readonly expiresAtMs: number;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | undefined;
-    /** Whose key was sent that is no longer in force: who refuses it may tell. */
+    /** The caller of a key that is revoked or expired. */
     formerCaller: Caller | undefined;
   }
 }
 
-/** Whom a request came from, for whoever is told of what it did. */
+/** The client and the id of the request that led to an event. */
 export interface Origin {
   clientId: string;
   requestId: string;

@@ -1,34 +1,32 @@
 import { PLANS, type PlanName } from '../rate-limits/plan.js';
 
-/** What was asked for makes no sense for any key: a usage error. */
+/** A request that makes no sense for any key: a usage error of the command line. */
 export class KeyRequestError extends Error {}
 
-/** Limits of a key's own: with the plan enterprise required, with any other not allowed. */
+/** Limits of a key itself: required with the plan enterprise, and not allowed with any other. */
 export interface OwnLimits {
   perMinute?: number | undefined;
   perDay?: number | undefined;
 }
 
-/** What is kept of a plan. @throws {KeyRequestError} */
+/** Returns the plan and limits to store. @throws {KeyRequestError} */
 export function planOf(plan: PlanName, { perMinute, perDay }: OwnLimits) {
-  const given = perMinute !== undefined || perDay !== undefined;
   if (PLANS[plan] === undefined) {
     if (perMinute === undefined || perDay === undefined) {
-      throw new KeyRequestError(`The plan ${plan} needs --per-minute and --per-day`);
+      throw new KeyRequestError(`the plan ${plan} requires --per-minute and --per-day`);
     }
     return { plan, perMinute, perDay };
   }
-  if (given) throw new KeyRequestError(`The plan ${plan} takes neither --per-minute nor --per-day`);
+  if (perMinute !== undefined || perDay !== undefined) {
+    throw new KeyRequestError(`the plan ${plan} does not accept --per-minute or --per-day`);
+  }
   return { plan, perMinute: null, perDay: null };
 }
 
-/** @throws {KeyRequestError} for a key that would have ended before it begins */
+/** @throws {KeyRequestError} for an expiry in the past */
 export function assertAhead(expiresAt: number | undefined, nowMs: number): void {
   if (expiresAt !== undefined && expiresAt <= nowMs) {
-    throw new KeyRequestError(`A key cannot expire in the past (${iso(expiresAt)})`);
+    const time = new Date(expiresAt).toISOString();
+    throw new KeyRequestError(`the expiry must be in the future, not ${time}`);
   }
-}
-
-function iso(unixMs: number): string {
-  return new Date(unixMs).toISOString();
 }

@@ -9,10 +9,10 @@ import { KeyList } from './key-list.js';
 import { KeysService } from './keys.service.js';
 import { type DeclaredScopes, Scopes } from './scopes.js';
 
-/** Keys as operators see them: issue, rotate, revoke. */
+/** Manages keys, in a server and on the command line. */
 @Module({})
 export class KeysModule {
-  /** @param scopes of extensions */
+  /** @param scopes those of extensions */
   static forRoot(scopes: readonly DeclaredScopes[]): DynamicModule {
     return {
       module: KeysModule,

@@ -1,15 +1,14 @@
 import { KeyRequestError } from './key-request.js';
 
-/** Scopes by their names, with what they allow. */
+/** Scopes by name, each with a sentence on what it allows. */
 export type DeclaredScopes = Readonly<Record<string, string>>;
 
-/** Those of the service's own operations. */
-const OWN: DeclaredScopes = {
+const OWN_SCOPES: DeclaredScopes = {
   'pets:read': 'Read animals.',
   'pets:write': 'Add animals.',
 };
-/** What a key may where nothing else was asked for. */
-export const DEFAULT_SCOPES: readonly string[] = Object.keys(OWN);
+/** The scopes of a key that is issued without any. */
+export const DEFAULT_SCOPES: readonly string[] = Object.keys(OWN_SCOPES);
 
 const SCOPE = /^[a-z][a-z0-9-]*:[a-z][a-z0-9-]*$/;
 
@@ -17,26 +16,23 @@ export function isScope(text: string): boolean {
   return SCOPE.test(text);
 }
 
-/** Every scope that somebody has declared, with its meaning: a key can have no other. */
+/** The scopes that the service and its extensions declare. A key can have no other. */
 export class Scopes {
   readonly declared: DeclaredScopes;
 
-  /** @param further those of extensions */
-  constructor(further: readonly DeclaredScopes[] = []) {
-    this.declared = Object.assign({}, OWN, ...further) as DeclaredScopes;
+  constructor(ofExtensions: readonly DeclaredScopes[] = []) {
+    this.declared = Object.assign({}, OWN_SCOPES, ...ofExtensions) as DeclaredScopes;
   }
 
   has(scope: string): boolean {
     return Object.hasOwn(this.declared, scope);
   }
 
-  /** @throws {KeyRequestError} naming each that nobody has declared */
+  /** @throws {KeyRequestError} naming the scopes that are not declared */
   assertDeclared(scopes: readonly string[]): void {
     const unknown = scopes.filter((scope) => !this.has(scope));
     if (unknown.length === 0) return;
     const known = Object.keys(this.declared).join(', ');
-    throw new KeyRequestError(
-      `Nobody declares the scope ${unknown.join(', ')}; there are ${known}`,
-    );
+    throw new KeyRequestError(`unknown scope ${unknown.join(', ')}; declared scopes are ${known}`);
   }
 }

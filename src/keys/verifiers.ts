@@ -12,10 +12,10 @@ import type { TokenVerifier, VerifiedCaller } from './verifier.js';
 
 /** RFC 6750 section 2.1. */
 const BEARER_TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
-const PATIENCE_MS = 5_000;
-const DIGEST_LENGTH = 22;
+const TIMEOUT_MS = 5_000;
+const ID_LENGTH = 22;
 
-/** What extensions know callers by besides our keys; the first that knows a token is believed. */
+/** Identifies callers by the verifiers of extensions. The first one that accepts a token decides. */
 @Injectable()
 export class Verifiers implements OnModuleInit {
   private verifiers: readonly TokenVerifier[] = [];
@@ -30,24 +30,23 @@ export class Verifiers implements OnModuleInit {
     this.verifiers = await Promise.all(this.given.map((each) => this.instanceOf(each)));
   }
 
-  /** Whether anybody is asked about a token. */
-  areAskedOf(token: string): boolean {
+  /** Whether a token is passed to the verifiers. */
+  canVerify(token: string): boolean {
     return this.given.length > 0 && !token.startsWith(KEY_PREFIX) && BEARER_TOKEN.test(token);
   }
 
   /**
-   * The caller that a token stands for; undefined where nobody says so.
-   * @throws {ApiError} 503 where somebody cannot tell
+   * Returns the caller of a token, undefined if no verifier accepts it.
+   * @throws {ApiError} 503 if a verifier fails
    */
-  callerOf(token: string): Promise<Caller | undefined> | undefined {
-    return this.areAskedOf(token) ? this.ask(token) : undefined;
-  }
-
-  private async ask(token: string): Promise<Caller | undefined> {
+  async callerOf(token: string): Promise<Caller | undefined> {
+    if (!this.canVerify(token)) return undefined;
     try {
       for (const verifier of this.verifiers) {
-        const verified = await within(PATIENCE_MS, Promise.resolve(verifier.verify(token)));
-        if (verified) return this.inForce(toCaller(verified));
+        const verified = await within(TIMEOUT_MS, Promise.resolve(verifier.verify(token)));
+        if (!verified) continue;
+        const caller = toCaller(verified);
+        return caller.expiresAtMs > this.clock.now() ? caller : undefined;
       }
       return undefined;
     } catch (error) {
@@ -55,11 +54,7 @@ export class Verifiers implements OnModuleInit {
     }
   }
 
-  private inForce(caller: Caller): Caller | undefined {
-    return caller.expiresAtMs > this.clock.now() ? caller : undefined;
-  }
-
-  /** A class may be provided by the module of its extension; if not, it is made here. */
+  /** A class is a provider of the module of its extension, or is instantiated here. */
   private async instanceOf(given: TokenVerifier | Type<TokenVerifier>): Promise<TokenVerifier> {
     if (typeof given !== 'function') return given;
     try {
@@ -70,36 +65,33 @@ export class Verifiers implements OnModuleInit {
   }
 }
 
-/**
- * Clients of others are counted and banned under a name that can be none of our own clients', and that is as
- * long as ours whatever they call theirs.
- */
+/** External clients are counted under a hash of their id, which can never be the id of a client of the service. */
 function toCaller({ clientId, scopes, plan, limits, expiresAt }: VerifiedCaller): Caller {
-  if (typeof clientId !== 'string' || clientId === '') throw new InvalidCallerError('clientId');
-  if (!Array.isArray(scopes)) throw new InvalidCallerError('scopes');
-  const { perMinute, perDay } = limits ?? (plan && PLANS[plan]) ?? {};
-  if (!isQuota(perMinute) || !isQuota(perDay)) throw new InvalidCallerError('plan or limits');
-  if (expiresAt !== undefined && !Number.isFinite(expiresAt)) {
-    throw new InvalidCallerError('expiresAt');
+  const { perMinute, perDay } = limits ?? (plan && PLANS[plan]) ?? { perMinute: 0, perDay: 0 };
+  const isValid =
+    typeof clientId === 'string' &&
+    clientId !== '' &&
+    Array.isArray(scopes) &&
+    isQuota(perMinute) &&
+    isQuota(perDay) &&
+    (expiresAt === undefined || Number.isFinite(expiresAt));
+  if (!isValid) {
+    const returned = JSON.stringify({ clientId, scopes, plan, limits, expiresAt });
+    throw new Error(`A verifier returned an invalid caller: ${returned}`);
   }
-  const id = `tok_${createHash('sha256').update(clientId).digest('base64url').slice(0, DIGEST_LENGTH)}`;
-  const counted = plan ?? 'enterprise';
+  const hash = createHash('sha256').update(clientId).digest('base64url');
+  const id = `tok_${hash.slice(0, ID_LENGTH)}`;
+  const countedPlan = plan ?? 'enterprise';
   return {
     clientId,
     keyId: id,
-    plan: counted,
+    plan: countedPlan,
     scopes: new Set(scopes),
-    quota: { subject: id, limits: new Limits(perMinute, perDay), plan: counted },
+    quota: { subject: id, limits: new Limits(perMinute, perDay), plan: countedPlan },
     expiresAtMs: expiresAt === undefined ? Infinity : expiresAt * 1000,
   };
 }
 
-function isQuota(value: number | undefined): value is number {
-  return Number.isSafeInteger(value) && value! >= 1 && value! <= MAX_QUOTA;
-}
-
-class InvalidCallerError extends Error {
-  constructor(member: string) {
-    super(`A verifier told of a caller without usable ${member}`);
-  }
+function isQuota(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 1 && value <= MAX_QUOTA;
 }

@@ -7,7 +7,7 @@ import { CountedApart } from '../rate-limits/counted-apart.decorator.js';
 import { UsageBody } from './usage.dto.js';
 import { UsageService } from './usage.service.js';
 
-/** Whole: of a member's, both windows would be made alike. */
+/** A complete example: the examples of the members would make both windows equal. */
 const EXAMPLE: UsageBody = {
   plan: 'free',
   scopes: ['pets:read', 'pets:write'],
@@ -28,10 +28,10 @@ export class UsageController {
   @CountedApart({ perMinute: 60 })
   @AnyScope()
   @ApiOperation({
-    summary: 'Tell what is left',
+    summary: 'Get the usage of the key',
     description:
-      'Tells the plan of the key, its scopes and what is left of its quota. Any valid key may ask, also ' +
-      'while it is over its limit or banned. Takes no quota; at most 60 times a minute.',
+      'Returns the plan of the key, its scopes and the rest of its quota. Any valid key may call this ' +
+      'operation, even over its limit or banned. It consumes no quota; at most 60 requests a minute.',
   })
   @ApiOkResponse({ description: 'The usage of the key.', type: UsageBody, example: EXAMPLE })
   getUsage(@CurrentCaller() caller: Caller): Promise<UsageBody> {

@@ -1,20 +1,18 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { PLAN_NAMES, type PlanName } from '../rate-limits/plan.js';
 
+const INT64 = { type: 'integer', format: 'int64', minimum: 0 } as const;
+const UNIX_TIME_OR_NULL = { oneOf: [INT64, { type: 'null' }], example: null };
+
 @ApiSchema({ name: 'UsageWindow' })
 export class WindowBody {
-  @ApiProperty({ description: 'Requests in the window.', type: 'integer', minimum: 1, example: 60 })
+  @ApiProperty({ ...INT64, minimum: 1, description: 'Requests allowed per window.', example: 60 })
   limit!: number;
 
-  @ApiProperty({ description: 'Those left of it.', type: 'integer', minimum: 0, example: 42 })
+  @ApiProperty({ ...INT64, description: 'Requests left in this window.', example: 42 })
   remaining!: number;
 
-  @ApiProperty({
-    description: 'Unix timestamp at which the window begins anew.',
-    type: 'integer',
-    minimum: 0,
-    example: 1764892860,
-  })
+  @ApiProperty({ ...INT64, description: 'End of this window (Unix time).', example: 1764892860 })
   resetAt!: number;
 }
 
@@ -27,33 +25,20 @@ export class LimitsBody {
   day!: WindowBody;
 }
 
-/** What a key may, and what is left of it. */
 @ApiSchema({ name: 'Usage' })
 export class UsageBody {
   @ApiProperty({ description: 'The plan of the key.', enum: PLAN_NAMES, example: 'free' })
   plan!: PlanName;
 
-  @ApiProperty({
-    description: 'What the key is allowed to do.',
-    type: [String],
-    example: ['pets:read', 'pets:write'],
-  })
+  @ApiProperty({ description: 'The scopes of the key.', type: [String], example: ['pets:read'] })
   scopes!: string[];
 
   @ApiProperty({ type: LimitsBody })
   limits!: LimitsBody;
 
-  @ApiProperty({
-    description: 'Unix timestamp at which the ban of the key ends; null where it is not banned.',
-    oneOf: [{ type: 'integer', minimum: 0 }, { type: 'null' }],
-    example: null,
-  })
+  @ApiProperty({ ...UNIX_TIME_OR_NULL, description: 'End of the ban; null if not banned.' })
   bannedUntil!: number | null;
 
-  @ApiProperty({
-    description: 'Unix timestamp at which the key expires; null where it does not.',
-    oneOf: [{ type: 'integer', minimum: 0 }, { type: 'null' }],
-    example: null,
-  })
+  @ApiProperty({ ...UNIX_TIME_OR_NULL, description: 'Expiry of the key; null if it has none.' })
   expiresAt!: number | null;
 }

@@ -12,21 +12,21 @@ export class UsageService {
     const { subject, limits } = quota;
     const used = await this.store.peek(subject);
     const { nowMs, aheadMs = 0, bannedUntilMs } = used;
-    const told = (unixSeconds: number): number => Math.ceil(unixSeconds - aheadMs / 1000);
+    const wallClock = (unixSeconds: number): number => Math.ceil(unixSeconds - aheadMs / 1000);
     return {
       plan,
       scopes: [...scopes],
       limits: {
-        minute: windowOf(limits.perMinute, used.minuteUsed, told(minuteEndUnix(used.minute))),
-        day: windowOf(limits.perDay, used.dayUsed, told(dayEndUnix(used.day))),
+        minute: windowOf(limits.perMinute, used.minuteUsed, wallClock(minuteEndUnix(used.minute))),
+        day: windowOf(limits.perDay, used.dayUsed, wallClock(dayEndUnix(used.day))),
       },
-      bannedUntil: bannedUntilMs > nowMs ? told(bannedUntilMs / 1000) : null,
+      bannedUntil: bannedUntilMs > nowMs ? wallClock(bannedUntilMs / 1000) : null,
       expiresAt: expiresAtMs === Infinity ? null : Math.floor(expiresAtMs / 1000),
     };
   }
 }
 
-/** A plan may have become smaller than what was used under the one before. */
+/** More than the limit may be used already, after a change to a smaller plan. */
 function windowOf(limit: number, used: number, resetAt: number) {
   return { limit, remaining: Math.max(0, limit - used), resetAt };
 }
