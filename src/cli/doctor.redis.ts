@@ -1,6 +1,6 @@
+import type { RedisOptions } from 'ioredis';
 import type { Config } from '../config/config.js';
-import { redisFacts, RedisLoadingError } from '../redis/redis.facts.js';
-
+import { RedisUnavailableError } from '../redis/redis-error.js';
 import {
   checkClock,
   describeOffset,
@@ -13,6 +13,17 @@ import {
 /** A node counts on its own if a command takes longer than 100 ms. */
 const FAIL_AFTER_MS = 100;
 const WARN_AFTER_MS = 20;
+const TIMEOUT_MS = 2_000;
+
+const OPTIONS: RedisOptions = {
+  lazyConnect: true,
+  connectTimeout: TIMEOUT_MS,
+  commandTimeout: TIMEOUT_MS,
+  maxRetriesPerRequest: 0,
+  retryStrategy: () => null,
+  // It would wait until Redis has loaded its data.
+  enableReadyCheck: false,
+};
 
 /** Checks every Redis of the configuration, and its clock. */
 export async function checkRedis({ redisUrl }: Config): Promise<Finding[]> {
@@ -26,25 +37,38 @@ export async function checkRedis({ redisUrl }: Config): Promise<Finding[]> {
 
 async function checkOne(url: string, isCluster: boolean): Promise<Finding[]> {
   const { host } = new URL(url);
+  const { Redis } = await import('ioredis');
+  const redis = new Redis(url, OPTIONS);
+  let failure: Error | undefined;
+  redis.on('error', (error: Error) => (failure = error));
   try {
-    const { version, latencyMs, evictionPolicy, clockAheadMs } = await redisFacts(url, isCluster);
-    const detail = `Redis ${version} at ${host}, ${latencyMs} ms`;
-    const clock = checkClock(
-      clockAheadMs,
-      describeOffset(`the clock of Redis at ${host}`, clockAheadMs),
-    );
-    if (evictionPolicy !== undefined && evictionPolicy !== 'noeviction') {
+    await redis.connect();
+    const info = await redis.info();
+    const fact = (name: string) => new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1] ?? '';
+    if (fact('loading') === '1') throw new Error('LOADING its data');
+    const mode = fact('redis_mode');
+    if (!isCluster && mode === 'cluster') throw new Error('MOVED: a node of a Redis Cluster');
+    if (isCluster && mode !== 'cluster') throw new Error('ERR cluster support disabled');
+    const startedAtMs = performance.now();
+    await redis.ping();
+    const latencyMs = Math.round((performance.now() - startedAtMs) * 10) / 10;
+    const beforeMs = Date.now();
+    const [seconds, micros] = (await redis.time()).map(Number);
+    const aheadMs = seconds! * 1_000 + micros! / 1_000 - (beforeMs + Date.now()) / 2;
+    const clock = checkClock(aheadMs, describeOffset(`the clock of Redis at ${host}`, aheadMs));
+    const detail = `Redis ${fact('redis_version')} at ${host}, ${latencyMs} ms`;
+    const policy = fact('maxmemory_policy');
+    if (Number(fact('maxmemory')) > 0 && policy !== 'noeviction') {
       const fix = 'set maxmemory-policy to noeviction, and maxmemory to what is needed';
-      return [failed('redis', `${detail}: may evict counters (${evictionPolicy})`, fix), clock];
+      return [failed('redis', `${detail}: may evict counters (${policy})`, fix), clock];
     }
     const fix = 'use a Redis server that is closer or less busy';
     if (latencyMs > FAIL_AFTER_MS) return [failed('redis', detail, fix), clock];
     return [latencyMs > WARN_AFTER_MS ? warning('redis', detail, fix) : ok('redis', detail), clock];
   } catch (error) {
-    const fix =
-      error instanceof RedisLoadingError
-        ? 'wait until it has loaded its data; until then each node counts on its own'
-        : 'check that Redis runs and accepts connections from here, and correct REDIS_URL';
-    return [failed('redis', `${host} cannot be used: ${(error as Error).message}`, fix)];
+    const { reason, fix } = new RedisUnavailableError(url, (failure ?? (error as Error)).message);
+    return [failed('redis', `${host} cannot be used: ${reason}`, fix)];
+  } finally {
+    redis.disconnect();
   }
 }

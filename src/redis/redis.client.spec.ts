@@ -5,30 +5,47 @@ import { connectRedis, RedisClient } from './redis.client.js';
 
 const SCRIPT = { name: 'petstoreTest', lua: 'return 1' };
 
+async function failure(url: string): Promise<Error> {
+  const client = await connectRedis(url);
+  const error: unknown = await client.run(SCRIPT, 'key', []).catch((caught: unknown) => caught);
+  client.disconnect();
+  return error as Error;
+}
+
 describe(RedisClient.name, () => {
   afterEach(() => jest.restoreAllMocks());
 
-  it('asks for the certificate of a host of a cluster, not for that of its address', async () => {
+  it('checks the certificate of a cluster for the host, not for its address', async () => {
     const connect = jest.spyOn(tls, 'connect');
-    // Nobody listens there.
+    // Nothing listens there.
     const client = await connectRedis('rediss://localhost:1,rediss://localhost:2');
     client.disconnect();
     const hosts = connect.mock.calls.map(([options]) => (options as ConnectionOptions).host);
     expect(new Set(hosts)).toEqual(new Set(['localhost']));
   });
 
-  it('says why there is no connection, as that its password is wrong, and never the password', async () => {
-    const refusal = 'WRONGPASS invalid username-password pair or user is disabled.';
+  it('names host, port, cause and fix of a wrong password in one line, and never the password', async () => {
+    const cause = 'WRONGPASS invalid username-password pair or user is disabled.';
     await using redis = await ScriptedRedis.start((name) =>
-      name === 'AUTH' ? `-${refusal}` : '-NOAUTH Authentication required.',
+      name === 'AUTH' ? `-${cause}` : '-NOAUTH Authentication required.',
     );
-    const url = `redis://:a-secret@127.0.0.1:${redis.port}`;
-    for (const each of [url, `${url},${url}`]) {
-      const client = await connectRedis(each);
-      const error: unknown = await client.run(SCRIPT, 'key', []).catch((caught: unknown) => caught);
-      client.disconnect();
-      expect(error).toMatchObject({ message: expect.stringContaining(refusal) });
-      expect(inspect(error, { depth: null })).not.toContain('a-secret');
-    }
+    const address = `127.0.0.1:${redis.port}`;
+    const url = `redis://:a-secret@${address}`;
+    const line = `Redis at ${address}: ${cause}; correct the user or password in REDIS_URL`;
+    const error = await failure(url);
+    expect(error.message).toBe(line);
+    expect(inspect(error, { depth: null })).not.toMatch(/a-secret|\n +at /);
+    expect((await failure(`${url},${url}`)).message).toContain(cause);
+  });
+
+  it('names the fix for rediss:// on a port without TLS, and for no Redis at all', async () => {
+    await using redis = await ScriptedRedis.start(() => '-ERR Protocol error');
+    const address = `127.0.0.1:${redis.port}`;
+    expect((await failure(`rediss://${address}`)).message).toMatch(
+      new RegExp(`^Redis at ${address}: .*; use redis:// in REDIS_URL, or the TLS port`),
+    );
+    expect((await failure('redis://127.0.0.1:1')).message).toMatch(
+      /^Redis at 127\.0\.0\.1:1: .*ECONNREFUSED.*; check that Redis runs and accepts connections/,
+    );
   });
 });

@@ -2,19 +2,17 @@ import { type DynamicModule, Inject, Module, type OnApplicationShutdown } from '
 import { DataSource } from 'typeorm';
 import { Config } from '../config/config.js';
 import { Metrics } from '../telemetry/metrics.js';
-import { ObservedRedisClient } from './observed.client.js';
 import { connectRedis, RedisClient } from './redis.client.js';
 
-async function connect(config: Config, metrics: Metrics): Promise<RedisClient | undefined> {
+async function connect({ redisUrl }: Config, metrics: Metrics): Promise<RedisClient | undefined> {
   const durations = metrics.histogram({
     name: 'redis_command_duration_seconds',
-    help: 'Time from asking Redis to its answer, or to when it was given up.',
+    help: 'Time from a command to its reply or its time-out.',
   });
-  if (config.redisUrl === undefined) return undefined;
-  return new ObservedRedisClient(await connectRedis(config.redisUrl), durations);
+  return redisUrl === undefined ? undefined : connectRedis(redisUrl, { durations });
 }
 
-/** The one optional client; undefined where one node counts by itself. */
+/** The optional client; undefined without `REDIS_URL`. */
 @Module({})
 export class RedisModule implements OnApplicationShutdown {
   constructor(@Inject(RedisClient) private readonly client: RedisClient | undefined) {}
@@ -26,7 +24,7 @@ export class RedisModule implements OnApplicationShutdown {
       providers: [
         {
           provide: RedisClient,
-          // Behind the database: a start that fails for want of that one would leave this connection open.
+          // After the database: if that fails, the start ends, and an open connection would keep the process alive.
           inject: [Config, Metrics, DataSource],
           useFactory: connect,
         },

@@ -7,7 +7,6 @@ import { closedAtEnd } from '../support/closed-at-end.js';
 import { describeWith } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
-import { Workplace } from '../support/petstore-process.js';
 import { PostgresServer } from '../support/postgres.js';
 import { RedisServer } from '../support/redis.js';
 import { startService, type TestService } from '../support/start-service.js';
@@ -33,7 +32,7 @@ describeWith('redis', 'counters in Redis', (program) => {
     const keep = closedAtEnd();
     const node = async (url = server.url): Promise<RedisStore> => {
       // What is counted is under test here, not how fast this machine is.
-      const client = await connectRedis(url, 10_000);
+      const client = await connectRedis(url, { timeoutMs: 10_000 });
       keep({ [Symbol.dispose]: () => client.disconnect() });
       return new RedisStore(client, policy);
     };
@@ -344,29 +343,6 @@ describeWith('redis', 'counters in Redis', (program) => {
         turns,
       ),
     );
-  });
-
-  describe('that cannot be', () => {
-    const refused = async (url: string) => connectRedis(url).catch((error: Error) => error.message);
-
-    it('as one node of a Redis Cluster, is refused at the start', async () => {
-      await using cluster = await RedisServer.startCluster(program, 1);
-      expect(await refused(cluster[0]!.url)).toMatch(/REDIS_URL names one node of a Redis Cluster/);
-    });
-
-    it('as a Sentinel keeps none, is refused at the start, with exit 1 and a clear line', async () => {
-      await using sentinel = await RedisServer.startSentinel(program, server.port);
-      expect(await refused(sentinel.url)).toMatch(/a Sentinel listens there/);
-      expect(await refused(`${sentinel.url},${sentinel.url}`)).toMatch(/no cluster listens there/);
-      using workplace = new Workplace({ REDIS_URL: sentinel.url });
-      const { code, stdout, stderr } = await workplace.run('serve');
-      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-      expect(stderr).toMatch(/REDIS_URL must name the Redis that keeps the data/);
-    });
-
-    it('as the addresses are of no cluster, is refused at the start', async () => {
-      expect(await refused(`${server.url},${server.url}`)).toMatch(/no cluster listens there/);
-    });
   });
 
   it('is not waited for at the start', async () => {

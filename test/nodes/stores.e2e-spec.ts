@@ -28,7 +28,7 @@ describeWith('redis', 'with counters in Redis', (program) => {
   });
 
   const connect = async (): Promise<RedisStore> => {
-    const client = await connectRedis(server.url, PATIENCE_MS);
+    const client = await connectRedis(server.url, { timeoutMs: PATIENCE_MS });
     clients.push(client);
     return new RedisStore(client, SUITE_POLICY);
   };

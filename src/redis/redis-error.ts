@@ -1,0 +1,41 @@
+/** The fix by the cause; the first that matches. */
+const FIXES: readonly [cause: RegExp, fix: string][] = [
+  [/WRONGPASS|NOAUTH|NOPERM|invalid password/i, 'correct the user or password in REDIS_URL'],
+  [/wrong version|packet length|no TLS/i, 'use redis:// in REDIS_URL, or the TLS port of Redis'],
+  [/certificate/i, 'set NODE_EXTRA_CA_CERTS to the file of the CA that signed it'],
+  [/MOVED/, 'list several nodes of the Redis Cluster in REDIS_URL, separated by commas'],
+  [/cluster support disabled/i, 'name one address in REDIS_URL: this is no Redis Cluster'],
+  [/unknown command/i, 'name a Redis that stores data in REDIS_URL, not a Sentinel'],
+  [/LOADING/, 'wait until Redis has loaded its data'],
+  [/OOM/, 'give Redis more memory (maxmemory)'],
+  [/READONLY/, 'name the primary in REDIS_URL, not a replica'],
+];
+const FIX_OF_OTHERS = 'check that Redis runs and accepts connections from here, and REDIS_URL';
+
+/** Redis cannot be used. The message names host, port, cause and fix in one line. */
+export class RedisUnavailableError extends Error {
+  readonly reason: string;
+  readonly fix: string;
+
+  /**
+   * @param url whose credentials are not part of the message
+   * @param cause the message of ioredis or Redis
+   */
+  constructor(url: string, cause: string) {
+    const { host, protocol } = new URL(url);
+    const reason = reasonOf(cause, protocol === 'rediss:');
+    const fix = FIXES.find(([pattern]) => pattern.test(reason))?.[1] ?? FIX_OF_OTHERS;
+    super(`Redis at ${host}: ${reason}; ${fix}`);
+    [this.reason, this.fix] = [reason, fix];
+    // It would be that of the request that noticed.
+    delete this.stack;
+  }
+}
+
+function reasonOf(cause: string, isEncrypted: boolean): string {
+  if (/isn't writeable|Connection is closed/.test(cause)) return 'not connected';
+  // Redis without TLS waits for the rest of the handshake, which it takes for a command.
+  if (isEncrypted && cause === 'connect ETIMEDOUT') return `${cause} (it may have no TLS)`;
+  // Without OpenSSL's error code and source file.
+  return /SSL routines:[^:]*:([^:]+)/.exec(cause)?.[1] ?? cause;
+}
