@@ -22,7 +22,6 @@ export const OUR_TABLES = [
   'pets',
   'rate_limit_bans',
   'rate_limit_counters',
-  'rate_limit_journal',
   'typeorm_metadata',
   'usage_hours',
   'usage_refusals',

@@ -1,6 +1,5 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
-import { CounterJournal } from '../rate-limits/counter-journal.js';
 import { ThrottlingModule } from '../rate-limits/throttling.module.js';
 import { Clock } from '../time/clock.js';
 import { Authenticator } from './authenticator.js';
@@ -22,7 +21,6 @@ export class AuthenticationModule {
       module: AuthenticationModule,
       imports: [ThrottlingModule],
       providers: [
-        CounterJournal,
         {
           provide: Verifiers,
           inject: [ModuleRef, Clock],

@@ -46,7 +46,7 @@ describe(Authenticator.name, () => {
     authenticator = new Authenticator(
       cache as unknown as KeyCache,
       verifiers as unknown as Verifiers,
-      new RateLimiter(store, metrics, new FakeClock()),
+      new RateLimiter(store, metrics),
       new ClientAddress(config),
       config,
       metrics,

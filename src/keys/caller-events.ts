@@ -32,12 +32,12 @@ export class CallerEvents {
   private readonly tracker = new ThresholdTracker();
 
   constructor(limiter: RateLimiter, events: Events) {
-    limiter.onBan((ban, { caller, id }, isHere) => {
-      if (caller === undefined || !isHere) return;
+    limiter.onBan((ban, { caller, id }) => {
+      if (caller === undefined) return;
       const { keyId, clientId } = caller;
       events.emit('key.banned', { keyId, clientId, until: new Date(ban.until) }, id);
     });
-    limiter.onScarcity((decision, { subject, limits }, { caller, id }) => {
+    limiter.onQuotaThreshold((decision, { subject, limits }, { caller, id }) => {
       if (caller === undefined || !events.has('quota.threshold')) return;
       const { clientId } = caller;
       const { minute, minuteUsed, day, dayUsed } = decision;

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import type { ApiReply, ApiRequest } from '../http/request-context.js';
-import { OverloadGuard } from '../rate-limits/plan-throttler.guard.js';
 import { RateLimiter } from '../rate-limits/rate-limiter.js';
 import { Authenticator } from './authenticator.js';
 
@@ -9,14 +8,12 @@ import { Authenticator } from './authenticator.js';
 export class Gatekeeper {
   constructor(
     private readonly authenticator: Authenticator,
-    private readonly overload: OverloadGuard,
     private readonly limiter: RateLimiter,
   ) {}
 
   /** @throws {ApiError} 401, 503 or 429; the headers are set either way */
   async judge(request: ApiRequest, reply: ApiReply): Promise<void> {
     await this.authenticator.authenticate(request, reply);
-    await this.overload.judge(request.quota!, reply);
     await this.limiter.admit(request.quota!, reply);
   }
 }

@@ -5,7 +5,7 @@ import { type ApiRequest, requestOf } from '../http/request-context.js';
 import { plainPathOf } from '../http/target.js';
 import { Limits } from '../rate-limits/limits.js';
 import { addressSubject } from '../rate-limits/subject.js';
-import { reportQuota } from '../rate-limits/rate-limiter.js';
+import { reportQuota } from '../rate-limits/quota-report.js';
 import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
 
 const PER_MINUTE = 600;

@@ -4,7 +4,7 @@ import { ERROR_EXTENSION } from '../errors/api-errors.decorator.js';
 import { errors } from '../errors/errors.js';
 import { BEARER_SCHEME } from '../keys/api-key.guard.js';
 import { SCOPES_EXTENSION } from '../keys/scope.guard.js';
-import { APART_EXTENSION } from '../rate-limits/counted-apart.decorator.js';
+import { SEPARATE_QUOTA_EXTENSION } from '../rate-limits/separate-quota.decorator.js';
 import { headerComponents, headersOf } from './headers.js';
 
 const JSON_TYPE = 'application/json';
@@ -207,8 +207,8 @@ function takeErrors(operation: OperationObject & Record<string, unknown>): Error
       (code === 'insufficient_scope' && '403' in operation.responses) ||
       (code === 'not_found' && !declared.some((other) => other.status === status)),
   );
-  const isApart = APART_EXTENSION in operation;
-  delete operation[APART_EXTENSION];
+  const isApart = SEPARATE_QUOTA_EXTENSION in operation;
+  delete operation[SEPARATE_QUOTA_EXTENSION];
   const isAnswered = ({ code }: ErrorDefinition) =>
     (code !== 'malformed_json' || operation.requestBody !== undefined) &&
     (code !== 'key_banned' || !isApart);

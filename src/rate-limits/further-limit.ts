@@ -1,28 +1,27 @@
 import type { Subject } from './subject.js';
 
-/** A limit of one operation for each caller, beside the plan's: what `@Throttle()` says. */
+/** A limit of one operation for each caller, in addition to the plan's limits, from `@Throttle()`. */
 export interface FurtherLimit {
   /** The same on every node. */
   operation: string;
   limit: number;
-  /** Windows of this length, aligned to Unix time. */
+  /** Length of its windows, which are aligned to Unix time. */
   ttlMs: number;
 }
 
-/** What one caller has used of a further limit, in the window of that number. */
-export interface FurtherCount {
+interface FurtherCount {
   window: number;
   used: number;
 }
 
-/** Far more callers than use one operation within one window; the longest known go first. */
+/** When it is full, the oldest sixteenth is removed at once. */
 const CAPACITY = 100_000;
 
-/** The counts of further limits in this process. A window never gives way to an earlier one. */
+/** Counts of further limits in this process. A window never gives way to an earlier one. */
 export class FurtherCounts {
   private readonly counts = new Map<string, FurtherCount>();
 
-  /** The count in the window of `nowMs`; it may be changed in place. */
+  /** The count in the window of `nowMs`. The caller may change it. */
   at(subject: Subject, { operation, ttlMs }: FurtherLimit, nowMs: number): FurtherCount {
     const name = `${operation} ${subject}`;
     const window = Math.floor(nowMs / ttlMs);
@@ -38,17 +37,12 @@ export class FurtherCounts {
     return count;
   }
 
-  /** A part at once: one at a time, every newcomer would pay for it. */
   private makeRoom(): void {
-    let wanted = CAPACITY / 16;
-    for (const name of this.counts.keys()) {
-      if (wanted-- === 0) return;
-      this.counts.delete(name);
-    }
+    for (const name of [...this.counts.keys()].slice(0, CAPACITY / 16)) this.counts.delete(name);
   }
 }
 
-/** Until when a limit is used up: Unix milliseconds, 0 where it is not. */
+/** When the limit has room again, in Unix milliseconds; 0 if it has room now. */
 export function fullUntilMs(
   { limit, ttlMs }: FurtherLimit,
   { window, used }: FurtherCount,

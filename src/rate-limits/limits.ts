@@ -1,9 +1,9 @@
 import type { Subject } from './subject.js';
 
-/** No window has more: what is counted stays an integer, whatever is done with it. */
+/** The highest limit of a window. Counts stay exact integers. */
 export const MAX_QUOTA = 1_000_000_000_000;
 
-/** What a subject may do in each window. Made once per caller, not once per request. */
+/** The limits of a subject. Created once per caller, not per request. */
 export class Limits {
   /** `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers): quota `q` per window of `w` seconds. */
   readonly policy: string;
@@ -16,17 +16,17 @@ export class Limits {
   }
 }
 
-/** Who is counted, and how much it may. */
+/** The subject that a request counts for, and its limits. */
 export interface Quota {
   subject: Subject;
   limits: Limits;
-  /** Of a client, for the metrics. */
+  /** The plan of a client, for the metrics. */
   plan?: string;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by who found out who the caller is; the throttler guard asks no more than this. */
+    /** Set by authentication; the throttler guard needs nothing else of the caller. */
     quota: Quota | undefined;
   }
 }

@@ -1,7 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { numberColumn } from '../database/columns.js';
 
-/** What the in-process counters were when they were last saved. Windows are numbered since the epoch. */
+/** A counter as it was last saved. Windows are numbered since the Unix epoch. */
 @Entity('rate_limit_counters', { withoutRowid: true })
 @Index('rate_limit_counters_day', ['day'])
 export class RateLimitCounter {

@@ -8,8 +8,7 @@ import { Clock, SteadyClock } from '../time/clock.js';
 import { BanLedger } from './bans/ban-ledger.js';
 import type { BanPolicy } from './bans/bans.js';
 import { RateLimitBan } from './bans/rate-limit-ban.entity.js';
-import { CounterJournalEntry } from './counter-journal.entity.js';
-import { CounterLedger } from './counter-ledger.js';
+import { CounterRepository } from './counter.repository.js';
 import { SharedNames } from './names.js';
 import { RateLimitCounter } from './rate-limit-counter.entity.js';
 import { RateLimiter } from './rate-limiter.js';
@@ -35,31 +34,38 @@ function chooseStore(
     metrics.setQuotaStore('memory');
     return memory;
   }
-  const redis = new RedisStore(client, banPolicy(config));
-  return new FallbackStore(redis, memory, metrics, logger);
+  return new FallbackStore(new RedisStore(client, banPolicy(config)), memory, metrics, logger);
 }
 
-/** What counts, and what was counted. */
+/** Counters and bans, for the server and for the command line. */
 @Module({
-  imports: [TypeOrmModule.forFeature([RateLimitBan, RateLimitCounter, CounterJournalEntry])],
+  imports: [TypeOrmModule.forFeature([RateLimitBan, RateLimitCounter])],
   providers: [
     {
       provide: MemoryStore,
-      inject: [Clock, Config, SharedNames],
-      useFactory: (clock: Clock, config: Config, names: SharedNames) =>
-        new MemoryStore(new SteadyClock(clock), banPolicy(config), names),
+      inject: [Clock, Config],
+      useFactory: (clock: Clock, config: Config) =>
+        new MemoryStore(new SteadyClock(clock), banPolicy(config)),
     },
     {
       provide: RateLimitStore,
       inject: [MemoryStore, { token: RedisClient, optional: true }, Config, Metrics, Logger],
       useFactory: chooseStore,
     },
-    SharedNames,
     BanLedger,
-    CounterLedger,
+    CounterRepository,
     Usage,
+    SharedNames,
     RateLimiter,
   ],
-  exports: [RateLimitStore, RateLimiter, MemoryStore, SharedNames, BanLedger, CounterLedger, Usage],
+  exports: [
+    RateLimitStore,
+    RateLimiter,
+    MemoryStore,
+    BanLedger,
+    CounterRepository,
+    Usage,
+    SharedNames,
+  ],
 })
 export class RateLimitsModule {}

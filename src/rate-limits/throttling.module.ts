@@ -1,22 +1,19 @@
 import { Module } from '@nestjs/common';
 import { ThrottlerModule } from '@nestjs/throttler';
 import { MINUTE_MS } from '../time/windows.js';
-import {
-  NO_FURTHER_LIMIT,
-  Overload,
-  OverloadGuard,
-  PLAN_THROTTLER,
-} from './plan-throttler.guard.js';
+import { CounterPersistence } from './counter-persistence.js';
+import { OverloadMonitor } from './overload.guard.js';
+import { NO_FURTHER_LIMIT, PLAN_THROTTLER } from './plan-throttler.guard.js';
 import { RateLimitsModule } from './rate-limits.module.js';
 
 const throttler = ThrottlerModule.forRoot([
   { name: PLAN_THROTTLER, ttl: MINUTE_MS, limit: NO_FURTHER_LIMIT },
 ]);
 
-/** What judges requests by what was counted. */
+/** What only a server needs: the guards' dependencies, and the persistence of its counters. */
 @Module({
   imports: [RateLimitsModule, throttler],
-  providers: [Overload, OverloadGuard],
-  exports: [RateLimitsModule, throttler, Overload, OverloadGuard],
+  providers: [OverloadMonitor, CounterPersistence],
+  exports: [RateLimitsModule, throttler, OverloadMonitor],
 })
 export class ThrottlingModule {}

@@ -1,27 +1,28 @@
 import { Injectable } from '@nestjs/common';
 import { BanLedger } from './bans/ban-ledger.js';
-import { CounterLedger } from './counter-ledger.js';
+import { CounterRepository } from './counter.repository.js';
 import { MemoryStore } from './stores/memory.store.js';
 import { type Decision, RateLimitStore } from './stores/rate-limit-store.js';
+import type { Subject } from './subject.js';
 
-/** What was used is known to Redis alone, or to nodes that count by themselves meanwhile. */
+/** Thrown while Redis is unreachable: only the nodes know what was used since. */
 export class UsageUnknownError extends Error {
   constructor() {
-    super('Redis does not answer: what was used cannot be known');
+    super('Redis is unreachable, so the current usage is unknown');
   }
 }
 
-/** What a subject has used, told by a process that does not count it: at most a second old. */
+/** The usage of a subject for a process that does not count it; it may lag by a second. */
 @Injectable()
 export class Usage {
   constructor(
     private readonly store: RateLimitStore,
     private readonly memory: MemoryStore,
-    private readonly counters: CounterLedger,
+    private readonly counters: CounterRepository,
     private readonly bans: BanLedger,
   ) {}
 
-  async of(subject: string): Promise<Decision> {
+  async of(subject: Subject): Promise<Decision> {
     const [count, ban] = await Promise.all([this.counters.find(subject), this.bans.find(subject)]);
     if (count !== undefined) this.memory.restore(count);
     if (ban !== undefined) this.memory.restoreBan(subject, ban);

@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Caller } from '../keys/caller.js';
 import { CurrentCaller } from '../keys/current-caller.decorator.js';
 import { AnyScope } from '../keys/scope.guard.js';
-import { CountedApart } from '../rate-limits/counted-apart.decorator.js';
+import { SeparateQuota } from '../rate-limits/separate-quota.decorator.js';
 import { UsageBody } from './usage.dto.js';
 import { UsageService } from './usage.service.js';
 
@@ -25,7 +25,7 @@ export class UsageController {
   constructor(private readonly usage: UsageService) {}
 
   @Get()
-  @CountedApart({ perMinute: 60 })
+  @SeparateQuota({ perMinute: 60 })
   @AnyScope()
   @ApiOperation({
     summary: 'Get the usage of the key',

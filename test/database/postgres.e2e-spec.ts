@@ -9,7 +9,6 @@ import { mintKey } from '../../src/keys/api-key-format.js';
 import { LastUses } from '../../src/keys/last-uses.js';
 import { KeyList } from '../../src/keys/key-list.js';
 import { PetsRepository } from '../../src/pets/pets.repository.js';
-import { CounterLedger } from '../../src/rate-limits/counter-ledger.js';
 import type { Answer, Client } from '../support/client.js';
 import { closedAtEnd } from '../support/closed-at-end.js';
 import { describeWith } from '../support/engines.js';
@@ -152,22 +151,6 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
       isWritten = true;
       await Promise.all(readers);
     }
-  });
-
-  it('leaves out counters that a transaction holds when it forgets those of earlier days', async () => {
-    const ledger = service.store.app.get(CounterLedger);
-    const count = { minute: 1, minuteUsed: 1, day: 1, dayUsed: 1 };
-    await ledger.save(['held', 'free'].map((subject) => ({ subject, ...count })));
-    const other = new PostgresClient({ connectionString: url });
-    await other.connect();
-    try {
-      await other.query('BEGIN');
-      await other.query(`SELECT 1 FROM rate_limit_counters WHERE subject = 'held' FOR UPDATE`);
-      expect(await ledger.forgetBefore(2, 10)).toBe(1);
-    } finally {
-      await other.end();
-    }
-    expect(await ledger.forgetBefore(2, 10)).toBe(1);
   });
 
   it('leaves out last uses that another node writes down, and waits for none', async () => {

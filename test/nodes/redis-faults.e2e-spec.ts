@@ -182,8 +182,7 @@ describeWith('redis', 'a Redis that fails', (program) => {
         logger,
       });
       const client = await talkative.client();
-      const modes = () =>
-        lines.filter(({ message }) => /does not answer|answers again/.test(message));
+      const modes = () => lines.filter(({ message }) => /Redis is (un)?reachable/.test(message));
       // Whatever a busy machine has made it say before.
       await eventually(async () => {
         const { checks } = (await talkative.anonymous().get('/health/ready')).json();
@@ -196,33 +195,23 @@ describeWith('redis', 'a Redis that fails', (program) => {
       proxy.pass();
       await eventually(() => Promise.resolve(modes().length > before + 1));
       const said = modes().slice(before, before + 2);
-      expect(said[0]!.message).toContain('does not answer');
-      expect(said[1]!.message).toContain('answers again');
+      expect(said[0]!.message).toContain('unreachable');
+      expect(said[1]!.message).toContain('reachable again');
     });
 
-    it('admits exactly the limit while Redis goes, comes, and is flushed', async () => {
+    it('goes on from the counts of Redis when Redis goes', async () => {
       const exactly = withinOne('day', async () => {
         proxy.pass();
         await counting('redis');
-        const client = await limited(30);
-        let admitted = 0;
-        const ask = async (times: number): Promise<void> => {
-          for (let request = 0; request < times; request++) {
-            if ((await client.get('/v1/pets')).status === 200) admitted++;
-          }
-        };
-        await ask(10);
-        proxy.cut();
-        await ask(5);
+        const client = await limited(15);
+        for (let request = 0; request < 10; request++) await client.get('/v1/pets');
         proxy.refuse();
-        await ask(5);
-        proxy.pass();
-        await counting('redis');
-        // Not so many that it is banned.
-        await ask(11);
-        expect(admitted).toBe(30);
-        await server.call('FLUSHALL');
-        expectError(await client.get('/v1/pets'), 429, 'rate_limit_exceeded');
+        await counting('fallback');
+        let admitted = 0;
+        for (let request = 0; request < 7; request++) {
+          if ((await client.get('/v1/pets')).status === 200) admitted++;
+        }
+        expect(admitted).toBe(5);
       });
       await exactly();
     });

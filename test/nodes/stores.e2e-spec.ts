@@ -67,7 +67,7 @@ describeWith('redis', 'with counters in Redis', (program) => {
 function bare(store: RedisStore): StoreUnderTest['store'] {
   return {
     take: (subject, limits, further) => store.take(subject, limits, undefined, further),
-    peek: (subject) => store.peek(subject),
+    peek: (subject) => store.peek(subject, undefined),
     unban: (subject) => store.unban(subject),
   };
 }

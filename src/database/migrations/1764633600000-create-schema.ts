@@ -37,7 +37,6 @@ const TABLES = [
   'usage_refusals',
   'usage_hours',
   'rate_limit_bans',
-  'rate_limit_journal',
   'rate_limit_counters',
   'idempotency_records',
   'audit_records',
@@ -110,14 +109,6 @@ const schema = ({ petId, withoutRowid }: Engine): string[] => [
     "day_used" bigint NOT NULL
   ) ${withoutRowid}`,
   `CREATE INDEX "rate_limit_counters_day" ON "rate_limit_counters" ("day")`,
-
-  `CREATE TABLE "rate_limit_journal" (
-    "writer" varchar(32) NOT NULL,
-    "sequence" bigint NOT NULL,
-    "counts" text NOT NULL,
-    "saved_at" bigint NOT NULL,
-    PRIMARY KEY ("writer", "sequence")
-  )`,
 
   `CREATE TABLE "rate_limit_bans" (
     "subject" varchar(64) PRIMARY KEY NOT NULL,

@@ -70,64 +70,15 @@ describe(FallbackStore.name, () => {
     expect(store.mode).toBe('fallback');
   });
 
-  it('has what Redis counted kept, and what it says after it was given up', async () => {
+  it('marks what Redis counted as changed, so that it is saved when Redis fails', async () => {
     isBack(5);
     await store.take('zoo', limits);
-    const late = store.take('ark', limits);
     isGone();
     await store.take('owl', limits);
-    await late;
-    expect(memory.takeUnsaved(9)).toMatchObject([
+    expect(memory.takeChanged(9)).toMatchObject([
       { subject: 'zoo', dayUsed: 5 },
-      { subject: 'ark', dayUsed: 5 },
       { subject: 'owl', dayUsed: 1 },
     ]);
-  });
-
-  describe('with an answer of Redis that comes once it is given up', () => {
-    let answer: (decision: SharedDecision) => void;
-    let late: Decision | Promise<Decision>;
-    const further = { operation: 'feed', limit: 9, ttlMs: 60_000 };
-    const isGivenUp = async (taken: number): Promise<void> => {
-      redis.take.mockReturnValueOnce(new Promise((resolve) => (answer = resolve)));
-      late = store.take('zoo', limits, further);
-      isGone();
-      for (let request = 0; request < taken; request++) await store.take('zoo', limits, further);
-      await jest.advanceTimersByTimeAsync(2 * PROBE_MS);
-      expect(store.mode).toBe('fallback');
-    };
-
-    it('admits no more than there is room for by its own counters', async () => {
-      await isGivenUp(limits.perMinute);
-      answer(shared(1));
-      expect(await late).toMatchObject({ admitted: false, minuteUsed: 5 });
-    });
-
-    it('counts its request once', async () => {
-      await isGivenUp(0);
-      answer(shared(2, { furtherCount: { window: minuteOf(nowMs), used: 2 } }));
-      expect(await late).toMatchObject({ admitted: true, minuteUsed: 2, dayUsed: 2 });
-      expect(memory.furtherCount('zoo', further).used).toBe(2);
-    });
-
-    it('tells of the ban that it began with', async () => {
-      await isGivenUp(0);
-      const ban = { at: nowMs, until: nowMs + 60_000, bans: 1 };
-      const bannedUntilMs = ban.until;
-      answer(shared(5, { admitted: false, bannedUntilMs, beganBan: true, ban }));
-      expect(await late).toMatchObject({ newBan: ban, beganBan: true, bannedUntilMs });
-      expect(memory.isBanned('zoo')).toBe(true);
-    });
-  });
-
-  it('sends along what it counted by itself, so that Redis goes on from there', async () => {
-    isGone();
-    for (let request = 0; request < 3; request++) await store.take('zoo', limits);
-    isBack();
-    await isSteady();
-    await store.take('zoo', limits);
-    const [, , known] = redis.take.mock.lastCall as [string, Limits, object];
-    expect(known).toMatchObject({ minuteUsed: 3, dayUsed: 3 });
   });
 
   it('asks Redis once in vain, not once a request, and says so once', async () => {
@@ -202,16 +153,6 @@ describe(FallbackStore.name, () => {
     expect(await store.peek('zoo')).toMatchObject({ minuteUsed: 4 });
   });
 
-  it('tells what this node knows where Redis has lost it, as the next request is told', async () => {
-    isBack(4);
-    await store.take('zoo', limits);
-    isBack(0);
-    expect(await store.peek('zoo')).toMatchObject({ minuteUsed: 4, dayUsed: 4 });
-    const tomorrow = { minute: minuteOf(nowMs) + 1_440, day: dayOf(nowMs) + 1 };
-    redis.peek.mockResolvedValue(shared(0, tomorrow));
-    expect(await store.peek('zoo')).toMatchObject({ minuteUsed: 0, dayUsed: 0 });
-  });
-
   describe('with a ban', () => {
     const ban = { at: nowMs, until: nowMs + 60_000, bans: 1 };
     const banned = shared(5, { admitted: false, bannedUntilMs: ban.until, ban });
@@ -222,11 +163,10 @@ describe(FallbackStore.name, () => {
       redis.take.mockClear();
     });
 
-    it('tells of it once, for the other nodes, and asks Redis no more while it lasts', async () => {
-      expect(first.newBan).toEqual(ban);
+    it('does not ask Redis again while it lasts', async () => {
+      expect(first).toMatchObject({ bannedUntilMs: ban.until });
       expect(await store.take('zoo', limits)).toMatchObject({ bannedUntilMs: ban.until });
       expect(await store.peek('zoo')).toMatchObject({ bannedUntilMs: ban.until });
-      expect((await store.take('zoo', limits)).newBan).toBeUndefined();
       expect(redis.take).not.toHaveBeenCalled();
     });
 
@@ -249,8 +189,14 @@ describe(FallbackStore.name, () => {
     it('ends it here and there, and is not talked back into it by an answer on its way', async () => {
       await store.unban('zoo');
       expect(redis.unban).toHaveBeenCalledWith('zoo');
-      expect((await store.take('zoo', limits)).newBan).toBeUndefined();
+      await store.take('zoo', limits);
       expect(memory.isBanned('zoo')).toBe(false);
+    });
+
+    it('passes its end on to Redis with the next request', async () => {
+      memory.restoreBan('zoo', { ...ban, until: 0 });
+      await store.take('zoo', limits);
+      expect(redis.take).toHaveBeenCalledWith('zoo', limits, { ...ban, until: 0 }, undefined);
     });
 
     it('ends it without Redis as well', async () => {

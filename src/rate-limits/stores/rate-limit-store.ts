@@ -2,48 +2,47 @@ import type { QuotaStoreMode } from '../../telemetry/metrics.js';
 import type { Ban } from '../bans/bans.js';
 import type { FurtherLimit } from '../further-limit.js';
 import type { Limits } from '../limits.js';
+import type { Subject } from '../subject.js';
 
-/** What became of one request. Counts are those after it. */
+/** The result of one request. Counts are those after the request. */
 export interface Decision {
   admitted: boolean;
-  /** The store's clock: Unix milliseconds. Every reset is told by it. */
+  /** The store's clock in Unix milliseconds. Every reset is relative to it. */
   nowMs: number;
-  /** How much later that is than by the machine's clock, which was set back; left out or 0 where it was not. */
+  /** How far `nowMs` is ahead of the machine's clock, because that was set back; 0 if left out. */
   aheadMs?: number;
-  /** The windows that it was counted in: never earlier than one that was counted in before. */
+  /** The windows in which the request was counted. */
   minute: number;
   minuteUsed: number;
   day: number;
   dayUsed: number;
-  /** Until when the subject is banned: Unix milliseconds, 0 where it is not. */
+  /** End of the subject's ban in Unix milliseconds, 0 if it is not banned. */
   bannedUntilMs: number;
-  /** The ban that the subject is under, where this node has not heard of it before. */
-  newBan?: Ban;
-  /** Whether this is the refusal that led to the ban; left out where it is not. */
-  beganBan?: boolean;
-  /** Until when the further limit is used up: Unix milliseconds; left out or 0 where it is not. */
+  /** The ban that started with this request. */
+  newBan?: Ban | undefined;
+  /** When the further limit has room again, in Unix milliseconds; 0 or left out if it has room now. */
   furtherFullUntilMs?: number;
 }
 
 /**
- * Counts requests of subjects in the two windows, together: a request is admitted only if both have
- * room, and then both count it; a refused one consumes neither. Of any number of simultaneous requests
- * exactly the limit is admitted. A further limit is judged with them: all have room, or none is taken from.
+ * Counts the requests of subjects in two windows. A request is admitted only if both windows have room, and then counts
+ * in both; a refused request counts in neither. Of any number of simultaneous requests, exactly the limit is admitted.
+ * A further limit is evaluated together with the windows.
  */
 export abstract class RateLimitStore {
-  /** Judges and counts one request. Synchronous where the counters are in this process. */
+  /** Checks and counts one request. Stores in this process return the decision itself. */
   abstract take(
-    subject: string,
+    subject: Subject,
     limits: Limits,
     further?: FurtherLimit,
   ): Decision | Promise<Decision>;
 
-  /** The counts as they are, without a request. */
-  abstract peek(subject: string): Decision | Promise<Decision>;
+  /** The current counts, without counting a request. */
+  abstract peek(subject: Subject): Decision | Promise<Decision>;
 
-  /** Ends a ban and forgets the refusals that led to it. */
-  abstract unban(subject: string): void | Promise<void>;
+  /** Ends a ban and resets the count of refusals. */
+  abstract unban(subject: Subject): void | Promise<void>;
 
-  /** Where requests are counted at this moment. */
+  /** Where requests are counted at the moment. */
   abstract readonly mode: QuotaStoreMode;
 }

@@ -1,0 +1,189 @@
+import { FakeClock } from '../../test/support/clock.js';
+import type { Look, Poller } from '../database/poller.js';
+import type { Logger } from '../telemetry/logger.js';
+import { DAY_MS, dayOf, minuteOf } from '../time/windows.js';
+import type { BanLedger } from './bans/ban-ledger.js';
+import { CounterPersistence } from './counter-persistence.js';
+import type { CounterRepository } from './counter.repository.js';
+import { Limits } from './limits.js';
+import { type Count, MemoryStore } from './stores/memory.store.js';
+import type { RateLimitStore } from './stores/rate-limit-store.js';
+import { addressSubject } from './subject.js';
+
+const limits = new Limits(2, 100);
+const MAX_ADDRESSES = 32;
+
+describe(CounterPersistence.name, () => {
+  let clock: FakeClock;
+  let memory: MemoryStore;
+  let persistence: CounterPersistence;
+  /** The rows of the database. */
+  let rows: Map<string, Count>;
+  let poll: Look;
+  const store: { mode: RateLimitStore['mode'] } = { mode: 'memory' };
+  const counters = {
+    save: jest.fn(),
+    since: jest.fn(),
+    forgetBefore: jest.fn(),
+    forgetAddressesBefore: jest.fn(),
+  };
+  const bans = { all: jest.fn(), changedSince: jest.fn() };
+  const logger = { warn: jest.fn() };
+
+  beforeEach(() => {
+    jest.resetAllMocks();
+    jest.useFakeTimers();
+    rows = new Map();
+    store.mode = 'memory';
+    counters.save.mockImplementation((counts: Count[]) => {
+      for (const count of counts) rows.set(count.subject, { ...count });
+      return Promise.resolve();
+    });
+    counters.since.mockResolvedValue([]);
+    counters.forgetBefore.mockResolvedValue(0);
+    counters.forgetAddressesBefore.mockResolvedValue(0);
+    bans.all.mockResolvedValue([]);
+    clock = new FakeClock();
+    memory = new MemoryStore(clock, { afterRejections: 1, firstBanMs: 10_000 }, MAX_ADDRESSES);
+    persistence = new CounterPersistence(
+      memory,
+      store as RateLimitStore,
+      counters as unknown as CounterRepository,
+      bans as unknown as BanLedger,
+      { watch: (look: Look) => (poll = look) } as unknown as Poller,
+      clock,
+      logger as unknown as Logger,
+    );
+  });
+  afterEach(async () => {
+    await persistence.beforeApplicationShutdown();
+    jest.useRealTimers();
+  });
+
+  const take = (subject = 'zoo') => memory.take(subject, limits);
+  const isDown = () => counters.save.mockRejectedValue(new Error('database is down'));
+  const pass = (ms: number) => jest.advanceTimersByTimeAsync(ms);
+
+  it('starts with the counters of the day and with the bans', async () => {
+    const [minute, day] = [minuteOf(clock.now()), dayOf(clock.now())];
+    const until = clock.now() + 9_000;
+    counters.since.mockResolvedValue([{ subject: 'zoo', minute, minuteUsed: 1, day, dayUsed: 50 }]);
+    bans.all.mockResolvedValue([{ subject: 'ark', ban: { at: clock.now(), until, bans: 1 } }]);
+    await persistence.onModuleInit();
+    expect(counters.since).toHaveBeenCalledWith(day);
+    expect(take()).toMatchObject({ minuteUsed: 2, dayUsed: 51 });
+    expect(take('ark').bannedUntilMs).toBe(until);
+  });
+
+  it('saves changes within half a second, and nothing twice', async () => {
+    await persistence.onModuleInit();
+    take();
+    take('ark');
+    await pass(500);
+    expect([...rows.keys()]).toEqual(['zoo', 'ark']);
+    await pass(500);
+    expect(counters.save).toHaveBeenCalledTimes(1);
+    take();
+    await pass(500);
+    expect(counters.save.mock.lastCall).toMatchObject([[{ subject: 'zoo', dayUsed: 2 }]]);
+  });
+
+  it('saves many counters in statements of 1,000 rows', async () => {
+    for (let client = 0; client < 2_500; client++) take(`key_${client}`);
+    await persistence.save();
+    const sizes = (counters.save.mock.calls as [Count[]][]).map(([counts]) => counts.length);
+    expect(sizes).toEqual([1_000, 1_000, 500]);
+    expect(rows.size).toBe(2_500);
+  });
+
+  it('keeps what cannot be saved for the next attempt, and logs one outage once', async () => {
+    await persistence.onModuleInit();
+    isDown();
+    take();
+    await pass(2_000);
+    take();
+    expect(counters.save.mock.calls.length).toBeGreaterThan(2);
+    expect(logger.warn).toHaveBeenCalledTimes(1);
+    counters.save.mockImplementation((counts: Count[]) => {
+      for (const count of counts) rows.set(count.subject, { ...count });
+      return Promise.resolve();
+    });
+    await pass(500);
+    expect(rows.get('zoo')).toMatchObject({ dayUsed: 2 });
+  });
+
+  it('is bounded while nothing can be saved', async () => {
+    await persistence.onModuleInit();
+    isDown();
+    for (let host = 0; host < 5_000; host++) {
+      take(addressSubject(`10.0.${host}`));
+      if (host % 500 === 0) await pass(500);
+    }
+    expect(memory.changedCount).toBeLessThanOrEqual(MAX_ADDRESSES);
+    expect(memory.size).toBe(MAX_ADDRESSES);
+  });
+
+  it('saves at shutdown what changed during the last save', async () => {
+    await persistence.onModuleInit();
+    take();
+    let finish = (): void => undefined;
+    counters.save.mockReturnValueOnce(new Promise<void>((resolve) => (finish = resolve)));
+    await pass(500);
+    take();
+    const stopped = persistence.beforeApplicationShutdown();
+    finish();
+    await stopped;
+    expect(rows.get('zoo')).toMatchObject({ dayUsed: 2 });
+  });
+
+  it('saves the counts of Redis only when Redis fails, and at shutdown', async () => {
+    await persistence.onModuleInit();
+    const [minute, day] = [minuteOf(clock.now()), dayOf(clock.now())];
+    store.mode = 'redis';
+    memory.mirror({ subject: 'zoo', minute, minuteUsed: 1, day, dayUsed: 7 });
+    await pass(2_000);
+    expect(rows.size).toBe(0);
+    store.mode = 'fallback';
+    await pass(500);
+    expect(rows.get('zoo')).toMatchObject({ dayUsed: 7 });
+    store.mode = 'redis';
+    memory.mirror({ subject: 'zoo', minute, minuteUsed: 1, day, dayUsed: 8 });
+    await persistence.beforeApplicationShutdown();
+    expect(rows.get('zoo')).toMatchObject({ dayUsed: 8 });
+  });
+
+  it('follows bans, and their end, by polling', async () => {
+    await persistence.onModuleInit();
+    const ban = { at: clock.now(), until: clock.now() + 60_000, bans: 1 };
+    bans.changedSince.mockResolvedValueOnce([{ subject: 'zoo', ban }]);
+    await poll(1);
+    expect(take().bannedUntilMs).toBe(ban.until);
+    bans.changedSince.mockResolvedValueOnce([{ subject: 'zoo', ban: { ...ban, until: 0 } }]);
+    await poll(2);
+    expect(take().admitted).toBe(true);
+  });
+
+  it('forgets counters of the days before yesterday, and tries again after a failure', async () => {
+    await persistence.onModuleInit();
+    take();
+    clock.advance(2 * DAY_MS);
+    counters.forgetBefore.mockRejectedValueOnce(new Error('database is down'));
+    await persistence.forget();
+    expect(memory.size).toBe(0);
+    expect(logger.warn).toHaveBeenCalledTimes(1);
+    await pass(60_000);
+    expect(counters.forgetBefore).toHaveBeenLastCalledWith(
+      dayOf(clock.now()) - 1,
+      expect.any(Number),
+    );
+    expect(counters.forgetBefore).toHaveBeenCalledTimes(2);
+    expect(counters.forgetAddressesBefore).not.toHaveBeenCalled();
+  });
+
+  it('removes addresses from the database that the memory has forgotten', async () => {
+    for (let host = 0; host <= MAX_ADDRESSES; host++) take(addressSubject(`10.0.${host}`));
+    await persistence.forget();
+    const minute = minuteOf(clock.now());
+    expect(counters.forgetAddressesBefore).toHaveBeenCalledWith(minute, expect.any(Number));
+  });
+});

@@ -1,0 +1,118 @@
+import { type BeforeApplicationShutdown, Injectable, type OnModuleInit } from '@nestjs/common';
+import { inBatches } from '../database/in-batches.js';
+import { Poller } from '../database/poller.js';
+import { Logger } from '../telemetry/logger.js';
+import { Clock } from '../time/clock.js';
+import { dayBefore, dayOf } from '../time/windows.js';
+import { BanLedger, type SubjectBan } from './bans/ban-ledger.js';
+import { CounterRepository } from './counter.repository.js';
+import { MemoryStore } from './stores/memory.store.js';
+import { RateLimitStore } from './stores/rate-limit-store.js';
+
+/** A `kill -9` may lose one second of counts: this interval, and the time that saving takes. */
+const SAVE_INTERVAL_MS = 500;
+const FORGET_INTERVAL_MS = 60_000;
+/** Rows per statement. On SQLite, 1,000 rows block the event loop for a few milliseconds. */
+const ROWS_PER_STATEMENT = 1_000;
+
+/**
+ * Keeps the counters of this process in the database, so that a restart never refills a quota.
+ *
+ * - At start, the counters of the day and all bans are loaded. Bans are then followed by polling.
+ * - Every 500 ms, and at shutdown, counters that changed are written. While the database cannot be written, they stay
+ *   marked as changed, which costs no memory beyond the counters themselves.
+ * - While Redis counts, its counts are only collected here. They are written when Redis fails and at shutdown, so that
+ *   a node that starts while Redis is away begins with them.
+ */
+@Injectable()
+export class CounterPersistence implements OnModuleInit, BeforeApplicationShutdown {
+  private timers: NodeJS.Timeout[] = [];
+  private saving: Promise<void> | undefined;
+  private forgetting: Promise<void> | undefined;
+  private readonly stopping = new AbortController();
+  private isFailing = false;
+
+  constructor(
+    private readonly memory: MemoryStore,
+    private readonly store: RateLimitStore,
+    private readonly counters: CounterRepository,
+    private readonly bans: BanLedger,
+    private readonly poller: Poller,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    for (const count of await this.counters.since(dayOf(this.clock.now()))) {
+      this.memory.restore(count);
+    }
+    this.restoreBans(await this.bans.all());
+    this.poller.watch(async (sinceMs) =>
+      this.restoreBans(
+        await (sinceMs === undefined ? this.bans.all() : this.bans.changedSince(sinceMs)),
+      ),
+    );
+    this.timers = [
+      setInterval(() => {
+        if (this.store.mode !== 'redis') void this.save();
+      }, SAVE_INTERVAL_MS).unref(),
+      setInterval(() => void this.forget(), FORGET_INTERVAL_MS).unref(),
+    ];
+  }
+
+  /** The database is closed in the next phase of the shutdown. */
+  async beforeApplicationShutdown(): Promise<void> {
+    for (const timer of this.timers) clearInterval(timer);
+    this.stopping.abort();
+    await Promise.all([this.saving, this.forgetting]);
+    await this.save();
+  }
+
+  /** Writes the counters that have changed, unless that is in progress. */
+  save(): Promise<void> {
+    return (this.saving ??= this.saveChanged().finally(() => (this.saving = undefined)));
+  }
+
+  private async saveChanged(): Promise<void> {
+    // Not what changes meanwhile: under load, that would never end.
+    for (let left = this.memory.changedCount; left > 0; left -= ROWS_PER_STATEMENT) {
+      const counts = this.memory.takeChanged(Math.min(left, ROWS_PER_STATEMENT));
+      try {
+        await this.counters.save(counts);
+        this.isFailing = false;
+      } catch (err) {
+        this.memory.putBack(counts);
+        if (!this.isFailing) {
+          const counters = this.memory.changedCount;
+          this.logger.warn({ err, counters }, 'Counters cannot be saved; the service retries');
+        }
+        this.isFailing = true;
+        return;
+      }
+    }
+  }
+
+  /** Removes counters of past days, and addresses that the memory has forgotten, from memory and database. */
+  forget(): Promise<void> {
+    return (this.forgetting ??= this.forgetPast().finally(() => (this.forgetting = undefined)));
+  }
+
+  private async forgetPast(): Promise<void> {
+    // One more day than necessary, in case this clock is ahead.
+    const day = dayBefore(this.clock.now());
+    this.memory.forgetBefore(day);
+    const minute = this.memory.oldestAddressMinute;
+    const { signal } = this.stopping;
+    try {
+      await inBatches((rows) => this.counters.forgetBefore(day, rows), signal);
+      if (minute === undefined) return;
+      await inBatches((rows) => this.counters.forgetAddressesBefore(minute, rows), signal);
+    } catch (err) {
+      this.logger.warn({ err }, 'Old counters cannot be removed; the service retries');
+    }
+  }
+
+  private restoreBans(bans: readonly SubjectBan[]): void {
+    for (const { subject, ban } of bans) this.memory.restoreBan(subject, ban);
+  }
+}

@@ -1,0 +1,95 @@
+import type { ExecutionContext } from '@nestjs/common';
+import type { Config } from '../config/config.js';
+import type { AdmissionQueue } from '../http/admission-queue.js';
+import type { Logger } from '../telemetry/logger.js';
+import { Metrics } from '../telemetry/metrics.js';
+import { Limits } from './limits.js';
+import { OverloadGuard, OverloadMonitor } from './overload.guard.js';
+import type { RateLimiter } from './rate-limiter.js';
+
+const LATE = 300;
+
+describe(OverloadMonitor.name, () => {
+  const logger = { warn: jest.fn(), info: jest.fn() };
+  let monitor: OverloadMonitor;
+  let nowMs: number;
+  beforeEach(() => {
+    jest.resetAllMocks();
+    nowMs = 0;
+    monitor = new OverloadMonitor(
+      { shedAfterMs: 250 } as Config,
+      new Metrics(),
+      logger as unknown as Logger,
+      {} as AdmissionQueue,
+    );
+  });
+
+  /** Samples of this lag for this long, one each 50 ms, or as often as the lag permits. */
+  const lag = (lagMs: number, forMs: number): void => {
+    const untilMs = nowMs + forMs;
+    while (nowMs < untilMs) monitor.sample(lagMs, (nowMs += Math.max(50, lagMs)));
+  };
+
+  it('is overloaded after a second of lag without interruption, until the event loop has caught up', () => {
+    lag(LATE, 900);
+    expect(monitor.isOverloaded).toBe(false);
+    lag(LATE, 900);
+    expect(monitor.isOverloaded).toBe(true);
+    lag(LATE, 10_000);
+    expect(monitor.isOverloaded).toBe(true);
+    lag(0, 50);
+    expect(monitor.isOverloaded).toBe(false);
+    lag(LATE, 900);
+    expect(monitor.isOverloaded).toBe(false);
+  });
+
+  it.each([
+    ['a single pause, however long', [[60_000, 1]]],
+    ['lag with an interruption', Array.from({ length: 9 }, () => [LATE, 900]).concat([[0, 1]])],
+    ['lag below the threshold', [[200, 60_000]]],
+  ])('is not overloaded by %s', (_what, samples) => {
+    for (const [lagMs, forMs] of samples) {
+      lag(lagMs!, forMs!);
+      lag(0, 50);
+      expect(monitor.isOverloaded).toBe(false);
+    }
+  });
+
+  it('logs the beginning, and the end with the number of requests', () => {
+    lag(LATE, 2_000);
+    monitor.countShed();
+    monitor.countShed();
+    lag(0, 50);
+    const began = { event: 'shed', phase: 'began', lateMs: LATE };
+    expect(logger.warn.mock.calls).toEqual([[began, expect.any(String)]]);
+    const ended = { event: 'shed', phase: 'ended', requests: 2 };
+    expect(logger.info.mock.calls).toEqual([[ended, expect.any(String)]]);
+  });
+});
+
+describe(OverloadGuard.name, () => {
+  const quota = { subject: 'zoo', limits: new Limits(1, 1) };
+  const limiter = { describe: jest.fn() };
+  const monitor = { isOverloaded: true, countShed: jest.fn() };
+  const guard = new OverloadGuard(
+    monitor as unknown as OverloadMonitor,
+    limiter as unknown as RateLimiter,
+  );
+  const contextOf = (request: object): ExecutionContext =>
+    ({ getArgByIndex: (index: number) => [request, 'reply'][index] }) as ExecutionContext;
+
+  it('answers 503 with Retry-After and the headers of the quota, which it leaves alone', async () => {
+    await expect(guard.canActivate(contextOf({ quota }))).rejects.toMatchObject({
+      code: 'service_unavailable',
+      headers: { 'Retry-After': expect.stringMatching(/^[123]$/) },
+    });
+    expect(limiter.describe).toHaveBeenCalledWith(quota, 'reply');
+    expect(monitor.countShed).toHaveBeenCalledTimes(1);
+  });
+
+  it('admits public operations, and everything while there is no overload', () => {
+    expect(guard.canActivate(contextOf({}))).toBe(true);
+    monitor.isOverloaded = false;
+    expect(guard.canActivate(contextOf({ quota }))).toBe(true);
+  });
+});

@@ -1,0 +1,111 @@
+import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
+import {
+  type CanActivate,
+  type ExecutionContext,
+  Injectable,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
+import type { Counter } from 'prom-client';
+import { Config } from '../config/config.js';
+import { errors } from '../errors/errors.js';
+import { AdmissionQueue } from '../http/admission-queue.js';
+import { replyOf, requestOf } from '../http/request-context.js';
+import { Logger } from '../telemetry/logger.js';
+import { Metrics } from '../telemetry/metrics.js';
+import { RateLimiter } from './rate-limiter.js';
+
+const SAMPLE_MS = 50;
+const RESOLUTION_MS = 10;
+/** The event loop must lag for this long before requests are shed, so that a single pause does not cause it. */
+const SUSTAINED_MS = 1_000;
+
+/**
+ * Measures the lag of the event loop, and how long requests wait for their turn in it. The server is overloaded while
+ * every sample has been above `SHED_AFTER_MS` for a second, until one is below.
+ */
+@Injectable()
+export class OverloadMonitor implements OnApplicationBootstrap, OnApplicationShutdown {
+  isOverloaded = false;
+  private readonly shedRequests: Counter;
+  private delays: IntervalHistogram | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private lateSinceMs: number | undefined;
+  private shedCount = 0;
+
+  constructor(
+    private readonly config: Config,
+    metrics: Metrics,
+    private readonly logger: Logger,
+    private readonly queue: AdmissionQueue,
+  ) {
+    this.shedRequests = metrics.counter({
+      name: 'shed_total',
+      help: 'Requests that were answered 503 because the event loop lagged for too long.',
+    });
+  }
+
+  onApplicationBootstrap(): void {
+    if (this.config.shedAfterMs === 0) return;
+    const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+    delays.enable();
+    this.delays = delays;
+    this.timer = setInterval(() => {
+      const loopMs = delays.count === 0 ? 0 : delays.min / 1e6 - RESOLUTION_MS;
+      delays.reset();
+      this.sample(Math.max(loopMs, this.queue.takeLongestMs()), performance.now());
+    }, SAMPLE_MS).unref();
+  }
+
+  onApplicationShutdown(): void {
+    clearInterval(this.timer);
+    this.delays?.disable();
+  }
+
+  /** Takes in the lag since the previous sample. */
+  sample(lagMs: number, nowMs: number): void {
+    if (lagMs > this.config.shedAfterMs) {
+      this.lateSinceMs ??= nowMs;
+      if (this.isOverloaded || nowMs - this.lateSinceMs < SUSTAINED_MS) return;
+      this.isOverloaded = true;
+      this.shedCount = 0;
+      const details = { event: 'shed', phase: 'began', lateMs: Math.round(lagMs) };
+      this.logger.warn(details, 'Overloaded: requests are answered 503');
+      return;
+    }
+    this.lateSinceMs = undefined;
+    if (!this.isOverloaded) return;
+    this.isOverloaded = false;
+    const details = { event: 'shed', phase: 'ended', requests: this.shedCount };
+    this.logger.info(details, 'No longer overloaded');
+  }
+
+  countShed(): void {
+    this.shedCount++;
+    this.shedRequests.inc();
+  }
+}
+
+/** Created once, because an error's stack costs more than its response. Several, so that clients do not return together. */
+const REFUSALS = ['1', '2', '3'].map((seconds) =>
+  errors.service_unavailable('The service is overloaded', { headers: { 'Retry-After': seconds } }),
+);
+
+/** Answers authenticated requests 503 during an overload. They consume no quota, and their headers describe it. */
+@Injectable()
+export class OverloadGuard implements CanActivate {
+  constructor(
+    private readonly monitor: OverloadMonitor,
+    private readonly limiter: RateLimiter,
+  ) {}
+
+  canActivate(context: ExecutionContext): true | Promise<never> {
+    return this.monitor.isOverloaded && requestOf(context).quota ? this.shed(context) : true;
+  }
+
+  private async shed(context: ExecutionContext): Promise<never> {
+    this.monitor.countShed();
+    await this.limiter.describe(requestOf(context).quota!, replyOf(context));
+    throw REFUSALS[Math.floor(Math.random() * REFUSALS.length)]!;
+  }
+}

@@ -1,0 +1,62 @@
+import { CounterRepository } from '../../src/rate-limits/counter.repository.js';
+import type { Count } from '../../src/rate-limits/stores/memory.store.js';
+import { addressSubject } from '../../src/rate-limits/subject.js';
+import { startService, type TestService } from '../support/start-service.js';
+
+// A day in the future: the service itself has counted nothing in it.
+const day = 40_000;
+const firstMinute = day * 1_440;
+const countOf = (subject: string, minute: number, used: number, ofDay = day): Count => {
+  return { subject, minute, minuteUsed: used, day: ofDay, dayUsed: used };
+};
+
+describe(CounterRepository.name, () => {
+  let service: TestService;
+  let counters: CounterRepository;
+  beforeAll(async () => {
+    service = await startService();
+    counters = service.store.app.get(CounterRepository);
+  });
+  afterAll(() => service?.close());
+
+  it('saves any number of counts, and returns those of a day, oldest first', async () => {
+    const many = Array.from({ length: 1_000 }, (_, index) =>
+      countOf(`key_${index}`, firstMinute + (index % 7), index),
+    );
+    await counters.save([...many, countOf('key_old', firstMinute - 1, 1, day - 1)]);
+    const since = await counters.since(day);
+    const minutes = since.map(({ minute }) => minute);
+    expect(minutes).toEqual(minutes.toSorted((one, other) => one - other));
+    expect(new Map(since.map((count) => [count.subject, count]))).toEqual(
+      new Map(many.map((count) => [count.subject, count])),
+    );
+  });
+
+  it('keeps the higher count of each window, whichever node saves it', async () => {
+    const here = { ...countOf('key_apart', firstMinute + 5, 4), dayUsed: 5_000_000_000 };
+    const there = { ...countOf('key_apart', firstMinute + 6, 2), dayUsed: 10 };
+    await counters.save([here]);
+    await counters.save([there]);
+    expect(await counters.find('key_apart')).toEqual({ ...there, dayUsed: 5_000_000_000 });
+    await counters.save([{ ...there, minuteUsed: 1, dayUsed: 11 }]);
+    expect(await counters.find('key_apart')).toEqual({ ...there, dayUsed: 5_000_000_000 });
+    await counters.save([{ ...there, day: day + 1, dayUsed: 1 }]);
+    expect(await counters.find('key_apart')).toEqual({ ...there, day: day + 1, dayUsed: 1 });
+    expect(await counters.find('key_nobody')).toBeUndefined();
+  });
+
+  it('forgets earlier days in batches', async () => {
+    await counters.save([1, 2, 3].map((key) => countOf(`key_old_${key}`, 1, 3, 1)));
+    expect(await counters.forgetBefore(2, 2)).toBe(2);
+    expect(await counters.forgetBefore(2, 2)).toBe(1);
+    expect(await counters.find('key_old_1')).toBeUndefined();
+  });
+
+  it('forgets addresses that were not seen since a minute, and no client', async () => {
+    const address = addressSubject('203.0.113.7');
+    await counters.save([countOf(address, 7, 1), countOf('key_7', 7, 1)]);
+    expect(await counters.forgetAddressesBefore(7, 10)).toBe(0);
+    expect(await counters.forgetAddressesBefore(8, 10)).toBe(1);
+    expect(await counters.find('key_7')).toBeDefined();
+  });
+});
