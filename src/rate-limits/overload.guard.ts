@@ -1,4 +1,3 @@
-import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import {
   type CanActivate,
   type ExecutionContext,
@@ -16,7 +15,6 @@ import { Metrics } from '../telemetry/metrics.js';
 import { RateLimiter } from './rate-limiter.js';
 
 const SAMPLE_MS = 50;
-const RESOLUTION_MS = 10;
 /** The event loop must lag for this long before requests are shed, so that a single pause does not cause it. */
 const SUSTAINED_MS = 1_000;
 
@@ -28,7 +26,6 @@ const SUSTAINED_MS = 1_000;
 export class OverloadMonitor implements OnApplicationBootstrap, OnApplicationShutdown {
   isOverloaded = false;
   private readonly shedRequests: Counter;
-  private delays: IntervalHistogram | undefined;
   private timer: NodeJS.Timeout | undefined;
   private lateSinceMs: number | undefined;
   private shedCount = 0;
@@ -46,20 +43,20 @@ export class OverloadMonitor implements OnApplicationBootstrap, OnApplicationShu
   }
 
   onApplicationBootstrap(): void {
-    if (this.config.shedAfterMs === 0) return;
-    const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-    delays.enable();
-    this.delays = delays;
-    this.timer = setInterval(() => {
-      const loopMs = delays.count === 0 ? 0 : delays.min / 1e6 - RESOLUTION_MS;
-      delays.reset();
-      this.sample(Math.max(loopMs, this.queue.takeLongestMs()), performance.now());
-    }, SAMPLE_MS).unref();
+    if (this.config.shedAfterMs > 0) this.schedule(performance.now() + SAMPLE_MS);
   }
 
   onApplicationShutdown(): void {
-    clearInterval(this.timer);
-    this.delays?.disable();
+    clearTimeout(this.timer);
+  }
+
+  /** `monitorEventLoopDelay()` does not fit: after a reset it skips one interval, so a window may have no value. */
+  private schedule(dueMs: number): void {
+    this.timer = setTimeout(() => {
+      const nowMs = performance.now();
+      this.sample(Math.max(nowMs - dueMs, this.queue.takeLongestMs()), nowMs);
+      this.schedule(nowMs + SAMPLE_MS);
+    }, SAMPLE_MS).unref();
   }
 
   /** Takes in the lag since the previous sample. */
