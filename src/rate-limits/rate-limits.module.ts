@@ -9,7 +9,6 @@ import { BanLedger } from './bans/ban-ledger.js';
 import type { BanPolicy } from './bans/bans.js';
 import { RateLimitBan } from './bans/rate-limit-ban.entity.js';
 import { CounterRepository } from './counter.repository.js';
-import { SharedNames } from './names.js';
 import { RateLimitCounter } from './rate-limit-counter.entity.js';
 import { RateLimiter } from './rate-limiter.js';
 import { FallbackStore } from './stores/fallback.store.js';
@@ -55,17 +54,8 @@ function chooseStore(
     BanLedger,
     CounterRepository,
     Usage,
-    SharedNames,
     RateLimiter,
   ],
-  exports: [
-    RateLimitStore,
-    RateLimiter,
-    MemoryStore,
-    BanLedger,
-    CounterRepository,
-    Usage,
-    SharedNames,
-  ],
+  exports: [RateLimitStore, RateLimiter, MemoryStore, BanLedger, CounterRepository, Usage],
 })
 export class RateLimitsModule {}
