@@ -186,7 +186,7 @@ function addAudit(keys: Command, output: Output): void {
     .action((id: string | undefined, options: CommonOptions & { limit: number }) =>
       withKeys(options, async ({ keys, audit }) => {
         if (id !== undefined) await keys.get(id);
-        const records = await audit.find({ keyId: id, limit: options.limit });
+        const records = await audit.find(id, options.limit);
         output.print(records, options.json, () => describe.audit(records));
       }),
     );

@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os';
-import { AuditReader } from '../keys/audit-reader.js';
+import { AuditTrail } from '../keys/audit-trail.js';
 import type { Initiator } from '../keys/audit-record.js';
 import { KeyList, type ListedKey } from '../keys/key-list.js';
 import { KeyRequestError, type OwnLimits, planOf } from '../keys/key-request.js';
@@ -17,7 +17,7 @@ import { UsageError } from './output.js';
 export interface KeyCommandContext {
   keys: KeysService;
   list: KeyList;
-  audit: AuditReader;
+  audit: AuditTrail;
   usage: Usage;
   report: UsageReport;
   views: typeof views;
@@ -53,7 +53,7 @@ export async function openKeys(
         const [key] = await list.find({ id });
         return key!;
       };
-      const [audit, usage, report] = [app.get(AuditReader), app.get(Usage), app.get(UsageReport)];
+      const [audit, usage, report] = [app.get(AuditTrail), app.get(Usage), app.get(UsageReport)];
       return work({ keys, list, find, audit, usage, report, views });
     });
   } catch (error) {

@@ -1,28 +1,16 @@
 export type AuditAction =
-  | 'key.issue'
-  | 'key.rotate'
-  | 'key.revoke'
-  | 'key.set_plan'
-  | 'key.set_scopes'
-  | 'key.unban'
-  | 'key.ban';
+  `key.${'issue' | 'rotate' | 'revoke' | 'set_plan' | 'set_scopes' | 'unban' | 'ban'}`;
 
 export type ActorType = 'cli' | 'service';
 
-export interface Actor {
-  type: ActorType;
-  /** `cli:USER` or `service`. */
-  name: string;
-}
-
 /** The actor of a change, and the request that led to it, if one did. */
 export interface Initiator {
-  actor: Actor;
+  /** The name is `cli:USER` or `service`. */
+  actor: { type: ActorType; name: string };
   address: string | null;
   requestId: string | null;
 }
 
-/** The service itself. */
 export const SERVICE: Initiator = {
   actor: { type: 'service', name: 'service' },
   address: null,

@@ -9,11 +9,14 @@ import { StoredAuditRecord } from './audit-record.entity.js';
 /** A transaction whose changes are audited. */
 export interface AuditedTransaction {
   manager: EntityManager;
-  /** The time of the transaction by the database's clock: Unix milliseconds. */
+  /** The time of the transaction by the clock of the database: Unix milliseconds. */
   nowMs: number;
   /** Inserts the audit record of a change. */
   record: (change: Change) => Promise<void>;
 }
+
+const OF_KEY = `record.target = :keyId OR (record.action = 'key.rotate'
+  AND record.target = (SELECT old.id FROM api_keys old WHERE old.replaced_by = :keyId))`;
 
 /** Saves changes and their audit records in one transaction, and logs the records after the commit. */
 @Injectable()
@@ -29,41 +32,40 @@ export class AuditTrail {
   ): Promise<Result> {
     const records: AuditRecord[] = [];
     const result = await this.dataSource.transaction(async (manager) => {
-      const nowMs = await this.readClock(manager);
+      const now = databaseNow(this.dataSource);
+      const [row] = await manager.query<{ now: number | string }[]>(`SELECT ${now} AS "now"`);
+      const nowMs = Number(row!.now);
       const record = async (change: Change): Promise<void> => {
-        records.push(await insert(manager, nowMs, by, change));
+        const id = mintId('aud');
+        const { actor, ...request } = by;
+        const stored = { id, at: nowMs, actorType: actor.type, actorName: actor.name };
+        await manager.insert(StoredAuditRecord, { ...stored, ...request, ...change });
+        records.push({ id, at: isoTime(nowMs)!, ...by, ...change });
       };
       return work({ manager, nowMs, record });
     });
-    for (const audit of records) this.log(audit);
+    for (const audit of records) {
+      const { actor, action, target, requestId } = audit;
+      const request = requestId === null ? {} : { requestId };
+      const message = `Audit: ${actor.name} ${action} ${target}`;
+      this.logger.info({ event: 'audit', ...request, audit }, message);
+    }
     return result;
   }
 
-  private async readClock(manager: EntityManager): Promise<number> {
-    const now = databaseNow(this.dataSource);
-    const rows: { now: number | string }[] = await manager.query(`SELECT ${now} AS "now"`);
-    return Number(rows[0]!.now);
+  /**
+   * Returns audit records, the latest first.
+   * @param keyId only records of this key, including the rotation that created it
+   */
+  async find(keyId: string | undefined, limit: number): Promise<AuditRecord[]> {
+    const query = this.dataSource
+      .createQueryBuilder(StoredAuditRecord, 'record')
+      .orderBy('record.at', 'DESC')
+      .addOrderBy('record.id', 'DESC')
+      .limit(limit);
+    if (keyId !== undefined) query.where(OF_KEY, { keyId });
+    return (await query.getMany()).map(({ at, actorType, actorName, ...rest }) => {
+      return { ...rest, at: isoTime(at)!, actor: { type: actorType, name: actorName } };
+    });
   }
-
-  private log(audit: AuditRecord): void {
-    const { actor, action, target, requestId } = audit;
-    const request = requestId === null ? {} : { requestId };
-    this.logger.info(
-      { event: 'audit', ...request, audit },
-      `Audit: ${actor.name} ${action} ${target}`,
-    );
-  }
-}
-
-async function insert(
-  manager: EntityManager,
-  nowMs: number,
-  by: Initiator,
-  change: Change,
-): Promise<AuditRecord> {
-  const { actor, ...request } = by;
-  const id = mintId('aud');
-  const stored = { id, at: nowMs, actorType: actor.type, actorName: actor.name };
-  await manager.insert(StoredAuditRecord, { ...stored, ...request, ...change });
-  return { id, at: isoTime(nowMs)!, ...by, ...change };
 }

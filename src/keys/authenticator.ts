@@ -21,14 +21,7 @@ import { Verifiers } from './verifiers.js';
  */
 const BEARER = /^Bearer(?: +|(?=\s))(.*)$/i;
 
-const FAILURES = [
-  'missing',
-  'malformed',
-  'unknown',
-  'revoked',
-  'expired',
-  'address_limited',
-] as const;
+const REASONS = ['missing', 'malformed', 'unknown', 'revoked', 'expired', 'address_limited'];
 
 /** Identifies the caller of a request by `Authorization: Bearer <token>` (RFC 6750 section 2.1). */
 @Injectable()
@@ -50,7 +43,7 @@ export class Authenticator {
       help: 'Requests without a valid key by reason, including those over the limit of their address.',
       labelNames: ['reason'],
     });
-    for (const reason of FAILURES) this.failures.inc({ reason }, 0);
+    for (const reason of REASONS) this.failures.inc({ reason }, 0);
   }
 
   /**
@@ -72,7 +65,7 @@ export class Authenticator {
     request.quota = caller.quota;
   }
 
-  private find(token: string): Caller | undefined | Promise<Caller | undefined> {
+  private find(token: string): Caller | Promise<Caller | undefined> {
     if (token.length !== KEY_LENGTH) return this.verifiers.callerOf(token);
     const digest = digestOf(token);
     const cached = this.cache.getCached(digest);
@@ -80,19 +73,16 @@ export class Authenticator {
     return isWellFormedKey(token) ? this.cache.load(digest) : this.verifiers.callerOf(token);
   }
 
-  private async reject(
-    token: string | undefined,
-    request: ApiRequest,
-    reply: ApiReply,
-  ): Promise<never> {
-    const { reason, formerCaller } = this.diagnose(token);
+  private async reject(token: string | undefined, request: ApiRequest, reply: ApiReply) {
+    const expired = token === undefined ? undefined : this.cache.expiredCaller(digestOf(token));
+    const reason = expired?.reason ?? this.failureReason(token);
     try {
       await this.limiter.admit(this.addressQuota(request), reply);
     } catch (error) {
       this.failures.inc({ reason: 'address_limited' });
       throw error;
     }
-    request.formerCaller = formerCaller;
+    request.formerCaller = expired?.caller;
     this.failures.inc({ reason });
     if (token === undefined) {
       throw errors.missing_api_key('Send an API key: "Authorization: Bearer <API_KEY>"', {
@@ -104,16 +94,10 @@ export class Authenticator {
     });
   }
 
-  private diagnose(token: string | undefined): {
-    reason: (typeof FAILURES)[number];
-    formerCaller?: Caller;
-  } {
-    if (token === undefined) return { reason: 'missing' };
-    if (isWellFormedKey(token)) {
-      const ended = this.cache.expiredCaller(digestOf(token));
-      return ended ? { reason: ended.reason, formerCaller: ended.caller } : { reason: 'unknown' };
-    }
-    return { reason: this.verifiers.canVerify(token) ? 'unknown' : 'malformed' };
+  private failureReason(token: string | undefined): string {
+    if (token === undefined) return 'missing';
+    const canBeValid = isWellFormedKey(token) || this.verifiers.canVerify(token);
+    return canBeValid ? 'unknown' : 'malformed';
   }
 
   private addressQuota(request: ApiRequest): Quota {
@@ -122,7 +106,7 @@ export class Authenticator {
 }
 
 /**
- * The token as sent, undefined if there is none. Node keeps only the first of two `Authorization` headers,
+ * Returns the token as sent, undefined if there is none. Node keeps only the first of two `Authorization` headers,
  * so two of them count as an invalid token.
  */
 function bearerToken({ headers, rawHeaders }: IncomingMessage): string | undefined {

@@ -11,7 +11,7 @@ import { AuditTrail } from './audit-trail.js';
 /** Saves each ban with its audit record, so that it survives a restart, and logs it. */
 @Injectable()
 export class BanRecords implements BeforeApplicationShutdown {
-  private readonly saving = new Set<Promise<void>>();
+  private saving = Promise.resolve();
 
   constructor(
     limiter: RateLimiter,
@@ -21,38 +21,36 @@ export class BanRecords implements BeforeApplicationShutdown {
     private readonly logger: Logger,
   ) {
     limiter.onBan((ban, request) => {
-      const saved = this.save(ban, request);
-      this.saving.add(saved);
-      void saved.finally(() => this.saving.delete(saved));
+      this.saving = this.saving.then(() => this.save(ban, request));
     });
   }
 
-  async beforeApplicationShutdown(): Promise<void> {
-    await Promise.all(this.saving);
+  beforeApplicationShutdown(): Promise<void> {
+    return this.saving;
   }
 
   private async save(ban: Ban, { caller, raw, id: requestId }: ApiRequest): Promise<void> {
     if (caller === undefined) return;
-    const { keyId, plan, quota } = caller;
+    const { keyId: target, plan, quota } = caller;
     const address = this.addresses.of(raw);
     const seconds = Math.ceil((ban.until - ban.at) / 1000);
     const until = isoTime(ban.until);
-    const details = { event: 'ban', requestId, keyId, plan, seconds, until, address };
+    const after = { bannedUntil: until, seconds, plan };
+    const by = { ...SERVICE, address, requestId };
     try {
       // Every node that hears of a ban saves it. Only the first one records and logs it.
-      const isNew = await this.audit.write(
-        { ...SERVICE, address, requestId },
-        async ({ manager, record }) => {
-          if (!(await this.bans.record(quota.subject, ban, manager))) return false;
-          const after = { bannedUntil: until, seconds, plan };
-          await record({ action: 'key.ban', target: keyId, before: { bannedUntil: null }, after });
-          return true;
-        },
-      );
+      const isNew = await this.audit.write(by, async ({ manager, record }) => {
+        if (!(await this.bans.record(quota.subject, ban, manager))) return false;
+        await record({ action: 'key.ban', target, before: { bannedUntil: null }, after });
+        return true;
+      });
       if (!isNew) return;
     } catch (err) {
-      this.logger.error({ err, requestId, keyId }, 'A ban could not be saved: a restart ends it');
+      this.logger.error({ err, requestId, keyId: target }, 'A ban is not saved: a restart ends it');
     }
-    this.logger.warn(details, `Banned key ${keyId} (plan ${plan}) for ${seconds} s`);
+    this.logger.warn(
+      { event: 'ban', requestId, keyId: target, plan, seconds, until, address },
+      `Banned key ${target} (plan ${plan}) for ${seconds} s`,
+    );
   }
 }

@@ -5,18 +5,17 @@ import { Engine } from '../database/engine.js';
 import { isOutage } from '../database/outage.js';
 import { Poller, type Watch } from '../database/poller.js';
 import { Statement } from '../database/statement.js';
-import { Limits } from '../rate-limits/limits.js';
-import { type PlanName, PLANS } from '../rate-limits/plan.js';
+import { Limits, type Quota } from '../rate-limits/limits.js';
+import { PLANS } from '../rate-limits/plan.js';
 import { Metrics } from '../telemetry/metrics.js';
-import { Clock, Stopwatch } from '../time/clock.js';
+import { Clock } from '../time/clock.js';
 import { within } from '../time/within.js';
+import type { ApiKey } from './api-key.entity.js';
 import type { Caller } from './caller.js';
 import { LastUses } from './last-uses.js';
 
 /** About 400 bytes each. */
 const MAX_CALLERS = 200_000;
-/** Combinations of plan, scopes and limits, which callers share. */
-const MAX_GRANTS = 1_000;
 /**
  * How long cached keys are trusted while the database is down. Trade-off: a key revoked during the outage
  * keeps working.
@@ -26,29 +25,21 @@ const TRUSTED_MS = 300_000;
 const RECHECK_TIMEOUT_MS = 500;
 /** Beyond this number of changes, clearing the cache is cheaper than updating it. */
 const MAX_CHANGES = 10_000;
-/** A row that took longer to arrive may be older than what the poller looks back for. */
-const MAX_LOOKUP_MS = 5_000;
 /** The expiry of a revoked key: in the past by every clock, also one that is behind. */
 const REVOKED_MS = 0;
 
-interface KeyRow {
-  id: string;
-  clientId: string;
-  digest: string;
-  plan: PlanName;
-  scopes: string;
-  perMinute: number | string | null;
-  perDay: number | string | null;
-  expiresAt: number | string | null;
-  revokedAt: number | string | null;
-  changedAt: number | string;
+type Integer = number | string;
+
+interface KeyRow extends Pick<ApiKey, 'id' | 'clientId' | 'digest' | 'plan' | 'scopes'> {
+  perMinute: Integer | null;
+  perDay: Integer | null;
+  expiresAt: Integer | null;
+  revokedAt: Integer | null;
+  changedAt: Integer;
 }
 
-/** Rights that many keys have in common. */
-interface Grant {
-  scopes: ReadonlySet<string>;
-  limits: Limits;
-}
+/** Rights that many callers share. */
+type Grant = Pick<Caller, 'scopes'> & Pick<Quota, 'limits'>;
 
 interface CachedCaller {
   caller: Caller;
@@ -78,10 +69,9 @@ const CHANGED = new Statement<KeyRow>(
 @Injectable()
 export class KeyCache {
   private readonly callers = new LRUCache<string, CachedCaller>({ max: MAX_CALLERS });
-  private readonly grants = new LRUCache<string, Grant>({ max: MAX_GRANTS });
+  private readonly grants = new LRUCache<string, Grant>({ max: 1_000 });
   private readonly changes: Watch;
-  private readonly hits: Counter.Internal;
-  private readonly misses: Counter.Internal;
+  private readonly lookups: Counter<'result'>;
 
   constructor(
     private readonly engine: Engine,
@@ -90,13 +80,12 @@ export class KeyCache {
     private readonly lastUses: LastUses,
     metrics: Metrics,
   ) {
-    const lookups = metrics.counter({
+    this.lookups = metrics.counter({
       name: 'key_cache_total',
       help: 'Key lookups by result: answered from the cache (hit) or by the database (miss).',
       labelNames: ['result'],
     });
-    this.hits = lookups.labels('hit');
-    this.misses = lookups.labels('miss');
+    for (const result of ['hit', 'miss']) this.lookups.inc({ result }, 0);
     this.changes = poller.watch((sinceMs) => this.loadChanges(sinceMs));
   }
 
@@ -105,16 +94,15 @@ export class KeyCache {
     const cached = this.callers.get(digest);
     if (cached === undefined || !this.changes.isCurrent) return undefined;
     const caller = this.ifValid(cached.caller);
-    if (caller !== undefined) this.hits.inc();
+    if (caller !== undefined) this.lookups.inc({ result: 'hit' });
     return caller;
   }
 
   /** Returns the caller of a revoked or expired key, once `load` has rejected the key. */
   expiredCaller(digest: string): { caller: Caller; reason: 'revoked' | 'expired' } | undefined {
-    const cached = this.callers.get(digest);
-    if (cached === undefined) return undefined;
-    const { caller } = cached;
-    return { caller, reason: caller.expiresAtMs === REVOKED_MS ? 'revoked' : 'expired' };
+    const caller = this.callers.get(digest)?.caller;
+    const reason = caller?.expiresAtMs === REVOKED_MS ? 'revoked' : 'expired';
+    return caller && { caller, reason };
   }
 
   /**
@@ -125,7 +113,7 @@ export class KeyCache {
   async load(digest: string): Promise<Caller | undefined> {
     const cached = this.callers.get(digest);
     if (cached !== undefined && this.changes.isCurrent) return this.ifValid(cached.caller);
-    this.misses.inc();
+    this.lookups.inc({ result: 'miss' });
     if (cached === undefined) return this.find(digest);
     try {
       return await within(RECHECK_TIMEOUT_MS, this.find(digest));
@@ -138,14 +126,12 @@ export class KeyCache {
   }
 
   private async find(digest: string): Promise<Caller | undefined> {
-    const asked = new Stopwatch(this.clock);
     const row = await this.engine.first(FIND, digest);
     if (row === undefined) return undefined;
     const found = this.toCached(row);
-    if (asked.elapsedMs >= MAX_LOOKUP_MS) return this.ifValid(found.caller);
     const cached = this.callers.get(digest);
-    // The poller may have seen a later state since the query began.
-    const latest = cached !== undefined && cached.changedAt > found.changedAt ? cached : found;
+    // The poller may have loaded a later state since the query began.
+    const latest = cached && cached.changedAt > found.changedAt ? cached : found;
     this.callers.set(digest, latest);
     return this.ifValid(latest.caller);
   }
@@ -172,29 +158,26 @@ export class KeyCache {
     const { id, clientId, plan, expiresAt, revokedAt } = row;
     const { scopes, limits } = this.grantOf(row);
     const expiresAtMs = expiresAt === null ? Infinity : Number(expiresAt);
-    const caller = {
-      clientId,
-      keyId: id,
-      plan,
-      scopes,
-      quota: { subject: clientId, plan, limits },
-      expiresAtMs: revokedAt === null ? expiresAtMs : REVOKED_MS,
+    return {
+      changedAt: Number(row.changedAt),
+      caller: {
+        ...{ clientId, keyId: id, plan, scopes },
+        quota: { subject: clientId, plan, limits },
+        expiresAtMs: revokedAt === null ? expiresAtMs : REVOKED_MS,
+      },
     };
-    return { caller, changedAt: Number(row.changedAt) };
   }
 
   private grantOf({ plan, scopes, perMinute, perDay }: KeyRow): Grant {
     const name = `${plan}/${perMinute}/${perDay}/${scopes}`;
-    let grant = this.grants.get(name);
-    if (grant === undefined) {
-      const agreed = { perMinute: Number(perMinute), perDay: Number(perDay) };
-      const limits = PLANS[plan] ?? agreed;
-      grant = {
-        scopes: new Set(scopes.split(' ')),
-        limits: new Limits(limits.perMinute, limits.perDay),
-      };
-      this.grants.set(name, grant);
-    }
+    const known = this.grants.get(name);
+    if (known !== undefined) return known;
+    const limits = PLANS[plan] ?? { perMinute: Number(perMinute), perDay: Number(perDay) };
+    const grant = {
+      scopes: new Set(scopes.split(' ')),
+      limits: new Limits(limits.perMinute, limits.perDay),
+    };
+    this.grants.set(name, grant);
     return grant;
   }
 }

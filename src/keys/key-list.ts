@@ -7,7 +7,15 @@ import { Clock } from '../time/clock.js';
 import { DAY_MS } from '../time/windows.js';
 import { ApiKey } from './api-key.entity.js';
 
-export type KeyStatus = 'active' | 'banned' | 'expired' | 'revoked';
+const VALID = 'key.revoked_at IS NULL AND (key.expires_at IS NULL OR key.expires_at > :now)';
+const STATUS = {
+  active: `${VALID} AND COALESCE(ban.banned_until, 0) <= :now`,
+  banned: `${VALID} AND ban.banned_until > :now`,
+  expired: 'key.revoked_at IS NULL AND key.expires_at <= :now',
+  revoked: 'key.revoked_at IS NOT NULL',
+};
+
+export type KeyStatus = keyof typeof STATUS;
 
 /** A key, and the end of its client's ban in Unix milliseconds, null if it is not banned. */
 export type ListedKey = ApiKey & { bannedUntilMs: number | null };
@@ -30,15 +38,6 @@ export interface KeyFilter {
   limit?: number | undefined;
 }
 
-const REVOKED = 'key.revoked_at IS NOT NULL';
-const EXPIRED = 'key.revoked_at IS NULL AND key.expires_at <= :now';
-const VALID = 'key.revoked_at IS NULL AND (key.expires_at IS NULL OR key.expires_at > :now)';
-const STATUS: Record<KeyStatus, string> = {
-  active: `${VALID} AND (ban.banned_until IS NULL OR ban.banned_until <= :now)`,
-  banned: `${VALID} AND ban.banned_until > :now`,
-  expired: EXPIRED,
-  revoked: REVOKED,
-};
 const SEARCH = `(LOWER(key.name) LIKE LOWER(:part) ESCAPE '!' OR key.id = :text
   OR key.client_id = :text OR key.last_four = :text)`;
 const AFTER = `(key.created_at, key.id) >

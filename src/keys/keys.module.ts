@@ -2,7 +2,6 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { RateLimitsModule } from '../rate-limits/rate-limits.module.js';
 import { ApiKey } from './api-key.entity.js';
-import { AuditReader } from './audit-reader.js';
 import { StoredAuditRecord } from './audit-record.entity.js';
 import { AuditTrail } from './audit-trail.js';
 import { KeyList } from './key-list.js';
@@ -21,10 +20,9 @@ export class KeysModule {
         KeysService,
         KeyList,
         AuditTrail,
-        AuditReader,
         { provide: Scopes, useValue: new Scopes(scopes) },
       ],
-      exports: [KeysService, KeyList, AuditTrail, AuditReader, Scopes, RateLimitsModule],
+      exports: [KeysService, KeyList, AuditTrail, Scopes, RateLimitsModule],
     };
   }
 }

@@ -39,13 +39,16 @@ export class UnknownKeyError extends Error {
 /** The state of the key does not allow the change. */
 export class KeyStateError extends Error {}
 
+type Limits = Pick<ApiKey, 'plan' | 'perMinute' | 'perDay'>;
+type Terms = Limits & Pick<ApiKey, 'name' | 'scopes' | 'expiresAt'>;
+
 /**
  * Issues, changes and revokes keys. Each change is one transaction with its audit record, and takes effect on
  * every server within a second. A change that is repeated is announced to the servers again.
  */
 @Injectable()
 export class KeysService {
-  private initiator: Initiator = SERVICE;
+  private readonly initiator: Initiator = SERVICE;
 
   constructor(
     @InjectRepository(ApiKey) private readonly keys: Repository<ApiKey>,
@@ -58,10 +61,8 @@ export class KeysService {
 
   /** Returns a service whose changes are audited as those of `initiator`. */
   by(initiator: Initiator): KeysService {
-    const { keys, audit, store, bans, clock, scopes } = this;
-    const service = new KeysService(keys, audit, store, bans, clock, scopes);
-    service.initiator = initiator;
-    return service;
+    const service = Object.create(KeysService.prototype) as KeysService;
+    return Object.assign(service, this, { initiator });
   }
 
   /** @throws {KeyRequestError} */
@@ -70,12 +71,11 @@ export class KeysService {
     this.scopes.assertDeclared(scopes);
     assertAhead(request.expiresAt, this.clock.now());
     const plan = planOf(request.plan, request);
-    const id = mintId('key');
-    const common = { clientId: id, name, scopes: scopes.join(' '), expiresAt, ...plan };
     return this.audit.write(this.initiator, async ({ manager, nowMs, record }) => {
-      const issued = await this.insert(manager, nowMs, { ...common, id });
+      const terms = { name, ...plan, scopes: scopes.join(' '), expiresAt };
+      const issued = await this.insert(manager, nowMs, terms);
       const after = { name, ...planState(plan), scopes, expiresAt: isoTime(expiresAt) };
-      await record({ action: 'key.issue', target: id, before: null, after });
+      await record({ action: 'key.issue', target: issued.record.id, before: null, after });
       return issued;
     });
   }
@@ -88,19 +88,16 @@ export class KeysService {
   async rotate(id: string, graceMs: number): Promise<RotatedKey> {
     return this.audit.write(this.initiator, async ({ manager, nowMs, record }) => {
       const replaced = await lockClient(manager, id);
-      this.assertRotatable(replaced);
-      const { clientId, name, plan, scopes, perMinute, perDay, expiresAt } = replaced;
-      const common = { clientId, name, plan, scopes, perMinute, perDay, expiresAt };
-      const issued = await this.insert(manager, nowMs, { ...common, id: mintId('key') });
+      const now = this.clock.now();
+      assertRotatable(replaced, now);
+      const { clientId, expiresAt } = replaced;
+      const issued = await this.insert(manager, nowMs, replaced, clientId);
       const replacedBy = issued.record.id;
-      const endsAt = Math.min(this.clock.now() + graceMs, expiresAt ?? Infinity);
+      const endsAt = Math.min(now + graceMs, expiresAt ?? Infinity);
       await update(manager, nowMs, replaced, { replacedBy, expiresAt: endsAt });
-      await record({
-        action: 'key.rotate',
-        target: id,
-        before: { replacedBy: null, expiresAt: isoTime(expiresAt) },
-        after: { replacedBy, expiresAt: isoTime(endsAt) },
-      });
+      const before = { replacedBy: null, expiresAt: isoTime(expiresAt) };
+      const after = { replacedBy, expiresAt: isoTime(endsAt) };
+      await record({ action: 'key.rotate', target: id, before, after });
       return { ...issued, replaced };
     });
   }
@@ -124,10 +121,8 @@ export class KeysService {
       const { clientId } = await lockClient(manager, id);
       for (const key of await manager.find(ApiKey, { where: { clientId }, order: { id: 'ASC' } })) {
         const [before, after] = [planState(key), planState(wanted)];
-        const { perMinute, perDay } = key;
         await update(manager, nowMs, key, wanted);
-        const isSame = before.plan === plan && perMinute === wanted.perMinute;
-        if (isSame && perDay === wanted.perDay) continue;
+        if (JSON.stringify(before) === JSON.stringify(after)) continue;
         await record({ action: 'key.set_plan', target: key.id, before, after });
       }
     });
@@ -139,12 +134,12 @@ export class KeysService {
     this.scopes.assertDeclared(scopes);
     return this.audit.write(this.initiator, async ({ manager, nowMs, record }) => {
       const key = await lockClient(manager, id);
-      const before = key.scopes.split(' ');
-      const isSame = isSameSet(new Set(before), new Set(scopes));
+      const old = key.scopes.split(' ');
+      const isSame = old.length === scopes.length && scopes.every((scope) => old.includes(scope));
       await update(manager, nowMs, key, isSame ? {} : { scopes: scopes.join(' ') });
       if (isSame) return key;
-      const [old, after] = [{ scopes: before }, { scopes }];
-      await record({ action: 'key.set_scopes', target: id, before: old, after });
+      const [before, after] = [{ scopes: old }, { scopes }];
+      await record({ action: 'key.set_scopes', target: id, before, after });
       return key;
     });
   }
@@ -172,35 +167,28 @@ export class KeysService {
     return !(await this.keys.exists());
   }
 
+  /** @param clientId left out for the first key of a client, which gives the client its id */
   private async insert(
     manager: EntityManager,
     nowMs: number,
-    common: Omit<ApiKey, keyof typeof NEW_KEY | 'digest' | 'lastFour' | 'createdAt' | 'changedAt'>,
+    { name, plan, perMinute, perDay, scopes, expiresAt }: Terms,
+    clientId?: string,
   ): Promise<IssuedKey> {
-    const key = mintKey();
-    const secret = { digest: digestOf(key), lastFour: key.slice(-4) };
-    const times = { createdAt: this.clock.now(), changedAt: nowMs };
-    const record = manager.create(ApiKey, { ...NEW_KEY, ...common, ...secret, ...times });
+    const [id, key] = [mintId('key'), mintKey()];
+    const record = manager.create(ApiKey, {
+      ...{ id, clientId: clientId ?? id, digest: digestOf(key), lastFour: key.slice(-4) },
+      ...{ name, plan, perMinute, perDay, scopes, expiresAt },
+      ...{ createdAt: this.clock.now(), changedAt: nowMs },
+      ...{ revokedAt: null, replacedBy: null, lastUsedAt: null },
+    });
     await manager.insert(ApiKey, record);
     return { key, record };
   }
-
-  private assertRotatable({ id, replacedBy, revokedAt, expiresAt }: ApiKey): void {
-    if (replacedBy !== null) {
-      throw new KeyStateError(`The key ${id} is already replaced by ${replacedBy}`);
-    }
-    if (revokedAt !== null) throw new KeyStateError(`The key ${id} is revoked`);
-    if ((expiresAt ?? Infinity) <= this.clock.now()) {
-      throw new KeyStateError(`The key ${id} is expired`);
-    }
-  }
 }
-
-const NEW_KEY = { revokedAt: null, replacedBy: null, lastUsedAt: null };
 
 /**
  * Returns a key whose client no other transaction changes until this one ends. The lock is on the first key of
- * the client, which has the id of the client. SQLite has one writer at a time, and needs no lock.
+ * the client, which has the id of the client. SQLite has one writer at a time and needs no lock.
  */
 async function lockClient(manager: EntityManager, id: string): Promise<ApiKey> {
   const key = await manager.findOneBy(ApiKey, { id });
@@ -218,16 +206,18 @@ async function update(
   key: ApiKey,
   values: Partial<ApiKey>,
 ): Promise<void> {
-  const changed = { ...values, changedAt: Math.max(nowMs, key.changedAt + 1) };
-  await manager.update(ApiKey, { id: key.id }, changed);
-  Object.assign(key, changed);
+  Object.assign(key, values, { changedAt: Math.max(nowMs, key.changedAt + 1) });
+  await manager.update(ApiKey, { id: key.id }, { ...values, changedAt: key.changedAt });
+}
+
+/** @throws {KeyStateError} */
+function assertRotatable({ id, replacedBy, revokedAt, expiresAt }: ApiKey, nowMs: number): void {
+  if (replacedBy !== null) throw new KeyStateError(`The key ${id} is replaced by ${replacedBy}`);
+  if (revokedAt !== null) throw new KeyStateError(`The key ${id} is revoked`);
+  if ((expiresAt ?? Infinity) <= nowMs) throw new KeyStateError(`The key ${id} is expired`);
 }
 
 /** A plan with its limits, which may differ in a later release. */
-function planState({ plan, perMinute, perDay }: Pick<ApiKey, 'plan' | 'perMinute' | 'perDay'>) {
+function planState({ plan, perMinute, perDay }: Limits) {
   return { plan, ...(PLANS[plan] ?? { perMinute, perDay }) };
-}
-
-function isSameSet(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
-  return one.size === other.size && [...one].every((each) => other.has(each));
 }

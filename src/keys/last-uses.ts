@@ -12,7 +12,7 @@ export class LastUses implements OnModuleInit, BeforeApplicationShutdown {
   /** Unix milliseconds by the id of the key. */
   private pending = new Map<string, number>();
   private timer: NodeJS.Timeout | undefined;
-  private flushing: Promise<void> | undefined;
+  private flushing = Promise.resolve();
 
   constructor(
     private readonly dataSource: DataSource,
@@ -23,10 +23,9 @@ export class LastUses implements OnModuleInit, BeforeApplicationShutdown {
     this.timer = setInterval(() => void this.flush(), FLUSH_INTERVAL_MS).unref();
   }
 
-  async beforeApplicationShutdown(): Promise<void> {
+  beforeApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
-    await this.flushing;
-    await this.flush();
+    return this.flush();
   }
 
   record(keyId: string, usedAtMs: number): void {
@@ -34,7 +33,7 @@ export class LastUses implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   flush(): Promise<void> {
-    this.flushing ??= this.flushPending().finally(() => (this.flushing = undefined));
+    this.flushing = this.flushing.then(() => this.flushPending());
     return this.flushing;
   }
 
@@ -42,27 +41,25 @@ export class LastUses implements OnModuleInit, BeforeApplicationShutdown {
     const uses = [...this.pending];
     this.pending = new Map();
     try {
-      await forEachBatch(uses, (batch) => this.save(batch));
+      await forEachBatch(uses, (batch) => this.save(JSON.stringify(Object.fromEntries(batch))));
     } catch (err) {
-      // Only a hint for operators: the next use of each key is saved instead.
       this.logger.debug({ err }, 'Last uses of keys could not be saved');
     }
   }
 
-  /** Another node may have saved a later use, or may be saving one now: its rows are skipped. */
-  private async save(uses: readonly [keyId: string, usedAtMs: number][]): Promise<void> {
-    const json = JSON.stringify(Object.fromEntries(uses));
+  /** Another node may have saved a later use, or may be saving one now: such rows are skipped. */
+  private async save(uses: string): Promise<void> {
     if (this.dataSource.options.type === 'postgres') {
       await this.dataSource.sql`
         UPDATE api_keys SET last_used_at = later.used_at FROM (
           SELECT known.id, CAST(used.value AS bigint) AS used_at
-          FROM jsonb_each_text(CAST(${json} AS jsonb)) used JOIN api_keys known ON known.id = used.key
+          FROM json_each_text(${uses}) used JOIN api_keys known ON known.id = used.key
           WHERE COALESCE(known.last_used_at, 0) < CAST(used.value AS bigint)
           FOR UPDATE OF known SKIP LOCKED
         ) later WHERE api_keys.id = later.id`;
     } else {
       await this.dataSource.sql`
-        UPDATE api_keys SET last_used_at = used.value FROM json_each(${json}) used
+        UPDATE api_keys SET last_used_at = used.value FROM json_each(${uses}) used
         WHERE api_keys.id = used.key AND COALESCE(last_used_at, 0) < used.value`;
     }
   }

@@ -1,5 +1,5 @@
-import { AuditReader } from '../../src/keys/audit-reader.js';
 import type { AuditRecord } from '../../src/keys/audit-record.js';
+import { AuditTrail } from '../../src/keys/audit-trail.js';
 import { KeyList } from '../../src/keys/key-list.js';
 import { KeysService } from '../../src/keys/keys.service.js';
 import { FakeClock } from '../support/clock.js';
@@ -21,7 +21,7 @@ const BY_EVE = {
 };
 
 function trail(service: TestService, keyId?: string): Promise<AuditRecord[]> {
-  return service.store.app.get(AuditReader).find({ keyId, limit: 100 });
+  return service.store.app.get(AuditTrail).find(keyId, 100);
 }
 
 describe('the audit trail', () => {

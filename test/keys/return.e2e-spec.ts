@@ -2,7 +2,7 @@ import Database from 'better-sqlite3';
 import { Client as PostgresClient } from 'pg';
 import { DataSource } from 'typeorm';
 import { Engine } from '../../src/database/engine.js';
-import { AuditReader } from '../../src/keys/audit-reader.js';
+import { AuditTrail } from '../../src/keys/audit-trail.js';
 import { KeysService } from '../../src/keys/keys.service.js';
 import { BanLedger } from '../../src/rate-limits/bans/ban-ledger.js';
 import { Client } from '../support/client.js';
@@ -69,7 +69,7 @@ describe('a change of a key that became visible too late to be seen', () => {
     await looks(service, 2);
   };
   const audited = (service: TestService, keyId: string) =>
-    service.store.app.get(AuditReader).find({ keyId, limit: 10 });
+    service.store.app.get(AuditTrail).find(keyId, 10);
 
   it('is in force once it is asked for again, and nothing else is changed by that', async () => {
     await using service = await startService();
