@@ -24,7 +24,7 @@ export function foundation(options: FoundationOptions): (DynamicModule | Type)[]
     TimeModule.forRoot(clock),
     ConfigModule.forRoot(config),
     TelemetryModule.forRoot(logger),
-    RedisModule.forRoot(),
+    RedisModule,
     EventsModule,
     DatabaseModule.forRoot(migrationsOf(extensions)),
   ];

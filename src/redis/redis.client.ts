@@ -1,3 +1,4 @@
+import type { OnApplicationShutdown } from '@nestjs/common';
 import type { Cluster, ClusterOptions, Redis, RedisOptions } from 'ioredis';
 import type { Histogram } from 'prom-client';
 import { atMost, NoAnswer, within } from '../time/within.js';
@@ -36,8 +37,7 @@ export interface Script {
 type ScriptCommand = (key: string, ...args: (string | number)[]) => Promise<unknown>;
 
 /** Redis, or a Redis Cluster. */
-export class RedisClient {
-  private readonly commands = new Map<Script, ScriptCommand>();
+export class RedisClient implements OnApplicationShutdown {
   /** The reason why there is no connection. */
   private lastError: Error | undefined;
 
@@ -60,7 +60,7 @@ export class RedisClient {
   async run(script: Script, key: string, args: readonly (string | number)[]): Promise<unknown> {
     const startedAtMs = performance.now();
     try {
-      return await within(this.timeoutMs, this.commandOf(script)(key, ...args));
+      return await within(this.timeoutMs, this.call(script, key, args));
     } catch (error) {
       const cause = this.lastError ?? (error as Error);
       const isSilent = cause instanceof NoAnswer;
@@ -71,19 +71,18 @@ export class RedisClient {
     }
   }
 
+  onApplicationShutdown(): void {
+    this.disconnect();
+  }
+
   disconnect(): void {
     this.connection.disconnect();
   }
 
-  private commandOf(script: Script): ScriptCommand {
-    let command = this.commands.get(script);
-    if (command === undefined) {
-      this.connection.defineCommand(script.name, { numberOfKeys: 1, lua: script.lua });
-      const defined = this.connection as object as Record<string, ScriptCommand>;
-      command = defined[script.name]!.bind(this.connection);
-      this.commands.set(script, command);
-    }
-    return command;
+  private call({ name, lua }: Script, key: string, args: readonly (string | number)[]) {
+    const commands = this.connection as object as Record<string, ScriptCommand | undefined>;
+    if (commands[name] === undefined) this.connection.defineCommand(name, { numberOfKeys: 1, lua });
+    return commands[name]!(key, ...args);
   }
 }
 

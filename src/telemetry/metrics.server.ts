@@ -26,21 +26,18 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
     this.metrics.collectProcessMetrics();
     this.server = createServer((request, response) => void this.respond(request, response));
     // The API is served even if the metrics are not.
-    this.server.on('error', (err) =>
-      this.logger.error(
-        { err, port },
-        'Metrics are not served: set METRICS_HOST and METRICS_PORT to a free address of this machine, or METRICS_PORT=0 to turn them off',
-      ),
-    );
+    this.server.on('error', (err) => {
+      const message = 'Metrics are not served: change METRICS_PORT or METRICS_HOST';
+      this.logger.error({ err, port }, message);
+    });
     this.server.listen(port, host).unref();
   }
 
   /** Undefined if it is turned off or could not listen. */
   get url(): string | undefined {
-    const address = this.server?.address() as AddressInfo | null | undefined;
-    if (!address) return undefined;
-    const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
-    return `http://${host}:${address.port}/metrics`;
+    const { address, port, family } = (this.server?.address() ?? {}) as Partial<AddressInfo>;
+    const host = family === 'IPv6' ? `[${address}]` : address;
+    return port === undefined ? undefined : `http://${host}:${port}/metrics`;
   }
 
   onApplicationShutdown(): void {

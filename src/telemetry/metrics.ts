@@ -12,46 +12,43 @@ import {
 import { VERSION } from '../config/version.js';
 
 export type QuotaStoreMode = 'memory' | 'redis' | 'fallback';
-
-/** The options of prom-client's class, without the registry. */
 type Options<Configuration> = Omit<Configuration, 'registers'>;
 
 const PREFIX = 'petstore_';
 const QUOTA_STORE_MODES: readonly QuotaStoreMode[] = ['memory', 'redis', 'fallback'];
-/** Upper bounds of the buckets of a duration. */
+/** Default buckets of a histogram, in seconds. */
 const SECONDS = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ];
-/** prom-client's gauges that are named like counters, which `promtool check metrics` rejects. */
-const MISNAMED = ['handles', 'requests', 'resources'];
 
 /**
- * The metrics of this process: instruments of prom-client in one registry. Every name gets the prefix `petstore_`. A
- * name that is taken, or that Prometheus does not accept, throws an Error.
+ * The metrics of this process, in one registry of prom-client. Every name gets the prefix `petstore_`. A name that is
+ * taken, or that Prometheus does not accept, throws an Error.
  */
 @Injectable()
 export class Metrics {
   private readonly registry = new Registry();
-  private readonly quotaStore: Gauge;
-  private readonly quotaStoreSwitches: Counter;
+  private readonly quotaStore = this.gauge({
+    name: 'quota_store',
+    help: 'Where requests are counted: 1 for the mode in force, otherwise 0.',
+    labelNames: ['mode'],
+  });
+  private readonly quotaStoreSwitches = this.counter({
+    name: 'quota_store_switches_total',
+    help: 'Changes of the quota store, by the mode that came into force.',
+    labelNames: ['mode'],
+  });
   private quotaStoreMode: QuotaStoreMode | undefined;
 
   constructor() {
+    const labelNames = ['version', 'node'];
     this.gauge({
       name: 'build_info',
-      help: 'Release and Node.js version; always 1.',
-      labelNames: ['version', 'node'],
-    }).set({ version: VERSION, node: process.versions.node }, 1);
-    this.quotaStore = this.gauge({
-      name: 'quota_store',
-      help: 'Where requests are counted: 1 for the mode in force, otherwise 0.',
-      labelNames: ['mode'],
-    });
-    this.quotaStoreSwitches = this.counter({
-      name: 'quota_store_switches_total',
-      help: 'Changes of the quota store, by the mode that came into force.',
-      labelNames: ['mode'],
-    });
+      help: 'Release and version of Node.js; always 1.',
+      labelNames,
+    })
+      .labels(VERSION, process.versions.node)
+      .set(1);
     for (const mode of QUOTA_STORE_MODES) this.quotaStore.set({ mode }, 0);
   }
 
@@ -59,7 +56,6 @@ export class Metrics {
     return new Counter(this.registered(options));
   }
 
-  /** @param options `buckets` default to seconds, from 0.1 ms to 10 s */
   histogram<Label extends string>(
     options: Options<HistogramConfiguration<Label>>,
   ): Histogram<Label> {
@@ -82,7 +78,8 @@ export class Metrics {
   /** Adds the metrics of the process and of Node.js. */
   collectProcessMetrics(): void {
     collectDefaultMetrics({ register: this.registry, prefix: PREFIX });
-    for (const what of MISNAMED) {
+    // Gauges that are named like counters, which `promtool check metrics` rejects.
+    for (const what of ['handles', 'requests', 'resources']) {
       this.registry.removeSingleMetric(`${PREFIX}nodejs_active_${what}_total`);
     }
   }
@@ -90,11 +87,6 @@ export class Metrics {
   /** The text exposition format, and its content type. */
   async expose(): Promise<{ contentType: string; body: string }> {
     return { contentType: this.registry.contentType, body: await this.registry.metrics() };
-  }
-
-  /** The metrics as prom-client's AggregatorRegistry reads them. */
-  snapshot(): Promise<object[]> {
-    return this.registry.getMetricsAsJSON();
   }
 
   private registered<Configuration extends { name: string }>(options: Configuration) {

@@ -3,15 +3,8 @@ import { ConfigError } from '../config/config.js';
 import type { Logger } from './logger.js';
 
 /** Contexts that report how Nest starts, which is detail. */
-const STARTING = new Set([
-  'NestFactory',
-  'NestApplication',
-  'InstanceLoader',
-  'InjectorLogger',
-  'RoutesResolver',
-  'RouterExplorer',
-  'TypeOrmModule',
-]);
+const STARTING =
+  /^(Nest(Factory|Application)|InstanceLoader|InjectorLogger|RoutesResolver|RouterExplorer|TypeOrmModule)$/;
 
 /** Nest's logger, for Nest itself and for extensions: arguments as of `ConsoleLogger`, lines of the service's log. */
 export class NestLogger extends ConsoleLogger {
@@ -34,24 +27,17 @@ export class NestLogger extends ConsoleLogger {
       const text = typeof message === 'string' ? message : (error?.message ?? '');
       const err = error ?? (stack === undefined ? undefined : { message: text, stack });
       const details = error !== undefined || typeof message === 'string' ? params : message;
-      this.lines[severity(level, context, message)](
-        {
-          ...(context !== '' && { context }),
-          ...(err !== undefined && { err }),
-          ...(details !== undefined && { details }),
-        },
-        text,
-      );
+      const line = { context: context || undefined, err, details };
+      this.lines[severity(level, context, message)](line, text);
     }
   }
 
-  protected override printStackTrace(): void {
-    // It is part of the line.
-  }
+  /** The stack is part of the line. */
+  protected override printStackTrace(): void {}
 }
 
 function severity(level: LogLevel, context: string, message: unknown) {
-  if (level === 'log') return STARTING.has(context) ? 'debug' : 'info';
+  if (level === 'log') return STARTING.test(context) ? 'debug' : 'info';
   // What ended the start is printed by the command, without a stack unless it is a programming error.
   if (level === 'error')
     return context === 'ExceptionHandler' && isOutage(message) ? 'debug' : 'error';

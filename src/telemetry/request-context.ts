@@ -1,11 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** The request that is being processed. Other rooms add to it. */
+/** The request that is being processed. Other rooms know more of it. */
 export interface RequestContext {
   readonly id: string;
-  /** Set while requests are traced. */
   readonly traceId?: string | undefined;
-  /** The route: its pattern, and the parameters of the path. */
   readonly routeOptions?: { readonly url?: string | undefined };
   readonly params?: unknown;
 }
