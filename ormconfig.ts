@@ -20,6 +20,6 @@ export default createDataSource(
     url: databaseUrl,
     poolSize: databasePoolSize,
     entities: [entities, ...theirs],
-    guests: migrationsOf(extensions),
+    extensions: migrationsOf(extensions),
   }),
 );

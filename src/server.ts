@@ -7,9 +7,8 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DataSource } from 'typeorm';
 import { AppModule, type AppOptions, OUR_MODULES } from './app.module.js';
 import { type Config, loadConfig } from './config/config.js';
-import { claimDatabase, type DatabaseClaim, isEmbedded } from './database/data-source-options.js';
-import { watchDatabase } from './database/database-watch.js';
-import { Engine } from './database/engine.js';
+import { lockDatabase } from './database/data-source-options.js';
+import type { DatabaseLock } from './database/sqlite/database-lock.js';
 import { ensureSchema } from './database/migrate.js';
 import { checkOperations } from './extensions/check-operations.js';
 import { checkExtensions, type CheckOptions } from './extensions/check.js';
@@ -73,16 +72,14 @@ const MOST_WAITING_TO_BE_ACCEPTED = 4_096;
 /** A running service. */
 export class PetStore {
   private closing: Promise<void> | undefined;
-  private readonly endWatch: (() => void) | undefined;
 
   constructor(
     readonly app: NestFastifyApplication,
     private readonly config: Config,
     private readonly logger: Logger,
-    private readonly claim?: DatabaseClaim,
+    private readonly lock?: DatabaseLock,
     private readonly stopTracing?: () => Promise<void>,
   ) {
-    if (isEmbedded(config.databaseUrl)) this.endWatch = watchDatabase(app.get(Engine), logger);
   }
 
   /** Where it listens: `http://HOST:PORT`. */
@@ -106,10 +103,9 @@ export class PetStore {
     const graceMs = this.config.shutdownGraceSeconds * 1_000 - EXIT_MS;
     const deadline = performance.now() + graceMs;
     await this.drainConnections(deadline - graceMs * CLOSING_SHARE);
-    this.endWatch?.();
     // An unreachable database cannot hold up the exit.
     await atMost(deadline - performance.now(), this.app.close());
-    this.claim?.release();
+    this.lock?.release();
     await this.stopTracing?.();
     this.logger.info({}, 'Stopped');
     this.logger.flush();
@@ -218,10 +214,10 @@ export async function startPetStore(options: StartOptions = {}): Promise<PetStor
   const config = options.config ?? loadConfig(undefined, settingsOf(options.extensions ?? []));
   const logger = options.logger ?? (await createLogger(config));
   for (const warning of config.warnings) logger.warn({}, warning);
-  const claim = claimDatabase(config.databaseUrl);
+  const lock = lockDatabase(config.databaseUrl);
   const stopTracing = await tracing(config, logger);
   const app = await createApp({ ...options, config, logger }).catch((error: unknown) => {
-    claim?.release();
+    lock?.release();
     throw error;
   });
   try {
@@ -238,10 +234,10 @@ export async function startPetStore(options: StartOptions = {}): Promise<PetStor
     });
   } catch (error) {
     await app.close().catch(() => undefined);
-    claim?.release();
+    lock?.release();
     throw error;
   }
-  const store = new PetStore(app, config, logger, claim, stopTracing);
+  const store = new PetStore(app, config, logger, lock, stopTracing);
   app.get(PublicAddress).listensOn((app.getHttpServer().address() as AddressInfo).port);
   logger.info({ origin: store.origin }, 'Listening');
   return store;

@@ -36,14 +36,12 @@ async function backup(file: string, options: BackupOptions, output: Output): Pro
     import('../database/sqlite/sqlite.copy.js'),
     import('./progress.js'),
   ]);
-  const { database, schemaOf, table } = await openEmbedded(options, 'pg_dump');
+  const { database } = await openEmbedded(options, 'pg_dump');
   assertDatabaseExists(database);
   copies.assertUnused(file);
-  await assertMayWrite(file, database, (path) => copies.isBackup(path, table), options.yes);
-  // A backup of another application's database would only be found out when it is needed.
-  schemaOf(database);
+  await assertMayWrite(file, database, copies.isBackup, options.yes);
   await withProgress(100, (update) =>
-    copies.copyDatabase(database, file, (share) => update(share * 100)),
+    copies.backupDatabase(database, file, (share) => update(share * 100)),
   );
   const { size } = statSync(file);
   output.print(
@@ -55,7 +53,7 @@ async function backup(file: string, options: BackupOptions, output: Output): Pro
 
 async function restore(file: string, options: BackupOptions, output: Output): Promise<void> {
   const [{ restoreDatabase }, { withProgress }] = await Promise.all([
-    import('../database/sqlite/sqlite.restore.js'),
+    import('../database/sqlite/sqlite.copy.js'),
     import('./progress.js'),
   ]);
   const { database, schemaOf } = await openEmbedded(options, 'pg_restore');
@@ -66,7 +64,7 @@ async function restore(file: string, options: BackupOptions, output: Output): Pr
     await confirm(`Replace the database ${database} and lose its data?`, options.yes);
   }
   await withProgress(100, (update) =>
-    restoreDatabase(file, database, schemaOf, (share) => update(share * 100)),
+    restoreDatabase(file, database, (share) => update(share * 100)),
   );
   const { behind: pending, ahead } = schemaOf(database);
   const notes = [
@@ -97,10 +95,8 @@ async function openEmbedded(options: CommonOptions, postgresTool: string) {
   }
   const { extensions } = await loadExtensions(options);
   const known = sources.migrationNames(migrationsOf(extensions));
-  const table = sources.MIGRATIONS_TABLE;
-  const schemaOf = (path: string): SchemaState =>
-    schemaState(copies.migrationsIn(path, table), known);
-  return { database, table, schemaOf };
+  const schemaOf = (path: string): SchemaState => schemaState(copies.migrationsIn(path), known);
+  return { database, schemaOf };
 }
 
 /** A script may replace an earlier backup, as a nightly timer does, but no other file without `--yes`. */

@@ -16,7 +16,7 @@ export function addDataCommands(program: Command, output: Output): void {
 
 async function migrate(options: CommonOptions, output: Output): Promise<void> {
   const { runAsOperator } = await import('./operator.js');
-  const { describeMigration, ownerOf } = await import('../database/guest-migrations.js');
+  const { describeMigration, ownerOf } = await import('../database/extension-migrations.js');
   const migrations = await runAsOperator(options, (_app, ran) => ran, {
     migrate: true,
     mayCreate: true,

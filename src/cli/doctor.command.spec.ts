@@ -15,8 +15,8 @@ import { runInProcess as run } from '../../test/support/run-program.js';
 import type { Finding } from './doctor.findings.js';
 
 const PAGE_BYTES = 4_096;
-const LATER = `INSERT INTO migrations (timestamp, name) VALUES (2, 'Later2000000000000')`;
-const TOYS = `INSERT INTO migrations (timestamp, name) VALUES (2, 'toys:Toys:8700000000000')`;
+const LATER = `INSERT INTO petstore_migrations (timestamp, name) VALUES (2, 'Later2000000000000')`;
+const TOYS = `INSERT INTO petstore_migrations (timestamp, name) VALUES (2, 'toys:Toys:8700000000000')`;
 const FUTURE = new Date(Date.now() + 86_400_000);
 
 describe('petstore doctor', () => {
@@ -68,7 +68,7 @@ describe('petstore doctor', () => {
     ['failed', 'clock', () => utimesSync(file, FUTURE, FUTURE), /\d+ ms behind the/, /NTP/],
     ['failed', 'database', damageLastPage, /^the file is damaged: .+$/, /copy .* restore BACKUP$/],
     ['failed', 'database', () => (rmSync(file), mkdirSync(file)), /not a file/, /DATABASE_URL/],
-    ['warning', 'schema', execute('DELETE FROM migrations'), /pending.*CreateSchema/, /migrate/],
+    ['warning', 'schema', execute('DELETE FROM petstore_migrations'), /pending.*CreateSchema/, /migrate/],
     ['warning', 'schema', execute(LATER), /newer .*Later2000000000000/, /version/],
     ['warning', 'schema', execute(TOYS), /Toys of toys/, /petstore.config.js/],
   ])('reports %s for %s, with a fix', async (status, check, cause, detail, fix) => {
@@ -102,7 +102,7 @@ describe('petstore doctor', () => {
     process.env['REDIS_URL'] = `redis://${nowhere}`;
     const { code, out } = await run('doctor');
     expect(code).toBe(1);
-    expect(out).toMatch(/^FAILED +database +the database cannot be reached .*\n +fix: /m);
+    expect(out).toMatch(/^FAILED +database +PostgreSQL at 127\.0\.0\.1:1 cannot be used: .*\n +fix: /m);
     expect(out).toMatch(/^FAILED +redis +127\.0\.0\.1:1 cannot be used: .*\n +fix: /m);
     expect(out).not.toContain('secret');
   });

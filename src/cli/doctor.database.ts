@@ -1,10 +1,8 @@
 import type { Config } from '../config/config.js';
-import { fileOf, migrationNames, MIGRATIONS_TABLE } from '../database/data-source-options.js';
-import type { DatabaseFacts } from '../database/database-facts.js';
-import { describeMigration } from '../database/guest-migrations.js';
-import { postgresFacts } from '../database/postgres/postgres.facts.js';
+import { fileOf, migrationNames } from '../database/data-source-options.js';
+import { type DatabaseFacts, readDatabaseFacts } from '../database/database-facts.js';
+import { describeMigration } from '../database/extension-migrations.js';
 import { schemaState } from '../database/schema-state.js';
-import { sqliteFacts } from '../database/sqlite/sqlite.facts.js';
 import { SqliteFile } from '../database/sqlite/sqlite.file.js';
 import { type Extension, migrationsOf } from '../extensions/define.js';
 
@@ -31,10 +29,7 @@ export async function checkDatabase(
       const fix = 'run petstore migrate or petstore serve to create it, or set DATABASE_URL';
       return [failed('database', `there is no database at ${file}`, fix)];
     }
-    const facts =
-      file === undefined
-        ? await postgresFacts(databaseUrl, MIGRATIONS_TABLE)
-        : sqliteFacts(file, MIGRATIONS_TABLE);
+    const facts = await readDatabaseFacts(databaseUrl);
     return [checkEngine(facts), checkSchema(facts, extensions), ...checkDatabaseClock(facts)];
   } catch (error) {
     const { reason, fix = 'set DATABASE_URL to a database that this user can open' } =
@@ -54,7 +49,7 @@ function checkEngine({ engine, version, damage }: DatabaseFacts): Finding {
 }
 
 function checkSchema(
-  { engine, migrations = [] }: DatabaseFacts,
+  { engine, migrations, canCreate }: DatabaseFacts,
   extensions: readonly Extension[],
 ): Finding {
   const known = migrationNames(migrationsOf(extensions));
@@ -66,7 +61,11 @@ function checkSchema(
   }
   if (behind.length > 0) {
     const severity = engine === 'SQLite' ? warning : failed;
-    return severity('schema', `pending migrations: ${names(behind)}`, 'run petstore migrate');
+    const fix =
+      canCreate === false
+        ? 'run petstore migrate as a role that may create tables in the schema, or GRANT CREATE'
+        : 'run petstore migrate';
+    return severity('schema', `pending migrations: ${names(behind)}`, fix);
   }
   if (foreign.length > 0) {
     const fix = 'add these extensions to petstore.config.js if they are still in use';

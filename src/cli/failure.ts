@@ -1,4 +1,5 @@
 import { ConfigError } from '../config/config.js';
+import { DatabaseConnectionError } from '../database/connection-error.js';
 import { connectionFailure } from '../database/outage.js';
 import type { Output } from './output.js';
 
@@ -33,6 +34,7 @@ const REBUILD =
 /** Explains an error to an operator: what is wrong, and what to do. */
 export function explain(error: unknown): Explanation {
   const { code = '', message, syscall } = error as NodeJS.ErrnoException;
+  if (error instanceof DatabaseConnectionError) return { reason: error.reason, fix: error.fix };
   const connection = connectionFailure(error);
   if (connection !== undefined) {
     const reason = `the database cannot be reached (${connection})`;

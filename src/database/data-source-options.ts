@@ -1,16 +1,21 @@
 import { type DataSource, type DataSourceOptions, type EntitySchema } from 'typeorm';
-import { type GuestMigrations, type MigrationClass, ownMigrations } from './guest-migrations.js';
+import {
+  type ExtensionMigrations,
+  type MigrationClass,
+  named,
+  nameOf,
+  ownedMigrations,
+} from './extension-migrations.js';
 import { CreateSchema1764633600000 } from './migrations/1764633600000-create-schema.js';
 import { PostgresDataSource } from './postgres/postgres.data-source.js';
-import { SqliteClaim } from './sqlite/sqlite.claim.js';
+import { MIGRATIONS_TABLE } from './schema-state.js';
+import { DatabaseLock } from './sqlite/database-lock.js';
 import { ExactDatabase } from './sqlite/sqlite.connection.js';
 import { SqliteDataSource } from './sqlite/sqlite.data-source.js';
+import { SqliteFile } from './sqlite/sqlite.file.js';
 
 export type EntityClass = (new () => object) | string | EntitySchema;
 
-const MIGRATIONS: readonly MigrationClass[] = [CreateSchema1764633600000];
-
-export const MIGRATIONS_TABLE = 'migrations';
 const CONNECT_TIMEOUT_MS = 2_000;
 const STATEMENT_TIMEOUT_MS = 3_000;
 
@@ -19,16 +24,15 @@ export interface DataSourceSettings {
   url: string;
   poolSize: number;
   entities?: readonly EntityClass[];
-  /** Of guests, after those of the service itself. */
-  guests?: readonly GuestMigrations[];
+  extensions?: readonly ExtensionMigrations[];
 }
 
-/** The one place that tells the engines apart by their URL. Schema comes from migrations alone. */
+/** The options of TypeORM for either engine. Only migrations change the schema. */
 export function dataSourceOptions(settings: DataSourceSettings): DataSourceOptions {
-  const { url, poolSize, entities = [], guests = [] } = settings;
+  const { url, poolSize, entities = [], extensions = [] } = settings;
   const common = {
     entities: [...entities],
-    migrations: allMigrations(guests),
+    migrations: allMigrations(extensions),
     migrationsTableName: MIGRATIONS_TABLE,
     migrationsTransactionMode: 'all' as const,
     synchronize: false,
@@ -40,18 +44,18 @@ export function dataSourceOptions(settings: DataSourceSettings): DataSourceOptio
       type: 'better-sqlite3',
       database: pathOf(url),
       driver: ExactDatabase,
-      // The connection keeps them, for all query runners.
+      // `ExactDatabase` caches them for all query runners.
       statementCacheSize: 0,
     };
   }
   return {
     ...common,
     type: 'postgres',
-    url,
+    url: withStrictTls(url),
     poolSize,
     connectTimeoutMS: CONNECT_TIMEOUT_MS,
     applicationName: 'petstore',
-    // Of an outage there is one line: each idle connection that is lost in it needs none.
+    // The outage itself is logged once; each idle connection that is lost in it needs no line.
     poolErrorHandler: () => undefined,
     extra: {
       statement_timeout: STATEMENT_TIMEOUT_MS,
@@ -63,16 +67,21 @@ export function dataSourceOptions(settings: DataSourceSettings): DataSourceOptio
   };
 }
 
-function allMigrations(guests: readonly GuestMigrations[]): MigrationClass[] {
-  return [...MIGRATIONS, ...guests.flatMap(ownMigrations)];
+/** These modes mean verify-full to pg, which prints a warning of eight lines about that. */
+function withStrictTls(url: string): string {
+  if (url.includes('uselibpqcompat=true')) return url;
+  return url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, '$1verify-full');
 }
 
-/** As the database knows them once they ran. */
-export function migrationNames(guests: readonly GuestMigrations[]): string[] {
-  return allMigrations(guests).map((Migration) => new Migration().name ?? Migration.name);
+function allMigrations(extensions: readonly ExtensionMigrations[]): MigrationClass[] {
+  return [named(CreateSchema1764633600000), ...extensions.flatMap(ownedMigrations)];
 }
 
-/** TypeORM's, with the guarantees for transactions that both engines give. */
+/** The names in the table of migrations after all have run. */
+export function migrationNames(extensions: readonly ExtensionMigrations[]): string[] {
+  return allMigrations(extensions).map(nameOf);
+}
+
 export function createDataSource(options: DataSourceOptions): DataSource {
   switch (options.type) {
     case 'better-sqlite3':
@@ -80,21 +89,21 @@ export function createDataSource(options: DataSourceOptions): DataSource {
     case 'postgres':
       return new PostgresDataSource(options);
     default:
-      throw new Error(`There is no engine for a database of the type ${options.type}`);
+      throw new Error(`databases of the type ${options.type} are not supported`);
   }
 }
 
-export type DatabaseClaim = SqliteClaim;
-
 /**
- * Says that this process serves the database; several may on PostgreSQL.
- * @throws {DatabaseServedError} where another server has it
+ * Makes this process the server of an SQLite file. PostgreSQL may have several.
+ * @throws {DatabaseServedError} if another server has it
  */
-export function claimDatabase(url: string): DatabaseClaim | undefined {
-  return isEmbedded(url) ? SqliteClaim.take(pathOf(url)) : undefined;
+export function lockDatabase(url: string): DatabaseLock | undefined {
+  if (!isEmbedded(url)) return undefined;
+  new SqliteFile(pathOf(url)).assertDatabase();
+  return DatabaseLock.acquire(pathOf(url));
 }
 
-/** Undefined where the database is not a file. */
+/** @returns the path of the SQLite file; undefined for PostgreSQL */
 export function fileOf(url: string): string | undefined {
   return isEmbedded(url) ? pathOf(url) : undefined;
 }
@@ -103,7 +112,6 @@ function pathOf(url: string): string {
   return url.slice('sqlite:'.length);
 }
 
-/** Whether the database is the embedded default, which belongs to this one server. */
 export function isEmbedded(url: string): boolean {
   return url.startsWith('sqlite:');
 }

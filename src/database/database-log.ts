@@ -1,7 +1,7 @@
 import { AbstractLogger } from 'typeorm';
 import type { Logger } from '../telemetry/logger.js';
 
-/** TypeORM's warnings as lines of the log. All else it would tell on standard output, where a command has its result. */
+/** Logs TypeORM's warnings. By default it prints to standard output, which belongs to the result of a command. */
 export class DatabaseLog extends AbstractLogger {
   constructor(private readonly logger: Logger) {
     super(['warn']);

@@ -2,9 +2,10 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { Config } from '../config/config.js';
+import { connect } from './connect.js';
 import { createDataSource, dataSourceOptions } from './data-source-options.js';
 import { DatabaseLog } from './database-log.js';
-import type { GuestMigrations } from './guest-migrations.js';
+import type { ExtensionMigrations } from './extension-migrations.js';
 import { Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { Engine } from './engine.js';
@@ -32,7 +33,7 @@ function openEngine(dataSource: DataSource, metrics: Metrics): Engine {
 
 @Module({})
 export class DatabaseModule {
-  static forRoot(guests: readonly GuestMigrations[] = []): DynamicModule {
+  static forRoot(extensions: readonly ExtensionMigrations[] = []): DynamicModule {
     return {
       module: DatabaseModule,
       global: true,
@@ -43,14 +44,14 @@ export class DatabaseModule {
             ...dataSourceOptions({
               url: config.databaseUrl,
               poolSize: config.databasePoolSize,
-              guests,
+              extensions,
             }),
             autoLoadEntities: true,
             logger: new DatabaseLog(logger),
-            // What cannot be reached is said once, by whoever starts us.
+            // The caller reports a database that cannot be reached, once.
             toRetry: () => false,
           }),
-          dataSourceFactory: (options) => Promise.resolve(createDataSource(options!)),
+          dataSourceFactory: (options) => connect(createDataSource(options!)),
         }),
       ],
       providers: [

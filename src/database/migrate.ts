@@ -1,44 +1,82 @@
 import { setTimeout } from 'node:timers/promises';
-import { type DataSource, MigrationExecutor } from 'typeorm';
+import type { DataSource, QueryRunner } from 'typeorm';
+import { connect } from './connect.js';
 import { createDataSource } from './data-source-options.js';
-import { ownerOf } from './guest-migrations.js';
+import { ownerOf } from './extension-migrations.js';
 import { isBusy, isHeld } from './outage.js';
-import { LOCK_DEADLINE_MS } from './sqlite/sqlite.writes.js';
+import { migrationsThatRan, schemaState } from './schema-state.js';
 
-/** Any number, the same on every node: two of them must not migrate at once. */
+/** Any number, the same on every node. */
 export const MIGRATION_LOCK = 7_305_197_442;
-/** With the start of the process and the last try, which SQLite gives 3 s, still within 10 s. */
-const PATIENCE_MS = 6_000;
-/** With a table of somebody who migrates at the same time. */
-const RACE_PATIENCE_MS = 2_000;
-/** Lets through who has queued up behind a try. */
-const PAUSE_MS = 250;
-/** Whoever asks for a table queues behind a migration that waits for it: no request may notice. */
+/** Requests queue behind a migration that waits for a table lock, so each wait is short. */
 const LOCK_TIMEOUT_MS = 500;
+const RETRY_DELAY_MS = 250;
+/** Keeps the time of a failing start below 10 s. */
+const MAX_WAIT_MS = 6_000;
 
-/** Is told what a migration waits for. */
-export type Tell = (what: string) => void;
+/** Called with what a migration waits for. */
+export type OnWait = (reason: string) => void;
 
-/** Brings the schema up to date; may run on several nodes at once. Resolves to the names of what ran. */
+/**
+ * Brings the schema up to date; several processes may call this at once.
+ * @returns the names of the migrations that ran
+ * @throws {SchemaInUseError} if other sessions hold locks on the tables for too long
+ */
 export async function migrate(
   dataSource: DataSource,
-  tell: Tell = () => undefined,
+  onWait: OnWait = () => undefined,
 ): Promise<string[]> {
   const { options } = dataSource;
-  if (options.type !== 'postgres') {
-    return whenMigratable(() => runMigrations(dataSource), patienceOnSqlite, tell);
-  }
-  // On connections of its own, one for the lock: a pool may have but one, and its statements are given
-  // up sooner than a migration, or that of another node, may take.
+  if (options.type !== 'postgres') return migrateSqlite(dataSource);
+  // A pool of its own, because that of the requests may have only one connection and ends long statements.
   const extra = { lock_timeout: LOCK_TIMEOUT_MS };
-  const own = createDataSource({ ...options, poolSize: 2, extra });
-  await own.initialize();
+  const own = await connect(createDataSource({ ...options, poolSize: 2, extra }));
+  const session = own.createQueryRunner();
   try {
-    return await withSessionLock(own, tell, () =>
-      whenMigratable(() => runMigrations(own), patienceOnPostgres, tell),
-    );
+    await lockMigrations(session, onWait);
+    return await whenTablesAreFree(() => runMigrations(own), onWait);
   } finally {
+    await session.release();
     await own.destroy();
+  }
+}
+
+/**
+ * Migrates the embedded database, which belongs to one server, and PostgreSQL only if `mayMigrate`.
+ * @returns the names of the migrations that ran
+ * @throws {SchemaOutdatedError}
+ */
+export async function ensureSchema(
+  dataSource: DataSource,
+  mayMigrate: boolean,
+  onWait: OnWait,
+): Promise<string[]> {
+  if (mayMigrate || dataSource.options.type !== 'postgres') return migrate(dataSource, onWait);
+  const known = dataSource.migrations.map(({ name }) => name!);
+  const { behind } = schemaState(await migrationsThatRan(dataSource), known);
+  if (behind.length > 0) throw new SchemaOutdatedError(behind);
+  return [];
+}
+
+export class SchemaOutdatedError extends Error {
+  constructor(pending: readonly string[]) {
+    const owners = pending.map((migration) => ownerOf(migration).owner);
+    const names = new Set(
+      owners.map((owner) => (owner ? `the extension ${owner}` : 'this version')),
+    );
+    super(
+      `The database schema is behind ${[...names].join(' and ')}: run "petstore migrate" first`,
+    );
+  }
+}
+
+export class SchemaInUseError extends Error {
+  constructor(cause: unknown) {
+    super(
+      'The database schema cannot be changed while a backup, a long query or another session locks its tables: ' +
+        'run "petstore migrate" when that has ended',
+      { cause },
+    );
   }
 }
 
@@ -47,100 +85,38 @@ async function runMigrations(dataSource: DataSource): Promise<string[]> {
   return ran.map(({ name }) => name);
 }
 
-/** The operator has to bring the schema up to date first. */
-export class SchemaBehindError extends Error {
-  constructor(pending: readonly string[]) {
-    const owners = new Set(pending.map((migration) => ownerOf(migration).owner));
-    const behind = Array.from(owners, (owner) =>
-      owner === undefined ? 'this version' : `the extension ${owner}`,
-    );
-    super(`The database schema is behind ${behind.join(' and ')}: run "petstore migrate" first`);
-  }
-}
-
-/** Somebody else is in the way for longer than is waited. */
-export class SchemaInUseError extends Error {
-  constructor(cause: unknown) {
-    super(
-      'The database schema cannot be changed while others use it for so long, as a backup or a long query does: ' +
-        'run "petstore migrate" once they are done',
-      { cause },
-    );
-  }
-}
-
-/**
- * Migrates the embedded default, which belongs to this one server, and another database where that is
- * wished. Resolves to the names of what ran.
- * @throws {SchemaBehindError} where it is not wished, and has to be
- */
-export async function ensureSchema(
-  dataSource: DataSource,
-  mayMigrate: boolean,
-  tell: Tell,
-): Promise<string[]> {
-  if (mayMigrate || dataSource.options.type !== 'postgres') return migrate(dataSource, tell);
-  const pending = await new MigrationExecutor(dataSource).getPendingMigrations();
-  if (pending.length > 0) throw new SchemaBehindError(pending.map(({ name }) => name));
-  return [];
-}
-
-/** PostgreSQL's lock is bound to a session, which is held meanwhile. However long another node takes, it is at work. */
-async function withSessionLock<T>(
-  dataSource: DataSource,
-  tell: Tell,
-  work: () => Promise<T>,
-): Promise<T> {
-  const session = dataSource.createQueryRunner();
+/** Of two processes at once, the slower one may find tables that it is about to create; then it looks again. */
+async function migrateSqlite(dataSource: DataSource): Promise<string[]> {
   try {
-    const [{ isOurs }] = (await session.query('SELECT pg_try_advisory_lock($1) AS "isOurs"', [
-      MIGRATION_LOCK,
-    ])) as [{ isOurs: boolean }];
-    if (!isOurs) {
-      tell('Another process migrates the database: waiting for it');
-      await session.query('SET lock_timeout = 0');
-      await session.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    }
-    return await work();
-  } finally {
-    await session.release();
+    return await runMigrations(dataSource);
+  } catch (error) {
+    if (isBusy(error)) throw new SchemaInUseError(error);
+    return runMigrations(dataSource);
   }
 }
 
-/** Tries until nobody is in the way. Who comes second finds the work done when it looks again. */
-async function whenMigratable<T>(
-  work: () => Promise<T>,
-  patienceMsWith: (error: unknown) => number,
-  tell: Tell,
-): Promise<T> {
-  let waitedMs = 0;
-  let isTold = false;
-  for (;;) {
-    const triedAtMs = performance.now();
+/** The lock ends with the session, so it also ends if this process is killed. */
+async function lockMigrations(session: QueryRunner, onWait: OnWait): Promise<void> {
+  const [{ isFree }] = (await session.query('SELECT pg_try_advisory_lock($1) AS "isFree"', [
+    MIGRATION_LOCK,
+  ])) as [{ isFree: boolean }];
+  if (isFree) return;
+  onWait('Another process migrates the database: waiting for it');
+  await session.query('SET lock_timeout = 0');
+  await session.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+}
+
+async function whenTablesAreFree<T>(work: () => Promise<T>, onWait: OnWait): Promise<T> {
+  const deadline = performance.now() + MAX_WAIT_MS;
+  for (let attempt = 1; ; attempt++) {
     try {
       return await work();
     } catch (error) {
-      const isInUse = isBusy(error) || isHeld(error);
-      // What a try has done before it had to wait is not waiting.
-      const longestMs = isHeld(error) ? LOCK_TIMEOUT_MS : LOCK_DEADLINE_MS;
-      waitedMs += Math.min(performance.now() - triedAtMs, longestMs) + PAUSE_MS;
-      if (waitedMs >= patienceMsWith(error)) {
-        throw isInUse ? new SchemaInUseError(error) : error;
-      }
-      if (isInUse && !isTold) tell('Others use what the migration changes: trying again');
-      isTold ||= isInUse;
-      await setTimeout(PAUSE_MS);
+      if (!isHeld(error)) throw error;
+      if (performance.now() > deadline) throw new SchemaInUseError(error);
+      if (attempt === 1)
+        onWait('Other sessions lock tables that the migration changes: trying again');
+      await setTimeout(RETRY_DELAY_MS);
     }
   }
-}
-
-function patienceOnPostgres(error: unknown): number {
-  return isHeld(error) ? PATIENCE_MS : 0;
-}
-
-/** It locks the file by itself. */
-function patienceOnSqlite(error: unknown): number {
-  if (isBusy(error)) return PATIENCE_MS;
-  // Of two migrations one may find the tables of the other, until it looks again.
-  return String(error).includes('already exists') ? RACE_PATIENCE_MS : 0;
 }

@@ -1,7 +1,7 @@
 import satisfies from 'semver/functions/satisfies.js';
 import validRange from 'semver/ranges/valid.js';
 import { VERSION } from '../config/version.js';
-import { hasOwnTransaction, isInOrder } from '../database/guest-migrations.js';
+import { hasOwnTransaction, hasTimestamp } from '../database/extension-migrations.js';
 import { errors } from '../errors/errors.js';
 import { isScope } from '../keys/scopes.js';
 import { type Extension, nameOf } from './define.js';
@@ -88,7 +88,7 @@ function faultsOfMembers(extension: Extension): string[] {
       continue;
     }
     const { name } = migration;
-    if (!isInOrder(migration)) {
+    if (!hasTimestamp(migration)) {
       faults.push(`${the(extension)}: the name of the migration ${name} ends in no timestamp`);
     }
     if (hasOwnTransaction(migration)) {

@@ -1,5 +1,5 @@
 import type { DynamicModule, Type } from '@nestjs/common';
-import type { GuestMigrations, MigrationClass } from '../database/guest-migrations.js';
+import type { ExtensionMigrations, MigrationClass } from '../database/extension-migrations.js';
 import type { ErrorDefinition } from '../errors/api-error.js';
 import type { TokenVerifier } from '../keys/verifier.js';
 
@@ -49,7 +49,7 @@ export function nameOf({ name, module }: Extension): string {
   return name ?? ('module' in module ? module.module : module).name;
 }
 
-export function migrationsOf(extensions: readonly Extension[]): GuestMigrations[] {
+export function migrationsOf(extensions: readonly Extension[]): ExtensionMigrations[] {
   return extensions.map((extension) => ({
     owner: nameOf(extension),
     migrations: extension.migrations ?? [],

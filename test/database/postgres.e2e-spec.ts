@@ -235,7 +235,7 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
       await before.initialize();
       await migrate(before);
       await before.destroy();
-      const options = dataSourceOptions({ url: target, poolSize: 1, guests: GUESTS });
+      const options = dataSourceOptions({ url: target, poolSize: 1, extensions: GUESTS });
       source = createDataSource({ ...options, logger: 'debug' });
       await source.initialize();
       reader = new PostgresClient({ connectionString: target });
@@ -258,7 +258,7 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
       await eventually(() => Promise.resolve(told.length > 0));
       await reader.query('COMMIT');
       expect(await migration).toEqual([expect.stringMatching(/^names:NameAnimals/)]);
-      expect(told).toEqual([expect.stringContaining('Others use what the migration changes')]);
+      expect(told).toEqual([expect.stringContaining('Other sessions lock tables')]);
     });
 
     it('gives up where that takes too long, changes nothing, and can be run again', async () => {

@@ -73,7 +73,7 @@ describe('the embedded database', () => {
       expect(await migrate(fresh)).toEqual([]);
       const made = await tables();
       while ((await tables()).length > 1) await fresh.undoLastMigration();
-      expect(await tables()).toEqual([{ name: 'migrations' }]);
+      expect(await tables()).toEqual([{ name: 'petstore_migrations' }]);
       await migrate(fresh);
       expect(await tables()).toEqual(expect.arrayContaining(made));
     } finally {
@@ -85,11 +85,9 @@ describe('the embedded database', () => {
     const url = `sqlite:${file()}.busy`;
     const busy = createDataSource(dataSourceOptions({ url, poolSize: 1 }));
     await busy.initialize();
-    const told: string[] = [];
     const unlock = await lockWrites(url);
     try {
-      await expect(migrate(busy, (what) => told.push(what))).rejects.toThrow(SchemaInUseError);
-      expect(told).toHaveLength(1);
+      await expect(migrate(busy)).rejects.toThrow(SchemaInUseError);
       await unlock();
       expect(await migrate(busy)).not.toEqual([]);
     } finally {

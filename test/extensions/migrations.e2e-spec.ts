@@ -37,7 +37,7 @@ describe('the migrations of an extension', () => {
       expect(stderr).toContain(behind('the extension toys'));
       expect((await workplace.run('migrate')).stdout).toBe(`Ran ${CREATE_TOYS} of toys.\n`);
       const found = (await workplace.run('doctor', ...NO_EXTENSION)).stdout;
-      expect(found).toContain(`it has ${CREATE_TOYS} of toys, which is not served`);
+      expect(found).toContain(`migrations of unknown extensions: ${CREATE_TOYS} of toys`);
       const served = await workplace.serve();
       expect(await served.stop()).toBe(0);
     });
@@ -58,7 +58,7 @@ describe('the migrations of an extension', () => {
       await eventually(() => Promise.resolve(said.err.includes('trying again')), 60_000);
       await other.end();
       expect(await once(child, 'close')).toEqual([0, null]);
-      expect(said.err).toMatch(/^Others use [^\n]+\n$/);
+      expect(said.err).toMatch(/^Other sessions lock [^\n]+\n$/);
       expect(JSON.parse(said.out)).toEqual({ migrations: [], extensions: { toys: [CREATE_TOYS] } });
     });
   });

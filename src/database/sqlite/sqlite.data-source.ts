@@ -23,15 +23,13 @@ export class SqliteDataSource extends DataSource {
     this.file.assertDatabase();
     this.file.keepToOwner();
     await super.initialize();
-    const [header] = await this.query<[{ user_version: number }]>('PRAGMA user_version');
-    this.file.opened(header.user_version);
+    this.file.opened();
     return this;
   }
 
   override async destroy(): Promise<void> {
     await super.destroy();
     this.writes.close();
-    this.file.closed();
   }
 
   override createQueryRunner(): QueryRunner {

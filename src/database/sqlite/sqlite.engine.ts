@@ -177,7 +177,7 @@ export class SqliteEngine extends Engine implements OnApplicationShutdown {
 
   ping(): Promise<void> {
     return Promise.resolve().then(() => {
-      this.file.assertOurs();
+      this.file.assertInPlace();
       this.connections.writer.pragma('schema_version');
     });
   }
@@ -306,7 +306,6 @@ export class SqliteEngine extends Engine implements OnApplicationShutdown {
   }
 
   private get reader(): SqliteReader {
-    if (this.file.isOverwritten) this.file.assertInPlace();
     return this.connections.reader;
   }
 

@@ -1,111 +1,65 @@
-import { chmodSync, closeSync, mkdirSync, openSync, readSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import Sqlite from 'better-sqlite3';
 
 export const OWNER_ONLY = 0o600;
-/** The bits of a file's mode that let anybody but its owner in. */
+/** The mode bits that let other users in. */
 export const OTHERS = 0o077;
-const STAMP_OFFSET = 60;
-/** Of what SQLite makes beside a database while it is used, with the mode of that. */
+/** Files that SQLite creates beside an open database. */
 export const LOG_SUFFIXES: readonly string[] = ['-wal', '-shm'];
 
 /**
- * The file of a database, as it was opened. A file that is moved or removed stays open and takes writes,
- * which whoever opens the path next will not find: SQLite itself notices only without a WAL.
+ * A database file. If it is moved or deleted while it is open, SQLite keeps writing to the open file, and the next
+ * process does not find those writes at the path. SQLite itself notices that only without a WAL.
  */
 export class SqliteFile {
   private identity: string | undefined;
-  private descriptor: number | undefined;
-  private stamp: number | undefined;
-  /** That of the server before, which the file has until the log is brought into it. */
-  private formerStamp: number | undefined;
-  private overwritten = false;
 
-  /** @param path `:memory:` leads to no file, now as ever */
   constructor(readonly path: string) {}
 
-  /**
-   * Nobody else's file is to be changed, nor is anything to be made beside it, for a path that is wrong.
-   * @throws {NotAFile | NotADatabase} where it leads to what is none
-   */
-  assertDatabase(): void {
-    if (this.isThere() && !isDatabase(this.path)) {
-      throw new NotADatabase(this.path);
-    }
-  }
-
-  /** Makes what is not there, for this user alone, and takes from all others what they can read. */
-  keepToOwner(): void {
-    if (this.path === ':memory:') return;
-    const isThere = this.isThere();
-    // Absolute: Node never ends making a relative directory in a working directory that was removed.
-    mkdirSync(dirname(resolve(this.path)), { recursive: true, mode: 0o700 });
-    if (!isThere) closeSync(openSync(this.path, 'a', OWNER_ONLY));
-    for (const suffix of ['', ...LOG_SUFFIXES]) closeToOthers(this.path + suffix);
-    for (const suffix of LOG_SUFFIXES) openToOwner(this.path + suffix, this.path);
-  }
-
-  /** @throws {NotAFile} */
+  /** @throws {NotAFileError} if the path leads to a directory, for example */
   isThere(): boolean {
     const status = statSync(this.path, { throwIfNoEntry: false });
-    // A directory is all that is in it: nobody could pass it any more.
-    if (status?.isFile() === false) throw new NotAFile(this.path);
+    if (status?.isFile() === false) throw new NotAFileError(this.path);
     return status !== undefined;
   }
 
   /**
-   * From now on the path has to lead to the file that it leads to now.
-   * @param stamp as SQLite reads it, of its log where the file does not have it yet
+   * To be called before anything is changed or created for this path, which may be wrong.
+   * @throws {NotAFileError | NotADatabaseError}
    */
-  opened(stamp: number): void {
+  assertDatabase(): void {
+    if (this.isThere() && !isDatabase(this.path)) throw new NotADatabaseError(this.path);
+  }
+
+  /** Creates the file if there is none, and makes it accessible to its owner only. */
+  keepToOwner(): void {
+    if (this.path === ':memory:') return;
+    const isThere = this.isThere();
+    // Absolute: Node never returns from a relative path in a working directory that was removed.
+    mkdirSync(dirname(resolve(this.path)), { recursive: true, mode: 0o700 });
+    if (!isThere) closeSync(openSync(this.path, 'a', OWNER_ONLY));
+    for (const suffix of ['', ...LOG_SUFFIXES]) closeToOthers(this.path + suffix);
+  }
+
+  /** From now on, the path has to lead to the file that it leads to now. */
+  opened(): void {
     this.identity = identityOf(this.path);
-    if (this.identity === undefined) return;
-    // Open as long as the connections are: to close it would give up this process' locks on the file.
-    this.descriptor = openSync(this.path, 'r');
-    this.stamp = stamp;
-    this.formerStamp = stampIn(this.descriptor);
   }
 
-  closed(): void {
-    if (this.descriptor !== undefined) closeSync(this.descriptor);
-    this.descriptor = undefined;
-  }
-
-  /** Whether its bytes are another's: nothing that is open on it can be trusted any more. */
-  get isOverwritten(): boolean {
-    return this.overwritten;
-  }
-
-  /**
-   * For a server, whose stamp the file has: see `SqliteClaim`.
-   * @throws {DatabaseOverwritten} where it has another one, now and ever after
-   */
-  assertOurs(): void {
-    this.overwritten ||= this.descriptor !== undefined && !this.hasStamp(this.descriptor);
-    this.assertInPlace();
-  }
-
-  private hasStamp(descriptor: number): boolean {
-    const stamp = stampIn(descriptor);
-    if (stamp === this.stamp) this.formerStamp = stamp;
-    return stamp === this.formerStamp;
-  }
-
-  /** @throws {DatabaseMoved} where the path no longer leads to the file that is open */
+  /** @throws {DatabaseMovedError} */
   assertInPlace(): void {
-    if (this.overwritten) throw new DatabaseOverwritten();
-    if (identityOf(this.path) !== this.identity) throw new DatabaseMoved();
+    if (identityOf(this.path) !== this.identity) throw new DatabaseMovedError(this.path);
   }
 }
 
-class NotAFile extends Error {
+export class NotAFileError extends Error {
   constructor(path: string) {
     super(`${path} is not a file: set DATABASE_URL to one, such as sqlite:./data/petstore.db`);
   }
 }
 
-class NotADatabase extends Error {
-  /** What SQLite calls it. */
+export class NotADatabaseError extends Error {
   readonly code = 'SQLITE_NOTADB';
 
   constructor(path: string) {
@@ -113,81 +67,42 @@ class NotADatabase extends Error {
   }
 }
 
-class DatabaseMoved extends Error {
-  /** What SQLite calls it. */
+class DatabaseMovedError extends Error {
   readonly code = 'SQLITE_READONLY_DBMOVED';
 
-  constructor() {
-    super('The database file was moved, removed or replaced: put it back, or restart the server');
+  constructor(path: string) {
+    super(`${path} was moved, deleted or replaced: put the file back, or restart the server`);
   }
 }
 
-class DatabaseOverwritten extends Error {
-  readonly code = 'SQLITE_NOTADB';
-
-  constructor() {
-    super(
-      'The database file was overwritten while it was open: stop the server, restore the file from a ' +
-        'backup and remove those ending in -wal and -shm, then start again',
-    );
-  }
-}
-
-/** SQLite itself looks: to open and close the file in another way would give up this process' locks on it. */
+/** SQLite itself looks: closing the file in another way would drop this process' locks on it. */
 function isDatabase(path: string): boolean {
+  let database: Sqlite.Database | undefined;
   try {
-    const database = new Sqlite(path, { fileMustExist: true });
-    try {
-      database.pragma('schema_version');
-    } finally {
-      database.close();
-    }
+    database = new Sqlite(path, { fileMustExist: true });
+    database.pragma('schema_version');
     return true;
   } catch (error) {
-    // Whatever else is wrong with it is told by whoever uses it.
+    // Other errors are reported when the database is used.
     return (error as { code?: unknown }).code !== 'SQLITE_NOTADB';
+  } finally {
+    database?.close();
   }
-}
-
-/** The number that SQLite keeps for applications in the header of a database (`PRAGMA user_version`). */
-function stampIn(descriptor: number): number {
-  const bytes = Buffer.alloc(4);
-  readSync(descriptor, bytes, 0, bytes.length, STAMP_OFFSET);
-  return bytes.readInt32BE();
 }
 
 function identityOf(path: string): string | undefined {
-  try {
-    const { dev, ino } = statSync(path);
-    return `${dev}/${ino}`;
-  } catch {
-    return undefined;
-  }
+  const status = statSync(path, { throwIfNoEntry: false });
+  return status && `${status.dev}/${status.ino}`;
 }
 
 function closeToOthers(path: string): void {
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (!found?.isFile() || (found.mode & OTHERS) === 0) return;
+  const status = statSync(path, { throwIfNoEntry: false });
+  if (!status?.isFile() || (status.mode & OTHERS) === 0) return;
   try {
     chmodSync(path, OWNER_ONLY);
   } catch {
-    // Another's file, or a file system without modes: what it is to others is not ours to say.
+    // The file of another user, or a file system without modes: doctor reports it.
   }
-}
-
-/** What SQLite made beside a database that could not be written then still has that mode once it can. */
-function openToOwner(log: string, database: string): void {
-  const found = statSync(log, { throwIfNoEntry: false });
-  if (!found?.isFile() || isForOwner(found.mode) || !isForOwner(statSync(database).mode)) return;
-  try {
-    chmodSync(log, OWNER_ONLY);
-  } catch {
-    // Another's file: whoever writes it is told.
-  }
-}
-
-function isForOwner(mode: number): boolean {
-  return (mode & OWNER_ONLY) === OWNER_ONLY;
 }
 
 /**

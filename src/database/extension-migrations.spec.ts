@@ -1,4 +1,5 @@
-import { isInOrder, ownerOf, ownMigrations } from './guest-migrations.js';
+import type { QueryRunner } from 'typeorm';
+import { hasTimestamp, ownedMigrations, ownerOf } from './extension-migrations.js';
 
 class CreateToys1700000000000 {
   up = () => Promise.resolve();
@@ -11,11 +12,11 @@ class Named {
 }
 
 const namesOf = (owner: string) =>
-  ownMigrations({ owner, migrations: [CreateToys1700000000000, Named] }).map(
+  ownedMigrations({ owner, migrations: [CreateToys1700000000000, Named] }).map(
     (Migration) => new Migration().name!,
   );
 
-describe(ownMigrations.name, () => {
+describe(ownedMigrations.name, () => {
   it('gives them names of their owner, which tell whose they are', () => {
     expect(namesOf('toys').map(ownerOf)).toEqual([
       { owner: 'toys', name: 'CreateToys1700000000000' },
@@ -35,12 +36,23 @@ describe(ownMigrations.name, () => {
   });
 });
 
-describe(isInOrder.name, () => {
+it('a failing migration is named in the error, with its extension', async () => {
+  class Broken1700000000000 {
+    up = () => Promise.reject(new Error('no such table: toys'));
+    down = () => Promise.resolve();
+  }
+  const [Migration] = ownedMigrations({ owner: 'toys', migrations: [Broken1700000000000] });
+  await expect(new Migration!().up({} as QueryRunner)).rejects.toThrow(
+    'The migration Broken1700000000000 of toys failed: no such table: toys',
+  );
+});
+
+describe(hasTimestamp.name, () => {
   it('asks for a timestamp at the end of the name', () => {
-    expect([CreateToys1700000000000, Named].map(isInOrder)).toEqual([true, true]);
-    expect(isInOrder(class CreateToys extends Named {})).toBe(true);
+    expect([CreateToys1700000000000, Named].map(hasTimestamp)).toEqual([true, true]);
+    expect(hasTimestamp(class CreateToys extends Named {})).toBe(true);
     expect(
-      isInOrder(
+      hasTimestamp(
         class CreateToys extends CreateToys1700000000000 {
           name = 'CreateToys';
         },

@@ -1,0 +1,54 @@
+/** What failed, with host and port, and what to do about it. */
+export class DatabaseConnectionError extends Error {
+  constructor(
+    readonly reason: string,
+    readonly fix: string,
+    cause?: unknown,
+  ) {
+    super(`${reason}; ${fix}`, { cause });
+  }
+}
+
+/** By the code or the message of an error of PostgreSQL, of Node or of the driver. */
+const FIXES: readonly (readonly [RegExp, string])[] = [
+  [
+    /^(?:SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_(?:GET|VERIFY))/,
+    'add sslrootcert=FILE to DATABASE_URL, with the certificate of the CA that signed that of the server',
+  ],
+  [/ALTNAME_INVALID/, 'set DATABASE_URL to the host name in the certificate of the server'],
+  [/CERT_HAS_EXPIRED/, 'renew the certificate of the server'],
+  [/does not support SSL/, 'turn TLS on in PostgreSQL, or remove sslmode from DATABASE_URL'],
+  [/^ECONNREFUSED/, 'start PostgreSQL, or correct host and port in DATABASE_URL'],
+  [/^(?:ENOTFOUND|EAI_AGAIN)/, 'correct the host in DATABASE_URL'],
+  [/^28/, 'correct user and password in DATABASE_URL, or allow the user in pg_hba.conf'],
+  [/^3D000/, 'create the database, or correct its name in DATABASE_URL'],
+  [/^53300/, 'raise the connection limit, or lower DATABASE_POOL_SIZE'],
+  [
+    /unsupported startup parameter: (\S+)/,
+    'add $1 to ignore_startup_parameters of PgBouncer, and set it for the role: ALTER ROLE ... SET $1',
+  ],
+];
+const OTHER = 'check that PostgreSQL runs and can be reached from this machine, and DATABASE_URL';
+
+/** Explains why PostgreSQL at `url` could not be used. */
+export function toConnectionError(error: unknown, url: string): DatabaseConnectionError {
+  if (error instanceof DatabaseConnectionError) return error;
+  // An AggregateError, of several addresses of one name, has no message.
+  const { code = '', message = '' } = error as { code?: string; message?: string };
+  const matches = FIXES.map(([pattern, fix]) => ({
+    fix,
+    match: pattern.exec(code) ?? pattern.exec(message),
+  }));
+  const { fix = OTHER, match } = matches.find((each) => each.match) ?? {};
+  const advice = fix.replaceAll('$1', match?.[1] ?? '');
+  return new DatabaseConnectionError(
+    `PostgreSQL at ${addressOf(url)} cannot be used: ${message || code}`,
+    advice,
+    error,
+  );
+}
+
+export function addressOf(url: string): string {
+  const { hostname, port, searchParams } = new URL(url);
+  return searchParams.get('host') ?? `${hostname || 'localhost'}:${port || 5432}`;
+}

@@ -1,0 +1,82 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+export type MigrationClass = new () => MigrationInterface;
+
+export interface ExtensionMigrations {
+  /** The name of the extension. */
+  readonly owner: string;
+  readonly migrations: readonly MigrationClass[];
+}
+
+/**
+ * TypeORM runs migrations in the order of the timestamps at the end of their names. Those of extensions are moved
+ * behind all migrations of the service, also its future ones.
+ */
+const OFFSET_MS = 7_000_000_000_000;
+const TIMESTAMP = /[1-2]\d{12}$/;
+const OF_EXTENSION = /^(.+):(.+):\d{13}$/;
+
+/** The migrations of an extension, with its name in theirs, so that two extensions may use the same names. */
+export function ownedMigrations({ owner, migrations }: ExtensionMigrations): MigrationClass[] {
+  return migrations.map((Migration) => {
+    const name = nameOf(Migration);
+    return named(Migration, `${owner}:${name}:${Number(name.slice(-13)) + OFFSET_MS}`);
+  });
+}
+
+/** The migration with a name of its own, and errors that tell which migration failed. */
+export function named(Migration: MigrationClass, name = nameOf(Migration)): MigrationClass {
+  return class extends Migration {
+    constructor() {
+      super();
+      this.name = name;
+      const up = this.up.bind(this);
+      this.up = async (queryRunner: QueryRunner) => {
+        try {
+          await up(queryRunner);
+        } catch (error) {
+          throw new MigrationFailedError(name, error);
+        }
+      };
+    }
+  };
+}
+
+export class MigrationFailedError extends Error {
+  /** What `outage.ts` classifies. */
+  readonly driverError: unknown;
+
+  constructor(migration: string, cause: unknown) {
+    const { message, driverError } = cause as { message?: string; driverError?: unknown };
+    super(`The migration ${describeMigration(migration)} failed: ${message ?? String(cause)}`, {
+      cause,
+    });
+    this.driverError = driverError ?? cause;
+  }
+}
+
+export function nameOf(Migration: MigrationClass): string {
+  return new Migration().name ?? Migration.name;
+}
+
+/** Whether TypeORM can order it. */
+export function hasTimestamp(Migration: MigrationClass): boolean {
+  return TIMESTAMP.test(nameOf(Migration));
+}
+
+/** Whether it decides about its transaction itself; TypeORM runs no such migration beside those that share one. */
+export function hasOwnTransaction(Migration: MigrationClass): boolean {
+  return new Migration().transaction !== undefined;
+}
+
+/** The extension that a migration belongs to, and its name there; `owner` is undefined for the service itself. */
+export function ownerOf(migration: string): { owner: string | undefined; name: string } {
+  const [, owner, name = migration] = OF_EXTENSION.exec(migration) ?? [];
+  return { owner, name };
+}
+
+/** A migration for messages. */
+export function describeMigration(migration: string): string {
+  const { owner, name } = ownerOf(migration);
+  return owner === undefined ? name : `${name} of ${owner}`;
+}
