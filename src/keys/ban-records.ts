@@ -1,7 +1,7 @@
 import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import { ClientAddress } from '../http/client-address.js';
 import type { ApiRequest } from '../http/request-context.js';
-import { BanLedger } from '../rate-limits/bans/ban-ledger.js';
+import { BanRepository } from '../rate-limits/bans/ban.repository.js';
 import type { Ban } from '../rate-limits/bans/bans.js';
 import { RateLimiter } from '../rate-limits/rate-limiter.js';
 import { Logger } from '../telemetry/logger.js';
@@ -15,7 +15,7 @@ export class BanRecords implements BeforeApplicationShutdown {
 
   constructor(
     limiter: RateLimiter,
-    private readonly bans: BanLedger,
+    private readonly bans: BanRepository,
     private readonly audit: AuditTrail,
     private readonly addresses: ClientAddress,
     private readonly logger: Logger,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type EntityManager, Repository } from 'typeorm';
-import { BanLedger } from '../rate-limits/bans/ban-ledger.js';
+import { BanRepository } from '../rate-limits/bans/ban.repository.js';
 import { PLANS, type PlanName } from '../rate-limits/plan.js';
 import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
 import { Clock } from '../time/clock.js';
@@ -54,7 +54,7 @@ export class KeysService {
     @InjectRepository(ApiKey) private readonly keys: Repository<ApiKey>,
     private readonly audit: AuditTrail,
     private readonly store: RateLimitStore,
-    private readonly bans: BanLedger,
+    private readonly bans: BanRepository,
     private readonly clock: Clock,
     private readonly scopes: Scopes,
   ) {}

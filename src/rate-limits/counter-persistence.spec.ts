@@ -2,7 +2,7 @@ import { FakeClock } from '../../test/support/clock.js';
 import type { Look, Poller } from '../database/poller.js';
 import type { Logger } from '../telemetry/logger.js';
 import { DAY_MS, dayOf, minuteOf } from '../time/windows.js';
-import type { BanLedger } from './bans/ban-ledger.js';
+import type { BanRepository } from './bans/ban.repository.js';
 import { CounterPersistence } from './counter-persistence.js';
 import type { CounterRepository } from './counter.repository.js';
 import { Limits } from './limits.js';
@@ -49,7 +49,7 @@ describe(CounterPersistence.name, () => {
       memory,
       store as RateLimitStore,
       counters as unknown as CounterRepository,
-      bans as unknown as BanLedger,
+      bans as unknown as BanRepository,
       { watch: (look: Look) => (poll = look) } as unknown as Poller,
       clock,
       logger as unknown as Logger,

@@ -4,7 +4,7 @@ import { Poller } from '../database/poller.js';
 import { Logger } from '../telemetry/logger.js';
 import { Clock } from '../time/clock.js';
 import { dayBefore, dayOf } from '../time/windows.js';
-import { BanLedger, type SubjectBan } from './bans/ban-ledger.js';
+import { BanRepository, type SubjectBan } from './bans/ban.repository.js';
 import { CounterRepository } from './counter.repository.js';
 import { MemoryStore } from './stores/memory.store.js';
 import { RateLimitStore } from './stores/rate-limit-store.js';
@@ -36,7 +36,7 @@ export class CounterPersistence implements OnModuleInit, BeforeApplicationShutdo
     private readonly memory: MemoryStore,
     private readonly store: RateLimitStore,
     private readonly counters: CounterRepository,
-    private readonly bans: BanLedger,
+    private readonly bans: BanRepository,
     private readonly poller: Poller,
     private readonly clock: Clock,
     private readonly logger: Logger,

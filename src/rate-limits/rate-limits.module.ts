@@ -5,7 +5,7 @@ import { RedisClient } from '../redis/redis.client.js';
 import { Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { Clock, SteadyClock } from '../time/clock.js';
-import { BanLedger } from './bans/ban-ledger.js';
+import { BanRepository } from './bans/ban.repository.js';
 import type { BanPolicy } from './bans/bans.js';
 import { RateLimitBan } from './bans/rate-limit-ban.entity.js';
 import { CounterRepository } from './counter.repository.js';
@@ -51,11 +51,11 @@ function chooseStore(
       inject: [MemoryStore, { token: RedisClient, optional: true }, Config, Metrics, Logger],
       useFactory: chooseStore,
     },
-    BanLedger,
+    BanRepository,
     CounterRepository,
     Usage,
     RateLimiter,
   ],
-  exports: [RateLimitStore, RateLimiter, MemoryStore, BanLedger, CounterRepository, Usage],
+  exports: [RateLimitStore, RateLimiter, MemoryStore, BanRepository, CounterRepository, Usage],
 })
 export class RateLimitsModule {}

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { BanLedger } from './bans/ban-ledger.js';
+import { BanRepository } from './bans/ban.repository.js';
 import { CounterRepository } from './counter.repository.js';
 import { MemoryStore } from './stores/memory.store.js';
 import { type Decision, RateLimitStore } from './stores/rate-limit-store.js';
@@ -19,7 +19,7 @@ export class Usage {
     private readonly store: RateLimitStore,
     private readonly memory: MemoryStore,
     private readonly counters: CounterRepository,
-    private readonly bans: BanLedger,
+    private readonly bans: BanRepository,
   ) {}
 
   async of(subject: Subject): Promise<Decision> {

@@ -1,9 +1,9 @@
-/** The one source of time, so that tests can move it. */
+/** The only source of time, so that tests can move it. */
 export abstract class Clock {
   /** Milliseconds since the Unix epoch. */
   abstract now(): number;
 
-  /** Milliseconds since some moment, whatever the time of day is set to; by default those of the process. */
+  /** Monotonic milliseconds; those of the process if it is left out. */
   elapsed?(): number;
 }
 
@@ -13,13 +13,12 @@ export class SystemClock extends Clock {
   }
 }
 
-/** What the machine's two clocks may differ by from reading to reading. */
+/** Normal difference of the two clocks between two readings. */
 const TOLERATED_MS = 50;
 
 /**
- * The time of day for whoever was told how long to wait: where the machine's clock is set back, it goes on as if that
- * had not been, so that nobody waits longer than was said. How far it is ahead since then it tells, for whatever is
- * to be told by the machine's clock.
+ * A clock that never goes back, so that every `Retry-After` stays true. If the machine's clock is set back, this one runs
+ * ahead of it by `aheadMs`; if it is set forward again, this one follows.
  */
 export class SteadyClock extends Clock {
   private ahead = 0;
@@ -36,7 +35,6 @@ export class SteadyClock extends Clock {
     const elapsedMs = this.elapsed();
     const wallMs = this.clock.now();
     const stepMs = wallMs + this.ahead - (this.lastMs + elapsedMs - this.lastElapsedMs);
-    // Forward it is followed, but for what it was ahead already.
     if (stepMs < -TOLERATED_MS || (stepMs > TOLERATED_MS && this.ahead > 0)) {
       this.ahead = Math.max(0, Math.round(this.ahead - stepMs));
     }
@@ -49,16 +47,15 @@ export class SteadyClock extends Clock {
     return this.clock.elapsed?.() ?? performance.now();
   }
 
-  /** How much later it is by this clock than by that of the machine: milliseconds. */
+  /** How far this clock is ahead of the machine's, in milliseconds. */
   get aheadMs(): number {
     return this.ahead;
   }
 }
 
 /**
- * Time that has passed, that of a process or a machine that stood still included: what a monotonic clock
- * tells does not go on while a machine is suspended, and what the wall's tells may be set back. Of the
- * two it is the longer.
+ * Measures time that includes a suspension of the process or the machine. A monotonic clock stands still while a machine
+ * is suspended, and the wall clock may be set back: the longer of the two counts.
  */
 export class Stopwatch {
   private readonly startedMonotonicMs = performance.now();
@@ -73,15 +70,14 @@ export class Stopwatch {
   }
 }
 
-/** Something that was seen, and counts for a while. */
+/** Information that is current for some time after it was read. */
 export class Sighting {
-  /** From when it counts; undefined before. */
+  /** Runs since the information was read; undefined before. */
   protected current: Stopwatch | undefined;
 
-  constructor(private readonly countsForMs: number) {}
+  constructor(private readonly currentForMs: number) {}
 
-  /** Whether what was seen still counts. */
   get isCurrent(): boolean {
-    return this.current !== undefined && this.current.elapsedMs < this.countsForMs;
+    return this.current !== undefined && this.current.elapsedMs < this.currentForMs;
   }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Whoever was asked has not answered in time. To callers it is away. */
+/** There was no answer in time. To callers, this is an outage. */
 export class NoAnswer extends Error {
   readonly code = 'ETIMEDOUT';
 
@@ -9,23 +9,23 @@ export class NoAnswer extends Error {
   }
 }
 
-/** Waits until `work` is done, or for so long: what is not done then goes on by itself. */
+/** Waits for `work`, but no longer than `ms`. Unfinished work continues. */
 export async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
   await Promise.race([work, pause(ms, undefined, { ref: false })]);
 }
 
 /**
- * What `answer` resolves to, if it is here in time. What came in while this process stood still is: it
- * was late itself, not the answer.
+ * Waits for an answer. An answer that arrived while this process was suspended counts as in time: its event is handled
+ * before the `setImmediate` of the timeout.
  * @throws {NoAnswer}
  */
 export async function within<Value>(ms: number, answer: Promise<Value>): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
-  const silence = new Promise<never>((_resolve, reject) => {
+  const timeout = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => setImmediate(() => reject(new NoAnswer())), ms);
   });
   try {
-    return await Promise.race([answer, silence]);
+    return await Promise.race([answer, timeout]);
   } finally {
     clearTimeout(timer);
   }

@@ -4,7 +4,7 @@ import { DataSource } from 'typeorm';
 import { Engine } from '../../src/database/engine.js';
 import { AuditTrail } from '../../src/keys/audit-trail.js';
 import { KeysService } from '../../src/keys/keys.service.js';
-import { BanLedger } from '../../src/rate-limits/bans/ban-ledger.js';
+import { BanRepository } from '../../src/rate-limits/bans/ban.repository.js';
 import { Client } from '../support/client.js';
 import { closedAtEnd } from '../support/closed-at-end.js';
 import { describeWith } from '../support/engines.js';
@@ -106,7 +106,7 @@ describe('a change of a key that became visible too late to be seen', () => {
   it('may be the end of a ban', async () => {
     await using service = await startService({ env: { BAN_AFTER_REJECTIONS: '1' } });
     const client = await service.client({ perMinute: 1, perDay: 1_000 });
-    const bans = service.store.app.get(BanLedger);
+    const bans = service.store.app.get(BanRepository);
     const isBanned = async () => (await client.get('/v1/nope')).text.includes('key_banned');
     await eventually(isBanned);
     await eventually(async () => (await bans.find(client.keyId!)) !== undefined);

@@ -97,13 +97,14 @@ export class FallbackStore
     if (ban !== undefined && ban.at > knownAt) this.memory.restoreBan(subject, ban);
   }
 
-  private fallBack(err: unknown, subject: Subject): void {
+  private fallBack(error: unknown, subject: Subject): void {
     this.goodProbes = 0;
     if (!this.usesRedis) return;
     this.usesRedis = false;
     this.failedSubject = subject;
     this.metrics.setQuotaStore('fallback');
-    this.logger.error({ err }, 'Redis is unreachable: this node counts requests on its own');
+    const reason = (error as Error).message;
+    this.logger.error({ reason }, 'Redis is unreachable: this node counts requests on its own');
   }
 
   private async check(): Promise<void> {

@@ -1,48 +1,49 @@
 import { Injectable } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
+import { DataSource, type EntityManager } from 'typeorm';
 import { databaseNow } from '../../database/database-time.js';
 import { Engine } from '../../database/engine.js';
 import { Statement } from '../../database/statement.js';
+import { DAY_MS } from '../../time/windows.js';
+import type { Subject } from '../subject.js';
 import type { Ban } from './bans.js';
 import { RateLimitBan } from './rate-limit-ban.entity.js';
-import { DAY_MS } from '../../time/windows.js';
 
 interface BanRow {
-  subject: string;
+  subject: Subject;
   at: number | string;
   until: number | string;
   bans: number;
 }
 
+export interface SubjectBan {
+  subject: Subject;
+  ban: Ban;
+}
+
 const COLUMNS = 'subject, banned_at AS "at", banned_until AS "until", bans';
 
-const FIND = new Statement<BanRow>(
-  'bans.find',
-  () => `SELECT ${COLUMNS} FROM rate_limit_bans WHERE subject = $1`,
-);
-const CHANGED_WITHIN = new Statement<BanRow>(
-  'bans.changed-within',
-  ({ nowMs }) => `SELECT ${COLUMNS} FROM rate_limit_bans WHERE changed_at >= ${nowMs} - $1`,
-);
 const CHANGED_SINCE = new Statement<BanRow>(
   'bans.changed-since',
   () => `SELECT ${COLUMNS} FROM rate_limit_bans WHERE changed_at >= $1`,
 );
 
-/** Bans and their history as the database keeps them: they outlive every process, and reach every node. */
+/** The last ban of each subject in the database, so that bans survive restarts and reach every node. */
 @Injectable()
-export class BanLedger {
-  constructor(private readonly engine: Engine) {}
+export class BanRepository {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly engine: Engine,
+  ) {}
 
   /** Saves a ban. @returns false if this ban is saved already */
   async record(
-    subject: string,
+    subject: Subject,
     { at, until, bans }: Ban,
     manager: EntityManager,
   ): Promise<boolean> {
     const rows = await manager.sql<unknown[]>`
       INSERT INTO rate_limit_bans (subject, banned_at, banned_until, bans, changed_at)
-      VALUES (${subject}, ${at}, ${until}, ${bans}, ${() => databaseNow(manager.dataSource)})
+      VALUES (${subject}, ${at}, ${until}, ${bans}, ${() => databaseNow(this.dataSource)})
       ON CONFLICT (subject) DO UPDATE SET banned_at = excluded.banned_at,
         banned_until = excluded.banned_until, bans = excluded.bans, changed_at = excluded.changed_at
       WHERE rate_limit_bans.banned_at <> excluded.banned_at
@@ -54,43 +55,39 @@ export class BanLedger {
    * Ends a ban. A ban that was lifted before is announced to the servers again: one of them may have missed it.
    * @returns the end of the lifted ban in Unix milliseconds, 0 if there was none
    */
-  async lift(subject: string, manager: EntityManager): Promise<number> {
+  async lift(subject: Subject, manager: EntityManager): Promise<number> {
     const ban = await manager.findOneBy(RateLimitBan, { subject });
     if (ban === null) return 0;
     const { bannedUntil } = ban;
     const { affected } = await manager.update(
       RateLimitBan,
       { subject, bannedUntil },
-      { bannedUntil: 0, changedAt: () => databaseNow(manager.dataSource) },
+      { bannedUntil: 0, changedAt: () => databaseNow(this.dataSource) },
     );
     return affected ? bannedUntil : 0;
   }
 
-  async find(subject: string): Promise<Ban | undefined> {
-    const row = await this.engine.first(FIND, subject);
-    return row && toBan(row);
+  async find(subject: Subject): Promise<Ban | undefined> {
+    const ban = await this.dataSource.manager.findOneBy(RateLimitBan, { subject });
+    return ban ? { at: ban.bannedAt, until: ban.bannedUntil, bans: ban.bans } : undefined;
   }
 
-  /** Every ban that may still count. */
+  /** Every ban that is in force or lengthens the next one. */
   async all(): Promise<SubjectBan[]> {
-    return toSubjectBans(await this.engine.query(CHANGED_WITHIN, DAY_MS));
+    const rows = await this.dataSource.sql<BanRow[]>`SELECT ${() => COLUMNS} FROM rate_limit_bans
+      WHERE changed_at >= ${() => databaseNow(this.dataSource)} - ${DAY_MS}`;
+    return toBans(rows);
   }
 
-  /** Bans that began, or were lifted, since a moment by the database's clock. */
+  /** Bans that started or were lifted since a moment of the database's clock. */
   async changedSince(ms: number): Promise<SubjectBan[]> {
-    return toSubjectBans(await this.engine.observe(CHANGED_SINCE, ms));
+    return toBans(await this.engine.observe(CHANGED_SINCE, ms));
   }
 }
 
-export interface SubjectBan {
-  subject: string;
-  ban: Ban;
-}
-
-function toSubjectBans(rows: readonly BanRow[]): SubjectBan[] {
-  return rows.map((row) => ({ subject: row.subject, ban: toBan(row) }));
-}
-
-function toBan({ at, until, bans }: BanRow): Ban {
-  return { at: Number(at), until: Number(until), bans };
+function toBans(rows: readonly BanRow[]): SubjectBan[] {
+  return rows.map(({ subject, at, until, bans }) => ({
+    subject,
+    ban: { at: Number(at), until: Number(until), bans },
+  }));
 }
