@@ -38,13 +38,10 @@ export class BanRecords implements BeforeApplicationShutdown {
     const after = { bannedUntil: until, seconds, plan };
     const by = { ...SERVICE, address, requestId };
     try {
-      // Every node that hears of a ban saves it. Only the first one records and logs it.
-      const isNew = await this.audit.write(by, async ({ manager, record }) => {
-        if (!(await this.bans.record(quota.subject, ban, manager))) return false;
+      await this.audit.write(by, async ({ manager, record }) => {
+        await this.bans.record(quota.subject, ban, manager);
         await record({ action: 'key.ban', target, before: { bannedUntil: null }, after });
-        return true;
       });
-      if (!isNew) return;
     } catch (err) {
       this.logger.error({ err, requestId, keyId: target }, 'A ban is not saved: a restart ends it');
     }

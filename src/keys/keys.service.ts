@@ -8,7 +8,7 @@ import { Clock } from '../time/clock.js';
 import { ApiKey } from './api-key.entity.js';
 import { digestOf, mintId, mintKey } from './api-key-format.js';
 import { type Initiator, isoTime, SERVICE } from './audit-record.js';
-import { AuditTrail } from './audit-trail.js';
+import { type AuditedTransaction, AuditTrail } from './audit-trail.js';
 import { assertAhead, type OwnLimits, planOf } from './key-request.js';
 import { DEFAULT_SCOPES, Scopes } from './scopes.js';
 
@@ -103,22 +103,19 @@ export class KeysService {
   }
 
   async revoke(id: string): Promise<ApiKey> {
-    return this.audit.write(this.initiator, async ({ manager, nowMs, record }) => {
-      const key = await lockClient(manager, id);
+    return this.change(id, async (key, { manager, nowMs, record }) => {
       const isRevoked = key.revokedAt !== null;
       await update(manager, nowMs, key, { revokedAt: key.revokedAt ?? this.clock.now() });
-      if (isRevoked) return key;
-      const after = { revokedAt: isoTime(key.revokedAt) };
-      await record({ action: 'key.revoke', target: id, before: { revokedAt: null }, after });
-      return key;
+      if (isRevoked) return;
+      const [before, after] = [{ revokedAt: null }, { revokedAt: isoTime(key.revokedAt) }];
+      await record({ action: 'key.revoke', target: id, before, after });
     });
   }
 
   /** Changes the plan of every key of the client. @throws {KeyRequestError} */
   async setPlan(id: string, plan: PlanName, own: OwnLimits): Promise<ApiKey> {
     const wanted = planOf(plan, own);
-    await this.audit.write(this.initiator, async ({ manager, nowMs, record }) => {
-      const { clientId } = await lockClient(manager, id);
+    await this.change(id, async ({ clientId }, { manager, nowMs, record }) => {
       for (const key of await manager.find(ApiKey, { where: { clientId }, order: { id: 'ASC' } })) {
         const [before, after] = [planState(key), planState(wanted)];
         await update(manager, nowMs, key, wanted);
@@ -132,22 +129,19 @@ export class KeysService {
   /** @throws {KeyRequestError} */
   async setScopes(id: string, scopes: readonly string[]): Promise<ApiKey> {
     this.scopes.assertDeclared(scopes);
-    return this.audit.write(this.initiator, async ({ manager, nowMs, record }) => {
-      const key = await lockClient(manager, id);
+    return this.change(id, async (key, { manager, nowMs, record }) => {
       const old = key.scopes.split(' ');
       const isSame = old.length === scopes.length && scopes.every((scope) => old.includes(scope));
       await update(manager, nowMs, key, isSame ? {} : { scopes: scopes.join(' ') });
-      if (isSame) return key;
+      if (isSame) return;
       const [before, after] = [{ scopes: old }, { scopes }];
       await record({ action: 'key.set_scopes', target: id, before, after });
-      return key;
     });
   }
 
   async unban(id: string): Promise<ApiKey> {
-    const key = await this.get(id);
-    await this.audit.write(this.initiator, async ({ manager, record }) => {
-      const until = await this.bans.lift(key.clientId, manager);
+    const key = await this.change(id, async ({ clientId }, { manager, record }) => {
+      const until = await this.bans.lift(clientId, manager);
       if (until <= this.clock.now()) return;
       const [before, after] = [{ bannedUntil: isoTime(until) }, { bannedUntil: null }];
       await record({ action: 'key.unban', target: id, before, after });
@@ -165,6 +159,17 @@ export class KeysService {
 
   async isEmpty(): Promise<boolean> {
     return !(await this.keys.exists());
+  }
+
+  private change(
+    id: string,
+    work: (key: ApiKey, transaction: AuditedTransaction) => Promise<void>,
+  ): Promise<ApiKey> {
+    return this.audit.write(this.initiator, async (transaction) => {
+      const key = await lockClient(transaction.manager, id);
+      await work(key, transaction);
+      return key;
+    });
   }
 
   /** @param clientId left out for the first key of a client, which gives the client its id */

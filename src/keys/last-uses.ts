@@ -49,18 +49,15 @@ export class LastUses implements OnModuleInit, BeforeApplicationShutdown {
 
   /** Another node may have saved a later use, or may be saving one now: such rows are skipped. */
   private async save(uses: string): Promise<void> {
-    if (this.dataSource.options.type === 'postgres') {
-      await this.dataSource.sql`
-        UPDATE api_keys SET last_used_at = later.used_at FROM (
-          SELECT known.id, CAST(used.value AS bigint) AS used_at
-          FROM json_each_text(${uses}) used JOIN api_keys known ON known.id = used.key
-          WHERE COALESCE(known.last_used_at, 0) < CAST(used.value AS bigint)
-          FOR UPDATE OF known SKIP LOCKED
-        ) later WHERE api_keys.id = later.id`;
-    } else {
-      await this.dataSource.sql`
-        UPDATE api_keys SET last_used_at = used.value FROM json_each(${uses}) used
-        WHERE api_keys.id = used.key AND COALESCE(last_used_at, 0) < used.value`;
-    }
+    const [members, skipLocked] =
+      this.dataSource.options.type === 'postgres'
+        ? ['json_each_text', 'FOR UPDATE OF known SKIP LOCKED']
+        : ['json_each', ''];
+    await this.dataSource.sql`
+      UPDATE api_keys SET last_used_at = later.used_at FROM (
+        SELECT known.id, CAST(used.value AS bigint) AS used_at
+        FROM ${() => members}(${uses}) used JOIN api_keys known ON known.id = used.key
+        WHERE COALESCE(known.last_used_at, 0) < CAST(used.value AS bigint) ${() => skipLocked}
+      ) later WHERE api_keys.id = later.id`;
   }
 }

@@ -66,29 +66,20 @@ export class Verifiers implements OnModuleInit {
 }
 
 /** External clients are counted under a hash of their id, which can never be the id of a client of the service. */
-function toCaller({ clientId, scopes, plan, limits, expiresAt }: VerifiedCaller): Caller {
+function toCaller(verified: VerifiedCaller): Caller {
+  const { clientId, scopes, plan, limits, expiresAt = Infinity } = verified;
   const { perMinute, perDay } = limits ?? (plan && PLANS[plan]) ?? { perMinute: 0, perDay: 0 };
-  const isValid =
-    typeof clientId === 'string' &&
-    clientId !== '' &&
-    Array.isArray(scopes) &&
-    isQuota(perMinute) &&
-    isQuota(perDay) &&
-    (expiresAt === undefined || Number.isFinite(expiresAt));
-  if (!isValid) {
-    const returned = JSON.stringify({ clientId, scopes, plan, limits, expiresAt });
-    throw new Error(`A verifier returned an invalid caller: ${returned}`);
+  const isIdentified = typeof clientId === 'string' && clientId !== '' && Array.isArray(scopes);
+  if (!isIdentified || !isQuota(perMinute) || !isQuota(perDay) || !(expiresAt > 0)) {
+    throw new Error(`A verifier returned an invalid caller: ${JSON.stringify(verified)}`);
   }
   const hash = createHash('sha256').update(clientId).digest('base64url');
   const id = `tok_${hash.slice(0, ID_LENGTH)}`;
   const countedPlan = plan ?? 'enterprise';
   return {
-    clientId,
-    keyId: id,
-    plan: countedPlan,
-    scopes: new Set(scopes),
+    ...{ clientId, keyId: id, plan: countedPlan, scopes: new Set(scopes) },
     quota: { subject: id, limits: new Limits(perMinute, perDay), plan: countedPlan },
-    expiresAtMs: expiresAt === undefined ? Infinity : expiresAt * 1000,
+    expiresAtMs: expiresAt * 1000,
   };
 }
 

@@ -1,7 +1,7 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { PLAN_NAMES, type PlanName } from '../rate-limits/plan.js';
 
-const INT64 = { type: 'integer', format: 'int64', minimum: 0 } as const;
+const INT64 = { type: 'integer', format: 'int64', minimum: 0, maximum: 2 ** 53 - 1 } as const;
 const UNIX_TIME_OR_NULL = { oneOf: [INT64, { type: 'null' }], example: null };
 
 @ApiSchema({ name: 'UsageWindow' })
