@@ -6,6 +6,8 @@ import type { Logger } from './logger.js';
 const STARTING =
   /^(Nest(Factory|Application)|InstanceLoader|InjectorLogger|RoutesResolver|RouterExplorer|TypeOrmModule)$/;
 
+const PROGRAMMING_ERROR = /^(Type|Reference|Range|Syntax)Error\b/;
+
 /** Nest's logger, for Nest itself and for extensions: arguments as of `ConsoleLogger`, lines of the service's log. */
 export class NestLogger extends ConsoleLogger {
   constructor(private readonly lines: Logger) {
@@ -38,14 +40,8 @@ export class NestLogger extends ConsoleLogger {
 
 function severity(level: LogLevel, context: string, message: unknown) {
   if (level === 'log') return STARTING.test(context) ? 'debug' : 'info';
-  // What ended the start is printed by the command, without a stack unless it is a programming error.
-  if (level === 'error')
-    return context === 'ExceptionHandler' && isOutage(message) ? 'debug' : 'error';
-  return level === 'verbose' ? 'debug' : level;
-}
-
-/** A failure of the network, the disk or the database. */
-function isOutage(error: unknown): boolean {
-  const { code } = error as { code?: unknown };
-  return error instanceof Error && typeof code === 'string' && !code.startsWith('ERR_');
+  if (level === 'verbose') return 'debug';
+  // The command prints what ended the start; a programming error needs its stack as well.
+  const isExplained = context === 'ExceptionHandler' && !PROGRAMMING_ERROR.test(String(message));
+  return level === 'error' && isExplained ? 'debug' : level;
 }

@@ -6,7 +6,7 @@ import { Workplace } from '../support/petstore-process.js';
 jest.setTimeout(180_000);
 
 describe('the log', () => {
-  it('says of each refusal why, and who asked for what; nothing of probes, and never a key', async () => {
+  it('names code, path and address of each error response, and contains no health checks and no key', async () => {
     using workplace = new Workplace();
     const server = await workplace.serve({ LOG_FORMAT: 'json' });
     const issue = ['keys', 'issue', '--plan', 'free', '--scopes', 'pets:read', '--name'];

@@ -36,7 +36,7 @@ describe('metrics', () => {
     metrics.close();
   });
 
-  it('are told to HEAD, and with a query, as of a job of Prometheus that has parameters', async () => {
+  it('answer HEAD, and a query, which Prometheus sends for a job with parameters', async () => {
     await using service = await startService({ env: { METRICS_PORT: String(await freePort()) } });
     const metrics = new Client(originOf(service));
     const answer = await metrics.get('/metrics?x=1');
@@ -59,7 +59,6 @@ describe('metrics', () => {
     await expect(fetch(`http://127.0.0.1:${env.METRICS_PORT}/metrics`)).rejects.toThrow();
   });
 
-  /** As it is where nothing has happened yet. */
   const CONTRACT = [
     'petstore_http_request_duration_seconds histogram',
     'petstore_rate_limit_decisions_total counter',
@@ -77,13 +76,13 @@ describe('metrics', () => {
     'petstore_build_info gauge',
   ];
 
-  it('are all there from the start', async () => {
+  it('all exist from the start', async () => {
     await using service = await startService({ env: { METRICS_PORT: String(await freePort()) } });
     const lines = await metricLines(service);
     for (const metric of CONTRACT) expect(lines).toContain(`# TYPE ${metric}`);
   });
 
-  it('say what became of requests: decisions, bans, failures, replays, deprecated calls', async () => {
+  it('count decisions, bans, failed authentication, replays and deprecated calls', async () => {
     await using service = await startService({
       clock: new FakeClock(),
       env: { METRICS_PORT: String(await freePort()), BAN_AFTER_REJECTIONS: '2' },
@@ -135,7 +134,7 @@ describe('metrics', () => {
     anonymous.close();
   });
 
-  it('count failures past the limit of their address apart', async () => {
+  it('count failures beyond the limit of their address separately', async () => {
     await using service = await startService({
       clock: new FakeClock(),
       env: { METRICS_PORT: String(await freePort()), FAILED_AUTH_PER_MINUTE: '1' },
@@ -148,7 +147,7 @@ describe('metrics', () => {
     anonymous.close();
   });
 
-  it('are not multiplied by the paths and methods that a caller makes up', async () => {
+  it('have bounded labels, whatever paths and methods callers invent', async () => {
     await using service = await startService({ env: { METRICS_PORT: String(await freePort()) } });
     const client = await service.client();
     for (const method of ['GET', 'PURGE', 'REPORT', 'LOCK', 'MKCOL', 'SEARCH']) {
@@ -160,8 +159,8 @@ describe('metrics', () => {
     expect(lines).toHaveLength(2);
   });
 
-  describeWith('promtool', 'under promtool', (promtool) => {
-    it('are found without fault', async () => {
+  describeWith('promtool', 'with promtool', (promtool) => {
+    it('pass promtool check metrics', async () => {
       await using service = await startService({ env: { METRICS_PORT: String(await freePort()) } });
       await (await service.client()).get('/v1/pets');
       const { body } = await service.store.app.get(Metrics).expose();
@@ -173,7 +172,7 @@ describe('metrics', () => {
     });
   });
 
-  it('that cannot be told are a 500, and no end of the service', async () => {
+  it('answer 500 if a metric cannot be read, and the service goes on', async () => {
     const port = await freePort();
     await using service = await startService({ env: { METRICS_PORT: String(port) } });
     const metrics = service.store.app.get(Metrics);
@@ -183,7 +182,7 @@ describe('metrics', () => {
     expect(await scrape()).toBe(200);
   });
 
-  it('that cannot be served do not keep the service from serving', async () => {
+  it('that cannot be served do not stop the service', async () => {
     await using other = await MuteServer.start();
     const { port } = other;
     await using service = await startService({ env: { METRICS_PORT: String(port) } });

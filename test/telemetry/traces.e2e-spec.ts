@@ -25,7 +25,7 @@ interface Span {
   attributes: Attribute[];
 }
 
-/** What OpenTelemetry's collector is to the service: it takes spans, by OTLP over HTTP. */
+/** A collector: receives spans by OTLP over HTTP. */
 class Collector implements AsyncDisposable {
   readonly types = new Set<string>();
   readonly bodies: Buffer[] = [];
@@ -78,7 +78,7 @@ class Collector implements AsyncDisposable {
   }
 }
 
-/** Serves for the first time, which issues a key. */
+/** The first start, which issues a key. */
 async function serve(
   place: Workplace,
   env: Record<string, string>,
@@ -104,7 +104,6 @@ describe('traces', () => {
     const traceparent = `00-${TRACE_ID}-${PARENT_ID}-01`;
     const pet = { name: 'Rex', categoryId: 1 };
     expect((await client.post('/v1/pets', pet, { traceparent })).status).toBe(201);
-    // In places where no key belongs.
     expect((await client.get(`/v1/${client.key}/x?key=${client.key}`)).status).toBe(404);
     await client.get('/health/ready');
     client.close();
@@ -116,7 +115,6 @@ describe('traces', () => {
     expect(request).toMatchObject({ name: 'POST /v1/pets', parentSpanId: PARENT_ID });
     expect(ours).toEqual([request]);
     const requests = collector.spans.filter(({ kind }) => kind === SERVER);
-    // Of the unknown path too, and of no probe.
     expect(requests.map(({ name }) => name.split(' ')[0])).toEqual(['POST', 'GET']);
     expect(new Set(collector.service)).toEqual(new Set(['pet-store-service']));
     const paths = requests.map(
@@ -131,7 +129,7 @@ describe('traces', () => {
     expect(JSON.parse(line!)).toMatchObject({ traceId: TRACE_ID, status: 201 });
   });
 
-  it('go by protobuf where nothing else is said, under the name that is given', async () => {
+  it('are sent as protobuf by default, under OTEL_SERVICE_NAME', async () => {
     await using collector = await Collector.start();
     using place = new Workplace();
     const { server, client } = await serve(place, {
@@ -149,7 +147,7 @@ describe('traces', () => {
     expect(text).toContain('GET /v1/pets');
   });
 
-  it('that nobody takes delay neither a request nor the end, and are a warning', async () => {
+  it('delay neither a request nor the end without a collector, and are a warning', async () => {
     using place = new Workplace();
     const { server, client } = await serve(place, {
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}`,
