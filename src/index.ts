@@ -31,13 +31,11 @@ export { constrain, MayBeAbsent } from './input/validation.js';
 export { Creates } from './http/creates.decorator.js';
 export {
   ApiIdempotent,
-  type Creation,
-  type IdempotentCreation,
   IdempotencyKey,
-  IdempotencyService,
   type IdempotentRequest,
-} from './idempotency/idempotency.service.js';
-export { Idempotent } from './idempotency/idempotent.decorator.js';
+} from './idempotency/idempotency-key.decorator.js';
+export { IdempotencyService } from './idempotency/idempotency.service.js';
+export { Idempotent, type IdempotentOptions } from './idempotency/idempotent.decorator.js';
 export { CurrentCaller } from './keys/current-caller.decorator.js';
 export { AnyScope, RequireScope } from './keys/scope.guard.js';
 export type { Caller } from './keys/caller.js';
@@ -47,4 +45,4 @@ export { Logger } from './telemetry/logger.js';
 export { Metrics } from './telemetry/metrics.js';
 export type { Counter, Gauge, Histogram } from 'prom-client';
 export { Pet, type PetStatus } from './pets/pet.entity.js';
-export { Pets } from './pets/pets.js';
+export { Pets } from './pets/pets.facade.js';

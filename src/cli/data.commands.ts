@@ -36,15 +36,15 @@ async function migrate(options: CommonOptions, output: Output): Promise<void> {
 }
 
 async function seed(options: CommonOptions & { pets: number }, output: Output): Promise<void> {
-  const [{ runAsOperator }, { PetsRepository }, { withProgress }] = await Promise.all([
+  const [{ runAsOperator }, { PetSeeder }, { withProgress }] = await Promise.all([
     import('./operator.js'),
-    import('../pets/pets.repository.js'),
+    import('../pets/pet-seeder.js'),
     import('./progress.js'),
   ]);
   const { pets, json } = options;
   const startedAt = performance.now();
   await withProgress(pets, (update) =>
-    runAsOperator(options, (app) => app.get(PetsRepository).seed(pets, update), {
+    runAsOperator(options, (app) => app.get(PetSeeder).seed(pets, update), {
       mayCreate: true,
     }),
   );

@@ -2,7 +2,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import type { Config } from '../config/config.js';
 import { isEmbedded } from '../database/data-source-options.js';
 import { KeysService } from '../keys/keys.service.js';
-import { PetsRepository } from '../pets/pets.repository.js';
+import { PetSeeder } from '../pets/pet-seeder.js';
 
 /** More than one page, so that there is a next page to follow. */
 const ANIMALS = 30;
@@ -12,7 +12,7 @@ export async function seedFirstAnimals(
   app: INestApplicationContext,
   config: Config,
 ): Promise<number> {
-  const pets = app.get(PetsRepository);
+  const pets = app.get(PetSeeder);
   if (!(await isFirstStart(app, config)) || !(await pets.isEmpty())) return 0;
   await pets.seed(ANIMALS);
   return ANIMALS;

@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { foundation, type FoundationOptions } from '../foundation.js';
 import { KeysModule } from '../keys/keys.module.js';
-import { PetsRepository } from '../pets/pets.repository.js';
+import { PetSeeder } from '../pets/pet-seeder.js';
 import { UsageReportModule } from '../usage/usage-report.module.js';
 
 /** The modules that commands need. HTTP and OpenAPI, which take longest to load, are left out. */
@@ -12,7 +12,7 @@ export class OperatorModule {
     return {
       module: OperatorModule,
       imports: [...foundation(options), KeysModule.forRoot(scopes), UsageReportModule],
-      providers: [PetsRepository],
+      providers: [PetSeeder],
     };
   }
 }

@@ -1,62 +1,60 @@
 import { Logger } from '@nestjs/common';
 import type { EntityManager, QueryRunner } from 'typeorm';
-import { afterCommit, pendingOf } from './after-commit.js';
+import { afterCommit, AfterCommitSubscriber } from './after-commit.js';
 
 describe(afterCommit.name, () => {
-  const done: string[] = [];
-  let manager: EntityManager;
-  const pending = () => pendingOf(manager.queryRunner!);
-  const note = (what: string) => afterCommit(manager, () => done.push(what));
+  let done: string[];
+  let subscriber: AfterCommitSubscriber;
+  const event = { queryRunner: {} as QueryRunner };
+  const managerOf = (queryRunner?: QueryRunner) =>
+    ({ queryRunner, dataSource: { subscribers: [subscriber] } }) as unknown as EntityManager;
+  const note = (what: string) => afterCommit(managerOf(event.queryRunner), () => done.push(what));
   beforeEach(() => {
-    done.length = 0;
-    manager = { queryRunner: {} as QueryRunner } as EntityManager;
+    done = [];
+    subscriber = new AfterCommitSubscriber();
   });
 
   it('waits for the outermost transaction', () => {
-    pending().began();
+    subscriber.afterTransactionStart(event);
     note('outer');
-    pending().began();
+    subscriber.afterTransactionStart(event);
     note('inner');
-    pending().committed();
+    subscriber.afterTransactionCommit(event);
     expect(done).toEqual([]);
-    pending().committed();
+    subscriber.afterTransactionCommit(event);
     expect(done).toEqual(['outer', 'inner']);
   });
 
-  it('does nothing of what is rolled back', () => {
-    pending().began();
+  it('forgets what is rolled back, with its savepoint or as a whole', () => {
+    subscriber.afterTransactionStart(event);
     note('kept');
-    pending().began();
+    subscriber.afterTransactionStart(event);
     note('undone');
-    pending().rolledBack();
-    pending().committed();
-    expect(done).toEqual(['kept']);
-    pending().began();
+    subscriber.afterTransactionRollback(event);
+    subscriber.afterTransactionCommit(event);
+    subscriber.afterTransactionStart(event);
     note('undone');
-    pending().rolledBack();
-    pending().began();
-    pending().committed();
+    subscriber.afterTransactionRollback(event);
+    subscriber.afterTransactionStart(event);
+    subscriber.afterTransactionCommit(event);
     expect(done).toEqual(['kept']);
   });
 
-  it('says in the log what fails, does the rest, and leaves the transaction committed', async () => {
+  it('logs a callback that fails, and runs the others', async () => {
     const logged = jest.spyOn(Logger.prototype, 'error').mockReturnValue();
-    const errors = ['at once', 'later'].map((when) => new Error(when));
-    pending().began();
-    afterCommit(manager, () => {
-      throw errors[0]!;
-    });
-    afterCommit(manager, () => Promise.reject(errors[1]!));
+    const error = new Error('no');
+    subscriber.afterTransactionStart(event);
+    afterCommit(managerOf(event.queryRunner), () => Promise.reject(error));
     note('rest');
-    pending().committed();
-    expect(done).toEqual(['rest']);
+    subscriber.afterTransactionCommit(event);
     await Promise.resolve();
-    expect(logged.mock.calls).toEqual(errors.map((error) => [error]));
+    expect(done).toEqual(['rest']);
+    expect(logged.mock.calls).toEqual([[error]]);
     logged.mockRestore();
   });
 
-  it('is refused where there is no transaction', () => {
-    expect(() => note('x')).toThrow('no transaction');
-    expect(() => afterCommit({} as EntityManager, () => undefined)).toThrow('no transaction');
+  it('is refused outside a transaction', () => {
+    expect(() => note('x')).toThrow('within a transaction');
+    expect(() => afterCommit(managerOf(), () => undefined)).toThrow('within a transaction');
   });
 });

@@ -1,51 +1,52 @@
 import { Logger } from '@nestjs/common';
-import type { EntityManager, QueryRunner } from 'typeorm';
+import type {
+  EntityManager,
+  EntitySubscriberInterface,
+  QueryRunner,
+  TransactionCommitEvent,
+  TransactionRollbackEvent,
+  TransactionStartEvent,
+} from 'typeorm';
 
-/** What it returns is waited for by nobody. */
-type Callback = () => unknown;
+interface Pending {
+  callbacks: (() => unknown)[];
+  /** Number of callbacks when each open transaction began, the outermost one first; the others are savepoints. */
+  marks: number[];
+}
 
-/** What is to be done once the transactions of a query runner are committed, with the savepoints in them. */
-class Pending {
-  private callbacks: Callback[] = [];
-  /** How many there were when each transaction that is open began, the outermost first. */
-  private readonly marks: number[] = [];
+/** Runs the callbacks of `afterCommit()`; the data sources of both engines have one. */
+export class AfterCommitSubscriber implements EntitySubscriberInterface {
+  private readonly pending = new WeakMap<QueryRunner, Pending>();
 
-  add(callback: Callback): void {
-    if (this.marks.length === 0) throw new Error('There is no transaction to wait for');
-    this.callbacks.push(callback);
+  add(runner: QueryRunner | undefined, callback: () => unknown): void {
+    const pending = runner && this.pending.get(runner);
+    if (!pending || pending.marks.length === 0) {
+      throw new Error('afterCommit() must be called within a transaction.');
+    }
+    pending.callbacks.push(callback);
   }
 
-  began(): void {
-    this.marks.push(this.callbacks.length);
+  afterTransactionStart({ queryRunner }: Pick<TransactionStartEvent, 'queryRunner'>): void {
+    const pending = this.pending.get(queryRunner) ?? { callbacks: [], marks: [] };
+    pending.marks.push(pending.callbacks.length);
+    this.pending.set(queryRunner, pending);
   }
 
-  committed(): void {
-    this.marks.pop();
-    if (this.marks.length > 0) return;
-    const { callbacks } = this;
-    this.callbacks = [];
-    for (const callback of callbacks) void carryOut(callback);
+  afterTransactionCommit({ queryRunner }: Pick<TransactionCommitEvent, 'queryRunner'>): void {
+    const pending = this.pending.get(queryRunner);
+    pending?.marks.pop();
+    if (pending === undefined || pending.marks.length > 0) return;
+    this.pending.delete(queryRunner);
+    for (const callback of pending.callbacks) void run(callback);
   }
 
-  rolledBack(): void {
-    this.callbacks.length = this.marks.pop() ?? 0;
+  afterTransactionRollback({ queryRunner }: Pick<TransactionRollbackEvent, 'queryRunner'>): void {
+    const pending = this.pending.get(queryRunner);
+    if (pending !== undefined) pending.callbacks.length = pending.marks.pop() ?? 0;
   }
 }
 
-const pending = new WeakMap<QueryRunner, Pending>();
-
-/** Told by the query runners of both engines. */
-export function pendingOf(runner: QueryRunner): Pending {
-  let found = pending.get(runner);
-  if (found === undefined) {
-    found = new Pending();
-    pending.set(runner, found);
-  }
-  return found;
-}
-
-/** What is committed is no failure any more, whatever comes of this. */
-async function carryOut(callback: Callback): Promise<void> {
+async function run(callback: () => unknown): Promise<void> {
   try {
     await callback();
   } catch (error) {
@@ -54,10 +55,12 @@ async function carryOut(callback: Callback): Promise<void> {
 }
 
 /**
- * Does something once the transaction of `manager` is committed, and not at all where it is rolled back. Nobody
- * waits for it; where it fails, that is a line of the log.
+ * Calls `callback` after the transaction of `manager` is committed, and never if it is rolled back. Nothing waits for
+ * the callback; if it fails, the error is logged.
+ * @throws {Error} outside a transaction
  */
-export function afterCommit({ queryRunner }: EntityManager, callback: Callback): void {
-  if (queryRunner === undefined) throw new Error('There is no transaction to wait for');
-  pendingOf(queryRunner).add(callback);
+export function afterCommit(manager: EntityManager, callback: () => unknown): void {
+  for (const subscriber of manager.dataSource.subscribers) {
+    if (subscriber instanceof AfterCommitSubscriber) subscriber.add(manager.queryRunner, callback);
+  }
 }

@@ -60,9 +60,8 @@ export function dataSourceOptions(settings: DataSourceSettings): DataSourceOptio
     extra: {
       statement_timeout: STATEMENT_TIMEOUT_MS,
       query_timeout: STATEMENT_TIMEOUT_MS + 500,
+      idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
       keepAlive: true,
-      // Several statements under way on one connection: see `postgres.reader.ts`.
-      pipeline: true,
     },
   };
 }

@@ -7,28 +7,29 @@ import { createDataSource, dataSourceOptions } from './data-source-options.js';
 import { DatabaseLog } from './database-log.js';
 import type { ExtensionMigrations } from './extension-migrations.js';
 import { Logger } from '../telemetry/logger.js';
-import { Metrics } from '../telemetry/metrics.js';
+import { ChangePoller } from './change-poller.js';
+import { Database } from './database.js';
+import { DatabaseMetrics } from './database-metrics.js';
 import { Engine } from './engine.js';
-import { ObservedEngine } from './observed.engine.js';
-import { Poller } from './poller.js';
 import type { PostgresDataSource } from './postgres/postgres.data-source.js';
-import { PostgresEngine } from './postgres/postgres.engine.js';
+import { PostgresDatabase } from './postgres/postgres.database.js';
 import { SqliteDataSource } from './sqlite/sqlite.data-source.js';
-import { SqliteEngine } from './sqlite/sqlite.engine.js';
+import { SqliteDatabase } from './sqlite/sqlite.database.js';
 
-/** What TypeORM says to the database, in as many words as a guest likes. */
-const GUESTS = 'typeorm';
+/** The statement label of everything that goes through TypeORM. */
+const TYPEORM = 'typeorm';
 
-function openEngine(dataSource: DataSource, metrics: Metrics): Engine {
-  const isSqlite = dataSource instanceof SqliteDataSource;
-  const engine = isSqlite
-    ? new SqliteEngine(dataSource)
-    : new PostgresEngine(dataSource as PostgresDataSource);
-  const observed = new ObservedEngine(engine, metrics);
+function openDatabase(dataSource: DataSource, metrics: DatabaseMetrics): Database {
+  const database =
+    dataSource instanceof SqliteDataSource
+      ? new SqliteDatabase(dataSource, metrics)
+      : new PostgresDatabase(dataSource as PostgresDataSource, metrics);
+  metrics.watchPool(() => database.pool());
   dataSource.subscribers.push({
-    afterQuery: ({ executionTime = 0 }) => observed.ran(GUESTS, performance.now() - executionTime),
+    afterQuery: ({ executionTime = 0 }) =>
+      metrics.observe(TYPEORM, performance.now() - executionTime),
   });
-  return observed;
+  return database;
 }
 
 @Module({})
@@ -55,14 +56,12 @@ export class DatabaseModule {
         }),
       ],
       providers: [
-        Poller,
-        {
-          provide: Engine,
-          inject: [DataSource, Metrics],
-          useFactory: openEngine,
-        },
+        ChangePoller,
+        DatabaseMetrics,
+        Engine,
+        { provide: Database, inject: [DataSource, DatabaseMetrics], useFactory: openDatabase },
       ],
-      exports: [Engine, Poller],
+      exports: [ChangePoller, Database, Engine],
     };
   }
 }

@@ -1,49 +1,74 @@
-import type { Eventual } from './eventual.js';
-import type { Parameter, Statement, Work } from './statement.js';
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+import { Database, type PoolState } from './database.js';
+import { POSTGRES, SQLITE } from './dialects.js';
+import type { Dialect, Parameter, Statement, Work } from './statement.js';
 
-/**
- * The database as the hot paths use it: prepared statements and durable units of work. Everything else
- * goes through TypeORM.
- */
-export abstract class Engine {
-  /** Told, after each commit, how many units of work it was of. */
-  onCommit: ((units: number) => void) | undefined;
+/** The former port of the database, over TypeORM, for the rooms that still use it. */
+@Injectable()
+export class Engine {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly database: Database,
+  ) {}
 
-  /** Rows as they are committed. Synchronous where the engine is. */
-  abstract query<Row>(statement: Statement<Row>, ...parameters: Parameter[]): Eventual<Row[]>;
+  query<Row>(statement: Statement<Row>, ...parameters: Parameter[]): Promise<Row[]> {
+    return this.ask(this.dataSource.manager, statement, parameters) as Promise<Row[]>;
+  }
 
-  /** The only row, where there is one. */
-  abstract first<Row>(
+  async first<Row>(
     statement: Statement<Row>,
     ...parameters: Parameter[]
-  ): Eventual<Row | undefined>;
+  ): Promise<Row | undefined> {
+    return (await this.query(statement, ...parameters))[0];
+  }
 
-  /**
-   * Runs a unit of work. Once the promise is fulfilled, neither the end of this process nor a power cut
-   * of the database's machine loses it.
-   * @throws {NestedTransactionError} within a transaction of TypeORM
-   */
-  abstract write<Result>(work: () => Work<Result>): Promise<Result>;
+  async write<Result>(work: () => Work<Result>): Promise<Result> {
+    return this.dataSource.transaction(async (manager) => {
+      const unit = work();
+      let step = unit.next();
+      while (!step.done) {
+        const rows = await this.ask(manager, step.value.statement, step.value.parameters);
+        step = unit.next(rows);
+      }
+      return step.value;
+    });
+  }
 
-  /**
-   * Rows as they are committed, for who looks at the database of its own accord: however many requests
-   * wait, and whatever table they wait for, this does not wait behind them, and soon gives up.
-   */
-  abstract observe<Row>(statement: Statement<Row>, ...parameters: Parameter[]): Promise<Row[]>;
+  observe<Row>(statement: Statement<Row>, ...parameters: Parameter[]): Promise<Row[]> {
+    const text = statement.text(this.dialect);
+    const own = { name: statement.name, sqlite: text, postgres: text };
+    return this.database.observe(own, ...parameters);
+  }
 
-  /**
-   * Like `observe`, it waits behind nobody.
-   * @throws what the engine throws where it cannot be reached
-   */
-  abstract ping(): Promise<void>;
+  ping(): Promise<void> {
+    return this.database.ping();
+  }
 
-  /** What requests use of the database at this moment. */
-  abstract pool(): PoolState;
-}
+  pool(): PoolState {
+    return this.database.pool();
+  }
 
-/** Connections; and who waits for one. */
-export interface PoolState {
-  inUse: number;
-  idle: number;
-  waiting: number;
+  private get isSqlite(): boolean {
+    return this.dataSource.options.type !== 'postgres';
+  }
+
+  private get dialect(): Dialect {
+    return this.isSqlite ? SQLITE : POSTGRES;
+  }
+
+  private async ask(
+    manager: EntityManager,
+    statement: Statement,
+    parameters: readonly Parameter[],
+  ): Promise<unknown[]> {
+    const text = statement.text(this.dialect);
+    const runner = manager.queryRunner ?? this.dataSource.createQueryRunner();
+    try {
+      const own = this.isSqlite ? text.replace(/\$\d+/g, '?') : text;
+      return (await runner.query(own, [...parameters], true)).records as unknown[];
+    } finally {
+      if (runner !== manager.queryRunner) await runner.release();
+    }
+  }
 }

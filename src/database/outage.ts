@@ -1,5 +1,5 @@
-/** Classes of SQLSTATE (PostgreSQL, appendix A) and codes of SQLite and Node that pass by themselves. */
-const SQLSTATE_OUTAGE = /^(?:(?:08|40|53|58)...|57P0.|57014|25006|55P03)$/;
+/** SQLSTATE codes (PostgreSQL, appendix A) of failures that pass by themselves. */
+const POSTGRES_OUTAGE = /^(?:(?:08|28|40|53|58)...|3D000|57P0.|57014|25006|25P03|55P03)$/;
 const SQLITE_OUTAGE =
   /^SQLITE_(?:BUSY|LOCKED|IOERR|FULL|READONLY|CANTOPEN|PROTOCOL|NOMEM|CORRUPT|NOTADB)/;
 const NETWORK_OUTAGE = new Set([
@@ -12,101 +12,106 @@ const NETWORK_OUTAGE = new Set([
   'EHOSTUNREACH',
   'ENETUNREACH',
 ]);
-/** What node-postgres says without a code. */
+/** Errors of node-postgres without a code. */
 const DRIVER_OUTAGE =
   /^(?:Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error)/;
-
-/** No connection is made: it broke, its user is refused, there is no such database, none is free, not now. */
-const SQLSTATE_CONNECTION = /^(?:08...|28...|3D000|53300|57P0.)$/;
-
-/** There is no such table, or no schema that it could be in. */
-const SQLSTATE_MISSING = /^(?:42P01|3F000)$/;
+/** No connection was made: refused credentials, no such database, no free connection, shutdown. */
+const NOT_CONNECTED = /^(?:08...|28...|3D000|53300|57P0.)$/;
+/** Outages of one statement: a timeout, a lock, a conflict with another transaction. */
+const ONE_STATEMENT = /^(?:40...|57014|55P03)$/;
 
 interface DriverError {
   code?: unknown;
   message?: unknown;
-  /** Of an error of the system. */
+  /** Of an error of the operating system. */
   syscall?: unknown;
-  /** Of an error that TypeORM has wrapped. */
+  /** The error that TypeORM, or an `OutageError`, wraps. */
   driverError?: DriverError;
 }
 
-/** Another process holds the lock that this one waits for. */
+/** The database is not usable, whatever its own error says. */
+export class OutageError extends Error {
+  readonly driverError: DriverError;
+
+  constructor(cause: unknown) {
+    super(String(driverErrorOf(cause).message), { cause });
+    this.driverError = driverErrorOf(cause);
+  }
+}
+
+/** Whether another process holds the lock of an SQLite database. */
 export function isBusy(error: unknown): boolean {
-  return String(toDriverError(error).code).startsWith('SQLITE_BUSY');
+  return String(driverErrorOf(error).code).startsWith('SQLITE_BUSY');
 }
 
-/** A lock was not to be had in the time that was given for it. */
+/** Whether a lock of PostgreSQL was not free within the lock timeout. */
 export function isHeld(error: unknown): boolean {
-  return toDriverError(error).code === '55P03';
+  return driverErrorOf(error).code === '55P03';
 }
 
-/**
- * What was prepared on a connection is no longer there, or no longer fits: the schema was changed, or the
- * statement that others were to use could not be prepared.
- */
+/** Whether a prepared statement is gone or no longer fits the schema. Nothing was executed. */
 export function isStale(error: unknown): boolean {
-  const { code } = toDriverError(error);
-  return code === '0A000' || code === '26000';
+  return ['0A000', '26000'].includes(String(driverErrorOf(error).code));
 }
 
-/** Whether the database, and not the service or its caller, is why a statement failed. */
+/** Whether the connection broke while a statement was running on it. */
+export function isConnectionLost(error: unknown): boolean {
+  const { code, message } = driverErrorOf(error);
+  if (typeof code !== 'string')
+    return /^(?:Connection terminated|Client has)/.test(String(message));
+  return /^(?:08...|57P01|ECONNRESET|EPIPE)$/.test(code);
+}
+
+/** Whether PostgreSQL rolled the statement back in favour of another transaction. */
+export function isConflict(error: unknown): boolean {
+  return ['40001', '40P01'].includes(String(driverErrorOf(error).code));
+}
+
+/** Whether a row with the same unique key exists. */
+export function isDuplicate(error: unknown): boolean {
+  const { code } = driverErrorOf(error);
+  return code === '23505' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY';
+}
+
+/** Whether there is no table or schema of that name. */
+export function isMissing(error: unknown): boolean {
+  return ['42P01', '3F000'].includes(String(driverErrorOf(error).code));
+}
+
+/** Whether an error of the database is an outage: a 503, and not a fault of the service. */
 export function isOutage(error: unknown): boolean {
-  const { code, message, syscall } = toDriverError(error);
+  if (error instanceof OutageError) return true;
+  const driverError = driverErrorOf(error);
+  const { code, message } = driverError;
   if (typeof code !== 'string') return DRIVER_OUTAGE.test(String(message));
-  if (isOfNetwork({ code, syscall }) || isOfAnotherDatabase(error)) return true;
-  return [SQLITE_OUTAGE, SQLSTATE_OUTAGE, SQLSTATE_CONNECTION].some((codes) => codes.test(code));
+  return isOfNetwork(driverError) || SQLITE_OUTAGE.test(code) || POSTGRES_OUTAGE.test(code);
 }
 
-/** A statement took too long, or others were in its way: nobody notices but who asked. */
-const SQLSTATE_OF_ONE = /^(?:40...|57014|55P03)$/;
-
-/** Whether the whole database is the matter, which its watch and readiness tell of. */
-export function isOfAll(error: unknown): boolean {
-  return isDatabaseOutage(error) && !SQLSTATE_OF_ONE.test(String(toDriverError(error).code));
-}
-
-const ofConnections = new WeakSet<object>();
-
-/** Notes an error of a connection to the database: those of a guest's other connections look the same. */
-export function noteOfConnection(error: unknown): void {
-  if (typeof error === 'object' && error !== null) ofConnections.add(error);
-}
-
-const ofOurs = new WeakSet<object>();
-
-/** Notes what one of our own statements met: where it misses a table, it has met another database under that name. */
-export function noteOfOurs(error: unknown): void {
-  if (typeof error === 'object' && error !== null) ofOurs.add(error);
-}
-
-/** As after a failover to a replica that is empty yet: guests may have misspelt a table of theirs. */
-function isOfAnotherDatabase(error: unknown): boolean {
-  const driverError = toDriverError(error);
-  return SQLSTATE_MISSING.test(String(driverError.code)) && ofOurs.has(driverError);
-}
-
-/** As `isOutage`, of an error that may be of anything else, too. */
+/** `isOutage()` of an error that may come from elsewhere: an extension has connections of its own. */
 export function isDatabaseOutage(error: unknown): boolean {
-  const driverError = toDriverError(error);
-  const isKnown = driverError !== error || ofConnections.has(driverError);
-  return isOutage(error) && (isKnown || !isOfNetwork(driverError));
+  const driverError = driverErrorOf(error);
+  return isOutage(error) && (driverError !== error || !isOfNetwork(driverError));
 }
 
-function isOfNetwork({ code, syscall }: DriverError): boolean {
-  // A socket of the file system is gone with its server.
-  return NETWORK_OUTAGE.has(code as string) || syscall === 'connect';
+/** Whether the whole database is affected, so that the poller and readiness report it. */
+export function isOfAll(error: unknown): boolean {
+  return isDatabaseOutage(error) && !ONE_STATEMENT.test(String(driverErrorOf(error).code));
 }
 
-/** Why there is no connection to the database, in a few words; undefined where that is not what failed. */
+/** Why there is no connection to the database; undefined for any other error. */
 export function connectionFailure(error: unknown): string | undefined {
-  const { code, message } = toDriverError(error);
+  const { code, message } = driverErrorOf(error);
   if (typeof code !== 'string') return DRIVER_OUTAGE.exec(String(message))?.input;
   if (NETWORK_OUTAGE.has(code)) return code;
-  return SQLSTATE_CONNECTION.test(code) ? String(message) : undefined;
+  return NOT_CONNECTED.test(code) ? String(message) : undefined;
 }
 
-function toDriverError(error: unknown): DriverError {
+/** A socket of the file system is gone together with its server. */
+function isOfNetwork({ code, syscall }: DriverError): boolean {
+  return NETWORK_OUTAGE.has(String(code)) || syscall === 'connect';
+}
+
+function driverErrorOf(error: unknown): DriverError {
   const own = (error ?? {}) as DriverError;
   return own.driverError ?? own;
 }

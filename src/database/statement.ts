@@ -1,9 +1,5 @@
-import type { JsonMembers } from './json-members.js';
-
 /** The few words in which the engines' SQL differs, for the statements written by hand. */
 export interface Dialect {
-  /** What to select of a row that is to become JSON: see `Statement.ofJson`. */
-  readonly json: (members: JsonMembers) => string;
   /** The database's clock, the same for all who use it: Unix milliseconds. */
   readonly nowMs: string;
   /** The members of a JSON object of numbers, as rows of `name` and `value`. */
@@ -44,8 +40,7 @@ export class Statement<Row = unknown> {
     /** Names the prepared statement on the server; unique in the application. */
     readonly name: string,
     readonly text: (dialect: Dialect) => string,
-    /** What the rows are as JSON, where they are JSON texts instead of objects. */
-    readonly json: JsonMembers | undefined = undefined,
+    readonly json: undefined = undefined,
     readonly many: ForMany | undefined = undefined,
     /**
      * Of a table that grows fast from nothing: a plan that was made while it was small, and goes through all of it,
@@ -61,20 +56,6 @@ export class Statement<Row = unknown> {
     many?: ForMany,
   ): Statement<Row> {
     return new Statement<Row>(name, text, undefined, many, true);
-  }
-
-  /**
-   * A statement whose rows are JSON texts. They are made where that costs least: by SQLite itself, which
-   * runs in this process, and of the columns of PostgreSQL here, whose processor all nodes share.
-   * @param text of the statement, given what it has to select or return
-   */
-  static ofJson(
-    name: string,
-    members: JsonMembers,
-    text: (json: string) => string,
-    many?: ForMany,
-  ): Statement<string> {
-    return new Statement<string>(name, ({ json }) => text(json(members)), members, many);
   }
 }
 

@@ -1,7 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { numberColumn } from '../database/columns.js';
 
-/** The first answer to a request with an `Idempotency-Key`, to be given again. */
+/** The response to the first request with an `Idempotency-Key`. */
 @Entity('idempotency_records')
 @Index('idempotency_records_created_at', ['createdAt'])
 export class IdempotencyRecord {
@@ -11,16 +11,13 @@ export class IdempotencyRecord {
   @PrimaryColumn({ name: 'idempotency_key', type: 'varchar', length: 255 })
   idempotencyKey!: string;
 
-  /** SHA-256 of the body as sent, base64url. */
+  /** SHA-256 of the operation and the body as sent, base64url. */
   @Column({ name: 'body_digest', type: 'varchar', length: 43 })
   bodyDigest!: string;
 
+  /** JSON text; empty for a response without a body. */
   @Column({ type: 'text' })
   answer!: string;
-
-  /** The path of what was created, relative to the base address. */
-  @Column({ type: 'varchar', length: 255 })
-  location!: string;
 
   @Column({ name: 'created_at', type: 'bigint', transformer: numberColumn })
   createdAt!: number;

@@ -3,7 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { IdempotencyRecord } from './idempotency-record.entity.js';
 import { IdempotencyService } from './idempotency.service.js';
 
-/** Global: `@Idempotent()` has Nest look for the service in the module of a guest's controller. */
+/** Global, because Nest resolves the interceptor of `@Idempotent()` in the module of the controller. */
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([IdempotencyRecord])],

@@ -1,24 +1,29 @@
 import type { DataSource } from 'typeorm';
-import type { Engine } from '../database/engine.js';
-import type { Work } from '../database/statement.js';
+import type { Database } from '../database/database.js';
 import type { Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { IdempotencyService } from './idempotency.service.js';
 
 const NOON = Date.parse('2026-06-15T12:00:00Z');
 
-describe(IdempotencyService.name, () => {
-  const write = jest.fn<Promise<unknown>, [() => Work<unknown>]>();
+describe('the purge of expired records', () => {
+  const execute = jest.fn<Promise<{ affected: number }>, []>();
+  const where = jest.fn();
   const warn = jest.fn();
   let service: IdempotencyService;
 
   beforeEach(() => {
     jest.useFakeTimers();
-    write.mockReset().mockResolvedValue([]);
+    execute.mockReset().mockResolvedValue({ affected: 0 });
     warn.mockReset();
+    const builder = { delete: () => builder, from: () => builder, where, execute };
+    where.mockReset().mockReturnValue(builder);
     service = new IdempotencyService(
-      { write } as unknown as Engine,
-      {} as DataSource,
+      {} as Database,
+      {
+        options: { type: 'better-sqlite3' },
+        createQueryBuilder: () => builder,
+      } as unknown as DataSource,
       { now: () => NOON },
       { warn } as unknown as Logger,
       new Metrics(),
@@ -30,35 +35,35 @@ describe(IdempotencyService.name, () => {
     jest.useRealTimers();
   });
 
-  it('removes records of more than a day, every ten minutes', async () => {
+  it('runs every ten minutes', async () => {
     await jest.advanceTimersByTimeAsync(599_999);
-    expect(write).not.toHaveBeenCalled();
+    expect(execute).not.toHaveBeenCalled();
     await jest.advanceTimersByTimeAsync(1);
-    expect(write).toHaveBeenCalledTimes(1);
+    expect(execute).toHaveBeenCalledTimes(1);
     await jest.advanceTimersByTimeAsync(600_000);
-    expect(write).toHaveBeenCalledTimes(2);
+    expect(execute).toHaveBeenCalledTimes(2);
     expect(warn).not.toHaveBeenCalled();
   });
 
-  it('tries again where they could not be removed', async () => {
-    write.mockRejectedValueOnce(new Error('away'));
+  it('is retried after a failure', async () => {
+    execute.mockRejectedValueOnce(new Error('away'));
     await jest.advanceTimersByTimeAsync(600_000);
     expect(warn).toHaveBeenCalledTimes(1);
     await jest.advanceTimersByTimeAsync(600_000);
-    expect(write).toHaveBeenCalledTimes(2);
+    expect(execute).toHaveBeenCalledTimes(2);
     expect(warn).toHaveBeenCalledTimes(1);
   });
 
-  it('removes them in batches, one purge at a time', async () => {
+  it('deletes in batches, one purge at a time', async () => {
     let left = 3_000;
-    write.mockImplementation((work) => {
-      const { parameters } = work().next().value as { parameters: number[] };
-      const removed = Math.min(left, parameters[0]!);
-      left -= removed;
-      return new Promise((resolve) => setTimeout(() => resolve(Array(removed)), 700_000));
+    execute.mockImplementation(() => {
+      const [, { rows }] = where.mock.lastCall as [string, { rows: number }];
+      const affected = Math.min(left, rows);
+      left -= affected;
+      return new Promise((resolve) => setTimeout(() => resolve({ affected }), 700_000));
     });
     await jest.advanceTimersByTimeAsync(1_200_000);
-    expect(write).toHaveBeenCalledTimes(1);
+    expect(execute).toHaveBeenCalledTimes(1);
     await jest.advanceTimersByTimeAsync(30_000_000);
     expect(left).toBe(0);
   });
@@ -66,6 +71,6 @@ describe(IdempotencyService.name, () => {
   it('stops with the application', async () => {
     service.onApplicationShutdown();
     await jest.advanceTimersByTimeAsync(3_600_000);
-    expect(write).not.toHaveBeenCalled();
+    expect(execute).not.toHaveBeenCalled();
   });
 });

@@ -1,230 +1,53 @@
-import { createHash } from 'node:crypto';
-import {
-  applyDecorators,
-  createParamDecorator,
-  type ExecutionContext,
-  Injectable,
-  type OnApplicationShutdown,
-  type OnModuleInit,
-} from '@nestjs/common';
-import { ApiHeader } from '@nestjs/swagger';
-import { DataSource, type EntityManager } from 'typeorm';
+import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { Counter } from 'prom-client';
-import { Engine } from '../database/engine.js';
+import { DataSource, type EntityManager, LessThanOrEqual } from 'typeorm';
+import { databaseNow } from '../database/database-time.js';
+import { Database, type Parameter, type Statement } from '../database/database.js';
 import { inBatches } from '../database/in-batches.js';
-import { impatiently, inSharedTransaction } from '../database/shared-transaction.js';
-import {
-  type Dialect,
-  HeldError,
-  run,
-  runUnlessHeld,
-  Statement,
-  type Work,
-} from '../database/statement.js';
+import { isConflict, isDuplicate, isHeld } from '../database/outage.js';
+import { inSharedTransaction } from '../database/shared-transaction.js';
 import type { ApiError } from '../errors/api-error.js';
-import { ApiErrors } from '../errors/api-errors.decorator.js';
 import { errors } from '../errors/errors.js';
-import { NEEDS_CALLER, requestOf, type UnreadBody } from '../http/request-context.js';
-import { pathOf } from '../http/target.js';
-import { invalidRequest } from '../input/validation.js';
+import { stringifyJson } from '../http/answers.js';
 import { Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { Clock } from '../time/clock.js';
 import { DAY_MS } from '../time/windows.js';
-
-const FIELD_NAME = 'idempotency-key';
-const MAX_LENGTH = 255;
-/** draft-ietf-httpapi-idempotency-key-header: a quoted string (RFC 8941). */
-const QUOTED = /^"((?:[^"\\]|\\["\\])*)"$/;
-const PRINTABLE = /^[\x20-\x7e]+$/;
-/** What is documented of the field: a quoted key, or a bare one, around which blanks would be no part of it. */
-const FIELD = /^(?:"(?:[ !#-\x5b\x5d-~]|\\["\\]){1,255}"|[!#-~](?:[ -~]{0,253}[!-~])?)$/;
-/** Quoted, with an escape before each character. */
-const MAX_FIELD_LENGTH = 2 * MAX_LENGTH + 2;
-
-/** A request that may be sent again without being done again. */
-export interface IdempotentRequest {
-  keyId: string;
-  idempotencyKey: string;
-  /** Of the body as sent, SHA-256, base64url; known once it has been read. */
-  bodyDigest(): string;
-}
-
-/** The request's idempotency, as a controller's parameter; undefined without an `Idempotency-Key`. */
-export const Idempotency = createParamDecorator(
-  (_data: unknown, context: ExecutionContext): IdempotentRequest | undefined =>
-    requestIn(context, ''),
-);
-
-/**
- * As a guest's operation sees it. A key that was used with another operation was used with another body:
- * its answer is not that of this one.
- */
-export function idempotentRequestOf(context: ExecutionContext): IdempotentRequest | undefined {
-  const { method, url } = requestOf(context);
-  return requestIn(context, `${method} ${pathOf(url)}\n`);
-}
-
-/**
- * The request as `IdempotencyService.transact` takes it, as a controller's parameter; undefined without an
- * `Idempotency-Key`. `@ApiIdempotent()` documents it. Where nothing but the answer matters, `@Idempotent()` does all.
- */
-export const IdempotencyKey = createParamDecorator(keyOf);
-
-function keyOf(_data: unknown, context: ExecutionContext): IdempotentRequest | undefined {
-  return idempotentRequestOf(context);
-}
-Reflect.defineMetadata(NEEDS_CALLER, '@IdempotencyKey()', keyOf);
-
-/** @param whatElse is asked, besides the body */
-function requestIn(context: ExecutionContext, whatElse: string): IdempotentRequest | undefined {
-  const request = requestOf(context);
-  const idempotencyKey = idempotencyKeyOf(request.raw);
-  if (idempotencyKey === undefined) return undefined;
-  return {
-    keyId: request.caller!.keyId,
-    idempotencyKey,
-    bodyDigest: () =>
-      createHash('sha256')
-        .update(whatElse)
-        .update((request.raw as UnreadBody).bytes ?? '')
-        .digest('base64url'),
-  };
-}
-
-/** @throws {ApiError} 400 where the field is not one usable key */
-function idempotencyKeyOf(message: UnreadBody): string | undefined {
-  if (message.headers[FIELD_NAME] === undefined) return undefined;
-  const [text = '', ...others] = message.headersDistinct[FIELD_NAME]!;
-  const quoted = QUOTED.exec(text)?.[1]?.replace(/\\(.)/g, '$1');
-  const key = quoted ?? text;
-  if (others.length > 0 || key.length > MAX_LENGTH || !PRINTABLE.test(key)) {
-    throw invalidRequest([`Idempotency-Key must be 1 to ${MAX_LENGTH} printable ASCII characters`]);
-  }
-  return key;
-}
-
-/** Documents what an operation with an `Idempotency-Key` takes and answers. */
-export function ApiIdempotent(): MethodDecorator {
-  return applyDecorators(
-    ApiHeader({
-      name: 'Idempotency-Key',
-      required: false,
-      description:
-        'Makes it safe to repeat the request: within 24 hours a repeat with the same key and body ' +
-        'gets the first answer and creates nothing. A fresh UUID will do.',
-      // Without an example: the page would send that one with every animal, and so create only one.
-      schema: { type: 'string', minLength: 1, maxLength: MAX_FIELD_LENGTH, pattern: FIELD.source },
-    }),
-    ApiErrors('idempotency_key_in_use', 'idempotency_key_reused'),
-  );
-}
+import type { IdempotentRequest } from './idempotency-key.decorator.js';
+import { IdempotencyRecord } from './idempotency-record.entity.js';
+import { LOCK_TIMEOUT } from './insert-once.js';
 
 const KEPT_MS = DAY_MS;
 const PURGE_INTERVAL_MS = 600_000;
+const MAX_ATTEMPTS = 5;
 
-/** What a request created: its JSON text, and its path relative to the base address. */
-export interface Creation {
-  answer: string;
-  location: string;
-}
+const FIND_TEXT = `SELECT body_digest AS "bodyDigest", answer FROM idempotency_records
+  WHERE key_id = $1 AND idempotency_key = $2 AND created_at > $3`;
+const FIND: Statement = { name: 'idempotency.find', sqlite: FIND_TEXT, postgres: FIND_TEXT };
 
-/** @property replayed whether this is the answer to an earlier request */
-export interface IdempotentCreation extends Creation {
-  replayed: boolean;
-}
+/** The response to a request, or the stored JSON text of the response to an earlier one. */
+export type Outcome<Result> =
+  { isReplay: false; result: Result } | { isReplay: true; answer: string };
 
-const FIND = Statement.plannedEachTime<Creation & { bodyDigest: string }>(
-  'idempotency.find',
-  () => `SELECT body_digest AS "bodyDigest", answer, location FROM idempotency_records
-    WHERE key_id = $1 AND idempotency_key = $2 AND created_at > $3`,
-  {
-    columns: { key_id: 'text', idempotency_key: 'text', expired_at: 'bigint' },
-    text: (given) => `SELECT body_digest AS "bodyDigest", answer, location, place
-      FROM ${given} JOIN idempotency_records USING (key_id, idempotency_key)
-      WHERE created_at > expired_at`,
-    isNumbered: true,
-  },
-);
-/** The row itself is the lock: whoever writes the same one waits until this unit of work has ended. */
-const CLAIM = new Statement(
-  'idempotency.claim',
-  () => `INSERT INTO idempotency_records
-      (key_id, idempotency_key, body_digest, answer, location, created_at)
-    VALUES ($1, $2, $3, '', '', $4)
-    ON CONFLICT (key_id, idempotency_key) DO UPDATE
-      SET body_digest = excluded.body_digest, created_at = excluded.created_at
-      WHERE idempotency_records.created_at <= $5
-    RETURNING 1`,
-  undefined,
-  {
-    columns: {
-      key_id: 'text',
-      idempotency_key: 'text',
-      body_digest: 'text',
-      created_at: 'bigint',
-      expired_at: 'bigint',
-    },
-    text: (given) => `WITH given AS (SELECT * FROM ${given}),
-      claimed AS (
-        INSERT INTO idempotency_records
-          (key_id, idempotency_key, body_digest, answer, location, created_at)
-        SELECT key_id, idempotency_key, body_digest, '', '', created_at FROM given
-        ON CONFLICT (key_id, idempotency_key) DO UPDATE
-          SET body_digest = excluded.body_digest, created_at = excluded.created_at
-          WHERE idempotency_records.created_at <= (SELECT min(expired_at) FROM given)
-        RETURNING key_id, idempotency_key)
-      SELECT place FROM given JOIN claimed USING (key_id, idempotency_key)`,
-    isNumbered: true,
-  },
-);
+/** A record of the request exists; `once()` answers from it. */
+class RepeatedError extends Error {}
+
 /**
- * None is inserted: all are claimed. In this form they are found by their index for certain; an update goes through
- * the whole table where it is prepared while that is small.
+ * Creates once, however often a request is repeated (draft-ietf-httpapi-idempotency-key-header). The record of the
+ * response is written in the transaction that creates; its primary key makes repeats exclusive, on all nodes. A repeat
+ * of a finished request is answered without a lock.
  */
-const remembering = (source: string): string => `INSERT INTO idempotency_records
-    (key_id, idempotency_key, body_digest, answer, location, created_at)
-  ${source}
-  ON CONFLICT (key_id, idempotency_key) DO UPDATE
-    SET answer = excluded.answer, location = excluded.location`;
-const REMEMBER = new Statement(
-  'idempotency.remember',
-  () => remembering(`VALUES ($1, $2, '', $3, $4, 0)`),
-  undefined,
-  {
-    columns: { key_id: 'text', idempotency_key: 'text', answer: 'text', location: 'text' },
-    text: (given) =>
-      remembering(`SELECT key_id, idempotency_key, '', answer, location, 0 FROM ${given}`),
-    isNumbered: true,
-  },
-);
-/**
- * By the database's clock: that of one node may be ahead. It is read in a subselect, once, so that the index on
- * `created_at` is of use.
- */
-const isOver = ({ nowMs }: Dialect): string => `created_at <= (SELECT ${nowMs}) - ${KEPT_MS}`;
-/** A record that somebody claims anew at this moment is not over any more. */
-const PURGE = new Statement(
-  'idempotency.purge',
-  (dialect) => `DELETE FROM idempotency_records WHERE (key_id, idempotency_key) IN (
-      SELECT key_id, idempotency_key FROM idempotency_records WHERE ${isOver(dialect)}
-      ORDER BY created_at LIMIT $1 ${dialect.skipLocked('idempotency_records')})
-      AND ${isOver(dialect)}
-    RETURNING 1`,
-);
-
-/** Creates once, however often a request is repeated (draft-ietf-httpapi-idempotency-key-header). */
 @Injectable()
 export class IdempotencyService implements OnModuleInit, OnApplicationShutdown {
-  /** First requests of this process that are still under way. */
-  private readonly underWay = new Set<string>();
+  /** First requests of this process that are in progress. */
+  private readonly inProgress = new Set<string>();
   private readonly stop = new AbortController();
   private timer: NodeJS.Timeout | undefined;
   private isPurging = false;
   private readonly replays: Counter;
 
   constructor(
-    private readonly engine: Engine,
+    private readonly database: Database,
     private readonly dataSource: DataSource,
     private readonly clock: Clock,
     private readonly logger: Logger,
@@ -232,7 +55,7 @@ export class IdempotencyService implements OnModuleInit, OnApplicationShutdown {
   ) {
     this.replays = metrics.counter({
       name: 'idempotent_replays_total',
-      help: 'Requests that were answered with what an earlier one with their Idempotency-Key created.',
+      help: 'Requests that were answered with the response to an earlier one with their Idempotency-Key.',
     });
   }
 
@@ -246,138 +69,185 @@ export class IdempotencyService implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Runs `work` in one durable transaction, with the record of its answer where the request has a key.
+   * Runs `attempt`, which calls `insert()`, unless there is a record of the request.
    * @throws {ApiError} 409 `idempotency_key_in_use`, 422 `idempotency_key_reused`
    */
-  async create(
-    request: IdempotentRequest | undefined,
-    work: () => Work<Creation>,
-  ): Promise<IdempotentCreation> {
-    if (request === undefined) {
-      return anew(await this.engine.write(work));
-    }
-    return this.first(request, (bodyDigest) =>
-      this.engine.write(() => this.once(request, bodyDigest, work)),
-    );
+  once<Result>(
+    request: IdempotentRequest,
+    attempt: () => Promise<Result>,
+  ): Promise<Outcome<Result>> {
+    // PostgreSQL finds a repeat by the insert: a look-up before it would be a second round trip for every request.
+    return this.run(request, attempt, { looksFirst: !this.isPostgres });
   }
 
   /**
-   * Does work through TypeORM in one transaction, which whatever it does there joins, with the record of its
-   * answer where the request has a key. A repeat gets that answer, and `work` is not done again.
-   * @param request of `@IdempotencyKey()`
-   * @param work resolves to any text that the answer can be made of again, and a path, which may be empty
+   * Inserts a row and the record of the response, `{"id": <generated id>, ...members}`.
+   * @param statement of `insertOnceStatement()`
+   * @returns the id
+   * @throws {ApiError} 409 `idempotency_key_in_use`
+   */
+  async insert(
+    { keyId, idempotencyKey, bodyDigest }: IdempotentRequest,
+    statement: Statement,
+    parameters: readonly Parameter[],
+    members: object,
+  ): Promise<string> {
+    const rest = stringifyJson(members).replace('{', ',');
+    for (let isRepeated = false; ; isRepeated = true) {
+      const record = [keyId, idempotencyKey, bodyDigest(), rest, this.clock.now()];
+      try {
+        const [row] = await this.database.write<{ id: string }>(
+          statement,
+          ...parameters,
+          ...record,
+        );
+        return row!.id;
+      } catch (error) {
+        if (isHeld(error)) throw inUse();
+        if (!isDuplicate(error)) throw error;
+      }
+      const expired = { keyId, idempotencyKey, createdAt: LessThanOrEqual(this.expiredMs()) };
+      const { affected } = await this.dataSource.manager.delete(IdempotencyRecord, expired);
+      if (!affected || isRepeated) throw new RepeatedError();
+    }
+  }
+
+  /**
+   * Runs `work` in one transaction, which everything joins that it does through TypeORM, together with the record of
+   * its response. For a repeat, `work` is not run.
+   * @param request of `@IdempotencyKey()`; without one, nothing is recorded
+   * @param work resolves to the JSON text of the response
    * @throws {ApiError} 409 `idempotency_key_in_use`, 422 `idempotency_key_reused`
    */
   async transact(
     request: IdempotentRequest | undefined,
-    work: (manager: EntityManager) => Promise<Creation>,
-  ): Promise<IdempotentCreation> {
+    work: (manager: EntityManager) => Promise<string>,
+  ): Promise<{ answer: string; replayed: boolean }> {
     if (request === undefined) {
-      return anew(await inSharedTransaction(this.dataSource, work));
+      return { answer: await inSharedTransaction(this.dataSource, work), replayed: false };
     }
-    const { keyId, idempotencyKey } = request;
-    return this.first(request, (bodyDigest) =>
+    const attempt = (): Promise<string> =>
       inSharedTransaction(this.dataSource, async (manager) => {
-        if (!(await this.claim(manager, request, bodyDigest))) return undefined;
-        const creation = await work(manager);
-        await manager.sql`UPDATE idempotency_records
-          SET answer = ${creation.answer}, location = ${creation.location}
-          WHERE key_id = ${keyId} AND idempotency_key = ${idempotencyKey}`;
-        return creation;
-      }),
-    );
+        await this.claim(manager, request);
+        const answer = await work(manager);
+        const { keyId, idempotencyKey } = request;
+        await manager.update(IdempotencyRecord, { keyId, idempotencyKey }, { answer });
+        return answer;
+      });
+    const outcome = await this.run(request, () => repeatConflicts(attempt), { looksFirst: true });
+    const replayed = outcome.isReplay;
+    return { answer: replayed ? outcome.answer : outcome.result, replayed };
   }
 
-  /** @param attempt undefined where there is a record of an earlier request after all */
-  private async first(
+  private async run<Result>(
     request: IdempotentRequest,
-    attempt: (bodyDigest: string) => Promise<Creation | undefined>,
-  ): Promise<IdempotentCreation> {
+    attempt: () => Promise<Result>,
+    { looksFirst }: { looksFirst: boolean },
+  ): Promise<Outcome<Result>> {
     const name = `${request.keyId}/${request.idempotencyKey}`;
-    if (this.underWay.has(name)) throw inUse();
-    this.underWay.add(name);
+    if (looksFirst || this.inProgress.has(name)) {
+      const answer = await this.find(request);
+      if (answer !== undefined) return { isReplay: true, answer };
+      if (this.inProgress.has(name)) throw inUse();
+    }
+    this.inProgress.add(name);
     try {
-      const bodyDigest = request.bodyDigest();
-      const earlier = await this.earlier(request, bodyDigest);
-      if (earlier !== undefined) return earlier;
-      const created = await attempt(bodyDigest);
-      if (created !== undefined) return anew(created);
-      // Another node was faster, and is done by now.
-      const faster = await this.earlier(request, bodyDigest);
-      if (faster === undefined) throw inUse();
-      return faster;
+      return { isReplay: false, result: await attempt() };
     } catch (error) {
-      throw error instanceof HeldError ? inUse() : error;
+      if (!(error instanceof RepeatedError)) throw error;
+      const answer = await this.find(request);
+      if (answer === undefined) throw inUse();
+      return { isReplay: true, answer };
     } finally {
-      this.underWay.delete(name);
+      this.inProgress.delete(name);
     }
   }
 
-  /** The answer to an earlier request with the same key. @throws {ApiError} 422 where that was another one */
-  private async earlier(
-    { keyId, idempotencyKey }: IdempotentRequest,
-    bodyDigest: string,
-  ): Promise<IdempotentCreation | undefined> {
-    const first = await this.engine.first(FIND, keyId, idempotencyKey, this.expiredMs());
-    if (first === undefined) return undefined;
-    if (first.bodyDigest !== bodyDigest) {
+  /** @throws {ApiError} 422 if the record is of a request with another body */
+  private async find(request: IdempotentRequest): Promise<string | undefined> {
+    const { keyId, idempotencyKey } = request;
+    const [record] = await this.database.query<{ bodyDigest: string; answer: string }>(
+      FIND,
+      keyId,
+      idempotencyKey,
+      this.expiredMs(),
+    );
+    if (record === undefined) return undefined;
+    if (record.bodyDigest !== request.bodyDigest()) {
       throw errors.idempotency_key_reused('The Idempotency-Key was used with another body');
     }
     this.replays.inc();
-    return { answer: first.answer, location: first.location, replayed: true };
+    return record.answer;
   }
 
-  /** Undefined where there is a record of an earlier request after all. */
-  private *once(
-    { keyId, idempotencyKey }: IdempotentRequest,
-    bodyDigest: string,
-    work: () => Work<Creation>,
-  ): Work<Creation | undefined> {
-    const nowMs = this.clock.now();
-    const claim = [keyId, idempotencyKey, bodyDigest, nowMs, this.expiredMs()];
-    const [claimed] = yield* runUnlessHeld(CLAIM, ...claim);
-    if (claimed === undefined) return undefined;
-    const creation = yield* work();
-    yield* run(REMEMBER, keyId, idempotencyKey, creation.answer, creation.location);
-    return creation;
-  }
-
-  /** As `CLAIM`, within a transaction of TypeORM. */
-  private claim(
-    manager: EntityManager,
-    { keyId, idempotencyKey }: IdempotentRequest,
-    bodyDigest: string,
-  ): Promise<boolean> {
-    return impatiently(manager, async () => {
+  /**
+   * Inserts the record before the work, so that of two requests only one runs it.
+   * @throws {RepeatedError}
+   */
+  private async claim(manager: EntityManager, request: IdempotentRequest): Promise<void> {
+    const { keyId, idempotencyKey } = request;
+    if (this.isPostgres) await manager.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
+    try {
       const claimed = await manager.sql<unknown[]>`INSERT INTO idempotency_records
-          (key_id, idempotency_key, body_digest, answer, location, created_at)
-        VALUES (${keyId}, ${idempotencyKey}, ${bodyDigest}, '', '', ${this.clock.now()})
+          (key_id, idempotency_key, body_digest, answer, created_at)
+        VALUES (${keyId}, ${idempotencyKey}, ${request.bodyDigest()}, '', ${this.clock.now()})
         ON CONFLICT (key_id, idempotency_key) DO UPDATE
           SET body_digest = excluded.body_digest, created_at = excluded.created_at
           WHERE idempotency_records.created_at <= ${this.expiredMs()}
-        RETURNING 1`;
-      return claimed.length > 0;
-    });
+        RETURNING key_id`;
+      if (claimed.length === 0) throw new RepeatedError();
+    } catch (error) {
+      throw isHeld(error) ? inUse() : error;
+    }
+    if (this.isPostgres) await manager.query('SET LOCAL lock_timeout TO DEFAULT');
   }
 
-  /** Records of that time, and of any before, are as good as gone. */
-  private expiredMs(): number {
-    return this.clock.now() - KEPT_MS;
-  }
-
-  /** Removes the records of more than a day ago. */
+  /** Deletes the records of more than a day ago. */
   async purge(): Promise<void> {
     if (this.isPurging) return;
     this.isPurging = true;
     try {
-      await inBatches(
-        async (rows) => (await this.engine.write(() => run(PURGE, rows))).length,
-        this.stop.signal,
-      );
+      await inBatches((rows) => this.purgeSome(rows), this.stop.signal);
     } catch (err) {
-      this.logger.warn({ err }, 'Old idempotency records could not be removed; tried again later');
+      this.logger.warn({ err }, 'Expired idempotency records could not be deleted; retrying later');
     } finally {
       this.isPurging = false;
+    }
+  }
+
+  /** By the database's clock: the clock of one node may be ahead. A record that is locked is about to be used again. */
+  private async purgeSome(rows: number): Promise<number> {
+    const isExpired = `created_at <= (SELECT ${databaseNow(this.dataSource)}) - ${KEPT_MS}`;
+    const { affected } = await this.dataSource
+      .createQueryBuilder()
+      .delete()
+      .from(IdempotencyRecord)
+      .where(
+        `(key_id, idempotency_key) IN (
+          SELECT key_id, idempotency_key FROM idempotency_records WHERE ${isExpired}
+          ORDER BY created_at LIMIT :rows ${this.isPostgres ? 'FOR UPDATE SKIP LOCKED' : ''}) AND ${isExpired}`,
+        { rows },
+      )
+      .execute();
+    return affected ?? 0;
+  }
+
+  private get isPostgres(): boolean {
+    return this.dataSource.options.type === 'postgres';
+  }
+
+  private expiredMs(): number {
+    return this.clock.now() - KEPT_MS;
+  }
+}
+
+/** PostgreSQL rolls back one of several transactions that conflict: repeated, it succeeds or conflicts with another. */
+async function repeatConflicts<Result>(attempt: () => Promise<Result>): Promise<Result> {
+  for (let attempts = 1; ; attempts++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!isConflict(error) || attempts === MAX_ATTEMPTS) throw error;
     }
   }
 }
@@ -387,9 +257,4 @@ function inUse(): ApiError {
     'The first request with this Idempotency-Key is still under way',
     { headers: { 'Retry-After': '1' } },
   );
-}
-
-/** Member by member: a copy with one more costs microseconds. */
-function anew({ answer, location }: Creation): IdempotentCreation {
-  return { answer, location, replayed: false };
 }

@@ -14,23 +14,29 @@ import { READS_NO_BODY, replyOf } from '../http/request-context.js';
 import { parseOwnJson } from '../input/json.js';
 import {
   ApiIdempotent,
-  IdempotencyService,
   type IdempotentRequest,
   idempotentRequestOf,
-} from './idempotency.service.js';
+} from './idempotency-key.decorator.js';
+import { IdempotencyService } from './idempotency.service.js';
 
 const IDEMPOTENT = 'petstore:idempotent';
 
+export interface IdempotentOptions {
+  /**
+   * False if the handler writes with a single `IdempotencyService.insert()`, which stores the response itself. Default:
+   * everything that the handler does through TypeORM is one transaction, and the response is stored in it.
+   */
+  transaction?: boolean;
+}
+
 /**
- * Has the operation take an `Idempotency-Key`. With one, everything that the handler does through TypeORM is one
- * transaction, and the answer is remembered in it: both are there, or neither. A repeat gets the same answer,
- * and does not reach the handler.
+ * Accepts an `Idempotency-Key`: a repeat within 24 hours gets the first response, and does not reach the handler. The
+ * response is stored if and only if the handler's changes are committed.
  */
-export function Idempotent(): MethodDecorator {
+export function Idempotent({ transaction = true }: IdempotentOptions = {}): MethodDecorator {
   return applyDecorators(
-    SetMetadata(IDEMPOTENT, true),
+    SetMetadata(IDEMPOTENT, { transaction }),
     ApiIdempotent(),
-    // What other interceptors make of an answer is remembered, not what they were given.
     atTheOutermost(IdempotencyInterceptor, LocationInterceptor),
   );
 }
@@ -44,41 +50,62 @@ export class IdempotencyInterceptor implements NestInterceptor {
   constructor(private readonly idempotency: IdempotencyService) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    if (!isIdempotent(context.getHandler())) return next.handle();
-    const request = idempotentRequestOf(context);
+    const options = Reflect.getMetadata(IDEMPOTENT, context.getHandler()) as
+      Required<IdempotentOptions> | undefined;
+    const request = options && idempotentRequestOf(context);
     if (request === undefined) return next.handle();
-    return from(this.answer(request, context, next));
+    const run = (): Promise<unknown> =>
+      lastValueFrom<unknown, undefined>(next.handle(), { defaultValue: undefined });
+    return from(
+      options!.transaction
+        ? this.transact(request, context, run)
+        : this.insertOnce(request, context, run),
+    );
   }
 
-  private async answer(
+  private async insertOnce(
     request: IdempotentRequest,
     context: ExecutionContext,
-    next: CallHandler,
+    run: () => Promise<unknown>,
+  ): Promise<unknown> {
+    const outcome = await this.idempotency.once(request, run);
+    return outcome.isReplay ? replay(context, outcome.answer) : outcome.result;
+  }
+
+  private async transact(
+    request: IdempotentRequest,
+    context: ExecutionContext,
+    run: () => Promise<unknown>,
   ): Promise<unknown> {
     const { answer, replayed } = await this.idempotency.transact(request, async () => {
-      const value = await lastValueFrom<unknown, undefined>(next.handle(), {
-        defaultValue: undefined,
-      });
-      if (!isOfJson(value)) throw new UnrepeatableAnswerError(nameOfOperation(context), value);
-      return { answer: value === undefined ? '' : stringifyJson(value), location: '' };
+      const value = await run();
+      if (!isJson(value)) throw new UnrepeatableResponseError(nameOfOperation(context), value);
+      return value === undefined ? '' : stringifyJson(value);
     });
-    if (replayed) replyOf(context).header('idempotent-replayed', 'true');
-    // Read again, the first time as well: it is the same, whoever looks at it on its way out.
-    return answer === '' ? undefined : parseOwnJson(answer);
+    // The first response is read from its text as well, so that it equals its replays.
+    return replayed ? replay(context, answer) : parse(answer);
   }
 }
 Reflect.defineMetadata(READS_NO_BODY, true, IdempotencyInterceptor);
 
-/** What an answer of bytes, or of parts, would be in JSON is not what it is. */
-function isOfJson(value: unknown): boolean {
+function replay(context: ExecutionContext, answer: string): unknown {
+  replyOf(context).header('idempotent-replayed', 'true');
+  return parse(answer);
+}
+
+function parse(answer: string): unknown {
+  return answer === '' ? undefined : parseOwnJson(answer);
+}
+
+function isJson(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return true;
   const isBytes = value instanceof StreamableFile || ArrayBuffer.isView(value);
   return !isBytes && !(value instanceof Response) && !(Symbol.asyncIterator in value);
 }
 
-class UnrepeatableAnswerError extends Error {
+class UnrepeatableResponseError extends Error {
   constructor(operation: string, value: unknown) {
     const kind = (value as object).constructor?.name ?? 'stream';
-    super(`${operation}: @Idempotent() remembers JSON, and cannot repeat a ${kind}`);
+    super(`${operation}: @Idempotent() stores JSON and cannot repeat a ${kind}.`);
   }
 }

@@ -1,6 +1,7 @@
-import { applyDecorators, Injectable, type PipeTransform } from '@nestjs/common';
+import { applyDecorators, Injectable, Optional, type PipeTransform } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
+import type { ApiError } from '../errors/api-error.js';
 import { errors } from '../errors/errors.js';
 import { INT64_MAX, INT64_MIN, isInt64, parseInt64 } from './json.js';
 import { constrain } from './validation.js';
@@ -41,12 +42,22 @@ function int64Rule(
   );
 }
 
-/** The int64 of a path, as `@Param('orderId', Int64Pipe)`: what cannot be one names nothing, so it is a 404. */
+/**
+ * The int64 of a path, as `@Param('orderId', Int64Pipe)`. A text that is not one names nothing, so it is a 404:
+ * `not_found`, or the error of `new Int64Pipe(() => errors.pet_not_found(...))`.
+ */
 @Injectable()
 export class Int64Pipe implements PipeTransform<string, bigint> {
+  /** @param missing makes the error; undefined for `not_found` */
+  constructor(@Optional() readonly missing?: () => ApiError) {}
+
   transform(text: string): bigint {
     const value = parseInt64(text);
-    if (value === undefined) throw errors.not_found('There is no such resource');
+    if (value === undefined) throw (this.missing ?? noResource)();
     return value;
   }
+}
+
+function noResource(): ApiError {
+  return errors.not_found('There is no such resource');
 }

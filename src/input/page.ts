@@ -25,11 +25,16 @@ export class PageQuery {
   )
   @MayBeAbsent()
   @constrain('isCursor', 'a cursor from a Link header', (value) => value instanceof Cursor)
+  @constrain<PageQuery>(
+    'isOfItsList',
+    'used with the path and the filter of its own list',
+    (cursor, query) => !(cursor instanceof Cursor) || cursor.belongsTo(filterOf(query)),
+  )
   cursor?: Cursor;
 
   /**
    * The key of the row that the page before ended with, or its keys; undefined on the first page.
-   * @throws {ApiError} 400 where the cursor is of another list
+   * @throws {ApiError} 400 if the cursor has keys of other kinds
    */
   after<Kind extends CursorKind>(kind: Kind): CursorKeys[Kind] | undefined;
   after<const Kinds extends readonly [CursorKind, CursorKind, ...CursorKind[]]>(
@@ -38,9 +43,6 @@ export class PageQuery {
   after(...kinds: CursorKind[]): CursorKey | readonly CursorKey[] | undefined {
     const { cursor } = this;
     if (cursor === undefined) return undefined;
-    if (!cursor.belongsTo(filterOf(this))) {
-      throw invalidRequest(['cursor must be used with the path and the filter of its own list']);
-    }
     const keys = cursor.read(kinds);
     if (keys === undefined) throw invalidRequest(['cursor must be a cursor from a Link header']);
     return kinds.length === 1 ? keys[0] : keys;

@@ -1,6 +1,6 @@
 import { FakeClock } from '../../test/support/clock.js';
 import type { Engine } from '../database/engine.js';
-import type { Look, Poller } from '../database/poller.js';
+import type { ChangePoller, PollCallback } from '../database/change-poller.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { KeyCache } from './key-cache.js';
 import type { LastUses } from './last-uses.js';
@@ -27,14 +27,14 @@ describe(KeyCache.name, () => {
   let changes: Row[];
   let lookups: number;
   let uses: string[];
-  let look: Look;
-  let watch: { isCurrent: boolean; unseenForMs: number };
+  let look: PollCallback;
+  let watch: { isCurrent: boolean; staleForMs: number };
   let answer: () => unknown;
 
   beforeEach(() => {
     clock = new FakeClock();
     [rows, changes, uses, lookups] = [[{ ...zoo }], [], [], 0];
-    watch = { isCurrent: true, unseenForMs: 0 };
+    watch = { isCurrent: true, staleForMs: 0 };
     answer = () => undefined;
     const engine = {
       observe: () => Promise.resolve(changes),
@@ -45,7 +45,9 @@ describe(KeyCache.name, () => {
     };
     cache = new KeyCache(
       engine as unknown as Engine,
-      { watch: (watched: Look) => ((look = watched), watch) } as unknown as Poller,
+      {
+        subscribe: (watched: PollCallback) => ((look = watched), watch),
+      } as unknown as ChangePoller,
       clock,
       { record: (keyId: string) => void uses.push(keyId) } as Partial<LastUses> as LastUses,
       new Metrics(),
@@ -150,9 +152,9 @@ describe(KeyCache.name, () => {
     await cache.load('zoo');
     watch.isCurrent = false;
     answer = down;
-    watch.unseenForMs = 300_000;
+    watch.staleForMs = 300_000;
     expect(await cache.load('zoo')).toMatchObject({ keyId: 'key_zoo' });
-    watch.unseenForMs = 300_001;
+    watch.staleForMs = 300_001;
     await expect(cache.load('zoo')).rejects.toMatchObject({ code: expect.stringMatching(/^E/) });
   });
 

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Counter } from 'prom-client';
 import { Engine } from '../database/engine.js';
 import { isOutage } from '../database/outage.js';
-import { Poller, type Watch } from '../database/poller.js';
+import { ChangePoller, type Subscription } from '../database/change-poller.js';
 import { Statement } from '../database/statement.js';
 import { Limits, type Quota } from '../rate-limits/limits.js';
 import { PLANS } from '../rate-limits/plan.js';
@@ -70,12 +70,12 @@ const CHANGED = new Statement<KeyRow>(
 export class KeyCache {
   private readonly callers = new LRUCache<string, CachedCaller>({ max: MAX_CALLERS });
   private readonly grants = new LRUCache<string, Grant>({ max: 1_000 });
-  private readonly changes: Watch;
+  private readonly changes: Subscription;
   private readonly lookups: Counter<'result'>;
 
   constructor(
     private readonly engine: Engine,
-    poller: Poller,
+    poller: ChangePoller,
     private readonly clock: Clock,
     private readonly lastUses: LastUses,
     metrics: Metrics,
@@ -86,7 +86,7 @@ export class KeyCache {
       labelNames: ['result'],
     });
     for (const result of ['hit', 'miss']) this.lookups.inc({ result }, 0);
-    this.changes = poller.watch((sinceMs) => this.loadChanges(sinceMs));
+    this.changes = poller.subscribe((sinceMs) => this.loadChanges(sinceMs));
   }
 
   /** Returns the caller of a valid key if the cache is current. */
@@ -119,7 +119,7 @@ export class KeyCache {
       return await within(RECHECK_TIMEOUT_MS, this.find(digest));
     } catch (error) {
       const latest = this.callers.get(digest);
-      const isTrusted = isOutage(error) && this.changes.unseenForMs <= TRUSTED_MS;
+      const isTrusted = isOutage(error) && this.changes.staleForMs <= TRUSTED_MS;
       if (latest === undefined || !isTrusted) throw error;
       return this.ifValid(latest.caller);
     }

@@ -138,7 +138,7 @@ function addSuccess(
 /** Whether what cannot be an int64 of its path is answered as what is not there. */
 function readsInt64(controller: Type, handler: Handler): boolean {
   return pipesOf(controller, handler).some(
-    (pipe) => pipe === Int64Pipe || pipe instanceof Int64Pipe,
+    (pipe) => pipe === Int64Pipe || (pipe instanceof Int64Pipe && pipe.missing === undefined),
   );
 }
 

@@ -1,19 +1,19 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional, ApiSchema, IntersectionType } from '@nestjs/swagger';
-import { MadeBy } from '../input/dto.js';
 import { INT64_MAX, INT64_MIN, isInt64 } from '../input/json.js';
-import { DEFAULT_LIMIT, IsLimit, toLimit } from '../input/limit.js';
+import { PageQuery } from '../input/page.js';
 import { constrain, MayBeAbsent } from '../input/validation.js';
-import { decodeCursor, PetCursor } from './pet-cursor.js';
 import { PET_STATUSES, type PetStatus } from './pet.entity.js';
 
 const MAX_NAME_LENGTH = 255;
-/** No control characters, and one that is no white space. Without look-ahead: it is read by others too. */
+/** No control characters, and one that is no white space. No look-ahead: the pattern is part of the document. */
 const NAME =
   // eslint-disable-next-line no-control-regex -- the characters that a name must not have
   /^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$/u;
 
-/** A name as sent, byte for byte: what cannot be stored and shown as it is is refused, not mended. */
+/** Excludes white space, format characters, fillers and the blank Braille pattern, all of which print nothing. */
+const VISIBLE = /[^\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
+
 function isName(value: unknown): boolean {
   return (
     typeof value === 'string' &&
@@ -21,6 +21,7 @@ function isName(value: unknown): boolean {
     value.length <= 2 * MAX_NAME_LENGTH &&
     [...value].length <= MAX_NAME_LENGTH &&
     NAME.test(value) &&
+    VISIBLE.test(value) &&
     value.isWellFormed()
   );
 }
@@ -35,11 +36,10 @@ const IsStatus = (): PropertyDecorator =>
     constrain('isPetStatus', `one of ${PET_STATUSES.join(', ')}`, isStatus),
   );
 
-/** The members of a new animal: the one source for validation and document. */
-@MadeBy((members) => Object.assign(new NewPet(), members))
+/** The body of createPet. */
 export class NewPet {
   @ApiProperty({
-    description: "The animal's name: not only white space, without control characters.",
+    description: "The animal's name: at least one visible character, no control characters.",
     minLength: 1,
     maxLength: MAX_NAME_LENGTH,
     pattern: NAME.source,
@@ -47,7 +47,7 @@ export class NewPet {
   })
   @constrain(
     'isPetName',
-    `a string of 1 to ${MAX_NAME_LENGTH} characters, not only white space, without control characters`,
+    `a string of 1 to ${MAX_NAME_LENGTH} characters, at least one of them visible, without control characters`,
     isName,
   )
   name!: string;
@@ -82,21 +82,11 @@ class PetId {
   id!: bigint;
 }
 
-/** An animal as returned. */
+/** A pet in a response. */
 @ApiSchema({ name: 'Pet' })
-export class PetBody extends IntersectionType(PetId, NewPet) {}
+export class PetDto extends IntersectionType(PetId, NewPet) {}
 
-@MadeBy(({ limit, status, cursor }) => {
-  const query = new ListPetsQuery();
-  if (limit !== undefined) query.limit = toLimit(limit) as number;
-  if (status !== undefined) query.status = status as PetStatus;
-  if (cursor !== undefined) query.cursor = decodeCursor(cursor) as PetCursor;
-  return query;
-})
-export class ListPetsQuery {
-  @IsLimit('Maximum number of animals to return.')
-  limit: number = DEFAULT_LIMIT;
-
+export class ListPetsQuery extends PageQuery {
   @ApiPropertyOptional({
     description: 'Filters by availability status.',
     enum: PET_STATUSES,
@@ -104,20 +94,4 @@ export class ListPetsQuery {
   })
   @IsStatus()
   status?: PetStatus;
-
-  @ApiPropertyOptional({
-    description:
-      'Where the page begins, as the `Link` header of the page before says. Opaque; it belongs to its `status`.',
-    type: 'string',
-    maxLength: 64,
-  })
-  @MayBeAbsent()
-  @constrain('isCursor', 'a cursor from a Link header', (value) => value instanceof PetCursor)
-  @constrain(
-    'isOfItsList',
-    'used with the status of its own list',
-    (cursor, { status }: ListPetsQuery) =>
-      !(cursor instanceof PetCursor) || cursor.status === status,
-  )
-  cursor?: PetCursor;
 }

@@ -1,26 +1,29 @@
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import {
   ApiBadRequestResponse,
-  ApiCreatedResponse,
   ApiOkResponse,
   ApiOperation,
   ApiParam,
   ApiTags,
 } from '@nestjs/swagger';
-import type { Eventual } from '../database/eventual.js';
 import { Deprecated } from '../deprecation/deprecation.js';
+import type { ApiError } from '../errors/api-error.js';
 import { ApiErrors } from '../errors/api-errors.decorator.js';
 import { ErrorBody } from '../errors/error.dto.js';
-import type { JsonAnswer } from '../http/answers.js';
+import { errors } from '../errors/errors.js';
+import { Creates } from '../http/creates.decorator.js';
 import {
-  ApiIdempotent,
-  Idempotency,
+  IdempotencyKey,
   type IdempotentRequest,
-} from '../idempotency/idempotency.service.js';
+} from '../idempotency/idempotency-key.decorator.js';
+import { Idempotent } from '../idempotency/idempotent.decorator.js';
+import { ApiPage } from '../input/api-page.decorator.js';
+import { Int64Pipe } from '../input/int64.rules.js';
+import type { Page } from '../input/page.js';
 import type { Origin } from '../keys/caller.js';
 import { RequestOrigin } from '../keys/current-caller.decorator.js';
 import { RequireScope } from '../keys/scope.guard.js';
-import { ListPetsQuery, NewPet, PetBody } from './pet.dto.js';
+import { ListPetsQuery, NewPet, PetDto } from './pet.dto.js';
 import { PetsService } from './pets.service.js';
 
 @ApiTags('pets')
@@ -36,46 +39,25 @@ export class PetsController {
       'Returns a page of the animals, in the order of their ids. Where more follow, `Link` holds the ' +
       'address of the next page; following it to the end visits every animal once.',
   })
-  @ApiOkResponse({
-    description: 'A page of animals.',
-    type: [PetBody],
-    headers: {
-      Link: {
-        description: 'Where more animals follow: the address of the next page (RFC 8288).',
-        schema: { type: 'string' },
-        example: '<http://localhost:3000/v1/pets?limit=20&cursor=OjIw>; rel="next"',
-      },
-    },
-  })
-  listPets(@Query() query: ListPetsQuery): Eventual<JsonAnswer> {
+  @ApiPage(PetDto, 'A page of animals.')
+  listPets(@Query() query: ListPetsQuery): Promise<Page<PetDto>> {
     return this.pets.list(query);
   }
 
   @Post()
   @RequireScope('pets:write')
   @ApiOperation({ summary: 'Add an animal', description: 'Adds a new animal, durably.' })
-  @ApiIdempotent()
-  @ApiCreatedResponse({
-    description: 'The animal was added.',
-    type: PetBody,
-    headers: {
-      Location: {
-        description: 'The address of the new animal.',
-        required: true,
-        schema: { type: 'string', format: 'uri' },
-        example: 'http://localhost:3000/v1/pets/42',
-      },
-    },
-  })
+  @Creates(PetDto, { at: '/pets/:id', description: 'The animal was added.' })
+  @Idempotent({ transaction: false })
   @ApiBadRequestResponse({
     description: 'The body is missing required fields or contains invalid values.',
     type: ErrorBody,
   })
   createPet(
     @Body() pet: NewPet,
-    @Idempotency() request: IdempotentRequest | undefined,
+    @IdempotencyKey() request: IdempotentRequest | undefined,
     @RequestOrigin() origin: Origin,
-  ): Promise<JsonAnswer> {
+  ): Promise<PetDto> {
     return this.pets.create(pet, request, origin);
   }
 
@@ -97,9 +79,13 @@ export class PetsController {
     // An animal that is there from the first start on.
     schema: { type: 'integer', format: 'int64', minimum: 1, example: 1 },
   })
-  @ApiOkResponse({ description: 'The animal.', type: PetBody })
+  @ApiOkResponse({ description: 'The animal.', type: PetDto })
   @ApiErrors('pet_not_found')
-  getPet(@Param('petId') petId: string): Eventual<JsonAnswer> {
+  getPet(@Param('petId', new Int64Pipe(noSuchPet)) petId: bigint): Promise<PetDto> {
     return this.pets.get(petId);
   }
+}
+
+function noSuchPet(): ApiError {
+  return errors.pet_not_found('There is no such animal');
 }

@@ -1,90 +1,52 @@
 import { Injectable } from '@nestjs/common';
-import { type Eventual, whenHere } from '../database/eventual.js';
-import type { Work } from '../database/statement.js';
 import { errors } from '../errors/errors.js';
-import { INT64_MAX } from '../input/json.js';
-import { type AnswerHeader, JsonAnswer } from '../http/answers.js';
 import { Events } from '../events/events.js';
+import type { IdempotentRequest } from '../idempotency/idempotency-key.decorator.js';
+import { parseOwnJson } from '../input/json.js';
+import { Page } from '../input/page.js';
 import type { Origin } from '../keys/caller.js';
 import { Clock } from '../time/clock.js';
-import { PublicAddress } from '../http/public-address.js';
-import {
-  type Creation,
-  IdempotencyService,
-  type IdempotentRequest,
-} from '../idempotency/idempotency.service.js';
-import { PetCursor } from './pet-cursor.js';
-import type { ListPetsQuery, NewPet } from './pet.dto.js';
-import { Pet, type PetStatus } from './pet.entity.js';
+import type { ListPetsQuery, NewPet, PetDto } from './pet.dto.js';
+import { Pet } from './pet.entity.js';
 import './pet.events.js';
-import { idOf, PetsRepository } from './pets.repository.js';
-
-const CANONICAL_ID = /^[1-9]\d{0,18}$/;
+import { PetsRepository } from './pets.repository.js';
 
 @Injectable()
 export class PetsService {
   constructor(
     private readonly pets: PetsRepository,
-    private readonly idempotency: IdempotencyService,
-    private readonly address: PublicAddress,
     private readonly events: Events,
     private readonly clock: Clock,
   ) {}
 
-  /** A page, with the `Link` (RFC 8288) to the next one where there is one. */
-  list({ limit, status, cursor }: ListPetsQuery): Eventual<JsonAnswer> {
-    // One more than asked for tells whether another page follows.
-    const pets = this.pets.page(status, cursor?.after ?? 0n, limit + 1);
-    return whenHere(pets, (found) => this.toPage(found, status, limit));
+  async list(query: ListPetsQuery): Promise<Page<PetDto>> {
+    const { status, limit } = query;
+    const texts = await this.pets.page(status, query.after('int64') ?? 0n, limit + 1);
+    const pets = texts.map((text) => parseOwnJson(text) as unknown as PetDto);
+    return Page.of(pets, query, ({ id }) => id);
   }
 
   async create(
     pet: NewPet,
     request: IdempotentRequest | undefined,
     origin: Origin,
-  ): Promise<JsonAnswer> {
-    const { answer, location, replayed } = await this.idempotency.create(request, () =>
-      this.insert(pet),
-    );
-    const headers: AnswerHeader[] = [['location', `${this.address.baseUrl}${location}`]];
-    if (replayed) headers.push(['idempotent-replayed', 'true']);
-    else if (this.events.has('pet.created')) this.tell(pet, answer, origin);
-    return new JsonAnswer(answer, headers);
+  ): Promise<PetDto> {
+    const created = await this.pets.insert(pet, request);
+    if (this.events.has('pet.created')) this.emitCreated(created, origin);
+    return created;
   }
 
-  /** @throws {ApiError} 404 `pet_not_found`, also for what cannot be an id */
-  get(petId: string): Eventual<JsonAnswer> {
-    const id = CANONICAL_ID.test(petId) ? BigInt(petId) : 0n;
-    return whenHere(id > INT64_MAX ? undefined : this.pets.find(id), toAnimal);
+  /** @throws {ApiError} 404 `pet_not_found` */
+  async get(id: bigint): Promise<PetDto> {
+    const pet = await this.pets.find(id);
+    if (pet === undefined) throw errors.pet_not_found('There is no such animal');
+    return pet;
   }
 
-  private toPage(pets: string[], status: PetStatus | undefined, limit: number): JsonAnswer {
-    if (pets.length <= limit) return new JsonAnswer(`[${pets.join()}]`);
-    pets.pop();
-    const filter = status === undefined ? '' : `status=${status}&`;
-    const next = new PetCursor(status, BigInt(idOf(pets[limit - 1]!))).toString();
-    const url = `${this.address.baseUrl}/pets?${filter}limit=${limit}&cursor=${next}`;
-    return new JsonAnswer(`[${pets.join()}]`, [['link', `<${url}>; rel="next"`]]);
-  }
-
-  private tell({ name, categoryId, status }: NewPet, answer: string, origin: Origin): void {
-    const pet = Object.assign(new Pet(), {
-      id: BigInt(idOf(answer)),
-      name,
-      categoryId: BigInt(categoryId),
-      status: status ?? null,
-    });
-    const event = { pet, ...origin, at: new Date(this.clock.now()) };
+  private emitCreated(created: PetDto, origin: Origin): void {
+    const { categoryId, status } = created;
+    const pet = { ...created, categoryId: BigInt(categoryId), status: status ?? null };
+    const event = { pet: Object.assign(new Pet(), pet), ...origin, at: new Date(this.clock.now()) };
     this.events.emit('pet.created', event, origin.requestId);
   }
-
-  private *insert(pet: NewPet): Work<Creation> {
-    const answer = yield* this.pets.insert(pet);
-    return { answer, location: `/pets/${idOf(answer)}` };
-  }
-}
-
-function toAnimal(pet: string | undefined): JsonAnswer {
-  if (pet === undefined) throw errors.pet_not_found('There is no such animal');
-  return new JsonAnswer(pet);
 }

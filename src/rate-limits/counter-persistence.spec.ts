@@ -1,5 +1,5 @@
 import { FakeClock } from '../../test/support/clock.js';
-import type { Look, Poller } from '../database/poller.js';
+import type { ChangePoller, PollCallback } from '../database/change-poller.js';
 import type { Logger } from '../telemetry/logger.js';
 import { DAY_MS, dayOf, minuteOf } from '../time/windows.js';
 import type { BanRepository } from './bans/ban.repository.js';
@@ -19,7 +19,7 @@ describe(CounterPersistence.name, () => {
   let persistence: CounterPersistence;
   /** The rows of the database. */
   let rows: Map<string, Count>;
-  let poll: Look;
+  let poll: PollCallback;
   const store: { mode: RateLimitStore['mode'] } = { mode: 'memory' };
   const counters = {
     save: jest.fn(),
@@ -50,7 +50,7 @@ describe(CounterPersistence.name, () => {
       store as RateLimitStore,
       counters as unknown as CounterRepository,
       bans as unknown as BanRepository,
-      { watch: (look: Look) => (poll = look) } as unknown as Poller,
+      { subscribe: (look: PollCallback) => (poll = look) } as unknown as ChangePoller,
       clock,
       logger as unknown as Logger,
     );

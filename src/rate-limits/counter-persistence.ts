@@ -1,6 +1,6 @@
 import { type BeforeApplicationShutdown, Injectable, type OnModuleInit } from '@nestjs/common';
 import { inBatches } from '../database/in-batches.js';
-import { Poller } from '../database/poller.js';
+import { ChangePoller } from '../database/change-poller.js';
 import { Logger } from '../telemetry/logger.js';
 import { Clock } from '../time/clock.js';
 import { dayBefore, dayOf } from '../time/windows.js';
@@ -37,7 +37,7 @@ export class CounterPersistence implements OnModuleInit, BeforeApplicationShutdo
     private readonly store: RateLimitStore,
     private readonly counters: CounterRepository,
     private readonly bans: BanRepository,
-    private readonly poller: Poller,
+    private readonly poller: ChangePoller,
     private readonly clock: Clock,
     private readonly logger: Logger,
   ) {}
@@ -47,7 +47,7 @@ export class CounterPersistence implements OnModuleInit, BeforeApplicationShutdo
       this.memory.restore(count);
     }
     this.restoreBans(await this.bans.all());
-    this.poller.watch(async (sinceMs) =>
+    this.poller.subscribe(async (sinceMs) =>
       this.restoreBans(
         await (sinceMs === undefined ? this.bans.all() : this.bans.changedSince(sinceMs)),
       ),

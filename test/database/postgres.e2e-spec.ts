@@ -2,12 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Client as PostgresClient } from 'pg';
 import { DataSource, type QueryRunner } from 'typeorm';
 import { createDataSource, dataSourceOptions } from '../../src/database/data-source-options.js';
-import { Engine } from '../../src/database/engine.js';
 import { migrate, MIGRATION_LOCK, SchemaInUseError } from '../../src/database/migrate.js';
-import { run, Statement } from '../../src/database/statement.js';
 import { mintKey } from '../../src/keys/api-key-format.js';
 import { LastUses } from '../../src/keys/last-uses.js';
 import { KeyList } from '../../src/keys/key-list.js';
+import { PetSeeder } from '../../src/pets/pet-seeder.js';
 import { PetsRepository } from '../../src/pets/pets.repository.js';
 import type { Answer, Client } from '../support/client.js';
 import { closedAtEnd } from '../support/closed-at-end.js';
@@ -20,12 +19,6 @@ import { serviceOnPostgres } from '../support/service-on-postgres.js';
 import { startAndClose, startService, type TestService } from '../support/start-service.js';
 
 const rex = { name: 'Rex', categoryId: 7, status: 'sold' };
-const INSERT = new Statement(
-  'test.insert',
-  () => 'INSERT INTO pets (name, category_id) VALUES ($1, $2)',
-);
-const FAIL = new Statement('test.fail', () => 'INSERT INTO pets (name) VALUES (NULL)');
-
 /** It needs a table for itself. */
 class NameAnimals1700000000000 {
   async up(runner: QueryRunner): Promise<void> {
@@ -76,7 +69,7 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
   });
 
   it('visits every animal once', async () => {
-    await service.store.app.get(PetsRepository).seed(95, () => undefined);
+    await service.store.app.get(PetSeeder).seed(95, () => undefined);
     const seen: number[] = [];
     for (let cursor: string | undefined = ''; cursor !== undefined;) {
       const answer: Answer = await client.get(`/v1/pets?limit=10${cursor && `&cursor=${cursor}`}`);
@@ -87,41 +80,43 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
     expect(seen).toEqual([...new Set(seen)].sort((a, b) => a - b));
   });
 
-  it('does a unit of work wholly or not at all', async () => {
-    const engine = service.store.app.get(Engine);
-    const work = engine.write(function* () {
-      yield* run(INSERT, 'broken', 1);
-      yield* run(FAIL);
-    });
-    await expect(work).rejects.toMatchObject({ code: '23502' });
-    const rows = await service.store.app
-      .get(DataSource)
-      .query(`SELECT 1 FROM pets WHERE name = 'broken'`);
-    expect(rows).toEqual([]);
+  it('inserts the creates of one tick with one statement, in their order', async () => {
+    const names = [...Array(60).keys()].map(String).concat('{a,"b"}', 'NULL', '\\', "'", '🐕');
+    const pets = service.store.app.get(PetsRepository);
+    const created = await Promise.all(names.map((name) => pets.insert({ name, categoryId: -5n })));
+    expect(created.map(({ name }) => name)).toEqual(names);
+    const rows = await server.query(
+      `SELECT name, id, xmin::text FROM pets WHERE category_id = -5 ORDER BY id`,
+      url,
+    );
+    const ids = created.map(({ id }) => String(id));
+    expect(rows).toEqual(
+      names.map((name, index) => ({ name, id: ids[index], xmin: expect.any(String) })),
+    );
+    expect(new Set((rows as { xmin: string }[]).map(({ xmin }) => xmin)).size).toBe(1);
   });
 
-  it('fails a read that fails alone, beside others on its connection', async () => {
-    const engine = service.store.app.get(Engine);
-    const one = new Statement<{ one: number }>('test.one', () => 'SELECT 1 AS one');
-    const broken = new Statement('test.broken', () => 'SELECT 1 / 0');
-    const reads = [one, broken, one, broken, one].map(async (statement) => engine.query(statement));
-    const results = await Promise.allSettled(reads);
-    expect(results.map(({ status }) => status)).toEqual([
-      'fulfilled',
-      'rejected',
-      'fulfilled',
-      'rejected',
-      'fulfilled',
-    ]);
-    expect(await engine.first(one)).toEqual({ one: 1 });
-  });
-
-  it('gives each of many simultaneous reads its own rows', async () => {
-    const engine = service.store.app.get(Engine);
-    const echo = new Statement<{ sent: string }>('test.echo', () => 'SELECT $1::text AS sent');
-    const numbers = Array.from({ length: 500 }, (_none, index) => String(index));
-    const rows = await Promise.all(numbers.map(async (number) => engine.first(echo, number)));
-    expect(rows).toEqual(numbers.map((sent) => ({ sent })));
+  it('inserts all of them but those that the database refuses', async () => {
+    await server.query(
+      `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN IF NEW.name LIKE 'no%' THEN RAISE EXCEPTION 'refused'; END IF; RETURN NEW; END $$;
+       CREATE TRIGGER refuse BEFORE INSERT ON pets FOR EACH ROW EXECUTE FUNCTION refuse()`,
+      url,
+    );
+    const pets = service.store.app.get(PetsRepository);
+    const names = ['a', 'no 1', 'b', 'no 2', 'c'];
+    try {
+      const results = await Promise.allSettled(
+        names.map((name) => pets.insert({ name, categoryId: -6n })),
+      );
+      expect(results.map(({ status }) => status === 'fulfilled')).toEqual(
+        names.map((name) => !name.startsWith('no')),
+      );
+    } finally {
+      await server.query('DROP FUNCTION refuse CASCADE', url);
+    }
+    const rows = await server.query('SELECT name FROM pets WHERE category_id = -6', url);
+    expect((rows as { name: string }[]).map(({ name }) => name).sort()).toEqual(['a', 'b', 'c']);
   });
 
   it('gives each of many simultaneous gets its own animal, or none', async () => {
@@ -132,25 +127,6 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
     expect(answers.map(({ status }) => status)).toEqual([200, 404, 200, 404, 200, 404]);
     const found = answers.filter(({ status }) => status === 200);
     expect(found.map((answer) => answer.json())).toEqual(ids.map((id) => ({ id, ...rex })));
-  });
-
-  it('lets a write have a connection, however many reads keep coming', async () => {
-    await using single = await startService({
-      env: { DATABASE_URL: url, DATABASE_POOL_SIZE: '1' },
-    });
-    const engine = single.store.app.get(Engine);
-    const nap = new Statement('test.nap', () => 'SELECT pg_sleep(0.01)');
-    let isWritten = false;
-    const keepReading = async (): Promise<void> => {
-      while (!isWritten) await engine.query(nap);
-    };
-    const readers = [keepReading(), keepReading(), keepReading()];
-    try {
-      await engine.write(() => run(INSERT, 'Patience', 1));
-    } finally {
-      isWritten = true;
-      await Promise.all(readers);
-    }
   });
 
   it('leaves out last uses that another node writes down, and waits for none', async () => {

@@ -9,9 +9,9 @@ import {
 } from 'node:fs';
 import { DataSource } from 'typeorm';
 import { createDataSource, dataSourceOptions } from '../../src/database/data-source-options.js';
-import { Engine } from '../../src/database/engine.js';
+import { Database, type Statement } from '../../src/database/database.js';
 import { migrate, SchemaInUseError } from '../../src/database/migrate.js';
-import { run, Statement } from '../../src/database/statement.js';
+import { Pet } from '../../src/pets/pet.entity.js';
 import type { Client } from '../support/client.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
 import { lockWrites } from '../support/lock-writes.js';
@@ -21,33 +21,27 @@ import { startService, type TestService } from '../support/start-service.js';
 /** As the service makes it. */
 const PAGE_BYTES = 4_096;
 const rex = { name: 'Rex', categoryId: 7 };
-const INSERT = new Statement(
-  'test.insert',
-  () => 'INSERT INTO pets (name, category_id) VALUES ($1, $2)',
-);
-const FAIL = new Statement('test.fail', () => 'INSERT INTO pets (id, name) VALUES (1, NULL)');
-const COUNT = new Statement<{ count: number }>(
-  'test.count',
-  () => 'SELECT count(*) AS count FROM pets WHERE name = $1',
-);
+const insert: Statement = {
+  name: 'test.insert',
+  sqlite: 'INSERT INTO pets (name, category_id) VALUES ($1, 1)',
+  postgres: '',
+};
 
 describe('the embedded database', () => {
   let service: TestService;
   let client: Client;
-  let engine: Engine;
+  let database: Database;
   let dataSource: DataSource;
   beforeAll(async () => {
     service = await startService();
     client = await service.client();
-    engine = service.store.app.get(Engine);
+    database = service.store.app.get(Database);
     dataSource = service.store.app.get(DataSource);
   });
   afterAll(() => service?.close());
 
   const file = (): string => service.config.databaseUrl.slice('sqlite:'.length);
-  const count = async (name: string): Promise<number> =>
-    (await engine.query(COUNT, name))[0]!.count;
-  const insert = (name: string) => () => run(INSERT, name, 1);
+  const count = (name: string): Promise<number> => dataSource.getRepository(Pet).countBy({ name });
 
   it('syncs every commit', async () => {
     const [synchronous] = await dataSource.query('PRAGMA synchronous');
@@ -111,33 +105,12 @@ describe('the embedded database', () => {
     expect(rows).toEqual([{ big: 9223372036854775807n, small: 7 }]);
   });
 
-  it('does a unit of work wholly or not at all, and takes no other with it', async () => {
-    const results = await Promise.allSettled([
-      engine.write(insert('before')),
-      engine.write(function* () {
-        yield* run(INSERT, 'broken', 1);
-        yield* run(FAIL);
-      }),
-      engine.write(insert('after')),
-    ]);
-    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-    expect(await count('before')).toBe(1);
-    expect(await count('broken')).toBe(0);
-    expect(await count('after')).toBe(1);
-  });
-
-  it('reports the failure of a unit that is alone', async () => {
-    await expect(engine.write(() => run(FAIL))).rejects.toMatchObject({
-      code: 'SQLITE_CONSTRAINT_NOTNULL',
-    });
-  });
-
   it('keeps an acknowledged write that comes during a transaction of TypeORM', async () => {
     const runner = dataSource.createQueryRunner();
     await runner.startTransaction();
     await runner.query(`INSERT INTO pets (name, category_id) VALUES ('undone', 1)`);
     let acknowledged = false;
-    const write = engine.write(insert('kept')).then(() => (acknowledged = true));
+    const write = database.write(insert, 'kept').then(() => (acknowledged = true));
     // Whatever was to be written has been by the time that others are answered.
     for (let round = 0; round < 3; round++) await client.get('/v1/pets');
     expect(acknowledged).toBe(false);
@@ -145,11 +118,6 @@ describe('the embedded database', () => {
     await write;
     expect(await count('undone')).toBe(0);
     expect(await count('kept')).toBe(1);
-  });
-
-  it('refuses a statement whose parameters are out of order', () => {
-    const statement = new Statement('test.order', () => 'SELECT $2, $1');
-    expect(() => engine.query(statement, 1, 2)).toThrow(/out of order/);
   });
 
   it('answers 503 to what has to wait too long for a lock, and everything else meanwhile', async () => {

@@ -130,7 +130,7 @@ class ToysController {
     const { answer, replayed } = await this.idempotency.transact(request, async (manager) => {
       const { id } = await this.toys.add(toy);
       await manager.update(Toy, { id }, { name: 'by hand' });
-      return { answer: String(id), location: '' };
+      return String(id);
     });
     return { id: BigInt(answer), replayed };
   }

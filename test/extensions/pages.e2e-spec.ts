@@ -4,7 +4,7 @@ import { IsIn, IsOptional } from 'class-validator';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import { MoreThan, Repository } from 'typeorm';
 import { AnyScope, ApiPage, Page, PageQuery, Pet } from '../../src/index.js';
-import { PetBody } from '../../src/pets/pet.dto.js';
+import { PetDto } from '../../src/pets/pet.dto.js';
 import type { Client } from '../support/client.js';
 import { expectError } from '../support/expectations.js';
 import { startService, type TestService } from '../support/start-service.js';
@@ -22,7 +22,7 @@ class ZooController {
   constructor(@InjectRepository(Pet) private readonly pets: Repository<Pet>) {}
 
   @Get(['animals', ':zooId/animals', ':zooId/visitors'])
-  @ApiPage(PetBody)
+  @ApiPage(PetDto)
   async listAnimals(@Query() query: ZooQuery): Promise<Page<object>> {
     const after = query.after('int64') ?? 0n;
     const rows = await this.pets.find({

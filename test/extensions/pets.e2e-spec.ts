@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { Pets } from '../../src/pets/pets.js';
+import { Pets } from '../../src/pets/pets.facade.js';
 import type { PetStatus } from '../../src/pets/pet.entity.js';
 import { startService, type TestService } from '../support/start-service.js';
 

@@ -6,7 +6,6 @@ import { FakeClock } from '../support/clock.js';
 import { describeWith } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { expectError } from '../support/expectations.js';
-import { lockWrites } from '../support/lock-writes.js';
 import { PostgresServer } from '../support/postgres.js';
 import { startService, type TestService } from '../support/start-service.js';
 
@@ -19,12 +18,15 @@ describeWith('postgres', 'Idempotency-Key on two nodes', (initdb) => {
   let url: string;
   let nodes: TestService[];
   let clients: Client[];
+  let keyId: string;
   beforeAll(async () => {
     server = keep(await PostgresServer.start(initdb));
     url = await server.createDatabase();
     const env = { DATABASE_URL: url };
     nodes = [keep(await startService({ env, migrate: true })), keep(await startService({ env }))];
-    const { key } = await nodes[0]!.client();
+    const issued = await nodes[0]!.client();
+    const { key } = issued;
+    keyId = issued.keyId!;
     clients = nodes.map(({ origin }) => new Client(origin, key));
   });
 
@@ -47,18 +49,46 @@ describeWith('postgres', 'Idempotency-Key on two nodes', (initdb) => {
     expect(await animals('at once')).toBe(1);
   });
 
-  it('is in use on one while the other is at it', async () => {
-    const unlock = await lockWrites(url);
-    const first = post(0, 'slow');
+  it('is in use while another node has not committed, and free if that rolls back', async () => {
+    const holder = new PostgresClient({ connectionString: url });
+    await holder.connect();
     try {
-      await eventually(async () => (await waiting()) > 0);
-      expectError(await post(1, 'slow'), 409, 'idempotency_key_in_use');
+      await holder.query('BEGIN');
+      await holder.query(
+        `INSERT INTO idempotency_records (key_id, idempotency_key, body_digest, answer, created_at)
+          VALUES ($1, 'slow', '', '', $2)`,
+        [keyId, Date.now()],
+      );
+      const others = Array.from({ length: 10 }, (_none, index) => post(1, `beside ${index}`));
+      expectError(await post(0, 'slow'), 409, 'idempotency_key_in_use');
+      for (const other of others) expect((await other).status).toBe(201);
+      await holder.query('ROLLBACK');
     } finally {
-      await unlock();
+      await holder.end();
     }
-    expect((await first).status).toBe(201);
+    expect((await post(0, 'slow')).status).toBe(201);
     expect((await post(1, 'slow')).headers['idempotent-replayed']).toBe('true');
     expect(await animals('slow')).toBe(1);
+  });
+
+  it('answers every one of many repeats of a finished request on every node', async () => {
+    const first = await post(0, 'finished');
+    const repeats = Array.from({ length: 30 }, (_none, index) => post(index % 2, 'finished'));
+    for (const { status, text, headers } of await Promise.all(repeats)) {
+      expect([status, text, headers['idempotent-replayed']]).toEqual([201, first.text, 'true']);
+    }
+  });
+
+  it('may be used again after a day, once', async () => {
+    await post(0, 'yesterday');
+    await server.query(
+      `UPDATE idempotency_records SET created_at = created_at - ${DAY_MS} WHERE idempotency_key = 'yesterday'`,
+      url,
+    );
+    const again = await post(1, 'yesterday');
+    expect([again.status, again.headers['idempotent-replayed']]).toEqual([201, undefined]);
+    expect((await post(0, 'yesterday')).headers['idempotent-replayed']).toBe('true');
+    expect(await animals('yesterday')).toBe(2);
   });
 
   it('keeps a record of yesterday that one claims anew while the other removes those', async () => {
@@ -98,7 +128,6 @@ describeWith('postgres', 'Idempotency-Key on two nodes', (initdb) => {
   });
 
   it.each([
-    ['idempotency_records', 'UPDATE'],
     ['idempotency_records', 'INSERT'],
     ['pets', 'INSERT'],
   ])('leaves neither animal nor record where %s refuses an %s', async (table, event) => {

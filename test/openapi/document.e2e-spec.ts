@@ -83,8 +83,8 @@ describe('the OpenAPI document', () => {
     const [list, create, get] = operations();
     expect(list.parameters).toMatchObject([
       { name: 'limit', in: 'query', required: false },
-      { name: 'status', in: 'query', required: false },
       { name: 'cursor', in: 'query', required: false },
+      { name: 'status', in: 'query', required: false },
     ]);
     expect(list.parameters[0].schema).toMatchObject({
       type: 'integer',

@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { PetsRepository } from '../../src/pets/pets.repository.js';
+import { PetSeeder } from '../../src/pets/pet-seeder.js';
 import type { Answer, Client } from '../support/client.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
 import { startService, type TestService } from '../support/start-service.js';
@@ -33,7 +33,7 @@ describe('GET /v1/pets', () => {
   });
 
   describe('with 250 animals', () => {
-    beforeAll(() => service.store.app.get(PetsRepository).seed(250, () => undefined));
+    beforeAll(() => service.store.app.get(PetSeeder).seed(250, () => undefined));
 
     it('answers 20 by default, in the order of their ids', async () => {
       const answer = await client.get('/v1/pets');
@@ -171,7 +171,7 @@ describe('GET /v1/pets', () => {
         expectError(answer, 400, 'invalid_request');
         return answer.json().message;
       };
-      const foreign = 'cursor must be used with the status of its own list';
+      const foreign = 'cursor must be used with the path and the filter of its own list';
       const limit = 'limit must be a whole number from 1 to 100';
       const wrong = `${all.replace('limit=10', 'limit=0')}&status=sold`;
       expect(await messageOf(wrong)).toBe(`${limit}; ${foreign}`);

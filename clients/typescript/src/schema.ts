@@ -17,7 +17,7 @@ export interface components {
              */
             id: bigint;
             /**
-             * @description The animal's name: not only white space, without control characters.
+             * @description The animal's name: at least one visible character, no control characters.
              * @example Rex
              */
             name: string;
@@ -35,7 +35,7 @@ export interface components {
         };
         NewPet: {
             /**
-             * @description The animal's name: not only white space, without control characters.
+             * @description The animal's name: at least one visible character, no control characters.
              * @example Rex
              */
             name: string;

@@ -95,7 +95,6 @@ const schema = ({ petId, withoutRowid }: Engine): string[] => [
     "idempotency_key" varchar(255) NOT NULL,
     "body_digest" varchar(43) NOT NULL,
     "answer" text NOT NULL,
-    "location" varchar(255) NOT NULL,
     "created_at" bigint NOT NULL,
     PRIMARY KEY ("key_id", "idempotency_key")
   )`,

@@ -1,16 +1,18 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import * as pg from 'pg';
-import { DataSource, type EntityManager, type QueryRunner, type ReplicationMode } from 'typeorm';
+import { DataSource, type QueryRunner, type ReplicationMode } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
-import { TransactionalManager } from '../transactional.manager.js';
-import { noteOfConnection } from '../outage.js';
-import { runnerToJoin } from '../transactions.js';
-import { PostgresQueryRunner } from './postgres.query-runner.js';
+import { AfterCommitSubscriber } from '../after-commit.js';
+import { OutageError } from '../outage.js';
+import { TransactionScope } from '../transaction-scope.js';
 
-/** How long TypeORM waits for others to give a connection back; to make one may take as long as the options say. */
-const PATIENCE_MS = 10_000;
-/** What the pool says where none came free in the time that it gives a connection to be made. */
-const NONE_FREE = 'timeout exceeded when trying to connect';
+const TOO_MANY_CONNECTIONS = '53300';
+const RETRY_MS = 100;
+/** How long a request waits for a connection that the server refuses to make. */
+const PATIENCE_MS = 3_000;
+/** When to try for as many connections as are configured again. */
+const SHRUNK_MS = 30_000;
 
 type Connected = (
   error: Error | undefined,
@@ -18,58 +20,70 @@ type Connected = (
   release: (release?: unknown) => void,
 ) => void;
 
-function tell(error: unknown): never {
-  noteOfConnection(error);
-  throw error;
-}
-
-/** TypeORM on PostgreSQL, with transactions that are bounded in time, on a pool that the engine shares. */
+/** TypeORM on PostgreSQL, on a pool that the `Database` port shares. */
 export class PostgresDataSource extends DataSource {
-  private readonly made: { pool?: pg.Pool };
+  readonly transactions = new TransactionScope();
 
   constructor(options: PostgresDataSourceOptions) {
-    const made: { pool?: pg.Pool } = {};
-    class KnownPool extends pg.Pool {
-      constructor(config: pg.PoolConfig) {
-        super(config);
-        made.pool = this;
-      }
-
-      override connect(): Promise<pg.PoolClient>;
-      override connect(callback: Connected): void;
-      override connect(callback?: Connected): Promise<pg.PoolClient> | void {
-        if (callback === undefined) return super.connect().catch(tell);
-        this.connectPatiently(callback, performance.now() + PATIENCE_MS);
-      }
-
-      private connectPatiently(callback: Connected, untilMs: number): void {
-        super.connect((error, client, release) => {
-          if (error?.message === NONE_FREE && performance.now() < untilMs) {
-            this.connectPatiently(callback, untilMs);
-            return;
-          }
-          noteOfConnection(error);
-          callback(error, client, release);
-        });
-      }
-    }
-    super({ ...options, driver: { ...pg, Pool: KnownPool } });
-    this.made = made;
+    super({ ...options, driver: { ...pg, Pool: PatientPool } });
   }
 
-  /** There once the data source is initialised. */
+  /** Available once the data source is initialised. */
   get pool(): pg.Pool {
-    return this.made.pool!;
+    return (this.driver as PostgresDriver).master as pg.Pool;
+  }
+
+  override async initialize(): Promise<this> {
+    await super.initialize();
+    this.subscribers.push(new AfterCommitSubscriber());
+    // An error reaches the query that waits for its answer. Without a listener, one that comes later ends the process.
+    this.pool.on(
+      'acquire',
+      (client) => client.listenerCount('error') || client.on('error', () => undefined),
+    );
+    return this;
   }
 
   override createQueryRunner(mode: ReplicationMode = 'master'): QueryRunner {
-    const toJoin = runnerToJoin(this);
-    if (toJoin !== undefined) return toJoin;
-    const runner = new PostgresQueryRunner(this.driver as PostgresDriver, mode);
-    return Object.assign(runner, { manager: this.createEntityManager(runner) });
+    return this.transactions.sharedRunner ?? super.createQueryRunner(mode);
+  }
+}
+
+/**
+ * A pool that waits for one of its connections if the server refuses to make another one. Its role, or the whole server,
+ * may allow fewer connections than are configured here.
+ */
+class PatientPool extends pg.Pool {
+  override connect(): Promise<pg.PoolClient>;
+  override connect(callback: Connected): void;
+  override connect(callback?: Connected): Promise<pg.PoolClient> | void {
+    const client = this.connectPatiently();
+    if (callback === undefined) return client;
+    client.then(
+      (client) => callback(undefined, client, (error) => client.release(error as Error)),
+      (error: Error) => callback(error, undefined, () => undefined),
+    );
   }
 
-  override createEntityManager(runner?: QueryRunner): EntityManager {
-    return new TransactionalManager(this, runner);
+  private async connectPatiently(): Promise<pg.PoolClient> {
+    const deadline = performance.now() + PATIENCE_MS;
+    for (;;) {
+      try {
+        return await super.connect();
+      } catch (error) {
+        const isRefused = (error as { code?: unknown }).code === TOO_MANY_CONNECTIONS;
+        if (!isRefused || performance.now() >= deadline) throw new OutageError(error);
+      }
+      this.shrink();
+      if (this.totalCount === 0) await pause(RETRY_MS);
+    }
+  }
+
+  private shrink(): void {
+    const { options, totalCount } = this;
+    const { max } = options;
+    if (totalCount >= max) return;
+    options.max = Math.max(1, totalCount);
+    setTimeout(() => (options.max = Math.max(options.max, max)), SHRUNK_MS).unref();
   }
 }

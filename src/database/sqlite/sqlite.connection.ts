@@ -1,20 +1,18 @@
 import Sqlite, { type Database, type Options, type Statement } from 'better-sqlite3';
-import { TransactionControlError } from '../transaction-control.js';
 
 const SYNCHRONOUS_FULL = 2;
-/** While another process opens or recovers the database. Writers never wait in SQLite, but for their turn. */
+/** While another process opens or recovers the database. Later, writers never wait within SQLite. */
 const OPENING_TIMEOUT_MS = 2_000;
 const MAX_PREPARED = 100;
 
-/** A connection that writes: an acknowledged write survives a power cut, for every commit is synced. */
+/** Opens a connection for writes. Every commit is synced, so that it survives a power failure. */
 export function openForWriting(path: string): Database {
   return makeDurable(new Sqlite(path, { timeout: OPENING_TIMEOUT_MS }));
 }
 
 /**
- * A further connection to a database that another one has opened for writing. It maps nothing into memory: with each
- * commit SQLite forgets what it had mapped, as it does what it had cached, and to touch a page anew costs a virtual
- * machine more than to read it again. And what is cut off from a mapped file ends the process (SIGBUS).
+ * Opens a second connection to a database that is open for writing. The file is not mapped into memory: a mapped file
+ * that is truncated kills the process (SIGBUS).
  */
 export function openForReading(path: string): Database {
   const database = new Sqlite(path, { fileMustExist: true });
@@ -34,8 +32,8 @@ export function makeDurable(database: Database): Database {
 }
 
 /**
- * A connection of TypeORM, by its option `driver`. An INTEGER beyond 2^53 must not be rounded: it is read as
- * a BigInt, any other as a Number, which is what TypeORM expects of generated ids and of its own tables.
+ * A connection of TypeORM, by its option `driver`. An INTEGER beyond 2^53 is read as a BigInt, because a Number would
+ * round it; any other as a Number, which TypeORM expects of generated ids and of its own tables.
  */
 export class ExactDatabase extends Sqlite {
   private readonly prepared = new Map<string, Statement>();
@@ -45,11 +43,10 @@ export class ExactDatabase extends Sqlite {
     makeDurable(this);
   }
 
-  /** Prepared once, whichever query runner asks. */
   override prepare = ((source: string): Statement => {
     let statement = this.prepared.get(source);
     if (statement === undefined) {
-      statement = this.beginningNone(exactIntegers(super.prepare(source)));
+      statement = exactIntegers(super.prepare(source));
       this.prepared.set(source, statement);
       if (this.prepared.size > MAX_PREPARED) {
         this.prepared.delete(this.prepared.keys().next().value!);
@@ -57,19 +54,6 @@ export class ExactDatabase extends Sqlite {
     }
     return statement;
   }) as Database['prepare'];
-
-  /** Transactions are begun by `exec`: what is prepared is of whoever shares the connection. */
-  private beginningNone(statement: Statement): Statement {
-    const run = statement.run.bind(statement);
-    statement.run = (...parameters) => {
-      const wasWithinOne = this.inTransaction;
-      const result = run(...parameters);
-      if (wasWithinOne || !this.inTransaction) return result;
-      this.exec('ROLLBACK');
-      throw new TransactionControlError(statement.source);
-    };
-    return statement;
-  }
 }
 
 function exactIntegers(statement: Statement): Statement {

@@ -1,47 +1,38 @@
 import type { Database } from 'better-sqlite3';
-import { type BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
+import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner.js';
-import { pendingOf } from '../after-commit.js';
-import { assertNoControl } from '../transaction-control.js';
-import {
-  assertOutsideTransaction,
-  enterTransaction,
-  MAX_OPEN_MS,
-  tellOfTimeOut,
-  TransactionTimedOutError,
-} from '../transactions.js';
-import { type SqliteTransaction } from './sqlite.transaction.js';
-import { type SqliteWrites, whenUnlocked } from './sqlite.writes.js';
+import type { TransactionScope } from '../transaction-scope.js';
+import type { ExactDatabase } from './sqlite.connection.js';
+import { type SqliteWriter, whenUnlocked } from './sqlite.writer.js';
+
+/** A transaction holds up all other writers. */
+const MAX_OPEN_MS = 3_000;
 
 type Query = BetterSqlite3QueryRunner['query'];
 
 /**
- * What TypeORM does, in turn with the engine. A transaction has a connection to itself; statements outside
- * one share TypeORM's, on which each stands for itself.
+ * TypeORM on SQLite, with one writer at a time. A transaction has its own connection; statements outside of one share
+ * the connection of TypeORM, where each is a transaction by itself.
  */
 export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
-  private transaction: SqliteTransaction | undefined;
-  /** Whoever shares it releases it: see `shared-transaction.ts`. */
-  isShared = false;
+  private transaction: ExactDatabase | undefined;
   private timer: NodeJS.Timeout | undefined;
+  private timedOut: TransactionTimedOutError | undefined;
   private isMigrating = false;
-  /** Whether its maker has awaited nothing since, and may share its context with others that it calls. */
-  private isFresh = true;
-  private leaveContext: (() => void) | undefined;
 
   constructor(
     driver: BetterSqlite3Driver,
-    private readonly writes: SqliteWrites,
+    private readonly writer: SqliteWriter,
+    private readonly scope: TransactionScope,
   ) {
     super(driver);
-    queueMicrotask(() => (this.isFresh = false));
   }
 
   override connect(): ReturnType<BetterSqlite3QueryRunner['connect']> {
     return this.transaction === undefined ? super.connect() : Promise.resolve(this.transaction);
   }
 
-  /** A migration takes its time, and may take tables apart that others refer to. */
+  /** A migration may take longer, and may rebuild tables that others refer to. */
   override beforeMigration(): Promise<void> {
     this.isMigrating = true;
     clearTimeout(this.timer);
@@ -56,110 +47,76 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
   override async startTransaction(
     ...[isolation]: Parameters<BetterSqlite3QueryRunner['startTransaction']>
   ): Promise<void> {
-    if (!this.isTransactionActive) {
-      assertOutsideTransaction();
-      if (!this.isFresh && !this.isMigrating) this.leaveContext = enterTransaction(this);
-    }
+    if (!this.isTransactionActive) this.scope.assertOutside();
     try {
       await super.startTransaction(isolation);
-      pendingOf(this).began();
     } catch (error) {
-      if (this.transaction === undefined) {
-        this.isTransactionActive = false;
-        this.left();
-      }
+      if (this.transaction === undefined) this.isTransactionActive = false;
       throw error;
     }
   }
 
-  override async commitTransaction(): Promise<void> {
-    await super.commitTransaction();
-    pendingOf(this).committed();
-  }
-
-  override async rollbackTransaction(): Promise<void> {
-    pendingOf(this).rolledBack();
-    if (this.transaction?.hasTimedOut) {
-      // The one around it is over as well, and has yet to hear of it.
-      if (this.transactionDepth > 1) this.transactionDepth--;
-      else this.forget();
-      return;
-    }
-    await super.rollbackTransaction();
-  }
-
-  override query(...statement: Parameters<Query>): ReturnType<Query> {
+  override async query(...statement: Parameters<Query>): ReturnType<Query> {
     const [text] = statement;
-    switch (text) {
-      case 'BEGIN TRANSACTION':
-        return this.begin();
-      case 'COMMIT':
-        return this.conclude(() => this.transaction?.commit());
-      case 'ROLLBACK':
-        return this.conclude(() => this.transaction?.rollBack());
-      default:
-        return this.transaction === undefined
-          ? this.queryAlone(statement)
-          : super.query(...statement);
-    }
+    if (text === 'BEGIN TRANSACTION') return this.begin();
+    if (this.timedOut !== undefined) throw this.timedOut;
+    if (this.transaction === undefined) return this.queryAlone(statement);
+    if (text === 'COMMIT') return this.commit();
+    if (text === 'ROLLBACK') return this.end();
+    return super.query(...statement);
   }
 
   override async release(): Promise<void> {
-    if (this.isShared) return;
-    if (this.transaction !== undefined) await this.conclude(() => this.transaction?.rollBack());
+    this.end();
     await super.release();
     this.isReleased = true;
   }
 
   private async begin(): Promise<void> {
-    this.transaction = await this.writes.begin({ foreignKeys: !this.isMigrating });
+    this.transaction = await this.writer.begin({ foreignKeys: !this.isMigrating });
     if (this.isMigrating) return;
     this.timer = setTimeout(() => {
-      this.transaction!.rollBack(new TransactionTimedOutError());
-      this.writes.end(this.transaction!);
-      this.left();
-      tellOfTimeOut(this);
+      this.timedOut = new TransactionTimedOutError();
+      this.dataSource.logger.log('warn', this.timedOut.message);
+      this.end();
     }, MAX_OPEN_MS);
   }
 
-  private async conclude(how: () => void): Promise<void> {
-    const { transaction } = this;
-    if (transaction === undefined) throw new Error('There is no transaction');
-    how();
+  private commit(): void {
+    this.transaction!.exec('COMMIT');
+    this.end();
+  }
+
+  /** Rolls back what is not committed. */
+  private end(): void {
     clearTimeout(this.timer);
+    if (this.transaction === undefined) return;
+    this.writer.end(this.transaction);
     this.transaction = undefined;
-    this.writes.end(transaction);
-    this.left();
-    await Promise.resolve();
-  }
-
-  /** What comes after its transaction may begin another one. */
-  private left(): void {
-    this.leaveContext?.();
-    this.leaveContext = undefined;
-  }
-
-  private forget(): void {
-    this.transaction = undefined;
-    this.isTransactionActive = false;
-    this.transactionDepth = 0;
   }
 
   private async queryAlone(statement: Parameters<Query>): ReturnType<Query> {
-    const [text] = statement;
-    assertNoControl(text);
     const database = (await super.connect()) as Database;
-    if (isRead(database, text)) return whenUnlocked(() => super.query(...statement));
-    assertOutsideTransaction();
-    return this.writes.alone(() => super.query(...statement));
+    if (isRead(database, statement[0])) return whenUnlocked(() => super.query(...statement));
+    this.scope.assertOutside();
+    return this.writer.alone(() => super.query(...statement));
   }
 }
 
-/** What cannot be prepared does not write either; whoever runs it says why. */
+/** A text that cannot be prepared fails in the same way when it runs. */
 function isRead(database: Database, text: string): boolean {
   try {
     return database.prepare(text).readonly;
   } catch {
     return true;
+  }
+}
+
+export class TransactionTimedOutError extends Error {
+  constructor() {
+    super(
+      `A transaction was open for more than ${MAX_OPEN_MS} ms and has been rolled back, because it blocked all other ` +
+        'writers. Do not await slow work within a transaction, and release every query runner.',
+    );
   }
 }

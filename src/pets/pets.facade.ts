@@ -11,7 +11,7 @@ import { Clock } from '../time/clock.js';
 import { Pet, type PetStatus } from './pet.entity.js';
 import './pet.events.js';
 
-/** The animals, for modules that refer to them. */
+/** The pets, for extensions. */
 @Injectable()
 export class Pets {
   constructor(
@@ -20,38 +20,36 @@ export class Pets {
     private readonly clock: Clock,
   ) {}
 
-  /** The animal as it is committed. */
+  /** Reads a pet. */
   async find(id: bigint): Promise<Pet | undefined> {
     return isInt64(id) ? ((await this.pets.findOneBy({ id })) ?? undefined) : undefined;
   }
 
   /**
-   * The animal, which nobody else changes or locks until the transaction of `manager` ends.
+   * Reads a pet and locks it until the transaction of `manager` ends.
    * @throws {Error} outside a transaction
    */
   async lock(id: bigint, manager: EntityManager): Promise<Pet | undefined> {
     assertTransaction(manager);
     if (!isInt64(id)) return undefined;
-    // A transaction of SQLite is the only one that writes.
-    const isLocked = manager.dataSource.options.type !== 'postgres';
-    const lock = isLocked ? {} : { lock: { mode: 'pessimistic_write' as const } };
-    return (await manager.findOne(Pet, { where: { id }, ...lock })) ?? undefined;
+    const lock = { mode: 'pessimistic_write' as const };
+    return (await manager.findOne(Pet, { where: { id }, lock })) ?? undefined;
   }
 
   /**
-   * Becomes visible with the transaction of `manager`.
+   * Sets the status of a pet in the transaction of `manager`.
    * @throws {ApiError} 404 `pet_not_found`
    * @throws {Error} outside a transaction
    */
   async setStatus(id: bigint, status: PetStatus | null, manager: EntityManager): Promise<void> {
     assertTransaction(manager);
-    await this.prepareToTell(id, status, manager);
+    await this.emitAfterCommit(id, status, manager);
     const { affected } = isInt64(id) ? await manager.update(Pet, { id }, { status }) : {};
-    if (!affected) throw errors.pet_not_found(`There is no animal ${id}`);
+    if (!affected) throw errors.pet_not_found(`There is no pet ${id}.`);
   }
 
-  /** Of a change that is one, and of the animal as it will have been committed. */
-  private async prepareToTell(
+  /** Emits the event after the commit, if the status changes. */
+  private async emitAfterCommit(
     id: bigint,
     status: PetStatus | null,
     manager: EntityManager,
@@ -72,7 +70,7 @@ export class Pets {
 function assertTransaction(manager: EntityManager): void {
   if (manager.queryRunner?.isTransactionActive) return;
   throw new Error(
-    'An animal is locked and changed within a transaction: ' +
-      'dataSource.transaction((manager) => pets.lock(id, manager))',
+    'A pet is locked and changed within a transaction: ' +
+      'dataSource.transaction((manager) => pets.lock(id, manager)).',
   );
 }

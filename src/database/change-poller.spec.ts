@@ -1,16 +1,16 @@
 import { FakeClock } from '../../test/support/clock.js';
 import type { Logger } from '../telemetry/logger.js';
-import type { Engine } from './engine.js';
-import { Poller } from './poller.js';
+import type { Database } from './database.js';
+import { ChangePoller } from './change-poller.js';
 
 const locked = () => Promise.reject(Object.assign(new Error('locked'), { code: '55P03' }));
 
-describe(Poller.name, () => {
+describe(ChangePoller.name, () => {
   const logger = { error: jest.fn(), info: jest.fn() };
   let clock: FakeClock;
   let databaseNowMs: number;
   let away: boolean;
-  let poller: Poller;
+  let poller: ChangePoller;
   beforeEach(() => {
     jest.useFakeTimers();
     jest.clearAllMocks();
@@ -19,7 +19,11 @@ describe(Poller.name, () => {
     away = false;
     const observe = () =>
       away ? Promise.reject(new Error('gone')) : Promise.resolve([{ nowMs: databaseNowMs }]);
-    poller = new Poller({ observe } as unknown as Engine, clock, logger as unknown as Logger);
+    poller = new ChangePoller(
+      { observe } as unknown as Database,
+      clock,
+      logger as unknown as Logger,
+    );
   });
   afterEach(() => {
     poller.onApplicationShutdown();
@@ -34,7 +38,7 @@ describe(Poller.name, () => {
 
   it('looks three times a second: a change is in force well within one', async () => {
     const look = jest.fn(() => Promise.resolve());
-    poller.watch(look);
+    poller.subscribe(look);
     await poller.onApplicationBootstrap();
     expect(look).toHaveBeenCalledTimes(1);
     await pass(950);
@@ -43,7 +47,7 @@ describe(Poller.name, () => {
 
   it('asks for all there is first, then for what came since, and what was committed late', async () => {
     const look = jest.fn<Promise<void>, [number | undefined]>(() => Promise.resolve());
-    poller.watch(look);
+    poller.subscribe(look);
     await poller.onApplicationBootstrap();
     const first = databaseNowMs;
     await pass(300);
@@ -56,7 +60,7 @@ describe(Poller.name, () => {
     ['stood still, and the clock of the database was set forward', 3_600_000],
   ])('misses nothing of the time that the process %s', async (_what, setMs) => {
     const look = jest.fn<Promise<void>, [number | undefined]>(() => Promise.resolve());
-    poller.watch(look);
+    poller.subscribe(look);
     await poller.onApplicationBootstrap();
     const seen = databaseNowMs;
     databaseNowMs += 60_000 + setMs;
@@ -69,7 +73,7 @@ describe(Poller.name, () => {
 
   it('asks again for what a look has failed to see', async () => {
     const look = jest.fn<Promise<void>, [number | undefined]>(() => Promise.resolve());
-    poller.watch(look);
+    poller.subscribe(look);
     await poller.onApplicationBootstrap();
     const seen = databaseNowMs;
     away = true;
@@ -82,7 +86,7 @@ describe(Poller.name, () => {
 
   it('asks for all there is after very long', async () => {
     const look = jest.fn<Promise<void>, [number | undefined]>(() => Promise.resolve());
-    poller.watch(look);
+    poller.subscribe(look);
     await poller.onApplicationBootstrap();
     clock.advance(601_000);
     await pass(300);
@@ -90,7 +94,7 @@ describe(Poller.name, () => {
   });
 
   it('vouches for what was seen for less than a second', async () => {
-    const watch = poller.watch(() => Promise.resolve());
+    const watch = poller.subscribe(() => Promise.resolve());
     expect(watch.isCurrent).toBe(false);
     await poller.onApplicationBootstrap();
     expect(watch.isCurrent).toBe(true);
@@ -105,18 +109,18 @@ describe(Poller.name, () => {
   });
 
   it('vouches for nothing the moment that a process goes on which stood still', async () => {
-    const watch = poller.watch(() => Promise.resolve());
+    const watch = poller.subscribe(() => Promise.resolve());
     await poller.onApplicationBootstrap();
     clock.advance(1_000);
     expect(watch.isCurrent).toBe(false);
-    expect(watch.unseenForMs).toBe(1_000);
+    expect(watch.staleForMs).toBe(1_000);
     await pass(300);
     expect(watch.isCurrent).toBe(true);
   });
 
   it('vouches for a table that another transaction has locked, since nobody can change it, for a minute', async () => {
     let look: () => Promise<void> = () => Promise.resolve();
-    const watch = poller.watch(() => look());
+    const watch = poller.subscribe(() => look());
     await poller.onApplicationBootstrap();
     look = locked;
     await pass(10_000);
@@ -130,7 +134,7 @@ describe(Poller.name, () => {
 
   it('does not vouch for a locked table that it had lost sight of before', async () => {
     let look: () => Promise<void> = () => Promise.resolve();
-    const watch = poller.watch(() => look());
+    const watch = poller.subscribe(() => look());
     await poller.onApplicationBootstrap();
     clock.advance(1_000);
     look = locked;
@@ -139,14 +143,14 @@ describe(Poller.name, () => {
   });
 
   it('sees what is not locked', async () => {
-    poller.watch(locked);
-    const watch = poller.watch(() => Promise.resolve());
+    poller.subscribe(locked);
+    const watch = poller.subscribe(() => Promise.resolve());
     await poller.onApplicationBootstrap();
     expect(watch.isCurrent).toBe(true);
   });
 
   it('says once that the database cannot be read, and that it can again', async () => {
-    poller.watch(() => Promise.resolve());
+    poller.subscribe(() => Promise.resolve());
     await poller.onApplicationBootstrap();
     away = true;
     await pass(3_000);
@@ -158,7 +162,7 @@ describe(Poller.name, () => {
 
   it('does not look before the last look is over, nor after the end', async () => {
     const look = jest.fn(() => new Promise<void>(() => undefined));
-    poller.watch(look);
+    poller.subscribe(look);
     void poller.onApplicationBootstrap();
     await pass(5_000);
     expect(look).toHaveBeenCalledTimes(1);

@@ -1,14 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { DataSource, type EntityManager, type InsertEvent } from 'typeorm';
-import { Engine } from '../../src/database/engine.js';
+import { DataSource, type EntityManager } from 'typeorm';
+import { Database } from '../../src/database/database.js';
 import { inSharedTransaction } from '../../src/database/shared-transaction.js';
-import { run, Statement } from '../../src/database/statement.js';
 import { Pet } from '../../src/pets/pet.entity.js';
 import { expectError } from '../support/expectations.js';
 import { recordedLog } from '../support/recorded-log.js';
 import { onPostgres, startService, type TestServiceOptions } from '../support/start-service.js';
 
-const BALANCE = new Statement('test.balance', () => 'SELECT balance FROM accounts WHERE id = 1');
 const rex = { name: 'Rex', categoryId: 7 };
 const times = <Result>(count: number, make: (index: number) => Result): Result[] =>
   Array.from({ length: count }, (_, index) => make(index));
@@ -48,7 +46,7 @@ async function startBank(options: TestServiceOptions = {}) {
 /** PostgreSQL has a connection for each. */
 const onSqlite = onPostgres ? it.skip : it;
 
-describe('transactions of a guest', () => {
+describe('transactions of an extension', () => {
   it('are isolated, 50 at once, while animals are created and rows are saved', async () => {
     await using bank = await startBank();
     const { dataSource, pets, deposit } = bank;
@@ -102,46 +100,6 @@ describe('transactions of a guest', () => {
     expect(await bank.balance()).toBe(1);
   });
 
-  it('may have several savepoints at once, each of which stands for itself', async () => {
-    await using bank = await startBank();
-    const savepoint = (manager: EntityManager, index: number): Promise<void> =>
-      manager.transaction(async (nested) => {
-        await bank.deposit(nested);
-        // Of one that is within it.
-        await nested.transaction(bank.deposit);
-        if (index === 1) throw new Error('only this one');
-      });
-    const savepoints = (manager: EntityManager) =>
-      Promise.allSettled(times(3, (index) => savepoint(manager, index)));
-    const runner = bank.dataSource.createQueryRunner();
-    await runner.startTransaction();
-    expect(outcomes(await savepoints(runner.manager))).toBe(2);
-    await runner.commitTransaction();
-    await runner.release();
-    expect(await bank.balance()).toBe(4);
-    expect(outcomes(await bank.dataSource.transaction(savepoints))).toBe(2);
-    expect(await bank.balance()).toBe(8);
-  });
-
-  it('end after the savepoints in them, and begin none of those that come when one has failed', async () => {
-    await using bank = await startBank();
-    const late: PromiseSettledResult<void>[] = [];
-    const failing = bank.dataSource.transaction(async (manager) => {
-      const begun = manager.transaction(async (nested) => {
-        await pause(20);
-        await bank.deposit(nested);
-      });
-      const waiting = manager.transaction(bank.deposit);
-      void Promise.allSettled([begun, waiting]).then((settled) => late.push(...settled));
-      await bank.deposit(manager);
-      throw new Error('changed its mind');
-    });
-    await expect(failing).rejects.toThrow('changed its mind');
-    expect(late.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
-    expect(String((late[1] as PromiseRejectedResult).reason)).toMatch(/transaction .* is over/);
-    expect(await bank.balance()).toBe(0);
-  });
-
   it('leave nothing behind that comes when they are being rolled back', async () => {
     await using bank = await startBank();
     const late = await new Promise<unknown>((resolve) => {
@@ -156,55 +114,37 @@ describe('transactions of a guest', () => {
     expect(await bank.pets.countBy({ name: 'Late' })).toBe(0);
   });
 
-  it.each([
-    ['nothing', 'rolled back', 0],
-    ['for itself', 'committed', 5],
-  ])('write %s of what comes when the one is %s that it would have joined', async (...row) => {
-    const [, end, written] = row;
+  it('are joined by what an idempotent handler does, as one', async () => {
     await using bank = await startBank();
     const { dataSource, pets } = bank;
-    const pet = { name: 'Late', categoryId: 1n };
-    let comeLate!: () => void;
-    const over = new Promise<void>((resolve) => (comeLate = resolve));
-    let late: Promise<PromiseSettledResult<unknown>[]> | undefined;
-    const shared = inSharedTransaction(dataSource, async () => {
-      await pets.save({ ...pet, name: 'Early' });
-      late = over.then(() =>
-        Promise.allSettled([
-          pets.save({ ...pet }),
-          pets.insert({ ...pet }),
-          dataSource.query(`INSERT INTO pets (name, category_id) VALUES ('Late', 1)`),
-          dataSource.transaction((manager) => manager.save(Pet, { ...pet })),
-          bank.service.store.app.get(Engine).write(() => run(BALANCE)),
-        ]),
-      );
-      if (end === 'rolled back') throw new Error('changed its mind');
-    });
-    await shared.catch(() => undefined);
-    comeLate();
-    const settled = (await late)!;
-    expect(outcomes(settled)).toBe(written);
-    for (const each of settled) {
-      if (each.status === 'rejected') expect(String(each.reason)).toMatch(/has been rolled back/);
-    }
-    expect(await pets.countBy({ name: 'Late' })).toBe(written === 0 ? 0 : 4);
+    const pet = { name: 'Joined', categoryId: 1n };
+    const work = async (fails: boolean): Promise<void> => {
+      await pets.save({ ...pet });
+      await dataSource.transaction((manager) => manager.save(Pet, { ...pet }));
+      await bank.deposit(dataSource.manager);
+      if (fails) throw new Error('changed its mind');
+    };
+    await expect(inSharedTransaction(dataSource, () => work(true))).rejects.toThrow('its mind');
+    expect([await pets.countBy({ name: 'Joined' }), await bank.balance()]).toEqual([0, 0]);
+    await inSharedTransaction(dataSource, () => work(false));
+    expect([await pets.countBy({ name: 'Joined' }), await bank.balance()]).toEqual([2, 1]);
   });
 
-  it('are refused within another one, which goes on', async () => {
+  onSqlite('are rejected within another one, which goes on', async () => {
     await using bank = await startBank();
+    const database = bank.service.store.app.get(Database);
+    const insert = `INSERT INTO pets (name, category_id) VALUES ('Within', 1)`;
     await bank.dataSource.transaction(async (manager) => {
       await bank.deposit(manager);
       const within = [
         bank.dataSource.transaction(bank.deposit),
         bank.pets.save({ name: 'Within', categoryId: 1n }),
+        bank.pets.insert({ name: 'Within', categoryId: 1n }),
         bank.dataSource.createQueryRunner().startTransaction(),
-        bank.service.store.app.get(Engine).write(() => run(BALANCE)),
+        database.write({ name: 'test.insert', sqlite: insert, postgres: insert }),
       ];
-      for (const { status, reason } of (await Promise.allSettled(
-        within,
-      )) as PromiseRejectedResult[]) {
-        expect(status).toBe('rejected');
-        expect(reason.message).toMatch(/use the EntityManager that the transaction was given/);
+      for (const result of await Promise.allSettled(within)) {
+        expect(String((result as PromiseRejectedResult).reason)).toContain('Nested transaction');
       }
     });
     expect(await bank.balance()).toBe(1);
@@ -213,80 +153,43 @@ describe('transactions of a guest', () => {
     expect(await bank.pets.countBy({ name: 'Within' })).toBe(0);
   });
 
-  onSqlite('are not waited for by what they wait for, but by everybody else', async () => {
+  it('may lock rows on both engines', async () => {
     await using bank = await startBank();
-    const { dataSource, pets } = bank;
-    const beside: unknown[] = [];
-    const besideIt = () => pets.insert({ name: 'Beside', categoryId: 1n });
-    dataSource.subscribers.push({
-      listenTo: () => Pet,
-      afterInsert: async ({ entity }: InsertEvent<Pet>) => {
-        if (entity.name === 'Told') await besideIt().catch((error) => beside.push(error));
-      },
-    });
-    const told = pets.save({ name: 'Told', categoryId: 1n });
-    await Promise.all([told, besideIt(), pets.save({ name: 'Beside', categoryId: 1n })]);
-    const byHand = async (): Promise<void> => {
-      const runner = dataSource.createQueryRunner();
-      await runner.connect();
-      await runner.startTransaction();
-      await bank.deposit(runner.manager);
-      await besideIt().catch((error) => beside.push(error));
-      await runner.commitTransaction();
-      await besideIt();
-      await runner.release();
-    };
-    await Promise.all([...times(3, byHand), besideIt()]);
-    expect(beside.map((error) => (error as Error).message)).toEqual(
-      times(4, () => expect.stringContaining('would wait for that transaction')),
-    );
-    expect(await bank.balance()).toBe(3);
-    expect(await pets.countBy({ name: 'Beside' })).toBe(6);
+    const { id } = await bank.pets.save({ name: 'Locked', categoryId: 1n });
+    const found = await bank.dataSource.transaction(async (manager) => [
+      await manager.findOne(Pet, { where: { id }, lock: { mode: 'pessimistic_write' } }),
+      await manager.createQueryBuilder(Pet, 'pet').setLock('pessimistic_read').getOne(),
+    ]);
+    expect(found).toMatchObject([{ id }, { id }]);
   });
 
-  it('are rolled back when they stay open, and say so; whoever waited goes on', async () => {
+  it('are rolled back when they stay open, and others go on', async () => {
     const { logger, lines } = recordedLog();
     await using bank = await startBank({ logger });
     const client = await bank.service.client();
-    const late: unknown[] = [];
     const stuck = bank.dataSource.transaction(async (manager) => {
       await bank.deposit(manager);
-      await pause(3_300);
-      await manager.query('UPDATE accounts SET balance = 99').catch((error) => late.push(error));
-    });
-    const [, created] = await Promise.all([
-      expect(stuck).rejects.toThrow(/open for over 3000 ms and has been rolled back/),
-      client.post('/v1/pets', rex),
-      // PostgreSQL gives up a statement, too, that waits for 3 s.
-      pause(500).then(() => bank.dataSource.transaction(bank.deposit)),
-    ]);
-    expect(created.status).toBe(201);
-    expect(String(late)).toMatch(/rolled back/);
-    // Of one that is left open nobody else would hear.
-    expect(lines).toContainEqual({
-      level: 'warn',
-      details: { context: 'TypeORM' },
-      message: expect.stringMatching(/open for over 3000 ms .*release each query runner$/),
-    });
-    expect(await bank.balance()).toBe(1);
-    client.close();
-  });
-
-  it('are over as a whole when one within them stays open', async () => {
-    await using bank = await startBank();
-    const outer = bank.dataSource.transaction(async (manager) => {
-      await bank.deposit(manager);
-      const inner = manager.transaction(async (nested) => {
-        await pause(3_300);
-        await bank.deposit(nested);
-      });
-      await expect(inner).rejects.toThrow(/has been rolled back/);
+      await pause(3_500);
       await manager.query('UPDATE accounts SET balance = 99');
     });
-    await expect(outer).rejects.toThrow(/has been rolled back/);
+    const [, created] = await Promise.all([
+      expect(stuck).rejects.toThrow(
+        onPostgres ? /terminat|released/ : /open for more than 3000 ms/,
+      ),
+      client.post('/v1/pets', rex),
+    ]);
+    expect(created.status).toBe(201);
+    if (!onPostgres) {
+      expect(lines).toContainEqual({
+        level: 'warn',
+        details: { context: 'TypeORM' },
+        message: expect.stringContaining('open for more than 3000 ms'),
+      });
+    }
     expect(await bank.balance()).toBe(0);
     await bank.dataSource.transaction(bank.deposit);
     expect(await bank.balance()).toBe(1);
+    client.close();
   });
 
   it('are rolled back when their query runner is released', async () => {
@@ -305,21 +208,6 @@ describe('transactions of a guest', () => {
     }
   });
 
-  it('are rolled back then, too, where TypeORM has lost count of its savepoints', async () => {
-    await using bank = await startBank();
-    for (const runner of times(5, () => bank.dataSource.createQueryRunner())) {
-      await runner.startTransaction();
-      await bank.deposit(runner.manager);
-      // Both are the first, and the second is none.
-      await Promise.all([runner.startTransaction(), runner.startTransaction()]);
-      await runner.release();
-    }
-    expect(await bank.balance()).toBe(0);
-    const deposits = times(20, () => bank.dataSource.transaction(bank.deposit));
-    expect(outcomes(await Promise.allSettled(deposits))).toBe(20);
-    expect(await bank.balance()).toBe(20);
-  });
-
   it('may be those of a query runner, whose statements end with it', async () => {
     await using bank = await startBank();
     const runner = bank.dataSource.createQueryRunner();
@@ -333,36 +221,6 @@ describe('transactions of a guest', () => {
     await expect(runner.query('SELECT 1')).rejects.toThrow(/released/i);
     await bank.dataSource.transaction(bank.deposit);
     expect(await bank.balance()).toBe(2);
-  });
-
-  it('are begun and ended through TypeORM alone: a statement would do it to a connection of all', async () => {
-    await using bank = await startBank();
-    const texts = ['BEGIN', ' start transaction', 'END', 'SAVEPOINT a', '/* app */ BEGIN'];
-    for (const text of texts) {
-      await expect(bank.dataSource.query(text)).rejects.toThrow(`instead of: ${text}`);
-    }
-    await bank.dataSource.transaction(bank.deposit);
-    expect(await bank.balance()).toBe(1);
-  });
-
-  it('are rolled back, and refused, where a statement hides that it begins one', async () => {
-    await using bank = await startBank();
-    // A comment ends sooner on SQLite; PostgreSQL takes several statements.
-    const hidden =
-      bank.dataSource.options.type === 'postgres' ? 'SELECT 1; BEGIN' : '/*/**/BEGIN--*/';
-    await expect(bank.dataSource.query(hidden)).rejects.toThrow(`instead of: ${hidden}`);
-    const failing = `${hidden}; an error of syntax`;
-    await expect(bank.dataSource.query(failing)).rejects.toThrow();
-    const client = await bank.service.client();
-    for (const expected of [1, 2, 3]) {
-      await bank.dataSource.query('UPDATE accounts SET balance = balance + 1 WHERE id = 1');
-      expect((await client.post('/v1/pets', rex)).status).toBe(201);
-      // As another connection sees it.
-      expect(await bank.service.store.app.get(Engine).first(BALANCE)).toMatchObject({
-        balance: expected,
-      });
-    }
-    client.close();
   });
 
   it('keep int64 exact, through Repository too', async () => {

@@ -1,0 +1,54 @@
+import { Injectable } from '@nestjs/common';
+import type { Histogram } from 'prom-client';
+import { Metrics } from '../telemetry/metrics.js';
+import type { PoolState } from './database.js';
+
+const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
+
+@Injectable()
+export class DatabaseMetrics {
+  /** Writes that share one commit. */
+  readonly batchSizes: Histogram;
+  private readonly durations: Histogram<'statement'>;
+
+  constructor(private readonly metrics: Metrics) {
+    this.durations = metrics.histogram({
+      name: 'database_query_duration_seconds',
+      help: 'Time from sending a statement to its answer, by the name of the statement.',
+      labelNames: ['statement'],
+    });
+    this.batchSizes = metrics.histogram({
+      name: 'commit_batch_size',
+      help: 'Writes that one commit made durable together.',
+      buckets: BATCH_SIZES,
+    });
+  }
+
+  /** @param startedAtMs by `performance.now()` */
+  observe(statement: string, startedAtMs: number): void {
+    this.durations.observe({ statement }, (performance.now() - startedAtMs) / 1000);
+  }
+
+  async time<Result>(statement: string, answer: Promise<Result>): Promise<Result> {
+    const startedAtMs = performance.now();
+    try {
+      return await answer;
+    } finally {
+      this.observe(statement, startedAtMs);
+    }
+  }
+
+  watchPool(pool: () => PoolState): void {
+    this.metrics.gauge({
+      name: 'database_pool',
+      help: 'Connections for requests in use and idle, and requests waiting for one. On SQLite, the one writer.',
+      labelNames: ['state'],
+      collect() {
+        const { inUse, idle, waiting } = pool();
+        this.set({ state: 'in_use' }, inUse);
+        this.set({ state: 'idle' }, idle);
+        this.set({ state: 'waiting' }, waiting);
+      },
+    });
+  }
+}

@@ -1,0 +1,56 @@
+import type { TableColumns } from './table-columns.js';
+
+export type Parameter = string | number | bigint | null;
+
+/**
+ * One of the hot statements, prepared once per connection. `$1`, `$2`, ... stand for the parameters. An int64 result is
+ * cast to text, because a Number would round it.
+ */
+export interface Statement {
+  /** Unique in the process: the name of the prepared statement and its label in the metrics. */
+  readonly name: string;
+  /** Several texts run in order, in one transaction; the rows are those of the first text. */
+  readonly sqlite: string | readonly string[];
+  readonly postgres: string;
+  /** The rows are JSON object texts: SQLite builds them itself, rows of PostgreSQL are converted in this process. */
+  readonly json?: TableColumns;
+  /**
+   * The text for PostgreSQL takes an array per parameter and returns one row per element, in their order: the writes of
+   * one tick become one statement.
+   */
+  readonly isBatched?: true;
+}
+
+/**
+ * The hot path of the database: five statements for pets, keys and idempotency records. Everything else goes through
+ * TypeORM.
+ */
+export abstract class Database {
+  /** Runs a read on committed data. */
+  abstract query<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]>;
+
+  /**
+   * Runs a durable write: when the promise resolves, neither a crash of this process nor a power failure loses it.
+   * A failed write leaves nothing behind and affects no other write.
+   * @throws {NestedTransactionError} on SQLite, within a transaction of TypeORM
+   */
+  abstract write<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]>;
+
+  /**
+   * Runs a short read that never waits for requests, for the change poller.
+   * @throws if there is no answer within a second
+   */
+  abstract observe<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]>;
+
+  /** Checks that the database can be used. Never waits for requests. */
+  abstract ping(): Promise<void>;
+
+  /** Connections for requests; on SQLite, the one writer. */
+  abstract pool(): PoolState;
+}
+
+export interface PoolState {
+  inUse: number;
+  idle: number;
+  waiting: number;
+}

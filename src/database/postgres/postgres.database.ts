@@ -1,0 +1,159 @@
+import type { OnApplicationShutdown } from '@nestjs/common';
+import { Pool } from 'pg';
+import { QueryFailedError } from 'typeorm';
+import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
+import { batchPerTick } from '../../time/batch-per-tick.js';
+import { Database, type Parameter, type PoolState, type Statement } from '../database.js';
+import type { DatabaseMetrics } from '../database-metrics.js';
+import {
+  isConflict,
+  isConnectionLost,
+  isMissing,
+  isOutage,
+  isStale,
+  OutageError,
+} from '../outage.js';
+import { jsonWriter } from '../table-columns.js';
+import type { PostgresDataSource } from './postgres.data-source.js';
+
+/** Of one statement: more would delay the first of them. */
+const MAX_BATCH = 500;
+/** Of a statement of the poller or readiness, including the connection. */
+const OBSERVE_TIMEOUT_MS = 700;
+/** Shorter, so that a locked table is not taken for a database that does not answer. */
+const OBSERVE_LOCK_TIMEOUT_MS = 250;
+
+interface Write {
+  parameters: Parameter[];
+  resolve: (rows: unknown[]) => void;
+  reject: (error: unknown) => void;
+}
+
+type Values = (Parameter | Parameter[])[];
+
+/**
+ * PostgreSQL, on the pool of TypeORM, with named prepared statements.
+ *
+ * The inserts of one tick are one statement. If it fails, each insert is repeated by itself. A statement that is known
+ * to have changed nothing (a stale plan, a deadlock, a read on a broken connection) is repeated once, unprepared.
+ */
+export class PostgresDatabase extends Database implements OnApplicationShutdown {
+  private readonly batches = new Map<Statement, (write: Write) => void>();
+  private readonly writers = new Map<Statement, (row: never) => string>();
+  /** The poller and readiness never wait for requests. */
+  private readonly observers: Pool;
+
+  constructor(
+    private readonly dataSource: PostgresDataSource,
+    private readonly metrics: DatabaseMetrics,
+  ) {
+    super();
+    this.observers = new Pool({
+      connectionString: (dataSource.options as PostgresDataSourceOptions).url!,
+      application_name: 'petstore observer',
+      max: 2,
+      keepAlive: true,
+      connectionTimeoutMillis: OBSERVE_TIMEOUT_MS,
+      query_timeout: OBSERVE_TIMEOUT_MS,
+      lock_timeout: OBSERVE_LOCK_TIMEOUT_MS,
+    });
+    this.observers.on('error', () => undefined);
+  }
+
+  query<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]> {
+    return this.metrics.time(statement.name, this.execute<Row>(statement, parameters, true));
+  }
+
+  write<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]> {
+    return this.metrics.time(
+      statement.name,
+      statement.isBatched
+        ? this.enqueue(statement, parameters)
+        : this.execute(statement, parameters, false),
+    );
+  }
+
+  async observe<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]> {
+    const answer = this.observers.query(statement.postgres, parameters);
+    return (await this.metrics.time(statement.name, answer)).rows as Row[];
+  }
+
+  /** Reads a table: an empty database of the same name, as after a failover that came too early, cannot be used. */
+  async ping(): Promise<void> {
+    await this.metrics.time('ping', this.observers.query('SELECT 1 FROM api_keys LIMIT 1'));
+  }
+
+  pool(): PoolState {
+    const { totalCount, idleCount, waitingCount } = this.dataSource.pool;
+    return { inUse: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.observers.end();
+  }
+
+  private enqueue<Row>(statement: Statement, parameters: Parameter[]): Promise<Row[]> {
+    return new Promise((resolve, reject) => {
+      let add = this.batches.get(statement);
+      if (add === undefined) {
+        add = batchPerTick<Write>(
+          (writes) => void this.writeAll(statement, writes),
+          () => MAX_BATCH,
+        );
+        this.batches.set(statement, add);
+      }
+      add({ parameters, resolve: resolve as Write['resolve'], reject });
+    });
+  }
+
+  private async writeAll(statement: Statement, writes: readonly Write[]): Promise<void> {
+    try {
+      const columns = writes[0]!.parameters.map((_, index) =>
+        writes.map(({ parameters }) => parameters[index]!),
+      );
+      const rows = await this.execute(statement, columns, false);
+      this.metrics.batchSizes.observe(writes.length);
+      writes.forEach(({ resolve }, index) => resolve([rows[index]]));
+    } catch (error) {
+      if (writes.length === 1 || isOutage(error)) for (const { reject } of writes) reject(error);
+      else for (const write of writes) void this.writeAll(statement, [write]);
+    }
+  }
+
+  private async execute<Row>(
+    statement: Statement,
+    values: Values,
+    isRead: boolean,
+  ): Promise<Row[]> {
+    const rowMode = statement.json && 'array';
+    const query = { name: statement.name, text: statement.postgres, values, rowMode };
+    const rows = await this.run(query).catch((error: unknown) => {
+      const isRepeatable =
+        isStale(error) || isConflict(error) || (isRead && isConnectionLost(error));
+      if (!isRepeatable) throw error;
+      return this.run({ ...query, name: undefined });
+    });
+    return (statement.json ? rows.map(this.writerOf(statement)) : rows) as Row[];
+  }
+
+  private async run(query: object): Promise<never[]> {
+    const client = await this.dataSource.pool.connect();
+    let failure: Error | undefined;
+    try {
+      return (await client.query(query as { text: string })).rows as never[];
+    } catch (error) {
+      const cause = error as Error;
+      // Closing the connection ends whatever is still running on it, and forgets its prepared statements.
+      if (isOutage(cause) || isStale(cause)) failure = cause;
+      throw isMissing(cause) ? new OutageError(cause) : new QueryFailedError('', [], cause);
+    } finally {
+      client.release(failure);
+    }
+  }
+
+  private writerOf(statement: Statement): (row: never) => string {
+    let writer = this.writers.get(statement);
+    if (writer === undefined) this.writers.set(statement, (writer = jsonWriter(statement.json!)));
+    return writer;
+  }
+}

@@ -1,0 +1,180 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Sqlite, { type Database } from 'better-sqlite3';
+import { Metrics } from '../../telemetry/metrics.js';
+import { dataSourceOptions } from '../data-source-options.js';
+import type { Statement } from '../database.js';
+import { DatabaseMetrics } from '../database-metrics.js';
+import { makeDurable } from './sqlite.connection.js';
+import { SqliteDataSource } from './sqlite.data-source.js';
+import { SqliteDatabase } from './sqlite.database.js';
+
+const statement = (...sqlite: string[]): Statement => ({ name: sqlite[0]!, sqlite, postgres: '' });
+const INSERT = statement('INSERT INTO words (word) VALUES ($1) RETURNING word');
+/** The second text fails after the first one has written. */
+const INSERT_TWICE = statement(
+  'INSERT INTO words (word) VALUES ($1)',
+  'INSERT INTO words (word) VALUES ($1)',
+);
+const WORDS = statement('SELECT word FROM words ORDER BY word');
+
+describe(SqliteDatabase.name, () => {
+  const directory = mkdtempSync(join(tmpdir(), 'petstore-database-'));
+  const path = join(directory, 'words.db');
+  let dataSource: SqliteDataSource;
+  let database: SqliteDatabase;
+  /** A connection of another process, as far as SQLite can tell. */
+  let other: Database;
+
+  beforeAll(async () => {
+    const options = dataSourceOptions({ url: `sqlite:${path}`, poolSize: 1 });
+    if (options.type !== 'better-sqlite3') throw new Error('This is about SQLite');
+    dataSource = new SqliteDataSource(options);
+    await dataSource.initialize();
+    database = new SqliteDatabase(dataSource, new DatabaseMetrics(new Metrics()));
+    other = new Sqlite(path);
+  });
+  beforeEach(async () => {
+    other.exec('CREATE TABLE words (word text PRIMARY KEY)');
+    await tick();
+  });
+  afterEach(() => {
+    jest.restoreAllMocks();
+    other.exec('DROP TABLE words');
+  });
+  afterAll(async () => {
+    other.close();
+    database.onApplicationShutdown();
+    await dataSource.destroy();
+    rmSync(directory, { recursive: true });
+  });
+
+  const add = (word: string) => database.write(INSERT, word);
+  const words = async () => (await database.query<{ word: string }>(WORDS)).map(({ word }) => word);
+  const tick = () => new Promise((resume) => setImmediate(resume));
+  const statuses = async (writes: Promise<unknown>[]) =>
+    (await Promise.allSettled(writes)).map(({ status }) => status === 'fulfilled');
+  const watchExec = (before: (sql: string) => void): void => {
+    const { exec } = Sqlite.prototype;
+    jest.spyOn(Sqlite.prototype, 'exec').mockImplementation(function (this: Database, sql) {
+      before(sql);
+      return exec.call(this, sql);
+    });
+  };
+
+  it('commits the writes of one tick together', async () => {
+    const commits: string[] = [];
+    watchExec((sql) => void (sql === 'COMMIT' && commits.push(sql)));
+    const names = Array.from({ length: 50 }, (_, index) => `${index}`);
+    expect(await Promise.all(names.map(add))).toEqual(names.map((word) => [{ word }]));
+    expect(commits).toHaveLength(1);
+    expect(await words()).toHaveLength(50);
+  });
+
+  it('undoes a write that fails, and no other', async () => {
+    const writes = [add('zero'), database.write(INSERT_TWICE, 'never'), add('two'), add('zero')];
+    expect(await statuses(writes)).toEqual([true, false, true, false]);
+    expect(await words()).toEqual(['two', 'zero']);
+    await expect(add('two')).rejects.toMatchObject({ code: 'SQLITE_CONSTRAINT_PRIMARYKEY' });
+  });
+
+  it('waits for another process that gets in the way of the second attempt', async () => {
+    let begins = 0;
+    watchExec((sql) => {
+      if (sql !== 'BEGIN IMMEDIATE' || ++begins !== 2) return;
+      other.prepare('BEGIN IMMEDIATE').run();
+      setTimeout(() => other.prepare('COMMIT').run(), 50);
+    });
+    const writes = [add('zero'), database.write(INSERT_TWICE, 'never'), add('two')];
+    expect(await statuses(writes)).toEqual([true, false, true]);
+    expect(begins).toBeGreaterThan(2);
+    expect(await words()).toEqual(['two', 'zero']);
+  });
+
+  it('waits for the lock of another process, and commits later writes as well', async () => {
+    other.exec('BEGIN IMMEDIATE');
+    const first = add('first');
+    await tick();
+    const second = add('second');
+    await tick();
+    other.exec('COMMIT');
+    await Promise.all([first, second]);
+    expect(await words()).toEqual(['first', 'second']);
+  });
+
+  it('takes turns with the transactions of TypeORM, first come, first served', async () => {
+    const order: string[] = [];
+    const transaction = (name: string) =>
+      dataSource
+        .transaction((manager) => manager.query(`INSERT INTO words VALUES ('${name}')`))
+        .then(() => order.push(name));
+    const write = (name: string) => add(name).then(() => order.push(name));
+    const first = transaction('first');
+    await tick();
+    await Promise.all([first, write('second'), tick().then(() => transaction('third'))]);
+    expect(order).toEqual(['first', 'second', 'third']);
+    expect(await words()).toEqual(['first', 'second', 'third']);
+  });
+
+  it('shows one view of the database per tick, and the next one what others have written', async () => {
+    await add('before');
+    expect(await words()).toEqual(['before']);
+    other.exec("INSERT INTO words VALUES ('beside')");
+    expect(await words()).toEqual(['before']);
+    await tick();
+    expect(await words()).toEqual(['before', 'beside']);
+  });
+
+  it('shows a writer what it wrote, in the same tick', async () => {
+    expect(await words()).toEqual([]);
+    const added = add('port').then(words);
+    await dataSource.query("INSERT INTO words VALUES ('typeorm')");
+    expect(await words()).toContain('typeorm');
+    expect(await added).toContain('port');
+  });
+
+  it('goes on after a read that failed, and never writes by a read', async () => {
+    const failing = [statement('SELECT * FROM nowhere'), INSERT].map((each) =>
+      database.query(each, 'sneaky').catch(({ message }: Error) => message),
+    );
+    expect(await Promise.all(failing)).toEqual([
+      expect.stringContaining('no such table'),
+      expect.stringContaining('readonly'),
+    ]);
+    await add('one');
+    expect(await words()).toEqual(['one']);
+  });
+
+  it('rejects all writes of a commit that fails', async () => {
+    const full = Object.assign(new Error('disk full'), { code: 'SQLITE_FULL' });
+    watchExec((sql) => {
+      if (sql === 'COMMIT') throw full;
+    });
+    expect(await statuses([add('one'), add('two')])).toEqual([false, false]);
+    jest.restoreAllMocks();
+    expect(await words()).toEqual([]);
+    await add('three');
+    expect(await words()).toEqual(['three']);
+  });
+
+  it('keeps a LIMIT an expression, for which SQLite does not plan anew', async () => {
+    const prepare = jest.spyOn(Sqlite.prototype, 'prepare');
+    await database.query(statement('SELECT word FROM words LIMIT $2 OFFSET $1'), 0, 2);
+    expect(prepare).toHaveBeenCalledWith('SELECT word FROM words LIMIT +? OFFSET ?');
+  });
+});
+
+describe(makeDurable.name, () => {
+  it('refuses a database that does not sync its commits', () => {
+    const database = new Sqlite(':memory:');
+    const { pragma } = database;
+    jest
+      .spyOn(database, 'pragma')
+      .mockImplementation((text, options) =>
+        text === 'synchronous' ? 1 : pragma.call(database, text, options),
+      );
+    expect(() => makeDurable(database)).toThrow(/synchronous=FULL/);
+    database.close();
+  });
+});
