@@ -25,7 +25,7 @@ function trail(service: TestService, keyId?: string): Promise<AuditRecord[]> {
 }
 
 describe('the audit trail', () => {
-  it('tells who changed a key, what it was and what it is, the latest first', async () => {
+  it('shows who changed a key, and its state before and after, the latest first', async () => {
     await using service = await startService();
     const keys = service.store.app.get(KeysService).by(BY_ROOT);
     const { record } = await keys.issue({ name: 'zoo', plan: 'free' });
@@ -78,7 +78,7 @@ describe('the audit trail', () => {
     ]);
   });
 
-  it('says that of a plan of every key that the client has', async () => {
+  it('has a record of a plan change for each key of the client', async () => {
     await using service = await startService();
     const keys = service.store.app.get(KeysService);
     const { record } = await keys.issue({ name: 'zoo', plan: 'free' });
@@ -88,7 +88,7 @@ describe('the audit trail', () => {
     expect(changed.map(({ target }) => target).sort()).toEqual([record.id, next.record.id].sort());
   });
 
-  it('has nothing to tell where nothing changed', async () => {
+  it('has no record of an action that changes nothing', async () => {
     await using service = await startService();
     const keys = service.store.app.get(KeysService);
     const { record } = await keys.issue({ name: 'zoo', plan: 'free' });
@@ -122,7 +122,7 @@ describe('the audit trail', () => {
     expect(lines.filter(({ details }) => details.event === 'audit')).toEqual([]);
   });
 
-  it('knows each ban once, by whose request it began, and its lifting; the log says both', async () => {
+  it('has a record of each ban with its request, and of its end; both are logged', async () => {
     const { logger, lines } = recordedLog();
     await using service = await startService({
       clock: new FakeClock(),

@@ -13,7 +13,7 @@ describe('GET /v1/usage', () => {
   });
   afterEach(() => service?.close());
 
-  it('tells the plan, the scopes and what is left of both windows, and takes nothing', async () => {
+  it('returns the plan, the scopes and both windows, and consumes no quota', async () => {
     const client = await service.client({ plan: 'free', scopes: ['pets:write'] });
     await client.post('/v1/pets', { name: 'Rex', categoryId: 7 });
     for (let round = 0; round < 2; round++) {
@@ -34,7 +34,7 @@ describe('GET /v1/usage', () => {
     }
   });
 
-  it('tells the limits of an Enterprise key and when it expires', async () => {
+  it('returns the limits of an Enterprise key and its expiry', async () => {
     const expiresAt = Date.parse('2026-12-24T00:00:00Z');
     const client = await service.client({ plan: 'enterprise', perMinute: 7, perDay: 9, expiresAt });
     const body = (await client.get('/v1/usage')).json();
@@ -45,7 +45,7 @@ describe('GET /v1/usage', () => {
     });
   });
 
-  it('answers a key that is over its limit, and one that is banned', async () => {
+  it('answers a key that is over its limit or banned', async () => {
     const client = await service.client({ plan: 'enterprise', perMinute: 1, perDay: 9 });
     await client.get('/v1/pets');
     await client.get('/v1/pets');
@@ -60,10 +60,10 @@ describe('GET /v1/usage', () => {
     expect(banned.json().bannedUntil).toBe(clock.now() / 1000 + 300);
   });
 
-  it('answers 60 times a minute, then 429, without a ban and without harm to the quota', async () => {
+  it('answers 60 requests a minute, then 429, without a ban and without consuming quota', async () => {
     const [client, other] = await Promise.all([service.client(), service.client()]);
     for (let asked = 0; asked < 60; asked++) {
-      // One that is not valid counts as well.
+      // An invalid request counts as well.
       const query = asked % 2 === 0 ? '' : '?of=me';
       expect((await client.get(`/v1/usage${query}`)).status).toBe(query === '' ? 200 : 400);
     }
@@ -80,7 +80,7 @@ describe('GET /v1/usage', () => {
     expect((await client.get('/v1/usage')).status).toBe(200);
   });
 
-  it('is closed without a valid key, and takes no parameter', async () => {
+  it('requires a valid key, and accepts no parameter', async () => {
     expectError(await service.anonymous().get('/v1/usage'), 401, 'missing_api_key');
     const client = await service.client();
     expectError(await client.get('/v1/usage?window=minute'), 400, 'invalid_request');
