@@ -1,12 +1,12 @@
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 
-export interface Terminal {
-  input: Readable & { isTTY?: boolean };
-  output: Writable & { isTTY?: boolean };
-}
+type MaybeTerminal<Stream> = Stream & { isTTY?: boolean };
 
-const TERMINAL: Terminal = { input: process.stdin, output: process.stderr };
+const TERMINAL: { input: MaybeTerminal<Readable>; output: MaybeTerminal<Writable> } = {
+  input: process.stdin,
+  output: process.stderr,
+};
 
 /** Whether a person can answer a prompt; false in a script. */
 export function isInteractive({ input, output } = TERMINAL): boolean {

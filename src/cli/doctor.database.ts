@@ -6,14 +6,7 @@ import { schemaState } from '../database/schema-state.js';
 import { SqliteFile } from '../database/sqlite/sqlite.file.js';
 import { type Extension, migrationsOf } from '../extensions/define.js';
 
-import {
-  checkClock,
-  describeOffset,
-  failed,
-  type Finding,
-  ok,
-  warning,
-} from './doctor.findings.js';
+import { checkClock, failed, type Finding, ok, warning } from './doctor.findings.js';
 import { explain } from './failure.js';
 
 const OLDEST_POSTGRESQL = 13;
@@ -75,15 +68,8 @@ function checkSchema(
 }
 
 function checkDatabaseClock({ clockAheadMs, latestMs }: DatabaseFacts): Finding[] {
-  if (clockAheadMs !== undefined) {
-    return [checkClock(clockAheadMs, describeOffset('the clock of the database', clockAheadMs))];
-  }
+  if (clockAheadMs !== undefined) return [checkClock('the clock of the database', clockAheadMs)];
   if (latestMs === undefined) return [];
   // SQLite has no clock of its own. A write in the future shows that the clock of this machine was set back.
-  const behindMs = Math.max(0, Math.round(latestMs - Date.now()));
-  const detail =
-    behindMs === 0
-      ? 'not behind the latest write'
-      : `the clock of this machine is ${behindMs} ms behind the latest write`;
-  return [checkClock(behindMs, detail)];
+  return [checkClock('the latest write', Math.max(0, latestMs - Date.now()))];
 }

@@ -7,6 +7,11 @@ export interface Finding {
   fix: string | null;
 }
 
+/** Windows, bans and expiry follow the clock. */
+const CLOCK_WARNING_MS = 1_000;
+const CLOCK_FAILURE_MS = 5_000;
+const CLOCK_FIX = 'synchronize the clocks of all machines with NTP (chrony, systemd-timesyncd)';
+
 export function ok(check: string, detail: string): Finding {
   return { check, status: 'ok', detail, fix: null };
 }
@@ -19,18 +24,10 @@ export function failed(check: string, detail: string, fix: string): Finding {
   return { check, status: 'failed', detail, fix };
 }
 
-/** Windows, bans and expiry follow the clock. */
-const WARN_AFTER_MS = 1_000;
-const FAIL_AFTER_MS = 5_000;
-const FIX = 'synchronize the clocks of all machines with NTP (chrony, systemd-timesyncd)';
-
-export function checkClock(offsetMs: number, detail: string): Finding {
-  const off = Math.abs(offsetMs);
-  if (off > FAIL_AFTER_MS) return failed('clock', detail, FIX);
-  return off > WARN_AFTER_MS ? warning('clock', detail, FIX) : ok('clock', detail);
-}
-
-export function describeOffset(clock: string, aheadMs: number): string {
-  const off = Math.round(Math.abs(aheadMs));
-  return `${clock} is ${off} ms ${aheadMs < 0 ? 'behind' : 'ahead'}`;
+export function checkClock(clock: string, aheadMs: number): Finding {
+  const offsetMs = Math.round(Math.abs(aheadMs));
+  const detail = `${clock} is ${offsetMs} ms ${aheadMs < 0 ? 'behind' : 'ahead'}`;
+  if (offsetMs <= CLOCK_WARNING_MS) return ok('clock', detail);
+  const report = offsetMs > CLOCK_FAILURE_MS ? failed : warning;
+  return report('clock', detail, CLOCK_FIX);
 }

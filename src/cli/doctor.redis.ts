@@ -3,7 +3,6 @@ import type { Config } from '../config/config.js';
 import { RedisUnavailableError } from '../redis/redis-error.js';
 import {
   checkClock,
-  describeOffset,
   failed,
   type Finding,
   ok,
@@ -55,7 +54,7 @@ async function checkOne(url: string, isCluster: boolean): Promise<Finding[]> {
     const beforeMs = Date.now();
     const [seconds, micros] = (await redis.time()).map(Number);
     const aheadMs = seconds! * 1_000 + micros! / 1_000 - (beforeMs + Date.now()) / 2;
-    const clock = checkClock(aheadMs, describeOffset(`the clock of Redis at ${host}`, aheadMs));
+    const clock = checkClock(`the clock of Redis at ${host}`, aheadMs);
     const detail = `Redis ${fact('redis_version')} at ${host}, ${latencyMs} ms`;
     const policy = fact('maxmemory_policy');
     if (Number(fact('maxmemory')) > 0 && policy !== 'noeviction') {

@@ -18,43 +18,34 @@ export interface Started {
 
 /** Prints the addresses and the first key. */
 export function introduce(started: Started, { json }: CommonOptions, output: Output): void {
-  const { store, config, key = null } = started;
+  const { store, config, animals, key = null } = started;
   // A log in JSON is read by programs; only the first key must be seen.
   if (!json && key === null && config.logFormat === 'json') return;
   const { baseUrl, docsUrl } = store.app.get(PublicAddress);
   const metricsUrl = store.app.get(MetricsServer).url ?? null;
   const database = databaseName(config);
   const value = { origin: store.origin, baseUrl, docsUrl, metricsUrl, database, key };
-  output.print(value, json, () => screen(value, started.animals));
-}
+  const isClone = process.argv[1]?.endsWith('petstore.mjs');
+  const program = isClone ? 'npm run --silent petstore --' : 'petstore';
+  const addresses = `
+  The pet store is running.
 
-interface Addresses {
-  baseUrl: string;
-  docsUrl: string;
-  metricsUrl: string | null;
-  database: string;
-  key: string | null;
-}
+    API            ${baseUrl}
+    Documentation  ${docsUrl}
+    Metrics        ${metricsUrl ?? 'off (METRICS_PORT)'}
+    Database       ${database}${animals === 0 ? '' : ` (with ${animals} made-up animals)`}
+    More keys      ${program} keys issue --name "My app" --plan pro
+`;
+  const firstKey = `
+  Your first API key (plan free), shown once:
 
-function screen(
-  { baseUrl, docsUrl, metricsUrl, database, key }: Addresses,
-  animals: number,
-): string {
-  const lines = [
-    'The pet store is running.',
-    '',
-    `  API            ${baseUrl}`,
-    `  Documentation  ${docsUrl}`,
-    `  Metrics        ${metricsUrl ?? 'off (METRICS_PORT)'}`,
-    `  Database       ${database}${animals === 0 ? '' : ` (with ${animals} made-up animals)`}`,
-    `  More keys      ${programName()} keys issue --name "My app" --plan pro`,
-  ];
-  if (key !== null) {
-    const curl = `curl -i -H 'Authorization: Bearer ${key}' ${baseUrl}/pets`;
-    lines.push('', 'Your first API key (plan free), shown once:', '', `  ${key}`, '');
-    lines.push('Try it:', '', `  ${curl}`);
-  }
-  return `\n${lines.map((line) => (line === '' ? '' : `  ${line}`)).join('\n')}\n`;
+    ${key}
+
+  Try it:
+
+    curl -i -H 'Authorization: Bearer ${key}' ${baseUrl}/pets
+`;
+  output.print(value, json, () => (key === null ? addresses : addresses + firstKey));
 }
 
 /** The path of the file relative to the working directory, or the server without its password. */
@@ -66,9 +57,4 @@ function databaseName({ databaseUrl }: Config): string {
   }
   const path = relative('.', file);
   return path.startsWith('..') ? resolve(file) : path;
-}
-
-function programName(): string {
-  const isClone = process.argv[1]?.endsWith('petstore.mjs');
-  return isClone ? 'npm run --silent petstore --' : 'petstore';
 }

@@ -1,4 +1,4 @@
-import type { INestApplicationContext } from '@nestjs/common';
+import { type DynamicModule, type INestApplicationContext, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { loadConfig } from '../config/config.js';
@@ -6,11 +6,14 @@ import { fileOf } from '../database/data-source-options.js';
 import { ensureSchema } from '../database/migrate.js';
 import { SqliteFile } from '../database/sqlite/sqlite.file.js';
 import { checkExtensions } from '../extensions/check.js';
+import { foundation, type FoundationOptions } from '../foundation.js';
+import { KeysModule } from '../keys/keys.module.js';
+import { PetSeeder } from '../pets/pet-seeder.js';
 import { createLogger } from '../telemetry/logger.js';
 import { NestLogger } from '../telemetry/nest-logger.js';
 import { atMost } from '../time/within.js';
+import { UsageReportModule } from '../usage/usage-report.module.js';
 import { type CommonOptions, loadExtensions } from './common-options.js';
-import { OperatorModule } from './operator.module.js';
 
 /** An unreachable database may never confirm that a connection is closed. */
 const CLOSE_TIMEOUT_MS = 2_000;
@@ -21,6 +24,19 @@ export function assertDatabaseExists(path: string | undefined): void {
   throw new Error(
     `there is no database at ${path}; set DATABASE_URL, or create one with petstore migrate`,
   );
+}
+
+/** The modules that commands need. HTTP and OpenAPI, which take longest to load, are left out. */
+@Module({})
+export class OperatorModule {
+  static forRoot(options: FoundationOptions): DynamicModule {
+    const scopes = (options.extensions ?? []).map((extension) => extension.scopes ?? {});
+    return {
+      module: OperatorModule,
+      imports: [...foundation(options), KeysModule.forRoot(scopes), UsageReportModule],
+      providers: [PetSeeder],
+    };
+  }
 }
 
 interface OperatorOptions {

@@ -37,8 +37,4 @@ describe(table.name, () => {
     );
     expect(text).toBe('動物  NAME\na     Zoe\u0301\n      x');
   });
-
-  it('cuts off a cell that is longer than its column', () => {
-    expect(table(['ID', 'B'], [['123456', 'b']], [4])).toBe('ID    B\n123…  b');
-  });
 });

@@ -40,20 +40,13 @@ function escapeControls(text: string): string {
   );
 }
 
-/**
- * Aligns rows in columns, without borders.
- * @param columnWidths fixed widths; longer cells are cut off
- */
-export function table(
-  head: readonly string[],
-  rows: readonly (readonly string[])[],
-  columnWidths: (number | null)[] = [],
-): string {
-  const sides = ['top', 'bottom', 'left', 'right', 'mid'] as const;
+/** Aligns rows in columns, without borders. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const sides = ['top', 'bottom', 'left', 'right', 'mid'];
   const none = sides.flatMap((side) => [side, `${side}-mid`, `${side}-left`, `${side}-right`]);
   const chars = { ...Object.fromEntries(none.map((name) => [name, ''])), middle: '  ' };
   const style = { 'padding-left': 0, 'padding-right': 0, head: [], border: [] };
-  const drawn = new Table({ chars, style, colWidths: columnWidths });
-  drawn.push([...head], ...rows.map((row) => [...row]));
+  const drawn = new Table({ chars, style });
+  drawn.push(...[head, ...rows].map((row) => [...row]));
   return drawn.toString().replace(/ +$/gm, '');
 }

@@ -10,9 +10,7 @@ import { addOpenapiCommand } from './openapi.command.js';
 import { Output, UsageError } from './output.js';
 import { addServeCommand } from './serve.command.js';
 
-const SUCCESS = 0;
-const FAILURE = 1;
-const USAGE_ERROR = 2;
+const [SUCCESS, FAILURE, USAGE_ERROR] = [0, 1, 2];
 
 /**
  * Runs one command of the program.
@@ -70,9 +68,8 @@ function createProgram(output: Output): Command {
 
 function missingCommand(argv: readonly string[]): string {
   const option = argv.find((argument) => argument.startsWith('-'));
-  const fault = option === undefined ? 'missing command' : `unknown option '${option}'`;
-  const path = ['petstore', ...argv.filter((argument) => !argument.startsWith('-'))].join(' ');
-  return `${fault}; see ${path} --help`;
+  if (option !== undefined) return `unknown option '${option}'`;
+  return `missing command; see petstore ${argv.join(' ')} --help`;
 }
 
 /** Redirects what libraries print to standard error: standard output belongs to the result. */

@@ -1,13 +1,18 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { loadConfig } from '../config/config.js';
+import { type Config, loadConfig } from '../config/config.js';
+import { isEmbedded } from '../database/data-source-options.js';
 import { settingsOf } from '../extensions/settings.js';
+import { KeysService } from '../keys/keys.service.js';
+import { PetSeeder } from '../pets/pet-seeder.js';
 import { startPetStore } from '../server.js';
 import { createLogger, type Logger } from '../telemetry/logger.js';
 import { loadExtensions } from './common-options.js';
-import { issueFirstKey, seedFirstAnimals } from './first-start.js';
 import { introduce } from './introduction.js';
 import type { Output } from './output.js';
 import type { ServeOptions } from './serve.command.js';
+
+/** More than one page, so that there is a next page to follow. */
+const FIRST_ANIMALS = 30;
 
 /** Serves until `stop` resolves, then drains. */
 export async function serve(
@@ -21,7 +26,10 @@ export async function serve(
   exitOnUncaughtException(logger);
   let animals = 0;
   const prepare = async (app: INestApplicationContext): Promise<void> => {
-    if (options.demo) animals = await seedFirstAnimals(app, config);
+    const pets = app.get(PetSeeder);
+    if (!options.demo || !(await isFirstStart(app, config)) || !(await pets.isEmpty())) return;
+    animals = FIRST_ANIMALS;
+    await pets.seed(animals);
   };
   const { migrate = false } = options;
   const start = startPetStore({ config, logger, migrate, prepare, ...known });
@@ -35,6 +43,20 @@ export async function serve(
   introduce({ store, config, animals, key }, options, output);
   await stop;
   await store.close();
+}
+
+/** Called after the server listens: the key is shown only once. */
+async function issueFirstKey(
+  app: INestApplicationContext,
+  config: Config,
+): Promise<string | undefined> {
+  if (!(await isFirstStart(app, config))) return undefined;
+  return (await app.get(KeysService).issue({ name: 'demo', plan: 'free' })).key;
+}
+
+async function isFirstStart(app: INestApplicationContext, config: Config): Promise<boolean> {
+  if (config.production || !isEmbedded(config.databaseUrl)) return false;
+  return app.get(KeysService).isEmpty();
 }
 
 function exitOnUncaughtException(logger: Logger): void {
