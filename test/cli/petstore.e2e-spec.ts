@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, readdirSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
@@ -92,6 +92,29 @@ describe('petstore', () => {
       database: 'data/petstore.db',
       key: expect.stringMatching(/^psk_/),
     });
+  });
+
+  it.each(['SIGTERM', 'SIGHUP'] as const)('npm start ends with npm on %s', async (signal) => {
+    const port = String(await freePort());
+    const { PATH = '' } = process.env;
+    const DATABASE_URL = `sqlite:${workplace.directory}/petstore.db`;
+    const npm = spawn('npm', ['start'], {
+      env: { PATH, DATABASE_URL, PORT: port, METRICS_PORT: '0' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let output = '';
+    npm.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    const isLive = () =>
+      fetch(`http://127.0.0.1:${port}/health/live`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    await eventually(isLive, START_MS);
+    npm.kill(signal);
+    // The server holds the pipe until it ends.
+    await once(npm, 'close');
+    expect(await isLive()).toBe(false);
+    expect(output).toMatch(/Draining[^]*Stopped/);
   });
 
   it('prints one JSON value even if an extension prints when it is imported', async () => {
