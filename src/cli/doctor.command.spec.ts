@@ -74,7 +74,13 @@ describe('petstore doctor', () => {
     ],
     ['failed', 'database', damageLastPage, /^the file is damaged: .+$/, /copy .* restore BACKUP$/],
     ['failed', 'database', () => (rmSync(file), mkdirSync(file)), /not a file/, /DATABASE_URL/],
-    ['warning', 'schema', execute('DELETE FROM petstore_migrations'), /pending.*CreateSchema/, /migrate/],
+    [
+      'warning',
+      'schema',
+      execute('DELETE FROM petstore_migrations'),
+      /pending.*CreateSchema/,
+      /migrate/,
+    ],
     ['warning', 'schema', execute(LATER), /newer .*Later2000000000000/, /version/],
     ['warning', 'schema', execute(TOYS), /Toys of toys/, /petstore.config.js/],
   ])('reports %s for %s, with a fix', async (status, check, cause, detail, fix) => {
@@ -108,7 +114,9 @@ describe('petstore doctor', () => {
     process.env['REDIS_URL'] = `redis://${nowhere}`;
     const { code, out } = await run('doctor');
     expect(code).toBe(1);
-    expect(out).toMatch(/^FAILED +database +PostgreSQL at 127\.0\.0\.1:1 cannot be used: .*\n +fix: /m);
+    expect(out).toMatch(
+      /^FAILED +database +PostgreSQL at 127\.0\.0\.1:1 cannot be used: .*\n +fix: /m,
+    );
     expect(out).toMatch(/^FAILED +redis +127\.0\.0\.1:1 cannot be used: .*\n +fix: /m);
     expect(out).not.toContain('secret');
   });

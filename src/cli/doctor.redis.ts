@@ -1,13 +1,7 @@
 import type { RedisOptions } from 'ioredis';
 import type { Config } from '../config/config.js';
 import { RedisUnavailableError } from '../redis/redis-error.js';
-import {
-  checkClock,
-  failed,
-  type Finding,
-  ok,
-  warning,
-} from './doctor.findings.js';
+import { checkClock, failed, type Finding, ok, warning } from './doctor.findings.js';
 
 /** A node counts on its own if a command takes longer than 100 ms. */
 const FAIL_AFTER_MS = 100;
