@@ -1,4 +1,9 @@
-import { type DynamicModule, Module, type Type } from '@nestjs/common';
+import {
+  type DynamicModule,
+  Module,
+  StandardSchemaValidationPipe,
+  type Type,
+} from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { isDatabaseOutage, isOfAll } from './database/outage.js';
 import { DeprecationGuard, SunsetGuard } from './deprecation/deprecation.js';
@@ -12,8 +17,8 @@ import { HttpModule } from './http/http.module.js';
 import { MessageGuard } from './http/request-context.js';
 import type { RouteTable } from './http/route-table.js';
 import { BodyGuard } from './input/body.guard.js';
-import { QueryGuard } from './input/query.guard.js';
-import { InputPipe } from './input/validation.js';
+import { InputPipe } from './input/input.pipe.js';
+import { CORE_MODULES, QueryGuard } from './input/query.guard.js';
 import { ApiKeyGuard } from './keys/api-key.guard.js';
 import { AuthenticationModule } from './keys/authentication.module.js';
 import { KeysModule } from './keys/keys.module.js';
@@ -49,6 +54,7 @@ const ORDER_OF_JUDGEMENT = [
   { provide: APP_GUARD, useClass: QueryGuard }, // 400
   { provide: APP_GUARD, useClass: BodyGuard }, // 415, 413, 400
   { provide: APP_PIPE, useClass: InputPipe }, // 400
+  { provide: APP_PIPE, useClass: StandardSchemaValidationPipe }, // 400
 ];
 
 @Module({})
@@ -70,7 +76,12 @@ export class AppModule {
         OpenApiModule,
       ],
       controllers: [FallbackController],
-      providers: [...ORDER_OF_JUDGEMENT, AccessLog, MetricsServer],
+      providers: [
+        ...ORDER_OF_JUDGEMENT,
+        { provide: CORE_MODULES, useFactory: () => OUR_MODULES },
+        AccessLog,
+        MetricsServer,
+      ],
     };
   }
 }

@@ -22,12 +22,19 @@ export { ErrorBody } from './errors/error.dto.js';
 export { Public } from './http/request-context.js';
 export { PublicAddress } from './http/public-address.js';
 export { bigintColumn } from './database/columns.js';
-export { INT64_MAX, INT64_MIN, isInt64, parseInt64 } from './input/json.js';
-export { Int64Pipe, IsInt64, IsInt64Text } from './input/int64.rules.js';
+export {
+  INT64_MAX,
+  INT64_MIN,
+  Int64Pipe,
+  isInt64,
+  IsInt64,
+  IsInt64Text,
+  parseInt64,
+} from './input/int64.js';
 export { ApiPage } from './input/api-page.decorator.js';
 export { Cursor, type CursorKey, type CursorKind } from './input/cursor.js';
 export { Page, PageQuery } from './input/page.js';
-export { constrain, MayBeAbsent } from './input/validation.js';
+export { constrain, MayBeAbsent } from './input/constrain.js';
 export { Creates } from './http/creates.decorator.js';
 export {
   ApiIdempotent,

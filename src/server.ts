@@ -15,7 +15,7 @@ import { checkExtensions, type CheckOptions } from './extensions/check.js';
 import type { Extension } from './extensions/define.js';
 import { followGuests } from './extensions/guest-routes.js';
 import { assertSettingsRead, settingsOf } from './extensions/settings.js';
-import { refuseParsers, refuseRoutes, refuseUnsupported } from './extensions/unsupported.js';
+import { rejectContentTypeParsers, rejectUnsupported } from './extensions/unsupported.js';
 import { Readiness } from './health/readiness.js';
 import { PetStoreAdapter } from './http/answers.js';
 import { ClientAddress } from './http/client-address.js';
@@ -30,8 +30,6 @@ import { admitsUnguarded, refuseUnrouted, unserved } from './http/refusals.js';
 import { OperationIds } from './http/request-context.js';
 import { RouteTable } from './http/route-table.js';
 import { type Application, createTransport } from './http/transport.js';
-import { askForRulesAnew } from './input/dto.js';
-import { followLaterPipes } from './input/later-pipes.js';
 import { Gatekeeper } from './keys/gatekeeper.js';
 import { DocumentSource } from './openapi/document-source.js';
 import { PageLimitGuard } from './openapi/page-limit.guard.js';
@@ -79,8 +77,7 @@ export class PetStore {
     private readonly logger: Logger,
     private readonly lock?: DatabaseLock,
     private readonly stopTracing?: () => Promise<void>,
-  ) {
-  }
+  ) {}
 
   /** Where it listens: `http://HOST:PORT`. */
   get origin(): string {
@@ -168,8 +165,7 @@ export async function createApp(
   };
   const requestHeaders = extensions.flatMap((each) => each.requestHeaders ?? []);
   const transport = createTransport(config, routes, application, line, requestHeaders);
-  refuseParsers(transport);
-  const allowRoutes = refuseRoutes(transport);
+  rejectContentTypeParsers(transport);
   const address = (): PublicAddress => app.get(PublicAddress);
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.forRoot({ ...options, routes, line }),
@@ -185,20 +181,17 @@ export async function createApp(
     { bodyParser: false, abortOnError: false, logger: new NestLogger(logger) },
   );
   try {
-    refuseUnsupported(app);
+    rejectUnsupported(app);
     checkOperations(app);
   } catch (error) {
     await app.close();
     throw error;
   }
   const operations = operationsOf(app);
-  allowRoutes(operations);
   app.get(OperationIds).assign(operations, OUR_MODULES);
   judgeFirst(app, transport, OUR_MODULES, application);
   followGuests(operations, transport, OUR_MODULES);
   answerOurFailures(app, transport, OUR_MODULES);
-  followLaterPipes(app);
-  askForRulesAnew();
   app.setGlobalPrefix('v1', { exclude: publicPaths(app) });
   app.get(DocumentSource).describes(app, OUR_MODULES);
   application.readiness = app.get(Readiness);

@@ -14,7 +14,7 @@ export class ErrorBody {
 
   @ApiProperty({
     description: 'Human-readable description.',
-    example: 'limit must be a whole number from 1 to 100',
+    example: 'limit must be an integer between 1 and 100',
   })
   message!: string;
 

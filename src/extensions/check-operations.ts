@@ -7,57 +7,55 @@ import { REQUIRED_SCOPES } from '../keys/scope.guard.js';
 import { Scopes } from '../keys/scopes.js';
 import { ExtensionError } from './check.js';
 
-/** @throws {ExtensionError} naming each operation that cannot be served as it is declared */
+/** @throws {ExtensionError} with every operation that cannot be served as declared */
 export function checkOperations(app: INestApplication): void {
   const operations = operationsOf(app).filter(
     ({ controller }) => controller !== FallbackController,
   );
   const scopes = app.get(Scopes);
   const faults = [
-    ...declaredTwice(operations),
-    ...operations.flatMap(publicBelowApi),
-    ...operations.flatMap((operation) => faultsOfScopes(operation, scopes)),
+    ...repeatedOperations(operations),
+    ...operations.flatMap((operation) => scopeFaults(operation, scopes)),
   ];
   if (faults.length > 0) throw new ExtensionError(faults.join('; '));
 }
 
 /**
- * One path may give its parameters other names than another; it is the same for all that. So it is where only
- * one is public: Nest would serve both outside `/v1`.
+ * Paths count as equal whatever their parameters are called. A public operation must not share its path with one under
+ * `/v1`: Nest would serve both without the prefix.
  */
-function declaredTwice(operations: readonly Operation[]): string[] {
-  const known = new Map<string, { method: string; name: string }[]>();
-  return operations.flatMap(({ controller, method, paths, name }) =>
-    paths.flatMap((path) => {
-      const full = isPublic(controller) ? path : `/v1${path}`;
+function repeatedOperations(operations: readonly Operation[]): string[] {
+  const known = new Map<string, Operation[]>();
+  return operations.flatMap((operation) =>
+    operation.paths.flatMap((path) => {
+      const { controller, method, name } = operation;
       const resource = path.replace(/:\w+/g, ':').replace(/\*\w+/g, '*');
       const others = known.get(resource) ?? [];
-      known.set(resource, [...others, { method, name }]);
+      known.set(resource, [...others, operation]);
       const other = others.find(
-        (each) => [each.method, 'ALL'].includes(method) || each.method === 'ALL',
+        (each) => each.method === method || each.method === 'ALL' || method === 'ALL',
       );
+      const full = isPublic(controller) ? path : `/v1${path}`;
       return other === undefined
         ? []
-        : [`The operation ${method} ${full} is declared twice: by ${other.name} and by ${name}`];
+        : [`the operation ${method} ${full} is declared twice: by ${other.name} and by ${name}`];
     }),
   );
 }
 
-/** Below `/v1` every answer is under a key and a quota. */
-function publicBelowApi({ controller, paths, name }: Operation): string[] {
-  const path = isPublic(controller) ? paths.find(isApiTarget) : undefined;
-  if (path === undefined) return [];
-  return [`${name} is @Public() at ${path}, where nothing is without a key: give it another path`];
-}
-
-function faultsOfScopes({ controller, handler, name }: Operation, scopes: Scopes): string[] {
-  if (isPublic(controller)) return [];
+function scopeFaults({ controller, handler, name, paths }: Operation, scopes: Scopes): string[] {
+  if (isPublic(controller)) {
+    const path = paths.find(isApiTarget);
+    return path === undefined
+      ? []
+      : [`${name} is @Public() at ${path}, but every operation under /v1 needs a key`];
+  }
   const required = (Reflect.getMetadata(REQUIRED_SCOPES, handler) ??
     Reflect.getMetadata(REQUIRED_SCOPES, controller)) as readonly string[] | undefined;
   if (required === undefined) {
-    return [`${name} says neither @RequireScope(...) nor @AnyScope()`];
+    return [`${name} has neither @RequireScope(...) nor @AnyScope()`];
   }
   return required
     .filter((scope) => !scopes.has(scope))
-    .map((scope) => `${name} requires the scope ${scope}, which nobody declares`);
+    .map((scope) => `${name} requires the scope ${scope}, which no extension declares`);
 }

@@ -3,48 +3,49 @@ import type { ExtensionMigrations, MigrationClass } from '../database/extension-
 import type { ErrorDefinition } from '../errors/api-error.js';
 import type { TokenVerifier } from '../keys/verifier.js';
 
-/** What somebody else adds to the service: a Nest module, and what the service has to know of it. */
+/** An addition to the service: a Nest module and its manifest. */
 export interface Extension {
-  /** In lower case, as `store-orders`: whose its migrations are, and whom a message speaks of. */
+  /** Lower case, for example `store-orders`. It prefixes the names of the migrations and appears in messages. */
   readonly name?: string;
-  /** The versions of the service that it works with, as a range of semantic versions. */
+  /** Semver range of the service versions that the extension works with. */
   readonly compatibility?: string;
-  /** Its operations are served under `/v1`, its entities found by `TypeOrmModule.forFeature`. */
+  /** Its controllers are served under `/v1`; its entities are found by `TypeOrmModule.forFeature`. */
   readonly module: Type | DynamicModule;
-  /** Run after those of the service itself, in the order of their timestamps. */
+  /** Run after the migrations of the service, in the order of their timestamps. */
   readonly migrations?: readonly MigrationClass[];
-  /** What its operations require of a key, and what that allows. */
+  /** Scopes that its operations require, with a description of what each allows. */
   readonly scopes?: Readonly<Record<string, string>>;
-  /** What it answers with besides the service's own, made by `defineErrors`. */
+  /** Error codes of the extension, made by `defineErrors`. */
   readonly errors?: Readonly<Record<string, ErrorDefinition>>;
-  /** A class whose members have rules of class-validator: read from the environment, injected by it. */
+  /** Class with class-validator rules. It is filled from the environment and injected by its class. */
   readonly settings?: Type<object>;
-  /** Header fields that scripts of other origins may send, besides ours. */
+  /** Request headers that scripts of other origins may send. */
   readonly requestHeaders?: readonly string[];
-  /** Knows callers by other tokens than the service's own keys; a class is made by Nest. */
+  /** Authenticates bearer tokens that are not keys of the service. Nest instantiates a class. */
   readonly verifier?: TokenVerifier | Type<TokenVerifier>;
-  /** Its `import.meta.url`: a second copy of what both use is looked for from there. */
+  /** `import.meta.url`, to detect second copies of shared packages beside the extension. */
   readonly from?: string;
 }
 
-/** An extension that stands in a `petstore.config.js`. */
+/** An extension in a `petstore.config.js`. */
 export type NamedExtension = Extension & Required<Pick<Extension, 'name' | 'compatibility'>>;
 
-/** What `petstore.config.js` exports as its default. */
+/** The default export of `petstore.config.js`. */
 export interface PetStoreConfig {
   readonly extensions: readonly Extension[];
 }
 
-/** An extension is plain data, which may be spread into another one. */
+/** Returns the extension as it is, with its type checked. */
 export function defineExtension<const Defined extends NamedExtension>(extension: Defined): Defined {
   return extension;
 }
 
+/** Returns the configuration as it is, with its type checked. */
 export function defineConfig(config: PetStoreConfig): PetStoreConfig {
   return config;
 }
 
-/** What it is called: that of its module, where it has no name of its own. */
+/** The name of an extension, by default that of its module. */
 export function nameOf({ name, module }: Extension): string {
   return name ?? ('module' in module ? module.module : module).name;
 }

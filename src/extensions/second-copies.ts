@@ -4,56 +4,40 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Extension, nameOf } from './define.js';
 
-/** What there must be one of: metadata, classes and tokens of one copy mean nothing to another. */
+/** Classes, metadata and injection tokens of a second copy do not match those of the first. */
 const SHARED = [
   '@nestjs/common',
   '@nestjs/core',
-  '@nestjs/event-emitter',
-  '@nestjs/platform-fastify',
-  '@nestjs/swagger',
-  '@nestjs/throttler',
-  '@nestjs/typeorm',
-  'class-transformer',
-  'class-validator',
-  'pet-store-service',
-  'reflect-metadata',
-  'rxjs',
   'typeorm',
+  'class-validator',
+  'class-transformer',
+  'pet-store-service',
 ];
-const OURS = fileURLToPath(import.meta.url);
+const OWN_FILE = fileURLToPath(import.meta.url);
 
-/** For each package that is found elsewhere from an extension, or from the configuration, than from here. */
+/** Finds packages that an extension, or the configuration file, would import from another folder than this service. */
 export function secondCopies(extensions: readonly Extension[], file?: string): string[] {
-  const places = extensions.flatMap((extension) =>
-    extension.from === undefined
-      ? []
-      : [{ whose: `The extension ${nameOf(extension)}`, path: pathOf(extension.from) }],
-  );
-  if (file !== undefined) places.push({ whose: 'The configuration', path: file });
-  const faults = places.flatMap(({ whose, path }) =>
+  const importers = extensions.flatMap((extension) => {
+    const { from } = extension;
+    if (from === undefined) return [];
+    const path = from.startsWith('file:') ? fileURLToPath(from) : from;
+    return [{ label: `extension ${nameOf(extension)}`, path }];
+  });
+  if (file !== undefined) importers.push({ label: 'the configuration', path: file });
+  return importers.flatMap(({ label, path }) =>
     SHARED.flatMap((name) => {
-      const [theirs, ours] = [folderOf(name, path), folderOf(name, OURS)];
-      if (theirs === undefined || ours === undefined || theirs === ours) return [];
-      return [`${whose} uses a second copy of ${name}: ${theirs} beside ${ours}; install it once`];
+      const [theirs, own] = [folderOf(name, path), folderOf(name, OWN_FILE)];
+      if (theirs === undefined || own === undefined || theirs === own) return [];
+      return [`${label} uses a second copy of ${name}: ${theirs} beside ${own}; install it once`];
     }),
   );
-  return [...new Set(faults)];
 }
 
-function pathOf(from: string): string {
-  return from.startsWith('file:') ? fileURLToPath(from) : from;
-}
-
-/**
- * Where an import finds a package. Not by resolving it: one may export nothing that can be resolved, as
- * `typeorm` does not its `package.json`.
- */
+/** Searches the folders instead of resolving the package, because `typeorm` does not export its `package.json`. */
 function folderOf(name: string, importer: string): string | undefined {
-  const folders = createRequire(realOf(importer)).resolve.paths(name) ?? [];
-  const folder = folders.map((each) => join(each, name)).find((each) => existsSync(each));
+  const from = existsSync(importer) ? realpathSync(importer) : importer;
+  const folder = (createRequire(from).resolve.paths(name) ?? [])
+    .map((each) => join(each, name))
+    .find((each) => existsSync(each));
   return folder && realpathSync(folder);
-}
-
-function realOf(path: string): string {
-  return existsSync(path) ? realpathSync(path) : path;
 }

@@ -36,16 +36,16 @@ const ORDERS_URL = 'http://orders.local/x';
 describe(readSettings.name, () => {
   const read = (environment: Record<string, string>) => readSettings(OrderSettings, environment);
 
-  it('says what a class without rules lacks', () => {
+  it('rejects a class without rules', () => {
     class Bare {
       maxOpen = 5;
     }
     expect(readSettings(Bare, {}).faults).toEqual([
-      'Bare: a class of settings needs a rule of class-validator on each member',
+      'Bare: every setting needs a class-validator rule',
     ]);
   });
 
-  it('tells of what is nested by the variable that it came from', () => {
+  it('names the variable that a nested value comes from', () => {
     class Limits {
       @IsInt()
       most!: number;
@@ -60,7 +60,7 @@ describe(readSettings.name, () => {
     expect(faults).toEqual(['ORDER_LIMITS: most must be an integer number']);
   });
 
-  it('fills members from the variables of their names, and keeps what is unset', () => {
+  it('fills members from variables and keeps the defaults of unset ones', () => {
     const { settings, faults } = read({ ORDERS_URL, MAX_OPEN_ORDERS: ' ' });
     expect(faults).toEqual([]);
     expect(settings).toBeInstanceOf(OrderSettings);
@@ -78,7 +78,7 @@ describe(readSettings.name, () => {
     });
   });
 
-  it('says each fault by its variable', () => {
+  it('names each fault by its variable', () => {
     expect(read({ MAX_OPEN_ORDERS: '7.5', ORDERS_STRICT: 'yes' }).faults).toEqual([
       'MAX_OPEN_ORDERS must be an integer number',
       'ORDERS_STRICT must be a boolean value',
@@ -89,14 +89,14 @@ describe(readSettings.name, () => {
 });
 
 describe(assertSettingsRead.name, () => {
-  it('stops where settings were not read', () => {
-    expect(() => assertSettingsRead(extensions, [])).toThrow('extension orders were not read');
+  it('stops the start if settings were not read', () => {
+    expect(() => assertSettingsRead(extensions, [])).toThrow('extension orders are missing');
     expect(() => assertSettingsRead(extensions, [new OrderSettings()])).not.toThrow();
   });
 });
 
 describe(settingsOf.name, () => {
-  it('has their faults told at once with ours', () => {
+  it('reports the faults of extensions together with those of the service', () => {
     const load = () => loadConfig({ PORT: 'x', MAX_OPEN_ORDERS: '0' }, settingsOf(extensions));
     expect(load).toThrow(
       /PORT must be .*\n.*MAX_OPEN_ORDERS must not be less than 1\n.*ORDERS_URL must be a URL/,

@@ -6,11 +6,19 @@ import type { Environment, SettingsReader } from '../config/config.js';
 import { ExtensionError } from './check.js';
 import { type Extension, nameOf } from './define.js';
 
-/** Rules that only a number can keep. */
-const OF_NUMBERS = ['isInt', 'isNumber', 'isPositive', 'isNegative', 'min', 'max', 'isDivisibleBy'];
+/** Rules that imply a number. */
+const NUMBER_RULES = [
+  'isInt',
+  'isNumber',
+  'isPositive',
+  'isNegative',
+  'min',
+  'max',
+  'isDivisibleBy',
+];
 const NUMBER = /^-?\d+(\.\d+)?$/;
 
-/** The settings of extensions, each of which `loadConfig` fills from the environment. */
+/** Readers that `loadConfig` uses to fill the settings of extensions. */
 export function settingsOf(extensions: readonly Extension[]): SettingsReader[] {
   return extensions.flatMap((extension) => {
     const settings = extension?.settings;
@@ -18,7 +26,7 @@ export function settingsOf(extensions: readonly Extension[]): SettingsReader[] {
   });
 }
 
-/** @throws {ExtensionError} where a configuration was loaded without the settings of an extension */
+/** @throws {ExtensionError} if the configuration was loaded without the settings of an extension */
 export function assertSettingsRead(
   extensions: readonly Extension[],
   read: readonly object[],
@@ -27,13 +35,13 @@ export function assertSettingsRead(
     const { settings } = extension;
     if (settings === undefined || read.some((each) => each instanceof settings)) continue;
     throw new ExtensionError(
-      `The settings of the extension ${nameOf(extension)} were not read: ` +
-        'loadConfig(environment, settingsOf(extensions))',
+      `settings of the extension ${nameOf(extension)} are missing: ` +
+        'call loadConfig(environment, settingsOf(extensions))',
     );
   }
 }
 
-/** Has them injected by their classes, wherever they are asked for. */
+/** Provides each settings object under its class, in every module. */
 export class SettingsModule {
   static forRoot(settings: readonly object[]): DynamicModule {
     const providers = settings.map((each) => ({ provide: each.constructor, useValue: each }));
@@ -42,8 +50,8 @@ export class SettingsModule {
 }
 
 /**
- * A member is filled by the variable of its name in capitals: `maxOpenOrders` by `MAX_OPEN_ORDERS`, and
- * `ORDERS_MAX` by `ORDERS_MAX`. Where that is unset or empty, it keeps what the class gives it.
+ * Fills a settings class from environment variables: `maxOpenOrders` from `MAX_OPEN_ORDERS`. An unset or empty variable
+ * leaves the default of the class.
  */
 export function readSettings(
   type: Type<object>,
@@ -51,66 +59,55 @@ export function readSettings(
 ): ReturnType<SettingsReader> {
   const defaults = new type() as Record<string, unknown>;
   const given: Record<string, unknown> = {};
-  const members = rulesOf(type);
-  if (members.size === 0) {
-    const faults = [
-      `${type.name}: a class of settings needs a rule of class-validator on each member`,
-    ];
+  const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
+  const names = [...new Set(rules.map(({ propertyName }) => propertyName))];
+  if (names.length === 0) {
+    const faults = [`${type.name}: every setting needs a class-validator rule`];
     return { settings: defaults, faults, variables: [] };
   }
-  for (const [name, rules] of members) {
+  for (const name of names) {
     const text = environment[variableOf(name)]?.trim();
-    if (text) given[name] = valueOf(text, kindOf(type, name, rules, defaults[name]));
+    const ruleNames = rules.filter((rule) => rule.propertyName === name).map((rule) => rule.name);
+    if (text) given[name] = convert(text, kindOf(type, name, ruleNames, defaults[name]));
   }
   const settings = plainToInstance(type, given, { exposeDefaultValues: true });
   const faults = validateSync(settings).flatMap((error) =>
-    messagesOf(error).map((message) => saidOf(error.property, message)),
+    messagesOf(error).map((message) => withVariable(error.property, message)),
   );
-  return { settings, faults, variables: Array.from(members.keys(), variableOf) };
-}
-
-function rulesOf(type: Type<object>): Map<string, string[]> {
-  const rules = new Map<string, string[]>();
-  const all = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
-  for (const { propertyName, name, type: kind } of all) {
-    rules.set(propertyName, [...(rules.get(propertyName) ?? []), name ?? kind]);
-  }
-  return rules;
+  return { settings, faults, variables: names.map(variableOf) };
 }
 
 function variableOf(name: string): string {
   return name.replace(/([a-z\d])([A-Z])/g, '$1_$2').toUpperCase();
 }
 
-/** By the type that was written down, where the compiler has kept it; else by its rules, or its default. */
+/** The declared type if the compiler emitted it, otherwise the type that the rules or the default imply. */
 function kindOf(
   type: Type<object>,
   name: string,
-  rules: readonly string[],
+  rules: readonly (string | undefined)[],
   value: unknown,
 ): string {
   const declared = Reflect.getMetadata('design:type', type.prototype as object, name) as unknown;
   if (declared === Number) return 'number';
   if (declared === Boolean) return 'boolean';
   if (declared === String) return 'string';
-  if (rules.some((rule) => OF_NUMBERS.includes(rule))) return 'number';
-  if (rules.includes('isBoolean')) return 'boolean';
-  return typeof value;
+  if (rules.some((rule) => NUMBER_RULES.includes(rule ?? ''))) return 'number';
+  return rules.includes('isBoolean') ? 'boolean' : typeof value;
 }
 
-/** What cannot be read as its kind stays text: the rules say what it should have been. */
-function valueOf(text: string, kind: string): unknown {
+/** Text that cannot be converted stays text, which the rules then reject. */
+function convert(text: string, kind: string): unknown {
   if (kind === 'number' && NUMBER.test(text)) return Number(text);
   if (kind === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
   return text;
 }
 
-/** Those of what is nested, too: the variable that they came from is one. */
 function messagesOf({ constraints = {}, children = [] }: ValidationError): string[] {
   return [...Object.values(constraints), ...children.flatMap(messagesOf)];
 }
 
-function saidOf(property: string, message: string): string {
+function withVariable(property: string, message: string): string {
   const variable = variableOf(property);
   return message.startsWith(`${property} `)
     ? variable + message.slice(property.length)

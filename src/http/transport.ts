@@ -120,7 +120,7 @@ export function createTransport(
   server.decorateRequest('operation', undefined);
   server.decorateRequest('refusal', undefined);
   server.decorateRequest('isJudged', false);
-  server.decorateRequest('judgedLater', undefined);
+  server.decorateRequest('rawBody', undefined);
   server.addHook('onRequest', (request, reply, done) => {
     if (!begins(request, reply)) return;
     // Whoever looks after the process is to see it, however many wait.
@@ -136,6 +136,9 @@ export function createTransport(
     };
     // Who begins it is in the trace of whoever came first.
     line.join(config.tracing === undefined ? begin : AsyncResource.bind(begin));
+  });
+  server.addHook('preValidation', async (request) => {
+    if (hasBody(request.raw)) request.body = await bufferBody(request.raw);
   });
   // Node keeps 2,000 header fields and drops the rest, which may hold the key; the size is bounded.
   server.server.maxHeadersCount = 0;
@@ -224,6 +227,31 @@ function refuseConnect({ server }: FastifyInstance, application: Application): v
 /** Who has sent everything may close its side; Node has the property, and does not document it. */
 function answerHalfClosed(server: Server & { httpAllowHalfOpen?: boolean }): void {
   server.httpAllowHalfOpen = true;
+}
+
+/** The largest body that a guard accepts has 64 KiB. */
+const MAX_BUFFERED_BYTES = 65_537;
+
+/** Reads the body into memory, up to the first byte beyond the limit; guards check and parse it later. */
+function bufferBody(message: UnreadBody): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const brokenOff = (cause?: Error): ApiError =>
+      errors.malformed_request('The body ended before it was complete', { cause });
+    if (message.failure !== undefined) throw message.failure;
+    message.fail = reject;
+    message.acceptBody?.();
+    const chunks: Buffer[] = [];
+    let size = 0;
+    message.on('data', (chunk: Buffer) => {
+      if (size < MAX_BUFFERED_BYTES) chunks.push(chunk);
+      size += chunk.length;
+      if (size >= MAX_BUFFERED_BYTES) resolve(Buffer.concat(chunks));
+    });
+    message.on('end', () => resolve(Buffer.concat(chunks)));
+    message.on('error', (cause) => reject(brokenOff(cause)));
+    message.on('close', () => reject(brokenOff()));
+    message.resume();
+  });
 }
 
 /** Nothing more comes of a request without one: its connection can go on, whatever it is answered. */

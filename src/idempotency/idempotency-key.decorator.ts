@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { applyDecorators, createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
 import { ApiErrors } from '../errors/api-errors.decorator.js';
-import { NEEDS_CALLER, requestOf, type UnreadBody } from '../http/request-context.js';
+import { NEEDS_CALLER, requestOf } from '../http/request-context.js';
 import { pathOf } from '../http/target.js';
-import { invalidRequest } from '../input/validation.js';
+import { invalidRequest } from '../input/invalid-request.js';
 
 const FIELD_NAME = 'idempotency-key';
 const MAX_LENGTH = 255;
@@ -34,7 +34,8 @@ Reflect.defineMetadata(NEEDS_CALLER, '@IdempotencyKey()', keyOf);
 
 /** @throws {ApiError} 400 if the field is not one usable key */
 export function idempotentRequestOf(context: ExecutionContext): IdempotentRequest | undefined {
-  const { raw, method, url, caller } = requestOf(context);
+  const request = requestOf(context);
+  const { raw, method, url, caller } = request;
   if (raw.headers[FIELD_NAME] === undefined) return undefined;
   return {
     keyId: caller!.keyId,
@@ -42,7 +43,7 @@ export function idempotentRequestOf(context: ExecutionContext): IdempotentReques
     bodyDigest: () =>
       createHash('sha256')
         .update(`${method} ${pathOf(url)}\n`)
-        .update((raw as UnreadBody).bytes ?? '')
+        .update(request.rawBody ?? '')
         .digest('base64url'),
   };
 }

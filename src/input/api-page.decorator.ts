@@ -8,7 +8,7 @@ export function ApiPage(type: Type, description = 'A page of the list.'): Method
     type: [type],
     headers: {
       Link: {
-        description: 'Where more follow: the address of the next page (RFC 8288).',
+        description: 'Address of the next page (RFC 8288). Absent on the last page.',
         schema: { type: 'string' },
       },
     },

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { stringifyJson } from '../http/answers.js';
 import { getRequestContext } from '../telemetry/request-context.js';
-import { parseInt64 } from './json.js';
+import { parseInt64 } from './int64.js';
 
-/** What a list may be ordered by. */
+/** Types of columns that a list can be ordered by. */
 export interface CursorKeys {
   int64: bigint;
   integer: number;
@@ -17,12 +17,12 @@ type Keys<Kinds extends readonly CursorKind[]> = {
 
 export type CursorKey = bigint | number | string;
 
-/** Of a target, of which 8,000 bytes are read, the cursor leaves some for the rest. */
+/** The request target has at most 8,000 characters, some of them for the rest of the address. */
 const MAX_LENGTH = 7_000;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const INTEGER = /^(?:0|-?[1-9]\d{0,15})$/;
 
-/** A caller can make cursors up: what the database would refuse, or take for something else, is none. */
+/** A client can invent cursors, so a value that the database would reject or misread is undefined here. */
 const READERS: { [Kind in CursorKind]: (text: string) => CursorKeys[Kind] | undefined } = {
   int64: parseInt64,
   integer: (text) =>
@@ -31,19 +31,19 @@ const READERS: { [Kind in CursorKind]: (text: string) => CursorKeys[Kind] | unde
   uuid: (text) => (UUID.test(text) ? text : undefined),
 };
 
-/** Where a page of a list ends: after the row with these keys, in the list of this path with this filter. */
+/** Position in a list: after the row with these keys. It is bound to the path and the filter of the list. */
 export class Cursor {
   private constructor(
     private readonly filter: string,
     private readonly keys: readonly string[],
   ) {}
 
-  /** @param filter whatever else the list was asked with */
+  /** @param filter all other parameters of the list */
   static after(keys: readonly CursorKey[], filter: object): Cursor {
     return new Cursor(digestOf(filter), keys.map(String));
   }
 
-  /** The cursor that a text stands for; undefined where it is none that was handed out. */
+  /** Decodes a cursor. Returns undefined for text that `toString()` has not produced. */
   static parse(text: string): Cursor | undefined {
     if (text.length > MAX_LENGTH) return undefined;
     try {
@@ -58,7 +58,7 @@ export class Cursor {
     }
   }
 
-  /** The keys; undefined where they are not of these kinds. */
+  /** The keys, or undefined if they are not of these kinds. */
   read<const Kinds extends readonly CursorKind[]>(kinds: Kinds): Keys<Kinds> | undefined {
     if (this.keys.length !== kinds.length) return undefined;
     const keys: readonly unknown[] = kinds.map((kind, index) => READERS[kind](this.keys[index]!));
@@ -69,13 +69,13 @@ export class Cursor {
     return this.filter === digestOf(filter);
   }
 
-  /** Opaque to callers: base64url, so that nobody takes it apart. */
+  /** Base64url, opaque to clients. */
   toString(): string {
     return Buffer.from(JSON.stringify([this.filter, ...this.keys])).toString('base64url');
   }
 }
 
-/** Of a list: the filter, the pattern of its operation, and what the path says for its parameters. */
+/** Digest of the filter, the route pattern and the path parameters. */
 function digestOf(filter: object): string {
   const given = Object.entries(filter).filter(([, value]) => value !== undefined);
   given.sort(([one], [other]) => (one < other ? -1 : 1));

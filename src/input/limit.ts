@@ -1,18 +1,18 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { constrain } from './validation.js';
+import { constrain } from './constrain.js';
 
-/** How many items a page has where nobody asks for another number. */
+/** Page size if the client names none. */
 export const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
 const PLAIN_DIGITS = /^(?:[1-9]\d?|100)$/;
 
-/** Of a query parameter. What is no limit stays what it is, for the rule to refuse. */
+/** Converts a valid `limit` parameter; leaves any other value for the rule to reject. */
 export function toLimit(value: unknown): unknown {
   return typeof value === 'string' && PLAIN_DIGITS.test(value) ? Number(value) : value;
 }
 
-/** The rule and the documentation of a page's `limit`, once `toLimit` has read it. */
+/** Rule and documentation of `limit`. */
 export function IsLimit(description: string): PropertyDecorator {
   return applyDecorators(
     ApiPropertyOptional({
@@ -24,7 +24,7 @@ export function IsLimit(description: string): PropertyDecorator {
     }),
     constrain(
       'isLimit',
-      `a whole number from 1 to ${MAX_LIMIT}`,
+      `an integer between 1 and ${MAX_LIMIT}`,
       (value) => typeof value === 'number',
     ),
   );

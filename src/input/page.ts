@@ -1,15 +1,12 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { PagedAnswer } from '../http/answers.js';
+import { constrain, MayBeAbsent } from './constrain.js';
 import { Cursor, type CursorKey, type CursorKeys, type CursorKind } from './cursor.js';
-import { OURS_TO_JUDGE } from './later-pipes.js';
+import { invalidRequest } from './invalid-request.js';
 import { DEFAULT_LIMIT, IsLimit, toLimit } from './limit.js';
-import { constrain, invalidRequest, MayBeAbsent } from './validation.js';
 
-/**
- * How a list is asked for page by page. A list with filters extends it; the filters of the class,
- * and the path of the operation, are what a cursor belongs to.
- */
+/** Query parameters of a paged list. A list with filters extends this class and declares them. */
 export class PageQuery {
   @Transform(({ value }) => toLimit(value))
   @IsLimit('Maximum number of items to return.')
@@ -17,7 +14,7 @@ export class PageQuery {
 
   @ApiPropertyOptional({
     description:
-      'Where the page begins, as the `Link` header of the page before says. Opaque; it belongs to its filter.',
+      'Start of the page, from the `Link` header of the previous page. Opaque; valid only with the same filter.',
     type: 'string',
   })
   @Transform(({ value }) =>
@@ -33,8 +30,8 @@ export class PageQuery {
   cursor?: Cursor;
 
   /**
-   * The key of the row that the page before ended with, or its keys; undefined on the first page.
-   * @throws {ApiError} 400 if the cursor has keys of other kinds
+   * The key (or keys) of the last row of the previous page. Undefined on the first page.
+   * @throws {ApiError} 400 `invalid_request` for a cursor with keys of other kinds
    */
   after<Kind extends CursorKind>(kind: Kind): CursorKeys[Kind] | undefined;
   after<const Kinds extends readonly [CursorKind, CursorKind, ...CursorKind[]]>(
@@ -48,10 +45,8 @@ export class PageQuery {
     return kinds.length === 1 ? keys[0] : keys;
   }
 }
-// Its bounds are those of what was sent: of what a conversion makes of that, nobody could tell.
-Reflect.defineMetadata(OURS_TO_JUDGE, true, PageQuery);
 
-/** A page of a list, which is sent as an array, with the `Link` (RFC 8288) to the next one where there is one. */
+/** A page of a list. It is sent as an array, with a `Link` (RFC 8288) to the next page if there is one. */
 export class Page<Item> extends PagedAnswer {
   declare readonly items: readonly Item[];
   /** Undefined on the last page. */
@@ -62,8 +57,8 @@ export class Page<Item> extends PagedAnswer {
   }
 
   /**
-   * @param rows from `query.after()` on, one more than `query.limit`: it tells whether another page follows
-   * @param keyOf what the list is ordered by; of several, the last has to be unique
+   * @param rows at most `query.limit + 1` rows after `query.after()`; the extra row shows that another page follows
+   * @param keyOf the columns that the list is ordered by; the last one must be unique
    */
   static of<Row>(
     rows: readonly Row[],

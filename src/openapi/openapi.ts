@@ -13,12 +13,18 @@ import { NOTED } from '../http/nest-metadata.js';
 import { type Operation, operationsOf } from '../http/operations.js';
 import { PublicAddress } from '../http/public-address.js';
 import { type Handler, isPublic, OperationIds, unlike } from '../http/request-context.js';
-import { Int64Pipe } from '../input/int64.rules.js';
-import { pipesOf, type StandardSchema } from '../input/operation-input.js';
+import { Int64Pipe } from '../input/int64.js';
+import { parametersOf } from '../input/operation-input.js';
 import { BEARER_SCHEME } from '../keys/api-key.guard.js';
 import { describeApi } from './description.js';
 import { addDocument } from './merge.js';
 import { addOwnSchemas, completeDocument, PUBLIC_EXTENSION } from './shared-components.js';
+
+type ToJsonSchema = (options: object) => Record<string, unknown>;
+/** A Standard Schema that can describe itself as JSON Schema. */
+interface DescribedSchema {
+  readonly '~standard': { readonly jsonSchema?: Partial<Record<'input' | 'output', ToJsonSchema>> };
+}
 
 interface MarkedOperation {
   operationId?: string;
@@ -79,7 +85,7 @@ const withoutUnsayable: SwaggerDocumentOptions['standardSchemaConverter'] = (
   schema,
   { schemaType },
 ) => {
-  const convert = (schema as StandardSchema)['~standard'].jsonSchema?.[schemaType];
+  const convert = (schema as DescribedSchema)['~standard'].jsonSchema?.[schemaType];
   const target = 'openapi-3.0';
   try {
     convert?.({ target });
@@ -137,8 +143,10 @@ function addSuccess(
 
 /** Whether what cannot be an int64 of its path is answered as what is not there. */
 function readsInt64(controller: Type, handler: Handler): boolean {
-  return pipesOf(controller, handler).some(
-    (pipe) => pipe === Int64Pipe || (pipe instanceof Int64Pipe && pipe.missing === undefined),
+  return parametersOf(controller, handler).some(({ pipes }) =>
+    pipes.some(
+      (pipe) => pipe === Int64Pipe || (pipe instanceof Int64Pipe && pipe.missing === undefined),
+    ),
   );
 }
 

@@ -227,7 +227,7 @@ function exampleFor(
     return `The API key lacks the scope ${scope}`;
   }
   const takesLimit = parameters.some(({ name }) => name === 'limit');
-  if (code === 'invalid_request' && takesLimit) return 'limit must be a whole number from 1 to 100';
+  if (code === 'invalid_request' && takesLimit) return 'limit must be an integer between 1 and 100';
   if (code === 'invalid_request' && requestBody !== undefined) {
     return '"colour" is not a known member';
   }

@@ -1,8 +1,8 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional, ApiSchema, IntersectionType } from '@nestjs/swagger';
-import { INT64_MAX, INT64_MIN, isInt64 } from '../input/json.js';
+import { constrain, MayBeAbsent } from '../input/constrain.js';
+import { INT64_MAX, INT64_MIN, isInt64 } from '../input/int64.js';
 import { PageQuery } from '../input/page.js';
-import { constrain, MayBeAbsent } from '../input/validation.js';
 import { PET_STATUSES, type PetStatus } from './pet.entity.js';
 
 const MAX_NAME_LENGTH = 255;

@@ -5,7 +5,7 @@ import { afterCommit } from '../database/after-commit.js';
 import { errors } from '../errors/errors.js';
 import { Events } from '../events/events.js';
 import type { ApiRequest } from '../http/request-context.js';
-import { isInt64 } from '../input/json.js';
+import { isInt64 } from '../input/int64.js';
 import { getRequestContext } from '../telemetry/request-context.js';
 import { Clock } from '../time/clock.js';
 import { Pet, type PetStatus } from './pet.entity.js';

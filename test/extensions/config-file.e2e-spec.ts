@@ -64,13 +64,13 @@ describe('petstore.config.js', () => {
   });
 
   it.each([
-    ['that is not there', undefined, 'There is no configuration file broken.js'],
-    ['that throws', 'throw new Error("no toys")', 'broken.js cannot be loaded: no toys'],
-    ['without extensions', 'export default {}', 'broken.js must say "export default'],
+    ['that is not there', undefined, 'configuration file broken.js does not exist'],
+    ['that throws', 'throw new Error("no toys")', 'cannot load broken.js: no toys'],
+    ['without extensions', 'export default {}', 'broken.js must have "export default'],
     [
       'that says what nobody knows',
       'export default { extensions: [], plugins: [] }',
-      'broken.js says plugins, which nothing reads',
+      'broken.js: unknown property plugins',
     ],
   ])('stops with one line on a file %s', async (_which, source, complaint) => {
     using workplace = new Workplace();

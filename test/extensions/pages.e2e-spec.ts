@@ -126,7 +126,7 @@ describe("a guest's list", () => {
   it.each(['0', '101', '+5', '05', '1e1', '5.0', ''])('refuses the limit "%s"', async (limit) => {
     const answer = await client.get(`/v1/zoo/animals?limit=${encodeURIComponent(limit)}`);
     expectError(answer, 400, 'invalid_request');
-    expect(answer.json().message).toBe('limit must be a whole number from 1 to 100');
+    expect(answer.json().message).toBe('limit must be an integer between 1 and 100');
   });
 
   it('says Link of its pages in the document', async () => {

@@ -140,12 +140,11 @@ describe('POST /v1/pets', () => {
     ['{"name":"Rex","categoryId":1,"__proto__":{}}', [/"__proto__" is not a known member/]],
     ['{"name":"Rex","categoryId":1,"constructor":1}', [/"constructor" is not a known member/]],
     ['{"name":"Rex","categoryId":1,"toString":1}', [/"toString" is not a known member/]],
-    ['{"name":"Rex","name":"Rex","categoryId":1}', [/"name" is given twice/]],
     ['{"name":"Rex","categoryId":1,"categoryId":2}', [/"categoryId" is given twice/]],
     ['{"name":"Rex","categoryId":1,"__proto__":1,"__proto__":2}', [/"__proto__" is given twice/]],
     [
-      '{"name":"Rex","name":"","categoryId":"x","more":1}',
-      [/"name" is given twice/, NAME, CATEGORY, /"more"/],
+      '{"name":"Rex","name":"","categoryId":1,"categoryId":2}',
+      [/"name" is given twice with different values; "categoryId" is given twice/],
     ],
     ['{"name":"","categoryId":"x","status":0,"more":1}', [/"more"/, NAME, CATEGORY, STATUS]],
     ['[]', [/must be a JSON object/]],
@@ -175,7 +174,6 @@ describe('POST /v1/pets', () => {
     ['NaN', '{"name":"Rex","categoryId":NaN}'],
     ['a leading zero', '{"name":"Rex","categoryId":01}'],
     ['something after it', '{"name":"Rex","categoryId":1} x'],
-    ['a byte order mark', '\ufeff{"name":"Rex","categoryId":1}'],
     ['bytes that are not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
     ['UTF-16', Buffer.from('{"name":"Rex","categoryId":1}', 'utf16le')],
   ])('refuses %s as malformed_json', async (_what, body) => {
@@ -188,7 +186,16 @@ describe('POST /v1/pets', () => {
   });
 
   it.each([
+    ['a byte order mark before it', '\ufeff{"name":"Rex","categoryId":1}'],
+    ['a member given twice with the same value', '{"name":"Rex","name":"Rex","categoryId":1}'],
+  ])('accepts a body with %s', async (_what, body) => {
+    const answer = await post(body);
+    expect([answer.status, answer.json().name]).toEqual([201, 'Rex']);
+  });
+
+  it.each([
     'application/json',
+    'application/json;charset=utf8',
     'Application/JSON',
     'application/json;charset=utf-8',
     'application/json; charset=UTF-8',

@@ -86,7 +86,7 @@ describe('GET /v1/pets', () => {
     ])('refuses the limit %p', async (limit) => {
       const answer = await client.get(`/v1/pets?limit=${encodeURI(limit).replaceAll('%25', '%')}`);
       expectError(answer, 400, 'invalid_request');
-      expect(answer.json().message).toBe('limit must be a whole number from 1 to 100');
+      expect(answer.json().message).toBe('limit must be an integer between 1 and 100');
     });
 
     it.each(['available', 'pending', 'sold'])('selects the status %s', async (status) => {
@@ -172,7 +172,7 @@ describe('GET /v1/pets', () => {
         return answer.json().message;
       };
       const foreign = 'cursor must be used with the path and the filter of its own list';
-      const limit = 'limit must be a whole number from 1 to 100';
+      const limit = 'limit must be an integer between 1 and 100';
       const wrong = `${all.replace('limit=10', 'limit=0')}&status=sold`;
       expect(await messageOf(wrong)).toBe(`${limit}; ${foreign}`);
       expect(await messageOf(`${wrong}&more=1`)).toBe(

@@ -64,7 +64,7 @@ export interface components {
             code: components["schemas"]["ErrorCode"];
             /**
              * @description Human-readable description.
-             * @example limit must be a whole number from 1 to 100
+             * @example limit must be an integer between 1 and 100
              */
             message: string;
             /**

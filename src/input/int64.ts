@@ -3,20 +3,38 @@ import { ApiProperty } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import type { ApiError } from '../errors/api-error.js';
 import { errors } from '../errors/errors.js';
-import { INT64_MAX, INT64_MIN, isInt64, parseInt64 } from './json.js';
-import { constrain } from './validation.js';
+import { constrain } from './constrain.js';
+
+/** The range of the OpenAPI format `int64`. A Number is exact only up to 2^53 - 1. */
+export const INT64_MIN = -(2n ** 63n);
+export const INT64_MAX = 2n ** 63n - 1n;
+
+const CANONICAL = /^(?:0|-?[1-9]\d{0,18})$/;
+
+/** Whether a value is an exact int64. A Number counts only within its safe range. */
+export function isInt64(value: unknown): value is number | bigint {
+  if (typeof value === 'number') return Number.isSafeInteger(value);
+  return typeof value === 'bigint' && value >= INT64_MIN && value <= INT64_MAX;
+}
+
+/** Parses plain decimal digits. Returns undefined for any other notation and for a value outside the int64 range. */
+export function parseInt64(text: string): bigint | undefined {
+  if (!CANONICAL.test(text)) return undefined;
+  const value = BigInt(text);
+  return isInt64(value) ? value : undefined;
+}
 
 interface Range {
   minimum?: bigint;
   maximum?: bigint;
 }
 
-/** A JSON number that is an integer in the int64 range, exact to the last digit: a `bigint` in the DTO. */
+/** Member of a JSON body: a number that is an integer in the int64 range. The DTO has a `bigint`. */
 export function IsInt64(range: Range = {}): PropertyDecorator {
   return int64Rule(range, (value) => (isInt64(value) ? BigInt(value) : value));
 }
 
-/** As `@IsInt64()`, of a query parameter: plain decimal digits, for a query has nothing but text. */
+/** Query parameter: plain decimal digits in the int64 range. The DTO has a `bigint`. */
 export function IsInt64Text(range: Range = {}): PropertyDecorator {
   return int64Rule(range, (value) =>
     typeof value === 'string' ? (parseInt64(value) ?? value) : value,
@@ -35,7 +53,7 @@ function int64Rule(
     ApiProperty({
       type: 'integer',
       format: 'int64',
-      // A document is JSON that others read: what they would round is left to the format.
+      // Readers of the document round larger bounds, which the format implies anyway.
       ...(Number.isSafeInteger(Number(minimum)) && { minimum: Number(minimum) }),
       ...(Number.isSafeInteger(Number(maximum)) && { maximum: Number(maximum) }),
     }),
@@ -43,8 +61,8 @@ function int64Rule(
 }
 
 /**
- * The int64 of a path, as `@Param('orderId', Int64Pipe)`. A text that is not one names nothing, so it is a 404:
- * `not_found`, or the error of `new Int64Pipe(() => errors.pet_not_found(...))`.
+ * Path parameter, as `@Param('orderId', Int64Pipe)`. A value that is not an int64 is a 404, because no resource has that
+ * address: `not_found`, or the error of `new Int64Pipe(() => errors.pet_not_found(...))`.
  */
 @Injectable()
 export class Int64Pipe implements PipeTransform<string, bigint> {

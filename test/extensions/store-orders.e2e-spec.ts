@@ -4,7 +4,7 @@ import { FakeClock } from '../support/clock.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
 import { startService, type TestService } from '../support/start-service.js';
 
-describe('a guest module', () => {
+describe('the example store-orders', () => {
   let service: TestService;
   let client: Client;
   let seller: Client;
@@ -15,13 +15,12 @@ describe('a guest module', () => {
   });
   afterAll(() => service?.close());
 
-  /** Of an animal that nobody else wants. */
   async function newOrder(): Promise<object> {
     const pet = await seller.post('/v1/pets', { name: 'Rex', categoryId: 7, status: 'available' });
     return { petId: pet.json().id, quantity: 1 };
   }
 
-  it('serves its operations, on its own tables', async () => {
+  it('serves its operations on its own tables', async () => {
     const order = await newOrder();
     const placed = await client.post('/v1/store/orders', order);
     expect(placed.status).toBe(201);
@@ -37,26 +36,26 @@ describe('a guest module', () => {
     expect(found.headers['content-type']).toBe('application/json; charset=utf-8');
   });
 
-  it('is closed to callers without a key', async () => {
+  it('rejects callers without a key', async () => {
     const answer = await service.anonymous().post('/v1/store/orders', 'no json');
     expectError(answer, 401, 'missing_api_key');
     expectRateHeaders(answer);
   });
 
-  it('is closed to callers without the scope', async () => {
+  it('rejects callers without the scope', async () => {
     const other = await service.client();
     expectError(await other.post('/v1/store/orders', {}), 403, 'insufficient_scope');
     expectError(await client.get('/v1/pets'), 403, 'insufficient_scope');
   });
 
-  it('is opened by a key with its scope, as far as that goes', async () => {
+  it('accepts a key with its scope, as far as the scope allows', async () => {
     const reader = await service.client({ scopes: ['orders:read'] });
     expect((await reader.get('/v1/store/orders')).json()).toEqual([]);
     expectError(await reader.post('/v1/store/orders', {}), 403, 'insufficient_scope');
     await expect(service.client({ scopes: ['orders:cancel'] })).rejects.toThrow('orders:cancel');
   });
 
-  it('is under the quota of its callers', async () => {
+  it('consumes the quota of its callers', async () => {
     const spent = await service.client({
       plan: 'enterprise',
       perMinute: 1,
@@ -67,28 +66,24 @@ describe('a guest module', () => {
     expectError(await spent.get('/v1/store/orders/x'), 429, 'rate_limit_exceeded');
   });
 
-  it('has its input validated, and its errors shaped', async () => {
+  it('validates its input and shapes its errors', async () => {
     const answer = await client.post('/v1/store/orders', { petId: 0, more: 1 });
     expectError(answer, 400, 'invalid_request');
-    expect(answer.json().message).toBe(
-      '"more" is not a known member; petId must be an integer from 1 to 9223372036854775807; ' +
-        'quantity must be 1: there is one of each animal',
-    );
+    expect(answer.json().message.split('; ').sort()).toEqual([
+      '"more" is not a known member',
+      'petId must be an integer from 1 to 9223372036854775807',
+      'quantity must be 1: there is one of each animal',
+    ]);
     expectError(await client.get('/v1/store/orders/x'), 404, 'not_found');
     expectError(await client.post('/v1/store/orders', '{'), 400, 'malformed_json');
     const text = { 'content-type': 'text/plain' };
     expectError(await client.post('/v1/store/orders', {}, text), 415, 'unsupported_media_type');
-    for (const query of ['/v1/store/orders/x?y=1', '/v1/store/orders/x?y=1&y=2']) {
-      const unknown = await client.get(query);
-      expectError(unknown, 400, 'invalid_request');
-      expect(unknown.json().message).toBe('"y" is not a known query parameter');
-    }
     const wrong = await client.send('/v1/store/orders', { method: 'DELETE' });
     expectError(wrong, 405, 'method_not_allowed');
     expect(wrong.headers.allow).toBe('GET, HEAD, POST');
   });
 
-  it('stands in the document, with the errors and headers of every operation', async () => {
+  it('is in the document, with the errors and headers of every operation', async () => {
     const { paths } = (await service.anonymous().get('/openapi.json')).json();
     const { post } = paths['/store/orders'];
     expect(post.operationId).toBe('placeOrder');

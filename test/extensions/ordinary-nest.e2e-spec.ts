@@ -1,0 +1,397 @@
+import {
+  type CallHandler,
+  ClassSerializerInterceptor,
+  Controller,
+  type ExecutionContext,
+  Get,
+  Inject,
+  Injectable,
+  Ip,
+  Module,
+  type NestInterceptor,
+  type OnModuleInit,
+  Query,
+  Req,
+  UseInterceptors,
+  type Type as Class,
+} from '@nestjs/common';
+import { APP_INTERCEPTOR, HttpAdapterHost } from '@nestjs/core';
+import { Exclude } from 'class-transformer';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { AnyScope, Page, PageQuery } from 'pet-store-service';
+import { map, type Observable } from 'rxjs';
+import type { Answer, Client } from '../support/client.js';
+import { FakeClock } from '../support/clock.js';
+import { expectError, expectRateHeaders, headerCounts } from '../support/expectations.js';
+import { ordinaryExtension, seen } from '../support/ordinary-extension.js';
+import { recordedLog } from '../support/recorded-log.js';
+import { startService, type TestService } from '../support/start-service.js';
+
+const rex = { visitor: 'Ann', when: 'morning' };
+const ball = { name: 'ball', size: 1 };
+
+describe('an extension of ordinary Nest code', () => {
+  const clock = new FakeClock();
+  const { logger, lines } = recordedLog();
+  let service: TestService;
+  let client: Client;
+  beforeAll(async () => {
+    service = await startService({ extensions: [ordinaryExtension], clock, logger });
+    client = await service.client();
+  });
+  afterAll(() => service?.close());
+
+  const rejected = (answer: Answer, message: string | RegExp): void => {
+    expectError(answer, 400, 'invalid_request');
+    expectRateHeaders(answer);
+    expect(answer.json().message).toMatch(message);
+  };
+  const got = async (path: string): Promise<unknown> =>
+    (await client.get(`/v1/visits/${path}`)).json();
+  const posted = async (path: string, body: unknown): Promise<unknown> =>
+    (await client.post(`/v1/visits${path}`, body)).json();
+
+  describe('input', () => {
+    it('is an instance of the DTO, nested ones too, with fresh initial values', async () => {
+      const sent = { ...rex, favourite: ball, toys: [ball] };
+      const answer = { isVisit: true, isToy: true, visit: { ...sent, notes: ['made'] } };
+      expect(await posted('', sent)).toEqual(answer);
+      expect(await posted('', sent)).toEqual(answer);
+    });
+
+    it.each([
+      [{ ...rex, more: 1, when: 'noon' }, /"more" is not a known member; when must be one of/],
+      [{ ...rex, toString: 1 }, '"toString" is not a known member'],
+      [{ ...rex, favourite: { ...ball, constructor: 'x' } }, '"favourite.constructor" is not'],
+      [{ ...rex, toys: [ball, { ...ball, size: 0, more: 1 }] }, /"toys\.1\.more".*toys\.1\.size/],
+      [[], /must be a JSON object/],
+    ])('is a 400 that names every fault: %j', async (body, message) => {
+      rejected(await client.post('/v1/visits', body), message);
+    });
+
+    it.each(['{"__proto__":{"x":1}}', '{"a":{"__proto__":{}}}', '{"constructor":{}}'])(
+      'gives %s no meaning, with a DTO and without',
+      async (text) => {
+        rejected(await client.post('/v1/visits', text), /"[a-z._]+" is not a known member/);
+        rejected(await client.post('/v1/visits/plain', text), /"[a-z._]+" is not a known member/);
+      },
+    );
+
+    it('is the value that Nest provides for single members, plain bodies and headers', async () => {
+      const body = { name: 'Rex', age: 3 };
+      expect(await posted('/name', { ...body, more: 1 })).toEqual(body);
+      const plain = await client.post('/v1/visits/plain', '{"id":9223372036854775807,"a":[{}]}');
+      expect(plain.text).toBe('{"isPlain":true,"body":{"id":9223372036854775807,"a":[{}]}}');
+      expect(await got('shout/hello')).toEqual({ word: 'HELLO', mood: null });
+    });
+
+    it('goes through the pipes of a parameter', async () => {
+      expect(await posted('/list', [ball])).toEqual({ count: 1, areToys: true });
+      rejected(await client.post('/v1/visits/list', [{ name: 1 }]), /name/);
+      expect(await got('numbers/2?add=3')).toEqual({ sum: 5 });
+      rejected(await client.get('/v1/visits/numbers/x?add=3'), /numeric string/);
+      const put = (body: unknown): Promise<Answer> =>
+        client.send('/v1/visits/own-pipe', {
+          method: 'PUT',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        });
+      expect((await put(ball)).json()).toEqual(ball);
+      rejected(await put({ ...ball, more: 1 }), '"more" is not a known member');
+    });
+
+    it('is on the request for decorators and guards, parsed if it is JSON', async () => {
+      expect(await posted('/request', { a: 1 })).toEqual({ body: { a: 1 } });
+      expect(await posted('/sender', { sender: 'Ann' })).toEqual({ sender: 'Ann' });
+      expect((await client.post('/v1/visits/guarded', { open: true })).status).toBe(202);
+      expectError(await client.post('/v1/visits/guarded', {}), 403, 'forbidden');
+      expectError(await client.post('/v1/visits/request', '{'), 400, 'malformed_json');
+      const text = { 'content-type': 'text/plain' };
+      expect((await client.post('/v1/visits/nothing', 'no json', text)).status).toBe(201);
+      const unknown = await service.anonymous().post('/v1/visits/plain', '{');
+      expectError(unknown, 401, 'missing_api_key');
+    });
+
+    it('may be absent if the DTO has no required member', async () => {
+      const post = (path: string): Promise<Answer> =>
+        client.send(`/v1/visits${path}`, { method: 'POST' });
+      expect((await post('/optional')).json()).toEqual({ page: 1 });
+      expectError(await post(''), 415, 'unsupported_media_type');
+      expect((await post('/request')).json()).toEqual({ body: null });
+    });
+
+    it('is validated by a Standard Schema, which the document includes', async () => {
+      expect(await posted('/kennels', { name: 'North' })).toEqual({ name: 'North', boxes: 3 });
+      rejected(
+        await client.post('/v1/visits/kennels', { name: 'N', boxes: 'x', more: 1 }),
+        /name: .*boxes: .*more/,
+      );
+      expect(await got('kennels?open=yes&near=a&near=b')).toEqual({
+        open: 'yes',
+        near: ['a', 'b'],
+      });
+      rejected(await client.get('/v1/visits/kennels?open=maybe'), /open: /);
+      expect(await got('kennels/7')).toEqual({ id: 7 });
+      rejected(await client.get('/v1/visits/kennels/x'), /number/);
+      for (const [path, wrong] of [
+        ['aviaries', { name: 'S' }],
+        ['stables', { name: 'E', horses: 2 }],
+      ] as const) {
+        expect((await client.post(`/v1/visits/${path}`, { name: 'East' })).status).toBe(201);
+        rejected(await client.post(`/v1/visits/${path}`, wrong), /^name: /);
+      }
+      const { paths } = (await service.anonymous().get('/openapi.json')).json();
+      const { post, get } = paths['/visits/kennels'];
+      const { schema } = post.requestBody.content['application/json'];
+      expect(schema.properties.name).toMatchObject({ type: 'string', minLength: 2 });
+      expect(get.parameters.map(({ name }: { name: string }) => name)).toEqual(['open', 'near']);
+    });
+
+    it('is a 400 for an unknown or repeated query parameter of a DTO, and only there', async () => {
+      expect(await got('page?page=2&q=1')).toEqual({ page: '2' });
+      expect(await got('paging?page=2&tags=a&tags=b')).toEqual({
+        isPaging: true,
+        page: 2,
+        tags: ['a', 'b'],
+      });
+      rejected(
+        await client.get('/v1/visits/paging?page=0&page=1&x=1&__proto__=1'),
+        /page is given twice/,
+      );
+      rejected(await client.get('/v1/visits/paging?page=0&x=1'), /"x" is not .*; page must not be/);
+      rejected(await client.get('/v1/pets/7?x=1&y=1'), /^"x" is not a known query .*; "y" is not/);
+    });
+  });
+
+  it.each([
+    ['conflict', 409, 'conflict', 'Already visited'],
+    ['coded', 404, 'visit_not_found', 'There is no such visit'],
+    ['bad', 400, 'invalid_request', 'Come again'],
+    ['forbidden', 403, 'forbidden', 'Forbidden'],
+    ['failed', 412, 'precondition_failed', 'It has changed'],
+    ['away', 503, 'service_unavailable', 'Back soon'],
+    ['over', 409, 'visit_over', 'The visit 7 is over'],
+    ['broken', 500, 'internal_error', 'The service failed to answer this request'],
+  ])('answers with the error that it throws: %s', async (path, status, code, message) => {
+    const answer = await client.get(`/v1/visits/${path}`);
+    expectError(answer, status, code);
+    expectRateHeaders(answer);
+    expect(answer.json().message).toBe(message);
+    expect('retry-after' in answer.headers).toBe(status === 503);
+  });
+
+  it('has the cause of a 500 only in the log, and its own errors in the document', async () => {
+    lines.length = 0;
+    expect((await client.get('/v1/visits/broken')).text).not.toContain('secret');
+    const line = lines.find(({ level }) => level === 'error');
+    expect(line!.details.err.message).toBe('a secret of the log');
+    const { paths } = (await service.anonymous().get('/openapi.json')).json();
+    const { responses } = paths['/visits/over'].get;
+    expect(responses['409'].description).toBe('The visit is over.');
+    expect(responses['404'].description).toBe('There is no such animal.');
+  });
+
+  it('answers with the status, headers and body of its decorators, filters and streams', async () => {
+    expect((await client.get('/v1/visits/wrapped')).json()).toEqual({ data: { inside: true } });
+    const file = await client.get('/v1/visits/file');
+    expect([file.text, file.headers['content-type']]).toEqual(['woof', 'text/plain']);
+    const passed = await client.get('/v1/visits/passthrough');
+    expect(passed).toMatchObject({ status: 203, headers: { 'x-kept': 'yes', 'x-own': 'yes' } });
+    const moved = await client.get('/v1/visits/moved');
+    expect(moved).toMatchObject({ status: 301, headers: { location: '/v1/visits/page' } });
+    const closed = await client.get('/v1/visits/closed');
+    expect([closed.status, closed.json()]).toEqual([423, { closed: 'Monday' }]);
+    for (const answer of [file, moved, closed]) expectRateHeaders(answer);
+    const gone = await client.send('/v1/visits/1', { method: 'DELETE' });
+    expect([gone.status, gone.text]).toEqual([204, '']);
+  });
+
+  it('runs its global parts after those of the service, on every route', async () => {
+    seen.length = 0;
+    await client.get('/v1/pets');
+    expect(seen).toEqual(['middleware', 'guard', 'pipe', 'interceptor']);
+    seen.length = 0;
+    expectError(await service.anonymous().get('/v1/pets'), 401, 'missing_api_key');
+    expect(seen).toEqual(['middleware']);
+    seen.length = 0;
+    expect((await client.post('/v1/visits/nothing', { as: 'guest' })).status).toBe(201);
+    expect(seen).toEqual(['middleware', 'guard guest', 'interceptor']);
+    expectError(await client.post('/v1/visits/nothing', { as: 'burglar' }), 403, 'forbidden');
+  });
+
+  it('is outside /v1 without key or rate headers if it is @Public()', async () => {
+    const answer = await service.anonymous().get('/open/shop/7');
+    expect(answer.json()).toEqual({ id: '7' });
+    expect(headerCounts(answer)).not.toHaveProperty('x-ratelimit-limit');
+    expectError(await client.get('/v1/open/shop/7'), 404, 'not_found');
+    expectError(await service.anonymous().get('/v1/open/shop/till'), 401, 'missing_api_key');
+    expect((await client.get('/v1/open/shop/till')).status).toBe(200);
+  });
+
+  it('applies @Throttle() for each caller, beside the plan', async () => {
+    const [caller, other] = [await service.client(), await service.client()];
+    const left = async (): Promise<number> =>
+      Number((await caller.get('/v1/visits/page')).headers['x-ratelimit-remaining']);
+    expect((await caller.get('/v1/limited')).status).toBe(200);
+    expect((await caller.get('/v1/limited')).status).toBe(200);
+    const before = await left();
+    for (let time = 0; time < 150; time++) {
+      const refusal = await caller.get('/v1/limited');
+      expectError(refusal, 429, 'rate_limit_exceeded');
+      const end = (Math.floor(clock.now() / 7_000) + 1) * 7_000;
+      const seconds = Math.max(1, Math.ceil((end - clock.now()) / 1000));
+      expect(refusal.headers['retry-after']).toBe(String(seconds));
+    }
+    expect(await left()).toBe(before - 1);
+    expect((await other.get('/v1/limited')).status).toBe(200);
+    clock.advance(7_000);
+    expect((await caller.get('/v1/limited')).status).toBe(200);
+  });
+
+  it('counts an operation of several paths and methods once for @Throttle()', async () => {
+    const caller = await service.client();
+    expect((await caller.get('/v1/limited/any')).status).toBe(200);
+    expect((await caller.send('/v1/limited/some', { method: 'PUT' })).status).toBe(200);
+    for (const path of ['/v1/limited/any', '/v1/limited/some']) {
+      expectError(await caller.get(path), 429, 'rate_limit_exceeded');
+    }
+  });
+
+  it('consumes no quota with @SkipThrottle(), keeps the headers and requires scopes', async () => {
+    const caller = await service.client({ perMinute: 2, perDay: 2, scopes: ['pets:read'] });
+    for (let time = 0; time < 3; time++) {
+      const free = await caller.get('/v1/limited/free');
+      expectRateHeaders(free);
+      expect([free.status, free.headers['x-ratelimit-remaining']]).toEqual([200, '2']);
+    }
+    expectError(await caller.get('/v1/limited/write'), 403, 'insufficient_scope');
+    expect((await client.get('/v1/limited/write')).status).toBe(200);
+  });
+
+  it('reads and writes through TypeORM, 50 transactions at once, isolated', async () => {
+    const put = await client.send('/v1/purses/ann', { method: 'PUT' });
+    expect(put.json()).toEqual({ owner: 'ann', coins: 0 });
+    const pets = Array.from({ length: 20 }, () =>
+      client.post('/v1/pets', { name: 'Rex', categoryId: 7 }),
+    );
+    const adds = await Promise.all(
+      Array.from({ length: 50 }, (_, index) =>
+        client.post('/v1/purses/ann/coins', { isFalse: index % 5 === 0 }),
+      ),
+    );
+    const count = (status: number) => adds.filter((answer) => answer.status === status).length;
+    expect([count(201), count(409)]).toEqual([40, 10]);
+    expect((await Promise.all(pets)).every(({ status }) => status === 201)).toBe(true);
+    expect((await client.get('/v1/purses/ann')).json()).toEqual({ owner: 'ann', coins: 40 });
+  });
+});
+
+/** Starts the service with one module. */
+const startWith = (module: Class): Promise<TestService> =>
+  startService({ extensions: [{ module }] });
+
+@Injectable()
+class Envelope implements NestInterceptor {
+  intercept(_context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    return next.handle().pipe(map((data: unknown) => ({ data })));
+  }
+}
+
+describe('a global interceptor', () => {
+  class Toy {
+    @Exclude()
+    price = 7;
+    id: bigint;
+
+    constructor(id: number) {
+      this.id = BigInt(id);
+    }
+  }
+  @AnyScope()
+  @Controller('toys')
+  class ToysController {
+    @Get()
+    list(@Query() query: PageQuery): Page<Toy> {
+      return Page.of([new Toy(1), new Toy(2)], query, ({ id }) => id);
+    }
+
+    @Get('enveloped')
+    @UseInterceptors(Envelope)
+    enveloped(@Query() query: PageQuery): Page<Toy> {
+      return this.list(query);
+    }
+  }
+  @Module({
+    controllers: [ToysController],
+    providers: [{ provide: APP_INTERCEPTOR, useClass: ClassSerializerInterceptor }],
+  })
+  class SerializingModule {}
+
+  it('serialises answers and pages by class, and leaves those of the service intact', async () => {
+    await using service = await startWith(SerializingModule);
+    const client = await service.client();
+    const made = await client.post('/v1/pets', { name: 'Rex', categoryId: 7 });
+    expect(made.headers.location).toMatch(/\/v1\/pets\/1$/);
+    const pet = { id: 1, name: 'Rex', categoryId: 7 };
+    expect(made.json()).toEqual(pet);
+    expect((await client.get('/v1/pets')).json()).toEqual([pet]);
+    const page = await client.get('/v1/toys?limit=1');
+    expect(page.json()).toEqual([{ id: 1 }]);
+    expect(page.headers.link).toMatch(/cursor=\w+[^>]*>; rel="next"$/);
+    const enveloped = await client.get('/v1/toys/enveloped?limit=1');
+    expect(enveloped.json()).toEqual({ data: [{ id: 1 }] });
+  });
+
+  it('changes the answers of operations, but not the pages and the probes', async () => {
+    @Module({ providers: [{ provide: APP_INTERCEPTOR, useClass: Envelope }] })
+    class EnvelopesModule {}
+    await using service = await startWith(EnvelopesModule);
+    const [client, anyone] = [await service.client(), service.anonymous()];
+    expect((await client.get('/v1/pets')).json()).toEqual({ data: [] });
+    expect((await anyone.get('/openapi.json')).json()).toHaveProperty('openapi');
+    expect((await anyone.get('/health/ready')).json()).toHaveProperty('status', 'ok');
+  });
+});
+
+it.each([
+  ['a trusted proxy', '127.0.0.0/8', '203.0.113.9', 'https', 'pets.example'],
+  ['another proxy', '10.0.0.1', '127.0.0.1', 'http', 'inside'],
+])('sees the client behind %s', async (_what, trusted, ip, protocol, host) => {
+  @AnyScope()
+  @Controller('asker')
+  class AskerController {
+    @Get()
+    ask(@Ip() address: string, @Req() request: FastifyRequest) {
+      return { ip: address, protocol: request.protocol, host: request.host };
+    }
+  }
+  @Module({ controllers: [AskerController] })
+  class AskerModule {}
+  await using service = await startService({
+    extensions: [{ module: AskerModule }],
+    env: { TRUST_PROXY: trusted },
+  });
+  const answer = await (
+    await service.client()
+  ).get('/v1/asker', {
+    host: 'inside',
+    'x-forwarded-for': '203.0.113.9',
+    'x-forwarded-proto': 'https',
+    'x-forwarded-host': 'pets.example',
+  });
+  expect(answer.json()).toEqual({ ip, protocol, host });
+});
+
+it('may add a route to Fastify outside /v1', async () => {
+  @Module({})
+  class RawModule implements OnModuleInit {
+    constructor(@Inject(HttpAdapterHost) private readonly host: HttpAdapterHost) {}
+
+    onModuleInit(): void {
+      const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
+      fastify.get('/raw', (_request, reply) => reply.send({ raw: true }));
+    }
+  }
+  await using service = await startWith(RawModule);
+  expect((await service.anonymous().get('/raw')).json()).toEqual({ raw: true });
+});
