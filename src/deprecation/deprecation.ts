@@ -17,27 +17,27 @@ import { Metrics } from '../telemetry/metrics.js';
 import { Clock } from '../time/clock.js';
 import { DAY_MS } from '../time/windows.js';
 
-/** How an operation is retired. */
+/** How an operation is removed. */
 export interface Deprecation {
-  /** Since when it should not be used any more. */
+  /** Start of the deprecation. */
   since: Date;
-  /** From when on it answers 410. */
+  /** From this moment on, the operation answers 410. */
   sunset: Date;
-  /** Its replacement, a GET unless it says otherwise, by the path relative to the base address; and how to use it. */
+  /** The replacement: its method (default GET), its path relative to the base address, and how to use it. */
   successor: { method?: string; path: string; hint: string };
 }
 
 const DEPRECATION = 'petstore:deprecation';
 
 /**
- * Retires an operation, all of it: the document marks it, every response of it carries `Deprecation`
- * (RFC 9745), `Sunset` (RFC 8594) and `Link`, and from its sunset on it answers 410.
+ * Deprecates an operation: the document marks it, every response carries `Deprecation` (RFC 9745), `Sunset` (RFC 8594)
+ * and `Link`, and from its sunset on it answers 410.
  */
 export function Deprecated(deprecation: Deprecation): MethodDecorator {
   const { since, sunset, successor } = deprecation;
   return applyDecorators(
     SetMetadata(DEPRECATION, deprecation),
-    // Undefined leaves the summary of `@ApiOperation()` as it is; left out, it would be emptied.
+    // Undefined keeps the summary of `@ApiOperation()`; without the member, it would be emptied.
     ApiOperation({ summary: undefined, deprecated: true }),
     ApiExtension('x-deprecated-since', isoDay(since)),
     ApiExtension('x-sunset', isoDay(sunset)),
@@ -50,7 +50,7 @@ function isoDay(date: Date): string {
   return date.toISOString().slice(0, 10);
 }
 
-/** First in the order of judgement: a refusal of a deprecated operation says so as well. */
+/** Runs first, so that errors of a deprecated operation carry its headers as well. */
 @Injectable()
 export class DeprecationGuard implements CanActivate {
   private readonly headers: PerOperation<Record<string, string> | undefined>;
@@ -64,7 +64,7 @@ export class DeprecationGuard implements CanActivate {
   ) {
     this.calls = metrics.counter({
       name: 'deprecated_calls_total',
-      help: 'Calls of operations that are to be removed, by operation.',
+      help: 'Requests for deprecated operations, by operation.',
       labelNames: ['operation'],
     });
     this.headers = new PerOperation((_controller, handler) => {
@@ -92,7 +92,7 @@ export class DeprecationGuard implements CanActivate {
   }
 }
 
-/** Behind the scope: the operation is gone, for those who may know. */
+/** Answers 410 after the sunset, but only to callers whose key permits the operation. */
 @Injectable()
 export class SunsetGuard implements CanActivate {
   private readonly extensionMs: number;

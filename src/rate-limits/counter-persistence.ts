@@ -31,6 +31,7 @@ export class CounterPersistence implements OnModuleInit, BeforeApplicationShutdo
   private forgetting: Promise<void> | undefined;
   private readonly stopping = new AbortController();
   private isFailing = false;
+  private forgottenDay = 0;
 
   constructor(
     private readonly memory: MemoryStore,
@@ -100,11 +101,14 @@ export class CounterPersistence implements OnModuleInit, BeforeApplicationShutdo
   private async forgetPast(): Promise<void> {
     // One more day than necessary, in case this clock is ahead.
     const day = dayBefore(this.clock.now());
-    this.memory.forgetBefore(day);
     const minute = this.memory.oldestAddressMinute;
     const { signal } = this.stopping;
     try {
-      await inBatches((rows) => this.counters.forgetBefore(day, rows), signal);
+      if (day !== this.forgottenDay) {
+        this.memory.forgetBefore(day);
+        await inBatches((rows) => this.counters.forgetBefore(day, rows), signal);
+        this.forgottenDay = day;
+      }
       if (minute === undefined) return;
       await inBatches((rows) => this.counters.forgetAddressesBefore(minute, rows), signal);
     } catch (err) {

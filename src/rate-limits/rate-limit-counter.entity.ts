@@ -1,9 +1,11 @@
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { numberColumn } from '../database/columns.js';
 
-/** A counter as it was last saved. Windows are numbered since the Unix epoch. */
-@Entity('rate_limit_counters', { withoutRowid: true })
-@Index('rate_limit_counters_day', ['day'])
+/**
+ * A counter as it was last saved. Windows are numbered since the Unix epoch. There is no index by day, because it would
+ * double the cost of each save.
+ */
+@Entity('rate_limit_counters')
 export class RateLimitCounter {
   @PrimaryColumn({ type: 'varchar', length: 64 })
   subject!: string;

@@ -106,8 +106,7 @@ const schema = ({ petId, withoutRowid }: Engine): string[] => [
     "minute_used" bigint NOT NULL,
     "day" bigint NOT NULL,
     "day_used" bigint NOT NULL
-  ) ${withoutRowid}`,
-  `CREATE INDEX "rate_limit_counters_day" ON "rate_limit_counters" ("day")`,
+  )`,
 
   `CREATE TABLE "rate_limit_bans" (
     "subject" varchar(64) PRIMARY KEY NOT NULL,

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { databaseNow } from '../../database/database-time.js';
-import { Engine } from '../../database/engine.js';
-import { Statement } from '../../database/statement.js';
+import { Database, type Statement } from '../../database/database.js';
 import { DAY_MS } from '../../time/windows.js';
 import type { Subject } from '../subject.js';
 import type { Ban } from './bans.js';
@@ -22,17 +21,19 @@ export interface SubjectBan {
 
 const COLUMNS = 'subject, banned_at AS "at", banned_until AS "until", bans';
 
-const CHANGED_SINCE = new Statement<BanRow>(
-  'bans.changed-since',
-  () => `SELECT ${COLUMNS} FROM rate_limit_bans WHERE changed_at >= $1`,
-);
+const CHANGED_SINCE_TEXT = `SELECT ${COLUMNS} FROM rate_limit_bans WHERE changed_at >= $1`;
+const CHANGED_SINCE: Statement = {
+  name: 'bans.changed-since',
+  sqlite: CHANGED_SINCE_TEXT,
+  postgres: CHANGED_SINCE_TEXT,
+};
 
 /** The last ban of each subject in the database, so that bans survive restarts and reach every node. */
 @Injectable()
 export class BanRepository {
   constructor(
     private readonly dataSource: DataSource,
-    private readonly engine: Engine,
+    private readonly database: Database,
   ) {}
 
   /** Saves a ban. @returns false if this ban is saved already */
@@ -81,7 +82,7 @@ export class BanRepository {
 
   /** Bans that started or were lifted since a moment of the database's clock. */
   async changedSince(ms: number): Promise<SubjectBan[]> {
-    return toBans(await this.engine.observe(CHANGED_SINCE, ms));
+    return toBans(await this.database.observe<BanRow>(CHANGED_SINCE, ms));
   }
 }
 

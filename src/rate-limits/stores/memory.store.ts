@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../time/clock.js';
 import { dayOf, minuteOf } from '../../time/windows.js';
 import { type Ban, type BanPolicy, nextBan } from '../bans/bans.js';
@@ -32,8 +33,7 @@ export const MAX_ADDRESSES = 100_000;
 export class MemoryStore extends RateLimitStore {
   readonly mode = 'memory';
   private readonly clients = new Map<Subject, Counter>();
-  /** Least recently seen first. */
-  private readonly addresses = new Map<Subject, Counter>();
+  private readonly addresses: LRUCache<Subject, Counter>;
   private readonly changed = new Set<Counter>();
   private readonly further = new FurtherCounts();
 
@@ -43,6 +43,10 @@ export class MemoryStore extends RateLimitStore {
     private readonly maxAddresses = MAX_ADDRESSES,
   ) {
     super();
+    this.addresses = new LRUCache({
+      max: maxAddresses,
+      dispose: (counter) => this.changed.delete(counter),
+    });
   }
 
   take(
@@ -146,7 +150,7 @@ export class MemoryStore extends RateLimitStore {
   /** The minute in which the oldest known address was last counted; undefined while none has been forgotten. */
   get oldestAddressMinute(): number | undefined {
     if (this.addresses.size < this.maxAddresses) return undefined;
-    const [oldest] = this.addresses.values();
+    const [oldest] = this.addresses.rvalues();
     return oldest?.minute;
   }
 
@@ -156,33 +160,18 @@ export class MemoryStore extends RateLimitStore {
   }
 
   private find(subject: Subject): Counter | undefined {
-    return (isAddress(subject) ? this.addresses : this.clients).get(subject);
+    return isAddress(subject) ? this.addresses.peek(subject) : this.clients.get(subject);
   }
 
   private counterOf(subject: Subject, nowMs: number): Counter {
-    if (isAddress(subject)) return this.addressCounter(subject, nowMs);
-    let counter = this.clients.get(subject);
+    const counters = isAddress(subject) ? this.addresses : this.clients;
+    let counter = counters.get(subject);
     if (counter === undefined) {
       counter = newCounter(subject, nowMs);
-      this.clients.set(subject, counter);
+      counters.set(subject, counter);
     } else {
       advance(counter, nowMs);
     }
-    return counter;
-  }
-
-  private addressCounter(subject: Subject, nowMs: number): Counter {
-    const counter = this.addresses.get(subject) ?? newCounter(subject, nowMs);
-    this.addresses.delete(subject);
-    this.addresses.set(subject, counter);
-    if (this.addresses.size > this.maxAddresses) {
-      for (const [oldest, forgotten] of this.addresses) {
-        this.addresses.delete(oldest);
-        this.changed.delete(forgotten);
-        break;
-      }
-    }
-    advance(counter, nowMs);
     return counter;
   }
 
