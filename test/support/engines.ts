@@ -6,6 +6,7 @@ const ENGINES = {
   chromium: { program: 'chromium', package: 'chromium', beside: [] },
   redis: { program: 'redis-server', package: 'redis-server', beside: [] },
   nginx: { program: 'nginx', package: 'nginx', beside: ['/usr/sbin'] },
+  pgbouncer: { program: 'pgbouncer', package: 'pgbouncer', beside: ['/usr/sbin'] },
   promtool: { program: 'promtool', package: 'prometheus', beside: [] },
   postgres: {
     program: 'initdb',

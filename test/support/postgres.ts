@@ -55,6 +55,26 @@ export class PostgresServer implements AsyncDisposable {
     return query(url, sql);
   }
 
+  /** Turns TLS on, with a certificate that no known CA has signed. It is restarted. */
+  async secure(): Promise<void> {
+    const subject = ['-subj', '/CN=localhost', '-days', '2', '-nodes'];
+    const [key, certificate] = ['key', 'crt'].map((end) =>
+      join(this.directory, 'data', `server.${end}`),
+    );
+    execFileSync(
+      'openssl',
+      ['req', '-x509', '-newkey', 'rsa:2048', ...subject, '-keyout', key!, '-out', certificate!],
+      { ...this.account, cwd: this.directory, stdio: 'ignore' },
+    );
+    await this.query('ALTER SYSTEM SET ssl = on');
+    await this.stop();
+    await this.run();
+  }
+
+  get certificate(): string {
+    return join(this.directory, 'data', 'server.crt');
+  }
+
   /** Starts it, again after a `stop()`. */
   async run(): Promise<void> {
     const settings = [

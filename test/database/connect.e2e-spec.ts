@@ -1,0 +1,180 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describeWith } from '../support/engines.js';
+import { eventually } from '../support/eventually.js';
+import { freePort } from '../support/free-port.js';
+import { PostgresServer } from '../support/postgres.js';
+import { jsonInProcess, runInProcess } from '../support/run-program.js';
+import { startAndClose } from '../support/start-service.js';
+
+interface Finding {
+  check: string;
+  status: string;
+  detail: string;
+  fix: string | null;
+}
+
+jest.setTimeout(60_000);
+
+describeWith('postgres', 'connecting to PostgreSQL', (initdb) => {
+  let server: PostgresServer;
+  const environment = { ...process.env };
+  beforeAll(async () => {
+    server = await PostgresServer.start(initdb);
+  });
+  afterAll(() => server.remove());
+  afterEach(() => {
+    process.env = { ...environment };
+  });
+
+  /** The line with which each command ends that needs the database. */
+  async function expectRefused(url: string, message: RegExp): Promise<void> {
+    Object.assign(process.env, { DATABASE_URL: url, PORT: '0', METRICS_PORT: '0' });
+    const { code, err } = await runInProcess('migrate');
+    expect({ code, lines: err.trimEnd().split('\n').length }).toEqual({ code: 1, lines: 1 });
+    expect(err).toMatch(message);
+    await expect(startAndClose({ env: { DATABASE_URL: url } })).rejects.toThrow(message);
+    const [finding] = await findings('failed');
+    expect(`${finding!.detail}; ${finding!.fix}`).toMatch(message);
+  }
+
+  async function findings(status: string): Promise<Finding[]> {
+    const { out } = await runInProcess('doctor', '--json');
+    return (JSON.parse(out) as { checks: Finding[] }).checks.filter(
+      (each) => each.status === status,
+    );
+  }
+
+  it.each(['LATIN1', 'SQL_ASCII'])('refuses the encoding %s', async (encoding) => {
+    const name = `of_${encoding.toLowerCase()}`;
+    await server.query(
+      `CREATE DATABASE ${name} ENCODING '${encoding}' LOCALE 'C' TEMPLATE template0`,
+    );
+    await expectRefused(
+      server.url.replace(/postgres$/, name),
+      new RegExp(`database ${name} has the encoding ${encoding}, and not UTF8; create one with`),
+    );
+  });
+
+  it('names host, port, cause and fix of what cannot be reached', async () => {
+    const port = await freePort();
+    await expectRefused(
+      `postgres://zoo:secret@127.0.0.1:${port}/zoo`,
+      new RegExp(
+        `PostgreSQL at 127.0.0.1:${port} cannot be used: .*ECONNREFUSED.*; start PostgreSQL`,
+      ),
+    );
+    await expectRefused(
+      server.url.replace(/postgres$/, 'nowhere'),
+      /database "nowhere" does not exist; create the database, or correct its name/,
+    );
+  });
+
+  it('does not take the migrations of another application for its own', async () => {
+    const url = await server.createDatabase();
+    await server.query('CREATE TABLE migrations (id serial, migration text, batch integer)', url);
+    await server.query(`INSERT INTO migrations (migration, batch) VALUES ('create_users', 1)`, url);
+    await jsonInProcess(url, 'migrate');
+    process.env['DATABASE_URL'] = url;
+    expect(await findings('warning')).toEqual([]);
+  });
+
+  it('has doctor say that the role may not migrate', async () => {
+    const url = await server.createDatabase();
+    await server.query('CREATE ROLE reader LOGIN');
+    await server.query('REVOKE CREATE ON SCHEMA public FROM PUBLIC', url);
+    process.env['DATABASE_URL'] = url.replace('postgres@', 'reader@');
+    const [finding] = await findings('failed');
+    expect(finding).toMatchObject({ check: 'schema', fix: expect.stringContaining('as a role') });
+    expect(await server.query(`SELECT to_regclass('petstore_migrations') AS table`, url)).toEqual([
+      { table: null },
+    ]);
+  });
+
+  it('names the fix of a certificate of a private CA, and accepts it with that', async () => {
+    await using secured = await PostgresServer.start(initdb);
+    await secured.secure();
+    const warned = jest.spyOn(process, 'emitWarning');
+    const url = secured.url.replace('127.0.0.1', 'localhost');
+    for (const mode of ['require', 'verify-full']) {
+      await expectRefused(
+        `${url}?sslmode=${mode}`,
+        /PostgreSQL at localhost:\d+ cannot be used: self-signed certificate; add sslrootcert=FILE/,
+      );
+    }
+    await jsonInProcess(`${url}?sslmode=require&sslrootcert=${secured.certificate}`, 'migrate');
+    expect(warned).not.toHaveBeenCalled();
+    warned.mockRestore();
+    await expectRefused(`${server.url}?sslmode=require`, /does not support SSL.*; turn TLS on/);
+  });
+
+  describeWith('pgbouncer', 'through PgBouncer', (pgbouncer) => {
+    const directory = mkdtempSync(join(tmpdir(), 'petstore-pgbouncer-'));
+    let pooler: ChildProcess;
+    let url: string;
+    beforeAll(async () => {
+      const port = await freePort();
+      const database = await server.createDatabase();
+      await jsonInProcess(database, 'migrate');
+      const name = database.split('/').at(-1)!;
+      url = `postgres://postgres@127.0.0.1:${port}/${name}`;
+      writeFileSync(join(directory, 'users.txt'), '"postgres" ""\n');
+      writeFileSync(
+        join(directory, 'pgbouncer.ini'),
+        `[databases]
+${name} = host=127.0.0.1 port=${server.port}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = trust
+auth_file = ${directory}/users.txt
+pool_mode = transaction
+ignore_startup_parameters = extra_float_digits
+`,
+      );
+      chmodSync(directory, 0o755);
+      pooler = startPooler(pgbouncer, directory);
+      await eventually(() =>
+        server.query('SELECT 1', url).then(
+          () => true,
+          () => false,
+        ),
+      );
+    });
+    afterAll(async () => {
+      pooler.kill('SIGKILL');
+      await once(pooler, 'close');
+      rmSync(directory, { recursive: true });
+    });
+
+    it('names the startup parameter that it refuses, and then the statements that it loses', async () => {
+      await expectRefused(
+        url,
+        /unsupported startup parameter: statement_timeout; add statement_timeout/,
+      );
+      const file = join(directory, 'pgbouncer.ini');
+      const parameters =
+        'statement_timeout,lock_timeout,idle_in_transaction_session_timeout,options';
+      execFileSync('sed', ['-i', `s/extra_float_digits/${parameters}/`, file]);
+      pooler.kill('SIGHUP');
+      const version = execFileSync(pgbouncer, ['--version'], { encoding: 'utf8' });
+      if (/ 1\.(?:1\d|20)\./.test(version)) {
+        await expectRefused(url, /pooler at .* loses prepared statements.*; use session mode/);
+      } else {
+        await jsonInProcess(url, 'keys', 'list');
+      }
+    });
+  });
+});
+
+/** PgBouncer does not run as root. */
+function startPooler(program: string, directory: string): ChildProcess {
+  const isRoot = process.getuid?.() === 0;
+  const id = (flag: string): number => Number(execFileSync('id', [flag, 'postgres']).toString());
+  const account = isRoot ? { uid: id('-u'), gid: id('-g') } : {};
+  return spawn(program, ['-q', join(directory, 'pgbouncer.ini')], { ...account, stdio: 'ignore' });
+}
