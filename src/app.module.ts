@@ -5,7 +5,7 @@ import {
   type Type,
 } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
-import { isDatabaseOutage, isOfAll } from './database/outage.js';
+import { DatabaseFaults } from './database/database-faults.js';
 import { DeprecationGuard, SunsetGuard } from './deprecation/deprecation.js';
 import type { CheckOptions } from './extensions/check.js';
 import { SettingsModule } from './extensions/settings.js';
@@ -65,7 +65,7 @@ export class AppModule {
       module: AppModule,
       imports: [
         ...foundation(options),
-        HttpModule.forRoot(routes, line, { isOutage: isDatabaseOutage, isNoticed: isOfAll }),
+        HttpModule.forRoot(routes, line, DatabaseFaults),
         KeysModule.forRoot(extensions.map(({ scopes = {} }) => scopes)),
         AuthenticationModule.forRoot(extensions.flatMap(({ verifier }) => verifier ?? [])),
         PetsModule,

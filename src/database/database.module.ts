@@ -4,6 +4,7 @@ import { DataSource } from 'typeorm';
 import { Config } from '../config/config.js';
 import { connect } from './connect.js';
 import { createDataSource, dataSourceOptions } from './data-source-options.js';
+import { DatabaseFaults } from './database-faults.js';
 import { DatabaseLog } from './database-log.js';
 import type { ExtensionMigrations } from './extension-migrations.js';
 import { Logger } from '../telemetry/logger.js';
@@ -57,11 +58,12 @@ export class DatabaseModule {
       ],
       providers: [
         ChangePoller,
+        DatabaseFaults,
         DatabaseMetrics,
         Engine,
         { provide: Database, inject: [DataSource, DatabaseMetrics], useFactory: openDatabase },
       ],
-      exports: [ChangePoller, Database, Engine],
+      exports: [ChangePoller, Database, DatabaseFaults, Engine],
     };
   }
 }

@@ -3,7 +3,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import { type ApiReply, Public } from '../http/request-context.js';
 import { Readiness } from './readiness.js';
 
-/** For probes, who know these answers and no other: no interceptor of a guest makes something else of them. */
+/** Sends its responses itself, so that no interceptor of an extension changes what probes expect. */
 @Public()
 @ApiExcludeController()
 @Controller('health')

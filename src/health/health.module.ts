@@ -3,7 +3,7 @@ import { RateLimitsModule } from '../rate-limits/rate-limits.module.js';
 import { HealthController } from './health.controller.js';
 import { Readiness } from './readiness.js';
 
-/** Global: what else a node cannot do without registers a check. */
+/** Global, so that modules of extensions can register readiness checks. */
 @Global()
 @Module({
   imports: [RateLimitsModule],

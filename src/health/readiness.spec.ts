@@ -1,15 +1,25 @@
-import { type Engine } from '../database/engine.js';
+import { DatabaseFaults } from '../database/database-faults.js';
+import type { Database } from '../database/database.js';
 import { type RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
+import type { Logger } from '../telemetry/logger.js';
 import { Readiness } from './readiness.js';
 
 const reachable = () => Promise.resolve();
 const gone = () => Promise.reject(new Error('gone'));
 
-function readiness(mode: RateLimitStore['mode'], ping: () => Promise<void>): Readiness {
-  return new Readiness({ ping } as Engine, { mode } as RateLimitStore);
-}
-
 describe(Readiness.name, () => {
+  const logged: string[] = [];
+  const logger = { error: (_details: object, message: string) => void logged.push(message) };
+  let faults: DatabaseFaults;
+  beforeEach(() => {
+    logged.length = 0;
+    faults = new DatabaseFaults(logger as Logger);
+  });
+
+  function readiness(mode: RateLimitStore['mode'], ping: () => Promise<void>): Readiness {
+    return new Readiness({ ping } as Database, faults, { mode } as RateLimitStore);
+  }
+
   it.each([
     ['memory', reachable, 'ok', 'ok'],
     ['redis', reachable, 'ok', 'ok'],
@@ -23,11 +33,36 @@ describe(Readiness.name, () => {
     });
   });
 
+  it.each([
+    ['SQLITE_CORRUPT', 'unavailable', 'damaged'],
+    ['SQLITE_FULL', 'degraded', 'disk full'],
+    ['53100', 'degraded', 'disk full'],
+    ['SQLITE_BUSY', 'ok', 'ok'],
+  ])('after %s is %s, and names the cause', async (code, status, database) => {
+    expect(faults.isOutage({ driverError: { code } })).toBe(true);
+    expect(faults.isOutage({ driverError: { code } })).toBe(true);
+    expect(await readiness('memory', reachable).check()).toMatchObject({
+      status,
+      checks: { database },
+    });
+    expect(logged).toHaveLength(status === 'ok' ? 0 : 1);
+  });
+
+  it('is ready again a minute after the last write failed on a full disk, but not after damage', async () => {
+    jest.useFakeTimers();
+    const check = async () => (await readiness('memory', reachable).check()).status;
+    faults.isOutage({ code: 'SQLITE_FULL' });
+    jest.advanceTimersByTime(60_001);
+    expect(await check()).toBe('ok');
+    faults.isOutage({ code: 'SQLITE_CORRUPT' });
+    jest.advanceTimersByTime(60_001);
+    expect(await check()).toBe('unavailable');
+    jest.useRealTimers();
+  });
+
   it('is unavailable while draining, with a database that is not', async () => {
     const draining = readiness('memory', reachable);
-    expect(draining.isDraining).toBe(false);
     draining.drain();
-    expect(draining.isDraining).toBe(true);
     expect(await draining.check()).toEqual({
       status: 'unavailable',
       checks: { database: 'ok', counters: 'memory' },

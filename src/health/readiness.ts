@@ -1,67 +1,67 @@
 import { Injectable } from '@nestjs/common';
-import { Engine } from '../database/engine.js';
-import { within } from '../time/within.js';
+import { type DatabaseFault, DatabaseFaults } from '../database/database-faults.js';
+import { Database } from '../database/database.js';
 import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
+import { within } from '../time/within.js';
 
 const CHECK_TIMEOUT_MS = 1_000;
 
-/** False, or a throw: this node should not be sent requests. */
+/** If it returns false, throws or takes more than a second, this node should receive no requests. */
 export type ReadinessCheck = () => boolean | void | Promise<boolean | void>;
 
 export interface ReadinessReport {
   status: 'ok' | 'degraded' | 'unavailable';
   checks: {
-    database: 'ok' | 'unavailable';
+    database: 'ok' | 'unavailable' | DatabaseFault;
     counters: 'memory' | 'redis' | 'fallback';
-    /** Those of extensions. */
+    /** The checks of extensions. */
     [name: string]: string;
   };
 }
 
-/** Whether this node should be sent requests. */
+/** Decides whether this node should receive requests. */
 @Injectable()
 export class Readiness {
   isDraining = false;
-  private readonly further = new Map<string, ReadinessCheck>();
+  private readonly furtherChecks = new Map<string, ReadinessCheck>();
 
   constructor(
-    private readonly engine: Engine,
+    private readonly database: Database,
+    private readonly faults: DatabaseFaults,
     private readonly counters: RateLimitStore,
   ) {}
 
-  /** Makes something else that this node cannot do without a part of the report. */
+  /** Adds a check of an extension to the report. */
   register(name: string, check: ReadinessCheck): void {
-    if (this.further.has(name) || ['database', 'counters'].includes(name)) {
-      throw new Error(`There is a readiness check named ${name} already`);
+    if (this.furtherChecks.has(name) || ['database', 'counters'].includes(name)) {
+      throw new Error(`There is already a readiness check named ${name}`);
     }
-    this.further.set(name, check);
+    this.furtherChecks.set(name, check);
   }
 
-  /** From now on other nodes are to be asked. */
+  /** From now on, the report is `unavailable`. */
   drain(): void {
     this.isDraining = true;
   }
 
   async check(): Promise<ReadinessReport> {
-    const [database, ...others] = await Promise.all([
-      outcomeOf(() => this.engine.ping().then(() => true)),
-      ...Array.from(this.further.values(), outcomeOf),
-    ]);
-    const further = Object.fromEntries(
-      Array.from(this.further.keys(), (name, index) => [name, others[index]!]),
-    );
+    const checks = [() => this.database.ping(), ...this.furtherChecks.values()];
+    const [reached, ...others] = await Promise.all(checks.map(run));
+    const names = [...this.furtherChecks.keys()];
+    const further = Object.fromEntries(names.map((name, index) => [name, others[index]!]));
+    const database = reached === 'ok' ? (this.faults.current ?? 'ok') : 'unavailable';
     const counters = this.counters.mode;
-    const counting = counters === 'fallback' ? 'degraded' : 'ok';
-    const isReady = !this.isDraining && [database, ...others].every((outcome) => outcome === 'ok');
-    const status = isReady ? counting : 'unavailable';
+    const isBroken = [reached, ...others].includes('unavailable') || database === 'damaged';
+    const isDegraded = counters === 'fallback' || database === 'disk full';
+    const status = this.isDraining || isBroken ? 'unavailable' : isDegraded ? 'degraded' : 'ok';
     return { status, checks: { database, counters, ...further } };
   }
 }
 
-async function outcomeOf(check: ReadinessCheck): Promise<'ok' | 'unavailable'> {
+async function run(check: ReadinessCheck): Promise<'ok' | 'unavailable'> {
   try {
-    const isFine = await within(CHECK_TIMEOUT_MS, Promise.resolve(check()));
-    return isFine === false ? 'unavailable' : 'ok';
+    const result = await within(CHECK_TIMEOUT_MS, Promise.resolve(check()));
+    return result === false ? 'unavailable' : 'ok';
   } catch {
     return 'unavailable';
   }

@@ -1,4 +1,4 @@
-import { type DynamicModule, Module } from '@nestjs/common';
+import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { AdmissionQueue } from './admission-queue.js';
 import { ClientAddress } from './client-address.js';
 import { ErrorFilter } from './error.filter.js';
@@ -10,14 +10,18 @@ import { RouteTable } from './route-table.js';
 @Module({})
 export class HttpModule {
   /** The route table and the line are filled by the transport, which exists before the application. */
-  static forRoot(routes: RouteTable, line: AdmissionQueue, outages: OutageDetector): DynamicModule {
+  static forRoot(
+    routes: RouteTable,
+    line: AdmissionQueue,
+    outages: Type<OutageDetector>,
+  ): DynamicModule {
     return {
       module: HttpModule,
       global: true,
       providers: [
         { provide: RouteTable, useValue: routes },
         { provide: AdmissionQueue, useValue: line },
-        { provide: OutageDetector, useValue: outages },
+        { provide: OutageDetector, useExisting: outages },
         PublicAddress,
         ClientAddress,
         ErrorFilter,

@@ -43,12 +43,6 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
     client = await service.client();
   });
 
-  it('has the schema that the entities describe', async () => {
-    const dataSource = service.store.app.get(DataSource);
-    const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
-    expect(upQueries.map(({ query }) => query)).toEqual([]);
-  });
-
   it('answers the same bytes as SQLite', async () => {
     await using embedded = await startService();
     const other = await embedded.client();

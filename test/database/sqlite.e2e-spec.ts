@@ -50,31 +50,6 @@ describe('the embedded database', () => {
     expect(journal).toEqual({ journal_mode: 'wal' });
   });
 
-  it('has the schema that the entities describe', async () => {
-    const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
-    expect(upQueries.map(({ query }) => query)).toEqual([]);
-  });
-
-  it('can be taken back to nothing, and made again', async () => {
-    const url = `sqlite:${file()}.fresh`;
-    const fresh = createDataSource(dataSourceOptions({ url, poolSize: 1 }));
-    const tables = (): Promise<unknown[]> =>
-      fresh.query(`SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'`);
-    const names = ['CreateSchema1764633600000'];
-    await fresh.initialize();
-    try {
-      expect(await migrate(fresh)).toEqual(names);
-      expect(await migrate(fresh)).toEqual([]);
-      const made = await tables();
-      while ((await tables()).length > 1) await fresh.undoLastMigration();
-      expect(await tables()).toEqual([{ name: 'petstore_migrations' }]);
-      await migrate(fresh);
-      expect(await tables()).toEqual(expect.arrayContaining(made));
-    } finally {
-      await fresh.destroy();
-    }
-  });
-
   it('is given up to be migrated where another process writes all the time, and can be again', async () => {
     const url = `sqlite:${file()}.busy`;
     const busy = createDataSource(dataSourceOptions({ url, poolSize: 1 }));
@@ -155,6 +130,9 @@ describe('the embedded database', () => {
       expectError(await reader.get(`/v1/pets/${id}`), 503, 'service_unavailable');
       expect((await reader.get(`/v1/pets/${added[0]!.json().id}`)).status).toBe(200);
     }
+    const ready = await damaged.anonymous().get('/health/ready');
+    expect(ready.status).toBe(503);
+    expect(ready.json()).toMatchObject({ checks: { database: 'damaged' } });
   });
 
   describe('moved away', () => {

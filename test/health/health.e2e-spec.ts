@@ -1,4 +1,4 @@
-import { Engine } from '../../src/database/engine.js';
+import { Database } from '../../src/database/database.js';
 import { startService, type TestService } from '../support/start-service.js';
 
 describe('health', () => {
@@ -26,7 +26,7 @@ describe('health', () => {
     ['fails', () => Promise.reject(new Error('gone'))],
     ['does not answer', () => new Promise<never>(() => undefined)],
   ])('is not ready while the database %s, and stays live', async (_what, ping) => {
-    jest.spyOn(service.store.app.get(Engine), 'ping').mockImplementation(ping);
+    jest.spyOn(service.store.app.get(Database), 'ping').mockImplementation(ping);
     const answer = await get('/health/ready');
     expect(answer.status).toBe(503);
     expect(answer.headers['retry-after']).toBe('2');
