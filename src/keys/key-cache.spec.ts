@@ -1,6 +1,6 @@
 import { FakeClock } from '../../test/support/clock.js';
-import type { Engine } from '../database/engine.js';
 import type { ChangePoller, PollCallback } from '../database/change-poller.js';
+import type { Database } from '../database/database.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { KeyCache } from './key-cache.js';
 import type { LastUses } from './last-uses.js';
@@ -36,15 +36,16 @@ describe(KeyCache.name, () => {
     [rows, changes, uses, lookups] = [[{ ...zoo }], [], [], 0];
     watch = { isCurrent: true, staleForMs: 0 };
     answer = () => undefined;
-    const engine = {
+    const database = {
       observe: () => Promise.resolve(changes),
-      first: (_find: unknown, digest: string): unknown => {
+      query: async (_find: unknown, digest: string) => {
         lookups++;
-        return answer() ?? rows.find((row) => row.digest === digest);
+        const row = (await answer()) ?? rows.find((each) => each.digest === digest);
+        return row === undefined ? [] : [row];
       },
     };
     cache = new KeyCache(
-      engine as unknown as Engine,
+      database as unknown as Database,
       {
         subscribe: (watched: PollCallback) => ((look = watched), watch),
       } as unknown as ChangePoller,

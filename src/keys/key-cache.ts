@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import type { Counter } from 'prom-client';
-import { Engine } from '../database/engine.js';
-import { isOutage } from '../database/outage.js';
 import { ChangePoller, type Subscription } from '../database/change-poller.js';
-import { Statement } from '../database/statement.js';
+import { Database } from '../database/database.js';
+import { isOutage } from '../database/outage.js';
 import { Limits, type Quota } from '../rate-limits/limits.js';
 import { PLANS } from '../rate-limits/plan.js';
 import { Metrics } from '../telemetry/metrics.js';
@@ -49,14 +48,13 @@ interface CachedCaller {
 
 const COLUMNS = `id, client_id AS "clientId", digest, plan, scopes, per_minute AS "perMinute",
   per_day AS "perDay", expires_at AS "expiresAt", revoked_at AS "revokedAt", changed_at AS "changedAt"`;
-const FIND = new Statement<KeyRow>(
-  'keys.find-by-digest',
-  () => `SELECT ${COLUMNS} FROM api_keys WHERE digest = $1`,
-);
-const CHANGED = new Statement<KeyRow>(
-  'keys.changed',
-  () => `SELECT ${COLUMNS} FROM api_keys WHERE changed_at >= $1 LIMIT ${MAX_CHANGES}`,
-);
+const FIND = select('keys.find-by-digest', 'digest = $1');
+const CHANGED = select('keys.changed', `changed_at >= $1 LIMIT ${MAX_CHANGES}`);
+
+function select(name: string, condition: string) {
+  const text = `SELECT ${COLUMNS} FROM api_keys WHERE ${condition}`;
+  return { name, sqlite: text, postgres: text };
+}
 
 /**
  * Finds the caller that the digest of a key stands for.
@@ -74,7 +72,7 @@ export class KeyCache {
   private readonly lookups: Counter<'result'>;
 
   constructor(
-    private readonly engine: Engine,
+    private readonly database: Database,
     poller: ChangePoller,
     private readonly clock: Clock,
     private readonly lastUses: LastUses,
@@ -126,7 +124,7 @@ export class KeyCache {
   }
 
   private async find(digest: string): Promise<Caller | undefined> {
-    const row = await this.engine.first(FIND, digest);
+    const [row] = await this.database.query<KeyRow>(FIND, digest);
     if (row === undefined) return undefined;
     const found = this.toCached(row);
     const cached = this.callers.get(digest);
@@ -138,8 +136,9 @@ export class KeyCache {
 
   /** @param sinceMs by the database's clock; undefined if every key may have changed */
   private async loadChanges(sinceMs: number | undefined): Promise<void> {
-    const rows = sinceMs === undefined ? [] : await this.engine.observe(CHANGED, sinceMs);
-    if (sinceMs === undefined || rows.length === MAX_CHANGES) this.callers.clear();
+    const isComplete = sinceMs !== undefined;
+    const rows = isComplete ? await this.database.observe<KeyRow>(CHANGED, sinceMs) : [];
+    if (!isComplete || rows.length === MAX_CHANGES) this.callers.clear();
     for (const row of rows) {
       const cached = this.callers.peek(row.digest);
       if (cached === undefined || cached.changedAt === Number(row.changedAt)) continue;

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { Engine } from '../../src/database/engine.js';
+import { Database } from '../../src/database/database.js';
 import { mintKey } from '../../src/keys/api-key-format.js';
 import { KeyList } from '../../src/keys/key-list.js';
 import { KeysService, type RotatedKey } from '../../src/keys/keys.service.js';
@@ -102,13 +102,13 @@ describe('authentication', () => {
   });
 
   it('rejects a key with a wrong checksum without a database lookup', async () => {
-    const first = jest.spyOn(service.store.app.get(Engine), 'first');
-    const lookups = () => first.mock.calls.filter(([{ name }]) => name === 'keys.find-by-digest');
+    const query = jest.spyOn(service.store.app.get(Database), 'query');
+    const lookups = () => query.mock.calls.filter(([{ name }]) => name === 'keys.find-by-digest');
     await get(`Bearer ${mintKey().slice(0, -6)}000000`);
     expect(lookups()).toHaveLength(0);
     await get(`Bearer ${mintKey()}`);
     expect(lookups()).toHaveLength(1);
-    first.mockRestore();
+    query.mockRestore();
   });
 
   it('rejects a key that was revoked or has expired before its first use', async () => {
