@@ -11,7 +11,6 @@ import { Logger } from '../telemetry/logger.js';
 import { ChangePoller } from './change-poller.js';
 import { Database } from './database.js';
 import { DatabaseMetrics } from './database-metrics.js';
-import { Engine } from './engine.js';
 import type { PostgresDataSource } from './postgres/postgres.data-source.js';
 import { PostgresDatabase } from './postgres/postgres.database.js';
 import { SqliteDataSource } from './sqlite/sqlite.data-source.js';
@@ -60,10 +59,9 @@ export class DatabaseModule {
         ChangePoller,
         DatabaseFaults,
         DatabaseMetrics,
-        Engine,
         { provide: Database, inject: [DataSource, DatabaseMetrics], useFactory: openDatabase },
       ],
-      exports: [ChangePoller, Database, DatabaseFaults, Engine],
+      exports: [ChangePoller, Database, DatabaseFaults],
     };
   }
 }

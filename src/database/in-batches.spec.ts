@@ -1,4 +1,4 @@
-import { inBatches, takeFirst } from './in-batches.js';
+import { inBatches } from './in-batches.js';
 
 describe(inBatches.name, () => {
   let nowMs: number;
@@ -67,15 +67,5 @@ describe(inBatches.name, () => {
     }, stop.signal);
     expect(asked).toHaveLength(1);
     await expect(inBatches(() => Promise.reject(new Error('away')))).rejects.toThrow('away');
-  });
-});
-
-describe(takeFirst.name, () => {
-  it('takes what has waited longest, and no more than asked for', () => {
-    const queue = new Set([3, 1, 2]);
-    expect(takeFirst(queue, 2)).toEqual([3, 1]);
-    queue.add(3);
-    expect(takeFirst(queue, 9)).toEqual([2, 3]);
-    expect(takeFirst(queue, 9)).toEqual([]);
   });
 });
