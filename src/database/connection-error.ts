@@ -1,3 +1,5 @@
+import { driverErrorOf } from './outage.js';
+
 /** What failed, with host and port, and what to do about it. */
 export class DatabaseConnectionError extends Error {
   constructor(
@@ -34,16 +36,15 @@ const OTHER = 'check that PostgreSQL runs and can be reached from this machine, 
 export function toConnectionError(error: unknown, url: string): DatabaseConnectionError {
   if (error instanceof DatabaseConnectionError) return error;
   // An AggregateError, of several addresses of one name, has no message.
-  const { code = '', message = '' } = error as { code?: string; message?: string };
+  const { code = '', message = '' } = driverErrorOf(error) as { code?: string; message?: string };
   const matches = FIXES.map(([pattern, fix]) => ({
     fix,
     match: pattern.exec(code) ?? pattern.exec(message),
   }));
   const { fix = OTHER, match } = matches.find((each) => each.match) ?? {};
-  const advice = fix.replaceAll('$1', match?.[1] ?? '');
   return new DatabaseConnectionError(
     `PostgreSQL at ${addressOf(url)} cannot be used: ${message || code}`,
-    advice,
+    fix.replaceAll('$1', match?.[1] ?? ''),
     error,
   );
 }

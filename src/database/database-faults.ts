@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Logger } from '../telemetry/logger.js';
-import { isDatabaseOutage, isOfAll } from './outage.js';
+import { driverErrorOf, isDatabaseOutage, isOfAll } from './outage.js';
 
 const INTERVAL_MS = 60_000;
 
@@ -46,9 +46,8 @@ export class DatabaseFaults {
   }
 
   private note(error: unknown): void {
-    const { code, driverError } = error as { code?: string; driverError?: { code?: string } };
-    const text = driverError?.code ?? code ?? '';
-    const fault = (['damaged', 'disk full'] as const).find((each) => CODES[each].test(text));
+    const code = String(driverErrorOf(error).code);
+    const fault = (['damaged', 'disk full'] as const).find((each) => CODES[each].test(code));
     if (fault === undefined) return;
     const nowMs = performance.now();
     this.seenAtMs.set(fault, nowMs);

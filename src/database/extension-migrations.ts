@@ -1,4 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { driverErrorOf } from './outage.js';
 
 export type MigrationClass = new () => MigrationInterface;
 
@@ -47,11 +48,11 @@ export class MigrationFailedError extends Error {
   readonly driverError: unknown;
 
   constructor(migration: string, cause: unknown) {
-    const { message, driverError } = cause as { message?: string; driverError?: unknown };
-    super(`The migration ${describeMigration(migration)} failed: ${message ?? String(cause)}`, {
+    const { message } = driverErrorOf(cause);
+    super(`The migration ${describeMigration(migration)} failed: ${String(message ?? cause)}`, {
       cause,
     });
-    this.driverError = driverError ?? cause;
+    this.driverError = driverErrorOf(cause);
   }
 }
 

@@ -111,7 +111,8 @@ function isOfNetwork({ code, syscall }: DriverError): boolean {
   return NETWORK_OUTAGE.has(String(code)) || syscall === 'connect';
 }
 
-function driverErrorOf(error: unknown): DriverError {
+/** The error of the engine or of the system, within that of TypeORM or an `OutageError`. */
+export function driverErrorOf(error: unknown): DriverError {
   const own = (error ?? {}) as DriverError;
   return own.driverError ?? own;
 }
