@@ -36,11 +36,12 @@ export class AuditTrail {
       const [row] = await manager.query<{ now: number | string }[]>(`SELECT ${now} AS "now"`);
       const nowMs = Number(row!.now);
       const record = async (change: Change): Promise<void> => {
-        const id = mintId('aud');
         const { actor, ...request } = by;
-        const stored = { id, at: nowMs, actorType: actor.type, actorName: actor.name };
-        await manager.insert(StoredAuditRecord, { ...stored, ...request, ...change });
-        records.push({ id, at: isoTime(nowMs)!, ...by, ...change });
+        const id = mintId('aud');
+        const own = { id, at: nowMs, actorType: actor.type, actorName: actor.name };
+        const stored = { ...own, ...request, ...change };
+        await manager.insert(StoredAuditRecord, stored);
+        records.push(toRecord(stored));
       };
       return work({ manager, nowMs, record });
     });
@@ -64,8 +65,13 @@ export class AuditTrail {
       .addOrderBy('record.id', 'DESC')
       .limit(limit);
     if (keyId !== undefined) query.where(OF_KEY, { keyId });
-    return (await query.getMany()).map(({ at, actorType, actorName, ...rest }) => {
-      return { ...rest, at: isoTime(at)!, actor: { type: actorType, name: actorName } };
-    });
+    return (await query.getMany()).map(toRecord);
   }
+}
+
+/** The members in the order in which the command line prints them. */
+function toRecord(stored: StoredAuditRecord): AuditRecord {
+  const { id, action, actorType, actorName, target, address, requestId, before, after } = stored;
+  const [at, actor] = [isoTime(stored.at)!, { type: actorType, name: actorName }];
+  return { id, at, action, actor, target, address, requestId, before, after };
 }
