@@ -1,25 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import type { Repository } from 'typeorm';
+import { MoreThanOrEqual, type Repository } from 'typeorm';
 import { RateLimitCounter } from './rate-limit-counter.entity.js';
 import type { Count } from './stores/memory.store.js';
 import type { Subject } from './subject.js';
 
-type CountRow = { subject: Subject } & Record<Exclude<keyof Count, 'subject'>, number | string>;
-
-/** Several nodes may count on their own, so the higher count of a window is kept. */
-const HIGHER = (['minute', 'day'] as const)
-  .map((window) => {
-    const used = `${window}_used`;
-    const isStale = `excluded.${window} < c.${window}
-      OR (excluded.${window} = c.${window} AND excluded.${used} < c.${used})`;
-    return [window, used]
-      .map(
-        (column) => `${column} = CASE WHEN ${isStale} THEN c.${column} ELSE excluded.${column} END`,
-      )
-      .join(', ');
-  })
-  .join(', ');
+/** Several nodes may count on their own: of each window, the higher count is kept. */
+const HIGHER = (['minute', 'day'] as const).flatMap((window) => {
+  const used = `${window}_used`;
+  const isLower = `excluded.${window} < c.${window}
+    OR (excluded.${window} = c.${window} AND excluded.${used} < c.${used})`;
+  return [window, used].map(
+    (column) => `${column} = CASE WHEN ${isLower} THEN c.${column} ELSE excluded.${column} END`,
+  );
+});
 
 /** The counters of this process as the database keeps them. */
 @Injectable()
@@ -31,38 +25,24 @@ export class CounterRepository {
   /** Writes all counts in one statement. Rows are locked in the order of subjects, so that nodes never deadlock. */
   async save(counts: readonly Count[]): Promise<void> {
     const isPostgres = this.counters.manager.dataSource.options.type === 'postgres';
-    const entries = isPostgres
-      ? 'json_array_elements($1::json) AS entry(value)'
-      : 'json_each(?) AS entry';
-    const columns = ['minute', 'minute_used', 'day', 'day_used'];
-    const values = columns.map((_, index) => `CAST(entry.value ->> ${index + 1} AS bigint)`);
-    const rows = counts.map(({ subject, minute, minuteUsed, day, dayUsed }) => [
-      ...[subject, minute, minuteUsed, day, dayUsed],
-    ]);
+    const source = isPostgres ? 'json_array_elements($1::json) AS e(value)' : 'json_each(?) AS e';
+    const integer = (index: number): string => `CAST(e.value ->> ${index} AS bigint)`;
+    const rows = counts.map((c) => [c.subject, c.minute, c.minuteUsed, c.day, c.dayUsed]);
     await this.counters.query(
-      `INSERT INTO rate_limit_counters AS c (subject, ${columns.join(', ')})
-       SELECT entry.value ->> 0, ${values.join(', ')} FROM ${entries} WHERE true ORDER BY 1
-       ON CONFLICT (subject) DO UPDATE SET ${HIGHER}`,
+      `INSERT INTO rate_limit_counters AS c (subject, minute, minute_used, day, day_used)
+       SELECT e.value ->> 0, ${[1, 2, 3, 4].map(integer).join(', ')} FROM ${source}
+       WHERE true ORDER BY 1 ON CONFLICT (subject) DO UPDATE SET ${HIGHER.join(', ')}`,
       [JSON.stringify(rows)],
     );
   }
 
   /** The counts of a day and of later ones, oldest first. */
-  async since(day: number): Promise<Count[]> {
-    const rows = await this.counters.manager.sql<CountRow[]>`
-      SELECT subject, minute, minute_used AS "minuteUsed", day, day_used AS "dayUsed"
-      FROM rate_limit_counters WHERE day >= ${day} ORDER BY minute`;
-    return rows.map(({ subject, minute, minuteUsed, day, dayUsed }) => ({
-      subject,
-      minute: Number(minute),
-      minuteUsed: Number(minuteUsed),
-      day: Number(day),
-      dayUsed: Number(dayUsed),
-    }));
+  since(day: number): Promise<Count[]> {
+    return this.counters.find({ where: { day: MoreThanOrEqual(day) }, order: { minute: 'ASC' } });
   }
 
-  async find(subject: Subject): Promise<Count | undefined> {
-    return (await this.counters.findOneBy({ subject })) ?? undefined;
+  find(subject: Subject): Promise<Count | null> {
+    return this.counters.findOneBy({ subject });
   }
 
   /** Deletes up to `rows` counts of earlier days. Returns how many it deleted. */
@@ -78,11 +58,8 @@ export class CounterRepository {
   private async delete(condition: string, parameters: Record<string, number>): Promise<number> {
     const some = `SELECT subject FROM rate_limit_counters WHERE ${condition} LIMIT :rows`;
     // PostgreSQL evaluates only the outer condition again for a row that another node has just updated.
-    const { affected } = await this.counters
-      .createQueryBuilder()
-      .delete()
-      .where(`subject IN (${some}) AND ${condition}`, parameters)
-      .execute();
-    return affected ?? 0;
+    const query = this.counters.createQueryBuilder().delete();
+    const result = await query.where(`subject IN (${some}) AND ${condition}`, parameters).execute();
+    return result.affected ?? 0;
   }
 }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Subject } from './subject.js';
 
 /** A limit of one operation for each caller, in addition to the plan's limits, from `@Throttle()`. */
@@ -14,31 +15,19 @@ interface FurtherCount {
   used: number;
 }
 
-/** When it is full, the oldest sixteenth is removed at once. */
-const CAPACITY = 100_000;
-
 /** Counts of further limits in this process. A window never gives way to an earlier one. */
 export class FurtherCounts {
-  private readonly counts = new Map<string, FurtherCount>();
+  private readonly counts = new LRUCache<string, FurtherCount>({ max: 100_000 });
 
   /** The count in the window of `nowMs`. The caller may change it. */
   at(subject: Subject, { operation, ttlMs }: FurtherLimit, nowMs: number): FurtherCount {
     const name = `${operation} ${subject}`;
     const window = Math.floor(nowMs / ttlMs);
-    let count = this.counts.get(name);
-    if (count === undefined) {
-      if (this.counts.size >= CAPACITY) this.makeRoom();
-      count = { window, used: 0 };
-      this.counts.set(name, count);
-    } else if (window > count.window) {
-      count.window = window;
-      count.used = 0;
-    }
+    const known = this.counts.get(name);
+    if (known !== undefined && known.window >= window) return known;
+    const count = { window, used: 0 };
+    this.counts.set(name, count);
     return count;
-  }
-
-  private makeRoom(): void {
-    for (const name of [...this.counts.keys()].slice(0, CAPACITY / 16)) this.counts.delete(name);
   }
 }
 

@@ -24,7 +24,7 @@ export class Usage {
 
   async of(subject: Subject): Promise<Decision> {
     const [count, ban] = await Promise.all([this.counters.find(subject), this.bans.find(subject)]);
-    if (count !== undefined) this.memory.restore(count);
+    if (count !== null) this.memory.restore(count);
     if (ban !== undefined) this.memory.restoreBan(subject, ban);
     const usage = await this.store.peek(subject);
     if (this.store.mode === 'fallback') throw new UsageUnknownError();

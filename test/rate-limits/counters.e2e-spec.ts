@@ -42,14 +42,14 @@ describe(CounterRepository.name, () => {
     expect(await counters.find('key_apart')).toEqual({ ...there, dayUsed: 5_000_000_000 });
     await counters.save([{ ...there, day: day + 1, dayUsed: 1 }]);
     expect(await counters.find('key_apart')).toEqual({ ...there, day: day + 1, dayUsed: 1 });
-    expect(await counters.find('key_nobody')).toBeUndefined();
+    expect(await counters.find('key_nobody')).toBeNull();
   });
 
   it('forgets earlier days in batches', async () => {
     await counters.save([1, 2, 3].map((key) => countOf(`key_old_${key}`, 1, 3, 1)));
     expect(await counters.forgetBefore(2, 2)).toBe(2);
     expect(await counters.forgetBefore(2, 2)).toBe(1);
-    expect(await counters.find('key_old_1')).toBeUndefined();
+    expect(await counters.find('key_old_1')).toBeNull();
   });
 
   it('forgets addresses that were not seen since a minute, and no client', async () => {
@@ -57,6 +57,6 @@ describe(CounterRepository.name, () => {
     await counters.save([countOf(address, 7, 1), countOf('key_7', 7, 1)]);
     expect(await counters.forgetAddressesBefore(7, 10)).toBe(0);
     expect(await counters.forgetAddressesBefore(8, 10)).toBe(1);
-    expect(await counters.find('key_7')).toBeDefined();
+    expect(await counters.find('key_7')).not.toBeNull();
   });
 });

@@ -22,7 +22,12 @@ interface Counter extends Count {
   ban: Ban | undefined;
 }
 
-export const MAX_ADDRESSES = 100_000;
+const WINDOWS = [
+  ['minute', 'minuteUsed'],
+  ['day', 'dayUsed'],
+] as const;
+
+const MAX_ADDRESSES = 100_000;
 
 /**
  * Counters in this process. They are exact because nothing is awaited between the check and the count.
@@ -49,11 +54,7 @@ export class MemoryStore extends RateLimitStore {
     });
   }
 
-  take(
-    subject: Subject,
-    limits: Pick<Limits, 'perMinute' | 'perDay'>,
-    further?: FurtherLimit,
-  ): Decision {
+  take(subject: Subject, limits: Limits, further?: FurtherLimit): Decision {
     const nowMs = this.clock.now();
     const counter = this.counterOf(subject, nowMs);
     const { ban } = counter;
@@ -65,7 +66,7 @@ export class MemoryStore extends RateLimitStore {
       if (furtherFullUntilMs > 0) {
         return { ...this.decide(counter, nowMs, false), furtherFullUntilMs };
       }
-      if (furtherCount !== undefined) furtherCount.used++;
+      if (furtherCount) furtherCount.used++;
       counter.minuteUsed++;
       counter.dayUsed++;
       this.changed.add(counter);
@@ -77,8 +78,7 @@ export class MemoryStore extends RateLimitStore {
 
   peek(subject: Subject): Decision {
     const nowMs = this.clock.now();
-    const counter = this.find(subject) ?? newCounter(subject, nowMs);
-    advance(counter, nowMs);
+    const counter = advance(this.find(subject) ?? newCounter(subject, nowMs), nowMs);
     return this.decide(counter, nowMs, (counter.ban?.until ?? 0) <= nowMs);
   }
 
@@ -98,13 +98,20 @@ export class MemoryStore extends RateLimitStore {
   }
 
   /** Raises a counter to a count that was made elsewhere, and never lowers it. */
-  restore(count: Count): void {
-    this.raise(count);
+  restore(count: Count): Counter {
+    const counter = this.counterOf(count.subject, this.clock.now());
+    for (const [window, used] of WINDOWS) {
+      if (count[window] < counter[window]) continue;
+      const isSame = count[window] === counter[window];
+      counter[used] = isSame ? Math.max(counter[used], count[used]) : count[used];
+      counter[window] = count[window];
+    }
+    return counter;
   }
 
   /** Like `restore`, for a count that is not in the database. */
   mirror(count: Count): void {
-    this.changed.add(this.raise(count));
+    this.changed.add(this.restore(count));
   }
 
   /** Applies a ban, or the end of one, that was recorded elsewhere. A ban older than the known one changes nothing. */
@@ -134,7 +141,7 @@ export class MemoryStore extends RateLimitStore {
   putBack(counts: readonly Count[]): void {
     for (const { subject } of counts) {
       const counter = this.find(subject);
-      if (counter !== undefined) this.changed.add(counter);
+      if (counter) this.changed.add(counter);
     }
   }
 
@@ -165,31 +172,10 @@ export class MemoryStore extends RateLimitStore {
 
   private counterOf(subject: Subject, nowMs: number): Counter {
     const counters = isAddress(subject) ? this.addresses : this.clients;
-    let counter = counters.get(subject);
-    if (counter === undefined) {
-      counter = newCounter(subject, nowMs);
-      counters.set(subject, counter);
-    } else {
-      advance(counter, nowMs);
-    }
-    return counter;
-  }
-
-  private raise(count: Count): Counter {
-    const nowMs = this.clock.now();
-    const counter = this.counterOf(count.subject, nowMs);
-    if (count.minute > counter.minute) {
-      counter.minute = count.minute;
-      counter.minuteUsed = count.minuteUsed;
-    } else if (count.minute === counter.minute) {
-      counter.minuteUsed = Math.max(counter.minuteUsed, count.minuteUsed);
-    }
-    if (count.day > counter.day) {
-      counter.day = count.day;
-      counter.dayUsed = count.dayUsed;
-    } else if (count.day === counter.day) {
-      counter.dayUsed = Math.max(counter.dayUsed, count.dayUsed);
-    }
+    const known = counters.get(subject);
+    if (known) return advance(known, nowMs);
+    const counter = newCounter(subject, nowMs);
+    counters.set(subject, counter);
     return counter;
   }
 
@@ -218,26 +204,21 @@ export class MemoryStore extends RateLimitStore {
 }
 
 function newCounter(subject: Subject, nowMs: number): Counter {
-  return {
-    subject,
-    minute: minuteOf(nowMs),
-    minuteUsed: 0,
-    day: dayOf(nowMs),
-    dayUsed: 0,
-    refusals: 0,
-    ban: undefined,
-  };
+  const [minute, day] = [minuteOf(nowMs), dayOf(nowMs)];
+  return { subject, minute, minuteUsed: 0, day, dayUsed: 0, refusals: 0, ban: undefined };
 }
 
 /** Starts the windows of `nowMs`, if they are later than those of the counter. */
-function advance(counter: Counter, nowMs: number): void {
-  const minute = minuteOf(nowMs);
-  if (minute <= counter.minute) return;
-  counter.minute = minute;
-  counter.minuteUsed = 0;
-  counter.refusals = 0;
-  const day = dayOf(nowMs);
-  if (day <= counter.day) return;
-  counter.day = day;
-  counter.dayUsed = 0;
+function advance(counter: Counter, nowMs: number): Counter {
+  const [minute, day] = [minuteOf(nowMs), dayOf(nowMs)];
+  if (minute > counter.minute) {
+    counter.minute = minute;
+    counter.minuteUsed = 0;
+    counter.refusals = 0;
+  }
+  if (day > counter.day) {
+    counter.day = day;
+    counter.dayUsed = 0;
+  }
+  return counter;
 }
