@@ -27,7 +27,7 @@ export class OverloadMonitor implements OnApplicationBootstrap, OnApplicationShu
   isOverloaded = false;
   private readonly shedRequests: Counter;
   private timer: NodeJS.Timeout | undefined;
-  private lateSinceMs: number | undefined;
+  private lateSinceMs = Infinity;
   private shedCount = 0;
 
   constructor(
@@ -61,20 +61,18 @@ export class OverloadMonitor implements OnApplicationBootstrap, OnApplicationShu
 
   /** Takes in the lag since the previous sample. */
   sample(lagMs: number, nowMs: number): void {
-    if (lagMs > this.config.shedAfterMs) {
-      this.lateSinceMs ??= nowMs;
-      if (this.isOverloaded || nowMs - this.lateSinceMs < SUSTAINED_MS) return;
+    const isLate = lagMs > this.config.shedAfterMs;
+    this.lateSinceMs = isLate ? Math.min(this.lateSinceMs, nowMs) : Infinity;
+    if (isLate && !this.isOverloaded && nowMs - this.lateSinceMs >= SUSTAINED_MS) {
       this.isOverloaded = true;
       this.shedCount = 0;
       const details = { event: 'shed', phase: 'began', lateMs: Math.round(lagMs) };
       this.logger.warn(details, 'Overloaded: requests are answered 503');
-      return;
+    } else if (!isLate && this.isOverloaded) {
+      this.isOverloaded = false;
+      const details = { event: 'shed', phase: 'ended', requests: this.shedCount };
+      this.logger.info(details, 'No longer overloaded');
     }
-    this.lateSinceMs = undefined;
-    if (!this.isOverloaded) return;
-    this.isOverloaded = false;
-    const details = { event: 'shed', phase: 'ended', requests: this.shedCount };
-    this.logger.info(details, 'No longer overloaded');
   }
 
   countShed(): void {

@@ -130,10 +130,9 @@ function refusalOf(decision: Decision, { remaining, retryAfterSeconds }: QuotaRe
   const { bannedUntilMs, furtherFullUntilMs = 0, nowMs } = decision;
   const isBanned = bannedUntilMs > 0;
   const isPlanFull = remaining === 0;
-  let seconds = isPlanFull ? retryAfterSeconds : 1;
-  if (!isBanned && furtherFullUntilMs > 0) {
-    seconds = Math.max(seconds, secondsUntil(furtherFullUntilMs / 1000, nowMs));
-  }
+  const planSeconds = isPlanFull ? retryAfterSeconds : 1;
+  const furtherSeconds = isBanned ? 1 : secondsUntil(furtherFullUntilMs / 1000, nowMs);
+  const seconds = Math.max(planSeconds, furtherSeconds);
   const options = { headers: { 'Retry-After': String(seconds) } };
   const retry = `Retry after ${seconds} seconds.`;
   if (isBanned) {

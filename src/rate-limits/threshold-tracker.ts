@@ -1,10 +1,10 @@
-/** About 100 bytes each. */
-const MAX_TRACKED = 100_000;
+import { LRUCache } from 'lru-cache';
 
 /** Remembers which quota thresholds were already reported per window, so that each event is emitted once. */
 export class ThresholdTracker {
-  /** The latest window of each name, and the highest percentage reported in it. */
-  private readonly reported = new Map<string, { window: number; percent: number }>();
+  private readonly reported = new LRUCache<string, { window: number; percent: number }>({
+    max: 100_000,
+  });
 
   /**
    * @param name identifies the client and the kind of window
@@ -14,9 +14,7 @@ export class ThresholdTracker {
   markReported(name: string, window: number, percent: number): number {
     const before = this.reported.get(name);
     const known = before?.window === window ? before.percent : 0;
-    if (percent <= known) return known;
-    if (this.reported.size >= MAX_TRACKED) this.reported.clear();
-    this.reported.set(name, { window, percent });
+    if (percent > known) this.reported.set(name, { window, percent });
     return known;
   }
 }

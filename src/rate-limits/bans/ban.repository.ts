@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager } from 'typeorm';
+import { DataSource, type EntityManager, Raw } from 'typeorm';
 import { databaseNow } from '../../database/database-time.js';
 import { Database, type Statement } from '../../database/database.js';
 import { DAY_MS } from '../../time/windows.js';
@@ -7,21 +7,15 @@ import type { Subject } from '../subject.js';
 import type { Ban } from './bans.js';
 import { RateLimitBan } from './rate-limit-ban.entity.js';
 
-interface BanRow {
-  subject: Subject;
-  at: number | string;
-  until: number | string;
-  bans: number;
-}
-
 export interface SubjectBan {
   subject: Subject;
   ban: Ban;
 }
 
-const COLUMNS = 'subject, banned_at AS "at", banned_until AS "until", bans';
+type BanRow = Record<'bannedAt' | 'bannedUntil' | 'bans', number | string> & { subject: Subject };
 
-const CHANGED_SINCE_TEXT = `SELECT ${COLUMNS} FROM rate_limit_bans WHERE changed_at >= $1`;
+const CHANGED_SINCE_TEXT = `SELECT subject, bans, banned_at AS "bannedAt", banned_until AS "bannedUntil"
+  FROM rate_limit_bans WHERE changed_at >= $1`;
 const CHANGED_SINCE: Statement = {
   name: 'bans.changed-since',
   sqlite: CHANGED_SINCE_TEXT,
@@ -69,15 +63,14 @@ export class BanRepository {
   }
 
   async find(subject: Subject): Promise<Ban | undefined> {
-    const ban = await this.dataSource.manager.findOneBy(RateLimitBan, { subject });
-    return ban ? { at: ban.bannedAt, until: ban.bannedUntil, bans: ban.bans } : undefined;
+    const bans = toBans(await this.dataSource.manager.findBy(RateLimitBan, { subject }));
+    return bans[0]?.ban;
   }
 
   /** Every ban that is in force or lengthens the next one. */
   async all(): Promise<SubjectBan[]> {
-    const rows = await this.dataSource.sql<BanRow[]>`SELECT ${() => COLUMNS} FROM rate_limit_bans
-      WHERE changed_at >= ${() => databaseNow(this.dataSource)} - ${DAY_MS}`;
-    return toBans(rows);
+    const changedAt = Raw((column) => `${column} >= ${databaseNow(this.dataSource)} - ${DAY_MS}`);
+    return toBans(await this.dataSource.manager.findBy(RateLimitBan, { changedAt }));
   }
 
   /** Bans that started or were lifted since a moment of the database's clock. */
@@ -87,8 +80,8 @@ export class BanRepository {
 }
 
 function toBans(rows: readonly BanRow[]): SubjectBan[] {
-  return rows.map(({ subject, at, until, bans }) => ({
+  return rows.map(({ subject, bannedAt, bannedUntil, bans }) => ({
     subject,
-    ban: { at: Number(at), until: Number(until), bans },
+    ban: { at: Number(bannedAt), until: Number(bannedUntil), bans: Number(bans) },
   }));
 }

@@ -6,7 +6,7 @@ import type { Limits } from '../limits.js';
 import { isClient, type Subject } from '../subject.js';
 import type { Decision } from './rate-limit-store.js';
 
-/** A ban lasts a day at most, and the next ban depends on it for another day. */
+/** Covers the day's window, the longest ban, and the day for which a ban doubles the next one. */
 const CLIENT_TTL_SECONDS = (2 * DAY_MS) / 1000;
 const MIN_ADDRESS_TTL_SECONDS = (2 * MINUTE_MS) / 1000;
 
@@ -19,13 +19,10 @@ const MIN_ADDRESS_TTL_SECONDS = (2 * MINUTE_MS) / 1000;
  *   ba, bu  start and end of the last ban (ms)       bn      bans in a row
  *   fw:OPERATION, fu:OPERATION   window of a further limit, and the requests in it
  *
- * The clock is that of Redis, so the clocks of nodes need not agree. The rules are those of `memory.store.ts`.
- *
- * Each script receives the last ban that the node knows from the database (three numbers, 0 if none). A newer ban, or
- * the end of the same ban, replaces the one in Redis: bans and their history survive a flush of Redis.
- *
- * Addresses can be made up without limit, and a full Redis counts for nobody. The hash of an address therefore expires
- * after the share of a day that it has used of its daily limit, and after two minutes at the earliest.
+ * The rules are those of `memory.store.ts`; the clock is that of Redis. Each script first receives the last ban that the
+ * node knows from the database (0, 0, 0 if none). A newer ban, or the end of the same one, replaces the ban in Redis.
+ * Addresses can be made up without limit, so the hash of an address expires after the share of a day that it has used of
+ * its daily limit, and after two minutes at the earliest.
  */
 const PREAMBLE = `
 local time = redis.call('TIME')
@@ -121,18 +118,7 @@ export interface SharedDecision extends Decision {
   ban: Ban | undefined;
 }
 
-type Reply = [
-  result: number,
-  nowMs: number,
-  minute: number,
-  minuteUsed: number,
-  day: number,
-  dayUsed: number,
-  bannedUntil: number,
-  bannedAt: number,
-  bans: number,
-  furtherFullUntilMs: number,
-];
+type Reply = [number, number, number, number, number, number, number, number, number, number];
 
 /** The counters in Redis. Its methods reject if Redis fails: `fallback.store.ts` handles that. */
 export class RedisStore {
