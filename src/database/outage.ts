@@ -32,10 +32,13 @@ interface DriverError {
 /** The database is not usable, whatever its own error says. */
 export class OutageError extends Error {
   readonly driverError: DriverError;
+  readonly code: unknown;
 
   constructor(cause: unknown) {
-    super(String(driverErrorOf(cause).message), { cause });
-    this.driverError = driverErrorOf(cause);
+    const driverError = driverErrorOf(cause);
+    super(String(driverError.message), { cause });
+    this.driverError = driverError;
+    this.code = driverError.code;
   }
 }
 
