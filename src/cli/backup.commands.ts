@@ -39,7 +39,7 @@ async function backup(file: string, options: BackupOptions, output: Output): Pro
   const { database } = await openEmbedded(options, 'pg_dump');
   assertDatabaseExists(database);
   copies.assertUnused(file);
-  await assertMayWrite(file, database, copies.isBackup, options.yes);
+  await assertMayWrite(file, database, options.yes);
   await withProgress(100, (update) =>
     copies.backupDatabase(database, file, (share) => update(share * 100)),
   );
@@ -99,11 +99,10 @@ async function openEmbedded(options: CommonOptions, postgresTool: string) {
   return { database, schemaOf };
 }
 
-/** A script may replace an earlier backup, as a nightly timer does, but no other file without `--yes`. */
+/** A script has to pass `--yes` to overwrite a file. */
 async function assertMayWrite(
   file: string,
   database: string,
-  isBackup: (path: string) => boolean,
   yes: boolean | undefined,
 ): Promise<void> {
   if (!existsSync(dirname(file))) throw new Error(`there is no directory ${dirname(file)}`);
@@ -113,8 +112,6 @@ async function assertMayWrite(
   if (realpathSync(file) === realpathSync(database)) {
     throw new Error(`${file} is the database itself`);
   }
-  if (!yes && !isInteractive() && !isBackup(file)) {
-    throw new Error(`${file} exists and is not a backup; use --yes to overwrite it`);
-  }
+  if (!yes && !isInteractive()) throw new Error(`${file} exists; use --yes to overwrite it`);
   await confirm(`Overwrite ${file}?`, yes);
 }

@@ -5,7 +5,6 @@ import { createDataSource, dataSourceOptions, fileOf } from './data-source-optio
 import { MIGRATIONS_TABLE, migrationsThatRan } from './schema-state.js';
 
 const BUSY_TIMEOUT_MS = 3_000;
-const MINUTE_MS = 60_000;
 
 /** What `petstore doctor` reports about a database. */
 export interface DatabaseFacts {
@@ -57,27 +56,24 @@ async function postgresFacts(url: string): Promise<DatabaseFacts> {
 
 function sqliteFacts(path: string): DatabaseFacts {
   const files = [path, `${path}-wal`].map((each) => statSync(each, { throwIfNoEntry: false }));
-  const writtenMs = Math.max(...files.map((file) => file?.mtimeMs ?? 0));
   const database = new Sqlite(path, { fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
   try {
-    const [latestMinute] = read<number | null>(database, 'rate_limit_counters', 'max(minute)');
     return {
       engine: 'SQLite',
       version: database.prepare('SELECT sqlite_version()').pluck().get() as string,
-      migrations: read<string>(database, MIGRATIONS_TABLE, 'name'),
+      migrations: migrationsIn(database),
       damage: damageOf(database),
-      latestMs: Math.max(writtenMs, (latestMinute ?? 0) * MINUTE_MS),
+      latestMs: Math.max(...files.map((file) => file?.mtimeMs ?? 0)),
     };
   } finally {
     database.close();
   }
 }
 
-/** @returns nothing if there is no such table */
-function read<Value>(database: Database, table: string, expression: string): Value[] {
-  const isThere = database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(table);
-  if (isThere === undefined) return [];
-  return database.prepare(`SELECT ${expression} FROM ${table}`).pluck().all() as Value[];
+function migrationsIn(database: Database): string[] {
+  const isThere = database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?');
+  if (isThere.get(MIGRATIONS_TABLE) === undefined) return [];
+  return database.prepare(`SELECT name FROM ${MIGRATIONS_TABLE}`).pluck().all() as string[];
 }
 
 /** Checks every page, but not the order of the indexes, which would take much longer. */

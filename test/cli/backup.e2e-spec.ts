@@ -208,7 +208,7 @@ describe('petstore backup and restore', () => {
     expect(early.stderr).toMatch(/^error: there is no database at /);
     await workplace.run('migrate');
     writeFileSync(backup, 'mine');
-    expect((await workplace.run('backup', backup)).stderr).toMatch(/is not a backup; use --yes/);
+    expect((await workplace.run('backup', backup)).stderr).toMatch(/backup\.db exists; use --yes/);
     expect(readFileSync(backup, 'utf8')).toBe('mine');
     expect((await workplace.run('backup', backup, '--yes')).code).toBe(0);
     expect(readFileSync(backup, 'latin1')).toMatch(/^SQLite format 3/);

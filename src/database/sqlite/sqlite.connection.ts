@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import Sqlite, { type Database, type Options, type Statement } from 'better-sqlite3';
 
 const SYNCHRONOUS_FULL = 2;
@@ -36,7 +37,7 @@ export function makeDurable(database: Database): Database {
  * round it; any other as a Number, which TypeORM expects of generated ids and of its own tables.
  */
 export class ExactDatabase extends Sqlite {
-  private readonly prepared = new Map<string, Statement>();
+  private readonly prepared = new LRUCache<string, Statement>({ max: MAX_PREPARED });
 
   constructor(path: string, options?: Options) {
     super(path, { ...options, timeout: OPENING_TIMEOUT_MS });
@@ -48,9 +49,6 @@ export class ExactDatabase extends Sqlite {
     if (statement === undefined) {
       statement = exactIntegers(super.prepare(source));
       this.prepared.set(source, statement);
-      if (this.prepared.size > MAX_PREPARED) {
-        this.prepared.delete(this.prepared.keys().next().value!);
-      }
     }
     return statement;
   }) as Database['prepare'];

@@ -72,6 +72,7 @@ export async function restoreDatabase(
     await backupDatabase(backup, arrival, onProgress);
     const owned = isNew ? dirname(place) : place;
     for (const file of [arrival, place + SERVER_SUFFIX]) giveToOwnerOf(owned, file);
+    checkpoint(place);
     // SQLite would replay the log of the previous database into the restored one.
     for (const suffix of LOG_SUFFIXES) rmSync(place + suffix, { force: true });
     renameDurably(arrival, place);
@@ -97,19 +98,6 @@ export function assertUnused(path: string): void {
   throw new Error(`${path} belongs to a database in use, as ${file} shows: name another file`);
 }
 
-/** Whether a backup may replace the file: it is a database of this service, and not a live one with a WAL. */
-export function isBackup(path: string): boolean {
-  try {
-    if (migrationsIn(path).length === 0) return false;
-    const database = open(path);
-    const mode = database.pragma('journal_mode', { simple: true });
-    database.close();
-    return mode === 'delete';
-  } catch {
-    return false;
-  }
-}
-
 /** @returns the names of the migrations that created the schema @throws if it is not a database of this service */
 export function migrationsIn(path: string): string[] {
   const database = open(path);
@@ -120,6 +108,17 @@ export function migrationsIn(path: string): string[] {
     throw explained(error, path);
   } finally {
     database.close();
+  }
+}
+
+/** Moves the log of the previous database into its file, so that it is complete if the next step fails. */
+function checkpoint(path: string): void {
+  try {
+    const database = open(path);
+    database.pragma('wal_checkpoint(TRUNCATE)');
+    database.close();
+  } catch {
+    // It may be restored because it is damaged.
   }
 }
 
