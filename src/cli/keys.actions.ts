@@ -15,8 +15,6 @@ import * as describe from './keys.output.js';
 import { runAsOperator } from './operator.js';
 import { UsageError } from './output.js';
 
-const USAGE_HOURS = 720;
-
 /** The options of all actions. Commander makes sure that an action gets those that it requires. */
 export interface KeyOptions extends CommonOptions, OwnLimits, Omit<KeyFilter, 'id' | 'plan'> {
   id: string;
@@ -71,7 +69,7 @@ export const keyActions = {
   async usage(context, { id }) {
     const key = await findKey(context, id);
     const used = await context.usage.of(key.clientId);
-    const view = usageView(key, used, await context.report.of(key.clientId, USAGE_HOURS));
+    const view = usageView(key, used, await context.report.of(key.clientId));
     return { value: view, text: () => describe.usage(view) };
   },
 

@@ -18,7 +18,8 @@ const FLUSH_INTERVAL_MS = 10_000;
 const MAX_PENDING = 200_000;
 /** Clients whose latest refusals are kept in memory. */
 const MAX_REFUSED_CLIENTS = 10_000;
-const KEPT_DAYS = 90;
+/** More than the 24 hours that are reported; refusals are shown for as long. */
+const KEPT_DAYS = 7;
 /** The length of the column. */
 const MAX_CODE_LENGTH = 64;
 

@@ -38,12 +38,8 @@ export class UsageRepository {
     await this.dataSource.getRepository(UsageRefusals).upsert(rows, ['clientId', 'writer']);
   }
 
-  /** Returns what a client has used in these hours, in their order. */
   find(clientId: string, hours: readonly number[]): Promise<UsageHour[]> {
-    return this.dataSource.getRepository(UsageHour).find({
-      where: { clientId, hour: In(hours) },
-      order: { hour: 'ASC', status: 'ASC', code: 'ASC' },
-    });
+    return this.dataSource.getRepository(UsageHour).findBy({ clientId, hour: In(hours) });
   }
 
   /** Returns the rejected requests of a client, the latest first. */
