@@ -13,13 +13,15 @@ export function addNewCommand(program: Command, output: Output): void {
       const { faultOfName, writeExtension } = await import('../extensions/new-extension.js');
       const fault = faultOfName(name);
       if (fault !== undefined) throw new UsageError(fault);
-      const files = writeExtension(name, Date.now());
-      output.print({ name, files }, json, () =>
+      const { files, tarball } = writeExtension(name, Date.now());
+      output.print({ name, files, tarball }, json, () =>
         [
           `Created ${files.length} files. Next:`,
           '',
           `  cd ${name}`,
-          '  npm install',
+          tarball
+            ? `  npm install                 # installs the service from ${tarball}`
+            : '  npm install --save-dev TARBALL   # of the service: run "npm pack" in its clone',
           '  npm test',
         ].join('\n'),
       );

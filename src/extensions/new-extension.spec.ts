@@ -1,46 +1,31 @@
 import { existsSync } from 'node:fs';
-import { getMetadataArgsStorage } from 'typeorm';
-import '../app.module.js';
-import { faultOfName, NewExtensionError, OUR_TABLES, writeExtension } from './new-extension.js';
+import { faultOfName, NewExtensionError, writeExtension } from './new-extension.js';
 
-describe('petstore new extension', () => {
+describe(faultOfName.name, () => {
   it.each([
     'Orders',
     'storeOrders',
     '3-orders',
     'store_orders',
     'store-',
-    '-store',
     '../store',
-    '.',
     '',
     'a'.repeat(41),
     'pets',
     'usage',
     'pet',
-    'api-keys',
-    'migrations',
     'sqlite-toys',
-    'pg-class',
     'typeorm',
-    'typescript',
     'pet-store-service',
-    'type-orm',
     'define',
-  ])('refuses to call one "%s"', (name) => {
-    expect(faultOfName(name)).toMatch(/^(?:the name of an extension must|an extension cannot)/);
+  ])('rejects "%s"', (name) => {
+    expect(faultOfName(name)).toMatch(/must be in kebab case|is reserved/);
     expect(() => writeExtension(name, 0)).toThrow(NewExtensionError);
-    if (name !== '' && name !== '.') expect(existsSync(name)).toBe(false);
+    if (name !== '') expect(existsSync(name)).toBe(false);
   });
 
-  it.each(['class', 'new', 'constructor', 'store', 'keys', 'health', 'store-orders', 'a1-2b'])(
-    'is content with the name %s',
+  it.each(['class', 'new', 'store', 'keys', 'health', 'migrations', 'store-orders', 'a1-2b'])(
+    'accepts "%s"',
     (name) => expect(faultOfName(name)).toBeUndefined(),
   );
-
-  it('knows the tables of the service', () => {
-    const tables = getMetadataArgsStorage().tables.map(({ name }) => name);
-    expect(tables.length).toBeGreaterThan(5);
-    expect(OUR_TABLES).toEqual(expect.arrayContaining(tables));
-  });
 });

@@ -1,174 +1,90 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { errors } from '../errors/errors.js';
 
-/** The templates are beside `src`, or beside `dist` where that was built. */
-const ROOT = ['../../', '../../../']
-  .map((path) => new URL(path, import.meta.url))
-  .find((url) => existsSync(new URL('templates/extension', url)))!;
-const SUFFIX = '.template';
-
-const NAME = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
+/** The package root is two levels above `src`, or three above `dist`. */
+const ROOT = fileURLToPath(
+  ['../../', '../../../']
+    .map((path) => new URL(path, import.meta.url))
+    .find((url) => existsSync(new URL('templates/extension', url)))!,
+);
+const TEMPLATES = join(ROOT, 'templates/extension');
+const NAME = /^(?!(?:sqlite|pg)-)[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
 const MAX_LENGTH = 40;
-/** The paths, and the scopes, of the service itself. */
-const OUR_PATHS = ['pets', 'usage'];
-/** Those of the service's tables, and of TypeORM's, that a name could be made into. */
-export const OUR_TABLES = [
-  'api_keys',
-  'audit_records',
-  'idempotency_records',
-  'migrations',
-  'pets',
-  'rate_limit_bans',
-  'rate_limit_counters',
-  'typeorm_metadata',
-  'usage_hours',
-  'usage_refusals',
-];
-/** Engines keep tables of these names to themselves. */
-const TABLES_OF_ENGINES = /^(?:sqlite|pg)_/;
-/** Would be declared twice in what is written. */
-const IMPORTED = ['define', 'type-orm'];
-/** No name of a constant, or one that the template's files have already. */
-const TAKEN_IDENTIFIERS = new Set([
-  ...'arguments await break case catch class const continue debugger default delete do else enum eval'.split(
-    ' ',
-  ),
-  ...'export extends false finally for function globalThis if implements import in instanceof'.split(
-    ' ',
-  ),
-  ...'interface let new null package private protected public return static super switch this'.split(
-    ' ',
-  ),
-  ...'throw true try typeof undefined var void while with yield'.split(' '),
-  ...'after assert before defineConfig defineExtension describe it key post process'.split(' '),
-  ...'startTestStore store'.split(' '),
-]);
+/** Paths and error codes of the service, identifiers of the templates, and packages that the extension needs. */
+const RESERVED =
+  /^(?:pets?|usage|define|type-?orm|typescript|rxjs|class-(?:validator|transformer)|reflect-metadata|pet-store-service)$/;
 
-/** Of ours, what an extension imports by itself. */
-const EVENTS = '@nestjs/event-emitter';
-
-interface Package {
-  version: string;
-  dependencies: Record<string, string>;
-  peerDependencies: Record<string, string>;
-}
-
-/** The extension cannot be written there. */
+/** The extension cannot be written. */
 export class NewExtensionError extends Error {}
 
-/** Why no extension can be called that; undefined where one can. */
+/** Why an extension cannot have this name. Undefined if it can. */
 export function faultOfName(name: string): string | undefined {
-  if (!NAME.test(name) || name.length > MAX_LENGTH) {
-    return `the name of an extension must be like store-orders, and not ${name}`;
-  }
-  const table = snake(name);
-  if (OUR_PATHS.includes(name)) return taken(name, `/v1/${name} is the service's own`);
-  if (OUR_TABLES.includes(table)) return taken(name, `the service has a table ${table}`);
-  if (TABLES_OF_ENGINES.test(table)) {
-    return taken(name, `a database keeps tables named ${table} to itself`);
-  }
-  const code = `${table}_not_found`;
-  if (Object.hasOwn(errors, code)) return taken(name, `the service has an error ${code}`);
-  if (Object.hasOwn({ ...dependenciesOf(ownPackage()), ...DEV_DEPENDENCIES }, name)) {
-    return taken(name, 'it needs a package of that name');
-  }
-  if (IMPORTED.includes(name)) return taken(name, 'what it imports is called like that');
-  return undefined;
-}
-
-function taken(name: string, why: string): string {
-  return `an extension cannot be called ${name}: ${why}`;
+  if (RESERVED.test(name)) return `the name ${name} is reserved`;
+  if (NAME.test(name) && name.length <= MAX_LENGTH) return undefined;
+  return `the name of an extension must be in kebab case, for example store-orders, not "${name}"`;
 }
 
 /**
- * Writes a package with an extension, whose tests pass as it is. Returns the paths that were written.
- * @param name as `store-orders`: also of the directory, which must not be there
- * @throws {NewExtensionError} also of a name that `faultOfName` finds fault with
+ * Writes the package of a new extension into the directory NAME.
+ * @returns the paths of the files, and the tarball of the service if this service was installed from one
+ * @throws {NewExtensionError}
  */
-export function writeExtension(name: string, nowMs: number): string[] {
-  const fault = faultOfName(name);
+export function writeExtension(
+  name: string,
+  nowMs: number,
+): { files: string[]; tarball: string | undefined } {
+  const fault = faultOfName(name) ?? (existsSync(name) ? `${name} already exists` : undefined);
   if (fault !== undefined) throw new NewExtensionError(fault);
-  if (existsSync(name)) throw new NewExtensionError(`${name} is there already`);
-  const templates = fileURLToPath(new URL('templates/extension', ROOT));
-  const own = ownPackage();
-  const words = wordsOf(name, own.version, nowMs);
-  const written = readdirSync(templates, { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith(SUFFIX))
+  const source = tarballOfService();
+  const tarball = source && basename(source);
+  const words = wordsOf(name, nowMs, tarball);
+  const files = readdirSync(TEMPLATES, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.template'))
     .map((path) => {
-      const text = readFileSync(join(templates, path), 'utf8');
-      return write(name, pathFor(path, name), filledIn(text, words));
+      // npm leaves `.gitignore` out of a package, so the template has no dot.
+      const target = path.slice(0, -'.template'.length).replace(/^(git|docker)ignore/, '.$1ignore');
+      const file = join(name, target.replace(/(^|[/\\-])name\./, `$1${name}.`));
+      mkdirSync(dirname(file), { recursive: true });
+      const text = readFileSync(join(TEMPLATES, path), 'utf8');
+      writeFileSync(
+        file,
+        text.replace(/\{\{(\w+)\}\}/g, (_match, word: string) => words[word]!),
+      );
+      return relative('', file);
     });
-  written.push(write(name, 'package.json', packageOf(name, own)));
-  return written.sort();
+  if (source) copyFileSync(source, join(name, tarball!));
+  return { files: files.sort(), tarball };
 }
 
-/** `name.module.ts` is the module's, `gitignore` a file that npm would leave out of a package. */
-function pathFor(template: string, name: string): string {
-  return template
-    .slice(0, -SUFFIX.length)
-    .replace(/(^|[/\\-])name\./, `$1${name}.`)
-    .replace(/^gitignore$/, '.gitignore');
-}
-
-function wordsOf(name: string, version: string, nowMs: number): Record<string, string> {
+function wordsOf(name: string, nowMs: number, tarball?: string): Record<string, string> {
+  const own = readJson<{ version: string; peerDependencies: object }>(join(ROOT, 'package.json'));
   const pascal = name.replace(/(?:^|-)(\w)/g, (_match, letter: string) => letter.toUpperCase());
   const camel = pascal[0]!.toLowerCase() + pascal.slice(1);
-  return {
-    name,
-    pascal,
-    camel,
-    extension: TAKEN_IDENTIFIERS.has(camel) ? `${camel}Extension` : camel,
-    snake: snake(name),
-    timestamp: String(nowMs),
-    version,
-  };
+  const range = `^${own.version}`;
+  const peers = { ...own.peerDependencies, 'pet-store-service': range };
+  const [snake, timestamp] = [name.replaceAll('-', '_'), String(nowMs)];
+  const service = tarball ? `file:${tarball}` : range;
+  return { name, pascal, camel, snake, timestamp, range, service, peers: JSON.stringify(peers) };
 }
 
-function filledIn(text: string, words: Record<string, string>): string {
-  return text.replace(/\{\{(\w+)\}\}/g, (_match, word: string) => words[word]!);
+/** The tarball that npm has installed the service from, by npm's hidden lockfile. */
+function tarballOfService(): string | undefined {
+  const lockfile = join(ROOT, '../.package-lock.json');
+  if (!existsSync(lockfile)) return undefined;
+  const { packages } = readJson<{ packages: Record<string, { resolved?: string }> }>(lockfile);
+  const { resolved = '' } = packages['node_modules/pet-store-service'] ?? {};
+  const tarball = /\.tgz$/.test(resolved) && resolve(ROOT, '../..', resolved.replace('file:', ''));
+  return tarball && existsSync(tarball) ? tarball : undefined;
 }
 
-function snake(name: string): string {
-  return name.replaceAll('-', '_');
-}
-
-function ownPackage(): Package {
-  return JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) as Package;
-}
-
-function dependenciesOf(own: Package): Record<string, string> {
-  return {
-    ...own.peerDependencies,
-    [EVENTS]: own.dependencies[EVENTS]!,
-    'pet-store-service': `^${own.version}`,
-  };
-}
-
-const DEV_DEPENDENCIES = { '@types/node': '^20.19.0', typescript: '^6.0.0' };
-
-function packageOf(name: string, own: Package): string {
-  const made = {
-    name,
-    version: '1.0.0',
-    private: true,
-    type: 'module',
-    exports: './dist/src/index.js',
-    scripts: {
-      build: 'tsc',
-      start: 'petstore serve',
-      test: `tsc && node --test dist/test/${name}.test.js`,
-    },
-    dependencies: dependenciesOf(own),
-    devDependencies: DEV_DEPENDENCIES,
-  };
-  return `${JSON.stringify(made, undefined, 2)}\n`;
-}
-
-function write(directory: string, path: string, text: string): string {
-  const file = join(directory, path);
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, text, { flag: 'wx' });
-  return relative('', file);
+function readJson<Content>(file: string): Content {
+  return JSON.parse(readFileSync(file, 'utf8')) as Content;
 }

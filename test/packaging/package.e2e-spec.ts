@@ -43,9 +43,9 @@ function run(command: string, args: string[], options: ExecFileOptions): Promise
 class Project {
   constructor(readonly directory: string) {}
 
-  static async install(directory: string, tarball: string): Promise<Project> {
+  static async install(directory: string, ...tarballs: string[]): Promise<Project> {
     const project = new Project(directory);
-    await project.npm('install', tarball);
+    await project.npm('install', ...tarballs);
     // The addon is the one that the repository has compiled: to compile it again takes over a minute.
     const addon = 'node_modules/better-sqlite3/build';
     cpSync(join(ROOT, addon), join(directory, addon), { recursive: true });
@@ -162,19 +162,26 @@ describeWith('postgres', 'the package', (initdb) => {
   );
 
   it(
-    'writes an extension whose tests pass as it is on both engines, and whose migration it runs',
+    'writes an extension whose tests pass unedited on both engines, and which runs from its own tarball',
     async () => {
       await orders.bin('petstore', ['new', 'extension', 'toy-visits']);
-      const visits = new Project(join(orders.directory, 'toy-visits'));
-      // What its own `npm install` would install.
-      symlinkSync(join(orders.directory, 'node_modules'), join(visits.directory, 'node_modules'));
+      const visits = await Project.install(join(orders.directory, 'toy-visits'));
       expect(await visits.run('npm', ['test'])).toMatch(/^# fail 0$/m);
       const TEST_DATABASE_URL = await postgres.createDatabase();
+      await visits.test('toy-visits', { TEST_DATABASE_URL });
+      await visits.run('npm', ['pack']);
+      const shop = join(directory, 'shop');
+      mkdirSync(shop);
+      writeFileSync(join(shop, 'package.json'), '{ "type": "module" }');
+      writeFileSync(
+        join(shop, 'petstore.config.js'),
+        `import { toyVisitsExtension } from 'toy-visits';
+         export default { extensions: [toyVisitsExtension] };`,
+      );
+      const packed = join(visits.directory, 'toy-visits-1.0.0.tgz');
+      const installed = await Project.install(shop, tarball, packed);
       const DATABASE_URL = `sqlite:${directory}/visits.db`;
-      const [migrated] = await Promise.all([
-        visits.bin('petstore', ['migrate', '--json'], { DATABASE_URL }),
-        visits.test('toy-visits', { TEST_DATABASE_URL }),
-      ]);
+      const migrated = await installed.bin('petstore', ['migrate', '--json'], { DATABASE_URL });
       expect(migrated).toContain('CreateToyVisits');
     },
     PATIENCE_MS,
