@@ -4,7 +4,7 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { Logger } from '../telemetry/logger.js';
-import { Clock, Sighting, Stopwatch } from '../time/clock.js';
+import { Clock, Stopwatch } from '../time/clock.js';
 import { Database, type Statement } from './database.js';
 import { isHeld } from './outage.js';
 
@@ -95,14 +95,18 @@ export class ChangePoller implements OnApplicationBootstrap, OnApplicationShutdo
 }
 
 /** How fresh the rows of one callback are. */
-export class Subscription extends Sighting {
+export class Subscription {
+  /** Runs from the start of the last poll after which the rows were current. */
+  private current: Stopwatch | undefined;
   /** Runs from the start of the last complete poll. */
   private polled: Stopwatch | undefined;
   /** The same moment by the database's clock. */
   private polledMs = 0;
 
-  constructor(private readonly callback: PollCallback) {
-    super(CURRENT_MS);
+  constructor(private readonly callback: PollCallback) {}
+
+  get isCurrent(): boolean {
+    return this.current !== undefined && this.current.elapsedMs < CURRENT_MS;
   }
 
   /** Time since the start of the last complete poll; Infinity before the first one. */

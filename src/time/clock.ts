@@ -69,15 +69,3 @@ export class Stopwatch {
     return Math.max(performance.now() - this.startedMonotonicMs, this.clock.now() - this.startedMs);
   }
 }
-
-/** Information that is current for some time after it was read. */
-export class Sighting {
-  /** Runs since the information was read; undefined before. */
-  protected current: Stopwatch | undefined;
-
-  constructor(private readonly currentForMs: number) {}
-
-  get isCurrent(): boolean {
-    return this.current !== undefined && this.current.elapsedMs < this.currentForMs;
-  }
-}
