@@ -37,10 +37,13 @@ export class PostgresDataSource extends DataSource {
     await super.initialize();
     this.subscribers.push(new AfterCommitSubscriber());
     // An error reaches the query that waits for its answer. Without a listener, one that comes later ends the process.
-    this.pool.on(
-      'acquire',
-      (client) => client.listenerCount('error') || client.on('error', () => undefined),
-    );
+    this.pool.on('acquire', (client) => {
+      if (client.listenerCount('error') === 0) client.on('error', () => undefined);
+    });
+    if (this.pool instanceof PatientPool) {
+      this.pool.onShrink = (max) =>
+        this.logger.log('warn', `PostgreSQL allows ${max} connections now; requests wait for one`);
+    }
     return this;
   }
 
@@ -54,6 +57,8 @@ export class PostgresDataSource extends DataSource {
  * may allow fewer connections than are configured here.
  */
 class PatientPool extends pg.Pool {
+  onShrink: ((max: number) => void) | undefined;
+
   override connect(): Promise<pg.PoolClient>;
   override connect(callback: Connected): void;
   override connect(callback?: Connected): Promise<pg.PoolClient> | void {
@@ -84,6 +89,7 @@ class PatientPool extends pg.Pool {
     const { max } = options;
     if (totalCount >= max) return;
     options.max = Math.max(1, totalCount);
+    this.onShrink?.(options.max);
     setTimeout(() => (options.max = Math.max(options.max, max)), SHRUNK_MS).unref();
   }
 }
