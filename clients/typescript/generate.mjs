@@ -7,16 +7,21 @@ const DOCUMENT = new URL('../../openapi.json', import.meta.url);
 const TYPES = new URL('src/schema.ts', import.meta.url);
 const BIGINT = ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword);
 
+/** Whether a Number would round the integer. Limits and Unix times are int64 too, with a safe maximum. */
+function isBigint({ format, maximum = Infinity }) {
+  return format === 'int64' && maximum > Number.MAX_SAFE_INTEGER;
+}
+
 export async function generate() {
   const document = JSON.parse(readFileSync(DOCUMENT, 'utf8'));
   const { schemas } = document.components;
   // The generator's own choice for int64 is number, which rounds.
   const types = await openapiTS(
     { ...document, paths: {}, components: { schemas } },
-    { transform: ({ format }) => (format === 'int64' ? BIGINT : undefined) },
+    { transform: (schema) => (isBigint(schema) ? BIGINT : undefined) },
   );
   const members = Object.values(schemas).flatMap(({ properties = {} }) =>
-    Object.keys(properties).filter((name) => properties[name].format === 'int64'),
+    Object.keys(properties).filter((name) => isBigint(properties[name])),
   );
   return `// Generated from openapi.json by generate.mjs.
 

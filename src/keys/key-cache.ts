@@ -27,15 +27,9 @@ const MAX_CHANGES = 10_000;
 /** The expiry of a revoked key: in the past by every clock, also one that is behind. */
 const REVOKED_MS = 0;
 
-type Integer = number | string;
-
-interface KeyRow extends Pick<ApiKey, 'id' | 'clientId' | 'digest' | 'plan' | 'scopes'> {
-  perMinute: Integer | null;
-  perDay: Integer | null;
-  expiresAt: Integer | null;
-  revokedAt: Integer | null;
-  changedAt: Integer;
-}
+/** PostgreSQL returns integers as strings. */
+type KeyRow = Pick<ApiKey, 'id' | 'clientId' | 'digest' | 'plan' | 'scopes'> &
+  Record<'perMinute' | 'perDay' | 'expiresAt' | 'revokedAt' | 'changedAt', number | string | null>;
 
 /** Rights that many callers share. */
 type Grant = Pick<Caller, 'scopes'> & Pick<Quota, 'limits'>;

@@ -75,17 +75,20 @@ export interface components {
         };
         UsageWindow: {
             /**
-             * @description Requests in the window.
+             * Format: int64
+             * @description Requests allowed per window.
              * @example 60
              */
             limit: number;
             /**
-             * @description Those left of it.
+             * Format: int64
+             * @description Requests left in this window.
              * @example 42
              */
             remaining: number;
             /**
-             * @description Unix timestamp at which the window begins anew.
+             * Format: int64
+             * @description End of this window (Unix time).
              * @example 1764892860
              */
             resetAt: number;
@@ -102,21 +105,20 @@ export interface components {
              */
             plan: "free" | "pro" | "business" | "enterprise";
             /**
-             * @description What the key is allowed to do.
+             * @description The scopes of the key.
              * @example [
-             *       "pets:read",
-             *       "pets:write"
+             *       "pets:read"
              *     ]
              */
             scopes: string[];
             limits: components["schemas"]["UsageLimits"];
             /**
-             * @description Unix timestamp at which the ban of the key ends; null where it is not banned.
+             * @description End of the ban; null if not banned.
              * @example null
              */
             bannedUntil: number | null;
             /**
-             * @description Unix timestamp at which the key expires; null where it does not.
+             * @description Expiry of the key; null if it has none.
              * @example null
              */
             expiresAt: number | null;
