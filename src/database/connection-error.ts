@@ -1,6 +1,6 @@
 import { driverErrorOf } from './outage.js';
 
-/** What failed, with host and port, and what to do about it. */
+/** A connection that failed: `reason` has host, port and cause. */
 export class DatabaseConnectionError extends Error {
   constructor(
     readonly reason: string,

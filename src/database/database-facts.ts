@@ -6,7 +6,7 @@ import { MIGRATIONS_TABLE, migrationsThatRan } from './schema-state.js';
 
 const BUSY_TIMEOUT_MS = 3_000;
 
-/** What `petstore doctor` reports about a database. */
+/** The state of a database, for `petstore doctor`. */
 export interface DatabaseFacts {
   engine: 'SQLite' | 'PostgreSQL';
   version: string;

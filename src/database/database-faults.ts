@@ -4,7 +4,7 @@ import { driverErrorOf, isDatabaseOutage, isOfAll } from './outage.js';
 
 const INTERVAL_MS = 60_000;
 
-/** What an operator has to mend. Other outages end by themselves. */
+/** A fault that an operator has to fix. Other outages end by themselves. */
 export type DatabaseFault = 'damaged' | 'disk full';
 
 const CODES: Readonly<Record<DatabaseFault, RegExp>> = {

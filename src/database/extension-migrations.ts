@@ -44,7 +44,7 @@ export function named(Migration: MigrationClass, name = nameOf(Migration)): Migr
 }
 
 export class MigrationFailedError extends Error {
-  /** What `outage.ts` classifies. */
+  /** The cause, as `outage.ts` looks for it. */
   readonly driverError: unknown;
 
   constructor(migration: string, cause: unknown) {

@@ -85,7 +85,7 @@ async function runMigrations(dataSource: DataSource): Promise<string[]> {
   return ran.map(({ name }) => name);
 }
 
-/** Of two processes at once, the slower one may find tables that it is about to create; then it looks again. */
+/** If another process migrates at the same time, this one may fail because a table exists; then it tries again. */
 async function migrateSqlite(dataSource: DataSource): Promise<string[]> {
   try {
     return await runMigrations(dataSource);

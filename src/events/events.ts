@@ -33,7 +33,7 @@ export class Events {
       try {
         await this.emitter.emitAsync(name, event);
       } catch (err) {
-        // Of a handler with `suppressErrors: false`, or a listener that was added to the emitter itself.
+        // A handler with `suppressErrors: false`, or a listener that was added to the emitter itself.
         this.logger.error({ err, event: name }, 'An event handler failed');
       }
     };
