@@ -21,6 +21,13 @@ export interface Statement {
   readonly isBatched?: true;
 }
 
+/** Reads a table: an empty database of the same name, as after an early failover, cannot be used. */
+export const PING: Statement = {
+  name: 'ping',
+  sqlite: 'PRAGMA schema_version',
+  postgres: 'SELECT 1 FROM api_keys LIMIT 1',
+};
+
 /**
  * The hot path of the database: five statements for pets, keys and idempotency records. Everything else goes through
  * TypeORM.

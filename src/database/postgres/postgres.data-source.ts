@@ -41,8 +41,9 @@ export class PostgresDataSource extends DataSource {
       if (client.listenerCount('error') === 0) client.on('error', () => undefined);
     });
     if (this.pool instanceof PatientPool) {
-      this.pool.onShrink = (max) =>
+      this.pool.onShrink = (max) => {
         this.logger.log('warn', `PostgreSQL allows ${max} connections now; requests wait for one`);
+      };
     }
     return this;
   }

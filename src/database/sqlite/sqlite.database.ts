@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { OnApplicationShutdown } from '@nestjs/common';
+import type { Database as Connection } from 'better-sqlite3';
 import { batchPerTick } from '../../time/batch-per-tick.js';
-import { Database, type Parameter, type PoolState, type Statement } from '../database.js';
+import { Database, type Parameter, PING, type PoolState, type Statement } from '../database.js';
 import type { DatabaseMetrics } from '../database-metrics.js';
 import { isBusy, isOutage } from '../outage.js';
 import { openForWriting } from './sqlite.connection.js';
@@ -66,8 +67,7 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
 
   async ping(): Promise<void> {
     this.dataSource.file.assertInPlace();
-    this.open().writer.connection.pragma('schema_version');
-    return Promise.resolve();
+    await this.query(PING);
   }
 
   pool(): PoolState {
@@ -88,9 +88,12 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
     this.isCommitting = true;
     const { mutex } = this.writer;
     if (!mutex.tryAcquire()) await mutex.acquire();
-    await this.commitWaiting();
-    this.isCommitting = false;
-    mutex.release();
+    try {
+      await this.commitWaiting();
+    } finally {
+      this.isCommitting = false;
+      mutex.release();
+    }
   }
 
   /** The promise resolves in the same tick unless another process holds the lock. */
@@ -132,13 +135,22 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
       connection.exec('COMMIT');
       this.metrics.observe('commit', startedAtMs);
       this.metrics.batchSizes.observe(writes.length);
+      this.open().reader.endView();
       for (const settle of settled) settle();
     } catch (error) {
-      if (connection.inTransaction) connection.exec('ROLLBACK');
+      this.rollBack(connection);
       if (!hasSavepoints && writes.length > 1 && !isOutage(error)) return false;
       for (const { reject } of writes) reject(error);
     }
     return true;
+  }
+
+  private rollBack(connection: Connection): void {
+    try {
+      if (connection.inTransaction) connection.exec('ROLLBACK');
+    } catch {
+      // The error that ended the transaction is reported; the next BEGIN fails if the connection is unusable.
+    }
   }
 
   /** @returns reports the outcome to the caller */
