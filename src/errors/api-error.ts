@@ -3,27 +3,27 @@ import { HttpException, type HttpExceptionOptions } from '@nestjs/common';
 export interface ApiErrorOptions {
   /** Response headers that belong to this error, such as `Retry-After`. */
   headers?: Record<string, string>;
-  /** What really happened: for the log, never for the caller. */
+  /** The underlying error, for the log only. */
   cause?: unknown;
 }
 
-/** What the document tells of an error. */
+/** An error code, as the document describes it. */
 export interface ErrorDefinition<Code extends string = string> {
   readonly code: Code;
   readonly status: number;
   readonly meaning: string;
-  /** A message as callers get it, for the document. */
+  /** An example message. */
   readonly example?: string | undefined;
 }
 
-/** Nest's own, so that a guest's filters know it for one. Its `status` is private there: we have our own. */
+/** Nest's exception class without its private `status`, so that filters for `HttpException` catch an `ApiError`. */
 const PublicHttpException: new (
   response: object,
   status: number,
   options?: HttpExceptionOptions,
 ) => Error & Pick<HttpException, 'getStatus' | 'getResponse'> = HttpException;
 
-/** The one way to refuse a request, made by `defineErrors`: `message` is public, `cause` is not. */
+/** An error response, made by the factories of `defineErrors`. Callers see `message` but not `cause`. */
 export class ApiError<Code extends string = string> extends PublicHttpException {
   readonly status: number;
   readonly code: Code;

@@ -1,6 +1,6 @@
 import { ApiError, type ApiErrorOptions, type ErrorDefinition } from './api-error.js';
 
-/** Makes an error of one code, and tells the document what it means. */
+/** Creates errors of one code; also describes the code for the document. */
 export interface ErrorFactory<Code extends string = string> extends ErrorDefinition<Code> {
   (message: string, options?: ApiErrorOptions): ApiError<Code>;
 }
@@ -9,7 +9,7 @@ export type ErrorFactories<Codes extends string = string> = {
   readonly [Code in Codes]: ErrorFactory<Code>;
 };
 
-/** A table of codes, each with its HTTP status and when it is answered: one factory for each. */
+/** Makes a factory for each code of the table. */
 export function defineErrors<Codes extends string>(
   table: Readonly<Record<Codes, { status: number; meaning: string; example?: string }>>,
 ): ErrorFactories<Codes> {

@@ -2,16 +2,16 @@ import { STATUS_CODES } from 'node:http';
 import type { ApiError, ErrorDefinition } from './api-error.js';
 import { defineErrors } from './define-errors.js';
 
-/** Every error code of the API, its HTTP status, and when it is answered. The document lists them. */
+/** Every error code of the service, with its HTTP status and meaning. The document lists them. */
 export const errors = defineErrors({
   invalid_request: {
     status: 400,
-    meaning: 'A parameter, header or member breaks its constraints.',
+    meaning: 'A parameter, header or body member is invalid.',
     example: '"page" is not a known query parameter',
   },
   malformed_json: {
     status: 400,
-    meaning: 'The body is not JSON.',
+    meaning: 'The body is not valid JSON.',
     example: 'The body is not JSON: it is empty',
   },
   malformed_request: {
@@ -52,12 +52,12 @@ export const errors = defineErrors({
   request_timeout: { status: 408, meaning: 'The request did not arrive in time.' },
   idempotency_key_in_use: {
     status: 409,
-    meaning: 'The first request with this Idempotency-Key is still under way.',
-    example: 'The first request with this Idempotency-Key is still under way',
+    meaning: 'The first request with this Idempotency-Key is still in progress.',
+    example: 'The first request with this Idempotency-Key is still in progress',
   },
   operation_removed: {
     status: 410,
-    meaning: 'The operation is past its removal date.',
+    meaning: 'The operation has been removed.',
     example: 'The operation was removed; use GET /pets with a status filter',
   },
   payload_too_large: {
@@ -71,7 +71,7 @@ export const errors = defineErrors({
     meaning: 'The body is not declared as UTF-8 JSON.',
     example: 'The body must be sent as application/json',
   },
-  expectation_failed: { status: 417, meaning: 'The Expect header asks for the unknown.' },
+  expectation_failed: { status: 417, meaning: 'Unsupported Expect header.' },
   idempotency_key_reused: {
     status: 422,
     meaning: 'The Idempotency-Key was used with another body.',
@@ -79,30 +79,31 @@ export const errors = defineErrors({
   },
   rate_limit_exceeded: {
     status: 429,
-    meaning: 'A quota is used up until Retry-After.',
+    meaning: 'The quota is used up; retry after the time in Retry-After.',
     example: 'The rate limit is exceeded; retry after 17 s',
   },
   key_banned: {
     status: 429,
-    meaning: 'The client went on after too many refusals.',
-    example: 'Banned for going on after too many refusals; retry after 300 s',
+    meaning: 'The API key is banned because it kept sending requests after being rate limited.',
+    example:
+      'This API key is temporarily banned because it kept sending requests after being rate limited. Retry after 300 seconds.',
   },
   header_fields_too_large: { status: 431, meaning: 'The header fields are too many or too large.' },
   internal_error: {
     status: 500,
-    meaning: 'The service failed; the log names the request id.',
+    meaning: 'The service failed; its log has the cause under the request ID.',
     example: 'The service failed to answer this request',
   },
   service_unavailable: {
     status: 503,
-    meaning: 'The service cannot answer now; retry later.',
+    meaning: 'The service is temporarily unavailable; retry after the time in Retry-After.',
     example: 'The service is temporarily unavailable',
   },
 });
 
 export type ErrorCode = keyof typeof errors;
 
-/** Of the codes of a status, the one that says no more than the status itself. */
+/** The code of a status if no more specific one applies. */
 const GENERAL = new Map<number, ErrorDefinition>(
   [
     errors.invalid_request,
@@ -120,13 +121,24 @@ const GENERAL = new Map<number, ErrorDefinition>(
   ].map((error) => [error.status, error]),
 );
 
-/** Where RFC 9110 has another name for a status than Node. */
+/** RFC 9110 has another name for these statuses than Node. */
 const NAMES: Record<number, string> = { 422: 'unprocessable_content' };
 
-/** The code for a status of which nothing more is known: ours where there is one, else its name. */
+/** The general code of a status: one of the service, otherwise the name of the status in snake case. */
 export function generalCode(status: number): string {
   return GENERAL.get(status)?.code ?? NAMES[status] ?? snakeCase(STATUS_CODES[status] ?? 'Error');
 }
+
+/** Statuses of the exceptions that `@nestjs/common` exports. */
+const NEST_STATUSES = [
+  400, 401, 403, 404, 405, 406, 408, 409, 410, 412, 413, 415, 418, 421, 422, 500, 501, 502, 503,
+  504, 505,
+];
+
+/** The codes of Nest's own exceptions, such as `ConflictException`, that are not codes of the service. */
+export const NEST_CODES: readonly { code: string; status: number }[] = NEST_STATUSES.map(
+  (status) => ({ code: generalCode(status), status }),
+).filter(({ code }) => !Object.hasOwn(errors, code));
 
 function snakeCase(name: string): string {
   return name.replace(/'/g, '').toLowerCase().replace(/\W+/g, '_');
@@ -136,7 +148,7 @@ export function notFound(): ApiError {
   return errors.not_found('There is no such resource');
 }
 
-/** Retry-After is a guess at how long an outage lasts: short, since recovery is noticed at once. */
+/** Seconds. Short, because the service notices the end of an outage at once. */
 export const OUTAGE_RETRY_AFTER = '2';
 
 export function serviceUnavailable(cause: unknown): ApiError {
