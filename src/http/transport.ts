@@ -12,6 +12,7 @@ import { followConnections } from './connections.js';
 import { Cors } from './cors.js';
 import { sayNoLengthOfNothing } from './head-length.js';
 import { Inlet } from './inlet.js';
+import { acceptNamedWildcard } from './named-wildcard.js';
 import { answerBroken, type Judge, refuseUnrouted, writeError } from './refusals.js';
 import { type ApiReply, type ApiRequest, requestIdOf, type UnreadBody } from './request-context.js';
 import type { RouteTable } from './route-table.js';
@@ -114,6 +115,7 @@ export function createTransport(
     if (method !== 'CONNECT') server.addHttpMethod(method, { overrideExisting: true });
   }
   server.addHook('onRoute', (route) => {
+    acceptNamedWildcard(route);
     routes.add(route);
     sayNoLengthOfNothing(route);
   });

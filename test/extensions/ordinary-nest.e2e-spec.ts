@@ -83,6 +83,9 @@ describe('an extension of ordinary Nest code', () => {
       const plain = await client.post('/v1/visits/plain', '{"id":9223372036854775807,"a":[{}]}');
       expect(plain.text).toBe('{"isPlain":true,"body":{"id":9223372036854775807,"a":[{}]}}');
       expect(await got('shout/hello')).toEqual({ word: 'HELLO', mood: null });
+      expect(await got('files/a/b.txt')).toEqual({ path: 'a/b.txt' });
+      const wrong = await client.post('/v1/visits/files/a', {});
+      expect([wrong.status, wrong.headers.allow]).toEqual([405, 'GET, HEAD']);
     });
 
     it('goes through the pipes of a parameter', async () => {

@@ -281,6 +281,11 @@ export class VisitsController {
     return { sum: id + add };
   }
 
+  @Get('files/*path')
+  fileAt(@Param('path') path: string): object {
+    return { path };
+  }
+
   @Get('shout/:word')
   shout(@Param('word', UpperCasePipe) word: string, @Headers('x-mood') mood?: string): object {
     return { word, mood: mood ?? null };
