@@ -1,7 +1,6 @@
 #!/usr/bin/env -S node --max-semi-space-size=8
 import 'reflect-metadata';
 import { setFlagsFromString } from 'node:v8';
-import { handleWriteErrors } from './cli/standard-streams.js';
 
 /** A connection that cannot be closed must not keep a finished command alive. */
 const EXIT_TIMEOUT_MS = 100;
@@ -16,7 +15,13 @@ setFlagsFromString('--no-allocation-site-pretenuring');
 
 const argv = process.argv.slice(2);
 const isServer = argv[0] === 'serve';
-handleWriteErrors(isServer);
+process.stderr.on('error', () => undefined);
+process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+  // A closed pipe (`| head`) ends a command quietly; any other error makes it fail. A server goes on serving.
+  if (isServer || code === 'EPIPE' || process.exitCode === 1) return;
+  process.stderr.write(`error: cannot write to standard output (${message})\n`);
+  process.exitCode = 1;
+});
 // Loaded after the check: older releases of Node cannot link it.
 const { runProgram } = await import('./cli/program.js');
 const exitCode = await runProgram(argv);

@@ -20,10 +20,9 @@ export function isInteractive({ input, output } = TERMINAL): boolean {
 export async function confirm(question: string, yes = false, terminal = TERMINAL): Promise<void> {
   if (yes || !isInteractive(terminal)) return;
   const lines = createInterface(terminal);
-  const answer = await new Promise<string>((resolve) => {
-    lines.question(`${question} [y/N] `, resolve);
-    lines.once('close', () => resolve(''));
-  });
+  terminal.output.write(`${question} [y/N] `);
+  const input = lines[Symbol.asyncIterator]() as AsyncIterator<string, undefined>;
+  const { value: answer = '' } = await input.next();
   lines.close();
   if (!/^y(es)?$/i.test(answer.trim())) throw new Error('aborted (use --yes to skip this prompt)');
 }

@@ -5,11 +5,8 @@ import { describeMigration } from '../database/extension-migrations.js';
 import { schemaState } from '../database/schema-state.js';
 import { SqliteFile } from '../database/sqlite/sqlite.file.js';
 import { type Extension, migrationsOf } from '../extensions/define.js';
-
 import { checkClock, failed, type Finding, ok, warning } from './doctor.findings.js';
 import { explain } from './failure.js';
-
-const OLDEST_POSTGRESQL = 13;
 
 /** Checks the database, its schema and its clock. */
 export async function checkDatabase(
@@ -25,20 +22,15 @@ export async function checkDatabase(
     const facts = await readDatabaseFacts(databaseUrl);
     return [checkEngine(facts), checkSchema(facts, extensions), ...checkDatabaseClock(facts)];
   } catch (error) {
-    const { reason, fix = 'set DATABASE_URL to a database that this user can open' } =
-      explain(error);
+    const { reason, fix = 'set DATABASE_URL to another database' } = explain(error);
     return [failed('database', reason, fix)];
   }
 }
 
 function checkEngine({ engine, version, damage }: DatabaseFacts): Finding {
-  if (damage !== undefined) {
-    const fix = 'stop the server, keep a copy of the file, and run petstore restore BACKUP';
-    return failed('database', `the file is damaged: ${damage}`, fix);
-  }
-  const isOld = engine === 'PostgreSQL' && Number.parseInt(version) < OLDEST_POSTGRESQL;
-  if (!isOld) return ok('database', `${engine} ${version}`);
-  return warning('database', `${engine} ${version}`, `use version ${OLDEST_POSTGRESQL} or later`);
+  if (damage === undefined) return ok('database', `${engine} ${version}`);
+  const fix = 'stop the server, keep a copy of the file, and run petstore restore BACKUP';
+  return failed('database', `the file is damaged: ${damage}`, fix);
 }
 
 function checkSchema(

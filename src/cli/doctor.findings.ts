@@ -12,22 +12,20 @@ const CLOCK_WARNING_MS = 1_000;
 const CLOCK_FAILURE_MS = 5_000;
 const CLOCK_FIX = 'synchronize the clocks of all machines with NTP (chrony, systemd-timesyncd)';
 
-export function ok(check: string, detail: string): Finding {
-  return { check, status: 'ok', detail, fix: null };
+function report(status: Finding['status']) {
+  return (check: string, detail: string, fix: string | null = null): Finding => {
+    return { check, status, detail, fix };
+  };
 }
 
-export function warning(check: string, detail: string, fix: string): Finding {
-  return { check, status: 'warning', detail, fix };
-}
-
-export function failed(check: string, detail: string, fix: string): Finding {
-  return { check, status: 'failed', detail, fix };
-}
+export const ok = report('ok');
+export const warning = report('warning');
+export const failed = report('failed');
 
 export function checkClock(clock: string, aheadMs: number): Finding {
   const offsetMs = Math.round(Math.abs(aheadMs));
   const detail = `${clock} is ${offsetMs} ms ${aheadMs < 0 ? 'behind' : 'ahead'}`;
   if (offsetMs <= CLOCK_WARNING_MS) return ok('clock', detail);
-  const report = offsetMs > CLOCK_FAILURE_MS ? failed : warning;
-  return report('clock', detail, CLOCK_FIX);
+  const severity = offsetMs > CLOCK_FAILURE_MS ? failed : warning;
+  return severity('clock', detail, CLOCK_FIX);
 }

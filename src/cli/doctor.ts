@@ -1,33 +1,42 @@
-import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { type Config, ConfigError, loadConfig } from '../config/config.js';
 import { fileOf } from '../database/data-source-options.js';
 import { checkExtensions } from '../extensions/check.js';
+import type { Extension } from '../extensions/define.js';
 import { settingsOf } from '../extensions/settings.js';
-import { type CommonOptions, loadExtensions } from './common-options.js';
+import { type CommonOptions, loadExtensions, type Result } from './add-command.js';
 import { checkDatabase } from './doctor.database.js';
 import { failed, type Finding, ok, warning } from './doctor.findings.js';
 import { checkRedis } from './doctor.redis.js';
+import { table } from './output.js';
 
 const OTHERS = 0o077;
-const SETTINGS_FIX = 'correct the environment variable, or .env';
+const SETTINGS_FIX = 'correct the environment variable, .env or petstore.config.js';
+
+/** `petstore doctor` */
+export async function doctor(options: CommonOptions): Promise<Result> {
+  const checks = await examine(options);
+  const statuses = checks.map(({ status }) => status);
+  const status = (['failed', 'warning'] as const).find((each) => statuses.includes(each)) ?? 'ok';
+  return {
+    value: { status, checks },
+    text: () => describe(checks),
+    hasFailed: status === 'failed',
+  };
+}
 
 /** Runs every check. Without a valid configuration, there is nothing else to check. */
-export async function examine(options: CommonOptions): Promise<Finding[]> {
-  let known: Awaited<ReturnType<typeof loadExtensions>>;
-  try {
-    known = await loadExtensions(options);
-    checkExtensions(known.extensions, known);
-  } catch (error) {
-    const fix = 'correct petstore.config.js or the extension';
-    return [failed('configuration', (error as Error).message, fix)];
-  }
-  const { extensions } = known;
+async function examine(options: CommonOptions): Promise<Finding[]> {
   let config: Config;
+  let extensions: readonly Extension[];
   try {
+    const known = await loadExtensions(options);
+    checkExtensions(known.extensions, known);
+    extensions = known.extensions;
     config = loadConfig(undefined, settingsOf(extensions));
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return error.faults.map((fault) => failed('configuration', fault, SETTINGS_FIX));
+    const faults = error instanceof ConfigError ? error.faults : [(error as Error).message];
+    return faults.map((fault) => failed('configuration', fault, SETTINGS_FIX));
   }
   const [database, redis] = await Promise.all([
     checkDatabase(config, extensions),
@@ -39,26 +48,22 @@ export async function examine(options: CommonOptions): Promise<Finding[]> {
   return [...configuration, ...database, ...redis, ...checkFiles(config)];
 }
 
+function describe(checks: readonly Finding[]): string {
+  const rows = checks.flatMap(({ check, status, detail, fix }) => [
+    [status === 'failed' ? 'FAILED' : status, check, detail],
+    ...(fix === null ? [] : [['', '', `fix: ${fix}`]]),
+  ]);
+  return table(['STATUS', 'CHECK', 'RESULT'], rows);
+}
+
 /** Only the owner may read the database, which holds digests of keys, and `.env`, which may hold passwords. */
 function checkFiles({ databaseUrl }: Config): Finding[] {
   const database = fileOf(databaseUrl);
   const files = database === undefined ? [] : ['', '-wal', '-shm'].map((end) => database + end);
   const findings = [...files, '.env'].filter(existsSync).flatMap((path) => {
-    if ((statSync(path).mode & OTHERS) !== 0) {
-      const severity = path === '.env' ? warning : failed;
-      return [severity('files', `other users can read ${path}`, `chmod 600 ${path}`)];
-    }
-    if (path === '.env' || isWritable(path)) return [];
-    return [failed('files', `${path} is not writable`, 'make its owner the user that runs serve')];
+    if ((statSync(path).mode & OTHERS) === 0) return [];
+    const severity = path === '.env' ? warning : failed;
+    return [severity('files', `other users can read ${path}`, `chmod 600 ${path}`)];
   });
   return findings.length > 0 ? findings : [ok('files', 'readable only by their owner')];
-}
-
-function isWritable(path: string): boolean {
-  try {
-    accessSync(path, constants.R_OK | constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,13 +1,6 @@
 import { ConfigError } from '../config/config.js';
 import { DatabaseConnectionError } from '../database/connection-error.js';
-import { connectionFailure } from '../database/outage.js';
 import type { Output } from './output.js';
-
-export interface Explanation {
-  reason: string;
-  /** Undefined if the reason says what to do. */
-  fix: string | undefined;
-}
 
 const OTHER_PATH = 'permission denied; choose another path, or set DATABASE_URL';
 const RESTORE =
@@ -17,7 +10,7 @@ const RESTORE =
 const FIXES: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another program uses this port; set PORT to a free one',
   EADDRNOTAVAIL: 'set HOST to an address of this machine',
-  EACCES: OTHER_PATH,
+  EACCES: 'permission denied; choose another path, or a PORT above 1023',
   ENOSPC: 'free disk space',
   SQLITE_BUSY: 'another process locks the database; try again',
   SQLITE_CANTOPEN: OTHER_PATH,
@@ -32,19 +25,11 @@ const REBUILD =
   'run npm rebuild better-sqlite3 with this Node.js, or set DATABASE_URL to a postgres:// URL';
 
 /** Explains an error to an operator: what is wrong, and what to do. */
-export function explain(error: unknown): Explanation {
-  const { code = '', message, syscall } = error as NodeJS.ErrnoException;
-  if (error instanceof DatabaseConnectionError) return { reason: error.reason, fix: error.fix };
-  const connection = connectionFailure(error);
-  if (connection !== undefined) {
-    const reason = `the database cannot be reached (${connection})`;
-    return { reason, fix: 'check that it runs, and set DATABASE_URL' };
-  }
+export function explain(error: unknown): { reason: string; fix?: string | undefined } {
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  if (error instanceof DatabaseConnectionError) return error;
   if (code === 'ERR_DLOPEN_FAILED' || MISSING_BINDING.test(message)) {
     return { reason: 'the SQLite binding of better-sqlite3 cannot be loaded', fix: REBUILD };
-  }
-  if (code === 'EACCES' && syscall === 'listen') {
-    return { reason: message, fix: 'set PORT to a port above 1023' };
   }
   return { reason: message || String(error), fix: FIXES[code] };
 }
@@ -52,7 +37,7 @@ export function explain(error: unknown): Explanation {
 /** Prints an error in one line; the faults of a configuration take one line each. */
 export function reportFailure(error: unknown, output: Output): void {
   if (error instanceof ConfigError) {
-    output.errorLines(error.message);
+    for (const line of error.message.split('\n')) output.error(line);
     return;
   }
   const { reason, fix } = explain(error);

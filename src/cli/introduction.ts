@@ -1,24 +1,17 @@
-import { relative, resolve } from 'node:path';
 import type { Config } from '../config/config.js';
 import { fileOf } from '../database/data-source-options.js';
 import { PublicAddress } from '../http/public-address.js';
 import type { PetStore } from '../server.js';
 import { MetricsServer } from '../telemetry/metrics.server.js';
-import type { CommonOptions } from './common-options.js';
 import type { Output } from './output.js';
 
-export interface Started {
-  store: PetStore;
-  config: Config;
-  /** Number of made-up animals that were added. */
-  animals: number;
-  /** The first key, if one was issued. */
-  key: string | undefined;
-}
-
-/** Prints the addresses and the first key. */
-export function introduce(started: Started, { json }: CommonOptions, output: Output): void {
-  const { store, config, animals, key = null } = started;
+/** Prints the addresses, the number of made-up animals that were added, and the first key if one was issued. */
+export function introduce(
+  store: PetStore,
+  config: Config,
+  { animals, key, json }: { animals: number; key: string | null; json?: true },
+  output: Output,
+): void {
   // A log in JSON is read by programs; only the first key must be seen.
   if (!json && key === null && config.logFormat === 'json') return;
   const { baseUrl, docsUrl } = store.app.get(PublicAddress);
@@ -48,13 +41,8 @@ export function introduce(started: Started, { json }: CommonOptions, output: Out
   output.print(value, json, () => (key === null ? addresses : addresses + firstKey));
 }
 
-/** The path of the file relative to the working directory, or the server without its password. */
+/** The path of the file, or the address of the server without its password. */
 function databaseName({ databaseUrl }: Config): string {
-  const file = fileOf(databaseUrl);
-  if (file === undefined) {
-    const { host, pathname } = new URL(databaseUrl);
-    return `postgres://${host}${pathname}`;
-  }
-  const path = relative('.', file);
-  return path.startsWith('..') ? resolve(file) : path;
+  const { host, pathname } = new URL(databaseUrl);
+  return fileOf(databaseUrl) ?? `postgres://${host}${pathname}`;
 }

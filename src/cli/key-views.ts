@@ -15,12 +15,12 @@ export type UsageView = ReturnType<typeof usageView>;
 export function issuedView(record: ApiKey, key: string) {
   const { id, name, plan, createdAt, expiresAt } = record;
   const scopes = record.scopes.split(' ');
-  const times = { createdAt: iso(createdAt), expiresAt: isoOrNull(expiresAt) };
+  const times = { createdAt: iso(createdAt), expiresAt: iso(expiresAt) };
   return { id, key, name, plan, scopes, ...limitsOf(record), ...times };
 }
 
 export function rotatedView({ record, key, replaced }: RotatedKey) {
-  const replaces = { id: replaced.id, expiresAt: isoOrNull(replaced.expiresAt) };
+  const replaces = { id: replaced.id, expiresAt: iso(replaced.expiresAt) };
   return { ...issuedView(record, key), replaces };
 }
 
@@ -30,10 +30,10 @@ export function keyView(record: ListedKey) {
     ...{ id, name, plan, scopes: record.scopes.split(' '), ...limitsOf(record) },
     last4: record.lastFour,
     createdAt: iso(record.createdAt),
-    expiresAt: isoOrNull(record.expiresAt),
-    revokedAt: isoOrNull(record.revokedAt),
-    lastUsedAt: isoOrNull(record.lastUsedAt),
-    bannedUntil: isoOrNull(record.bannedUntilMs),
+    expiresAt: iso(record.expiresAt),
+    revokedAt: iso(record.revokedAt),
+    lastUsedAt: iso(record.lastUsedAt),
+    bannedUntil: iso(record.bannedUntilMs),
     ...{ clientId, replacedBy },
   };
 }
@@ -49,7 +49,7 @@ export function usageView(
     ...keyView(record),
     minute: windowView(perMinute, used.minuteUsed, minuteEndUnix(used.minute)),
     day: windowView(perDay, used.dayUsed, dayEndUnix(used.day)),
-    bannedUntil: isoOrNull(used.bannedUntilMs || null),
+    bannedUntil: iso(used.bannedUntilMs || null),
     ...report,
   };
 }
@@ -62,10 +62,8 @@ function limitsOf({ plan, perMinute, perDay }: ApiKey) {
   return PLANS[plan] ?? { perMinute: perMinute!, perDay: perDay! };
 }
 
-function iso(unixMs: number): string {
-  return new Date(unixMs).toISOString();
-}
-
-function isoOrNull(unixMs: number | null): string | null {
-  return unixMs === null ? null : iso(unixMs);
+function iso<Time extends number | null>(unixMs: Time) {
+  return (unixMs === null ? null : new Date(unixMs).toISOString()) as Time extends number
+    ? string
+    : null;
 }

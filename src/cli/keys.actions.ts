@@ -1,6 +1,7 @@
 import { userInfo } from 'node:os';
-import { AuditTrail } from '../keys/audit-trail.js';
+import type { INestApplicationContext } from '@nestjs/common';
 import type { Initiator } from '../keys/audit-record.js';
+import { AuditTrail } from '../keys/audit-trail.js';
 import { type KeyFilter, KeyList, type ListedKey } from '../keys/key-list.js';
 import { KeyRequestError, type OwnLimits, planOf } from '../keys/key-request.js';
 import { KeysService } from '../keys/keys.service.js';
@@ -8,7 +9,7 @@ import { Scopes } from '../keys/scopes.js';
 import type { PlanName } from '../rate-limits/plan.js';
 import { Usage } from '../rate-limits/usage.js';
 import { UsageReport } from '../usage/usage-report.js';
-import { type CommonOptions, loadExtensions } from './common-options.js';
+import { type CommonOptions, loadExtensions, type Result } from './add-command.js';
 import { confirm } from './confirmation.js';
 import { issuedView, keyView, rotatedView, usageView } from './key-views.js';
 import * as describe from './keys.output.js';
@@ -16,123 +17,95 @@ import { runAsOperator } from './operator.js';
 import { UsageError } from './output.js';
 
 /** The options of all actions. Commander makes sure that an action gets those that it requires. */
-export interface KeyOptions extends CommonOptions, OwnLimits, Omit<KeyFilter, 'id' | 'plan'> {
+export interface KeyOptions extends CommonOptions, OwnLimits, Omit<KeyFilter, 'plan'> {
   id: string;
-  plan?: PlanName;
-  name?: string;
+  plan: PlanName;
+  name: string;
   scopes?: string[];
   expiresAt?: number;
-  grace?: number;
+  grace: number;
   idle?: number;
   expiresWithin?: number;
   yes?: true;
 }
 
-interface Context {
-  keys: KeysService;
-  list: KeyList;
-  audit: AuditTrail;
-  usage: Usage;
-  report: UsageReport;
+export type KeyAction = keyof ReturnType<typeof keyActions>;
+
+function keyActions(app: INestApplicationContext) {
+  const keys = app.get(KeysService).by(commandLine());
+  const list = app.get(KeyList);
+  const find = async (id: string): Promise<ListedKey> => {
+    await keys.get(id);
+    const [key] = await list.find({ id });
+    return key!;
+  };
+  const show = async ({ id }: KeyOptions, text?: string): Promise<Result> => {
+    const view = keyView(await find(id));
+    return { value: view, text: () => text ?? describe.key(view) };
+  };
+  return {
+    show: (options: KeyOptions) => show(options),
+    issue: async (options: KeyOptions) => {
+      const { key, record } = await keys.issue(options);
+      return { value: issuedView(record, key), text: () => describe.issued(record, key) };
+    },
+    list: async ({ idle, expiresWithin, ...options }: KeyOptions) => {
+      const { after, limit } = options;
+      if (after !== undefined) await keys.get(after);
+      const filter = { ...options, idleDays: idle, expiresWithinDays: expiresWithin };
+      const found = (await list.find(filter)).map(keyView);
+      const isFull = found.length > 0 && found.length === limit;
+      const more = isFull ? `\nThere may be more: --after ${found.at(-1)!.id}` : '';
+      return { value: found, text: () => describe.keys(found) + more };
+    },
+    usage: async ({ id }: KeyOptions) => {
+      const key = await find(id);
+      const used = await app.get(Usage).of(key.clientId);
+      const view = usageView(key, used, await app.get(UsageReport).of(key.clientId));
+      return { value: view, text: () => describe.usage(view) };
+    },
+    rotate: async ({ id, grace }: KeyOptions) => {
+      const rotated = await keys.rotate(id, grace);
+      return { value: rotatedView(rotated), text: () => describe.rotated(rotated) };
+    },
+    revoke: async (options: KeyOptions) => {
+      const { name, id } = await keys.get(options.id);
+      await confirm(`Revoke the key ${id} (${name}) permanently?`, options.yes);
+      await keys.revoke(id);
+      return show(options, `Revoked ${id}.`);
+    },
+    unban: async (options: KeyOptions) => {
+      await keys.unban(options.id);
+      return show(options, `Unbanned ${options.id}.`);
+    },
+    'set-plan': async (options: KeyOptions) => {
+      await keys.setPlan(options.id, options.plan, options);
+      return show(options);
+    },
+    'set-scopes': async (options: KeyOptions) => {
+      await keys.setScopes(options.id, options.scopes!);
+      return show(options);
+    },
+    audit: async ({ id, limit }: KeyOptions) => {
+      if (id) await keys.get(id);
+      const records = await app.get(AuditTrail).find(id, limit!);
+      return { value: records, text: () => describe.audit(records) };
+    },
+  };
 }
-
-interface Result {
-  value: unknown;
-  text: () => string;
-}
-
-type Action = (context: Context, options: KeyOptions) => Promise<Result>;
-
-const show: Action = async (context, { id }) => {
-  const view = keyView(await findKey(context, id));
-  return { value: view, text: () => describe.key(view) };
-};
-
-export const keyActions = {
-  show,
-
-  async issue({ keys }, { name, plan, ...options }) {
-    const { key, record } = await keys.issue({ ...options, name: name!, plan: plan! });
-    return { value: issuedView(record, key), text: () => describe.issued(record, key) };
-  },
-
-  async list({ keys, list }, { idle, expiresWithin, ...options }) {
-    const { after, limit } = options;
-    if (after !== undefined) await keys.get(after);
-    const filter = { ...options, idleDays: idle, expiresWithinDays: expiresWithin };
-    const found = (await list.find(filter)).map(keyView);
-    const isFull = found.length > 0 && found.length === limit;
-    const more = isFull ? `\nThere may be more: --after ${found.at(-1)!.id}` : '';
-    return { value: found, text: () => describe.keys(found) + more };
-  },
-
-  async usage(context, { id }) {
-    const key = await findKey(context, id);
-    const used = await context.usage.of(key.clientId);
-    const view = usageView(key, used, await context.report.of(key.clientId));
-    return { value: view, text: () => describe.usage(view) };
-  },
-
-  async rotate({ keys }, { id, grace }) {
-    const rotated = await keys.rotate(id, grace!);
-    return { value: rotatedView(rotated), text: () => describe.rotated(rotated) };
-  },
-
-  async revoke(context, options) {
-    const { name, id } = await context.keys.get(options.id);
-    await confirm(`Revoke the key ${id} (${name}) permanently?`, options.yes);
-    await context.keys.revoke(id);
-    return { ...(await show(context, options)), text: () => `Revoked ${id}.` };
-  },
-
-  async unban(context, options) {
-    await context.keys.unban(options.id);
-    return { ...(await show(context, options)), text: () => `Unbanned ${options.id}.` };
-  },
-
-  async 'set-plan'(context, options) {
-    await context.keys.setPlan(options.id, options.plan!, options);
-    return show(context, options);
-  },
-
-  async 'set-scopes'(context, options) {
-    await context.keys.setScopes(options.id, options.scopes!);
-    return show(context, options);
-  },
-
-  async audit({ keys, audit }, { id, limit }) {
-    if (id) await keys.get(id);
-    const records = await audit.find(id, limit!);
-    return { value: records, text: () => describe.audit(records) };
-  },
-} satisfies Record<string, Action>;
 
 /** @throws {UsageError} if the options contradict each other or name an undeclared scope */
-export async function runKeyAction(
-  name: keyof typeof keyActions,
-  options: KeyOptions,
-): Promise<Result> {
+export async function runKeyAction(name: KeyAction, options: KeyOptions): Promise<Result> {
   try {
     const { extensions } = await loadExtensions(options);
-    if (name !== 'list' && options.plan !== undefined) planOf(options.plan, options);
+    if (name === 'issue' || name === 'set-plan') planOf(options.plan, options);
     const scopes = new Scopes(extensions.map((extension) => extension.scopes ?? {}));
     scopes.assertDeclared(options.scopes ?? []);
-    return await runAsOperator(options, (app) => {
-      const [keys, list] = [app.get(KeysService).by(commandLine()), app.get(KeyList)];
-      const [audit, usage, report] = [app.get(AuditTrail), app.get(Usage), app.get(UsageReport)];
-      return keyActions[name]({ keys, list, audit, usage, report }, options);
-    });
+    return await runAsOperator<Result>(options, (app) => keyActions(app)[name](options));
   } catch (error) {
     if (error instanceof KeyRequestError) throw new UsageError(error.message);
     throw error;
   }
-}
-
-/** @throws {UnknownKeyError} */
-async function findKey({ keys, list }: Context, id: string): Promise<ListedKey> {
-  await keys.get(id);
-  const [key] = await list.find({ id });
-  return key!;
 }
 
 /** The user who runs the command, as recorded in the audit trail. */

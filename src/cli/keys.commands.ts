@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
 import { PLAN_NAMES } from '../rate-limits/plan.js';
+import { addCommand } from './add-command.js';
 import * as parse from './arguments.js';
-import { addCommand } from './common-options.js';
-import type { keyActions, KeyOptions } from './keys.actions.js';
+import type { KeyAction, KeyOptions } from './keys.actions.js';
 import type { Output } from './output.js';
 
 const DEFAULT_AUDIT_LIMIT = 100;
@@ -13,35 +13,27 @@ export function addKeysCommands(program: Command, output: Output): void {
   const keys = program
     .command('keys')
     .description('issue and manage API keys')
-    .addHelpText('after', '\nExample:\n  petstore keys list --search zoo');
-
-  const add = (name: keyof typeof keyActions, description: string, examples: string[]): Command =>
-    addCommand(keys, name, description, examples).action(async (...parameters: unknown[]) => {
-      const command = parameters.at(-1) as Command;
-      const options: KeyOptions = { ...command.opts(), id: command.args[0]! };
-      // Nest and the service are loaded only here: help and usage errors answer at once.
+    .addHelpText('after', '\nExamples:\n  petstore keys list --search zoo');
+  const add = (name: KeyAction, description: string, ...examples: string[]): Command =>
+    addCommand<KeyOptions>(keys, output, [name, description, ...examples], async (options, id) => {
       const { runKeyAction } = await import('./keys.actions.js');
-      const { value, text } = await runKeyAction(name, options);
-      output.print(value, options.json, text);
+      return runKeyAction(name, { ...options, id });
     });
-  const addForKey = (name: keyof typeof keyActions, description: string, example = ''): Command =>
-    add(name, description, [`keys ${name} KEY_ID${example}`]).argument('<id>', 'key ID');
+  const addForKey = (name: KeyAction, description: string, example = ''): Command =>
+    add(name, description, `keys ${name} KEY_ID${example}`).argument('<id>', 'key ID');
 
-  addPlanOptions(
-    add('issue', 'issue a key and show it once', [
-      'keys issue --name "City zoo" --plan free',
-      'keys issue --name Reports --plan pro --scopes pets:read --expires-at 2030-12-31',
-      'keys issue --name Partner --plan enterprise --per-minute 5000 --per-day 1000000',
-    ]),
-  )
+  const issue = add(
+    'issue',
+    'issue a key and show it once',
+    'keys issue --name "City zoo" --plan free',
+    'keys issue --name Reports --plan pro --scopes pets:read --expires-at 2030-12-31',
+    'keys issue --name Partner --plan enterprise --per-minute 5000 --per-day 1000000',
+  );
+  addPlanOptions(issue)
     .requiredOption('--name <label>', 'name of the key', parse.keyName)
     .option('--scopes <list>', 'scopes of the key (default: pets:read,pets:write)', parse.scopes)
     .option('--expires-at <iso8601>', 'end of the key (default: never)', parse.expiry);
-  add('list', 'list keys', [
-    'keys list --plan pro --status active',
-    'keys list --limit 50 --after KEY_ID',
-    "keys list --idle 90 --json | jq -r '.[].id'",
-  ])
+  add('list', 'list keys', 'keys list --plan pro --status active', 'keys list --idle 90 --json')
     .addOption(new Option('--plan <plan>', 'keys with this plan').choices(PLAN_NAMES))
     .addOption(new Option('--status <status>', 'keys in this state').choices(STATUSES))
     .option('--search <text>', 'part of the name, an ID, or the last 4 characters of the key')
@@ -52,23 +44,17 @@ export function addKeysCommands(program: Command, output: Output): void {
     .option('--after <id>', 'start after this key ID');
   addForKey('show', 'show one key');
   addForKey('usage', 'show how much of its quota a key has used, and its refusals');
-  addForKey('rotate', 'issue a new key for the same client', ' --grace 24h').addOption(
-    new Option('--grace <duration>', 'how long the old key stays valid')
-      .argParser(parse.duration)
-      .default(parse.duration('24h'), '24h'),
-  );
-  addForKey('revoke', 'revoke a key permanently', ' --yes').option(
-    '--yes',
-    'do not ask for confirmation',
-  );
+  const grace = new Option('--grace <duration>', 'how long the old key stays valid')
+    .argParser(parse.duration)
+    .default(parse.duration('24h'), '24h');
+  addForKey('rotate', 'issue a new key for the same client', ' --grace 24h').addOption(grace);
+  const revoke = addForKey('revoke', 'revoke a key permanently', ' --yes');
+  revoke.option('--yes', 'do not ask for confirmation');
   addForKey('unban', 'end the ban of a key');
   addPlanOptions(addForKey('set-plan', 'change the plan of a client', ' --plan business'));
-  addForKey('set-scopes', 'replace the scopes of a key', ' --scopes pets:read').requiredOption(
-    '--scopes <list>',
-    'new scopes of the key',
-    parse.scopes,
-  );
-  add('audit', 'list changes of keys, and bans, latest first', ['keys audit KEY_ID --limit 20'])
+  const setScopes = addForKey('set-scopes', 'replace the scopes of a key', ' --scopes pets:read');
+  setScopes.requiredOption('--scopes <list>', 'new scopes of the key', parse.scopes);
+  add('audit', 'list changes of keys, and bans, latest first', 'keys audit KEY_ID --limit 20')
     .argument('[id]', 'key ID (default: all keys)')
     .option('--limit <n>', 'maximum number of results', parse.quantity, DEFAULT_AUDIT_LIMIT);
 }

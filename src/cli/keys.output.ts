@@ -6,6 +6,10 @@ import { table } from './output.js';
 
 const DATE = 'YYYY-MM-DD'.length;
 const SECONDS = 'YYYY-MM-DDTHH:MM:SS'.length;
+const MEMBERS = [
+  ...(['clientId', 'last4', 'name', 'plan', 'perMinute', 'perDay', 'scopes'] as const),
+  ...(['createdAt', 'expiresAt', 'lastUsedAt', 'replacedBy'] as const),
+];
 
 export function issued({ id, name, plan }: ApiKey, secret: string): string {
   return `${secret}\n\nKey ${id} for ${name}, plan ${plan}. Store it now: it is not shown again.`;
@@ -26,21 +30,8 @@ export function keys(list: readonly KeyView[]): string {
 }
 
 export function key(view: KeyView): string {
-  return table(
-    ['ID', view.id],
-    [
-      ['Client', view.clientId],
-      ['Key', `psk_...${view.last4}`],
-      ['Name', view.name],
-      ['Plan', `${view.plan} (${view.perMinute} per minute, ${view.perDay} per day)`],
-      ['Scopes', view.scopes.join(', ')],
-      ['Status', statusOf(view).join(' ')],
-      ['Created', view.createdAt],
-      ['Expires', view.expiresAt ?? 'never'],
-      ['Last used', view.lastUsedAt ?? 'never'],
-      ['Replaced by', view.replacedBy ?? 'none'],
-    ],
-  );
+  const rows = MEMBERS.map((name) => [name, valueText(view[name])]);
+  return table(['id', view.id], [...rows, ['status', statusOf(view).join(' ')]]);
 }
 
 /** The key, its two windows, and the outcomes and latest refusals of its client. */
@@ -50,15 +41,12 @@ export function usage(view: UsageView): string {
     const { used, limit, remaining, resetAt } = view[name];
     return [name, `${used}`, `${limit}`, `${remaining}`, resetAt];
   });
-  const requests = outcomes.map((each) => [
-    each.code ?? 'ok',
-    `${each.status}`,
-    `${each.requests}`,
-  ]);
-  const latest = refusals.map(({ at, code, operation, address }) => [
-    `${at.slice(0, SECONDS)}Z`,
-    ...[code, operation, address],
-  ]);
+  const requests = outcomes.map(({ code, status, requests: count }) => {
+    return [code ?? 'ok', `${status}`, `${count}`];
+  });
+  const latest = refusals.map(({ at, code, operation, address }) => {
+    return [`${at.slice(0, SECONDS)}Z`, code, operation, address];
+  });
   return [
     key(view),
     table(['WINDOW', 'USED', 'LIMIT', 'LEFT', 'RESETS'], windows),

@@ -10,10 +10,9 @@ import { foundation, type FoundationOptions } from '../foundation.js';
 import { KeysModule } from '../keys/keys.module.js';
 import { PetSeeder } from '../pets/pet-seeder.js';
 import { createLogger } from '../telemetry/logger.js';
-import { NestLogger } from '../telemetry/nest-logger.js';
 import { atMost } from '../time/within.js';
 import { UsageReportModule } from '../usage/usage-report.module.js';
-import { type CommonOptions, loadExtensions } from './common-options.js';
+import { type CommonOptions, loadExtensions } from './add-command.js';
 
 /** An unreachable database may never confirm that a connection is closed. */
 const CLOSE_TIMEOUT_MS = 2_000;
@@ -21,9 +20,7 @@ const CLOSE_TIMEOUT_MS = 2_000;
 /** A mistyped path must not create an empty database. */
 export function assertDatabaseExists(path: string | undefined): void {
   if (path === undefined || new SqliteFile(path).isThere()) return;
-  throw new Error(
-    `there is no database at ${path}; set DATABASE_URL, or create one with petstore migrate`,
-  );
+  throw new Error(`there is no database at ${path}; run petstore migrate, or set DATABASE_URL`);
 }
 
 /** The modules that commands need. HTTP and OpenAPI, which take longest to load, are left out. */
@@ -39,12 +36,6 @@ export class OperatorModule {
   }
 }
 
-interface OperatorOptions {
-  migrate?: boolean;
-  mayCreate?: boolean;
-  onWait?: (message: string) => void;
-}
-
 /**
  * Runs `work` on the modules of the service, without its HTTP server. On SQLite the schema is migrated first;
  * on PostgreSQL only with `migrate`, otherwise it must be up to date.
@@ -52,8 +43,9 @@ interface OperatorOptions {
 export async function runAsOperator<T>(
   options: CommonOptions,
   work: (app: INestApplicationContext, migrations: readonly string[]) => T | Promise<T>,
-  { migrate = false, mayCreate = false, onWait = () => undefined }: OperatorOptions = {},
+  settings: { migrate?: boolean; mayCreate?: boolean; onWait?: (message: string) => void } = {},
 ): Promise<T> {
+  const { migrate = false, mayCreate = false, onWait = () => undefined } = settings;
   const known = await loadExtensions(options);
   checkExtensions(known.extensions, known);
   const config = { ...loadConfig(), metricsPort: 0 };
@@ -61,7 +53,7 @@ export async function runAsOperator<T>(
   const logger = await createLogger({ logLevel: 'silent', logFormat: 'json' });
   const app = await NestFactory.createApplicationContext(
     OperatorModule.forRoot({ config, logger, ...known }),
-    { logger: new NestLogger(logger), abortOnError: false },
+    { logger: false, abortOnError: false },
   );
   try {
     const migrations = await ensureSchema(app.get(DataSource), migrate, onWait);

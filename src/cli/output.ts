@@ -6,6 +6,9 @@ const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 /** Wrong arguments: exit code 2. */
 export class UsageError extends Error {}
 
+/** A failure that the printed result describes: exit code 1. */
+export class FailedError extends Error {}
+
 /** Results go to standard output, errors to standard error in one line each. */
 export class Output {
   constructor(
@@ -25,11 +28,6 @@ export class Output {
   /** Prints one line, with control characters escaped. */
   error(message: string): void {
     this.err(`${escapeControls(message.trim().replace(/\s*\n\s*/g, ' '))}\n`);
-  }
-
-  /** Prints a message of several lines, such as the faults of a configuration. */
-  errorLines(message: string): void {
-    this.err(`${message.split('\n').map(escapeControls).join('\n')}\n`);
   }
 }
 

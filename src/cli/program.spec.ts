@@ -110,7 +110,7 @@ describe(runProgram.name, () => {
     async (...argv) => {
       const { code, out, err } = await run(...argv);
       expect({ code, out }).toEqual({ code: 1, out: '' });
-      expect(err).toMatch(/^error: there is no database at [^\n]+ DATABASE_URL[^\n]+\n$/);
+      expect(err).toMatch(/^error: there is no database at [^\n]+ DATABASE_URL\n$/);
       expect(readdirSync(directory)).toEqual([]);
     },
   );
@@ -125,13 +125,13 @@ describe(runProgram.name, () => {
     expect((await run('keys', 'list')).out).toMatch(
       new RegExp(`${id} +\\.\\.\\.${last4} +pro .* Zoo`),
     );
-    expect((await run('keys', 'show', id)).out).toMatch(/Plan +pro \(300 per minute, 10000 per/);
+    expect((await run('keys', 'show', id)).out).toMatch(/plan +pro\nperMinute +300\n/);
     expect((await run('keys', 'usage', id)).out).toMatch(/minute +0 +300 +300 /);
     expect((await run('keys', 'rotate', id, '--grace', '1h')).out).toMatch(
       new RegExp(`^psk_[^]*It replaces ${id}, which expires at 20`),
     );
-    expect((await run('keys', 'show', id)).out).toMatch(/Replaced by +key_/);
-    expect((await run('keys', 'set-plan', id, '--plan', 'free')).out).toMatch(/Plan +free/);
+    expect((await run('keys', 'show', id)).out).toMatch(/replacedBy +key_/);
+    expect((await run('keys', 'set-plan', id, '--plan', 'free')).out).toMatch(/plan +free/);
     expect((await run('keys', 'unban', id)).out).toBe(`Unbanned ${id}.\n`);
     expect((await run('keys', 'revoke', id)).out).toBe(`Revoked ${id}.\n`);
     expect((await run('keys', 'audit', id)).out).toMatch(/key\.set_plan .*plan: pro -> free/);

@@ -1,16 +1,14 @@
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { VERSION } from '../config/version.js';
-import { addBackupCommands } from './backup.commands.js';
-import { addDataCommands } from './data.commands.js';
-import { addDoctorCommand, ChecksFailedError } from './doctor.command.js';
+import { addCommand } from './add-command.js';
+import * as parse from './arguments.js';
 import { reportFailure } from './failure.js';
 import { addKeysCommands } from './keys.commands.js';
-import { addNewCommand } from './new.command.js';
-import { addOpenapiCommand } from './openapi.command.js';
-import { Output, UsageError } from './output.js';
-import { addServeCommand } from './serve.command.js';
+import { FailedError, Output, UsageError } from './output.js';
+import type { ServeOptions } from './serve.js';
 
 const [SUCCESS, FAILURE, USAGE_ERROR] = [0, 1, 2];
+const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 /**
  * Runs one command of the program.
@@ -33,7 +31,7 @@ export async function runProgram(argv: readonly string[], output = new Output())
       output.error(`error: ${error.message}`);
       return USAGE_ERROR;
     }
-    if (!(error instanceof ChecksFailedError)) reportFailure(error, output);
+    if (!(error instanceof FailedError)) reportFailure(error, output);
     return FAILURE;
   } finally {
     releaseStandardOutput();
@@ -51,19 +49,90 @@ function createProgram(output: Output): Command {
       writeErr: () => undefined,
       outputError: (text) => output.error(text),
     })
-    .addHelpText(
-      'after',
-      '\nExamples:\n  petstore serve\n  petstore keys issue --name "City zoo" --plan pro\n' +
-        '  petstore keys list --status banned\n  petstore keys usage KEY_ID',
-    );
-  addServeCommand(program, output);
-  addDataCommands(program, output);
+    .addHelpText('after', '\nExamples:\n  petstore serve\n  petstore keys usage KEY_ID');
+  addServe(program, output);
   addKeysCommands(program, output);
-  addOpenapiCommand(program, output);
-  addDoctorCommand(program, output);
-  addBackupCommands(program, output);
-  addNewCommand(program, output);
+  addData(program, output);
+  addTools(program, output);
   return program;
+}
+
+function addServe(program: Command, output: Output): void {
+  const summary = 'serve the API until SIGTERM, SIGINT or SIGHUP';
+  addCommand<ServeOptions>(program, output, ['serve', summary, 'serve'], async (options) => {
+    // Listen first: loading the server takes a second, and PID 1 of a container ignores unhandled signals.
+    // Further signals change nothing, because draining has a deadline.
+    const stop = new Promise<void>((resolve) => {
+      for (const signal of STOP_SIGNALS) process.on(signal, () => resolve());
+    });
+    const { serve } = await import('./serve.js');
+    await serve(options, output, stop);
+    return undefined;
+  })
+    .option('--no-demo', 'add no made-up animals at the first start')
+    .option('--migrate', 'bring the schema up to date first, also on PostgreSQL');
+}
+
+function addData(program: Command, output: Output): void {
+  const migrate = ['migrate', 'create the database schema, or bring it up to date', 'migrate'];
+  addCommand(program, output, migrate, async (options) => {
+    const data = await import('./data.js');
+    return data.migrate(options, output);
+  });
+  const seed = ['seed', 'add made-up animals', 'seed --pets 100000'];
+  addCommand<{ pets: number }>(program, output, seed, async (options) => {
+    const data = await import('./data.js');
+    return data.seed(options);
+  }).requiredOption('--pets <n>', 'number of animals', parse.quantity);
+  const backup = [
+    'backup',
+    'copy the SQLite database to a file, also while the server runs',
+    'backup zoo.db',
+  ];
+  addCommand<{ yes?: true }>(program, output, backup, async (options, file) => {
+    const copies = await import('./backup.js');
+    return copies.backup(file, options);
+  })
+    .argument('<file>', 'file to write, readable only by its owner', parse.file)
+    .option('--yes', 'overwrite the file without confirmation, whatever it is');
+  const restore = [
+    'restore',
+    'replace the SQLite database by a backup; stop the server first',
+    'restore zoo.db',
+  ];
+  addCommand<{ yes?: true }>(program, output, restore, async (options, file) => {
+    const copies = await import('./backup.js');
+    return copies.restore(file, options);
+  })
+    .argument('<file>', 'a file that petstore backup wrote', parse.file)
+    .option('--yes', 'do not ask for confirmation');
+}
+
+function addTools(program: Command, output: Output): void {
+  const check = 'check configuration, database, schema, Redis, clocks and files; print fixes';
+  addCommand(program, output, ['doctor', check, 'doctor'], async (options) => {
+    const { doctor } = await import('./doctor.js');
+    return doctor(options);
+  });
+  const openapi = ['openapi', 'print the OpenAPI document', 'openapi --format yaml > openapi.yaml'];
+  addCommand<{ format: 'json' | 'yaml' }>(program, output, openapi, async (options) => {
+    const { documentText } = await import('./openapi.js');
+    output.raw(await documentText(options));
+    return undefined;
+  }).addOption(new Option('--format <format>').choices(['json', 'yaml']).default('json'));
+  const parent = program.command('new').description('create a package');
+  const create = ['extension', 'create a package with an extension', 'new extension store-orders'];
+  addCommand(parent, output, create, async (_options, name) => {
+    const { faultOfName, writeExtension } = await import('../extensions/new-extension.js');
+    const fault = faultOfName(name);
+    if (fault !== undefined) throw new UsageError(fault);
+    const { files, tarball } = writeExtension(name, Date.now());
+    const install = tarball === undefined ? 'npm install --save-dev TARBALL' : 'npm install';
+    const source = tarball ?? 'the TARBALL that npm pack writes in a clone of the service';
+    const text = `Created ${files.length} files. Next, with the service from ${source}:`;
+    const next = [text, '', `  cd ${name}`, `  ${install}`, '  npm test'].join('\n');
+    return { value: { name, files, tarball }, text: () => next };
+  }).argument('<name>', 'name of the package, its path and its scopes, such as store-orders');
 }
 
 function missingCommand(argv: readonly string[]): string {

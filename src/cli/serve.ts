@@ -6,10 +6,14 @@ import { KeysService } from '../keys/keys.service.js';
 import { PetSeeder } from '../pets/pet-seeder.js';
 import { startPetStore } from '../server.js';
 import { createLogger, type Logger } from '../telemetry/logger.js';
-import { loadExtensions } from './common-options.js';
+import { type CommonOptions, loadExtensions } from './add-command.js';
 import { introduce } from './introduction.js';
 import type { Output } from './output.js';
-import type { ServeOptions } from './serve.command.js';
+
+export interface ServeOptions extends CommonOptions {
+  demo: boolean;
+  migrate?: true;
+}
 
 /** More than one page, so that there is a next page to follow. */
 const FIRST_ANIMALS = 30;
@@ -40,17 +44,14 @@ export async function serve(
     return;
   }
   const key = await issueFirstKey(store.app, config);
-  introduce({ store, config, animals, key }, options, output);
+  introduce(store, config, { ...options, animals, key }, output);
   await stop;
   await store.close();
 }
 
 /** Called after the server listens: the key is shown only once. */
-async function issueFirstKey(
-  app: INestApplicationContext,
-  config: Config,
-): Promise<string | undefined> {
-  if (!(await isFirstStart(app, config))) return undefined;
+async function issueFirstKey(app: INestApplicationContext, config: Config): Promise<string | null> {
+  if (!(await isFirstStart(app, config))) return null;
   return (await app.get(KeysService).issue({ name: 'demo', plan: 'free' })).key;
 }
 

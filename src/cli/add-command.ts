@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { CheckOptions } from '../extensions/check.js';
 import type { LoadedConfig } from '../extensions/petstore-config.js';
+import { FailedError, type Output } from './output.js';
 
 /** The options of every command. */
 export interface CommonOptions {
@@ -9,14 +10,24 @@ export interface CommonOptions {
   ignoreCompatibility?: string[];
 }
 
+/** What a command prints: a JSON value with `--json`, otherwise the text. */
+export interface Result {
+  value: unknown;
+  text: () => string;
+  /** Whether the command failed although it has a result. */
+  hasFailed?: boolean;
+}
+
+/** Loads the modules of a command and runs it: help and usage errors answer without them. */
+type Run<Options> = (options: Options, argument: string) => Promise<Result | undefined>;
+
 /** Adds a command with the common options, and examples below its help. */
-export function addCommand(
+export function addCommand<Options>(
   parent: Command,
-  name: string,
-  description: string,
-  examples: readonly string[],
+  output: Output,
+  [name = '', description = '', ...examples]: readonly string[],
+  run: Run<Options & CommonOptions>,
 ): Command {
-  const lines = examples.map((example) => `  petstore ${example}`);
   return parent
     .command(name)
     .description(description)
@@ -27,7 +38,15 @@ export function addCommand(
       'load the extension NAME even if it requires another version',
       (value: string, names: string[] = []) => [...names, value],
     )
-    .addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
+    .addHelpText('after', ['\nExamples:', ...examples].join('\n  petstore '))
+    .action(async (...parameters: unknown[]) => {
+      const command = parameters.at(-1) as Command;
+      const options = command.opts<Options & CommonOptions>();
+      const result = await run(options, command.args[0]!);
+      if (result === undefined) return;
+      output.print(result.value, options.json, result.text);
+      if (result.hasFailed) throw new FailedError();
+    });
 }
 
 /** Loads the configuration file that the options name, with the extensions that it imports. */

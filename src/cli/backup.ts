@@ -1,0 +1,67 @@
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { loadConfig } from '../config/config.js';
+import { fileOf, migrationNames } from '../database/data-source-options.js';
+import { schemaState } from '../database/schema-state.js';
+import {
+  assertUnused,
+  backupDatabase,
+  migrationsIn,
+  restoreDatabase,
+} from '../database/sqlite/sqlite.copy.js';
+import { migrationsOf } from '../extensions/define.js';
+import { type CommonOptions, loadExtensions, type Result } from './add-command.js';
+import { confirm, isInteractive } from './confirmation.js';
+import { assertDatabaseExists } from './operator.js';
+import { withProgress } from './progress.js';
+
+type BackupOptions = CommonOptions & { yes?: true };
+
+/** `petstore backup FILE` */
+export async function backup(file: string, options: BackupOptions): Promise<Result> {
+  const database = embeddedDatabase('pg_dump');
+  assertDatabaseExists(database);
+  assertUnused(file);
+  await assertMayWrite(file, database, options.yes);
+  await withProgress((update) => backupDatabase(database, file, update));
+  const { size: bytes } = statSync(file);
+  const value = { file: resolve(file), bytes };
+  return { value, text: () => `Wrote ${bytes} bytes to ${file}.` };
+}
+
+/** `petstore restore FILE` */
+export async function restore(file: string, options: BackupOptions): Promise<Result> {
+  const database = embeddedDatabase('pg_restore');
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found === undefined) throw new Error(`there is no file ${file}`);
+  if (!found.isFile()) throw new Error(`${file} is not a file`);
+  if (existsSync(database)) {
+    await confirm(`Replace the database ${database} and lose its data?`, options.yes);
+  }
+  await withProgress((update) => restoreDatabase(file, database, update));
+  const { extensions } = await loadExtensions(options);
+  const known = migrationNames(migrationsOf(extensions));
+  const { behind: pending } = schemaState(migrationsIn(database), known);
+  const hint = pending.length > 0 ? ' Its schema is older: run petstore migrate.' : '';
+  const value = { database: resolve(database), from: resolve(file), pending };
+  return { value, text: () => `Restored ${database} from ${file}.${hint}` };
+}
+
+/** @throws on PostgreSQL, whose own tool is named */
+function embeddedDatabase(postgresTool: string): string {
+  const database = fileOf(loadConfig().databaseUrl);
+  if (database !== undefined) return database;
+  throw new Error(`this command is for SQLite; use ${postgresTool} for PostgreSQL`);
+}
+
+/** A script has to pass `--yes` to overwrite a file. */
+async function assertMayWrite(file: string, database: string, yes?: boolean): Promise<void> {
+  if (!existsSync(dirname(file))) throw new Error(`there is no directory ${dirname(file)}`);
+  if (!existsSync(file)) return;
+  if (!statSync(file).isFile()) throw new Error(`${file} is not a file`);
+  if (realpathSync(file) === realpathSync(database)) {
+    throw new Error(`${file} is the database itself`);
+  }
+  if (!yes && !isInteractive()) throw new Error(`${file} exists; use --yes to overwrite it`);
+  await confirm(`Overwrite ${file}?`, yes);
+}

@@ -1,0 +1,38 @@
+import { describeMigration, ownerOf } from '../database/extension-migrations.js';
+import { PetSeeder } from '../pets/pet-seeder.js';
+import type { CommonOptions, Result } from './add-command.js';
+import { runAsOperator } from './operator.js';
+import type { Output } from './output.js';
+import { withProgress } from './progress.js';
+
+/** `petstore migrate` */
+export async function migrate(options: CommonOptions, output: Output): Promise<Result> {
+  const migrations = await runAsOperator(options, (_app, ran) => ran, {
+    migrate: true,
+    mayCreate: true,
+    onWait: (message) => output.error(message),
+  });
+  const ran = migrations.map(ownerOf);
+  const namesOf = (owner?: string): string[] =>
+    ran.filter((each) => each.owner === owner).map(({ name }) => name);
+  const owners = new Set(ran.flatMap(({ owner }) => owner ?? []));
+  const extensions = Object.fromEntries(Array.from(owners, (owner) => [owner, namesOf(owner)]));
+  const text = `Ran ${migrations.map(describeMigration).join(', ')}.`;
+  return {
+    value: { migrations: namesOf(), ...(owners.size > 0 && { extensions }) },
+    text: () => (ran.length === 0 ? 'The schema is up to date.' : text),
+  };
+}
+
+/** `petstore seed --pets N` */
+export async function seed(options: CommonOptions & { pets: number }): Promise<Result> {
+  const { pets } = options;
+  const startedAt = performance.now();
+  await withProgress((update) =>
+    runAsOperator(options, (app) => app.get(PetSeeder).seed(pets, (done) => update(done / pets)), {
+      mayCreate: true,
+    }),
+  );
+  const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
+  return { value: { pets, seconds }, text: () => `Added ${pets} animals in ${seconds} s.` };
+}
