@@ -4,11 +4,9 @@ import { join } from 'node:path';
 import { runInProcess as run } from '../support/run-program.js';
 
 const GUIDE = readFileSync('docs/operating.md', 'utf8');
-const COMMANDS = [...GUIDE.matchAll(/^```sh\n(.*?)^```$/gms)].flatMap(([, text]) =>
-  text!.trim().split('\n'),
-);
+const COMMANDS = [...GUIDE.matchAll(/^petstore .+$/gm)].map(([command]) => command);
 
-/** As a shell takes it apart. */
+/** Splits a command into words as a shell does. */
 function wordsOf(command: string): string[] {
   return Array.from(command.matchAll(/"([^"]*)"|(\S+)/g), ([, quoted, plain]) => quoted ?? plain!);
 }
@@ -30,12 +28,9 @@ describe('docs/operating.md', () => {
     rmSync(directory, { recursive: true });
   });
 
-  it('has commands to run', () => {
-    expect(COMMANDS.length).toBeGreaterThan(8);
-    for (const command of COMMANDS) expect(command).toMatch(/^petstore /);
-  });
+  it('has commands', () => expect(COMMANDS.length).toBeGreaterThan(8));
 
-  it.each(COMMANDS)('has a command that works: %s', async (command) => {
+  it.each(COMMANDS)('has a working command: %s', async (command) => {
     const [, ...argv] = wordsOf(command).map((word) =>
       word.replace('KEY_ID', keyId).replace('/var/backups', directory),
     );
