@@ -20,34 +20,32 @@ export class BanRecords implements BeforeApplicationShutdown {
     private readonly addresses: ClientAddress,
     private readonly logger: Logger,
   ) {
-    limiter.onBan((ban, request) => {
-      this.saving = this.saving.then(() => this.save(ban, request));
-    });
+    limiter.onBan((ban, request) => this.record(ban, request));
   }
 
   beforeApplicationShutdown(): Promise<void> {
     return this.saving;
   }
 
-  private async save(ban: Ban, { caller, raw, id: requestId }: ApiRequest): Promise<void> {
+  private record(ban: Ban, { caller, raw, id: requestId }: ApiRequest): void {
     if (caller === undefined) return;
-    const { keyId: target, plan, quota } = caller;
+    const { keyId, plan, quota } = caller;
     const address = this.addresses.of(raw);
     const seconds = Math.ceil((ban.until - ban.at) / 1000);
     const until = isoTime(ban.until);
-    const after = { bannedUntil: until, seconds, plan };
-    const by = { ...SERVICE, address, requestId };
-    try {
-      await this.audit.write(by, async ({ manager, record }) => {
-        await this.bans.record(quota.subject, ban, manager);
-        await record({ action: 'key.ban', target, before: { bannedUntil: null }, after });
-      });
-    } catch (err) {
-      this.logger.error({ err, requestId, keyId: target }, 'A ban is not saved: a restart ends it');
-    }
     this.logger.warn(
-      { event: 'ban', requestId, keyId: target, plan, seconds, until, address },
-      `Banned key ${target} (plan ${plan}) for ${seconds} s`,
+      { event: 'ban', requestId, keyId, plan, seconds, until, address },
+      `Banned key ${keyId} (plan ${plan}) for ${seconds} s`,
     );
+    const by = { ...SERVICE, address, requestId };
+    const [before, after] = [{ bannedUntil: null }, { bannedUntil: until, seconds, plan }];
+    const save = (): Promise<void> =>
+      this.audit.write(by, async (transaction) => {
+        await this.bans.record(quota.subject, ban, transaction.manager);
+        await transaction.record({ action: 'key.ban', target: keyId, before, after });
+      });
+    this.saving = this.saving.then(save).catch((err: unknown) => {
+      this.logger.error({ err, requestId, keyId }, 'A ban is not saved: a restart ends it');
+    });
   }
 }
