@@ -80,7 +80,7 @@ export const errors = defineErrors({
   rate_limit_exceeded: {
     status: 429,
     meaning: 'The quota is used up; retry after the time in Retry-After.',
-    example: 'The rate limit is exceeded; retry after 17 s',
+    example: 'The rate limit is exceeded. Retry after 17 seconds.',
   },
   key_banned: {
     status: 429,

@@ -7,17 +7,17 @@ import { freePort } from '../support/free-port.js';
 import { metricValue } from '../support/metrics.js';
 import { onPostgres, startService } from '../support/start-service.js';
 
-/** Twice what is late in these tests: a busy machine alone is not so late, all the time. */
+/** Twice the threshold of these tests, which a busy machine alone does not exceed all the time. */
 const HELD_UP_MS = 200;
 const LATE_MS = 100;
 
-/** Holds up the event loop, which the service shares with this test. */
+/** Blocks the event loop, which the service shares with this test. */
 function holdUp(ms: number): void {
   const untilMs = performance.now() + ms;
   while (performance.now() < untilMs);
 }
 
-/** Leaves the event loop hardly any time meanwhile. */
+/** Blocks the event loop most of the time during the work. */
 async function heldUp(work: () => Promise<void>): Promise<void> {
   const timer = setInterval(() => holdUp(HELD_UP_MS), 1);
   try {
@@ -43,9 +43,9 @@ describe('under overload', () => {
     METRICS_PORT: String(await freePort()),
   });
 
-  it('requests are answered 503, health and metrics are answered, and everybody once it is over', async () => {
+  it('answers requests 503, but health and metrics as usual, and all requests when it is over', async () => {
     const { METRICS_PORT, ...rest } = await env();
-    // No minute ends meanwhile, after which more would be left than was taken.
+    // The clock stands still, so that no window ends during the test.
     await using service = await startService({
       clock: new FakeClock(),
       env: { METRICS_PORT, ...rest },
@@ -70,7 +70,7 @@ describe('under overload', () => {
       const { dayUsed } = await service.store.app.get(RateLimitStore).peek(client.keyId!);
       expect(dayUsed).toBe(await admitted());
       expect(await metricValue(service, 'petstore_shed_total')).toBeGreaterThan(0);
-      // An unknown path is refused like any other, and nobody is without a key.
+      // An unknown path is answered like any other; without a key, the 401 comes first.
       expect((await shed(client, '/v1/nowhere')).headers).toHaveProperty('x-ratelimit-remaining');
       const scrape = () => fetch(`http://127.0.0.1:${METRICS_PORT}/metrics`);
       expect(await statuses(5, () => anonymous.get('/v1/pets'))).toEqual(new Set([401]));
@@ -85,8 +85,8 @@ describe('under overload', () => {
     }, 60_000);
   });
 
-  it('one pause of the process sheds nothing', async () => {
-    // Far less than the pause, and more than a busy machine is late for a second on end.
+  it('sheds nothing because of a single pause of the process', async () => {
+    // Much shorter than the pause, but longer than the usual lag of a busy machine.
     const patient = { ...(await env()), SHED_AFTER_MS: '1000' };
     await using service = await startService({ env: patient });
     const client = await service.client();
@@ -94,19 +94,19 @@ describe('under overload', () => {
     holdUp(2_500);
     const answers = await Promise.all(waiting);
     expect(await metricValue(service, 'petstore_shed_total')).toBe(0);
-    // Whoever comes next is not refused either: the sample that was taken behind the pause began nothing.
+    // The sample after the pause starts no overload either.
     expect(service.store.app.get(OverloadMonitor).isOverloaded).toBe(false);
-    // A connection to PostgreSQL that is still to be made is given up while the process pauses.
+    // A connection to PostgreSQL that is being made times out during the pause.
     const possible = onPostgres ? [200, 503] : [200];
     for (const { status } of answers) expect(possible).toContain(status);
   });
 
-  it('nothing is shed where that is turned off', async () => {
+  it('sheds nothing if that is turned off', async () => {
     await using service = await startService({ env: { ...(await env()), SHED_AFTER_MS: '0' } });
     const client = await service.client();
     await heldUp(async () => {
       const statuses = new Set<number>();
-      // Twice as long as it would take to begin.
+      // Twice as long as it takes to start shedding.
       const until = performance.now() + 2_000;
       while (performance.now() < until) {
         const answers = await Promise.all([1, 2, 3, 4].map(() => client.get('/v1/pets')));

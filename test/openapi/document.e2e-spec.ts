@@ -213,7 +213,7 @@ describe('the OpenAPI document', () => {
     const limited = await service.client({ plan: 'enterprise', perMinute: 1, perDay: 1 });
     await post(limited);
     const refused = await post(limited);
-    expect({ ...refused, message: refused.message.replace(/\d+ s$/, '17 s') }).toEqual(
+    expect({ ...refused, message: refused.message.replace(/\d+ seconds/, '17 seconds') }).toEqual(
       exampleOf('rate_limit_exceeded'),
     );
   });

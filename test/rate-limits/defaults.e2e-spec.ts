@@ -3,7 +3,7 @@ import { FakeClock } from '../support/clock.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
 import { startService, type TestService } from '../support/start-service.js';
 
-/** What holds where the operator has set nothing. */
+/** The limits without any configuration. */
 describe('limits by default', () => {
   let service: TestService;
   let clock: FakeClock;
@@ -25,7 +25,7 @@ describe('limits by default', () => {
   };
   const times = (count: number, code: string) => Array.from({ length: count }, () => code);
 
-  it('bans at the 101st refusal of a minute, which itself is answered so', async () => {
+  it('bans at the 101st refusal of a minute, which itself gets key_banned', async () => {
     const client = await limited(1, 100_000);
     expect(await codesOf(client, 103)).toEqual([
       'ok',
@@ -34,7 +34,7 @@ describe('limits by default', () => {
     ]);
   });
 
-  it('bans nobody for 100 refusals in each of several minutes', async () => {
+  it('bans no key for 100 refusals in each of several minutes', async () => {
     const client = await limited(1, 100_000);
     for (let minute = 0; minute < 3; minute++) {
       expect(await codesOf(client, 101)).toEqual(['ok', ...times(100, 'rate_limit_exceeded')]);
@@ -57,7 +57,7 @@ describe('limits by default', () => {
       lengths.push(seconds + 1);
       expect(refused.headers['x-ratelimit-remaining']).toBe('0');
       expect(Number(refused.headers['x-ratelimit-reset'])).toBe(clock.now() / 1000 + seconds);
-      // Going on does not prolong it, and who waits exactly that long is heard again.
+      // Further requests do not prolong the ban, and a client that waits exactly that long is admitted.
       clock.advance(seconds * 1_000 - 1);
       expectError(await client.get('/v1/pets'), 429, 'key_banned');
       clock.advance(1);
@@ -67,7 +67,7 @@ describe('limits by default', () => {
     expect(lengths).toEqual([300, 600, 1_200, 2_400, 3_600, 3_600]);
   });
 
-  it('lets an address fail 60 times a minute and 1,000 times a day, and no valid key feel it', async () => {
+  it('permits an address 60 failures a minute and 1,000 a day, without effect on valid keys', async () => {
     clock.set('2026-06-17T01:00:00Z');
     const [nobody, valid] = [service.anonymous(), await limited(1_000, 10_000)];
     for (let minute = 0; minute < 16; minute++) {
@@ -98,7 +98,7 @@ describe('limits by default', () => {
   });
 });
 
-it('bans nobody where BAN_AFTER_REJECTIONS is 0', async () => {
+it('bans no key if BAN_AFTER_REJECTIONS is 0', async () => {
   await using service = await startService({
     clock: new FakeClock(),
     env: { BAN_AFTER_REJECTIONS: '0' },

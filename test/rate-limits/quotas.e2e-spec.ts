@@ -31,23 +31,26 @@ describe('quotas', () => {
     ['free', 60, 1_000],
     ['pro', 300, 10_000],
     ['business', 1_000, 100_000],
-  ] as const)('gives the plan %s %i a minute and %i a day', async (plan, perMinute, perDay) => {
-    const client = await service.client({ plan });
-    const answer = await client.get('/v1/pets');
-    expect(quotaOf(answer)).toEqual([
-      String(perMinute),
-      String(perMinute - 1),
-      unix('2026-06-15T12:01:00Z'),
-    ]);
-    expect(answer.headers['ratelimit-policy']).toBe(
-      `"minute";q=${perMinute};w=60,"day";q=${perDay};w=86400`,
-    );
-    expect(answer.headers['ratelimit']).toBe(
-      `"minute";r=${perMinute - 1};t=30,"day";r=${perDay - 1};t=43170`,
-    );
-  });
+  ] as const)(
+    'gives the plan %s %i requests a minute and %i a day',
+    async (plan, perMinute, perDay) => {
+      const client = await service.client({ plan });
+      const answer = await client.get('/v1/pets');
+      expect(quotaOf(answer)).toEqual([
+        String(perMinute),
+        String(perMinute - 1),
+        unix('2026-06-15T12:01:00Z'),
+      ]);
+      expect(answer.headers['ratelimit-policy']).toBe(
+        `"minute";q=${perMinute};w=60,"day";q=${perDay};w=86400`,
+      );
+      expect(answer.headers['ratelimit']).toBe(
+        `"minute";r=${perMinute - 1};t=30,"day";r=${perDay - 1};t=43170`,
+      );
+    },
+  );
 
-  it('speaks of the window with the fewest requests left, on a tie of the day', async () => {
+  it('describes the window with the fewest requests left, on a tie the day', async () => {
     const client = await limited(3, 4);
     const day = unix('2026-06-16T00:00:00Z');
     expect(quotaOf(await client.get('/v1/pets'))).toEqual(['3', '2', unix('2026-06-15T12:01:00Z')]);
@@ -64,7 +67,7 @@ describe('quotas', () => {
     answers.forEach(expectRateHeaders);
   });
 
-  it('counts every request of a caller, whatever becomes of it', async () => {
+  it('counts every request of a caller, whatever its status', async () => {
     const client = await limited(10, 100);
     for (const path of ['/v1/nope', '/v1/pets?limit=0', '/v1/pets/7', '/v1/%zz', '/v1/pets/']) {
       await client.get(path);
@@ -72,7 +75,7 @@ describe('quotas', () => {
     expect(quotaOf(await client.get('/v1/pets'))[1]).toBe('4');
   });
 
-  it('admits a client that waits exactly as long as Retry-After says', async () => {
+  it('admits a client that waits exactly for Retry-After', async () => {
     const client = await limited(1, 2);
     await client.get('/v1/pets');
     const minute = await client.get('/v1/pets');
@@ -90,7 +93,7 @@ describe('quotas', () => {
     expect((await client.get('/v1/pets')).status).toBe(200);
   });
 
-  it('keeps its word when the clock is set back', async () => {
+  it('keeps Retry-After correct when the clock is set back', async () => {
     const client = await limited(1, 100);
     await client.get('/v1/pets');
     const before = await client.get('/v1/pets');
@@ -113,7 +116,7 @@ describe('quotas', () => {
     expect((await client.get('/v1/pets')).status).toBe(200);
   });
 
-  it('keeps its word of a ban when the clock is set back', async () => {
+  it('keeps the end of a ban when the clock is set back', async () => {
     const client = await limited(1, 1_000);
     for (let refused = 0; refused < 4; refused++) await client.get('/v1/pets');
     expect((await client.get('/v1/pets')).headers['retry-after']).toBe('10');
@@ -124,7 +127,7 @@ describe('quotas', () => {
     expect((await client.get('/v1/pets')).status).toBe(200);
   });
 
-  it('consumes nothing of either window with a refused request', async () => {
+  it('counts a refused request in neither window', async () => {
     const client = await limited(1, 2);
     await client.get('/v1/pets');
     await client.get('/v1/pets');
@@ -169,7 +172,7 @@ describe('quotas', () => {
   });
 
   describe('bans', () => {
-    it('bans a key that goes on after refusals, answers so at once, and ends the ban in time', async () => {
+    it('bans a key that continues after refusals, and ends the ban on time', async () => {
       const client = await limited(1, 100);
       await client.get('/v1/pets');
       for (let refusal = 1; refusal <= 3; refusal++) {
@@ -184,13 +187,13 @@ describe('quotas', () => {
       clock.advance(9_000);
       expect((await client.get('/v1/pets')).headers['retry-after']).toBe('1');
       clock.advance(1_000);
-      // The windows are judged again, and refusals are counted from zero.
+      // The windows apply again, and refusals count from zero.
       expectError(await client.get('/v1/pets'), 429, 'rate_limit_exceeded');
       clock.set('2026-06-15T12:01:00Z');
       expect((await client.get('/v1/pets')).status).toBe(200);
     });
 
-    it('doubles each further ban, over a restart too', async () => {
+    it('doubles each further ban, also after a restart', async () => {
       using directory = new TemporaryDirectory();
       const env = {
         DATABASE_URL: `sqlite:${directory.path}/petstore.db`,
@@ -224,7 +227,7 @@ describe('quotas', () => {
     });
   });
 
-  it('believes X-Forwarded-For of a trusted proxy, and of nobody else', async () => {
+  it('trusts X-Forwarded-For only of a trusted proxy', async () => {
     await using proxied = await startService({
       clock,
       env: { TRUST_PROXY: '127.0.0.1', FAILED_AUTH_PER_MINUTE: '1' },
@@ -234,13 +237,13 @@ describe('quotas', () => {
     expect((await from('203.0.113.1')).status).toBe(401);
     expect((await from('203.0.113.1')).status).toBe(429);
     expect((await from('203.0.113.2')).status).toBe(401);
-    // What the client itself put in front does not count.
+    // Entries that the client itself sent do not count.
     expect((await from('198.51.100.9, 203.0.113.1')).status).toBe(429);
-    // One /64 is one client.
+    // A /64 counts as one address.
     expect((await from('2001:db8:1:2::1')).status).toBe(401);
     expect((await from('2001:db8:1:2:ffff::9')).status).toBe(429);
     expect((await from('2001:db8:1:3::1')).status).toBe(401);
-    // Nonsense is nobody: the proxy answers for it.
+    // An invalid value counts for the address of the proxy.
     expect((await from('nonsense')).status).toBe(401);
     expect((await from('other nonsense')).status).toBe(429);
 
