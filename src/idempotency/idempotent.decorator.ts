@@ -5,11 +5,10 @@ import {
   Injectable,
   type NestInterceptor,
   SetMetadata,
-  StreamableFile,
 } from '@nestjs/common';
 import { from, lastValueFrom, type Observable } from 'rxjs';
 import { stringifyJson } from '../http/answers.js';
-import { atTheOutermost, LocationInterceptor, nameOfOperation } from '../http/creates.decorator.js';
+import { atTheOutermost, LocationInterceptor } from '../http/creates.decorator.js';
 import { READS_NO_BODY, replyOf } from '../http/request-context.js';
 import { parseOwnJson } from '../input/json.js';
 import {
@@ -41,10 +40,6 @@ export function Idempotent({ transaction = true }: IdempotentOptions = {}): Meth
   );
 }
 
-export function isIdempotent(handler: object): boolean {
-  return Reflect.hasMetadata(IDEMPOTENT, handler);
-}
-
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
   constructor(private readonly idempotency: IdempotencyService) {}
@@ -63,15 +58,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     );
   }
 
-  private async insertOnce(
-    request: IdempotentRequest,
-    context: ExecutionContext,
-    run: () => Promise<unknown>,
-  ): Promise<unknown> {
-    const outcome = await this.idempotency.once(request, run);
-    return outcome.isReplay ? replay(context, outcome.answer) : outcome.result;
-  }
-
+  /** A first response is read from its text as well, so that it equals its replays. */
   private async transact(
     request: IdempotentRequest,
     context: ExecutionContext,
@@ -79,11 +66,18 @@ export class IdempotencyInterceptor implements NestInterceptor {
   ): Promise<unknown> {
     const { answer, replayed } = await this.idempotency.transact(request, async () => {
       const value = await run();
-      if (!isJson(value)) throw new UnrepeatableResponseError(nameOfOperation(context), value);
       return value === undefined ? '' : stringifyJson(value);
     });
-    // The first response is read from its text as well, so that it equals its replays.
     return replayed ? replay(context, answer) : parse(answer);
+  }
+
+  private async insertOnce(
+    request: IdempotentRequest,
+    context: ExecutionContext,
+    run: () => Promise<unknown>,
+  ): Promise<unknown> {
+    const outcome = await this.idempotency.once(request, run);
+    return outcome.isReplay ? replay(context, outcome.answer) : outcome.result;
   }
 }
 Reflect.defineMetadata(READS_NO_BODY, true, IdempotencyInterceptor);
@@ -95,17 +89,4 @@ function replay(context: ExecutionContext, answer: string): unknown {
 
 function parse(answer: string): unknown {
   return answer === '' ? undefined : parseOwnJson(answer);
-}
-
-function isJson(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return true;
-  const isBytes = value instanceof StreamableFile || ArrayBuffer.isView(value);
-  return !isBytes && !(value instanceof Response) && !(Symbol.asyncIterator in value);
-}
-
-class UnrepeatableResponseError extends Error {
-  constructor(operation: string, value: unknown) {
-    const kind = (value as object).constructor?.name ?? 'stream';
-    super(`${operation}: @Idempotent() stores JSON and cannot repeat a ${kind}.`);
-  }
 }
