@@ -31,9 +31,9 @@ export {
   IsInt64Text,
   parseInt64,
 } from './input/int64.js';
-export { ApiPage } from './input/api-page.decorator.js';
+
 export { Cursor, type CursorKey, type CursorKind } from './input/cursor.js';
-export { Page, PageQuery } from './input/page.js';
+export { ApiPage, Page, PageQuery } from './input/page.js';
 export { constrain, MayBeAbsent } from './input/constrain.js';
 export { Creates } from './http/creates.decorator.js';
 export {

@@ -119,7 +119,7 @@ describe(InputPipe.name, () => {
   it('names the member that @Body(NAME) reads', async () => {
     expect(await body({ name: 'ball' }, Toy, 'toy')).toBeInstanceOf(Toy);
     await expect(body({ name: 7 }, Toy, 'toy')).rejects.toEqual(rejected('^toy.name must be'));
-    await expect(body(7, Toy, 'toy')).rejects.toEqual(rejected('^toy must be an object$'));
+    await expect(body(7, Toy, 'toy')).rejects.toEqual(rejected('^toy must be a JSON object$'));
   });
 
   it('names every unknown, repeated and invalid query parameter', async () => {

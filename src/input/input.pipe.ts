@@ -3,9 +3,11 @@ import { MetadataScanner } from '@nestjs/core';
 import { getMetadataStorage, type ValidationError, type ValidatorOptions } from 'class-validator';
 import { invalidRequest, notJson, quoteForMessage } from './invalid-request.js';
 
+type Class = NonNullable<ArgumentMetadata['metatype']>;
+
 /**
  * Nest's `ValidationPipe`, which rejects undeclared members and names every fault in one message. In addition to the
- * stock pipe, it rejects member names that class-transformer drops silently, and repeated query parameters.
+ * stock pipe, it rejects names that class-transformer drops silently, ill-formed text and repeated query parameters.
  */
 @Injectable()
 export class InputPipe extends ValidationPipe {
@@ -19,7 +21,7 @@ export class InputPipe extends ValidationPipe {
   }
 
   override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
-    const faults = this.takeOut(value, metadata);
+    const faults = this.takeFaults(value, metadata);
     let cause: unknown;
     try {
       const result: unknown = await super.transform(value, metadata);
@@ -33,30 +35,27 @@ export class InputPipe extends ValidationPipe {
     throw invalidRequest(faults, cause);
   }
 
-  /** Finds, and removes from `value`, what the stock pipe would accept or ignore although nothing declares it. */
-  private takeOut(value: unknown, metadata: ArgumentMetadata): string[] {
+  /** Removes from `value`, and reports, what the stock pipe would ignore or accept although nothing declares it. */
+  private takeFaults(value: unknown, metadata: ArgumentMetadata): string[] {
     const { type, data, metatype } = metadata;
-    const hasRules = metatype !== undefined && this.toValidate(metadata);
+    const dto = metatype !== undefined && this.toValidate(metadata) ? metatype : undefined;
     if (type === 'body') {
-      if (hasRules && value !== undefined && !isObject(value)) {
-        throw invalidRequest([
-          typeof data === 'string' ? `${data} must be an object` : 'The body must be a JSON object',
-        ]);
+      const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+      if (dto && value !== undefined && !isObject) {
+        const name = typeof data === 'string' ? data : 'The body';
+        throw invalidRequest([`${name} must be a JSON object`]);
       }
-      const names = hasRules ? unassignableNames(metatype) : STRIPPED;
-      return takeOutNames(value, type, names, hasRules ? INHERITED : STRIPPED);
+      return takeNames(value, type, dto ? namesOf(dto) : STRIPPED, dto ? INHERITED : STRIPPED);
     }
-    if (type !== 'query' || data !== undefined || !hasRules) return [];
-    return [
-      ...takeOutNames(value, type, unassignableNames(metatype), INHERITED),
-      ...takeOutRepeated(value as Record<string, unknown>, metatype),
-    ];
+    if (type !== 'query' || data !== undefined || !dto) return [];
+    const faults = takeNames(value, type, namesOf(dto), INHERITED);
+    return [...faults, ...takeRepeated(value as Record<string, unknown>, dto)];
   }
 
   /** A value with a schema is validated by Nest's `StandardSchemaValidationPipe`. */
   protected override toValidate(metadata: ArgumentMetadata): boolean {
-    const { metatype, schema } = metadata;
-    return schema === undefined && metatype !== (BigInt as unknown) && super.toValidate(metadata);
+    const isBigInt = metadata.metatype === (BigInt as unknown);
+    return metadata.schema === undefined && !isBigInt && super.toValidate(metadata);
   }
 
   /** `@Query('page') page: number` is the string that was sent, as in Nest without a global pipe. */
@@ -86,94 +85,76 @@ class InvalidInput extends Error {
 class FailedRule extends Error {}
 
 function faultsOf(error: unknown, { type, data }: ArgumentMetadata): string[] {
-  if (error instanceof InvalidInput) {
-    const parent = typeof data === 'string' ? `${data}.` : '';
-    return error.found.flatMap((each) => messagesOf(each, parent, type));
-  }
   if (error instanceof FailedRule) throw error.cause;
   if (error instanceof HttpException) throw error;
-  return [`The ${type} has a value of the wrong type`];
+  if (!(error instanceof InvalidInput)) return [`The ${type} has a value of the wrong type`];
+  const parent = typeof data === 'string' ? `${data}.` : '';
+  return error.found.flatMap((each) => messagesOf(each, parent, type));
 }
 
-function messagesOf(
-  error: ValidationError,
-  parent: string,
-  type: ArgumentMetadata['type'],
-): string[] {
-  const path = `${parent}${error.property}`;
-  const own = Object.entries(error.constraints ?? {}).map(([rule, message]) =>
-    rule === 'whitelistValidation' ? unknownMember(path, type) : `${parent}${message}`,
+function messagesOf(error: ValidationError, parent: string, type: string): string[] {
+  const { property, constraints = {}, children = [] } = error;
+  const own = Object.entries(constraints).map(([rule, message]) =>
+    rule === 'whitelistValidation' ? undeclared(parent + property, type) : parent + message,
   );
-  return [
-    ...own,
-    ...(error.children ?? []).flatMap((child) => messagesOf(child, `${path}.`, type)),
-  ];
+  return [...own, ...children.flatMap((each) => messagesOf(each, `${parent + property}.`, type))];
 }
 
-function unknownMember(path: string, type: ArgumentMetadata['type']): string {
-  const kind = type === 'query' ? 'query parameter' : 'member';
-  return `${quoteForMessage(path)} is not a known ${kind}`;
+function undeclared(path: string, type: string): string {
+  return `${quoteForMessage(path)} is not a known ${type === 'query' ? 'query parameter' : 'member'}`;
 }
 
 /** Nest's pipes remove these names from every object. */
 const STRIPPED: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 const INHERITED = new Set([...STRIPPED, ...Object.getOwnPropertyNames(Object.prototype)]);
 const scanner = new MetadataScanner();
-const unassignable = new WeakMap<object, ReadonlySet<string>>();
+const namesOfClasses = new WeakMap<Class, ReadonlySet<string>>();
 
 /** Names that class-transformer skips, because an instance has a method of that name. */
-function unassignableNames(type: NonNullable<ArgumentMetadata['metatype']>): ReadonlySet<string> {
-  let names = unassignable.get(type);
+function namesOf(dto: Class): ReadonlySet<string> {
+  let names = namesOfClasses.get(dto);
   if (names === undefined) {
-    names = new Set([...INHERITED, ...scanner.getAllMethodNames(type.prototype as object)]);
-    unassignable.set(type, names);
+    names = new Set([...INHERITED, ...scanner.getAllMethodNames(dto.prototype as object)]);
+    namesOfClasses.set(dto, names);
   }
   return names;
 }
 
 /** Removes members by name, at any depth. Reports them, and text that PostgreSQL cannot store. */
-function takeOutNames(
+function takeNames(
   value: unknown,
-  type: ArgumentMetadata['type'],
+  type: string,
   names: ReadonlySet<string>,
   nestedNames: ReadonlySet<string>,
   parent = '',
 ): string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, member]) => {
-    const path = `${parent}${name}`;
+    const path = parent + name;
     if (names.has(name)) {
       Reflect.deleteProperty(value, name);
-      return [unknownMember(path, type)];
+      return [undeclared(path, type)];
     }
-    const isWellFormed =
-      name.isWellFormed() && (typeof member !== 'string' || member.isWellFormed());
-    if (!isWellFormed) return [`${quoteForMessage(path)} must be well-formed Unicode`];
-    return takeOutNames(member, type, nestedNames, nestedNames, `${path}.`);
+    if (name.isWellFormed() && (typeof member !== 'string' || member.isWellFormed())) {
+      return takeNames(member, type, nestedNames, nestedNames, `${path}.`);
+    }
+    return [`${quoteForMessage(path)} must be well-formed Unicode`];
   });
 }
 
 /** Leaves the first value of each query parameter that is given twice, unless the DTO declares a list. */
-function takeOutRepeated(
-  query: Record<string, unknown>,
-  type: NonNullable<ArgumentMetadata['metatype']>,
-): string[] {
+function takeRepeated(query: Record<string, unknown>, dto: Class): string[] {
+  if (!Object.values(query).some(Array.isArray)) return [];
+  const rules = getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false);
+  const lists: unknown[] = [Array, Set];
   return Object.entries(query).flatMap(([name, values]) => {
-    if (!Array.isArray(values) || !isDeclaredSingle(type, name)) return [];
+    if (!Array.isArray(values)) return [];
+    const own = rules.filter(({ propertyName }) => propertyName === name);
+    const declared: unknown = Reflect.getMetadata('design:type', dto.prototype as object, name);
+    const isList =
+      lists.includes(declared) || own.some((rule) => rule.each || rule.name === 'isArray');
+    if (own.length === 0 || isList) return [];
     query[name] = values[0];
     return [`${name} is given twice`];
   });
-}
-
-function isDeclaredSingle(type: NonNullable<ArgumentMetadata['metatype']>, name: string): boolean {
-  const rules = getMetadataStorage()
-    .getTargetValidationMetadatas(type, '', false, false)
-    .filter(({ propertyName }) => propertyName === name);
-  const declared: unknown = Reflect.getMetadata('design:type', type.prototype as object, name);
-  const isList = declared === Array || declared === Set;
-  return rules.length > 0 && !isList && !rules.some((rule) => rule.each || rule.name === 'isArray');
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

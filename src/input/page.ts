@@ -1,16 +1,26 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
+import type { Type } from '@nestjs/common';
+import { ApiOkResponse, ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { PagedAnswer } from '../http/answers.js';
 import { constrain, MayBeAbsent } from './constrain.js';
 import { Cursor, type CursorKey, type CursorKeys, type CursorKind } from './cursor.js';
 import { invalidRequest } from './invalid-request.js';
-import { DEFAULT_LIMIT, IsLimit, toLimit } from './limit.js';
+
+/** Plain decimal digits, 1 to 100. */
+const LIMIT = /^(?:[1-9]\d?|100)$/;
 
 /** Query parameters of a paged list. A list with filters extends this class and declares them. */
 export class PageQuery {
-  @Transform(({ value }) => toLimit(value))
-  @IsLimit('Maximum number of items to return.')
-  limit: number = DEFAULT_LIMIT;
+  @ApiPropertyOptional({
+    description: 'Maximum number of items to return.',
+    type: 'integer',
+    minimum: 1,
+    maximum: 100,
+    default: 20,
+  })
+  @Transform(({ value }) => (LIMIT.test(value as string) ? Number(value) : (value as unknown)))
+  @constrain('isLimit', 'an integer between 1 and 100', (value) => typeof value === 'number')
+  limit: number = 20;
 
   @ApiPropertyOptional({
     description:
@@ -78,4 +88,13 @@ export class Page<Item> extends PagedAnswer {
 
 function filterOf(query: PageQuery): object {
   return { ...query, limit: undefined, cursor: undefined };
+}
+
+/** Documents an operation that returns a `Page` of `type`. */
+export function ApiPage(type: Type, description = 'A page of the list.'): MethodDecorator {
+  const Link = {
+    description: 'Address of the next page (RFC 8288). Absent on the last page.',
+    schema: { type: 'string' as const },
+  };
+  return ApiOkResponse({ description, type: [type], headers: { Link } });
 }

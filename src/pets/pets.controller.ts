@@ -17,9 +17,8 @@ import {
   type IdempotentRequest,
 } from '../idempotency/idempotency-key.decorator.js';
 import { Idempotent } from '../idempotency/idempotent.decorator.js';
-import { ApiPage } from '../input/api-page.decorator.js';
+import { ApiPage, type Page } from '../input/page.js';
 import { Int64Pipe } from '../input/int64.js';
-import type { Page } from '../input/page.js';
 import type { Origin } from '../keys/caller.js';
 import { RequestOrigin } from '../keys/current-caller.decorator.js';
 import { RequireScope } from '../keys/scope.guard.js';
