@@ -11,22 +11,17 @@ export interface CursorKeys {
   uuid: string;
 }
 export type CursorKind = keyof CursorKeys;
-type Keys<Kinds extends readonly CursorKind[]> = {
-  [Index in keyof Kinds]: CursorKeys[Kinds[Index]];
-};
-
 export type CursorKey = bigint | number | string;
 
 /** The request target has at most 8,000 characters, some of them for the rest of the address. */
 const MAX_LENGTH = 7_000;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const INTEGER = /^(?:0|-?[1-9]\d{0,15})$/;
+const INTEGER = /^(?:0|-?[1-9]\d{0,14})$/;
 
 /** A client can invent cursors, so a value that the database would reject or misread is undefined here. */
 const READERS: { [Kind in CursorKind]: (text: string) => CursorKeys[Kind] | undefined } = {
   int64: parseInt64,
-  integer: (text) =>
-    INTEGER.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : undefined,
+  integer: (text) => (INTEGER.test(text) ? Number(text) : undefined),
   text: (text) => (text.isWellFormed() && !text.includes('\0') ? text : undefined),
   uuid: (text) => (UUID.test(text) ? text : undefined),
 };
@@ -59,10 +54,10 @@ export class Cursor {
   }
 
   /** The keys, or undefined if they are not of these kinds. */
-  read<const Kinds extends readonly CursorKind[]>(kinds: Kinds): Keys<Kinds> | undefined {
+  read(kinds: readonly CursorKind[]): readonly CursorKey[] | undefined {
     if (this.keys.length !== kinds.length) return undefined;
-    const keys: readonly unknown[] = kinds.map((kind, index) => READERS[kind](this.keys[index]!));
-    return keys.includes(undefined) ? undefined : (keys as Keys<Kinds>);
+    const keys = kinds.map((kind, index) => READERS[kind](this.keys[index]!));
+    return keys.every((key) => key !== undefined) ? keys : undefined;
   }
 
   belongsTo(filter: object): boolean {

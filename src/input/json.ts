@@ -2,11 +2,6 @@ import { parse } from 'lossless-json';
 import { errors } from '../errors/errors.js';
 import { invalidRequest, quoteForMessage } from './invalid-request.js';
 
-export type JsonValue = null | boolean | number | bigint | string | JsonValue[] | JsonObject;
-export interface JsonObject {
-  [name: string]: JsonValue;
-}
-
 /** Bounds for a request body, so that the cost of validating it stays small. */
 const MAX_DEPTH = 32;
 const MAX_VALUES = 1_000;
@@ -18,34 +13,32 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * skipped. `__proto__` is an ordinary own property.
  * @throws {ApiError} 400 `malformed_json`, or `invalid_request` for JSON that the service does not accept
  */
-export function parseBody(body: Buffer): JsonValue {
+export function parseBody(body: Buffer): unknown {
   if (body.length === 0) throw malformed('it is empty');
-  const value = parseLossless(decode(body));
-  assertAcceptable(value, 0, { values: 0 });
+  let text: string;
+  try {
+    text = utf8.decode(body);
+  } catch (cause) {
+    throw malformed('it is not UTF-8', cause);
+  }
+  const value = parseLossless(text);
+  assertBounded(value, 0, { values: 0 });
   return value;
 }
 
 /** Parses JSON that the service itself has written: only a Number is written with an exponent. */
-export function parseOwnJson(text: string): JsonValue {
+export function parseOwnJson(text: string): unknown {
   const parseNumber = (digits: string): number | bigint =>
     digits.includes('e') ? Number(digits) : exactNumber(digits);
-  return parse(text, undefined, { parseNumber }) as JsonValue;
+  return parse(text, undefined, { parseNumber });
 }
 
-function decode(body: Buffer): string {
-  try {
-    return utf8.decode(body);
-  } catch (cause) {
-    throw malformed('it is not UTF-8', cause);
-  }
-}
-
-function parseLossless(text: string): JsonValue {
+function parseLossless(text: string): unknown {
   const repeated = new Set<string>();
   const onDuplicateKey = ({ key }: { key: string }): void => void repeated.add(key);
-  let value: JsonValue;
+  let value: unknown;
   try {
-    value = parse(text, undefined, { parseNumber: exactNumber, onDuplicateKey }) as JsonValue;
+    value = parse(text, undefined, { parseNumber: exactNumber, onDuplicateKey });
   } catch (cause) {
     if (cause instanceof RangeError) throw tooDeep();
     throw malformed(syntaxError(text, cause as Error), cause);
@@ -64,13 +57,13 @@ function syntaxError(text: string, { message }: Error): string {
     : `unexpected character at position ${position}`;
 }
 
-function assertAcceptable(value: JsonValue, depth: number, counted: { values: number }): void {
+function assertBounded(value: unknown, depth: number, counted: { values: number }): void {
   if (++counted.values > MAX_VALUES) {
     throw invalidRequest([`The body must not have more than ${MAX_VALUES} values`]);
   }
   if (typeof value !== 'object' || value === null) return;
   if (depth === MAX_DEPTH) throw tooDeep();
-  for (const member of Object.values(value)) assertAcceptable(member, depth + 1, counted);
+  for (const member of Object.values(value)) assertBounded(member, depth + 1, counted);
 }
 
 function tooDeep(): Error {
