@@ -1,4 +1,4 @@
-/** The public surface for guest modules: what is not listed here may change at any time. */
+/** The public interface for extensions. Everything else may change at any time. */
 export { Clock } from './time/clock.js';
 export { type Config, loadConfig } from './config/config.js';
 export { ApiError, type ApiErrorOptions, type ErrorDefinition } from './errors/api-error.js';

@@ -12,24 +12,24 @@ import type { Extension } from './extensions/define.js';
 import { settingsOf } from './extensions/settings.js';
 import { type PetStore, startPetStore } from './server.js';
 
-/** The test kit for extensions: the service as it is, on a socket and a database of its own, in this process. */
+/** Test kit for extensions: the real service with its own socket and database, in this process. */
 
-/** Room for any test, where a test does not ask for less. */
+/** Limits that no test reaches, unless it asks for lower ones. */
 const AMPLE = { perMinute: 1_000_000, perDay: 10_000_000 };
-/** In the middle of a minute: no window ends unless the clock is moved. */
+/** The clock starts in the middle of a minute, so that no window ends by accident. */
 const INTO_MINUTE_MS = 30_000;
 
 export interface TestStoreOptions {
   extensions?: readonly Extension[];
-  /** `sqlite:PATH` or `postgres://...`, which is migrated. A fresh SQLite database where it is left out. */
+  /** `sqlite:PATH` or `postgres://...`; it is migrated. Default: a fresh SQLite database. */
   databaseUrl?: string;
-  /** Further environment variables, as an operator would set them. */
+  /** Further environment variables. */
   env?: Readonly<Record<string, string>>;
 }
 
 export interface TestKey {
   scopes?: readonly string[];
-  /** `enterprise`, with room for any test, where nothing is said of limits. */
+  /** Default: `enterprise`, with limits that no test reaches. */
   plan?: PlanName;
   perMinute?: number;
   perDay?: number;
@@ -40,7 +40,7 @@ export interface TestRequest extends RequestInit {
   key?: string;
 }
 
-/** A clock that stands still until it is moved. */
+/** A clock that stands still until `advance` moves it. */
 export class TestClock extends Clock {
   private nowMs = Math.floor(Date.now() / 60_000) * 60_000 + INTO_MINUTE_MS;
   private elapsedMs = 0;
@@ -53,14 +53,14 @@ export class TestClock extends Clock {
     return this.elapsedMs;
   }
 
-  /** Lets time pass. @param seconds below 0, the clock is set back by so many, and none passes */
+  /** Moves the clock. @param seconds if negative, the clock is set back and no time elapses */
   advance(seconds: number): void {
     this.nowMs += seconds * 1000;
     this.elapsedMs += Math.max(0, seconds) * 1000;
   }
 }
 
-/** A running service with extensions: `await using store = await startTestStore({ extensions })`. */
+/** A running service: `await using store = await startTestStore({ extensions })`. */
 export class TestStore implements AsyncDisposable {
   constructor(
     private readonly store: PetStore,
@@ -68,12 +68,12 @@ export class TestStore implements AsyncDisposable {
     private readonly cleanUp: () => void,
   ) {}
 
-  /** Where it listens, without the version: `http://127.0.0.1:PORT`. */
+  /** `http://127.0.0.1:PORT`, without the version. */
   get url(): string {
     return this.store.origin;
   }
 
-  /** A fresh key of a client of its own. */
+  /** Issues a key to a new client. */
   async issueKey(key: TestKey = {}): Promise<string> {
     const { plan = 'enterprise', scopes, perMinute, perDay } = key;
     const limits = plan === 'enterprise' ? AMPLE : {};
@@ -88,7 +88,7 @@ export class TestStore implements AsyncDisposable {
     return issued.key;
   }
 
-  /** As the global `fetch`, of a path such as `/v1/pets`. A text that is sent is JSON unless it says otherwise. */
+  /** Like the global `fetch`, with a path such as `/v1/pets`. The media type of a string body defaults to JSON. */
   fetch(path: string, { key, ...init }: TestRequest = {}): Promise<Response> {
     const headers = new Headers(init.headers);
     if (key !== undefined) headers.set('authorization', `Bearer ${key}`);
@@ -98,7 +98,7 @@ export class TestStore implements AsyncDisposable {
     return fetch(new URL(path, this.url), { ...init, headers });
   }
 
-  /** What Nest injects for a token: a service of the extension, `DataSource`, `Pets`. */
+  /** Returns a provider: a service of the extension, `DataSource`, `Pets`. */
   get<Value>(token: Type<Value> | Abstract<Value> | string | symbol): Value {
     return this.store.app.get<Value>(token, { strict: false });
   }
@@ -113,7 +113,7 @@ export class TestStore implements AsyncDisposable {
   }
 }
 
-/** Starts the service with extensions on a free port, its schema and theirs up to date. */
+/** Starts the service on a free port, with all migrations run. */
 export async function startTestStore(options: TestStoreOptions = {}): Promise<TestStore> {
   const { extensions = [], databaseUrl, env } = options;
   const directory = mkdtempSync(join(tmpdir(), 'petstore-test-'));
@@ -127,7 +127,6 @@ export async function startTestStore(options: TestStoreOptions = {}): Promise<Te
         LOG_LEVEL: 'silent',
         LOG_FORMAT: 'json',
         SHUTDOWN_GRACE_SECONDS: '2',
-        // However busy the machine is that runs the tests.
         SHED_AFTER_MS: '0',
         DATABASE_URL: databaseUrl ?? `sqlite:${join(directory, 'petstore.db')}`,
         ...env,

@@ -4,9 +4,9 @@ import { type Operation, operationOfRoute } from '../http/operations.js';
 import { runWithRequest } from '../telemetry/request-context.js';
 
 /**
- * Has whatever a guest's operation starts know what request it is for, its lines of the log among it. Ours hand
- * that on themselves: to remember it costs a request more than it is worth there.
- * @param ours the modules whose operations are ours; before any route is there
+ * Runs the operations of extensions with the request as async context, for log lines and cursors. Core operations pass
+ * the request on explicitly, because AsyncLocalStorage costs 11 % of a get on Node 20 and 22.
+ * @param ours the modules of the service itself
  */
 export function followGuests(
   operations: readonly Operation[],

@@ -213,15 +213,6 @@ describe('the document of a service with guests', () => {
     expect(paths['/games/worst'].get.operationId).toBe('ranked_2');
   });
 
-  it('names the code of a path parameter that names nothing', () => {
-    const { schema } = paths['/games/{gameId}'].get.responses['404'].content['application/json'];
-    expect(schema.properties.code.enum.sort()).toEqual(['not_found', 'pet_not_found']);
-    const { responses } = paths['/pets/{petId}'].get;
-    expect(Object.keys(responses['404'].content['application/json'].examples)).toEqual([
-      'pet_not_found',
-    ]);
-  });
-
   it("keeps our schemas, and one guest's from another's, whatever their classes are called", () => {
     const ofList = (path: string) => paths[path].get.responses['200'].content['application/json'];
     const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });

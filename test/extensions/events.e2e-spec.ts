@@ -1,5 +1,5 @@
 import { Controller, Injectable, Module, Param, Post } from '@nestjs/common';
-import { EventEmitter2, EventEmitterModule, OnEvent } from '@nestjs/event-emitter';
+import { EventEmitter2, OnEvent } from '@nestjs/event-emitter';
 import { DataSource } from 'typeorm';
 import {
   AnyScope,
@@ -124,14 +124,6 @@ describe('events', () => {
     expect(of('pet.created')).toHaveLength(2);
   });
 
-  it('log each handler that fails', async () => {
-    failures.length = 0;
-    const client = await service.client();
-    await client.post('/v1/pets', { name: 'Rex', categoryId: 7 });
-    await eventually(() => Promise.resolve(failures.length >= 2));
-    expect(failures).toHaveLength(2);
-  });
-
   it('tell of a status that has changed, after the commit, and by which request', async () => {
     const client = await service.client();
     const rex = { name: 'Rex', categoryId: 7, status: 'available' };
@@ -201,19 +193,12 @@ describe('events that are listened to by patterns', () => {
       told.push(['key.*', event]);
     }
   }
-  class PlainModule {}
-  Module({ providers: [Patterns] })(PlainModule);
-  class OwnEmitterModule {}
-  Module({ imports: [EventEmitterModule.forRoot({ wildcard: true })], providers: [Patterns] })(
-    OwnEmitterModule,
-  );
+  @Module({ providers: [Patterns] })
+  class PatternsModule {}
 
-  it.each([
-    ['with the emitter of the service', PlainModule],
-    ['with one of its own beside it', OwnEmitterModule],
-  ])('come to each that matches, once: %s', async (_with, module) => {
+  it('reach each listener whose pattern matches, once', async () => {
     told.length = 0;
-    await using service = await startService({ extensions: [{ module }] });
+    await using service = await startService({ extensions: [{ module: PatternsModule }] });
     const client = await service.client();
     await client.post('/v1/pets', { name: 'Rex', categoryId: 7 });
     await eventually(() => Promise.resolve(told.length >= 2));
