@@ -32,6 +32,9 @@ describe('petstore', () => {
     const { stdout } = await promisify(execFile)('sh', ['-c', command]);
     expect(stdout).toMatch(/^HTTP\/1.1 200 /);
     expect(first.output()).toContain(`${first.origin.replace('127.0.0.1', 'localhost')}/docs`);
+    expect(first.output()).toMatch(
+      /petstore\.db \(with 30 made-up animals\)\n.*petstore keys issue/,
+    );
     const client = new Client(first.origin, keyIn(first));
     const page = await client.get('/v1/pets');
     expect(page.json()).toHaveLength(20);
@@ -40,7 +43,8 @@ describe('petstore', () => {
     expect(await first.stop()).toBe(0);
 
     const second = await workplace.serve();
-    expect(second.output()).not.toContain('psk_');
+    expect(second.output()).toContain('More keys');
+    expect(second.output()).not.toMatch(/psk_|made-up/);
     expect(await second.stop('SIGINT')).toBe(0);
   });
 
@@ -89,7 +93,7 @@ describe('petstore', () => {
       baseUrl: `http://localhost:${port}/v1`,
       docsUrl: `http://localhost:${port}/docs`,
       metricsUrl: null,
-      database: 'data/petstore.db',
+      database: './data/petstore.db',
       key: expect.stringMatching(/^psk_/),
     });
   });
