@@ -1,4 +1,4 @@
-// Builds, unless the last build is newer than everything that it was made of: starting again is quick.
+// Builds unless dist/ is newer than all sources.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -27,12 +27,10 @@ function isStale() {
 }
 
 if (isStale()) {
-  process.stderr.write(
-    'Building, since sources are newer than dist/: this takes 10 to 20 seconds...\n',
-  );
+  process.stderr.write('Building (sources are newer than dist/, takes 10 to 20 seconds)...\n');
   const startedAt = performance.now();
   const nest = fileURLToPath(new URL('../node_modules/@nestjs/cli/bin/nest.js', import.meta.url));
-  // Standard output belongs to the command that is run next.
+  // Standard output belongs to the command that runs next.
   const options = { cwd: root, stdio: ['ignore', process.stderr, 'inherit'] };
   const { status } = spawnSync(process.execPath, [nest, 'build'], options);
   if (status !== 0) process.exit(1);
