@@ -3,11 +3,11 @@ import { errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { defineExtension, type TokenVerifier } from '../../src/index.js';
 
 export interface JwtCallersOptions {
-  /** Of the identity provider, as its tokens say. */
+  /** The `iss` claim of the identity provider. */
   issuer: string;
-  /** This service, as the identity provider knows it. */
+  /** The `aud` claim that stands for this service. */
   audience: string;
-  /** `createRemoteJWKSet(new URL('https://id.example.com/.well-known/jwks.json'))`, as a rule. */
+  /** Usually `createRemoteJWKSet(new URL('https://id.example.com/.well-known/jwks.json'))`. */
   keys: JWTVerifyGetKey;
 }
 
@@ -18,7 +18,7 @@ interface Claims {
   plan?: 'free' | 'pro' | 'business';
 }
 
-/** When it is the provider that fails, and not the token. */
+/** Errors of the provider rather than of the token. */
 const PROVIDER_FAILURES = ['ERR_JOSE_GENERIC', 'ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID'];
 
 function verifierOf({ issuer, audience, keys }: JwtCallersOptions): TokenVerifier {
@@ -50,7 +50,7 @@ function verifierOf({ issuer, audience, keys }: JwtCallersOptions): TokenVerifie
 @Module({})
 class JwtCallersModule {}
 
-/** Lets in who has a token (JWT) of an identity provider, with the quotas that the token's plan says. */
+/** Accepts JWTs of an identity provider. The `plan` claim selects the quota. */
 export const jwtCallers = (options: JwtCallersOptions) =>
   defineExtension({
     name: 'jwt-callers',

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** One text for both engines but for the generated id. */
+/** The SQL is the same on both engines, except for the generated ID. */
 export class CreateOrders1764720000000 implements MigrationInterface {
   readonly name = 'CreateOrders1764720000000';
 
@@ -19,7 +19,7 @@ export class CreateOrders1764720000000 implements MigrationInterface {
     await queryRunner.query(
       'CREATE INDEX "store_orders_status_id" ON "store_orders" ("status", "id")',
     );
-    // The promise itself, whoever writes: never two open orders for one animal.
+    // At most one open order for each pet.
     await queryRunner.query(
       `CREATE UNIQUE INDEX "store_orders_one_open" ON "store_orders" ("pet_id") WHERE "status" = 'placed'`,
     );

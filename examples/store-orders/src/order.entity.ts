@@ -15,7 +15,7 @@ export class Order {
   @Column({ name: 'pet_id', type: 'bigint', transformer: bigintColumn })
   petId!: bigint;
 
-  /** The client that placed it: it keeps its orders when its key is rotated. */
+  /** The client that placed the order. It stays the same when the key is rotated. */
   @Column({ name: 'client_id', type: 'varchar', length: 255 })
   clientId!: string;
 

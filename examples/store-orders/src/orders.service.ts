@@ -7,13 +7,13 @@ import { Order, type OrderStatus } from './order.entity.js';
 import { orderErrors } from './order.errors.js';
 import { OrderMetrics } from './order.metrics.js';
 
-/** What becomes of the animal with its order. */
+/** Status of the pet for each status of its order. */
 const PET_STATUS = {
   completed: 'sold',
   cancelled: 'available',
 } as const satisfies Partial<Record<OrderStatus, PetStatus>>;
 
-/** Each client sees and changes its own orders alone. */
+/** Each client sees and changes only its own orders. */
 @Injectable()
 export class OrdersService {
   constructor(
@@ -76,7 +76,7 @@ export class OrdersService {
   ): Promise<OrderBody> {
     const { petId } = await this.get(id, clientId);
     const order = await this.dataSource.transaction(async (manager) => {
-      // The animal first, as in `place`: two that lock in different orders wait for each other.
+      // Lock the pet before the order, as `place` does: two lock orders could deadlock.
       await this.pets.lock(petId, manager);
       const found = await manager.findOneByOrFail(Order, { id });
       if (found.status !== 'placed') {

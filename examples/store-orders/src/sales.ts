@@ -3,7 +3,7 @@ import { OnEvent } from '@nestjs/event-emitter';
 import { Logger, type PetEvent } from 'pet-store-service';
 import { OrderMetrics } from './order.metrics.js';
 
-/** Hears of each animal that is sold, whoever sells it, once that is committed. */
+/** Listens to sales of pets, after the commit. */
 @Injectable()
 export class Sales {
   constructor(

@@ -71,7 +71,7 @@ describe('store orders', () => {
     const petId = await newPet();
     const { id } = await read<OrderAnswer>(await post('/v1/store/orders', { petId, quantity: 1 }));
     await post(`/v1/store/orders/${id}/complete`);
-    // Handlers run in their own time: an answer does not wait for them.
+    // Event handlers run after the response.
     while (heard.mock.callCount() < 2) await new Promise((resume) => setImmediate(resume));
     const told = heard.mock.calls.map(({ arguments: [event] }) => event.pet);
     assert.deepEqual(
