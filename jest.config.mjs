@@ -1,4 +1,4 @@
-// Nest is ESM only and Jest runs CommonJS, so everything is compiled to that, Nest included.
+// Nest is ESM only and Jest runs CommonJS, so Nest and other ESM packages are compiled to CommonJS.
 const ESM_PACKAGES = [
   '@nestjs',
   'file-type',
@@ -17,20 +17,36 @@ const ESM_PACKAGES = [
   'arkregex',
 ];
 
+const unit = ['<rootDir>/src/**/*.spec.ts', '<rootDir>/clients/*/src/**/*.spec.ts'];
+const FOLDERS = ['engines', 'process', 'page', 'package', 'long'];
+/** Their tests run on PostgreSQL as well. */
+const ROOMS = 'contract,extensions,idempotency,keys,pets,rate-limits,usage';
+
+/** The files of each `npm run test:SUITE`; `npm test` has none of these names. */
+const { SUITE = 'default' } = process.env;
+const testMatch =
+  SUITE === 'default'
+    ? [
+        ...unit,
+        '<rootDir>/test/*/*.e2e-spec.ts',
+        ...FOLDERS.map((folder) => `!**/test/${folder}/**`),
+      ]
+    : [
+        `<rootDir>/test/${SUITE}/*.e2e-spec.ts`,
+        ...(SUITE === 'engines'
+          ? [
+              `<rootDir>/test/{${ROOMS}}/*.e2e-spec.ts`,
+              '<rootDir>/test/database/{schema,transactions}.e2e-spec.ts',
+            ]
+          : []),
+      ];
+
 /** @type {import('jest').Config} */
 export default {
   testEnvironment: 'node',
-  testMatch: [
-    '<rootDir>/src/**/*.spec.ts',
-    '<rootDir>/clients/*/src/**/*.spec.ts',
-    '<rootDir>/test/**/*.e2e-spec.ts',
-  ],
-  // Minutes long, for it installs from the registry: npm run test:package
-  testPathIgnorePatterns: [
-    '/node_modules/',
-    ...(process.env.PACKAGE_TESTS ? [] : ['/test/packaging/']),
-  ],
-  globalSetup: '<rootDir>/test/support/announce.mjs',
+  testMatch,
+  globalSetup: '<rootDir>/test/support/global-setup.mjs',
+  globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
   setupFiles: ['reflect-metadata'],
   transform: {
     '^.+\\.(ts|js|mjs)$': [
@@ -49,13 +65,13 @@ export default {
   transformIgnorePatterns: [`/node_modules/(?!(${ESM_PACKAGES.join('|')})/)`],
   moduleNameMapper: {
     '^(\\.{1,2}/.*)\\.js$': '$1',
-    // What an example takes from the installed package.
+    // The imports of the examples.
     '^pet-store-service$': '<rootDir>/src/index.ts',
     '^pet-store-service/testing$': '<rootDir>/src/testing.ts',
-    // Made for another release of Node: `.ci/unit-on-node`.
+    // A build for another release of Node: `.ci/unit-on-node`.
     ...(process.env.BETTER_SQLITE3 && { '^better-sqlite3$': process.env.BETTER_SQLITE3 }),
   },
-  // V8's own tells of every script of the process, for each test file anew, which takes three times as long.
+  // The provider v8 takes three times as long.
   coverageProvider: 'babel',
   collectCoverageFrom: [
     'src/**/*.ts',
@@ -64,7 +80,7 @@ export default {
     '!src/main.ts',
     '!src/**/*.d.ts',
     '!clients/typescript/src/schema.ts',
-    // What runs in a process of its own alone is tested there, by the real program, and not counted here.
+    // These files run only in processes of their own (npm run test:process), where nothing is counted.
     ...[
       'src/cli/backup.commands.ts',
       'src/database/sqlite/sqlite.{copy,restore}.ts',

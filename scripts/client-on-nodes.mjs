@@ -1,4 +1,4 @@
-// `npm run test:client [-- VERSION...]`: the built client on each version of Node that it is for, side by side,
+// `node scripts/client-on-nodes.mjs [VERSION...]`: the built client on each version of Node, side by side,
 // against a service of its own. The `node` package of the registry brings the versions.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,9 +9,9 @@ import { fileURLToPath } from 'node:url';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const MAIN = here('../dist/src/main.js');
-const PROGRAM = here('../test/clients/program.mjs');
+const PROGRAM = here('../test/package/program.mjs');
 const args = process.argv.slice(2);
-const versions = args.length > 0 ? args : ['20', '22', '24', '26'];
+const versions = args.length > 0 ? args : ['20', '22', '24'];
 
 const directory = mkdtempSync(join(tmpdir(), 'petstore-client-on-nodes-'));
 const service = {

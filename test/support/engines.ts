@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { Postgres } from './postgres.js';
 
 /** What some tests need of the machine, and where Debian has it. */
 const ENGINES = {
@@ -43,4 +44,9 @@ export function describeWith(
   declare(`${title} (${missing})`, () => {
     throw new Error(missing);
   });
+}
+
+/** A `describe` of tests on the PostgreSQL that all files of `npm run test:engines` share. */
+export function describeOnPostgres(title: string, tests: (server: Postgres) => void): void {
+  describeWith('postgres', title, () => tests(new Postgres(process.env['TEST_POSTGRES_URL']!)));
 }

@@ -8,17 +8,37 @@ import { Client } from 'pg';
 import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
 
+/** A running PostgreSQL. */
+export class Postgres {
+  constructor(readonly url: string) {}
+
+  get port(): number {
+    return Number(new URL(this.url).port);
+  }
+
+  /** Creates an empty database; resolves to its URL. */
+  createDatabase(): Promise<string> {
+    return createDatabase(this.url);
+  }
+
+  query(sql: string, url = this.url): Promise<unknown[]> {
+    return query(url, sql);
+  }
+}
+
 /** A private PostgreSQL in a temporary directory, on a port of its own. */
-export class PostgresServer implements AsyncDisposable {
+export class PostgresServer extends Postgres implements AsyncDisposable {
   private child: ChildProcess | undefined;
 
   private constructor(
     private readonly programs: string,
     private readonly directory: string,
-    readonly port: number,
+    port: number,
     private readonly account: { uid?: number; gid?: number },
     private readonly archives: boolean,
-  ) {}
+  ) {
+    super(`postgres://postgres@127.0.0.1:${port}/postgres`);
+  }
 
   /**
    * @param initdb the path of that program; the others are beside it
@@ -40,19 +60,6 @@ export class PostgresServer implements AsyncDisposable {
     if (archives) server.give('archive', mkdirSync);
     await server.run();
     return server;
-  }
-
-  get url(): string {
-    return `postgres://postgres@127.0.0.1:${this.port}/postgres`;
-  }
-
-  /** An empty database; resolves to its URL. */
-  createDatabase(): Promise<string> {
-    return createDatabase(this.url);
-  }
-
-  query(sql: string, url = this.url): Promise<unknown[]> {
-    return query(url, sql);
   }
 
   /** Turns TLS on, with a certificate that no known CA has signed. It is restarted. */
@@ -186,10 +193,10 @@ recovery_target_action = 'promote'
   }
 }
 
-/** An empty database on a server; resolves to its URL. */
-export async function createDatabase(serverUrl: string): Promise<string> {
+/** Creates a database on a server; resolves to its URL. */
+export async function createDatabase(serverUrl: string, template = 'template1'): Promise<string> {
   const name = `test_${process.pid}_${Date.now().toString(36)}_${Math.floor(Math.random() * 1e9)}`;
-  await query(serverUrl, `CREATE DATABASE ${name}`);
+  await query(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`);
   return serverUrl.replace(/postgres$/, name);
 }
 

@@ -7,7 +7,7 @@ import { KeysService, type NewKey } from '../../src/keys/keys.service.js';
 import { type PetStore, startPetStore, type StartOptions } from '../../src/server.js';
 import { createLogger } from '../../src/telemetry/logger.js';
 import { Client } from './client.js';
-import { createDatabase } from './postgres.js';
+import { copyOfSqliteTemplate, copyOfTemplate } from './templates.js';
 
 export interface TestService extends AsyncDisposable {
   store: PetStore;
@@ -23,21 +23,16 @@ export interface TestService extends AsyncDisposable {
 export interface TestServiceOptions extends Omit<StartOptions, 'config'> {
   /** Environment variables, as an operator would set them. */
   env?: Record<string, string>;
+  /** Also when the other tests use PostgreSQL. */
+  engine?: 'sqlite';
 }
 
-const { TEST_POSTGRES_URL } = process.env;
 /** Whether this run is the one on PostgreSQL. */
-export const onPostgres = TEST_POSTGRES_URL !== undefined;
-
-function freshDatabase(directory: string): string | Promise<string> {
-  return TEST_POSTGRES_URL === undefined
-    ? `sqlite:${directory}/petstore.db`
-    : createDatabase(TEST_POSTGRES_URL);
-}
+export const onPostgres = process.env['TEST_POSTGRES_URL'] !== undefined;
 
 /** The service on a real socket and a database of its own, in this process. Cleans up after itself. */
 export async function startService(options: TestServiceOptions = {}): Promise<TestService> {
-  const { env, ...rest } = options;
+  const { env, engine, ...rest } = options;
   const directory = mkdtempSync(join(tmpdir(), 'petstore-test-'));
   const config = loadConfig(
     {
@@ -45,7 +40,8 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
       METRICS_PORT: '0',
       LOG_LEVEL: 'silent',
       LOG_FORMAT: 'json',
-      DATABASE_URL: await freshDatabase(directory),
+      DATABASE_URL:
+        engine === 'sqlite' ? copyOfSqliteTemplate(directory) : await copyOfTemplate(directory),
       SHUTDOWN_GRACE_SECONDS: '5',
       // A busy machine is no overload of the service.
       SHED_AFTER_MS: '0',

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { startService, type TestService } from '../support/start-service.js';
-import { run } from './build-client.js';
+import { run } from '../support/build-client.js';
 
 const ROOT = 'clients/typescript';
 const CONSUMER = `
@@ -98,6 +98,11 @@ describe('the package pet-store-client', () => {
     ];
     run(process.execPath, [tsc, '--ignoreConfig', ...args, file], directory);
   });
+
+  it('works on Node 20, 22 and 24', () => {
+    const output = run(process.execPath, ['scripts/client-on-nodes.mjs']);
+    expect(output.match(/^Node (20|22|24)\.\S+: works$/gm)).toHaveLength(3);
+  }, 300_000);
 
   const readme = readFileSync(`${ROOT}/README.md`, 'utf8');
   const examples = [...readme.matchAll(/<!-- example: (\w+) -->\n\n```ts\n(.*?)```/gs)];

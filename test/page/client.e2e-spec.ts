@@ -6,7 +6,7 @@ import { chromium } from 'playwright-core';
 import { FakeClock } from '../support/clock.js';
 import { describeWith } from '../support/engines.js';
 import { startService } from '../support/start-service.js';
-import { buildClient } from './build-client.js';
+import { buildClient } from '../support/build-client.js';
 
 const FLAGS = [
   '--no-sandbox',

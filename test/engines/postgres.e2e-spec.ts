@@ -44,7 +44,7 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
   });
 
   it('answers the same bytes as SQLite', async () => {
-    await using embedded = await startService();
+    await using embedded = await startService({ engine: 'sqlite' });
     const other = await embedded.client();
     const bodies = [
       '{"name":"Rex \\"\\\\ 🐕 \\u2028","categoryId":9223372036854775807,"status":"sold"}',

@@ -1,0 +1,50 @@
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createDataSource, dataSourceOptions } from '../../src/database/data-source-options.js';
+import { migrate } from '../../src/database/migrate.js';
+import { findEngine } from './engines.js';
+import { createDatabase, PostgresServer } from './postgres.js';
+
+const TEMPLATE = 'petstore_template';
+
+/**
+ * Creates a migrated database for each engine and announces it in the environment, which Jest's workers inherit.
+ * @returns removes them
+ */
+export async function createTemplates(withPostgres: boolean): Promise<() => Promise<void>> {
+  const directory = mkdtempSync(join(tmpdir(), 'petstore-templates-'));
+  process.env['TEST_TEMPLATE_FILE'] = join(directory, 'petstore.db');
+  await migrateDatabase(`sqlite:${process.env['TEST_TEMPLATE_FILE']}`);
+  const initdb = withPostgres ? findEngine('postgres') : undefined;
+  const server = initdb === undefined ? undefined : await PostgresServer.start(initdb);
+  if (server !== undefined) {
+    await server.query(`CREATE DATABASE ${TEMPLATE}`);
+    await migrateDatabase(server.url.replace(/postgres$/, TEMPLATE));
+    process.env['TEST_POSTGRES_URL'] = server.url;
+  }
+  return async () => {
+    await server?.remove();
+    rmSync(directory, { recursive: true, force: true });
+  };
+}
+
+/** A migrated database of its own: a copy of the template. */
+export async function copyOfTemplate(directory: string): Promise<string> {
+  const { TEST_POSTGRES_URL } = process.env;
+  if (TEST_POSTGRES_URL !== undefined) return createDatabase(TEST_POSTGRES_URL, TEMPLATE);
+  return copyOfSqliteTemplate(directory);
+}
+
+export function copyOfSqliteTemplate(directory: string): string {
+  const { TEST_TEMPLATE_FILE } = process.env;
+  const file = join(directory, 'petstore.db');
+  if (TEST_TEMPLATE_FILE !== undefined) copyFileSync(TEST_TEMPLATE_FILE, file);
+  return `sqlite:${file}`;
+}
+
+async function migrateDatabase(url: string): Promise<void> {
+  const dataSource = await createDataSource(dataSourceOptions({ url, poolSize: 1 })).initialize();
+  await migrate(dataSource);
+  await dataSource.destroy();
+}
