@@ -10,7 +10,7 @@ export interface CommonOptions {
   ignoreCompatibility?: string[];
 }
 
-/** What a command prints: a JSON value with `--json`, otherwise the text. */
+/** The output of a command: a JSON value with `--json`, otherwise the text. */
 export interface Result {
   value: unknown;
   text: () => string;

@@ -3,7 +3,7 @@ export interface Finding {
   check: string;
   status: 'ok' | 'warning' | 'failed';
   detail: string;
-  /** What to do about it; null if nothing is wrong. */
+  /** The remedy; null if nothing is wrong. */
   fix: string | null;
 }
 

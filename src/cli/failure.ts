@@ -6,7 +6,7 @@ const OTHER_PATH = 'permission denied; choose another path, or set DATABASE_URL'
 const RESTORE =
   'set DATABASE_URL to another file, or keep a copy of this one and run petstore restore BACKUP';
 
-/** What to do about an error, by its code. Each fix is safe: none destroys data that may still be good. */
+/** The remedies of errors, by their code. Each fix is safe: none destroys data that may still be good. */
 const FIXES: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another program uses this port; set PORT to a free one',
   EADDRNOTAVAIL: 'set HOST to an address of this machine',
