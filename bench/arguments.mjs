@@ -1,27 +1,26 @@
 import { parseArgs } from 'node:util';
 
-/** What can be measured by itself. */
+/** Parts that can be measured alone. */
 export const PARTS = ['sqlite', 'postgres', 'redis', 'growth'];
 
 export const HELP = `npm run bench [-- OPTIONS]
 
-Measures the service beside other programs, interleaved, and writes docs/performance.md and its chart.
+Compares the service with other programs, interleaved, and writes docs/performance.md and its chart.
 
-  --quick        ours and the floor program on SQLite alone, in a minute; writes nothing
+  --quick        service and floor program on SQLite, in a minute; writes nothing
   --only PART    one part with short rounds; writes nothing. PART is one of ${PARTS.join(', ')}
-  --publish      with --only: writes what it measured to docs/performance.json, and the page anew
-  --check        ours and the floor on every engine; names what got worse by over 10 % since the figures that
-                 are published, by their ratios, and fails where something did: on another machine than theirs
-                 those differ by themselves
-  --beside REF   this build and that of another commit, in turn: what a change costs, on any machine; on SQLite, or
-                 with --only postgres on PostgreSQL. Each build prepares its own database
+  --publish      with --only: longer rounds; writes the results to docs/performance.json and the page
+  --check        service and floor program on every engine; fails if a ratio is more than 10 % below the published
+                 one. Ratios differ between machines: use --beside on another machine
+  --beside REF   this build and that of commit REF, in turn: the cost of a change, on any machine. SQLite, or
+                 PostgreSQL with --only postgres; each build prepares its own database
   --help         this text
 
-It needs two cores, wrk and taskset; all but --quick and --beside also PostgreSQL and redis-server. The
-whole, --only sqlite and --publish need the other programs, too: npm ci --prefix bench && npm ci --prefix bench/directus
+Requires two cores, wrk and taskset; except for --quick and --beside on SQLite also PostgreSQL and redis-server.
+A full run, --only sqlite and --publish also require: npm ci --prefix bench && npm ci --prefix bench/directus
 `;
 
-/** The command line was wrong: one line about it, and exit 2. */
+/** Wrong arguments: reported in one line, exit 2. */
 export class UsageError extends Error {}
 
 /**
@@ -46,14 +45,14 @@ export function readArguments(args) {
   }
   const { help, quick, only, publish, check, beside } = values;
   if (only !== undefined && !PARTS.includes(only))
-    throw new UsageError(`--only takes one of ${PARTS.join(', ')}`);
-  if (quick && only !== undefined) throw new UsageError('--quick is a part by itself: no --only');
-  if (publish && only === undefined) throw new UsageError('--publish goes with --only');
+    throw new UsageError(`--only must be one of ${PARTS.join(', ')}, not ${only}`);
+  if (quick && only !== undefined) throw new UsageError('--quick cannot be combined with --only');
+  if (publish && only === undefined) throw new UsageError('--publish requires --only');
   if (check && (quick || only !== undefined))
-    throw new UsageError('--check is a run by itself: no --quick, no --only');
+    throw new UsageError('--check cannot be combined with --quick or --only');
   if (beside !== undefined && (quick || check || publish))
-    throw new UsageError('--beside is a run by itself: no --quick, no --check, no --publish');
+    throw new UsageError('--beside cannot be combined with --quick, --check or --publish');
   if (beside !== undefined && !['sqlite', 'postgres', undefined].includes(only))
-    throw new UsageError('--beside takes --only sqlite or --only postgres');
+    throw new UsageError('--beside allows --only sqlite and --only postgres');
   return { help, quick, only, publish, check, beside };
 }

@@ -1,6 +1,5 @@
-// `npm run bench -- --beside REF`: this build and that of another commit, in turn. The ratios to the floor differ from
-// machine to machine, because the service spends its time in other places than the floor does. Two builds on one
-// machine show what a change costs.
+// `npm run bench -- --beside REF`: loads this build and that of another commit in turn. Unlike ratios to the floor
+// program, which differ between machines, this shows the cost of a change on any machine.
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { run } from './children.mjs';
 import { median, ratioOf, runRounds } from './compare.mjs';
@@ -10,11 +9,11 @@ import { startOurs } from './servers.mjs';
 import { ANIMALS, root } from './settings.mjs';
 
 const WORKS = { sqlite: ['list', 'get', 'create'], postgres: ['list', 'get', 'create', 'keyed'] };
-/** Of processes: how V8 happens to optimise one of them stays with it, and may be a third of a request. */
+/** Pairs of processes: V8 optimises each process differently, by up to a third of the time of a request. */
 const PAIRS = 3;
 
 /**
- * Prints what each request takes of the processor's time, as a ratio.
+ * Prints the ratio of the processor time per request.
  * @param {'sqlite' | 'postgres'} engine
  */
 export async function beside(stage, pace, commit, engine = 'sqlite') {
@@ -58,11 +57,11 @@ function print(work, { this: here, other: there }, commit) {
     (rounds) => `${median(rounds.map(({ processorMicros }) => processorMicros)).toFixed(1)} µs`,
   );
   console.log(
-    `${work.padEnd(6)} costs ${costs} of what it costs at ${commit} (${from}-${to}): ${micros.join(' and ')}`,
+    `${work.padEnd(6)} takes ${costs} times the processor time of ${commit} (${from}-${to}): ${micros.join(' and ')}`,
   );
 }
 
-/** The folder of a build of another commit. @throws where there is no such commit */
+/** @returns the folder of a build of another commit @throws if there is no such commit */
 async function buildOf(stage, commit) {
   const folder = stage.path('other-build');
   const archive = stage.path('other.tar');

@@ -1,12 +1,12 @@
-// Every program that the bench starts, so that none outlives it.
+// Starts programs, and ends all of them with the bench.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 const STOP_TIMEOUT_MS = 20_000;
-/** How each is told to end, the latest at the end. */
+/** Signals that end the running programs, in the order of their start. */
 const stopSignals = new Map();
 
-/** @param {{stopSignal?: NodeJS.Signals}} options besides those of `spawn` */
+/** @param {{stopSignal?: NodeJS.Signals}} options and the options of `spawn` */
 export function launch(command, args, { stopSignal = 'SIGTERM', ...options }) {
   const child = spawn(command, args, options);
   stopSignals.set(child, stopSignal);
@@ -15,7 +15,7 @@ export function launch(command, args, { stopSignal = 'SIGTERM', ...options }) {
   return child;
 }
 
-/** Runs a program to its end. @returns {Promise<string>} what it printed @throws where it fails */
+/** Runs a program to its end. @returns {Promise<string>} its standard output @throws if it fails */
 export async function run(command, args, options = {}) {
   const child = launch(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
   const output = { stdout: '', stderr: '' };
@@ -26,7 +26,7 @@ export async function run(command, args, options = {}) {
   throw new Error(`${command} ${args.join(' ')}: ${signal ?? `exit ${code}`}\n${output.stderr}`);
 }
 
-/** Ends a program, where it does not listen by force, and waits for that. */
+/** Ends a program, with SIGKILL if it does not react, and waits for its exit. */
 export async function end(child) {
   const stopSignal = stopSignals.get(child);
   if (stopSignal === undefined) return;
@@ -37,7 +37,7 @@ export async function end(child) {
   clearTimeout(timer);
 }
 
-/** The latest first: nothing loses what it needs. */
+/** Ends all programs in reverse order, so that none loses a program that it uses. */
 export async function endAll() {
   for (const child of [...stopSignals.keys()].reverse()) await end(child);
 }

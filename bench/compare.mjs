@@ -1,16 +1,16 @@
-// Side by side: the same answers first, then round after round, each server in turn.
+// Compares servers: checks that their responses are equal, then loads them in turn, round after round.
 import { load } from './load.mjs';
 
-/** What differs from request to request, by its nature. */
+/** Headers whose value differs from request to request. */
 const CHANGING = [
   ['x-request-id', 'date', 'ratelimit'],
   ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'],
 ].flat();
 
 /**
- * Both programs have to do the same job: equal bodies, equal headers.
+ * Checks that two servers do the same work: equal status, headers and body.
  * @param {string[]} unsaid headers that only one of them sends
- * @throws where an answer differs
+ * @throws if a response differs
  */
 export async function compareAnswers(one, other, key, unsaid = []) {
   const json = { 'content-type': 'application/json' };
@@ -32,7 +32,7 @@ export async function compareAnswers(one, other, key, unsaid = []) {
         return describe(response, await response.text(), options.method, unsaid);
       }),
     );
-    if (a !== b) throw new Error(`${path}: the answers differ\n${a}\n${b}`);
+    if (a !== b) throw new Error(`${path}: the responses differ\n${a}\n${b}`);
   }
 }
 
@@ -42,7 +42,7 @@ function describe({ status, headers }, body, method, unsaid) {
     .map(([name, value]) => (CHANGING.includes(name) ? name : `${name}: ${value}`))
     .sort();
   const text = [status, ...fields, body].join('\n');
-  // Each database numbers its own animals.
+  // Each database assigns its own ids.
   return method === 'POST' ? text.replaceAll(String(JSON.parse(body).id), 'ID') : text;
 }
 
@@ -52,18 +52,17 @@ export function median(values) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-/** @typedef {{ratio: number, least: number, most: number}} Ratio a median, and what it is the median of */
+/** @typedef {{ratio: number, least: number, most: number}} Ratio median, lowest and highest of the rounds */
 
-/** Of two series of the same rounds. @returns {Ratio} */
+/** Compares two series round by round. @returns {Ratio} */
 export function ratioOf(figures, reference, of = ({ perSecond }) => perSecond) {
   const ratios = figures.map((figure, round) => of(figure) / of(reference[round]));
   return { ratio: median(ratios), least: Math.min(...ratios), most: Math.max(...ratios) };
 }
 
 /**
- * Loads the servers in turn, each warmed up anew, every other round from the last to the first, so that none has a
- * better place.
- * @param {{running: {name: string}, seconds?: number}[]} servers `seconds`: for a shorter turn than the pace's
+ * Loads the servers in turn, each after a warm-up. Every other round is in reverse order, so that no position is better.
+ * @param {{running: {name: string}, seconds?: number}[]} servers `seconds`: replaces those of the pace
  * @param {string} work
  * @param {import('./settings.mjs').Pace} pace
  * @returns {Promise<Map<string, {rounds: object[], perSecond: number, p99Ms: number, processorMicros: number}>>}
@@ -74,7 +73,7 @@ export async function runRounds(servers, work, pace) {
   for (let round = 0; round < pace.rounds; round++) {
     for (const server of round % 2 === 0 ? servers : servers.toReversed()) {
       const { seconds = pace.seconds } = server;
-      // Whoever stood idle while the others had their turns is cold: machines take memory from who does not use it.
+      // A server that was idle while others were loaded is cold.
       await load(server, { work, seconds: pace.warmUpSeconds });
       rounds.get(server.running.name).push(await load(server, { work, seconds }));
     }

@@ -1,4 +1,4 @@
-// Who is compared with whom: on SQLite the whole field, on PostgreSQL and Redis ours and the floor.
+// Runs the comparisons: all programs on SQLite; the service and the floor program on PostgreSQL and Redis.
 import { copyFileSync } from 'node:fs';
 import { compareAnswers, ratioOf, runRounds } from './compare.mjs';
 import { preparePostgres, prepareSqlite, writeKeys } from './data.mjs';
@@ -7,7 +7,7 @@ import { startFloor, startOurs } from './servers.mjs';
 import { ANIMALS, PAGE } from './settings.mjs';
 
 const WORKS = ['list', 'get', 'create'];
-/** With Redis besides: creates with an Idempotency-Key, of which one in ten is refused; the floor knows no such keys. */
+/** `keyed`: creates with an Idempotency-Key, of which one in ten is refused. The floor program ignores these keys. */
 const WORKS_WITH_REDIS = [...WORKS, 'keyed'];
 
 /**
@@ -42,7 +42,7 @@ export async function onSqlite(stage, pace, field) {
   return results;
 }
 
-/** On PostgreSQL, and with Redis for the counters besides. @returns {Promise<{postgres?: Contest[], redis?: Contest[]}>} */
+/** On PostgreSQL, without and with Redis. @returns {Promise<{postgres?: Contest[], redis?: Contest[]}>} */
 export async function onPostgres(stage, pace, parts) {
   const server = await startPostgres(stage);
   const databases = ['ours', 'floor'];
@@ -60,7 +60,7 @@ export async function onPostgres(stage, pace, parts) {
   return results;
 }
 
-/** Ours and the floor, which has been seen to answer the same. */
+/** Starts the service and the floor program, and checks that their responses are equal. */
 async function startPair(stage, keyFile, key, [oursUrl, floorUrl], redisUrl) {
   const floor = { running: await startFloor(stage, { databaseUrl: floorUrl, redisUrl }), keyFile };
   const publicPort = floor.running.port;
@@ -70,7 +70,7 @@ async function startPair(stage, keyFile, key, [oursUrl, floorUrl], redisUrl) {
   return [ours, floor];
 }
 
-/** @param {(work: string) => object[]} contestants ours first, then the floor */
+/** @param {(work: string) => object[]} contestants the service first, then the floor program */
 async function contest(contestants, pace, works = WORKS) {
   const results = [];
   for (const work of works) {
@@ -92,8 +92,8 @@ function print(work, { name, perSecond, p99Ms, processorMicros, ratio }) {
     each.toFixed(2),
   );
   console.log(
-    `${work.padEnd(6)} ${name.padEnd(21)} ${median.padStart(6)} of the floor (${least}-${most}); ` +
-      `${Math.round(perSecond)}/s, p99 ${p99Ms.toFixed(1)} ms, ${processorMicros.toFixed(1)} µs of processor a request`,
+    `${work.padEnd(6)} ${name.padEnd(21)} ${median.padStart(6)} times the floor (${least}-${most}); ` +
+      `${Math.round(perSecond)}/s, p99 ${p99Ms.toFixed(1)} ms, ${processorMicros.toFixed(1)} µs of processor time per request`,
   );
 }
 

@@ -1,5 +1,5 @@
-// Databases with made-up animals and keys. A build prepares its own database with its own commands, so that
-// builds with different schemas can be compared.
+// Creates databases with made-up animals and keys. Each build uses its own commands, so that builds with different
+// schemas can be compared.
 import { createHash, randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
@@ -47,7 +47,7 @@ export async function prepareSqlite(stage, name, { animals, keys = KEYS, build =
 
 /**
  * @param {{animals: number, databases: string[], build?: string}} options
- * @returns {Promise<{urls: string[], keys: string[]}>} as many databases as asked for, all with the same in them
+ * @returns {Promise<{urls: string[], keys: string[]}>} one per name, with equal content
  */
 export async function preparePostgres(stage, server, { animals, databases, build = root }) {
   const [first, ...others] = databases;
@@ -67,7 +67,7 @@ export async function preparePostgres(stage, server, { animals, databases, build
   return { urls: databases.map((name) => `${server}/${name}`), keys: issued.keys };
 }
 
-/** Keys with the row of one that the build itself has issued: to issue each by the command would take a second. */
+/** Copies the row of a key that the build has issued: issuing each key by the command would take a second. */
 function copies(row, count) {
   const keys = Array.from({ length: count }, mintKey);
   const rows = keys.map((key) => {
@@ -78,7 +78,7 @@ function copies(row, count) {
   return { keys, rows };
 }
 
-/** In the format of the contract: a prefix, 256 random bits in base62, and the CRC-32 of both. */
+/** A key in the format of the service: prefix, 256 random bits in base62, CRC-32 of both. */
 function mintKey() {
   const body = `psk_${base62(randomBytes(32), 43)}`;
   const checksum = Buffer.alloc(4);
@@ -93,7 +93,7 @@ function base62(bytes, length) {
   return text.padStart(length, '0');
 }
 
-/** The file of keys that the load generator reads. */
+/** Writes the file of keys for the load generator. */
 export function writeKeys(stage, name, keys) {
   const file = stage.path(`${name}.txt`);
   writeFileSync(file, keys.join('\n'));

@@ -1,5 +1,5 @@
-// PostgreSQL and Redis on the stage, on the core of the load generator: a server under test shares its own
-// with nobody. Both sides of a comparison use the same ones.
+// Starts PostgreSQL and Redis on the core of the load generator, because a server under test has its core for itself.
+// Both sides of a comparison use the same engines.
 import { execFileSync } from 'node:child_process';
 import { chownSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,7 +9,7 @@ import { findProgram } from './machine.mjs';
 import { OTHER_CORE } from './settings.mjs';
 import { freePort } from './stage.mjs';
 
-/** As Debian installs it: every commit is synced. @returns {Promise<string>} its URL, without a database */
+/** Default settings: every commit is synced to disk. @returns {Promise<string>} its URL, without a database */
 export async function startPostgres(stage) {
   const initdb = findProgram('initdb');
   const account = unprivileged();
@@ -35,7 +35,7 @@ export async function startPostgres(stage) {
   return url;
 }
 
-/** In memory alone. @returns {Promise<string>} its URL */
+/** Without persistence. @returns {Promise<string>} its URL */
 export async function startRedis(stage) {
   const port = await freePort();
   const settings = ['--port', String(port), '--bind', '127.0.0.1', '--save', ''];
@@ -50,7 +50,7 @@ export async function startRedis(stage) {
   return `redis://127.0.0.1:${port}`;
 }
 
-/** Runs SQL on a connection of its own; resolves to its rows. */
+/** Runs SQL on a new connection; resolves to the rows. */
 export async function query(url, text, values = []) {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -72,7 +72,7 @@ async function ping(port) {
   }
 }
 
-/** PostgreSQL refuses to run as root: then it runs as the user that its package made. */
+/** PostgreSQL does not run as root: the account of its package is used then. */
 function unprivileged() {
   if (process.getuid() !== 0) return {};
   const id = (flag) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));

@@ -1,5 +1,5 @@
-// The memory of a server to which a flood of addresses fails to authenticate while its database cannot be
-// written: `node bench/flood.mjs [addresses]`. What it remembers of them is bounded, and so is what waits to be saved.
+// `node bench/flood.mjs [addresses]`: measures the memory of a server while many addresses fail to authenticate and the
+// database cannot be written. Both the counters and the pending writes must be bounded.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -66,7 +66,7 @@ try {
   rmSync(directory, { recursive: true });
 }
 
-/** So many requests without a key, each from the address that it is given. */
+/** Sends `count` requests without a key, each from another address. */
 async function flood(count, addressOf) {
   let next = 0;
   await Promise.all(

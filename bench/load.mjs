@@ -1,37 +1,35 @@
-// The load generator: wrk, on the core that the servers leave free.
+// Loads a server with wrk, on the core that is not used by the server.
 import { run } from './children.mjs';
-import { ownProcessorSeconds, processorSeconds, settle, writtenBytes } from './process.mjs';
+import { processorSeconds, settle } from './process.mjs';
 import { ANIMALS, CONNECTIONS, OTHER_CORE, PAGE, root } from './settings.mjs';
 
 const ATTEMPTS = 3;
 
-/** Where a server has its animals. */
+/** Paths by kind of request. */
 export const PATHS = {
   list: `/v1/pets?limit=${PAGE}`,
   get: '/v1/pets/',
   create: '/v1/pets',
   keyed: '/v1/pets',
 };
-/** Which share of the answers may be an error: of `keyed`, one in ten has to be where keys mean anything. */
+/** Allowed share of error responses: one in ten `keyed` requests repeats a key with another body. */
 const MAY_REFUSE = { keyed: 0.1 };
 
 /**
  * Loads a server, and waits until it has settled.
  * @param {{running: object, keyFile: string, paths?: object, animals?: number, connections?: number,
- *   core?: number | string}} server `core`: of the load
- * @param {{work: string, seconds: number, firstKey?: number}} load the keys are taken in turn from `firstKey` on
+ *   core?: number}} server `core`: of the load
+ * @param {{work: string, seconds: number, firstKey?: number}} load keys are used in turn, starting with `firstKey`
  * @returns {Promise<{requests: number, perSecond: number, p50Ms: number, p99Ms: number,
- *   processorMicros: number, ownMicros: number, writtenBytes: number}>}
- *   `processorMicros` is what a request took of the server's processor time, `ownMicros` without that of processes that
- *   it has started, `writtenBytes` what it had written to the disk
+ *   processorMicros: number}>} `processorMicros`: processor time of the server per request
  */
 export async function load(server, options) {
   for (let attempt = 1; ; attempt++) {
     const figure = await loadOnce(server, options);
     if (figure.requests > 0) return figure;
-    // A machine that stood still says nothing of the server; one that never answers is broken.
+    // One round without a response may be a pause of the machine.
     const { name } = server.running;
-    if (attempt === ATTEMPTS) throw new Error(`${name}, ${options.work}: it does not answer`);
+    if (attempt === ATTEMPTS) throw new Error(`${name}, ${options.work}: it does not respond`);
   }
 }
 
@@ -42,11 +40,8 @@ async function loadOnce(server, { work, seconds, firstKey = 0 }) {
   const script = ['-s', `${root}bench/load/requests.lua`, `http://127.0.0.1:${running.port}`, '--'];
   const args = [work, paths[work], keyFile, String(animals), String(firstKey)];
   const before = processorSeconds(running.pid);
-  const ownBefore = ownProcessorSeconds(running.pid);
-  const writtenBefore = writtenBytes(running.pid);
   const output = await run('taskset', ['-c', String(core), ...wrk, ...script, ...args]);
   const used = processorSeconds(running.pid) - before;
-  const own = ownProcessorSeconds(running.pid) - ownBefore;
   const result = JSON.parse(/RESULT (.*)/.exec(output)[1]);
   const failed = result.errors + result.refused;
   if (result.errors > 0 || result.refused > (MAY_REFUSE[work] ?? 0) * result.requests)
@@ -57,8 +52,6 @@ async function loadOnce(server, { work, seconds, firstKey = 0 }) {
     perSecond: result.requests / result.seconds,
     p50Ms: result.p50Ms,
     p99Ms: result.p99Ms,
-    writtenBytes: (writtenBytes(running.pid) - writtenBefore) / result.requests,
     processorMicros: (used / result.requests) * 1e6,
-    ownMicros: (own / result.requests) * 1e6,
   };
 }

@@ -1,11 +1,11 @@
-// What the bench needs of the machine, and what the page says of it.
+// Checks the requirements of the bench, and describes the machine for the page.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { cpus, totalmem, type as system, release } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { root } from './settings.mjs';
 
-/** Programs, where they come from on Debian, and where it has them beside the path. */
+/** Programs, their Debian packages, and folders outside the path. */
 const PROGRAMS = {
   wrk: { from: 'wrk' },
   taskset: { from: 'util-linux' },
@@ -19,7 +19,7 @@ const PROGRAMS = {
   },
 };
 
-/** @throws where a second core, or one of the programs or packages, is missing */
+/** @throws if a second core, a program or a package is missing */
 export function assertCapable({ programs, packages }) {
   const missing = [];
   if (cpus().length < 2) missing.push('a second core for the load generator');
@@ -28,23 +28,23 @@ export function assertCapable({ programs, packages }) {
     if (!existsSync(`${root}${folder}/node_modules`))
       missing.push(`packages (npm ci --prefix ${folder})`);
   }
-  if (missing.length > 0) throw new Error(`The bench misses ${missing.join(', ')}`);
+  if (missing.length > 0) throw new Error(`The bench requires ${missing.join(', ')}`);
 }
 
-/** The path of a program; undefined where the machine lacks it. */
+/** The path of a program; undefined if it is not installed. */
 export function findProgram(name) {
   const folders = [...process.env.PATH.split(delimiter), ...(PROGRAMS[name].beside ?? [])];
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
 }
 
-/** Which of the programs this machine lacks, each with where it comes from. */
+/** The programs that are not installed, each with the command that installs it. */
 export function missingPrograms(programs) {
   return programs
     .filter((program) => findProgram(program) === undefined)
     .map((program) => `${program} (apt-get install ${PROGRAMS[program].from})`);
 }
 
-/** One line: system, processor, cores, memory. */
+/** System, processor, cores and memory in one line. */
 export function describeMachine() {
   const [{ model }] = cpus();
   const gibibytes = Math.round(totalmem() / 2 ** 30);
@@ -52,7 +52,7 @@ export function describeMachine() {
   return `${system()} ${kernel}, ${model.trim()}, ${cpus().length} cores, ${gibibytes} GiB`;
 }
 
-/** Name and version of everything that took part. */
+/** Versions of all programs and packages that take part. */
 export function versions() {
   const installed = (name, folder = '') =>
     JSON.parse(readFileSync(`${root}${folder}node_modules/${name}/package.json`, 'utf8')).version;
@@ -66,7 +66,7 @@ export function versions() {
     ioredis: installed('ioredis'),
     PostgreSQL: versionOf('initdb', ['--version']),
     Redis: versionOf('redis-server', ['--version']),
-    // It knows `-v` alone, and calls it a failure.
+    // Its only option for this, and its exit code is 1.
     wrk: versionOf('wrk', ['-v']),
     'json-server': installed('json-server', 'bench/'),
     Prism: installed('@stoplight/prism-cli', 'bench/'),

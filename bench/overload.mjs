@@ -1,6 +1,5 @@
-// What becomes of the work done while five times as much is asked for as can be done: `node bench/overload.mjs`.
-// The server has one core, the callers have the other. Goals: of the peak 80 % is still done, who is refused
-// is told so within 50 ms, and health answers within 100 ms.
+// `node bench/overload.mjs`: sends five times as many requests as the server can process, and measures how many it
+// still processes, and how fast it answers 503 and health checks. The server has one core, the clients the other.
 import { prepareSqlite, writeKeys } from './data.mjs';
 import { run } from './children.mjs';
 import { assertCapable } from './machine.mjs';
@@ -14,7 +13,7 @@ const TIMES = 5;
 const CALLERS = 6_000;
 const [WARM_UP_SECONDS, SECONDS] = [6, 8];
 
-async function ask(server, keyFile, load) {
+async function measure(server, keyFile, load) {
   const settings = {
     ...{ port: server.port, path: PATH, keyFile },
     ...{ warmUpSeconds: WARM_UP_SECONDS, seconds: SECONDS, waits: true, ...load },
@@ -28,13 +27,13 @@ async function ask(server, keyFile, load) {
   return { ...figures, busy };
 }
 
-function tell(name, { admitted, refused, health, failed, busy }) {
+function print(name, { admitted, refused, health, failed, busy }) {
   const ms = (value) => (value === null ? '-' : `${value.toFixed(1)} ms`);
   const rate = (value) => `${Math.round(value)}/s`;
   console.log(
-    `${name}: ${rate(admitted.perSecond)} done (p99 ${ms(admitted.p99Ms)}), ` +
+    `${name}: ${rate(admitted.perSecond)} processed (p99 ${ms(admitted.p99Ms)}), ` +
       `${rate(refused.perSecond)} refused (p50 ${ms(refused.p50Ms)}, p99 ${ms(refused.p99Ms)}), ` +
-      `health p99 ${ms(health.p99Ms)}, ${failed} failed, core ${Math.round(busy * 100)} % used`,
+      `health p99 ${ms(health.p99Ms)}, ${failed} failed, core ${Math.round(busy * 100)} % busy`,
   );
 }
 
@@ -45,21 +44,23 @@ try {
   const keyFile = writeKeys(stage, 'keys', keys);
   const server = await startOurs(stage, { databaseUrl: `sqlite:${file}` });
   const closed = { perSecond: null, callers: CONNECTIONS };
-  const atPeak = () => ask(server, keyFile, { ...closed, warmUpSeconds: 2, seconds: 4 });
+  const atPeak = () => measure(server, keyFile, { ...closed, warmUpSeconds: 2, seconds: 4 });
   const peak = await atPeak();
-  tell('peak', peak);
+  print('peak', peak);
   const perSecond = Math.round(TIMES * peak.admitted.perSecond);
   const rush = { perSecond, callers: CALLERS };
-  const patient = await ask(server, keyFile, rush);
-  tell(`${perSecond}/s asked, who is refused waits`, patient);
-  const impatient = await ask(server, keyFile, { ...rush, waits: false });
-  tell(`${perSecond}/s asked, nobody waits`, impatient);
+  const waiting = await measure(server, keyFile, rush);
+  print(`${perSecond}/s sent, clients wait for Retry-After`, waiting);
+  const persistent = await measure(server, keyFile, { ...rush, waits: false });
+  print(`${perSecond}/s sent, clients do not wait`, persistent);
   const after = await atPeak();
-  tell('peak, once more', after);
-  // The machine may have become faster or slower meanwhile.
+  print('peak, again', after);
+  // The speed of the machine may have changed meanwhile.
   const most = (peak.admitted.perSecond + after.admitted.perSecond) / 2;
   const share = ({ admitted }) => `${Math.round((admitted.perSecond / most) * 100)} %`;
-  console.log(`of the peak ${share(patient)} is done; where nobody waits ${share(impatient)}`);
+  console.log(
+    `processed: ${share(waiting)} of the peak; if clients do not wait ${share(persistent)}`,
+  );
 } finally {
   await stage.close();
 }

@@ -1,4 +1,4 @@
-// What Linux tells of a process and of what it started.
+// Reads memory and processor time of a process and its children from /proc.
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 
@@ -22,22 +22,9 @@ export function memoryMb(pid) {
   return kibibytes.reduce((sum, each) => sum + each, 0) / 1024;
 }
 
-/** Bytes that were sent to the disk so far, or will be. */
-export function writtenBytes(pid) {
-  const counts = familyOf(pid).map((each) =>
-    Number(/^write_bytes: (\d+)$/m.exec(readFileSync(`/proc/${each}/io`, 'utf8'))[1]),
-  );
-  return counts.reduce((sum, each) => sum + each, 0);
-}
-
-/** Seconds of processor time used so far, by a process and what it started. */
+/** Processor time so far of a process and its children, in seconds. */
 export function processorSeconds(pid) {
   return ticks(pid) / TICKS_PER_SECOND;
-}
-
-/** Those of a process alone. */
-export function ownProcessorSeconds(pid) {
-  return ownTicks(pid) / TICKS_PER_SECOND;
 }
 
 function ticks(pid) {
@@ -45,12 +32,12 @@ function ticks(pid) {
 }
 
 function ownTicks(pid) {
-  // The name of the program, in parentheses, may hold spaces.
+  // The name of the program, in parentheses, may contain spaces.
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
   return Number(fields[11]) + Number(fields[12]);
 }
 
-/** Waits until a server has done what its last load left behind, which would slow down the next one's. */
+/** Waits until a server has finished the work that its last load caused. */
 export async function settle(pid) {
   const deadline = performance.now() + SETTLE_TIMEOUT_MS;
   let before = ticks(pid);

@@ -1,5 +1,5 @@
-// What was measured last: docs/performance.json, of which docs/performance.md and its chart are made. A part may be
-// measured by itself; the others keep what they have.
+// Reads and writes docs/performance.json, and generates docs/performance.md and its chart from it. A part may be measured
+// alone; the other parts keep their figures.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { describeMachine, versions } from './machine.mjs';
@@ -21,7 +21,7 @@ export function readPublished() {
 export function publish(results, pace) {
   const measuredOn = new Date().toISOString().slice(0, 10);
   const parts = readPublished();
-  // Of the last minutes, in which the bench itself has kept two cores busy.
+  // The load average of 5 minutes, in which the bench itself has kept two cores busy.
   const busy = Math.round(loadavg()[1]);
   for (const [part, figures] of Object.entries(results))
     parts[part] = { measuredOn, machine: describeMachine(), busy, pace, results: figures };
@@ -30,7 +30,7 @@ export function publish(results, pace) {
   writePages();
 }
 
-/** Makes the page and the chart anew of what is published. */
+/** Generates the page and the chart from the published figures. */
 export function writePages() {
   const published = JSON.parse(readFileSync(FILE, 'utf8'));
   const notes = readNotes();

@@ -1,5 +1,4 @@
-// `npm run bench`: side by side, interleaved, in one run on one machine. All figures are ratios: the
-// machine's own speed cancels out.
+// `npm run bench`: compares programs on one machine, interleaved, so that the ratios do not depend on its speed.
 import { HELP, readArguments, UsageError } from './arguments.mjs';
 import { beside } from './beside.mjs';
 import { check } from './check.mjs';
@@ -20,8 +19,9 @@ async function quick(stage) {
 
 async function checked(stage) {
   const worse = await check(stage, PACES.quick);
-  for (const line of worse) console.log(`worse: ${line}`);
-  if (worse.length === 0) console.log('Nothing is worse by over 10 % than what is published');
+  for (const line of worse) console.log(`slower: ${line}`);
+  if (worse.length === 0)
+    console.log('Nothing is more than 10 % slower than the published figures');
   else process.exitCode = 1;
 }
 
@@ -38,12 +38,12 @@ async function everything(stage) {
   publish({ sqlite, ...engines, growth: grown }, PACES.full);
 }
 
-function whatItTakes({ quick, check, beside: commit, only, publish: publishes }) {
+function requirementsOf({ quick, check, beside: commit, only, publish: publishes }) {
   const isOnSqlite = quick || (commit !== undefined && only !== 'postgres');
   const isOfOurs = isOnSqlite || check || (only !== undefined && only !== 'sqlite');
   return {
     programs: isOnSqlite ? ['wrk', 'taskset'] : EVERY_PROGRAM,
-    // What is published tells of their versions.
+    // The published page names their versions.
     packages: isOfOurs && !publishes ? [] : EVERY_PACKAGE,
   };
 }
@@ -51,7 +51,7 @@ function whatItTakes({ quick, check, beside: commit, only, publish: publishes })
 async function main() {
   const options = readArguments(process.argv.slice(2));
   if (options.help) return void console.log(HELP);
-  assertCapable(whatItTakes(options));
+  assertCapable(requirementsOf(options));
   const stage = new Stage();
   for (const signal of ['SIGINT', 'SIGTERM']) {
     process.once(signal, () => void stage.close().finally(() => process.exit(1)));

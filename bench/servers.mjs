@@ -1,17 +1,16 @@
-// The service and the floor program on the stage.
+// Starts the service and the floor program.
 import { root } from './settings.mjs';
 import { answers, freePort } from './stage.mjs';
 
 const FLOOR = `${root}bench/field/floor.mjs`;
-/** As the service is shipped, which sets the second itself; the floor program gets the same. */
+/** The flags of the service, which sets the second one itself. The floor program gets both. */
 const YOUNG_GENERATION = '--max-semi-space-size=8';
 const NO_PRETENURING = '--no-allocation-site-pretenuring';
 
 /**
- * Ours as in production: log at `info` to a file, metrics on.
+ * Starts the service as in production: log at `info` to a file, metrics on.
  * @param {{databaseUrl: string, redisUrl?: string, publicPort?: number, name?: string, build?: string,
- *   core?: number | string}} options
- *   `publicPort`: whose address is in its links; `build`: of another commit
+ *   core?: number}} options `publicPort`: the port in its links; `build`: the folder of another build
  */
 export async function startOurs(stage, options) {
   const { databaseUrl, redisUrl, publicPort, name = 'ours', build = root, core } = options;

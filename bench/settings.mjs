@@ -1,4 +1,4 @@
-// What every comparison has in common.
+// Settings that all comparisons share.
 import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
@@ -6,15 +6,15 @@ export const ANIMALS = 100_000;
 export const KEYS = 1_000;
 export const CONNECTIONS = 64;
 export const PAGE = 20;
-/** A quota that no load exhausts. */
+/** A quota that no load exceeds. */
 export const UNLIMITED = 1_000_000_000;
-/** The program under test has the first core for itself; whatever loads or feeds it has the second. */
+/** The server under test has the first core for itself; load generator, PostgreSQL and Redis have the second. */
 export const SERVER_CORE = 0;
 export const OTHER_CORE = 1;
 
 /**
  * @typedef {{rounds: number, seconds: number, shortSeconds: number, warmUpSeconds: number}} Pace
- *   whole seconds of load a round: of ours and the floor on SQLite, and of everything else
+ *   `seconds`: per round, for service and floor on SQLite; `shortSeconds`: for everything else. Whole numbers
  */
 /** @type {Record<string, Pace>} */
 export const PACES = {

@@ -1,4 +1,4 @@
-// A temporary directory, and the programs that run in it. All of them end before it is removed.
+// A temporary directory and the programs that run in it. It is removed after all programs have ended.
 import { once } from 'node:events';
 import { mkdtempSync, openSync, closeSync, readFileSync, rmSync, chmodSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -17,7 +17,7 @@ export class Stage {
   directory = mkdtempSync(join(tmpdir(), 'petstore-bench-'));
 
   constructor() {
-    // PostgreSQL runs as somebody else, and has a directory of its own in here.
+    // PostgreSQL runs with another account, in a directory below this one.
     chmodSync(this.directory, 0o755);
   }
 
@@ -26,7 +26,7 @@ export class Stage {
   }
 
   /**
-   * Starts a program on the core of servers, and resolves once it is ready.
+   * Starts a program on the core for servers; resolves once it is ready.
    * @param {{name: string, command?: string, args: string[], env?: object, port: number,
    *   core?: number, account?: object, stopSignal?: string, isReady(): Promise<boolean>}} program
    * @returns {Promise<Running>}
@@ -39,7 +39,7 @@ export class Stage {
     const began = performance.now();
     const child = launch('taskset', ['-c', String(core), command, ...args], {
       cwd: this.directory,
-      // Nothing of the caller's own settings: a stray DATABASE_URL must not meet a load.
+      // Without the environment of the caller: its DATABASE_URL must not be loaded.
       env: { PATH: process.env.PATH, HOME: this.directory, ...env },
       stdio: ['ignore', output, output],
       stopSignal,
@@ -59,7 +59,7 @@ export class Stage {
     return { name, pid: child.pid, port, readyMs, stop: () => end(child) };
   }
 
-  /** Ends all programs, the last one first, and then removes the directory. */
+  /** Ends all programs in reverse order, then removes the directory. */
   async close() {
     await endAll();
     rmSync(this.directory, { recursive: true, force: true });
@@ -70,7 +70,7 @@ function lastLines(file) {
   return readFileSync(file, 'utf8').trim().split('\n').slice(-LOG_LINES).join('\n');
 }
 
-/** A port that nobody listens on at this moment. */
+/** A port that is free at this moment. */
 export async function freePort() {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -79,7 +79,7 @@ export async function freePort() {
   return port;
 }
 
-/** Whether an HTTP server answers at all; an error of the client counts, one of the server does not. */
+/** Whether an HTTP server responds with a status below 500. */
 export async function answers(url) {
   const response = await fetch(url, { signal: AbortSignal.timeout(2_000) });
   await response.arrayBuffer();

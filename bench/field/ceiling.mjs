@@ -1,4 +1,4 @@
-// The ceiling: node:http and a constant page of the same size as a page of ours. Nothing can be faster here.
+// The ceiling: node:http with a constant response of the size of a page.
 import { createServer } from 'node:http';
 
 const [, , bytes, port] = process.argv;

@@ -8,7 +8,7 @@ import { answers, freePort } from '../stage.mjs';
 const PROGRAM = `${root}bench/directus/node_modules/directus/cli.js`;
 const TOKEN = 'static-token-of-the-bench';
 
-/** @returns what `load` takes */
+/** @returns the server that `load` takes */
 export async function startDirectus(stage, { file }) {
   const database = stage.path('directus.db');
   const port = await freePort();
@@ -67,7 +67,7 @@ async function createCollection(port) {
     headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
     body: JSON.stringify({ collection: 'pets', meta: {}, schema: {}, fields }),
   });
-  if (!response.ok) throw new Error(`Directus made no collection: ${await response.text()}`);
+  if (!response.ok) throw new Error(`Directus created no collection: ${await response.text()}`);
 }
 
 function copyAnimals(from, to) {

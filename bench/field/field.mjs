@@ -1,5 +1,5 @@
-// What users would pick instead, and the ceiling: how each is started, and what it does not do. Each has the
-// animals of the file it is given, where it can hold any.
+// The other programs of the comparison: how each is started, and what it does not do. Each has the animals of the given
+// file, if it can hold any.
 import { copyFileSync, writeFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { PATHS } from '../load.mjs';
@@ -24,8 +24,8 @@ const WORKS = ['list', 'get', 'create'];
  * @property {string} name
  * @property {string[]} works
  * @property {string[]} [needs] programs that the machine may lack
- * @property {string} unequal what it leaves out, for the page
- * @property {(stage: object, context: Context) => Promise<object>} start resolves to what `load` takes
+ * @property {string} unequal its differences, for the page
+ * @property {(stage: object, context: Context) => Promise<object>} start resolves to the server that `load` takes
  */
 
 /** @type {Contestant[]} */
@@ -33,7 +33,7 @@ export const FIELD = [
   {
     name: 'ceiling (`node:http`)',
     works: ['list'],
-    unequal: 'a constant page of as many bytes: no key, no quota, no database, no routing',
+    unequal: 'a constant page of the same size: no key, no quota, no database, no routing',
     start: startCeiling,
   },
   {
@@ -41,8 +41,7 @@ export const FIELD = [
     works: WORKS,
     needs: NEEDS,
     unequal:
-      'like the floor program no log, metrics, bans and idempotency; of the same contract and durability, with group ' +
-      "commit; SQLite is the system's, without the settings of better-sqlite3",
+      'the same responses and durability, with group commit; no log, metrics, bans or idempotency; SQLite of the system',
     start: startGo,
   },
   tutorial('Fastify', 'fastify'),
@@ -51,34 +50,30 @@ export const FIELD = [
     name: 'json-server',
     works: WORKS,
     unequal:
-      'no keys, no quota, no validation; animals in memory, the whole file written anew after a create, not synced; ' +
-      'a page is in the order of the file',
+      'no keys, quota or validation; animals in memory; a create rewrites the whole file and does not sync it',
     start: startJsonServer,
   },
   {
     name: 'Prism mock',
     works: WORKS,
     unequal:
-      'holds no animals: answers the examples of our document (one animal a page), after validating the request by it; ' +
-      'a key has to be there, but is not looked up; no quota',
+      'no animals: responds with the examples of openapi.json after validation; keys are not looked up; no quota',
     start: startPrism,
   },
   {
     name: 'Directus',
     works: WORKS,
     unequal:
-      'one static token instead of keys; its limiter on, which counts one window by address; no cursors. The last ' +
-      'version that runs on Node 20',
+      'one static token instead of keys; one quota window by address; no cursors; last version for Node 20',
     start: startDirectus,
   },
 ];
 
-/** Those that this machine can start; of the others it says why not. */
+/** The programs that this machine can start; prints why the others are left out. */
 export function fieldHere() {
   return FIELD.filter(({ name, needs = [] }) => {
     const missing = missingPrograms(needs);
-    if (missing.length > 0)
-      console.log(`${name} is left out: the machine lacks ${missing.join(', ')}`);
+    if (missing.length > 0) console.log(`${name} is left out; install ${missing.join(', ')}`);
     return missing.length === 0;
   });
 }
@@ -88,9 +83,8 @@ function tutorial(title, platform) {
     name: `tutorial Nest/${title}`,
     works: WORKS,
     unequal:
-      'no cursors, ids beyond 2^53 rounded, quota in the memory of the process and lost with it; counts by key, which ' +
-      'the guide shows how to do, and is kinder to it than by address, its default. Syncs each commit; ' +
-      "TypeORM's one connection lets concurrent creates share a transaction, so one that fails undoes others' too",
+      'Nest as its guides teach it: no cursors, ids beyond 2^53 rounded, quota in memory only. It counts by key, which ' +
+      'is faster than its default (by address). Each commit is synced; concurrent creates share one transaction',
     async start(stage, { file, keyFile }) {
       compileTutorial();
       const database = stage.path(`tutorial-${platform}.db`);
@@ -108,7 +102,7 @@ function tutorial(title, platform) {
   };
 }
 
-/** @returns what `load` takes */
+/** @returns the server that `load` takes */
 export async function startCeiling(stage, { keyFile, pageBytes }) {
   const port = await freePort();
   const running = await stage.start({

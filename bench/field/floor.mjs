@@ -1,5 +1,5 @@
-// The floor: what an expert would write without a framework. Hand-written Fastify with prepared statements,
-// a key look-up by digest, two counters per key, the same headers, compiled serialisation.
+// The floor program: hand-written Fastify with prepared statements, a cached key lookup by digest, two counters per key,
+// the same headers, and compiled serialisation.
 // Arguments: `sqlite:PATH` or `postgres://...`, the port, and for shared counters `redis://...`.
 import { hash, randomUUID } from 'node:crypto';
 import fastify from 'fastify';
@@ -24,7 +24,7 @@ async function openCounters(url) {
   return (await import('./floor/redis.counters.mjs')).countInRedis(url);
 }
 
-/** SQLite and memory answer at once: they must not pay for the promises of the others. */
+/** SQLite and memory are synchronous and do not pay for promises. */
 function then(value, next) {
   return value instanceof Promise ? value.then(next) : next(value);
 }
@@ -51,7 +51,7 @@ const app = fastify({ logger: false });
 app.addHook('onRequest', (request, reply, done) => {
   reply.header('x-request-id', request.headers['x-request-id'] ?? randomUUID());
   reply.header('x-content-type-options', 'nosniff');
-  const judged = then(callerOf(request.headers.authorization), (caller) => {
+  const admitted = then(callerOf(request.headers.authorization), (caller) => {
     if (caller === undefined) return void reply.code(401).send({ code: 'invalid_api_key' });
     return then(take(caller), (counted) => {
       describeQuota(reply, caller, counted);
@@ -59,16 +59,16 @@ app.addHook('onRequest', (request, reply, done) => {
       done();
     });
   });
-  if (judged instanceof Promise) judged.catch(done);
+  if (admitted instanceof Promise) admitted.catch(done);
 });
 
-/** Absent, not null. */
+/** A status that is not set is absent, not null. */
 function shape(row) {
   if (row.status === null) delete row.status;
   return row;
 }
 
-/** The status and the id that a cursor holds; undefined where it is none. */
+/** The status and the id in a cursor; undefined if it is malformed. */
 function decode(cursor) {
   const [, status, after] = /^(\w*):(\d+)$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
   return after && { status: status || undefined, after: Number(after) };

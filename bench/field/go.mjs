@@ -1,4 +1,4 @@
-// The service's contract in Go, built anew for each stage: net/http, and SQLite as the system has it, by cgo.
+// The same responses in Go: net/http, and the SQLite of the system by cgo. Built for each run.
 import { copyFileSync } from 'node:fs';
 import { run } from '../children.mjs';
 import { compareAnswers } from '../compare.mjs';
@@ -8,16 +8,16 @@ import { root } from '../settings.mjs';
 import { answers, freePort } from '../stage.mjs';
 
 export const GO = 'Go (`net/http`)';
-/** What it takes: the compilers, and the headers of SQLite. */
+/** Compilers, and the headers of SQLite. */
 export const NEEDS = ['go', 'gcc', 'sqlite3.h'];
 
-/** How Node tells that it keeps a connection, which Go does without a word. */
+/** Headers of a kept connection, which Go does not send. */
 const UNSAID = ['connection', 'keep-alive'];
 
-/** @returns what `load` takes */
+/** @returns the server that `load` takes */
 export async function startGo(stage, { file, keyFile, key, floor }) {
   const [program, database] = [stage.path('petstore-go'), stage.path('go.db')];
-  // Its own cache: nothing of it is left behind.
+  // A cache in the temporary directory, which is removed.
   const env = { ...process.env, GOCACHE: stage.path('go-cache'), GOFLAGS: '', GOPROXY: 'off' };
   await run(findProgram('go'), ['build', '-o', program, '.'], {
     cwd: `${root}bench/field/go`,
@@ -28,7 +28,7 @@ export async function startGo(stage, { file, keyFile, key, floor }) {
   const running = await stage.start({
     name: GO,
     command: program,
-    // The address that the floor's links name, for the answers to be the same.
+    // The port in the links of the floor program, so that the responses are equal.
     args: [database, String(port), String(floor.running.port)],
     port,
     isReady: () => answers(`http://127.0.0.1:${port}${PATHS.list}`),

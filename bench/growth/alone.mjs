@@ -1,4 +1,4 @@
-// One request at a time on one connection: how long a caller waits where nobody else does.
+// Measures the latency of one request at a time on one connection.
 import { ratioOf } from '../compare.mjs';
 import { prepareSqlite, writeKeys } from '../data.mjs';
 import { startCeiling } from '../field/field.mjs';
@@ -6,12 +6,12 @@ import { load } from '../load.mjs';
 import { startOurs } from '../servers.mjs';
 import { ANIMALS } from '../settings.mjs';
 
-/** Of an animal. */
+/** The size of the response of a get. */
 const BYTES = 60;
-/** V8 compiles what was run often, and anew for who comes alone: the first second is four times as slow. */
+/** V8 optimises for the changed load: the first second is four times as slow. */
 const SETTLING_SECONDS = 5;
 
-/** @returns {Promise<object>} see `ratioOf`: the median of a get, to that of `node:http` with a constant page */
+/** @returns {Promise<object>} the median latency of a get, as a ratio to `node:http` with a constant response */
 export async function alone(stage, { rounds, shortSeconds, warmUpSeconds }) {
   const { file, keys } = await prepareSqlite(stage, 'alone', { animals: ANIMALS });
   const keyFile = writeKeys(stage, 'keys-alone', keys);
@@ -30,6 +30,6 @@ export async function alone(stage, { rounds, shortSeconds, warmUpSeconds }) {
   }
   for (const { running } of servers) await running.stop();
   const ratio = ratioOf(figures[0], figures[1], ({ p50Ms }) => p50Ms);
-  console.log(`one at a time: ${ratio.ratio.toFixed(2)} of the median of node:http`);
+  console.log(`one at a time: ${ratio.ratio.toFixed(2)} times the median of node:http`);
   return ratio;
 }

@@ -1,4 +1,4 @@
-// What must not grow with the number of keys: the cost of a request. What may grow, within bounds: memory.
+// Measures how the cost of a request and the memory of the server grow with the number of active keys.
 import { setTimeout as pause } from 'node:timers/promises';
 import { median, ratioOf } from '../compare.mjs';
 import { prepareSqlite, writeKeys } from '../data.mjs';
@@ -9,16 +9,15 @@ import { describe } from './pages.mjs';
 
 const ANIMALS = 1_000;
 const FEW = 10;
-/** What a start leaves behind is collected once nobody has asked for a second. */
+/** The memory of the start has settled by then. */
 const UNTIL_IDLE_MS = 5_000;
 
 /**
- * Two servers under the same load, in turn, for a minute each: one has ten callers, at the other every
- * request is another's. It goes on until all keys were seen, and then once more, each seen before.
+ * Loads two servers in turn: one with ten keys, one with many. Each request to the second uses another key. The rounds
+ * begin when both are warm and every key has been used once.
  * @param {{many: number, rounds: number, seconds: number}} options
- * @returns {Promise<{costs: object[], memory: object}>} in MB: `idleMb` and `loadedMb`, resident, of the
- *   server with few keys, the latter of the rounds after all keys were seen; `ownMb` is what the `keys` of the other
- *   cost it besides, and `writtenKb` what a request of the other had written
+ * @returns {Promise<{cost: object, memory: object}>} `cost`: the ratio of the processor time; `memory` in MB: `idleMb` and
+ *   `loadedMb` of the server with few keys, `ownMb` that the many `keys` of the other server need in addition
  */
 export async function growthOfKeys(stage, { many, rounds, seconds }) {
   const few = await serve(stage, FEW);
@@ -31,42 +30,29 @@ export async function growthOfKeys(stage, { many, rounds, seconds }) {
     seen += figure.requests;
     return figure;
   };
-  const inTurn = async () => {
-    const [figures, references, memories] = [[], [], []];
-    for (let round = 0; round < rounds; round++) {
-      references.push(await load(few, { work: 'get', seconds }));
-      figures.push(await next());
-      memories.push([few, lots].map(({ running }) => memoryMb(running.pid)));
-    }
-    return { figures, references, memories };
-  };
-  const first = await inTurn();
+  await load(few, { work: 'get', seconds });
   while (seen < many) await next();
-  const again = await inTurn();
+  const [figures, references, memories] = [[], [], []];
+  for (let round = 0; round < rounds; round++) {
+    references.push(await load(few, { work: 'get', seconds }));
+    figures.push(await next());
+    memories.push([few, lots].map(({ running }) => memoryMb(running.pid)));
+  }
   for (const { running } of [few, lots]) await running.stop();
 
-  const name = `get: ${many.toLocaleString('en')} to ${FEW} keys`;
-  const costs = [
-    { id: 'keys', name: `${name}, each for the first time`, ...processorTime(first) },
-    { id: 'keys-again', name: `${name}, each seen before`, ...processorTime(again) },
-  ];
-  for (const cost of costs) console.log(describe(cost));
-  // After one load there is more garbage than after another.
+  const ratio = ratioOf(figures, references, ({ processorMicros }) => processorMicros);
+  const cost = { id: 'keys', name: `get: ${many.toLocaleString('en')} to ${FEW} keys`, ...ratio };
+  console.log(describe(cost));
+  // The amount of garbage differs from round to round.
   const [loadedMb, allKeysMb] = [0, 1].map((server) =>
-    median(again.memories.map((memories) => memories[server])),
+    median(memories.map((each) => each[server])),
   );
   const ownMb = allKeysMb - loadedMb;
   console.log(
-    `resident: ${idleMb.toFixed(0)} MB idle, ${loadedMb.toFixed(0)} MB after ${rounds * seconds} s of ` +
-      `load and more; ${many.toLocaleString('en')} keys: ${ownMb.toFixed(0)} MB more`,
+    `resident memory: ${idleMb.toFixed(0)} MB idle, ${loadedMb.toFixed(0)} MB under load, ` +
+      `${ownMb.toFixed(0)} MB more with ${many.toLocaleString('en')} keys`,
   );
-  const writtenKb = median(first.figures.map(({ writtenBytes }) => writtenBytes)) / 1024;
-  console.log(`${writtenKb.toFixed(1)} KB written to the disk a request`);
-  return { costs, memory: { writtenKb, idleMb, loadedMb, keys: many, ownMb } };
-}
-
-function processorTime({ figures, references }) {
-  return ratioOf(figures, references, ({ processorMicros }) => processorMicros);
+  return { cost, memory: { idleMb, loadedMb, keys: many, ownMb } };
 }
 
 async function serve(stage, count) {

@@ -1,10 +1,10 @@
-// The limiter alone, in process, beside the storage that comes with @nestjs/throttler.
+// Compares the rate limiter, in process, with the storage of @nestjs/throttler.
 import { ThrottlerStorageService } from '@nestjs/throttler';
 import { median } from '../compare.mjs';
 import { root } from '../settings.mjs';
 
 const LIMITS = [1_000, 10_000, 1_000_000];
-/** The stock storage has a timer and an entry for each hit: past this it takes minutes. */
+/** The stock storage has a timer and an entry per hit: beyond this limit it takes minutes. */
 const STOCK_LIMIT = 10_000;
 const ROUNDS = 5;
 const HITS = 100_000;
@@ -12,7 +12,7 @@ const STOCK_HITS = 500;
 const SUBJECTS = 200;
 
 /**
- * Ours over 200 keys, none past its limit; the stock storage with one key at its limit, where it is slowest.
+ * The service with 200 keys below their limit; the stock storage with one key at its limit, where it is slowest.
  * @returns {Promise<{limit: number, nanoseconds: number, stockNanoseconds?: number}[]>}
  */
 export async function growthOfLimiter() {
@@ -43,7 +43,7 @@ async function stock(limit) {
   return nanoseconds;
 }
 
-/** Nanoseconds a hit: the median of some rounds. */
+/** Median time of a hit in nanoseconds. */
 async function timeOf(hits, take) {
   const samples = [];
   for (let round = 0; round < ROUNDS; round++) {

@@ -1,4 +1,4 @@
-// What must not grow with the table, nor with the number of the page.
+// Measures whether the cost of a request grows with the table, the page number or the connections.
 import { ratioOf } from '../compare.mjs';
 import { prepareSqlite, writeKeys } from '../data.mjs';
 import { load, PATHS } from '../load.mjs';
@@ -11,7 +11,7 @@ const MANY_CONNECTIONS = 1_000;
 
 /**
  * @param {{small: number, large: number}} sizes numbers of animals
- * @returns {Promise<object[]>} `id`, `name`, and how many times the cost of the first it is: see `ratioOf`
+ * @returns {Promise<object[]>} `id`, `name` and the ratio of the processor time
  */
 export async function growthOfPages(stage, pace, { small, large }) {
   const [few, many] = [await serve(stage, small), await serve(stage, large)];
@@ -40,7 +40,7 @@ export async function growthOfPages(stage, pace, { small, large }) {
   return results;
 }
 
-/** How many times the cost of the reference a request is, in processor time. */
+/** The processor time per request, as a ratio to that of `reference`. */
 async function timesTheCost(server, reference, work, { rounds, shortSeconds, warmUpSeconds }) {
   const [figures, references] = [[], []];
   for (const each of [server, reference]) await load(each, { work, seconds: warmUpSeconds });

@@ -1,4 +1,4 @@
-// From the start of `node` to the first answer of a ready server, on a migrated file.
+// Measures the time from the start of `node` to the first response of a ready server, on a migrated file.
 import { median } from '../compare.mjs';
 import { prepareSqlite } from '../data.mjs';
 import { startOurs } from '../servers.mjs';

@@ -1,7 +1,6 @@
-// Callers that ask at a rate of their own, whatever the server does: one process, a connection for each caller.
-// Whoever is refused waits for Retry-After, unless it is told not to; what it would have asked meanwhile is not
-// asked later. Latency is counted from when a request was due. Prints one line of JSON.
-// Arguments: one JSON object, see `settings`.
+// Open-loop load generator: clients send requests at a fixed rate, whatever the server does, each on its own connection.
+// After a 503, a client waits for Retry-After unless `waits` is false, and drops the requests of that time. Latency is
+// measured from when a request was due. Argument: one JSON object, see `settings`. Prints one line of JSON.
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -9,7 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 /**
  * @type {{port: number, path: string, keyFile: string, callers: number, perSecond: number | null,
  *   warmUpSeconds: number, seconds: number, waits: boolean}}
- *   `perSecond`: of all callers; null where each asks again at once
+ *   `perSecond`: of all clients together; null if each sends its next request at once
  */
 const settings = JSON.parse(process.argv[2]);
 const { port, path, callers, perSecond, waits } = settings;
@@ -23,7 +22,7 @@ const END = Buffer.from('\r\n\r\n');
 
 let [beganAt, countFrom, until] = [0, 0, Infinity];
 const figures = { admitted: [], refused: [], health: [], failed: 0 };
-/** By the millisecond in which they are due. */
+/** Callers by the millisecond in which their next request is due. */
 const due = new Map();
 
 class Caller {
@@ -52,7 +51,7 @@ class Caller {
     this.socket.write(this.bytes);
   }
 
-  /** Answers are short of a request: one is under way at a time. */
+  /** One request per connection is in progress at a time. */
   read(chunk) {
     let start = 0;
     if (this.left === 0) {
@@ -81,7 +80,7 @@ class Caller {
     if (this.name === 'health') return at(Math.max(this.dueAt + HEALTH_INTERVAL_MS, now), this);
     const pause = waits ? (this.retryMs ?? 0) : 0;
     if (perSecond === null && pause === 0) return this.ask(now);
-    // Exponential: as many independent people ask.
+    // Exponential intervals, as of independent clients.
     const gap =
       perSecond === null ? 0 : (-Math.log(1 - Math.random()) * callers * 1000) / perSecond;
     at(Math.max(now, Math.max(this.dueAt ?? now, now - TICK_MS) + gap) + pause, this);
@@ -130,7 +129,7 @@ const all = Array.from(
 );
 const prober = new Caller('health', '/health/live');
 
-/** Not all at once, and before the rush: Node accepts one connection in each turn of its loop. */
+/** Opens the connections in steps, before the load: Node accepts one connection per event-loop tick. */
 async function open() {
   for (let index = 0; index < callers; index += OPENED_AT_ONCE) {
     for (const caller of all.slice(index, index + OPENED_AT_ONCE)) caller.open();

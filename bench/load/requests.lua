@@ -1,11 +1,11 @@
--- One request after the other, each with another of the keys: all of them in turn, in an order without locality.
--- Arguments: work, its path, file of keys, number of animals, first key.
+-- Each request uses another key. All keys are used in turn, in an order without locality.
+-- Arguments: kind of request, path, file of keys, number of animals, first key.
 local keys, count, firstKey, work, path, animals = {}, 0, 0, "list", "/", 1
--- Prime, and so without a divisor in common with how many keys or animals there are.
+-- A prime, so that it has no common divisor with the number of keys or animals.
 local STEP = 7919
--- So many requests ago the other one has been answered: 64 are under way at once.
+-- Requests so many before the current one have been answered: 64 are in progress at once.
 local LONG_AGO = 645
--- No other run has it.
+-- A unique name of this run.
 local run = os.time() .. tostring({}):gsub("%W", "")
 
 local function keyOf(number)
@@ -27,7 +27,7 @@ function request()
   headers["Content-Type"] = "application/json"
   local body = '{"name":"Rex ' .. count .. '","categoryId":7,"status":"available"}'
   if work == "keyed" then
-    -- One in ten has the key of an earlier one, and not its body: 422.
+    -- One in ten has the key of an earlier request with another body: 422.
     local number = count
     if count % 10 == 0 and count > LONG_AGO then number = count - LONG_AGO end
     headers["Authorization"] = "Bearer " .. keyOf(number)

@@ -1,4 +1,4 @@
-// docs/performance.svg: bars as ratios to the floor, which is a line at 1. A panel has one work, and so one scale.
+// Draws docs/performance.svg: bars are ratios to the floor program, which is a line at 1. Each panel has its own scale.
 
 const WIDTH = 760;
 const LABELS = 190;
@@ -8,12 +8,12 @@ const BAR = 14;
 const PANEL_HEAD = 46;
 const TOP = 66;
 const BAR_WIDTH = WIDTH - LABELS - RIGHT;
-/** In a column of their own, clear of the lines. */
+/** A column of its own, so that no line crosses the values. */
 const VALUES = WIDTH - RIGHT + 16;
 
-const TITLE = 'Requests a second, as a ratio to the floor program';
+const TITLE = 'Requests per second, as a ratio to the floor program';
 
-/** On a ground of its own, which follows the reader's colour scheme with all else: whatever the page behind it has. */
+/** The chart has its own background, which follows the reader's colour scheme, because the page behind it may not. */
 const STYLE = `
   text { font: 13px system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif; fill: #3d444d; }
   .ground { fill: #ffffff; }
@@ -53,8 +53,8 @@ export function drawChart(panels) {
 <style>${STYLE}
 </style>
 <rect class="ground" width="${WIDTH}" height="${height}" rx="6"/>
-${text('note', 12, 20, `${TITLE}; the thin line spans the least and the most of the rounds.`)}
-${text('note', 12, 36, 'The floor is a hand-written Fastify program that does the same job: same data, headers, durability.')}
+${text('note', 12, 20, `${TITLE}; the thin line spans the lowest and the highest round.`)}
+${text('note', 12, 36, 'The floor is a hand-written Fastify program with the same data, headers and durability.')}
 ${parts.join('\n')}
 </svg>
 `;

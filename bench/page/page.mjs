@@ -1,7 +1,27 @@
-// docs/performance.md out of a run's results.
+// Writes docs/performance.md from the published figures.
 import { FIELD } from '../field/field.mjs';
-import { ANIMALS, CONNECTIONS, KEYS, OTHER_CORE, SERVER_CORE } from '../settings.mjs';
-import { goalsOf, isMet, NAMES, shortfall } from './goals.mjs';
+import { ANIMALS, CONNECTIONS, KEYS, OTHER_CORE, PAGE, SERVER_CORE } from '../settings.mjs';
+import { goalsOf, isMet, shortfall } from './goals.mjs';
+
+const TITLES = {
+  sqlite: 'SQLite',
+  postgres: 'PostgreSQL',
+  redis: 'PostgreSQL and Redis',
+  growth: 'growth, start and memory',
+};
+
+const COMMANDS = [
+  ['`npm run bench -- --quick`', 'service and floor on SQLite, in a minute'],
+  [
+    '`npm run bench -- --beside REF`',
+    'this build and that of another commit: the cost of a change',
+  ],
+  [
+    '`npm run bench -- --check`',
+    'service and floor on every engine, compared with the published figures',
+  ],
+  ['`npm run bench`', 'everything; writes this page'],
+];
 
 /**
  * @param {{parts: Record<string, object>, versions: Record<string, string>,
@@ -14,123 +34,73 @@ export function writePage({ parts, versions, notes }) {
   const goals = goalsOf(results);
   return `# Performance
 
-Written by \`npm run bench\`, whose figures are in [performance.json](performance.json); \`npm run bench -- --quick\`
-compares ours with the floor on SQLite alone, in a minute, \`npm run bench -- --check\` says what got worse since, and
-\`npm run bench -- --beside REF\` what another commit's build takes beside this one: on another machine the ratios to the
-floor differ by themselves, for the two spend their time in different places.
-What counts are the ratios, measured side by side and interleaved in one run. The requests a second are those of this
-machine at that hour, and mean nothing by themselves.
+How fast the service is, compared with other programs that do the same or a similar job on the same machine.
+\`npm run bench\` measures it and writes this page; [performance.json](performance.json) has every figure.
 
-![Requests a second, as a ratio to the floor program](performance.svg)
+Only the ratios are meaningful: requests per second depend on the machine and the hour. The **floor** is
+[a hand-written Fastify program](../bench/field/floor.mjs) with the same data, headers and durability. A *list* is a
+page of ${PAGE} animals, a *get* one animal, a *create* a durable insert.
 
-## Goals
+![Requests per second, as a ratio to the floor program](performance.svg)
 
-${table(['goal', 'to reach', 'measured', ''], goals.map(goalRow))}
+## Goals and results
 
-${explained(goals, notes)}
-## How it is measured
+The median of all rounds; in parentheses the lowest and the highest.
 
-- The **floor** is [a hand-written program](../bench/field/floor.mjs) that does the same job with the same data,
-  headers and durability: Fastify, prepared statements, a key look-up by digest with a cache, two counters a key,
-  compiled serialisation; on Redis one script call. It leaves out the log, metrics, bans and idempotency, and rounds
-  integers beyond 2^53. It binds the limit of a page as everybody does, for which SQLite plans the statement anew each
-  time: a tenth of its page, or more, that ours does not pay. Before each comparison both are asked the same, and have
-  to answer the same: status, headers and body of a page, the next page, a filtered page, an animal, and a new one.
-- ${count(ANIMALS)} animals, ${count(KEYS)} keys, in an order without locality, ${CONNECTIONS} keep-alive connections, pages of 20. Ours has its log at \`info\` to a
-  file and its metrics on. \`create\` is durable on both sides: \`synchronous=FULL\`, and PostgreSQL as it is installed.
-- The server has core ${SERVER_CORE} for itself. The load generator has core ${OTHER_CORE}, and so have PostgreSQL and Redis, for both sides:
-  where these are busy, they and not the server may be what is measured, so the server's own processor time is told
-  besides. Each load is \`taskset -c ${OTHER_CORE} wrk -t1 -c${CONNECTIONS} -d SECONDS --timeout 30s --latency -s bench/load/requests.lua\`.
-- Medians of rounds, each server in turn and every other round in the reverse order, after some time to warm up; in
-  parentheses the least and the most of the rounds' ratios.
+${table(['goal', 'required', 'measured', 'result'], goals.map(goalRow))}
+
+${explained(goals, notes)}## How it was measured
+
+- **Data**: ${count(ANIMALS)} animals; ${count(KEYS)} keys, used in random order; ${CONNECTIONS} keep-alive connections.
+- **Machine**: the server has core ${SERVER_CORE} for itself. The load generator, PostgreSQL and Redis share core ${OTHER_CORE}, so on these
+  engines they may be the limit.
+- **Load**: \`taskset -c ${OTHER_CORE} wrk -t1 -c${CONNECTIONS} -d SECONDS --timeout 30s --latency -s bench/load/requests.lua\`.
+- **Rounds**: all servers in turn, every other round in reverse order, each after a warm-up.
+- **Equal work**: before each comparison, service and floor have to give equal responses: status, headers and body.
+- **Service**: log at \`info\` to a file, metrics on. **Floor**: no log, metrics, bans, idempotency or exact int64.
+- **Durability**: SQLite with \`synchronous=FULL\`, PostgreSQL as installed. The floor commits once per create, the
+  service once per event-loop tick.
+- **Growth** is compared by processor time per request, everything else by requests per second.
 ${Object.entries(parts).map(describePart).join('\n')}
-- What should not grow is compared by processor time, all else by requests a second.
 
 ${Object.entries(versions)
   .map(([name, version]) => `${name} ${version}`)
   .join(', ')}.
 
-${SECTIONS.filter(([part]) => results[part] !== undefined)
-  .map(([part, write]) => write(results[part]))
-  .join('\n')}${results.growth === undefined ? UNMEASURED : ''}`;
+${results.sqlite === undefined ? '' : othersLeaveOut(results.sqlite)}## Measure it yourself
+
+${table(['command', 'what it measures'], COMMANDS)}
+`;
 }
 
-/** So much the bench itself makes of it. */
-const MOST_ALONE = 3;
-
-const UNMEASURED = `
-## What should not grow
-
-Not measured anew for this edition, and neither is the start, nor memory: \`npm run bench -- --only growth --publish\`.
-`;
-
-const SECTIONS = [
-  ['sqlite', onSqlite],
-  ['postgres', (contests) => `## PostgreSQL\n\n${contestTables(contests)}\n`],
-  ['redis', (contests) => `## PostgreSQL + Redis\n\n${contestTables(contests)}\n`],
-  ['growth', whatShouldNotGrow],
-];
+/** The load average that the bench itself causes. */
+const OWN_LOAD = 3;
 
 function describePart([part, { pace, measuredOn, machine, busy }]) {
   const rounds = `${pace.rounds} rounds of ${pace.seconds} s`;
-  const alone =
-    busy > MOST_ALONE
-      ? `, **while others used the machine** (load average ${busy}): read the processor time`
-      : '';
-  return `- ${part}: ${rounds}, on ${measuredOn}, ${machine}${alone}.`;
+  const others =
+    busy > OWN_LOAD ? `, **while other programs used the machine** (load average ${busy})` : '';
+  return `- **${TITLES[part]}**: ${rounds}, on ${measuredOn}, ${machine}${others}.`;
 }
 
-function onSqlite(contests) {
-  const took = new Set(contests.flatMap(({ entries }) => entries.map(({ name }) => name)));
-  return `## SQLite, and the field
+function othersLeaveOut(contests) {
+  const tookPart = new Set(contests.flatMap(({ entries }) => entries.map(({ name }) => name)));
+  const others = FIELD.filter(({ name }) => tookPart.has(name));
+  return `## What the other programs leave out
 
-${contestTables(contests)}
-
-The floor commits, and so syncs the disk, once per create; ours once per turn of the event loop, for all creates of
-that turn. What the others leave out:
-
-${FIELD.filter(({ name }) => took.has(name))
-  .map(({ name, unequal }) => `- **${name}**: ${unequal}.`)
-  .join('\n')}
+${others.map(({ name, unequal }) => `- **${name}**: ${unequal}.`).join('\n')}
 
 `;
 }
 
-function whatShouldNotGrow({ costs, memory, limiter }) {
-  return `## What should not grow
-
-${table(['case', 'times the cost'], costs.map(costRow))}
-
-At ${count(memory.keys)} keys every request is another key's: at first each is looked up in the database and counted for the
-first time, then each has been seen before.
-
-The limiter alone, in process, beside the storage of \`@nestjs/throttler\` with one key at its limit:
-
-${table(['limit', 'ours, ns', 'stock, ns'], limiter.map(limiterRow))}
-`;
-}
-
-/** What is said of each goal that is missed, and of those that it sends the reader to. */
 function explained(goals, notes) {
-  const titles = new Map(goals.map(({ id, text }) => [id, text]));
-  const told = new Set(goals.filter((goal) => !isMet(goal)).map(({ id }) => id));
-  // A set is walked on to what is added meanwhile.
-  for (const id of told)
-    for (const [, other] of (notes.get(id) ?? '').matchAll(REFERENCE))
-      if (titles.has(other)) told.add(other);
-  const named = (note) =>
-    note.replace(REFERENCE, (text, id) => (titles.has(id) ? `*${titles.get(id)}*` : text));
-  const texts = goals
-    .filter(({ id }) => told.has(id))
-    .map((goal) => {
-      const note = named(notes.get(goal.id) ?? 'Not explained yet.');
-      return `### ${goal.text}: ${verdictOn(goal)}\n\n${note}\n`;
-    });
-  return texts.length === 0 ? '' : `## Where the time goes\n\n${texts.join('\n')}`;
+  const missed = goals.filter((goal) => !isMet(goal));
+  if (missed.length === 0) return '';
+  const lines = missed.map(
+    (goal) => `- **${goal.text}**: ${notes.get(goal.id) ?? 'Not explained yet.'}`,
+  );
+  return `## Why goals were missed\n\n${lines.join('\n')}\n\n`;
 }
-
-/** A note names another goal by its id, as code. */
-const REFERENCE = /`([\w-]+)`/g;
 
 function verdictOn(goal) {
   return isMet(goal) ? 'met' : `missed by ${percent(shortfall(goal))}`;
@@ -151,46 +121,16 @@ function goalRow(goal) {
   ];
 }
 
-function contestTables(contests) {
-  const heading = ['', 'to the floor', 'requests/s', 'p99, ms', 'processor, µs a request'];
-  return contests
-    .map(({ work, entries }) => {
-      const rows = entries.map(({ name, ratio, perSecond, p99Ms, processorMicros }) => [
-        name,
-        name === 'floor' ? '1' : spreadOf(ratio),
-        count(Math.round(perSecond)),
-        p99Ms.toFixed(1),
-        processorMicros.toFixed(processorMicros < 1_000 ? 1 : 0),
-      ]);
-      return table([`**${NAMES[work] ?? work}**`, ...heading.slice(1)], rows);
-    })
-    .join('\n\n');
-}
-
-function costRow({ name, ...ratio }) {
-  return [name, spreadOf(ratio)];
-}
-
-function limiterRow({ limit, nanoseconds, stockNanoseconds }) {
-  const stock = stockNanoseconds === undefined ? 'takes minutes' : count(stockNanoseconds);
-  return [count(limit), count(nanoseconds), stock];
-}
-
-function spreadOf({ ratio, least, most }) {
-  const digits = ratio < 0.1 ? 3 : 2;
-  const [from, to] = [least, most].map((each) => each.toFixed(digits));
-  return `**${ratio.toFixed(digits)}** (${from}-${to})`;
-}
-
 function percent(share) {
-  return `${(share * 100).toFixed(0)} %`;
+  if (share < 0.001) return 'less than 0.1 %';
+  return `${(share * 100).toFixed(share < 0.01 ? 1 : 0)} %`;
 }
 
 function count(number) {
   return number.toLocaleString('en');
 }
 
-/** As Prettier would have it, so that a fresh page is a formatted one. */
+/** Formatted as Prettier does it. */
 function table(heading, rows) {
   const widths = heading.map((cell, column) =>
     Math.max(3, ...[heading, ...rows].map((row) => row[column].length)),

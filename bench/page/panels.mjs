@@ -1,10 +1,10 @@
-// What of a run's results the chart shows: a panel for each work, and so a scale for each.
+// Selects what the chart shows of the results: one panel per kind of request.
 import { entryOf, goalsOf, NAMES } from './goals.mjs';
 
-/** Beside SQLite, where the field is. */
+/** The other programs are compared on SQLite only. */
 const ENGINES = { postgres: 'ours, PostgreSQL', redis: 'ours, PostgreSQL + Redis' };
 
-/** @returns {object[]} what `drawChart` takes */
+/** @returns {object[]} the panels of `drawChart` */
 export function panelsOf(results) {
   const goals = new Map(goalsOf(results).map(({ id, goal }) => [id, goal]));
   const works = ['sqlite', ...Object.keys(ENGINES)].flatMap((part) =>
@@ -19,9 +19,9 @@ export function panelsOf(results) {
       return [{ name, ...ratio, ours: true, goal: goals.get(`${part}-${work}`) }];
     });
     const field = (found('sqlite')?.entries ?? [])
-      // The ceiling would dwarf the rest; the tables have it.
+      // The ceiling would dwarf the other bars.
       .filter(({ name }) => name !== 'floor' && !name.startsWith('ceiling'))
-      // Names are Markdown, for the tables.
+      // Names are Markdown.
       .map(({ name, ratio }) => ({
         name: name.replaceAll('`', ''),
         ...ratio,

@@ -1,4 +1,4 @@
-// Animals and keys in PostgreSQL: named prepared statements on a pool of as many connections as ours.
+// Animals and keys in PostgreSQL: named prepared statements on a pool as large as that of the service.
 import pg from 'pg';
 import { COLUMNS, FIND_KEY } from './sql.mjs';
 

@@ -1,9 +1,9 @@
-/** What is constant of a caller: both windows as RateLimit-Policy has them. */
+/** The RateLimit-Policy header, which is constant for a caller. */
 export function policyOf({ perMinute, perDay }) {
   return `"minute";q=${perMinute};w=60,"day";q=${perDay};w=86400`;
 }
 
-/** The five headers: of the two windows the fuller one, and both. */
+/** Sets the five rate-limit headers. */
 export function describeQuota(reply, caller, { nowMs, minuteUsed, dayUsed }) {
   const { perMinute, perDay } = caller;
   const minuteLeft = perMinute - minuteUsed;

@@ -1,7 +1,7 @@
-// Two counters per caller in Redis: one hash, one round trip, one script that Redis runs alone.
+// Two counters per caller in Redis: one hash, one round trip, one atomic script.
 import { Redis } from 'ioredis';
 
-/** Arguments: per minute, per day. The clock is Redis' own, so that nodes need not agree on the time. */
+/** Arguments: per minute, per day. The clock is that of Redis, so that the clocks of nodes may differ. */
 const TAKE = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -20,9 +20,9 @@ return {1, now, minuteUsed, dayUsed}
 
 /** @returns {(caller: object) => Promise<{admitted, nowMs, minuteUsed, dayUsed}>} */
 export function countInRedis(url) {
-  // The takes of one turn in one packet: it saves Redis more than it costs here.
+  // Sends the commands of one tick together.
   const redis = new Redis(url, { enableAutoPipelining: true });
-  // Sent by its SHA-1, and whole only where Redis does not know it yet.
+  // Sent as SHA-1, and in full only if Redis does not know it yet.
   redis.defineCommand('take', { numberOfKeys: 1, lua: TAKE });
   return async ({ subject, perMinute, perDay }) => {
     const reply = await redis.take(`floor:${subject}`, perMinute, perDay);

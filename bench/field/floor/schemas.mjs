@@ -1,4 +1,4 @@
-// JSON schemas: Fastify compiles validators and serialisers of them.
+// JSON schemas, which Fastify compiles to validators and serialisers.
 const STATUSES = ['available', 'pending', 'sold'];
 
 export const pet = {

@@ -7,7 +7,6 @@ export function openSqlite(file) {
   const database = new Database(file);
   database.pragma('journal_mode = WAL');
   database.pragma('synchronous = FULL');
-  // On its one connection nobody else's commit unmaps it; without, it is as fast.
   database.pragma('mmap_size = 268435456');
   const prepare = (text) => database.prepare(text.replace(/\$\d+/g, '?'));
 

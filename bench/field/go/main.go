@@ -1,5 +1,5 @@
-// What an expert would write in Go: net/http, SQLite by cgo, group commit, the same contract as the floor
-// program. Arguments: a database file with the schema in place, and the port.
+// The same responses as the floor program in Go: net/http, SQLite by cgo, group commit. Arguments: a database file with
+// the schema in place, and the port.
 package main
 
 import (

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A client's two windows: all its keys share them.
+// The two windows of a client, shared by all its keys.
 type counter struct {
 	mutex            sync.Mutex
 	minute, inMinute int64
@@ -32,7 +32,7 @@ func newCaller(subject string, perMinute, perDay int64) *caller {
 	return &caller{perMinute, perDay, []string{policy}, shared.(*counter)}
 }
 
-// Counts a request, unless a window is full, and tells the five headers.
+// Counts a request unless a window is full, and sets the five headers.
 func (who *caller) take(header http.Header) bool {
 	c := who.counter
 	nowMs := time.Now().UnixMilli()

@@ -44,7 +44,7 @@ static char *put_pet(char *to, sqlite3_stmt *row) {
   return to;
 }
 
-// The rows as JSON, with commas between; one call from Go for all of them. Of more than `most` it tells.
+// Writes the rows as JSON, separated by commas, in one call from Go. Sets `more` if there are more than `most`.
 static int put_pets(sqlite3_stmt *rows, char *buffer, int most, int *count, int *more, sqlite3_int64 *last) {
   char *to = buffer;
   *count = *more = 0;
@@ -91,7 +91,7 @@ import (
 	"unsafe"
 )
 
-// The longest page: 100 animals, each with a name of 255 characters that are escaped.
+// The longest page: 100 animals whose names have 255 escaped characters.
 const pageBytes = 256 * 1024
 const insertsAtOnce = 512
 
@@ -161,7 +161,7 @@ func openStorage(file string) *storage {
 	return s
 }
 
-// A page as JSON without its brackets; the id to go on from where more follow.
+// A page as JSON without brackets, and the id for the next page if there is one.
 func (s *storage) list(status string, after int64, limit int) (page []byte, last int64, more bool) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -207,14 +207,14 @@ func (s *storage) caller(digest string) *caller {
 	return newCaller(C.GoString(subject), int64(perMinute), int64(perDay))
 }
 
-// Resolves once the animal is durable.
+// Returns once the animal is durable.
 func (s *storage) insert(pet *newPet) int64 {
 	pet.id = make(chan int64, 1)
 	s.inserts <- pet
 	return <-pet.id
 }
 
-// Group commit: what came up during the last commit shares the next.
+// Group commit: creates that arrive during a commit share the next one.
 func (s *storage) write(writer connection) {
 	insert := writer.prepare("INSERT INTO pets (name, category_id, status) VALUES (?, ?, ?)")
 	begin, commit := writer.prepare("BEGIN IMMEDIATE"), writer.prepare("COMMIT")

@@ -1,5 +1,5 @@
-// Decorators need the metadata that TypeScript's own compiler writes. It goes to dist/, where the packages of
-// the service are found.
+// Compiles with TypeScript, because decorators need its metadata. The output is in dist/, where the packages of the
+// service are found.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';

@@ -1,4 +1,4 @@
-// Arguments: `express` or `fastify`, the file of the database, the port.
+// Arguments: `express` or `fastify`, database file, port.
 import 'reflect-metadata';
 import { ValidationPipe } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
