@@ -1,4 +1,4 @@
-// Writes src/schema.ts: the types of openapi.json, and which members are int64. With --check it only compares.
+// Writes src/schema.ts: the types of openapi.json, and the names of its bigint members. --check only compares.
 import { readFileSync, writeFileSync } from 'node:fs';
 import openapiTS, { astToString } from 'openapi-typescript';
 import ts from 'typescript';
@@ -6,6 +6,14 @@ import ts from 'typescript';
 const DOCUMENT = new URL('../../openapi.json', import.meta.url);
 const TYPES = new URL('src/schema.ts', import.meta.url);
 const BIGINT = ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword);
+const literal = (text) => ts.factory.createLiteralTypeNode(ts.factory.createStringLiteral(text));
+
+/** The generator's own choice for int64 is number, which rounds; for an extensible enum it is string. */
+function transform(schema) {
+  const values = schema['x-extensible-enum'];
+  if (values !== undefined) return ts.factory.createUnionTypeNode(values.map(literal));
+  return isBigint(schema) ? BIGINT : undefined;
+}
 
 /** Whether a Number would round the integer. Limits and Unix times are int64 too, with a safe maximum. */
 function isBigint({ format, maximum = Infinity }) {
@@ -15,23 +23,19 @@ function isBigint({ format, maximum = Infinity }) {
 export async function generate() {
   const document = JSON.parse(readFileSync(DOCUMENT, 'utf8'));
   const { schemas } = document.components;
-  // The generator's own choice for int64 is number, which rounds.
-  const types = await openapiTS(
-    { ...document, paths: {}, components: { schemas } },
-    { transform: (schema) => (isBigint(schema) ? BIGINT : undefined) },
-  );
+  const types = await openapiTS({ ...document, paths: {}, components: { schemas } }, { transform });
   const members = Object.values(schemas).flatMap(({ properties = {} }) =>
     Object.keys(properties).filter((name) => isBigint(properties[name])),
   );
   return `// Generated from openapi.json by generate.mjs.
 
-/** The members that are int64, and so bigint. */
+/** The members of type int64, which are bigint. */
 export const INT64_MEMBERS: readonly string[] = ${JSON.stringify([...new Set(members)].sort())};
 
 ${astToString(types)}`;
 }
 
-/** Leaves a file alone that says the same already, so that a build changes nothing. */
+/** Writes the file only if it changes, so that a build leaves no new modification time. */
 export async function write() {
   const text = await generate();
   if (readFileSync(TYPES, { encoding: 'utf8', flag: 'a+' }) !== text) writeFileSync(TYPES, text);
@@ -40,7 +44,7 @@ export async function write() {
 if (process.argv[1] === new URL(import.meta.url).pathname) {
   if (!process.argv.includes('--check')) await write();
   else if (readFileSync(TYPES, 'utf8') !== (await generate())) {
-    console.error('The types of the client are behind openapi.json: npm run openapi');
+    console.error('clients/typescript/src/schema.ts is outdated; run npm run openapi');
     process.exit(1);
   }
 }

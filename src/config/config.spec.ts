@@ -33,6 +33,7 @@ describe(loadConfig.name, () => {
       sendTimeoutSeconds: 30,
       shedAfterMs: 250,
       sunsetExtensionDays: 0,
+      extensionGuide: true,
     });
   });
 

@@ -119,6 +119,9 @@ function readConfig(read: SettingReader, environment: Environment, settings: obj
     /** Event-loop lag that triggers 503 responses; 0 turns them off. */
     shedAfterMs: read.integer('SHED_AFTER_MS', 250, 0, 60_000),
     sunsetExtensionDays: read.integer('SUNSET_EXTENSION_DAYS', 0, 0, 36_500),
+    /** Whether /docs shows the guide for authors of extensions. */
+    extensionGuide:
+      (read.oneOf('EXTENSION_GUIDE', ['true', 'false']) ?? String(!production)) === 'true',
     tracing: readTracing(environment, read.faults),
   };
   if (config.headersTimeoutSeconds > config.requestTimeoutSeconds) {

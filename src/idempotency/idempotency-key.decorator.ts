@@ -64,9 +64,10 @@ export function ApiIdempotent(): MethodDecorator {
       name: 'Idempotency-Key',
       required: false,
       description:
-        'Makes it safe to repeat the request: within 24 hours a repeat with the same key and body ' +
-        'gets the first response and creates nothing. Use a fresh UUID per request.',
-      // No example: the documentation page would send it with every request, and so create one animal only.
+        'Makes retries safe. Within 24 hours, a repeat with the same key and body returns the first ' +
+        'response and creates nothing. Use a new UUID for each request, such as ' +
+        '`8f14e45f-ceea-467f-a1d6-4c3f2b9a7d10`.',
+      // No `example`: the documentation page would send the same key with every request.
       schema: { type: 'string', minLength: 1, maxLength: MAX_FIELD_LENGTH, pattern: FIELD.source },
     }),
     ApiErrors('idempotency_key_in_use', 'idempotency_key_reused'),

@@ -1,7 +1,7 @@
 import { errors } from '../errors/errors.js';
 import { PLANS } from '../rate-limits/plan.js';
 
-/** The text that opens the document: what holds for every operation. */
+/** The description of the API: what applies to every operation. */
 export function describeApi(): string {
   return `Lists, adds and retrieves animals that are available for adoption.
 
@@ -9,21 +9,21 @@ export function describeApi(): string {
 Send your API key with every request: \`Authorization: Bearer <API_KEY>\`.
 
 ## Rate limits
-Requests are counted in two windows, the UTC minute and the UTC day.
+Requests are counted in two windows: the UTC minute and the UTC day.
 
 | Plan | Requests per minute | Requests per day |
 | --- | --- | --- |
 ${planRows()}
 
-Every response says what is left. \`X-RateLimit-*\` speaks of the window with the fewest requests left,
-\`RateLimit\` and \`RateLimit-Policy\` of both. After a 429, wait for the seconds of \`Retry-After\`, and back off
-exponentially: a client that goes on regardless is banned for a while.
+Every response contains the quota that is left. The \`X-RateLimit-*\` headers describe the window with the fewest
+requests left; \`RateLimit\` and \`RateLimit-Policy\` describe both windows. After a 429, wait for the number of seconds
+in \`Retry-After\`. A client that keeps sending requests instead is banned for several minutes.
 
 ## Errors
 Every error has the body \`{"code", "message", "status"}\`.
 
 <details>
-<summary>The codes</summary>
+<summary>Error codes</summary>
 
 | Status | Code | Meaning |
 | --- | --- | --- |

@@ -1,64 +1,49 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Injectable } from '@nestjs/common';
 import swaggerUiPath from 'swagger-ui-dist/absolute-path.js';
-import { Remembered } from './remembered.js';
-import { digestOf, Resource } from './resource.js';
+import { memoizeAsync } from './memoize-async.js';
+import { digestOf, StaticAsset } from './static-asset.js';
 
-const SCRIPT = 'text/javascript; charset=utf-8';
-const STYLE = 'text/css; charset=utf-8';
-const OURS = fileURLToPath(new URL('page', import.meta.url));
-const ASSETS: Record<string, { folder: string; contentType: string }> = {
-  'swagger-ui.css': { folder: swaggerUiPath(), contentType: STYLE },
-  'swagger-ui-bundle.js': { folder: swaggerUiPath(), contentType: SCRIPT },
-  'page.css': { folder: OURS, contentType: STYLE },
-  'favicon.svg': { folder: OURS, contentType: 'image/svg+xml' },
+const CONTENT_TYPES: Record<string, string> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
 };
-for (const name of [
-  'theme',
-  'page',
-  'reload',
-  'accessible',
-  'answers',
-  'dialog',
-  'document',
-  'json-text',
-  'key-storage',
-  'layout',
-  'quota',
-]) {
-  ASSETS[`${name}.js`] = { folder: OURS, contentType: SCRIPT };
-}
+const PAGE_FOLDER = fileURLToPath(new URL('page', import.meta.url));
+const SWAGGER_UI_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js'];
 
-/** What the page loads: read when it is first asked for, under a path that changes with any of it. */
+/** Scripts, styles and images of the pages, read on the first request. Their path contains a digest of all of them. */
 @Injectable()
 export class DocsAssets {
-  private readonly loaded = new Remembered<'all', Map<string, Resource>>();
+  private readonly assets = memoizeAsync(loadAssets);
 
-  /** The folder of all assets, without a slash at its end. */
+  /** The folder of all assets, without a slash at the end. */
   async path(): Promise<string> {
     return `/docs/assets/${await this.version()}`;
   }
 
   async version(): Promise<string> {
-    const assets = await this.all();
+    const assets = await this.assets();
     return digestOf(...[...assets.values()].map(({ etag }) => etag));
   }
 
-  async find(name: string): Promise<Resource | undefined> {
-    return (await this.all()).get(name);
-  }
-
-  private all(): Promise<Map<string, Resource>> {
-    return this.loaded.get('all', loadAll);
+  async find(name: string): Promise<StaticAsset | undefined> {
+    return (await this.assets()).get(name);
   }
 }
 
-async function loadAll(): Promise<Map<string, Resource>> {
-  const entries = Object.entries(ASSETS).map(async ([name, { folder, contentType }]) => {
-    const resource = await Resource.of(contentType, () => readFile(join(folder, name)));
-    return [name, resource] as const;
+async function loadAssets(): Promise<Map<string, StaticAsset>> {
+  const files = await readdir(PAGE_FOLDER);
+  const pageFiles = files.filter((name) => extname(name) in CONTENT_TYPES);
+  const paths = [
+    ...SWAGGER_UI_FILES.map((name) => [name, join(swaggerUiPath(), name)] as const),
+    ...pageFiles.map((name) => [name, join(PAGE_FOLDER, name)] as const),
+  ];
+  const assets = paths.map(async ([name, path]) => {
+    const contentType = CONTENT_TYPES[extname(name)]!;
+    return [name, new StaticAsset(contentType, await readFile(path))] as const;
   });
-  return new Map(await Promise.all(entries));
+  return new Map(await Promise.all(assets));
 }

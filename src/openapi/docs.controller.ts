@@ -17,37 +17,34 @@ import { notFound } from '../errors/errors.js';
 import { PublicAddress } from '../http/public-address.js';
 import { type ApiReply, type ApiRequest, Public } from '../http/request-context.js';
 import { DocsAssets } from './docs.assets.js';
-import { referencePage } from './docs.page.js';
+import { DocsPages } from './docs.pages.js';
 import { DocumentSource } from './document-source.js';
-import { Guides } from './guides.js';
+import { memoizeAsync } from './memoize-async.js';
 import { PageLimitGuard } from './page-limit.guard.js';
-import { Remembered } from './remembered.js';
-import { Resource } from './resource.js';
+import { StaticAsset } from './static-asset.js';
 
-const A_YEAR = 'public, max-age=31536000, immutable';
+const ONE_YEAR = 'public, max-age=31536000, immutable';
 
-/**
- * Swagger UI, the document that it shows, and the guides beside it. They are sent as they are, whatever the
- * interceptors of guests make of what others return.
- */
+/** Swagger UI, the document and the guides. Sends its responses itself: interceptors of extensions do not change them. */
 @Public()
 @UseGuards(PageLimitGuard)
 @ApiExcludeController()
 @Controller()
 export class DocsController implements OnModuleInit {
-  private readonly made = new Remembered<'reference' | 'json' | 'yaml', Resource>();
+  private readonly json = memoizeAsync(() => this.render('json'));
+  private readonly yaml = memoizeAsync(() => this.render('yaml'));
 
   constructor(
     private readonly document: DocumentSource,
     private readonly assets: DocsAssets,
-    private readonly guides: Guides,
+    private readonly pages: DocsPages,
     private readonly address: PublicAddress,
     private readonly config: Config,
     private readonly host: HttpAdapterHost,
     private readonly limit: PageLimitGuard,
   ) {}
 
-  /** Nest takes the slash off a path, and the service does not serve one resource at two. */
+  /** Nest removes the slash at the end of a path, so this route is Fastify's. */
   onModuleInit(): void {
     const server = this.host.httpAdapter.getInstance<FastifyInstance>();
     server.get('/docs/', async (request, reply) => {
@@ -62,15 +59,14 @@ export class DocsController implements OnModuleInit {
 
   @Get('docs')
   async referencePage(@Req() request: ApiRequest, @Res() reply: ApiReply) {
-    const page = await this.made.get('reference', () => this.renderReference());
-    return this.page(page, request, reply);
+    return this.sendPage(await this.pages.reference(), request, reply);
   }
 
   @Get('docs/guides/:guide')
   async guide(@Param('guide') name: string, @Req() request: ApiRequest, @Res() reply: ApiReply) {
-    const guide = await this.guides.page(name);
+    const guide = await this.pages.guide(name);
     if (guide === undefined) throw notFound();
-    return this.page(guide, request, reply);
+    return this.sendPage(guide, request, reply);
   }
 
   @Get('docs/assets/:version/:asset')
@@ -82,41 +78,30 @@ export class DocsController implements OnModuleInit {
   ) {
     const asset = await this.assets.find(name);
     if (asset === undefined) throw notFound();
-    // While nodes are updated one by one, a page of another version may ask: ours will do, for now.
+    // During an update, the page of one node may ask another node for the assets of another version.
     const isCurrent = version === (await this.assets.version());
-    reply.header('cache-control', isCurrent ? A_YEAR : 'no-store');
+    reply.header('cache-control', isCurrent ? ONE_YEAR : 'no-store');
     return asset.send(request, reply);
   }
 
   @Get('openapi.json')
   @Header('cache-control', 'no-cache')
   async openapiJson(@Req() request: ApiRequest, @Res() reply: ApiReply) {
-    const json = await this.made.get('json', async () =>
-      Resource.ofText('application/json; charset=utf-8', this.document.json()),
-    );
-    return json.send(request, reply);
+    return (await this.json()).send(request, reply);
   }
 
   @Get('openapi.yaml')
   @Header('cache-control', 'no-cache')
   async openapiYaml(@Req() request: ApiRequest, @Res() reply: ApiReply) {
-    const yaml = await this.made.get('yaml', async () =>
-      Resource.ofText('application/yaml; charset=utf-8', await this.document.yaml()),
-    );
-    return yaml.send(request, reply);
+    return (await this.yaml()).send(request, reply);
   }
 
-  private async renderReference(): Promise<Resource> {
-    const [assets, guides, explained] = await Promise.all([
-      this.assets.path(),
-      this.guides.titles(),
-      this.guides.explainedCodes(),
-    ]);
-    const page = referencePage({ assets, guides }, explained);
-    return Resource.ofText('text/html; charset=utf-8', page);
+  private async render(format: 'json' | 'yaml'): Promise<StaticAsset> {
+    const text = await this.document[format]();
+    return new StaticAsset(`application/${format}; charset=utf-8`, text);
   }
 
-  private page(page: Resource, request: ApiRequest, reply: ApiReply) {
+  private sendPage(page: StaticAsset, request: ApiRequest, reply: ApiReply) {
     reply.headers({
       'content-security-policy': this.contentSecurityPolicy(),
       'referrer-policy': 'no-referrer',
@@ -125,7 +110,7 @@ export class DocsController implements OnModuleInit {
     return page.send(request, reply);
   }
 
-  /** Everything comes from here, and only the servers of the document can be called. */
+  /** The page loads from its own origin only, and calls only the servers of the document. */
   private contentSecurityPolicy(): string {
     const servers = [this.address.baseUrl, this.config.stagingBaseUrl ?? []].flat();
     const origins = [...new Set(servers.map((url) => new URL(url).origin))].join(' ');

@@ -1,20 +1,41 @@
-import type { INestApplication, Type } from '@nestjs/common';
-import { Injectable } from '@nestjs/common';
+import {
+  type INestApplication,
+  Injectable,
+  type OnApplicationBootstrap,
+  type Type,
+} from '@nestjs/common';
+import type { OpenAPIObject } from '@nestjs/swagger';
 import { Config } from '../config/config.js';
-import { buildDocument } from './openapi.js';
+import { operationsOf } from '../http/operations.js';
+import { Logger } from '../telemetry/logger.js';
+import { buildDocument } from './document.js';
 
-/** The document as text, built when it is asked for: not every start has to wait for it. */
+/** The document as text. It is built on request, which keeps the start fast. */
 @Injectable()
-export class DocumentSource {
+export class DocumentSource implements OnApplicationBootstrap {
   private app: INestApplication | undefined;
-  private ours: ReadonlySet<Type> = new Set();
+  private core: ReadonlySet<Type> = new Set();
 
-  constructor(private readonly config: Config) {}
+  constructor(
+    private readonly config: Config,
+    private readonly logger: Logger,
+  ) {}
 
-  /** Told once the application that it describes is assembled. @param ours the modules that are no guest's */
-  describes(app: INestApplication, ours: ReadonlySet<Type>): void {
+  /** Called once the application is assembled. @param core modules of the service itself */
+  describes(app: INestApplication, core: ReadonlySet<Type>): void {
     this.app = app;
-    this.ours = ours;
+    this.core = core;
+  }
+
+  /** With extensions, builds the document once: the generator logs a warning for each name that two schemas have. */
+  onApplicationBootstrap(): void {
+    if (this.app === undefined) return;
+    if (operationsOf(this.app).every(({ module }) => this.core.has(module))) return;
+    try {
+      this.document();
+    } catch (error) {
+      this.logger.warn({ err: error }, 'The OpenAPI document cannot be built');
+    }
   }
 
   json(): string {
@@ -22,12 +43,11 @@ export class DocumentSource {
   }
 
   async yaml(): Promise<string> {
-    // Loaded on demand: hardly anyone asks for it.
     const { stringify } = await import('yaml');
     return stringify(this.document(), { aliasDuplicateObjects: false });
   }
 
-  private document(): object {
-    return buildDocument(this.app!, this.config, this.ours);
+  private document(): OpenAPIObject {
+    return buildDocument(this.app!, this.config);
   }
 }

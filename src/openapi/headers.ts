@@ -1,60 +1,45 @@
-/** Every header of the API: `[description, schema, example]`. */
+const INT64 = { type: 'integer', format: 'int64', maximum: Number.MAX_SAFE_INTEGER };
+const STRING = { type: 'string' };
+
+/** The headers of the API: description, schema, example. */
 const HEADERS = {
-  'X-RateLimit-Limit': ['The limit in force for the caller.', integer(1), 60],
-  'X-RateLimit-Remaining': ['Requests remaining in the current window.', integer(0), 59],
-  'X-RateLimit-Reset': ['Unix timestamp at which the limit resets.', integer(0), 1764892860],
+  'X-RateLimit-Limit': [
+    'The limit of the window that these headers describe.',
+    { ...INT64, minimum: 1 },
+    60,
+  ],
+  'X-RateLimit-Remaining': ['Requests left in that window.', { ...INT64, minimum: 0 }, 59],
+  'X-RateLimit-Reset': ['End of that window (Unix time).', { ...INT64, minimum: 0 }, 1764892860],
   RateLimit: [
-    'What is left of each window, and the seconds until it resets.',
-    { type: 'string' },
+    'Requests left in each window (`r`), and the seconds until it resets (`t`).',
+    STRING,
     '"minute";r=59;t=17,"day";r=999;t=40211',
   ],
   'RateLimit-Policy': [
-    'The quota of each window.',
-    { type: 'string' },
+    'The quota (`q`) and the length in seconds (`w`) of each window.',
+    STRING,
     '"minute";q=60;w=60,"day";q=1000;w=86400',
   ],
   'X-Request-Id': [
-    "Names the request: the caller's own, or a fresh one.",
+    'Identifies the request: the value that the client sent, otherwise a new one.',
     { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
     '3d6f1f0e-7c1b-4b52-9d3c-0b1f0f3a5f10',
   ],
-  'Retry-After': ['Seconds to wait before the request is repeated.', integer(1), 17],
-  'WWW-Authenticate': [
-    'How to authenticate (RFC 6750).',
-    { type: 'string' },
-    'Bearer realm="pet-store"',
-  ],
-  ScopeChallenge: [
-    'Which scopes the operation needs (RFC 6750).',
-    { type: 'string' },
-    'Bearer realm="pet-store", error="insufficient_scope", scope="pets:write"',
-  ],
-  Allow: ['The methods that the resource has.', { type: 'string' }, 'GET, HEAD, POST'],
-  DeprecationLink: [
-    'What replaces the operation, and what to know of its end (RFC 8288).',
-    { type: 'string' },
-    '<http://localhost:3000/v1/pets>; rel="successor-version", <http://localhost:3000/docs>; rel="deprecation"; type="text/html"',
-  ],
-  ErrorLink: [
-    'What to do about the error, in the guide for clients (RFC 8288).',
-    { type: 'string' },
+  'Retry-After': ['Seconds to wait before a retry.', { type: 'integer', minimum: 1 }, 17],
+  'WWW-Authenticate': ['How to authenticate (RFC 6750).', STRING, 'Bearer realm="pet-store"'],
+  Allow: ['The methods of the resource.', STRING, 'GET, HEAD, POST'],
+  Link: [
+    'Related pages (RFC 8288): the documentation of the error, or of a deprecation and its replacement.',
+    STRING,
     '<http://localhost:3000/docs/guides/clients#idempotency_key_reused>; rel="describedby"; type="text/html"',
   ],
   'Idempotent-Replayed': [
-    'Sent where this is the answer to an earlier request.',
+    'Present if this is the response to an earlier request with the same Idempotency-Key.',
     { type: 'string', enum: ['true'] },
     'true',
   ],
-  Deprecation: [
-    'Since when the operation is deprecated (RFC 9745).',
-    { type: 'string' },
-    '@1764892800',
-  ],
-  Sunset: [
-    'When the operation is to be removed (RFC 8594).',
-    { type: 'string' },
-    'Thu, 05 Dec 2030 00:00:00 GMT',
-  ],
+  Deprecation: ['Start of the deprecation (RFC 9745).', STRING, '@1764892800'],
+  Sunset: ['The date of removal (RFC 8594).', STRING, 'Thu, 05 Dec 2030 00:00:00 GMT'],
 } as const;
 type HeaderName = keyof typeof HEADERS;
 
@@ -66,41 +51,31 @@ const ON_EVERY_RESPONSE: readonly HeaderName[] = [
   'RateLimit-Policy',
   'X-Request-Id',
 ];
-
-/** What belongs to one status only. */
 const BY_STATUS: Record<string, readonly HeaderName[]> = {
   401: ['WWW-Authenticate'],
-  403: ['ScopeChallenge'],
+  403: ['WWW-Authenticate'],
   405: ['Allow'],
   429: ['Retry-After'],
   503: ['Retry-After'],
 };
+/** An operation of an extension may have responses of the same status without these headers. */
+const OPTIONAL: readonly string[] = ['Idempotent-Replayed', 'Link', 'WWW-Authenticate'];
 
-/** Under another name than the field's, since an operation may have a `Link` of its own. */
-const FIELD_NAMES: Partial<Record<HeaderName, string>> = {
-  ScopeChallenge: 'WWW-Authenticate',
-  DeprecationLink: 'Link',
-  ErrorLink: 'Link',
-};
-/** Link and challenge are for our codes; a guest's operation may have codes of its own beside them. */
-const SOMETIMES: readonly HeaderName[] = ['Idempotent-Replayed', 'ErrorLink', 'ScopeChallenge'];
+export function headerReference(name: HeaderName): object {
+  return { $ref: `#/components/headers/${name}` };
+}
 
-/** The headers as components, each defined once. */
+/** The components that the headers of responses refer to. */
 export function headerComponents(): Record<string, object> {
   return Object.fromEntries(
     Object.entries(HEADERS).map(([name, [description, schema, example]]) => [
       name,
-      {
-        description,
-        ...(!SOMETIMES.includes(name as HeaderName) && { required: true }),
-        schema,
-        example,
-      },
+      { description, ...(!OPTIONAL.includes(name) && { required: true }), schema, example },
     ]),
   );
 }
 
-/** The headers of one response: references to those that the service adds, and what it declares itself. */
+/** The headers of a response: those of the service, and those that the operation documents itself. */
 export function headersOf(
   operation: { parameters?: readonly { name?: string }[]; 'x-sunset'?: unknown },
   status: string,
@@ -108,22 +83,17 @@ export function headersOf(
   own: Record<string, unknown> = {},
 ): Record<string, unknown> {
   const isIdempotent = operation.parameters?.some(({ name }) => name === 'Idempotency-Key');
-  const everywhere: readonly HeaderName[] = isOpen ? ['X-Request-Id'] : ON_EVERY_RESPONSE;
-  const names: HeaderName[] = [...everywhere, ...(BY_STATUS[status] ?? [])];
+  const names: HeaderName[] = [
+    ...(isOpen ? (['X-Request-Id'] as const) : ON_EVERY_RESPONSE),
+    ...(BY_STATUS[status] ?? []),
+  ];
   if (isIdempotent && status === '409') names.push('Retry-After');
-  if (isIdempotent && ['409', '422', 'default'].includes(status)) names.push('ErrorLink');
+  if (isIdempotent && ['409', '422'].includes(status)) names.push('Link');
   if (isIdempotent && Number(status) < 400) names.push('Idempotent-Replayed');
-  // A wrong method is answered for the resource, of which no operation is asked for.
+  // A 405 belongs to the resource, not to the deprecated operation.
   if (operation['x-sunset'] !== undefined && status !== '405') {
-    names.push('Deprecation', 'Sunset', 'DeprecationLink');
+    names.push('Deprecation', 'Sunset', 'Link');
   }
-  const ours = names.map((name): [string, unknown] => [
-    FIELD_NAMES[name] ?? name,
-    { $ref: `#/components/headers/${name}` },
-  ]);
-  return { ...Object.fromEntries<unknown>(ours), ...own };
-}
-
-function integer(minimum: number) {
-  return { type: 'integer', minimum };
+  const added = names.map((name): [string, unknown] => [name, headerReference(name)]);
+  return { ...Object.fromEntries(added), ...own };
 }

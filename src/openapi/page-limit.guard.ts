@@ -4,16 +4,15 @@ import { ClientAddress } from '../http/client-address.js';
 import { type ApiRequest, requestOf } from '../http/request-context.js';
 import { plainPathOf } from '../http/target.js';
 import { Limits } from '../rate-limits/limits.js';
-import { addressSubject } from '../rate-limits/subject.js';
 import { reportQuota } from '../rate-limits/quota-report.js';
 import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
+import { addressSubject } from '../rate-limits/subject.js';
 
 const PER_MINUTE = 600;
 const LIMITS = new Limits(PER_MINUTE, PER_MINUTE * 1_440);
-/** The paths of pages, and those beside them. */
 const PAGES = /^\/(?:$|docs(?:\/|$)|openapi\.)/;
 
-/** Bounds what one address may ask of pages that are open to everyone; counted apart from its failures. */
+/** Limits the requests of one address to the public pages, separately from its failed authentications. */
 @Injectable()
 export class PageLimitGuard implements CanActivate {
   constructor(
@@ -26,7 +25,7 @@ export class PageLimitGuard implements CanActivate {
     return true;
   }
 
-  /** Who asks for a page that is not there, or by a wrong method, comes to no guard. @throws {ApiError} 429 */
+  /** A request for a missing page reaches no guard. @throws {ApiError} 429 */
   async admitUnrouted(request: ApiRequest): Promise<void> {
     if (PAGES.test(plainPathOf(request.url))) await this.admit(request);
   }
@@ -36,9 +35,9 @@ export class PageLimitGuard implements CanActivate {
     const address = this.addresses.of(raw);
     const decision = await this.store.take(addressSubject(`pages:${address}`), LIMITS);
     if (decision.admitted) return;
-    const wait = String(reportQuota(LIMITS, decision).retryAfterSeconds);
-    throw errors.rate_limit_exceeded(`Too many requests; retry after ${wait} s`, {
-      headers: { 'Retry-After': wait },
+    const seconds = String(reportQuota(LIMITS, decision).retryAfterSeconds);
+    throw errors.rate_limit_exceeded(`Too many requests; retry after ${seconds} s`, {
+      headers: { 'Retry-After': seconds },
     });
   }
 }

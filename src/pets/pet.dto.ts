@@ -1,11 +1,18 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiProperty, ApiPropertyOptional, ApiSchema, IntersectionType } from '@nestjs/swagger';
+import {
+  ApiProperty,
+  ApiPropertyOptional,
+  ApiSchema,
+  IntersectionType,
+  OmitType,
+} from '@nestjs/swagger';
 import { constrain, MayBeAbsent } from '../input/constrain.js';
 import { INT64_MAX, INT64_MIN, isInt64 } from '../input/int64.js';
 import { PageQuery } from '../input/page.js';
 import { PET_STATUSES, type PetStatus } from './pet.entity.js';
 
 const MAX_NAME_LENGTH = 255;
+const NAME_DESCRIPTION = 'Name of the animal.';
 /** No control characters, and one that is no white space. No look-ahead: the pattern is part of the document. */
 const NAME =
   // eslint-disable-next-line no-control-regex -- the characters that a name must not have
@@ -39,7 +46,7 @@ const IsStatus = (): PropertyDecorator =>
 /** The body of createPet. */
 export class NewPet {
   @ApiProperty({
-    description: "The animal's name: at least one visible character, no control characters.",
+    description: `${NAME_DESCRIPTION} At least one visible character, no control characters.`,
     minLength: 1,
     maxLength: MAX_NAME_LENGTH,
     pattern: NAME.source,
@@ -53,7 +60,7 @@ export class NewPet {
   name!: string;
 
   @ApiProperty({
-    description: 'ID of the category the animal belongs to.',
+    description: 'ID of the category of the animal.',
     type: 'integer',
     format: 'int64',
     example: 7,
@@ -62,7 +69,7 @@ export class NewPet {
   categoryId!: number | bigint;
 
   @ApiPropertyOptional({
-    description: 'Availability status. Left out, it stays unset.',
+    description: 'Availability status. Absent if it was never set.',
     enum: PET_STATUSES,
     enumName: 'PetStatus',
     example: 'available',
@@ -71,24 +78,28 @@ export class NewPet {
   status?: PetStatus;
 }
 
-class PetId {
+class PetIdAndName {
   @ApiProperty({
-    description: 'Unique identifier assigned on creation.',
+    description: 'Unique ID, assigned on creation.',
     type: 'integer',
     format: 'int64',
     minimum: 1,
     example: 42,
   })
   id!: bigint;
+
+  /** Without the limits of `NewPet`: a client that checks them would reject animals once they are raised. */
+  @ApiProperty({ description: NAME_DESCRIPTION, example: 'Rex' })
+  name!: string;
 }
 
 /** A pet in a response. */
 @ApiSchema({ name: 'Pet' })
-export class PetDto extends IntersectionType(PetId, NewPet) {}
+export class PetDto extends IntersectionType(PetIdAndName, OmitType(NewPet, ['name'])) {}
 
 export class ListPetsQuery extends PageQuery {
   @ApiPropertyOptional({
-    description: 'Filters by availability status.',
+    description: 'Returns only animals with this status.',
     enum: PET_STATUSES,
     enumName: 'PetStatus',
   })

@@ -35,8 +35,8 @@ export class PetsController {
   @ApiOperation({
     summary: 'List animals',
     description:
-      'Returns a page of the animals, in the order of their ids. Where more follow, `Link` holds the ' +
-      'address of the next page; following it to the end visits every animal once.',
+      'Returns one page of animals in the order of their IDs. If more animals follow, `Link` contains the ' +
+      'address of the next page. Following the links to the end returns every animal exactly once.',
   })
   @ApiPage(PetDto, 'A page of animals.')
   listPets(@Query() query: ListPetsQuery): Promise<Page<PetDto>> {
@@ -45,11 +45,14 @@ export class PetsController {
 
   @Post()
   @RequireScope('pets:write')
-  @ApiOperation({ summary: 'Add an animal', description: 'Adds a new animal, durably.' })
+  @ApiOperation({
+    summary: 'Add an animal',
+    description: 'Adds a new animal. The response is sent once the animal is stored durably.',
+  })
   @Creates(PetDto, { at: '/pets/:id', description: 'The animal was added.' })
   @Idempotent({ transaction: false })
   @ApiBadRequestResponse({
-    description: 'The body is missing required fields or contains invalid values.',
+    description: 'The body lacks required members or contains invalid values.',
     type: ErrorBody,
   })
   createPet(
@@ -70,12 +73,12 @@ export class PetsController {
   @ApiOperation({
     summary: 'Get an animal by its ID',
     description:
-      'Deprecated: to be removed on 5 December 2030. Use `GET /pets` with a `status` filter instead.',
+      'Deprecated. Will be removed on 5 December 2030. Use `GET /pets` with a `status` filter instead.',
   })
   @ApiParam({
     name: 'petId',
     description: 'ID of the animal to retrieve.',
-    // An animal that is there from the first start on.
+    // The first animal of the demo data.
     schema: { type: 'integer', format: 'int64', minimum: 1, example: 1 },
   })
   @ApiOkResponse({ description: 'The animal.', type: PetDto })

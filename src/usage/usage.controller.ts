@@ -30,8 +30,8 @@ export class UsageController {
   @ApiOperation({
     summary: 'Get the usage of the key',
     description:
-      'Returns the plan of the key, its scopes and the rest of its quota. Any valid key may call this ' +
-      'operation, even over its limit or banned. It consumes no quota; at most 60 requests a minute.',
+      'Returns the plan, the scopes and the remaining quota of the key. Any valid key may call this ' +
+      'operation, even over its limit or while banned. It consumes no quota. Limit: 60 requests a minute.',
   })
   @ApiOkResponse({ description: 'The usage of the key.', type: UsageBody, example: EXAMPLE })
   getUsage(@CurrentCaller() caller: Caller): Promise<UsageBody> {

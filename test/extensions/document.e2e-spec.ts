@@ -1,18 +1,41 @@
-import { All, Controller, Get, HttpCode, Module, Param, Post, type Type } from '@nestjs/common';
-import { ApiHeader, ApiOperation, ApiProperty, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  All,
+  ConflictException,
+  Controller,
+  Get,
+  HttpCode,
+  Module,
+  Param,
+  Post,
+  type Type,
+} from '@nestjs/common';
+import {
+  ApiHeader,
+  ApiOperation,
+  ApiProperty,
+  ApiResponse,
+  ApiSchema,
+  ApiTags,
+} from '@nestjs/swagger';
 import {
   AnyScope,
   ApiErrors,
+  defineErrors,
   Idempotent,
   Int64Pipe,
   Public,
   RequireScope,
 } from '../../src/index.js';
+import { createLogger } from '../../src/telemetry/logger.js';
 import type { Client } from '../support/client.js';
+import { eventually } from '../support/eventually.js';
 import { headerCounts } from '../support/expectations.js';
 import { freePort } from '../support/free-port.js';
 import { metricLines } from '../support/metrics.js';
 import { startService, type TestService } from '../support/start-service.js';
+import { TemporaryDirectory } from '../support/temporary-directory.js';
 
 const ORIGIN = 'https://zoo.example';
 
@@ -44,6 +67,8 @@ class OpenController {
   }
 }
 
+const toyErrors = defineErrors({ toy_sold: { status: 409, meaning: 'The toy is sold.' } });
+
 class Toy {
   @ApiProperty({ example: 'ball' })
   name!: string;
@@ -62,6 +87,7 @@ class ToysController {
   @HttpCode(202)
   @RequireScope('toys:write')
   @Idempotent()
+  @ApiErrors(toyErrors.toy_sold)
   @ApiHeader({ name: 'X-Shop', description: 'Which of them.' })
   @ApiResponse({
     status: 202,
@@ -90,7 +116,7 @@ class GamesController {
 
   @Get(['best', 'worst'])
   ranked(): object {
-    return {};
+    throw new ConflictException();
   }
 
   @Get('rules/*')
@@ -105,18 +131,16 @@ class GamesController {
   }
 }
 
-/** Another class of the same name, which answers with others of the same name. */
+/** A second class `Toy`, and one that has a schema name of its own. */
 function otherToys(): Type {
   class Toy {
     @ApiProperty()
-    maker!: string;
+    size!: string;
   }
+  @ApiSchema({ name: 'Collar' })
   class Pet {
     @ApiProperty()
-    collar!: string;
-
-    @ApiProperty()
-    toy!: Toy;
+    maker!: string;
   }
   @Controller('other-toys')
   @AnyScope()
@@ -125,6 +149,12 @@ function otherToys(): Type {
     @ApiResponse({ status: 200, description: '', type: [Pet] })
     list(): object[] {
       return [];
+    }
+
+    @Get('largest')
+    @ApiResponse({ status: 200, description: '', type: Toy })
+    largest(): object {
+      return {};
     }
   }
   return ToysController;
@@ -139,13 +169,17 @@ class OtherModule {}
 describe('the document of a service with guests', () => {
   let service: TestService;
   let client: Client;
+  const directory = new TemporaryDirectory();
+  const log = join(directory.path, 'log');
   /* eslint-disable @typescript-eslint/no-explicit-any -- what the test finds out */
   let paths: any;
   let schemas: any;
-  let tags: any;
+  let others: any;
   /* eslint-enable @typescript-eslint/no-explicit-any */
   beforeAll(async () => {
+    const logger = await createLogger({ logLevel: 'warn', logFormat: 'json' }, openSync(log, 'a'));
     service = await startService({
+      logger,
       extensions: [
         { name: 'toys', module: ToysModule, scopes: { 'toys:write': 'Order toys.' } },
         { name: 'other', module: OtherModule },
@@ -154,10 +188,14 @@ describe('the document of a service with guests', () => {
     });
     client = await service.client();
     const document = (await client.get('/openapi.json')).json();
-    ({ paths, tags } = document);
-    ({ schemas } = document.components);
+    ({ paths } = document);
+    schemas = document.components.schemas;
+    others = document.components.responses.OtherError;
   });
-  afterAll(() => service.close());
+  afterAll(async () => {
+    await service.close();
+    directory[Symbol.dispose]();
+  });
 
   it('says of a public operation where it is, and nothing of keys and quotas', async () => {
     const answer = await service.anonymous().get('/open/7');
@@ -169,7 +207,7 @@ describe('the document of a service with guests', () => {
       security: [],
       servers: [{ url: ORIGIN, description: 'Production' }],
     });
-    expect(Object.keys(get.responses)).toEqual(['200', '400', '405', '500', '503']);
+    expect(Object.keys(get.responses)).toEqual(['200', '400', '405', '500', '503', 'default']);
     expect(Object.keys(get.responses['200'].headers)).toEqual(['X-Request-Id']);
     expect(JSON.stringify(paths)).not.toContain('x-petstore');
     const { get: closed } = paths['/games'];
@@ -181,7 +219,9 @@ describe('the document of a service with guests', () => {
   it('knows a public operation whatever it is called, and of whatever methods', async () => {
     const { get: shop } = paths['/open'];
     expect(shop).toMatchObject({ operationId: 'openShop', security: [] });
-    expect(Object.keys(shop.responses)).toEqual(['200', '400', '404', '405', '500', '503']);
+    expect(Object.keys(shop.responses)).toEqual([
+      ...['200', '400', '404', '405', '500', '503', 'default'],
+    ]);
     const { get, post } = paths['/open/hook'];
     expect(get).toMatchObject({ operationId: 'hook_get', security: [] });
     expect(post).toMatchObject({ operationId: 'hook_post', security: [] });
@@ -213,24 +253,29 @@ describe('the document of a service with guests', () => {
     expect(paths['/games/worst'].get.operationId).toBe('ranked_2');
   });
 
-  it("keeps our schemas, and one guest's from another's, whatever their classes are called", () => {
-    const ofList = (path: string) => paths[path].get.responses['200'].content['application/json'];
-    const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
-    expect(ofList('/pets').schema).toEqual(ref('Pets'));
-    expect(schemas.Pet.properties).toHaveProperty('categoryId');
-    expect(ofList('/other-toys').schema.items).toEqual(ref('Pet_2'));
-    expect(Object.keys(schemas.Pet_2.properties)).toEqual(['collar', 'toy']);
-    expect(schemas.Pet_2.properties.toy).toEqual(ref('Toy_2'));
-    expect(Object.keys(schemas.Toy_2.properties)).toEqual(['maker']);
-    expect(Object.keys(schemas.Toy.properties)).toEqual(['name']);
+  it('lists the codes of extensions as known codes', () => {
+    const { examples } = paths['/toys'].post.responses['409'].content['application/json'];
+    expect(Object.keys(examples)).toEqual(['idempotency_key_in_use', 'toy_sold']);
+    expect(schemas.ErrorCode['x-extensible-enum']).toContain('toy_sold');
+  });
+
+  it('names the general codes of exceptions that an extension does not document', async () => {
+    const { responses } = paths['/games/best'].get;
+    expect(responses.default).toEqual({ $ref: '#/components/responses/OtherError' });
+    const answer = (await client.get('/v1/games/best')).json();
+    expect(answer).toMatchObject({ code: 'conflict', status: 409 });
+    expect(others.description).toContain('`conflict` (409)');
+  });
+
+  it('takes the schema name of a class, and warns of a name that two schemas have', async () => {
+    expect(Object.keys(schemas.Collar.properties)).toEqual(['maker']);
+    const warning = 'Duplicate DTO detected: \\"Toy\\"';
+    await eventually(() => Promise.resolve(readFileSync(log, 'utf8').includes(warning)));
   });
 
   it('keeps what a guest says of its headers, statuses, tags and examples, and adds ours', () => {
     const { post } = paths['/toys'];
     expect(post.tags).toEqual(['toys']);
-    const names = tags.map(({ name }: { name: string }) => name);
-    expect(names).toEqual(expect.arrayContaining(['pets', 'usage', 'toys']));
-    expect(new Set(names).size).toBe(names.length);
     expect(post.parameters.map(({ name }: { name: string }) => name).sort()).toEqual([
       'Idempotency-Key',
       'X-Shop',

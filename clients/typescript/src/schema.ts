@@ -1,6 +1,6 @@
 // Generated from openapi.json by generate.mjs.
 
-/** The members that are int64, and so bigint. */
+/** The members of type int64, which are bigint. */
 export const INT64_MEMBERS: readonly string[] = ["categoryId","id"];
 
 export type paths = Record<string, never>;
@@ -12,49 +12,46 @@ export interface components {
         Pet: {
             /**
              * Format: int64
-             * @description Unique identifier assigned on creation.
+             * @description Unique ID, assigned on creation.
              * @example 42
              */
             id: bigint;
             /**
-             * @description The animal's name: at least one visible character, no control characters.
+             * @description Name of the animal.
              * @example Rex
              */
             name: string;
             /**
              * Format: int64
-             * @description ID of the category the animal belongs to.
+             * @description ID of the category of the animal.
              * @example 7
              */
             categoryId: bigint;
             /**
-             * @description Availability status. Left out, it stays unset.
+             * @description Availability status. Absent if it was never set.
              * @example available
              */
             status?: components["schemas"]["PetStatus"];
         };
         NewPet: {
             /**
-             * @description The animal's name: at least one visible character, no control characters.
+             * @description Name of the animal. At least one visible character, no control characters.
              * @example Rex
              */
             name: string;
             /**
              * Format: int64
-             * @description ID of the category the animal belongs to.
+             * @description ID of the category of the animal.
              * @example 7
              */
             categoryId: bigint;
             /**
-             * @description Availability status. Left out, it stays unset.
+             * @description Availability status. Absent if it was never set.
              * @example available
              */
             status?: components["schemas"]["PetStatus"];
         };
-        /**
-         * @description Machine-readable error code.
-         * @enum {string}
-         */
+        /** @description Machine-readable error code. More codes may be added: treat an unknown code as its status. */
         ErrorCode: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "insufficient_scope" | "pet_not_found" | "not_found" | "method_not_allowed" | "request_timeout" | "idempotency_key_in_use" | "operation_removed" | "payload_too_large" | "uri_too_long" | "unsupported_media_type" | "expectation_failed" | "idempotency_key_reused" | "rate_limit_exceeded" | "key_banned" | "header_fields_too_large" | "internal_error" | "service_unavailable";
         Error: {
             /**

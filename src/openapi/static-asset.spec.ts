@@ -1,0 +1,39 @@
+import { StaticAsset } from './static-asset.js';
+
+type Request = Parameters<StaticAsset['send']>[0];
+type Reply = Parameters<StaticAsset['send']>[1];
+
+describe(StaticAsset.name, () => {
+  async function send(asset: StaticAsset, acceptEncoding: string) {
+    const sent: { body?: unknown; encoding?: unknown } = {};
+    const reply = {
+      getHeader: () => undefined,
+      header: (name: string, value: unknown) => {
+        if (name === 'content-encoding') sent.encoding = value;
+      },
+      type: () => reply,
+      send: (body: unknown) => Object.assign(sent, { body }),
+    };
+    const request = { headers: { 'accept-encoding': acceptEncoding } };
+    await asset.send(request as Request, reply as unknown as Reply);
+    return sent;
+  }
+
+  it.each([
+    ['', undefined],
+    ['gzip, deflate, br', 'br'],
+    ['GZIP;q=1', 'gzip'],
+    ['br;q=0, gzip;q=0.1', 'gzip'],
+    ['br; q=0.0,gzip;q=0', undefined],
+    ['brotli', undefined],
+  ])(
+    'answers Accept-Encoding %j with %s, from one buffer for all clients',
+    async (field, encoding) => {
+      const asset = new StaticAsset('text/css', 'a {}'.repeat(100));
+      const [first, second] = [await send(asset, field), await send(asset, field)];
+      expect(first.encoding).toBe(encoding);
+      expect(first.body).toBeInstanceOf(Buffer);
+      expect(first.body).toBe(second.body);
+    },
+  );
+});
