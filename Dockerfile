@@ -1,10 +1,10 @@
-# The build stage has what it takes to compile better-sqlite3 where no binary of it can be downloaded.
+# The build stage can compile better-sqlite3 if no prebuilt binary is available.
 FROM node:22-bookworm-slim AS build
 WORKDIR /app
 RUN apt-get update \
   && apt-get install -y --no-install-recommends python3 make g++ \
   && rm -rf /var/lib/apt/lists/*
-# Dependencies first: this layer is made again only when they change.
+# A layer of its own, which is rebuilt only when dependencies change.
 COPY package.json package-lock.json ./
 RUN npm ci --no-audit --no-fund
 COPY nest-cli.json tsconfig.json tsconfig.build.json ormconfig.ts ./
@@ -26,13 +26,13 @@ COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY templates ./templates
-# Packages of extensions beside ours, in node_modules, find the service by its name there.
+# Extensions in node_modules import the service by its name.
 RUN ln -s /app node_modules/pet-store-service
-# "petstore keys list" works in the container as the documentation writes it.
+# The command petstore, as in the documentation.
 RUN chmod 755 dist/src/main.js \
   && ln -s /app/dist/src/main.js /usr/local/bin/petstore \
   && install -d -o node -g node /data
-# By number, so that Kubernetes can see that it is not root; the image's user "node".
+# The user "node", by number: Kubernetes checks that it is not root.
 USER 1000:1000
 VOLUME /data
 EXPOSE 3000
@@ -40,6 +40,6 @@ HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/health/ready').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # Node itself is process 1, and handles SIGTERM and SIGINT.
 STOPSIGNAL SIGTERM
-# Half of the default young generation: 20 MB less, and no request is slower for it.
+# Half of the default young generation: 20 MB less memory, and no slower.
 ENTRYPOINT ["node", "--max-semi-space-size=8", "/app/dist/src/main.js"]
 CMD ["serve"]
