@@ -32,7 +32,7 @@ describe(checkExtensions.name, () => {
   it.each<[string, readonly unknown[], string]>([
     ['function', [() => toys], 'extension number 1 of the list: it is a function: call it'],
     ['null', [toys, null], 'extension number 2 of the list: it is not an object'],
-    ['manifest without module', [{ name: 'toys' }], 'toys: module: undefined must be a Nest'],
+    ['manifest without module', [{ name: 'toys' }], 'extension toys: module is missing'],
     ['name with a space', [{ ...toys, name: 'my toys' }], 'name: my toys must be a name like'],
     ['unknown property', [{ ...toys, migration: [] }], 'toys: unknown property "migration"'],
     ['invalid range', [{ ...toys, compatibility: 'new' }], 'new must be a semver range like'],
@@ -43,12 +43,12 @@ describe(checkExtensions.name, () => {
     [
       'migration with `transaction`',
       [{ ...toys, migrations: [Concurrent1700000000000] }],
-      'Concurrent1700000000000 must be a migration without `transaction`',
+      'Concurrent1700000000000 must be a class whose name ends in a timestamp',
     ],
     [
       'status that is no error',
       [{ ...toys, errors: defineErrors({ toy_fine: { status: 200, meaning: 'Fine.' } }) }],
-      'errors: {"code":"toy_fine","status":200} must be an error with a code like order_closed',
+      'errors: {"code":"toy_fine","status":200,"meaning":"Fine."} must be an error with a code like order_closed',
     ],
     [
       'invalid code',
