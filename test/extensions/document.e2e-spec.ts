@@ -166,7 +166,7 @@ class ToysModule {}
 @Module({ controllers: [otherToys()] })
 class OtherModule {}
 
-describe('the document of a service with guests', () => {
+describe('the document of a service with extensions', () => {
   let service: TestService;
   let client: Client;
   const directory = new TemporaryDirectory();
@@ -197,7 +197,7 @@ describe('the document of a service with guests', () => {
     directory[Symbol.dispose]();
   });
 
-  it('says of a public operation where it is, and nothing of keys and quotas', async () => {
+  it('describes a public operation at its own address, without keys and quotas', async () => {
     const answer = await service.anonymous().get('/open/7');
     expect(answer.status).toBe(200);
     expect(headerCounts(answer)).not.toHaveProperty('x-ratelimit-limit');
@@ -216,7 +216,7 @@ describe('the document of a service with guests', () => {
     expect(closed.responses).toHaveProperty('429');
   });
 
-  it('knows a public operation whatever it is called, and of whatever methods', async () => {
+  it('describes public operations of any name and method', async () => {
     const { get: shop } = paths['/open'];
     expect(shop).toMatchObject({ operationId: 'openShop', security: [] });
     expect(Object.keys(shop.responses)).toEqual([
@@ -232,7 +232,7 @@ describe('the document of a service with guests', () => {
     expect(lines).toContain('_count{operation="openShop",method="GET",status="200"} 1\n');
   });
 
-  it('names each operation once, ours as ever, and so do the metrics', async () => {
+  it('gives each operation a unique id, also in the metrics', async () => {
     const expected = [
       ['/toys', 'ToysController_list'],
       ['/other-toys', 'ToysController_list_2'],
@@ -273,7 +273,7 @@ describe('the document of a service with guests', () => {
     await eventually(() => Promise.resolve(readFileSync(log, 'utf8').includes(warning)));
   });
 
-  it('keeps what a guest says of its headers, statuses, tags and examples, and adds ours', () => {
+  it('keeps the headers, statuses, tags and examples of an extension, and adds those of the service', () => {
     const { post } = paths['/toys'];
     expect(post.tags).toEqual(['toys']);
     expect(post.parameters.map(({ name }: { name: string }) => name).sort()).toEqual([

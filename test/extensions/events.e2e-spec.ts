@@ -104,7 +104,7 @@ describe('events', () => {
   afterAll(() => service?.close());
   beforeEach(() => (heard.length = 0));
 
-  it('tell of an animal that was created, once, whatever handlers fail', async () => {
+  it('report a created pet once, even if handlers fail', async () => {
     const client = await service.client();
     const headers = { 'idempotency-key': 'one', 'x-request-id': 'r-1' };
     const rex = { name: 'Rex', categoryId: 7 };
@@ -124,7 +124,7 @@ describe('events', () => {
     expect(of('pet.created')).toHaveLength(2);
   });
 
-  it('tell of a status that has changed, after the commit, and by which request', async () => {
+  it('report a changed status after the commit, with the request', async () => {
     const client = await service.client();
     const rex = { name: 'Rex', categoryId: 7, status: 'available' };
     const { id } = (await client.post('/v1/pets', rex)).json();
@@ -152,7 +152,7 @@ describe('events', () => {
     ]);
   });
 
-  it('tell of a ban, and of what was used of a quota: each share once', async () => {
+  it('report a ban, and each quota threshold once', async () => {
     const client = await service.client({ perMinute: 1_000, perDay: 20 });
     for (let sent = 0; sent < 22; sent++) await client.get('/v1/pets');
     await count('key.banned', 1);
@@ -167,7 +167,7 @@ describe('events', () => {
   });
 });
 
-describe('events that are listened to by patterns', () => {
+describe('listeners with patterns', () => {
   const told: [pattern: string, event: unknown][] = [];
   @Injectable()
   class Patterns {

@@ -12,7 +12,7 @@ const CREATE_TOYS = 'CreateToys1700000000000';
 const NO_EXTENSION = ['--config', 'none.js'];
 
 describe('the migrations of an extension', () => {
-  it('run after ours, though older, and migrate says which are whose', async () => {
+  it('run after those of the service, and migrate prints their extension', async () => {
     using workplace = workplaceWithToys();
     const { migrations, extensions } = await workplace.json('migrate');
     expect(migrations[0]).toBe('CreateSchema1764633600000');
@@ -22,7 +22,7 @@ describe('the migrations of an extension', () => {
   });
 
   describeWith('postgres', 'on PostgreSQL', (initdb) => {
-    it('are what a server waits for, which names the extension', async () => {
+    it('stop the start while they are pending, with the name of the extension', async () => {
       await using server = await PostgresServer.start(initdb);
       using workplace = workplaceWithToys({ DATABASE_URL: await server.createDatabase() });
       workplace.write('none.js', 'export default { extensions: [] }');

@@ -39,7 +39,7 @@ class ZooModule {}
 
 const COUNT = 25;
 
-describe("a guest's list", () => {
+describe('a list of an extension', () => {
   let service: TestService;
   let client: Client;
   beforeAll(async () => {
@@ -69,7 +69,7 @@ describe("a guest's list", () => {
     return { ids, links };
   }
 
-  it('is visited whole, once, in its order, by following Link', async () => {
+  it('returns every row once and in order through Link', async () => {
     const { ids, links } = await follow('/v1/zoo/animals?limit=10');
     expect(ids).toHaveLength(COUNT);
     expect([...ids].sort((one, other) => one - other)).toEqual(ids);
@@ -80,7 +80,7 @@ describe("a guest's list", () => {
     );
   });
 
-  it('has 20 items a page where nothing is said, and its filter on every page', async () => {
+  it('has 20 items a page by default, and keeps its filter', async () => {
     const { ids, links } = await follow('/v1/zoo/animals');
     expect([ids.length, links.length]).toEqual([COUNT, 1]);
     const sold = await follow('/v1/zoo/animals?status=sold&limit=5');
@@ -88,7 +88,7 @@ describe("a guest's list", () => {
     expect(sold.links.every((link) => link.includes('?status=sold&limit=5&cursor='))).toBe(true);
   });
 
-  it('refuses a cursor of another filter, and one that was never handed out', async () => {
+  it('rejects a cursor of another filter, and a forged one', async () => {
     const { links } = await follow('/v1/zoo/animals?limit=20');
     const cursor = new URL(links[0]!).searchParams.get('cursor')!;
     const other = await client.get(`/v1/zoo/animals?status=sold&cursor=${cursor}`);
@@ -110,7 +110,7 @@ describe("a guest's list", () => {
     }
   });
 
-  it('refuses a cursor of another path, and of another operation', async () => {
+  it('rejects a cursor of another path or operation', async () => {
     const { links } = await follow('/v1/zoo/1/animals?limit=20');
     const { searchParams } = new URL(links[0]!);
     for (const path of ['zoo/2/animals', 'zoo/1/visitors', 'zoo/animals']) {
@@ -123,13 +123,7 @@ describe("a guest's list", () => {
     );
   });
 
-  it.each(['0', '101', '+5', '05', '1e1', '5.0', ''])('refuses the limit "%s"', async (limit) => {
-    const answer = await client.get(`/v1/zoo/animals?limit=${encodeURIComponent(limit)}`);
-    expectError(answer, 400, 'invalid_request');
-    expect(answer.json().message).toBe('limit must be an integer between 1 and 100');
-  });
-
-  it('says Link of its pages in the document', async () => {
+  it('documents the Link of its pages', async () => {
     const { paths } = (await client.get('/openapi.json')).json();
     const { headers } = paths['/zoo/animals'].get.responses['200'];
     expect(headers).toHaveProperty('Link');

@@ -10,7 +10,7 @@ async function petOf(service: TestService, status?: PetStatus): Promise<bigint> 
   return BigInt(answer.json().id as number);
 }
 
-describe('Pets, for guests', () => {
+describe('Pets, for extensions', () => {
   let service: TestService;
   let pets: Pets;
   let dataSource: DataSource;
@@ -21,7 +21,7 @@ describe('Pets, for guests', () => {
   });
   afterAll(() => service?.close());
 
-  it('finds an animal with bigint ids, and null for a status that is unset', async () => {
+  it('finds a pet with bigint ids, and null for an unset status', async () => {
     const id = await petOf(service);
     expect(await pets.find(id)).toEqual({ id, name: 'Rex', categoryId: 7n, status: null });
     for (const unknown of [0n, 2n ** 63n - 1n, 2n ** 63n, -(2n ** 70n)]) {
@@ -35,7 +35,7 @@ describe('Pets, for guests', () => {
     }
   });
 
-  it('lets one of 50 at once have an animal that it has locked', async () => {
+  it('gives the lock of a pet to one of 50 transactions at a time', async () => {
     const id = await petOf(service, 'available');
     const took = await Promise.all(
       Array.from({ length: 50 }, () =>
@@ -52,7 +52,7 @@ describe('Pets, for guests', () => {
     expect(await pets.find(id)).toMatchObject({ status: 'pending' });
   });
 
-  it('changes a status with the transaction, or not at all', async () => {
+  it('changes a status with the transaction or not at all', async () => {
     const id = await petOf(service, 'available');
     const failing = dataSource.transaction(async (manager) => {
       await pets.setStatus(id, 'sold', manager);
@@ -64,7 +64,7 @@ describe('Pets, for guests', () => {
     expect(await pets.find(id)).toMatchObject({ status: null });
   });
 
-  it('refuses to lock or change an animal outside a transaction', async () => {
+  it('rejects a lock or a change outside a transaction', async () => {
     const id = await petOf(service);
     for (const attempt of [
       pets.lock(id, dataSource.manager),

@@ -42,7 +42,7 @@ describe('callers with a token (JWT) of an identity provider', () => {
   const withToken = async (...claims: Parameters<typeof token>) =>
     new Client(service.origin, await token(...claims));
 
-  it('are let in, with the scopes and the quota that it tells', async () => {
+  it('are accepted with the scopes and the quota of the token', async () => {
     const client = await withToken();
     const list = await client.get('/v1/pets');
     expect(list.status).toBe(200);
@@ -59,7 +59,7 @@ describe('callers with a token (JWT) of an identity provider', () => {
     writer.close();
   });
 
-  it('share a quota with all tokens of their client, and are told of it', async () => {
+  it('share a quota with all tokens of their client', async () => {
     const [one, other] = [await withToken({ client_id: 'a' }), await withToken({ client_id: 'a' })];
     await one.get('/v1/pets');
     await other.get('/v1/pets');
@@ -75,7 +75,7 @@ describe('callers with a token (JWT) of an identity provider', () => {
     for (const client of [one, other, third]) client.close();
   });
 
-  it('are banned when they go on after refusals', async () => {
+  it('are banned like keys', async () => {
     const client = await withToken({ client_id: 'wild' });
     for (let sent = 0; sent < 61; sent++) await client.get('/v1/pets');
     expectError(await client.get('/v1/pets'), 429, 'key_banned');
@@ -96,7 +96,7 @@ describe('callers with a token (JWT) of an identity provider', () => {
     ],
     ['that is none', () => Promise.resolve('nonsense')],
     ['that could be none', () => Promise.resolve('{"sub":"zoo"}')],
-  ])('are refused with one %s', async (_which, make) => {
+  ])('are rejected with a token %s', async (_which, make) => {
     const client = new Client(service.origin, await make());
     const answer = await client.get('/v1/pets');
     expectError(answer, 401, 'invalid_api_key');
@@ -104,7 +104,7 @@ describe('callers with a token (JWT) of an identity provider', () => {
     client.close();
   });
 
-  it('leave keys of the service what they are', async () => {
+  it('leave the keys of the service as they are', async () => {
     const client = await service.client();
     expect((await client.get('/v1/pets')).status).toBe(200);
   });
@@ -138,7 +138,7 @@ describe('a verifier', () => {
   @Module({ providers: [Directory, DirectoryVerifier] })
   class DirectoryModule {}
 
-  it('may be a class of its module, is offered what is no key of ours, and fails as a 503', async () => {
+  it('may be a class, gets tokens that are not keys, and fails as a 503', async () => {
     await using service = await startService({
       extensions: [{ name: 'd', module: DirectoryModule, verifier: DirectoryVerifier }],
     });

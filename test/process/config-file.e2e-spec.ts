@@ -24,7 +24,7 @@ const toysKey = [
 ];
 
 describe('petstore.config.js', () => {
-  it('is known to a server and to the command line', async () => {
+  it('is read by the server and by every command', async () => {
     using workplace = workplaceWithToys();
     const served = await workplace.serve({ LOG_FORMAT: 'json' });
     const { key } = await workplace.json(...toysKey);
@@ -41,14 +41,14 @@ describe('petstore.config.js', () => {
     expect(Array.from(told, ([, percent]) => Number(percent)).sort()).toEqual([100, 75, 90]);
   });
 
-  it('is taken from --config, from wherever it is', async () => {
+  it('is read from --config', async () => {
     using workplace = workplaceWithToys({}, 'other.js');
     const document = (args: string[]) => workplace.json('openapi', ...args);
     expect((await document([])).paths).not.toHaveProperty('/toys');
     expect((await document(['--config', 'other.js'])).paths).toHaveProperty('/toys');
   });
 
-  it('is known to the command line of TypeORM', () => {
+  it('is read by the command line of TypeORM', () => {
     using workplace = workplaceWithToys();
     const shown = execFileSync(
       process.execPath,
