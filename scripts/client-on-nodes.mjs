@@ -1,5 +1,5 @@
-// `node scripts/client-on-nodes.mjs [VERSION...]`: the built client on each version of Node, side by side,
-// against a service of its own. The `node` package of the registry brings the versions.
+// `node scripts/client-on-nodes.mjs [VERSION...]`: tests the built client on each supported version of Node, in
+// parallel, against one service. The versions come from the npm package `node`.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -24,7 +24,7 @@ const server = spawn(process.execPath, [MAIN, 'serve', '--json', '--no-demo'], {
 });
 const exited = once(server, 'exit');
 
-/** Downloaded once, and then from npm's cache. */
+/** npm caches the downloaded versions. */
 async function runOn(version, origin) {
   const issue = ['keys', 'issue', '--name', version, '--plan', 'pro', '--json'];
   const { key } = JSON.parse(execFileSync(process.execPath, [MAIN, ...issue], service));
@@ -32,7 +32,7 @@ async function runOn(version, origin) {
   const [command, ...parameters] = own
     ? [process.execPath, PROGRAM]
     : ['npm', 'exec', '--yes', `--package=node@${version}`, '--', 'node', PROGRAM];
-  const env = { ...process.env, PETSTORE_URL: `${origin}/v1`, PETSTORE_KEY: key };
+  const env = { ...process.env, PETSTORE_URL: `${origin}/v1`, PETSTORE_API_KEY: key };
   const child = spawn(command, parameters, { cwd: directory, env, stdio: 'inherit' });
   const [code] = await once(child, 'exit');
   if (code !== 0) {

@@ -5,58 +5,41 @@ import { VirtualTime } from './virtual-time.js';
 
 const rex = { name: 'Rex', categoryId: 7n };
 
-/** Clients on one key of 1,000 requests a minute, and the minutes in which they were refused. */
-async function startCrowd(size: number, answersTakeMs = 0) {
+/** Clients with the same key of 1,000 requests a minute, and the maximum number of 429s in one minute. */
+async function startClients(count: number) {
   const clock = new FakeClock();
-  const time = new VirtualTime(clock, answersTakeMs);
+  const time = new VirtualTime(clock);
   const service = await startService({ clock });
   const { key } = await service.client({ plan: 'business' });
-  const refusedAt: string[] = [];
-  const clients = Array.from({ length: size }, () => {
-    const onResponse = ({ status }: { status: number }) => {
-      if (status === 429) refusedAt.push(new Date(clock.now()).toISOString().slice(0, 16));
-    };
-    return new PetStoreClient(
-      { baseUrl: `${service.origin}/v1`, apiKey: key!, fetch: time.fetch, onResponse },
-      time,
-    );
-  });
-  const refused = (): number => {
-    const counts = new Map<string, number>();
-    for (const minute of refusedAt) counts.set(minute, (counts.get(minute) ?? 0) + 1);
-    return Math.max(0, ...counts.values());
+  const refusals = new Map<number, number>();
+  const onResponse = ({ status }: { status: number }) => {
+    const minute = Math.floor(clock.now() / 60_000);
+    if (status === 429) refusals.set(minute, (refusals.get(minute) ?? 0) + 1);
   };
-  return { time, clients, refused, [Symbol.asyncDispose]: () => service.close() };
+  const options = { baseUrl: `${service.origin}/v1`, apiKey: key, fetch: time.fetch, onResponse };
+  const clients = Array.from({ length: count }, () => new PetStoreClient(options, time));
+  const mostRefusals = () => Math.max(0, ...refusals.values());
+  return { time, clients, mostRefusals, [Symbol.asyncDispose]: () => service.close() };
 }
 
-const times = <T>(count: number, make: () => T): T[] => Array.from({ length: count }, make);
-
-describe('clients on one key of 1,000 requests a minute', () => {
-  // Whoever generates a client writes its back-off by hand: OpenAPITools/openapi-generator#10384, #18240.
-  it('get 3,000 creates through, 60 of them in parallel, without a ban', async () => {
-    await using crowd = await startCrowd(60);
+describe('clients with the same key of 1,000 requests a minute', () => {
+  // With hand-written back-off this fails: OpenAPITools/openapi-generator#10384, #18240.
+  it('60 clients finish 3,000 creates, each its own one by one, without a ban', async () => {
+    await using crowd = await startClients(60);
     const work = crowd.clients.map(async (client) => {
       const ids: bigint[] = [];
       for (let created = 0; created < 50; created++) ids.push((await client.createPet(rex)).id);
       return ids;
     });
-    const ids = (await crowd.time.passUntil(Promise.all(work))).flat();
+    const ids = (await crowd.time.runUntil(Promise.all(work))).flat();
     expect(new Set(ids).size).toBe(3_000);
-    expect(crowd.refused()).toBeLessThanOrEqual(60);
+    expect(crowd.mostRefusals()).toBeLessThanOrEqual(60);
   }, 180_000);
 
-  it('are not banned either where each sends all of its own at once to a slow service', async () => {
-    await using crowd = await startCrowd(60, 600);
-    const work = crowd.clients.flatMap((client) => times(25, () => client.createPet(rex)));
-    const pets = await crowd.time.passUntil(Promise.all(work));
-    expect(new Set(pets.map(({ id }) => id)).size).toBe(1_500);
-    expect(crowd.refused()).toBeLessThanOrEqual(60);
-  }, 180_000);
-
-  it('meet no refusal where there is but one, whatever it is given to do at once', async () => {
-    await using crowd = await startCrowd(1);
-    const work = times(1_500, () => crowd.clients[0]!.createPet(rex));
-    await crowd.time.passUntil(Promise.all(work));
-    expect(crowd.refused()).toBe(0);
+  it('a single client is never refused, even if it starts 1,500 creates at once', async () => {
+    await using single = await startClients(1);
+    const work = Array.from({ length: 1_500 }, () => single.clients[0]!.createPet(rex));
+    await single.time.runUntil(Promise.all(work));
+    expect(single.mostRefusals()).toBe(0);
   }, 180_000);
 });

@@ -1,21 +1,17 @@
 import type { Runtime } from '../../clients/typescript/src/runtime.js';
 import type { FakeClock } from '../support/clock.js';
 
-const QUIET_TURNS = 5;
+const QUIET_TICKS = 5;
 
 /**
- * Time for a service and its clients in one process. It passes only while no request is under way: then
- * it leaps to what is waited for next, so that minutes take no longer than the work that is done in them.
+ * Time shared by a service and its clients in one process. While no request is in flight, it skips to the next timer,
+ * so that a test does not wait for the minutes that it simulates.
  */
 export class VirtualTime implements Runtime {
   private readonly timers = new Set<{ at: number; callback: () => void }>();
   private inFlight = 0;
 
-  /** @param answersTakeMs how long each answer is on its way */
-  constructor(
-    private readonly clock: FakeClock,
-    private readonly answersTakeMs = 0,
-  ) {}
+  constructor(private readonly clock: FakeClock) {}
 
   now(): number {
     return this.clock.now();
@@ -31,41 +27,32 @@ export class VirtualTime implements Runtime {
     return () => this.timers.delete(timer);
   }
 
-  /** What clients send with, so that it is known when all is quiet. */
+  /** Counts the requests in flight. */
   readonly fetch: typeof globalThis.fetch = async (url, init) => {
-    const answer = await this.carryOut(url, init);
-    if (this.answersTakeMs > 0) {
-      await new Promise<void>((arrive) => this.after(this.answersTakeMs, arrive));
-    }
-    return answer;
-  };
-
-  private async carryOut(...[url, init]: Parameters<typeof globalThis.fetch>): Promise<Response> {
     this.inFlight++;
     try {
       const response = await globalThis.fetch(url, init);
-      const text = await response.text();
-      return new Response(text, response);
+      return new Response(await response.text(), response);
     } finally {
       this.inFlight--;
     }
-  }
+  };
 
-  /** Lets time pass until the work is done. */
-  async passUntil<T>(work: Promise<T>): Promise<T> {
+  /** Advances the time until the work is done. */
+  async runUntil<T>(work: Promise<T>): Promise<T> {
     let isDone = false;
     const finish = (): void => void (isDone = true);
     work.then(finish, finish);
     for (let quiet = 0; !isDone; quiet = this.inFlight === 0 ? quiet + 1 : 0) {
       await new Promise((resume) => setImmediate(resume));
-      if (quiet < QUIET_TURNS) continue;
+      if (quiet < QUIET_TICKS) continue;
       quiet = 0;
-      this.leap();
+      this.skipToNextTimer();
     }
     return work;
   }
 
-  private leap(): void {
+  private skipToNextTimer(): void {
     const [next] = [...this.timers].sort((one, other) => one.at - other.at);
     if (next === undefined) return;
     this.timers.delete(next);

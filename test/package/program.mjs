@@ -1,19 +1,19 @@
-// What scripts/client-on-nodes.mjs runs on each version of Node: the built client against a real service.
+// scripts/client-on-nodes.mjs runs this program on each version of Node.
 import assert from 'node:assert/strict';
 import {
+  NotFoundError,
   PetStoreClient,
   PetStoreConnectionError,
-  PetStoreError,
+  toJSON,
 } from '../../clients/typescript/dist/index.js';
 
-const { PETSTORE_URL: baseUrl, PETSTORE_KEY: apiKey } = process.env;
-const told = [];
+const { PETSTORE_URL: baseUrl } = process.env;
+const reported = [];
 let broken = 0;
 const store = new PetStoreClient({
   baseUrl,
-  apiKey,
-  onDeprecation: ({ operation }) => told.push(operation),
-  // The first create loses its answer on the way.
+  onDeprecation: ({ operation }) => reported.push(operation),
+  // The response to the first create is lost.
   fetch: async (url, init) => {
     const response = await fetch(url, init);
     if (init.method !== 'POST' || broken++ > 0) return response;
@@ -34,15 +34,17 @@ for await (const { id } of store.listPets({ status: 'sold', pageSize: 1 }))
   if (id === pet.id) found++;
 assert.equal(found, 1);
 assert.deepEqual(await store.getPet(pet.id), pet);
+assert.ok(toJSON(pet).includes(`"categoryId":${INT64_MAX}`));
+assert.equal(JSON.parse(JSON.stringify(pet)).categoryId, String(INT64_MAX));
 await store.getPet(pet.id);
-assert.deepEqual(told, ['getPet']);
+assert.deepEqual(reported, ['getPet']);
 await assert.rejects(store.getPet(4711n), (error) => {
-  return error instanceof PetStoreError && error.code === 'pet_not_found';
+  return error instanceof NotFoundError && error.code === 'pet_not_found';
 });
 await assert.rejects(store.getPet(1n, { signal: AbortSignal.abort('enough') }), (reason) => {
   return reason === 'enough';
 });
-const nowhere = new PetStoreClient({ baseUrl: 'http://127.0.0.1:1/v1', apiKey, maxRetries: 0 });
+const nowhere = new PetStoreClient({ baseUrl: 'http://127.0.0.1:1/v1', maxRetries: 0 });
 await assert.rejects(nowhere.getUsage(), PetStoreConnectionError);
 const { plan, limits } = await store.getUsage();
 assert.equal(plan, 'pro');

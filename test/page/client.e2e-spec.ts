@@ -11,13 +11,13 @@ import { buildClient } from '../support/build-client.js';
 const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
-  // A process of its own for it does not start in time on a busy machine, and Chromium then ends.
+  // A separate GPU process may not start in time on a busy machine, and Chromium then exits.
   '--in-process-gpu',
   '--no-first-run',
   '--disable-background-networking',
 ];
 
-/** A page of another origin than the service's, with the built client beside it. */
+/** Serves a page and the built client from another origin than that of the service. */
 async function servePage() {
   const dist = buildClient();
   const server = createServer(({ url = '/' }, response) => {
@@ -36,7 +36,7 @@ async function servePage() {
 }
 
 describeWith('chromium', 'the client in a browser', (executablePath) => {
-  it('works from another origin: int64, pages, errors, what is left, deprecation', async () => {
+  it('works from another origin: int64, pages, errors, quota, deprecation', async () => {
     await using page = await servePage();
     await using service = await startService({
       clock: new FakeClock(),
@@ -48,12 +48,12 @@ describeWith('chromium', 'the client in a browser', (executablePath) => {
     await tab.goto(page.origin);
 
     const script = `(async () => {
-      const { PetStoreClient, PetStoreError } = await import('/index.js');
-      const told = [];
+      const { PetStoreClient, NotFoundError } = await import('/index.js');
+      const reported = [];
       const store = new PetStoreClient({
         baseUrl: ${JSON.stringify(service.origin)} + '/v1',
         apiKey: ${JSON.stringify(apiKey)},
-        onDeprecation: ({ operation, sunset }) => told.push(operation + ' ' + sunset.toISOString()),
+        onDeprecation: ({ operation, sunset }) => reported.push(operation + ' ' + sunset.toISOString()),
       });
       const pet = await store.createPet({ name: 'Rex', categoryId: 9223372036854775807n });
       await store.createPet({ name: 'Leo', categoryId: 7n });
@@ -66,10 +66,10 @@ describeWith('chromium', 'the client in a browser', (executablePath) => {
         categoryId: String(pet.categoryId),
         names,
         requestId: response.headers.get('x-request-id'),
-        error: [error instanceof PetStoreError, error.code],
+        error: [error instanceof NotFoundError, error.code],
         rateLimit: store.rateLimit,
         plan: usage.plan,
-        told,
+        reported,
       };
     })()`;
     expect(await tab.evaluate(script)).toEqual({
@@ -83,7 +83,7 @@ describeWith('chromium', 'the client in a browser', (executablePath) => {
         day: { limit: 1_000, remaining: 994 },
       }),
       plan: 'free',
-      told: ['getPet 2030-12-05T00:00:00.000Z'],
+      reported: ['getPet 2030-12-05T00:00:00.000Z'],
     });
   });
 });

@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-/** The client as it is shipped, in a directory of its own: a build elsewhere goes on undisturbed. */
+/** Builds the client into a new directory, so that a parallel build of the project is not disturbed. */
 export function buildClient(): string {
   const outDir = mkdtempSync(join(tmpdir(), 'petstore-client-'));
   const project = resolve('clients/typescript/tsconfig.build.json');
@@ -11,7 +11,7 @@ export function buildClient(): string {
   return outDir;
 }
 
-/** Runs a command that must succeed; what it prints. */
+/** @returns the standard output of a command that must succeed. */
 export function run(command: string, args: readonly string[], cwd = process.cwd()): string {
   const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8' });
   if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${stdout}${stderr}`);

@@ -1,24 +1,25 @@
-import { unreadResponse } from './answer.js';
+import { toUnreadResponse } from './read-response.js';
 import type { Result } from './sender.js';
 
 export interface WithResponse<T> {
   data: T;
-  /** The last answer, its body still to be read. */
+  /** The response of the last attempt. Its body has not been read. */
   response: Response;
 }
 
-/** What the answer says; with the answer itself for who asks. */
+/** A promise of the data, with access to the HTTP response. */
 export interface ApiPromise<T> extends Promise<T> {
+  /** @returns the data together with the HTTP response. */
   withResponse(): Promise<WithResponse<T>>;
 }
 
 export function toApiPromise<T>(result: Promise<Result>): ApiPromise<T> {
-  const data = result.then((each) => each.data as T);
+  const dataPromise = result.then(({ data }) => data as T);
   const withResponse = async (): Promise<WithResponse<T>> => {
-    // Who asks for both is told of a failure by this promise alone.
-    data.catch(() => undefined);
-    const { data: each, answer } = await result;
-    return { data: each as T, response: unreadResponse(answer) };
+    // The returned promise reports the failure. Without this, it would be an unhandled rejection, too.
+    dataPromise.catch(() => undefined);
+    const { data, buffered } = await result;
+    return { data: data as T, response: toUnreadResponse(buffered) };
   };
-  return Object.assign(data, { withResponse });
+  return Object.assign(dataPromise, { withResponse });
 }

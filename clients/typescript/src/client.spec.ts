@@ -1,11 +1,12 @@
 import { PetStoreClient } from './client.js';
+import type { RequestEvent } from './options.js';
 
 const html = { headers: { 'content-type': 'text/html' } };
 const json = { headers: { 'content-type': 'application/json' } };
 
-/** A client that gets such an answer to whatever it sends. */
-function clientOf(answer: () => Response): PetStoreClient {
-  const fetch = () => Promise.resolve(answer());
+/** A client whose requests all get this response. */
+function clientOf(respond: () => Response): PetStoreClient {
+  const fetch = () => Promise.resolve(respond());
   return new PetStoreClient({ baseUrl: 'http://127.0.0.1/v1', apiKey: 'psk_', fetch });
 }
 
@@ -19,14 +20,14 @@ describe(PetStoreClient.name, () => {
 
   describe.each(Object.entries(calls))('%s', (_operation, call) => {
     it.each([
-      ['a page', 200, () => new Response('<!doctype html>', html)],
+      ['an HTML page', 200, () => new Response('<!doctype html>', html)],
       ['nothing', 200, () => new Response('')],
       ['no content', 204, () => new Response(null, { status: 204 })],
       ['half a body', 200, () => new Response('{"id":', json)],
       ['a redirect', 302, () => new Response('', { status: 302 })],
-    ])('takes %s for no success', async (_what, status, answer) => {
+    ])('rejects %s', async (_case, status, respond) => {
       const error = { name: 'PetStoreError', code: 'unexpected_response', status };
-      await expect(call(clientOf(answer))).rejects.toMatchObject(error);
+      await expect(call(clientOf(respond))).rejects.toMatchObject(error);
     });
   });
 
@@ -34,38 +35,94 @@ describe(PetStoreClient.name, () => {
     ['nothing', () => new Response(null, { status: 204 }), undefined],
     ['a text', () => new Response('Good', html), 'Good'],
     ['JSON', () => new Response('{"id":9007199254740993}', json), { id: 9007199254740993n }],
-  ])('gives what an operation of a guest answers: %s', (_what, answer, data) =>
-    expect(clientOf(answer).request('GET', '/orders')).resolves.toEqual(data),
+  ])('returns the response of an extension: %s', (_case, respond, data) =>
+    expect(clientOf(respond).request('GET', '/orders')).resolves.toEqual(data),
   );
-
-  it('takes what an operation of a guest that was given a name answers', () => {
-    const call = clientOf(() => new Response('Good', html)).request('GET', '/orders', {
-      operation: 'listOrders',
-    });
-    return expect(call).resolves.toBe('Good');
-  });
 
   it.each([
     ['a GET with a body', 'GET', { body: {} }],
     ['a HEAD with a body', 'head', { body: {} }],
-    ['a method that cannot be sent', 'TRACE', {}],
-    ['a method that is none', 'GET /', {}],
-  ])('refuses %s, and sends nothing', async (_what, method, options) => {
+    ['a forbidden method', 'TRACE', {}],
+    ['an invalid method', 'GET /', {}],
+  ])('rejects %s, and sends nothing', async (_case, method, options) => {
     const fetch = jest.fn(() => Promise.reject(new TypeError('fetch failed')));
     const store = new PetStoreClient({ baseUrl: 'http://127.0.0.1/v1', apiKey: 'psk_', fetch });
-    // Not of the test's own realm.
+    // Jest's TypeError is another class.
     const error = { name: 'TypeError' };
     await expect(store.request(method, '/orders', options)).rejects.toMatchObject(error);
     expect(fetch).not.toHaveBeenCalled();
   });
 
-  it('tells of a redirect of which a browser tells nothing more', async () => {
+  it.each(['/../admin', '@example.com/', 'https://example.com/', '/..', ''])(
+    'sends its key to no address outside the base URL: %s',
+    async (path) => {
+      const fetch = jest.fn<Promise<Response>, []>();
+      const store = new PetStoreClient({ baseUrl: 'http://127.0.0.1/v1', apiKey: 'psk_', fetch });
+      await expect(store.request('GET', path)).rejects.toThrow(
+        /path must lead to an address below/,
+      );
+      expect(fetch).not.toHaveBeenCalled();
+    },
+  );
+
+  it('reports a redirect in a browser, which hides its status', async () => {
     const type = { value: 'opaqueredirect' };
     const store = clientOf(() => Object.defineProperty(Response.error(), 'type', type));
     await expect(store.request('GET', '/orders')).rejects.toMatchObject({
       code: 'unexpected_response',
-      message: 'The answer is a bare redirect',
+      message: 'The response is a redirect without an error body',
       status: 0,
+    });
+  });
+
+  describe('the API key', () => {
+    const before = process.env['PETSTORE_API_KEY'];
+    afterEach(() => {
+      delete process.env['PETSTORE_API_KEY'];
+      if (before !== undefined) process.env['PETSTORE_API_KEY'] = before;
+    });
+
+    async function keySent(apiKey?: string): Promise<string | null | undefined> {
+      let sent: string | null | undefined;
+      const onRequest = ({ headers }: RequestEvent) => (sent = headers.get('authorization'));
+      const fetch = () => Promise.resolve(new Response('{}', json));
+      await new PetStoreClient({
+        baseUrl: 'http://127.0.0.1/v1',
+        apiKey,
+        fetch,
+        onRequest,
+      }).getUsage();
+      return sent;
+    }
+
+    it('comes from PETSTORE_API_KEY unless the option is given', async () => {
+      process.env['PETSTORE_API_KEY'] = 'psk_env';
+      expect(await keySent()).toBe('Bearer psk_env');
+      expect(await keySent('psk_option')).toBe('Bearer psk_option');
+    });
+
+    it.each([
+      ['missing', undefined, undefined],
+      ['empty', '', 'psk_env'],
+      ['empty', undefined, ' '],
+    ])('is rejected at construction if it is %s: %j, %j', (problem, apiKey, inEnvironment) => {
+      delete process.env['PETSTORE_API_KEY'];
+      if (inEnvironment !== undefined) process.env['PETSTORE_API_KEY'] = inEnvironment;
+      expect(() => new PetStoreClient({ baseUrl: 'http://127.0.0.1/v1', apiKey })).toThrow(
+        new TypeError(
+          `apiKey is ${problem}: pass the option apiKey, or set the environment variable PETSTORE_API_KEY`,
+        ),
+      );
+    });
+
+    it('has no default in a browser', () => {
+      const { process: own } = globalThis;
+      Reflect.deleteProperty(globalThis, 'process');
+      try {
+        expect(() => new PetStoreClient({ baseUrl: 'http://127.0.0.1/v1' })).toThrow(/is missing/);
+      } finally {
+        globalThis.process = own;
+      }
     });
   });
 });

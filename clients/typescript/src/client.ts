@@ -1,5 +1,5 @@
 import { type ApiPromise, toApiPromise } from './api-promise.js';
-import { writeJson } from './json.js';
+import { toJSON } from './json.js';
 import type { NewPet, Pet, PetStatus, Usage } from './models.js';
 import { nameOperation } from './operation-name.js';
 import type {
@@ -16,91 +16,98 @@ import { INT64_MEMBERS } from './schema.js';
 import { type Result, Sender } from './sender.js';
 
 export interface ListPetsOptions extends CallOptions {
+  /** Only pets with this status. Default: all pets. */
   status?: PetStatus | undefined;
-  /** Animals a page, 1 to 100: 100, unless told otherwise, since each page is a request. */
+  /** Pets per page, 1 to 100. Default: 100. Each page is one request. */
   pageSize?: number | undefined;
 }
 
 interface Operation extends RequestOptions {
-  /** One of ours, which always answers with JSON. */
-  isOurs?: boolean;
+  /** The operation belongs to the service itself, and always responds with JSON. */
+  isOwn?: boolean;
   isFree?: boolean;
 }
 
-/** The pet store, for one API key. */
+/** Calls the Pet Store Service with one API key. */
 export class PetStoreClient {
   private readonly baseUrl: string;
   private readonly apiKey: string;
   private readonly sender: Sender;
 
+  /** @throws {TypeError} if the base URL is invalid, or if there is no API key. */
   constructor(options: PetStoreClientOptions);
   /** @internal */
   constructor(options: PetStoreClientOptions, runtime: Runtime);
   constructor(options: PetStoreClientOptions, runtime: Runtime = systemRuntime) {
     const { origin, pathname } = new URL(options.baseUrl);
     this.baseUrl = origin + pathname.replace(/\/+$/, '');
-    this.apiKey = options.apiKey;
+    this.apiKey = requireApiKey(options.apiKey ?? apiKeyOfEnvironment());
     this.sender = new Sender(options, runtime);
   }
 
-  /** What is left, by the latest answer; undefined before the first. */
+  /** The quota as of the latest response. Undefined before the first response. */
   get rateLimit(): RateLimitState | undefined {
     return this.sender.rateLimit;
   }
 
-  /** Adds an animal: once, however often the connection breaks. */
+  /** Creates a pet. Retries do not create a second one, because they repeat the same idempotency key. */
   createPet(pet: NewPet, options: CreateOptions = {}): ApiPromise<Pet> {
     return toApiPromise(
       this.send('POST', '/pets', {
         ...options,
         operation: 'createPet',
-        isOurs: true,
+        isOwn: true,
         int64Members: INT64_MEMBERS,
         body: pet,
       }),
     );
   }
 
-  /** Animals in the order of their ids, of as many pages as there are. */
+  /** Lists pets in the order of their IDs. `await` gives the first page, `for await` iterates over all pets. */
   listPets(options: ListPetsOptions = {}): PetList {
     const { status, pageSize = 100, ...callOptions } = options;
-    return new PetList(async (cursor) => {
-      const { data, answer } = await this.send('GET', '/pets', {
-        ...callOptions,
-        operation: 'listPets',
-        isOurs: true,
-        int64Members: INT64_MEMBERS,
-        query: { limit: pageSize, status, cursor },
-      });
-      return { pets: data as Pet[], headers: answer.response.headers };
-    });
+    return new PetList((cursor) =>
+      toApiPromise(
+        this.send('GET', '/pets', {
+          ...callOptions,
+          operation: 'listPets',
+          isOwn: true,
+          int64Members: INT64_MEMBERS,
+          query: { limit: pageSize, status, cursor },
+        }),
+      ),
+    );
   }
 
-  /** @deprecated To be removed on 5 December 2030: list with a `status` filter instead. */
+  /** @deprecated Removed on 5 December 2030. Use `listPets` with a `status`. */
   getPet(id: bigint, options: CallOptions = {}): ApiPromise<Pet> {
     return toApiPromise(
       this.send('GET', `/pets/${id}`, {
         ...options,
         operation: 'getPet',
-        isOurs: true,
+        isOwn: true,
         int64Members: INT64_MEMBERS,
       }),
     );
   }
 
-  /** The plan and what is left of it. Takes no quota, and is answered to a banned key as well. */
+  /** Gets the plan and the remaining quota. Consumes no quota, and works while the key is banned. */
   getUsage(options: CallOptions = {}): ApiPromise<Usage> {
     return toApiPromise(
       this.send('GET', '/usage', {
         ...options,
         operation: 'getUsage',
-        isOurs: true,
+        isOwn: true,
         isFree: true,
       }),
     );
   }
 
-  /** Any other operation of the service, as an extension's, by its path below the base address. */
+  /**
+   * Calls any operation below the base URL, for example one of an extension.
+   *
+   * @param path path below the base URL, such as `/store/orders`
+   */
   request<Response = unknown, Body = unknown>(
     method: string,
     path: string,
@@ -110,30 +117,30 @@ export class PetStoreClient {
   }
 
   private async send(method: string, path: string, options: Operation): Promise<Result> {
-    const { query, body, idempotencyKey, int64Members, isOurs = false, isFree = false } = options;
+    const { query, body, idempotencyKey, int64Members, isOwn = false, isFree = false } = options;
     const url = this.urlOf(path, query);
     const headers = new Headers({ accept: 'application/json' });
     headers.set('authorization', `Bearer ${this.apiKey}`);
-    const text = body === undefined ? undefined : writeJson(body);
+    const text = body === undefined ? undefined : toJSON(body);
     if (text !== undefined) headers.set('content-type', 'application/json');
-    const key = idempotencyKey ?? (isCreating(method) ? randomKey() : undefined);
+    const key = idempotencyKey ?? (isIdempotent(method) ? undefined : randomKey());
     if (key !== undefined) headers.set('idempotency-key', key);
     const call = {
       operation: options.operation ?? nameOperation(method, url.slice(this.baseUrl.length)),
       ...{ method, url, headers, body: text, isFree },
       int64Members: new Set(int64Members),
-      isAlwaysJson: isOurs,
+      isAlwaysJson: isOwn,
     };
-    // Throws where it cannot be sent. The same of `fetch` is taken for a broken connection, and tried again.
+    // Throws a TypeError for an invalid request. The same error of `fetch` would count as a broken connection.
     new Request(call.url, { method, body: text === undefined ? null : '' });
     return this.sender.send(call, options);
   }
 
-  /** Never another address than one below the base: the key goes with it. */
+  /** Rejects addresses outside the base URL, because the request contains the key. */
   private urlOf(path: string, query: Query = {}): string {
     const url = new URL(this.baseUrl + path);
     if (!url.href.startsWith(`${this.baseUrl}/`)) {
-      throw new TypeError(`${path} is no path below ${this.baseUrl}`);
+      throw new TypeError(`path must lead to an address below ${this.baseUrl}, but is "${path}"`);
     }
     for (const [name, value] of Object.entries(query)) {
       for (const each of [value].flat()) {
@@ -144,12 +151,25 @@ export class PetStoreClient {
   }
 }
 
-/** Methods that do again what is sent again (RFC 9110 section 9.2.2). */
-function isCreating(method: string): boolean {
-  return method === 'POST' || method === 'PATCH';
+/** Browsers have no `process`. */
+function apiKeyOfEnvironment(): string | undefined {
+  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
+  return process?.env?.['PETSTORE_API_KEY'];
 }
 
-/** `crypto.randomUUID` is not there for pages without TLS. */
+function requireApiKey(apiKey: string | undefined): string {
+  if (typeof apiKey === 'string' && apiKey.trim() !== '') return apiKey;
+  throw new TypeError(
+    `apiKey is ${apiKey === undefined ? 'missing' : 'empty'}: pass the option apiKey, or set the environment variable PETSTORE_API_KEY`,
+  );
+}
+
+/** RFC 9110 section 9.2.2. POST and PATCH are the only methods of `fetch` that are not idempotent. */
+function isIdempotent(method: string): boolean {
+  return method !== 'POST' && method !== 'PATCH';
+}
+
+/** `crypto.randomUUID` is missing on pages without TLS. */
 function randomKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');

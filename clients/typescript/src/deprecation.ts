@@ -1,19 +1,20 @@
 import { readLinks } from './link.js';
 
-/** What an answer says of an operation that is to go. */
+/** The deprecation headers of an operation. */
 export interface Deprecation {
   /** `getPet`, or method and path. */
   operation: string;
-  /** Since when it is deprecated (RFC 9745). */
+  /** Start of the deprecation (RFC 9745). */
   since: Date | undefined;
-  /** When it is to be removed (RFC 8594). */
+  /** Removal date (RFC 8594). */
   sunset: Date | undefined;
-  /** What replaces it. */
+  /** URL of the replacement. */
   successor: string | undefined;
+  /** URL of the documentation. */
   documentation: string | undefined;
 }
 
-/** undefined where the operation is not deprecated. */
+/** @returns undefined if the operation is not deprecated. */
 export function readDeprecation(operation: string, headers: Headers): Deprecation | undefined {
   const deprecation = headers.get('deprecation');
   if (deprecation === null) return undefined;

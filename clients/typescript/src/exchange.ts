@@ -1,8 +1,8 @@
-import type { Answer } from './answer.js';
 import { PetStoreConnectionError, PetStoreTimeoutError } from './errors.js';
+import type { BufferedResponse } from './read-response.js';
 import type { Runtime } from './runtime.js';
 
-export interface Outgoing {
+export interface OutgoingRequest {
   url: string;
   method: string;
   headers: Headers;
@@ -11,54 +11,49 @@ export interface Outgoing {
 
 export interface Limits {
   timeoutMs: number;
-  /** How much of that has passed already. */
-  waitedMs: number;
   signal: AbortSignal | undefined;
 }
 
 /**
- * Sends once, and waits for the whole answer. Whatever `fetch` makes of it, an abort rejects with its
- * reason, at once.
+ * Sends a request once and reads the complete response.
+ *
+ * @throws the signal's reason on abort, immediately, even if `fetch` ignores the signal
+ * @throws {PetStoreConnectionError} if the response is missing or incomplete
  */
 export async function exchange(
   fetch: typeof globalThis.fetch,
-  { url, method, headers, body }: Outgoing,
-  { timeoutMs, waitedMs, signal }: Limits,
+  { url, method, headers, body }: OutgoingRequest,
+  { timeoutMs, signal }: Limits,
   runtime: Runtime,
-): Promise<Answer> {
+): Promise<BufferedResponse> {
   signal?.throwIfAborted();
   const controller = new AbortController();
-  const { promise: ended, reject: end } = rejection();
-  const endWith = (reason: unknown): void => {
-    end(reason);
+  let reject!: (reason: unknown) => void;
+  const interrupted = new Promise<never>((_, rejectPromise) => (reject = rejectPromise));
+  interrupted.catch(() => undefined);
+  const interrupt = (reason: unknown): void => {
+    reject(reason);
     controller.abort(reason);
   };
-  const onAbort = (): void => endWith(signal?.reason);
+  const onAbort = (): void => interrupt(signal?.reason);
   signal?.addEventListener('abort', onAbort, { once: true });
-  const stopTimer = runtime.after(timeoutMs - waitedMs, () =>
-    endWith(new PetStoreTimeoutError(timeoutMs)),
+  const cancelTimer = runtime.after(timeoutMs, () =>
+    interrupt(new PetStoreTimeoutError(timeoutMs)),
   );
-  const answered = async (): Promise<Answer> => {
-    // A redirect would take the key elsewhere, and make a GET of a create.
+  const send = async (): Promise<BufferedResponse> => {
+    // Following a redirect would send the key to another address, and turn a POST into a GET.
     const init: RequestInit = { method, headers, redirect: 'manual', signal: controller.signal };
     const response = await fetch(url, body === undefined ? init : { ...init, body });
     return { response, text: await response.text() };
   };
   try {
-    return await Promise.race([answered(), ended]);
+    return await Promise.race([send(), interrupted]);
   } catch (error) {
     if (signal?.aborted) throw signal.reason;
     if (error instanceof PetStoreTimeoutError) throw error;
-    throw new PetStoreConnectionError(`No answer from ${method} ${url}`, { cause: error });
+    throw new PetStoreConnectionError(`No response to ${method} ${url}`, { cause: error });
   } finally {
-    stopTimer();
+    cancelTimer();
     signal?.removeEventListener('abort', onAbort);
   }
-}
-
-function rejection(): { promise: Promise<never>; reject: (reason: unknown) => void } {
-  let reject!: (reason: unknown) => void;
-  const promise = new Promise<never>((_, rejectPromise) => (reject = rejectPromise));
-  promise.catch(() => undefined);
-  return { promise, reject };
 }

@@ -2,12 +2,20 @@ export type { ApiPromise, WithResponse } from './api-promise.js';
 export { type ListPetsOptions, PetStoreClient } from './client.js';
 export type { Deprecation } from './deprecation.js';
 export {
+  AuthenticationError,
+  ConflictError,
   type ErrorCode,
   type Failure,
+  NotFoundError,
+  PermissionError,
   PetStoreConnectionError,
   PetStoreError,
   PetStoreTimeoutError,
+  RateLimitError,
+  ServerError,
+  ValidationError,
 } from './errors.js';
+export { toJSON } from './json.js';
 export type { NewPet, Pet, PetStatus, Usage } from './models.js';
 export type {
   CallOptions,

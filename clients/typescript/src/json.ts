@@ -1,7 +1,4 @@
-/**
- * JSON that is exact for integers. `JSON.parse` rounds beyond 2^53, and its access to the source text is
- * missing in Node 20; `JSON.stringify` refuses bigint.
- */
+// JSON with exact integers. `JSON.parse` rounds beyond 2^53, and Node 20 gives it no access to the source text.
 const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const BLANK = /[ \t\n\r]*/y;
@@ -14,8 +11,8 @@ const LITERAL = /true|false|null/y;
 const INTEGER = /^-?\d+$/;
 
 /**
- * Reads JSON. Integers beyond 2^53 are bigint, so that none is rounded; those in the named members are
- * bigint whatever their size, so that their type doesn't depend on their value.
+ * Parses JSON. Integers beyond 2^53 become bigint. Integers in `int64Members` always become bigint, so that the type
+ * does not depend on the value.
  */
 export function readJson(text: string, int64Members: ReadonlySet<string> = new Set()): unknown {
   let at = 0;
@@ -27,8 +24,8 @@ export function readJson(text: string, int64Members: ReadonlySet<string> = new S
     return found;
   }
 
-  /** Whether the next character is this one, which is passed over. */
-  function passes(character: string): boolean {
+  /** Skips the character if it is the next one. */
+  function skip(character: string): boolean {
     take(BLANK);
     if (text[at] !== character) return false;
     at++;
@@ -36,11 +33,11 @@ export function readJson(text: string, int64Members: ReadonlySet<string> = new S
   }
 
   function expect(character: string): void {
-    if (!passes(character)) fail();
+    if (!skip(character)) fail();
   }
 
   function fail(): never {
-    throw new SyntaxError(`Not JSON at character ${at}`);
+    throw new SyntaxError(`The text is not JSON: unexpected character at position ${at}`);
   }
 
   function readString(): string {
@@ -52,14 +49,14 @@ export function readJson(text: string, int64Members: ReadonlySet<string> = new S
   function readNumber(member: string): number | bigint {
     const token = take(NUMBER) ?? fail();
     const number = Number(token);
-    const mustBeBigint = !Number.isSafeInteger(number) || int64Members.has(member);
-    return mustBeBigint && INTEGER.test(token) ? BigInt(token) : number;
+    const isBigint = !Number.isSafeInteger(number) || int64Members.has(member);
+    return isBigint && INTEGER.test(token) ? BigInt(token) : number;
   }
 
-  /** @param member the name of the member that the value is in, if through arrays */
+  /** @param member name of the closest member that contains the value, also through arrays */
   function readValue(member: string): unknown {
-    if (passes('{')) return readObject();
-    if (passes('[')) return readArray(member);
+    if (skip('{')) return readObject();
+    if (skip('[')) return readArray(member);
     if (text[at] === '"') return readString();
     const literal = take(LITERAL);
     return literal === undefined ? readNumber(member) : LITERALS.get(literal);
@@ -67,26 +64,26 @@ export function readJson(text: string, int64Members: ReadonlySet<string> = new S
 
   function readObject(): object {
     const object: Record<string, unknown> = {};
-    if (passes('}')) return object;
+    if (skip('}')) return object;
     do {
       const name = readString();
       expect(':');
       const value = readValue(name);
       if (name !== '__proto__') object[name] = value;
-      // Assigned, it would be the prototype and no member.
+      // An assignment would set the prototype instead of a member.
       else Object.defineProperty(object, name, { value, enumerable: true, configurable: true });
-    } while (passes(','));
+    } while (skip(','));
     expect('}');
-    return object;
+    return withHiddenToJSON(object);
   }
 
   function readArray(member: string): unknown[] {
     const array: unknown[] = [];
-    if (passes(']')) return array;
+    if (skip(']')) return array;
     do array.push(readValue(member));
-    while (passes(','));
+    while (skip(','));
     expect(']');
-    return array;
+    return withHiddenToJSON(array);
   }
 
   const value = readValue('');
@@ -95,26 +92,62 @@ export function readJson(text: string, int64Members: ReadonlySet<string> = new S
   return value;
 }
 
-/** Writes JSON as `JSON.stringify` does, and bigint digit by digit. */
-export function writeJson(value: unknown): string | undefined {
+/**
+ * Writes JSON like `JSON.stringify`, but writes each bigint as an exact JSON number.
+ *
+ * @throws {RangeError} for an integer of type number beyond 2^53, which may already be rounded
+ * @throws {TypeError} for a value without a JSON form, such as undefined or a function
+ */
+export function toJSON(value: unknown): string {
+  const text = write(value);
+  if (text === undefined) throw new TypeError(`A value of type ${typeof value} has no JSON form`);
+  return text;
+}
+
+function write(value: unknown): string | undefined {
   if (typeof value === 'bigint') return value.toString();
-  if (typeof value === 'number' && isRoundedInt64(value)) {
-    throw new RangeError(`${value} may be rounded already: an integer beyond 2^53 is a bigint`);
+  if (typeof value === 'number' && mayBeRounded(value)) {
+    throw new RangeError(`${value} may already be rounded: use a bigint for integers beyond 2^53`);
   }
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  if ('toJSON' in value && typeof value.toJSON === 'function') {
-    return writeJson((value as { toJSON(): unknown }).toJSON());
+  if ('toJSON' in value && typeof value.toJSON === 'function' && value.toJSON !== hiddenToJSON) {
+    return write((value as { toJSON(): unknown }).toJSON());
   }
-  if (Array.isArray(value)) return `[${value.map((each) => writeJson(each) ?? 'null').join()}]`;
+  if (Array.isArray(value)) return `[${value.map((each) => write(each) ?? 'null').join()}]`;
   const members: string[] = [];
   for (const [name, member] of Object.entries(value)) {
-    const text = writeJson(member);
+    const text = write(member);
     if (text !== undefined) members.push(`${JSON.stringify(name)}:${text}`);
   }
   return `{${members.join()}}`;
 }
 
-/** Whether a number stands where an int64 may have been meant, and may have lost its last digits. */
-function isRoundedInt64(value: number): boolean {
+/**
+ * Makes `JSON.stringify` work for an object or array that contains a bigint. The method is not enumerable: spreading,
+ * comparing and logging ignore it.
+ */
+function withHiddenToJSON<T extends object>(container: T): T {
+  const hasBigint = Object.values(container).some((value) => typeof value === 'bigint');
+  if (!hasBigint || Object.hasOwn(container, 'toJSON')) return container;
+  const property = { value: hiddenToJSON, configurable: true, writable: true };
+  return Object.defineProperty(container, 'toJSON', property);
+}
+
+/** Replaces each bigint by a number, or beyond 2^53 by a string, because JSON readers commonly round such numbers. */
+function hiddenToJSON(this: object): unknown {
+  if (Array.isArray(this)) return this.map(withoutBigint);
+  return Object.fromEntries(
+    Object.entries(this).map(([name, value]) => [name, withoutBigint(value)]),
+  );
+}
+
+function withoutBigint(value: unknown): unknown {
+  if (typeof value !== 'bigint') return value;
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : value.toString();
+}
+
+/** Whether the number is an integer in the int64 range that a number cannot represent exactly. */
+function mayBeRounded(value: number): boolean {
   return Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(value) <= 2 ** 63;
 }

@@ -1,7 +1,7 @@
 import { nextCursor, readLinks } from './link.js';
 
 describe(readLinks.name, () => {
-  it('tells links by their relations', () => {
+  it('maps relation types to targets', () => {
     const links = readLinks(
       '<https://a/1,2>; title="x, y"; rel="next last", </b>;rel=prev , <c>; REL="deprecation"',
     );
@@ -22,7 +22,7 @@ describe(readLinks.name, () => {
     ['foo; rel = "ne\\xt" ; bar', ['next']],
     ['rel="next', ['next']],
     ['rel=', []],
-  ])('takes no other parameter for a relation: %s', (parameters, relations) => {
+  ])('reads no relation from another parameter: %s', (parameters, relations) => {
     const links = readLinks(`<a>; ${parameters}`);
     expect([...links]).toEqual(relations.map((rel) => [rel, 'a']));
   });
@@ -34,12 +34,12 @@ describe(readLinks.name, () => {
 });
 
 describe(nextCursor.name, () => {
-  it('takes the cursor, and nothing else of the address', () => {
+  it('returns only the cursor of the link', () => {
     const link = '<https://elsewhere.example/v1/pets?limit=2&cursor=a%3Db>; rel="next"';
     expect(nextCursor(new Headers({ link }))).toBe('a=b');
   });
 
-  it('ends where no page follows', () => {
+  it('returns undefined on the last page', () => {
     expect(nextCursor(new Headers())).toBeUndefined();
     expect(nextCursor(new Headers({ link: '</v1/pets>; rel="next"' }))).toBeUndefined();
   });

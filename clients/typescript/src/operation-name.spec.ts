@@ -9,7 +9,7 @@ describe(nameOperation.name, () => {
     ['HEAD', '/pets/-8', 'getPet'],
     ['GET', '/pets/Rex', 'getPet'],
     ['GET', '/usage', 'getUsage'],
-  ])('takes %s %s for our %s', (method, target, operation) =>
+  ])('names %s %s %s', (method, target, operation) =>
     expect(nameOperation(method, target)).toBe(operation),
   );
 
@@ -21,7 +21,7 @@ describe(nameOperation.name, () => {
     ['/things/caf%C3%A9/', '/things/{id}/'],
     ['/things', '/things'],
     ['/pets/1/things', '/pets/{id}/things'],
-  ])('names %s by method and path, without what is one of many', (target, path) =>
+  ])('replaces identifiers in %s', (target, path) =>
     expect(nameOperation('PUT', target)).toBe(`PUT ${path}`),
   );
 });

@@ -1,5 +1,5 @@
-/** Whoever asks for one of ours by its path, as with `request`, asks for the same operation. */
-const OURS: readonly (readonly [RegExp, string])[] = [
+/** `request('GET', '/pets')` is reported under the same name as `listPets()`. */
+const OWN_OPERATIONS: readonly (readonly [RegExp, string])[] = [
   [/^(GET|HEAD) \/pets$/, 'listPets'],
   [/^POST \/pets$/, 'createPet'],
   [/^(GET|HEAD) \/pets\/[^/]+$/, 'getPet'],
@@ -7,13 +7,14 @@ const OURS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * The name of one of ours, or method and path. A part of the path that has a digit, as a number or a UUID, or that
- * is percent-encoded, names one thing of many, and becomes `{id}`.
- * @param target below the base address, as it is sent
+ * Names an operation for hooks: its own name, or method and path. A path segment that contains a digit (a number, a
+ * UUID) or percent-encoding is assumed to be an identifier, and becomes `{id}`.
+ *
+ * @param target path and query below the base URL
  */
 export function nameOperation(method: string, target: string): string {
   const [path = ''] = target.split(/[?#]/);
   const name = `${method} ${path}`;
-  const ours = OURS.find(([pattern]) => pattern.test(name));
-  return ours?.[1] ?? `${method} ${path.replace(/[^/]*[\d%][^/]*/g, '{id}')}`;
+  const own = OWN_OPERATIONS.find(([pattern]) => pattern.test(name));
+  return own?.[1] ?? `${method} ${path.replace(/[^/]*[\d%][^/]*/g, '{id}')}`;
 }

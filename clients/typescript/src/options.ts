@@ -1,30 +1,27 @@
 import type { Deprecation } from './deprecation.js';
 
 export interface PetStoreClientOptions extends Hooks {
-  /** The base address, with its version: `https://api.example.com/v1`. */
+  /** The base URL with its version: `https://api.example.com/v1`. */
   baseUrl: string;
-  /** `psk_...` */
-  apiKey: string;
-  /** How often a try that failed for a passing reason is repeated. 4, unless told otherwise. */
+  /** `psk_...` Default: the environment variable `PETSTORE_API_KEY`, where the platform has one. */
+  apiKey?: string | undefined;
+  /** Maximum number of retries after a temporary failure. Default: 4. */
   maxRetries?: number | undefined;
-  /**
-   * How long one try may take, its answer's last byte included, and the wait for its turn while no answer
-   * comes to any; not that for a quota. 30,000 ms, unless told otherwise.
-   */
+  /** Maximum duration of one attempt in milliseconds, up to the last byte of the response. Default: 30,000. */
   timeoutMs?: number | undefined;
-  /** What sends: the platform's own `fetch`, unless told otherwise. */
+  /** Sends the requests. Default: the `fetch` of the platform. */
   fetch?: typeof globalThis.fetch | undefined;
 }
 
-/** Told what happens. What a hook throws rejects the call, and is never retried. */
+/** Callbacks for logs and metrics. If a hook throws, the call rejects and is not retried. */
 export interface Hooks {
-  /** Before each try is sent. */
+  /** Called before each attempt. */
   onRequest?: ((event: RequestEvent) => void) | undefined;
-  /** After each answer, whatever it says. */
+  /** Called after each response, whatever its status. */
   onResponse?: ((event: ResponseEvent) => void) | undefined;
-  /** Before the wait that precedes another try. */
+  /** Called before the wait that precedes a retry. */
   onRetry?: ((event: RetryEvent) => void) | undefined;
-  /** Once per operation that is to go. */
+  /** Called once per deprecated operation. */
   onDeprecation?: ((deprecation: Deprecation) => void) | undefined;
 }
 
@@ -33,37 +30,39 @@ export interface RequestEvent {
   operation: string;
   method: string;
   url: string;
-  /** What is sent; more may be set, as `traceparent`. */
+  /** The headers to send. The hook may set more, such as `traceparent`. */
   headers: Headers;
-  /** 1 for the first try. */
+  /** 1 for the first attempt. */
   attempt: number;
 }
 
 export interface ResponseEvent extends RequestEvent {
   status: number;
-  /** Its body is read already. */
+  /** The response. Its body has already been read. */
   response: Response;
   durationMs: number;
 }
 
 export interface RetryEvent {
   operation: string;
-  /** The try that failed: 1 for the first. */
+  /** The attempt that failed: 1 for the first. */
   attempt: number;
   error: Error;
+  /** Milliseconds until the next attempt. */
   delayMs: number;
 }
 
 export interface CallOptions {
-  /** Ends the call: it rejects with the signal's reason. `AbortSignal.timeout(ms)` bounds it with all its tries. */
+  /** Aborts the call with all its attempts and waits. The call rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
-  /** How long one try may take. */
+  /** Maximum duration of one attempt in milliseconds. */
   timeoutMs?: number | undefined;
+  /** Maximum number of retries. */
   maxRetries?: number | undefined;
 }
 
 export interface CreateOptions extends CallOptions {
-  /** Names this creation for 24 hours, over restarts of the caller too; a fresh one, unless told otherwise. */
+  /** Identifies this creation for 24 hours, also after a restart of the caller. Default: a random key. */
   idempotencyKey?: string | undefined;
 }
 
@@ -71,14 +70,11 @@ type QueryValue = string | number | bigint | boolean;
 export type Query = Record<string, QueryValue | readonly QueryValue[] | undefined>;
 
 export interface RequestOptions<Body = unknown> extends CreateOptions {
-  /**
-   * What it is named in hooks, the same for each of its addresses. Unless told otherwise one of ours has its own
-   * name, and any other is method and path, with `{id}` for each part that has a digit or is percent-encoded.
-   */
+  /** The name of the operation in hooks. Default: method and path, with `{id}` for each identifier. */
   operation?: string | undefined;
   query?: Query | undefined;
-  /** Sent as JSON; bigint digit by digit. */
+  /** Sent as JSON. A bigint is written exactly. */
   body?: Body | undefined;
-  /** Members of the answer that are bigint whatever their size. Any integer beyond 2^53 is. */
+  /** Members of the response that are always read as bigint. Other integers are bigint only beyond 2^53. */
   int64Members?: readonly string[] | undefined;
 }

@@ -1,262 +1,172 @@
-import { PetStoreError, PetStoreTimeoutError } from './errors.js';
-import type { RateLimitReading, RateLimitState } from './rate-limit.js';
+import { createError, PetStoreConnectionError, type PetStoreError } from './errors.js';
+import type { RateLimitReading } from './rate-limit.js';
 import { withJitter } from './retry.js';
 import type { Runtime } from './runtime.js';
 
-/** Two tellings of one window's end differ by rounding and by how long the answers took. */
-const SAME_WINDOW_MS = 2_000;
-/** One answer that does not come must not hold up all others: so long, and twice as long as answers take. */
-const SHORTEST_PATIENCE_MS = 250;
-const LONGEST_PATIENCE_MS = 10_000;
-/** How fast a slow answer is forgotten. */
-const FADING = 0.5;
-/** The part of its share that a client takes at once where others have the same key. */
-const CAUTION = 0.1;
+/** The end of one window, computed from two responses, differs by rounding and latency. */
+const TOLERANCE_MS = 2_000;
 
-/** Who asks is not known then, and the quota may be that of the address. */
-const OF_THE_ADDRESS = new Set([401, 503]);
+/** Responses whose rate-limit headers may describe the quota of the address instead of the key. */
+const ADDRESS_STATUSES = new Set([401, 503]);
 
 interface Window {
-  minuteLimit: number;
-  dayLimit: number;
-  /** The fewest that an answer has left. */
-  left: number;
-  /** How many of the minute all callers of the key have used. */
-  used: number;
-  /** How many of those were answers to this client. */
-  answered: number;
+  remaining: number;
   endsAt: number;
 }
 
+interface Waiter {
+  admit: () => void;
+  reject: (reason: Error) => void;
+}
+
 /**
- * Lets requests leave while the quota has room for them, as far as the answers tell.
+ * Holds requests back while the responses show that the quota has no room for them.
  *
- * Of what is left a client takes its share: as large as its part in what was used, since others may have
- * the same key. It finds out in rounds, each of them at most twice the one before; a window of which
- * nothing is known yet begins with one request. So a crowd on one key meets few refusals, and none of
- * them is banned. Where no answer has ever told of a quota, nothing is held back.
+ * At most as many requests are in flight as the window has remaining. While the window is unknown (at the start, and
+ * after each window ends), one request is sent first and all others wait for its response. Requests fail immediately
+ * while the key is banned. A service without rate-limit headers is not limited.
  */
 export class QuotaGate {
   private window: Window | undefined;
   private ban: { until: number; error: PetStoreError } | undefined;
-  /** Whether the service answers and tells of no quota; undefined until an answer decides it. */
-  private isBlind: boolean | undefined;
+  /** Whether the service sends rate-limit headers. Undefined before the first response. */
+  private hasQuota: boolean | undefined;
   private inFlight = 0;
-  /** How long answers take: the slowest of late. */
-  private answersTakeMs = 0;
-  /** How many left for want of an answer since the last one came. */
-  private impatient = 0;
-  /** When the last answer came, or the time ended in which none was asked for. */
-  private silentSince = -Infinity;
-  private readonly waiting: (() => void)[] = [];
+  private readonly waiting = new Set<Waiter>();
   private cancelTimer: (() => void) | undefined;
 
   constructor(private readonly runtime: Runtime) {}
 
   /**
-   * Resolves when a request may leave; `leave` must follow. Rejects at once while the key is banned.
-   * @param timeoutMs the longest silence of the service to wait through; the wait for a quota is none
-   * @returns how much of that has passed
+   * Waits until a request may be sent. The caller must then call `leave` once.
+   *
+   * @throws {RateLimitError} while the key is banned
+   * @throws {PetStoreConnectionError} if the request that it waits for gets no response
    */
-  async pass(signal: AbortSignal | undefined, timeoutMs: number): Promise<number> {
+  async enter(signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
-    this.refuseBanned();
-    if (this.waiting.length === 0 && this.inFlight < this.room()) {
-      this.inFlight++;
-      return 0;
-    }
-    const silentMs = await this.wait(signal, timeoutMs);
-    try {
-      this.refuseBanned();
-    } catch (error) {
-      this.leave();
-      throw error;
-    }
-    return silentMs;
+    const ban = this.currentBan();
+    if (ban !== undefined) throw ban;
+    if (this.waiting.size > 0 || !this.hasRoom()) return this.wait(signal);
+    this.inFlight++;
   }
 
-  /**
-   * A request has ended, well or not.
-   * @param tookMs from when it left to its answer, if it had one
-   */
-  leave(tookMs?: number): void {
+  /** @param error the reason if the request failed */
+  leave(error?: unknown): void {
     this.inFlight--;
-    if (tookMs !== undefined) {
-      this.answersTakeMs = Math.max(tookMs, this.answersTakeMs * FADING);
-      this.impatient = 0;
-      this.silentSince = this.runtime.now();
+    // Without this, waiting requests would time out one after another while the service does not respond.
+    if (error instanceof PetStoreConnectionError && this.currentWindow() === undefined) {
+      this.rejectWaiting(error);
     }
     this.admitWaiting();
   }
 
-  learn(reading: RateLimitReading | undefined, refusal: PetStoreError | undefined): void {
-    const now = this.runtime.now();
-    const waitSeconds = refusal?.status === 429 ? refusal.retryAfterSeconds : undefined;
-    if (refusal?.code === 'key_banned') {
-      this.ban = { until: now + (waitSeconds ?? 0) * 1000, error: refusal };
-      return;
-    }
-    if (refusal !== undefined && OF_THE_ADDRESS.has(refusal.status)) return;
+  /** Updates the window from a response. */
+  update(reading: RateLimitReading | undefined, error: PetStoreError | undefined): void {
+    if (error?.code === 'key_banned') return this.startBan(error);
+    if (error !== undefined && ADDRESS_STATUSES.has(error.status)) return;
     if (reading === undefined) {
-      // A failure may be a proxy's, and takes nothing back of what the service has told.
-      if (refusal === undefined) this.isBlind ??= true;
+      // An error response without headers may come from a proxy.
+      if (error === undefined) this.hasQuota ??= false;
       return;
     }
-    this.isBlind = false;
+    this.hasQuota = true;
+    const now = this.runtime.now();
     const { minute, day } = reading.state;
-    const left = Math.min(minute.remaining, day.remaining);
-    const used = minute.limit - minute.remaining;
-    const told = day.remaining === 0 ? reading.daySeconds : reading.minuteSeconds;
-    const seconds = left === 0 ? (waitSeconds ?? told) : told;
-    const endsAt = now + seconds * 1000;
-    const known = this.current(now);
-    if (known !== undefined && isOfWindow(known, reading.state)) {
-      if (left > 0 && endsAt < known.endsAt - SAME_WINDOW_MS) return;
-      if (left === 0 || endsAt <= known.endsAt + SAME_WINDOW_MS) {
-        known.answered++;
-        known.used = Math.max(known.used, used);
-        if (left === 0 && known.left > 0) this.close(known, endsAt, now);
-        known.left = Math.min(known.left, left);
-        return;
-      }
+    const seconds = day.remaining === 0 ? reading.daySeconds : reading.minuteSeconds;
+    const next = {
+      remaining: Math.min(minute.remaining, day.remaining),
+      endsAt: now + seconds * 1000,
+    };
+    const known = this.currentWindow();
+    if (known !== undefined) {
+      if (next.endsAt < known.endsAt - TOLERANCE_MS) return;
+      const isSameWindow = next.endsAt <= known.endsAt + TOLERANCE_MS;
+      if (isSameWindow && known.remaining <= next.remaining) return;
     }
-    const limits = { minuteLimit: minute.limit, dayLimit: day.limit };
-    this.window = { ...limits, left, used, answered: 1, endsAt };
-    if (left === 0) this.close(this.window, endsAt, now);
+    if (next.remaining === 0)
+      next.endsAt = now + withJitter(next.endsAt - now, this.runtime.random);
+    this.window = next;
   }
 
-  /** From what is told even to who waits or is banned: so those that wait are told as well. */
-  learnUsage(reading: RateLimitReading | undefined, ban: PetStoreError | undefined): void {
-    if (ban === undefined) this.forgetBan();
-    this.learn(reading, ban);
+  /** Replaces the state with that of a usage response, which is exact even if the plan changed or a ban ended. */
+  replace(reading: RateLimitReading | undefined, ban: PetStoreError | undefined): void {
+    this.window = undefined;
+    this.ban = undefined;
+    this.update(reading, ban);
     this.admitWaiting();
   }
 
-  /** Until a little after its end, so that not all callers come back at once. */
-  private close(window: Window, endsAt: number, now: number): void {
-    window.endsAt = now + withJitter(endsAt - now, this.runtime.random);
+  private startBan(error: PetStoreError): void {
+    const seconds = error.retryAfterSeconds ?? 0;
+    this.ban = { until: this.runtime.now() + seconds * 1000, error };
+    this.rejectWaiting(error);
   }
 
-  /** An operator has ended the ban: what was known before it may be no longer so. */
-  private forgetBan(): void {
-    if (this.ban === undefined) return;
-    this.ban = undefined;
-    this.window = undefined;
-  }
-
-  private refuseBanned(): void {
-    if (this.ban === undefined) return;
+  private currentBan(): PetStoreError | undefined {
+    if (this.ban === undefined) return undefined;
     const { until, error } = this.ban;
     const leftMs = until - this.runtime.now();
-    if (leftMs <= 0) this.ban = undefined;
-    else
-      throw new PetStoreError({ ...failureOf(error), retryAfterSeconds: Math.ceil(leftMs / 1000) });
+    if (leftMs > 0)
+      return createError({ ...error.toJSON(), retryAfterSeconds: Math.ceil(leftMs / 1000) });
+    this.ban = undefined;
+    return undefined;
   }
 
-  /** What is known of the window that is open now. */
-  private current(now: number): Window | undefined {
-    const { window } = this;
-    if (window === undefined) return undefined;
-    if (now >= window.endsAt) {
-      if (window.left === 0) this.silentSince = Math.max(this.silentSince, window.endsAt);
+  private currentWindow(): Window | undefined {
+    if (this.window !== undefined && this.runtime.now() >= this.window.endsAt) {
       this.window = undefined;
     }
     return this.window;
   }
 
-  /** How many may be under way. */
-  private room(): number {
-    if (this.isBlind) return Infinity;
-    const window = this.current(this.runtime.now());
-    if (window === undefined) return 1;
-    const { left, used, answered } = window;
-    // What others have under way is not counted yet in what is left.
-    const share = answered < used ? ((left * answered) / used) * CAUTION : left;
-    return Math.min(left, Math.max(1, Math.min(Math.floor(share), answered + 1)));
+  private hasRoom(): boolean {
+    if (this.hasQuota === false) return true;
+    return this.inFlight < (this.currentWindow()?.remaining ?? 1);
   }
 
-  private wait(signal: AbortSignal | undefined, timeoutMs: number): Promise<number> {
+  private wait(signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
-      const since = this.runtime.now();
-      let cancel: (() => void) | undefined;
-      const end = (): void => {
-        cancel?.();
-        signal?.removeEventListener('abort', abort);
+      const settle = (): void => {
+        this.waiting.delete(waiter);
+        signal?.removeEventListener('abort', onAbort);
       };
-      const admit = (): void => {
-        end();
-        this.inFlight++;
-        resolve(Math.max(0, this.silentMs(since)));
+      const waiter: Waiter = {
+        admit: () => {
+          settle();
+          this.inFlight++;
+          resolve();
+        },
+        reject: (reason) => {
+          settle();
+          reject(reason);
+        },
       };
-      const giveUp = (reason: Error): void => {
-        end();
-        this.waiting.splice(this.waiting.indexOf(admit), 1);
-        if (this.waiting.length === 0) this.stopTimer();
-        reject(reason);
+      const onAbort = (): void => {
+        waiter.reject(signal?.reason as Error);
+        this.admitWaiting();
       };
-      const abort = (): void => giveUp(signal?.reason as Error);
-      const bound = (): void => {
-        const leftMs = timeoutMs - this.silentMs(since);
-        if (leftMs <= 0) giveUp(new PetStoreTimeoutError(timeoutMs));
-        else cancel = this.runtime.after(leftMs, bound);
-      };
-      signal?.addEventListener('abort', abort, { once: true });
-      this.waiting.push(admit);
-      this.startTimer();
-      bound();
-    });
-  }
-
-  /** For how long who waits since then has waited for a word; below 0 while there is nothing to ask for. */
-  private silentMs(since: number): number {
-    const now = this.runtime.now();
-    const window = this.current(now);
-    const closedUntil = window?.left === 0 ? window.endsAt : -Infinity;
-    return now - Math.max(since, this.silentSince, closedUntil);
-  }
-
-  private admitWaiting(): void {
-    const isBanned = this.ban !== undefined;
-    while (this.waiting.length > 0 && (isBanned || this.inFlight < this.room())) {
-      this.waiting.shift()!();
-    }
-    this.stopTimer();
-    if (this.waiting.length > 0) this.startTimer();
-  }
-
-  private startTimer(): void {
-    if (this.cancelTimer !== undefined) return;
-    const now = this.runtime.now();
-    const window = this.current(now);
-    const isClosed = window?.left === 0;
-    this.cancelTimer = this.runtime.after(isClosed ? window.endsAt - now : this.patience(), () => {
-      this.cancelTimer = undefined;
-      const left = this.current(this.runtime.now())?.left ?? Infinity;
-      if (!isClosed && this.inFlight < left) {
-        this.impatient++;
-        this.waiting.shift()?.();
-      }
+      signal?.addEventListener('abort', onAbort, { once: true });
+      this.waiting.add(waiter);
       this.admitWaiting();
     });
   }
 
-  /** Longer each time: a crowd that sends more to a slow server only because it is slow is banned. */
-  private patience(): number {
-    const usual = Math.max(SHORTEST_PATIENCE_MS, 2 * this.answersTakeMs);
-    return Math.min(LONGEST_PATIENCE_MS, usual * 2 ** this.impatient);
+  private rejectWaiting(reason: Error): void {
+    for (const { reject } of this.waiting) reject(reason);
   }
 
-  private stopTimer(): void {
+  /** Admits waiting requests in order, and sets a timer for the end of the window if the quota is used up. */
+  private admitWaiting(): void {
     this.cancelTimer?.();
     this.cancelTimer = undefined;
+    for (const { admit } of this.waiting) {
+      if (!this.hasRoom()) break;
+      admit();
+    }
+    const window = this.currentWindow();
+    if (this.waiting.size === 0 || window === undefined || window.remaining > 0) return;
+    const delayMs = window.endsAt - this.runtime.now();
+    this.cancelTimer = this.runtime.after(delayMs, () => this.admitWaiting());
   }
-}
-
-/** Another plan is another quota, whatever the window. */
-function isOfWindow(window: Window, { minute, day }: RateLimitState): boolean {
-  return window.minuteLimit === minute.limit && window.dayLimit === day.limit;
-}
-
-function failureOf({ code, message, status, requestId, retryAfterSeconds }: PetStoreError) {
-  return { code, message, status, requestId, retryAfterSeconds };
 }

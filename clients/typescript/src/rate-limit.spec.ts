@@ -11,8 +11,8 @@ const read = (headers: Record<string, string>) => readRateLimit(new Headers(head
 
 describe(readRateLimit.name, () => {
   it.each([
-    ['as the draft names them today', '"minute";r=42;t=17,"day";r=910;t=40211'],
-    ['as it may name them', '"minute";a=42;w=17, "day";a=910;w=40211'],
+    ['with the parameters r and t', '"minute";r=42;t=17,"day";r=910;t=40211'],
+    ['with the parameters a and w', '"minute";a=42;w=17, "day";a=910;w=40211'],
   ])('reads both windows, %s', (_names, ratelimit) => {
     expect(read({ ...plain, ratelimit, 'ratelimit-policy': policy })).toEqual({
       state: {
@@ -27,7 +27,7 @@ describe(readRateLimit.name, () => {
     });
   });
 
-  it('makes do with the one window that every answer tells of', () => {
+  it('falls back to the X-RateLimit headers for both windows', () => {
     expect(read(plain)).toMatchObject({
       state: { minute: { limit: 60, remaining: 42 }, day: { limit: 60, remaining: 42 } },
       minuteSeconds: 17,
@@ -35,7 +35,7 @@ describe(readRateLimit.name, () => {
     });
   });
 
-  it.each([{}, { ...plain, 'x-ratelimit-reset': 'soon' }])('knows nothing of %j', (headers) =>
+  it.each([{}, { ...plain, 'x-ratelimit-reset': 'soon' }])('returns undefined for %j', (headers) =>
     expect(read(headers as Record<string, string>)).toBeUndefined(),
   );
 });

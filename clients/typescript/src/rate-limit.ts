@@ -3,23 +3,23 @@ export interface WindowState {
   remaining: number;
 }
 
-/** What an answer says of the quota. */
+/** The quota as of the latest response. */
 export interface RateLimitState extends WindowState {
-  /** When the window of `limit` and `remaining` begins anew, by the service's clock. */
+  /** End of the window that `limit` and `remaining` describe, by the clock of the service. */
   resetAt: Date;
   minute: WindowState;
   day: WindowState;
 }
 
-/** The quota as an answer tells it, with what is only of use between the headers and the gate. */
+/** The rate-limit headers of one response. */
 export interface RateLimitReading {
   state: RateLimitState;
-  /** Seconds until each window begins anew: a span, since the clock here may be another. */
+  /** Seconds until the window ends. A duration does not depend on the clock of the caller. */
   minuteSeconds: number;
   daySeconds: number;
 }
 
-/** undefined where the answer says nothing, as one of a proxy on the way. */
+/** @returns undefined if the response has no rate-limit headers, for example that of a proxy. */
 export function readRateLimit(headers: Headers, nowUnixMs: number): RateLimitReading | undefined {
   const limit = integerOf(headers, 'x-ratelimit-limit');
   const remaining = integerOf(headers, 'x-ratelimit-remaining');
@@ -31,7 +31,7 @@ export function readRateLimit(headers: Headers, nowUnixMs: number): RateLimitRea
   const secondsToReset = Math.max(1, Math.ceil(resetUnix - nowUnixMs / 1000));
   const windowOf = (name: string) => ({
     limit: policies.get(name)?.get('q') ?? limit,
-    // The draft has called them r and t, and may call them a and w.
+    // draft-ietf-httpapi-ratelimit-headers names the parameters r and t, and may rename them to a and w.
     remaining: windows.get(name)?.get('r') ?? windows.get(name)?.get('a') ?? remaining,
   });
   const secondsOf = (name: string) =>
@@ -54,7 +54,7 @@ function integerOf(headers: Headers, name: string): number | undefined {
   return text !== null && /^\d+$/.test(text) ? Number(text) : undefined;
 }
 
-/** The numbers of a list of structured fields (RFC 9651): `"minute";r=42;t=17,"day";r=910;t=40211`. */
+/** Reads the numeric parameters of a structured-field list (RFC 9651): `"minute";r=42;t=17,"day";r=910;t=40211`. */
 function readItems(field: string | null): Map<string, Map<string, number>> {
   const items = new Map<string, Map<string, number>>();
   for (const item of field?.split(',') ?? []) {

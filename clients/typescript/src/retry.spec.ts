@@ -1,38 +1,38 @@
-import { PetStoreConnectionError, PetStoreError } from './errors.js';
-import { delayMs, isWorthRetrying, readRetryAfter, withJitter } from './retry.js';
+import { createError, PetStoreConnectionError } from './errors.js';
+import { delayMs, isRetryable, readRetryAfter, withJitter } from './retry.js';
 
-const answer = (status: number, code: string, retryAfterSeconds?: number) =>
-  new PetStoreError({ status, code, message: '', requestId: undefined, retryAfterSeconds });
+const failure = (status: number, code: string, retryAfterSeconds?: number) =>
+  createError({ status, code, message: '', requestId: undefined, retryAfterSeconds });
 
-describe(isWorthRetrying.name, () => {
+describe(isRetryable.name, () => {
   it.each([
-    ['a broken connection', new PetStoreConnectionError(), 1, true],
-    ['a limit', answer(429, 'rate_limit_exceeded'), 1, true],
-    ['a ban', answer(429, 'key_banned'), 1, false],
-    ['an outage', answer(503, 'service_unavailable'), 1, true],
-    ['an outage that a proxy tells of', answer(503, 'unexpected_response'), 1, true],
-    ['a fault of the service', answer(500, 'internal_error'), 1, false],
-    ['a bad request', answer(400, 'invalid_request'), 1, false],
-    ["another one's create", answer(409, 'idempotency_key_in_use'), 1, false],
-    ['its own create, still under way', answer(409, 'idempotency_key_in_use'), 2, true],
-    ['what a hook throws', new Error('broken hook'), 1, false],
-  ])('judges %s', (_what, error, tries, worth) =>
-    expect(isWorthRetrying(error, tries)).toBe(worth),
+    ['a broken connection', new PetStoreConnectionError(''), 1, true],
+    ['a limit', failure(429, 'rate_limit_exceeded'), 1, true],
+    ['a ban', failure(429, 'key_banned'), 1, false],
+    ['an outage', failure(503, 'service_unavailable'), 1, true],
+    ['an outage that a proxy reports', failure(503, 'unexpected_response'), 1, true],
+    ['an internal error', failure(500, 'internal_error'), 1, false],
+    ['a bad request', failure(400, 'invalid_request'), 1, false],
+    ['a create of another caller', failure(409, 'idempotency_key_in_use'), 1, false],
+    ['its own create, still in progress', failure(409, 'idempotency_key_in_use'), 2, true],
+    ['an error of a hook', new Error('broken hook'), 1, false],
+  ])('decides on %s', (_case, error, attempt, isRetried) =>
+    expect(isRetryable(error, attempt)).toBe(isRetried),
   );
 });
 
 describe(delayMs.name, () => {
-  const limited = answer(429, 'rate_limit_exceeded', 30);
+  const limited = failure(429, 'rate_limit_exceeded', 30);
 
-  it('waits Retry-After and up to a tenth more', () => {
+  it('waits for Retry-After plus up to a tenth', () => {
     expect(delayMs(limited, 1, () => 0)).toBe(30_000);
     expect(delayMs(limited, 1, () => 1)).toBe(33_000);
   });
 
-  it('jitters by 100 ms at least', () => expect(withJitter(200, () => 1)).toBe(300));
+  it('adds a jitter of at least 100 ms', () => expect(withJitter(200, () => 1)).toBe(300));
 
-  it('doubles otherwise, with full jitter, up to 10 s', () => {
-    const delays = [1, 2, 3, 20].map((tries) => delayMs(new Error(), tries, () => 1));
+  it('otherwise doubles up to 10 s, with full jitter', () => {
+    const delays = [1, 2, 3, 20].map((attempt) => delayMs(new Error(), attempt, () => 1));
     expect(delays).toEqual([250, 500, 1_000, 10_000]);
     expect(delayMs(new Error(), 3, () => 0)).toBe(0);
   });

@@ -1,14 +1,14 @@
-/** Time and chance, so that tests can decide them. */
+/** Time and randomness, replaceable in tests. */
 export interface Runtime {
-  /** Milliseconds that only ever go forward, whatever is done to the clock. */
+  /** Monotonic time in milliseconds. */
   now: () => number;
-  /** From 0 to 1. */
+  /** @returns a number from 0 to 1. */
   random: () => number;
-  /** Calls back once, after that many milliseconds, unless what it returns is called before. */
+  /** Calls `callback` once after `ms` milliseconds. @returns a function that cancels it. */
   after: (ms: number, callback: () => void) => () => void;
 }
 
-/** Longer ones end at once. */
+/** A longer timer would fire immediately. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export const systemRuntime: Runtime = {
@@ -20,7 +20,7 @@ export const systemRuntime: Runtime = {
   },
 };
 
-/** Rejects with the signal's reason as soon as it is aborted. */
+/** @throws the signal's reason as soon as it is aborted. */
 export function sleep(
   runtime: Runtime,
   ms: number,

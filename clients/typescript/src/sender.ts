@@ -1,30 +1,27 @@
-import { type Answer, type Expected, readAnswer } from './answer.js';
-import { readDeprecation } from './deprecation.js';
-import { PetStoreError } from './errors.js';
-import { exchange, type Outgoing } from './exchange.js';
+import { type Deprecation, readDeprecation } from './deprecation.js';
+import { createError, PetStoreError } from './errors.js';
+import { exchange, type OutgoingRequest } from './exchange.js';
 import type { Usage } from './models.js';
 import type { CallOptions, Hooks, PetStoreClientOptions } from './options.js';
 import { QuotaGate } from './quota-gate.js';
 import { type RateLimitReading, type RateLimitState, readRateLimit } from './rate-limit.js';
-import { delayMs, isWorthRetrying } from './retry.js';
+import { type BufferedResponse, type Expectation, readResponse } from './read-response.js';
+import { delayMs, isRetryable } from './retry.js';
 import { type Runtime, sleep } from './runtime.js';
 
-/** More than a service has. What goes beyond is told of as one thing each, and was told of often enough. */
-const MOST_TOLD = 1_000;
-
-export interface Call extends Outgoing, Expected {
-  /** What the call is named in hooks. */
+export interface Call extends OutgoingRequest, Expectation {
+  /** The name of the operation in hooks. */
   operation: string;
-  /** Of getUsage, which is answered whatever is left of the quota. */
+  /** True for getUsage, which consumes no quota and is served during a ban. */
   isFree: boolean;
 }
 
 export interface Result {
   data: unknown;
-  answer: Answer;
+  buffered: BufferedResponse;
 }
 
-/** Carries out calls: waits for room, tries, and tries again. */
+/** Sends calls: waits for quota, makes attempts, and retries. */
 export class Sender {
   rateLimit: RateLimitState | undefined;
   private readonly gate: QuotaGate;
@@ -32,14 +29,14 @@ export class Sender {
   private readonly fetch: typeof globalThis.fetch;
   private readonly maxRetries: number;
   private readonly timeoutMs: number;
-  private readonly toldDeprecated = new Set<string>();
+  private readonly reportedDeprecations = new Set<string>();
 
   constructor(
     options: PetStoreClientOptions,
     private readonly runtime: Runtime,
   ) {
     this.hooks = options;
-    // Looked up late, and called as a function: browsers refuse it as a method of anything else.
+    // Browsers reject `fetch` as a method of another object. The late lookup allows it to be replaced.
     this.fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
     this.maxRetries = options.maxRetries ?? 4;
     this.timeoutMs = options.timeoutMs ?? 30_000;
@@ -52,7 +49,7 @@ export class Sender {
       try {
         return await this.attempt(call, attempt, options);
       } catch (error) {
-        if (attempt > maxRetries || !isWorthRetrying(error, attempt)) throw error;
+        if (attempt > maxRetries || !isRetryable(error, attempt)) throw error;
         const delay = delayMs(error, attempt, this.runtime.random);
         const { operation } = call;
         this.hooks.onRetry?.({ operation, attempt, error: error as Error, delayMs: delay });
@@ -62,64 +59,65 @@ export class Sender {
   }
 
   private async attempt(call: Call, attempt: number, options: CallOptions): Promise<Result> {
-    const { signal, timeoutMs = this.timeoutMs } = options;
-    const waitedMs = call.isFree ? 0 : await this.gate.pass(signal, timeoutMs);
-    const sentAt = this.runtime.now();
-    // What was given up, or broke, tells nothing of how long answers take.
-    let tookMs: number | undefined;
+    if (call.isFree) return this.exchange(call, attempt, options);
+    await this.gate.enter(options.signal);
     try {
-      const { operation, method, url, headers } = call;
-      const event = { operation, method, url, headers, attempt };
-      this.hooks.onRequest?.(event);
-      const limits = { signal, timeoutMs, waitedMs };
-      const answer = await exchange(this.fetch, call, limits, this.runtime);
-      const durationMs = (tookMs = this.runtime.now() - sentAt);
-      const result = this.conclude(call, answer);
-      const { response } = answer;
-      this.hooks.onResponse?.({ ...event, response, status: response.status, durationMs });
-      this.tellDeprecation(operation, response.headers);
-      if (result instanceof PetStoreError) throw result;
-      return { data: result, answer };
-    } finally {
-      if (!call.isFree) this.gate.leave(tookMs);
+      const result = await this.exchange(call, attempt, options);
+      this.gate.leave();
+      return result;
+    } catch (error) {
+      this.gate.leave(error);
+      throw error;
     }
   }
 
-  /** Reads the answer, and learns from it what is left. */
-  private conclude(call: Call, answer: Answer): unknown {
-    const reading = readRateLimit(answer.response.headers, Date.now());
+  private async exchange(call: Call, attempt: number, options: CallOptions): Promise<Result> {
+    const { signal, timeoutMs = this.timeoutMs } = options;
+    const { operation, method, url, headers } = call;
+    const event = { operation, method, url, headers, attempt };
+    this.hooks.onRequest?.(event);
+    const sentAt = this.runtime.now();
+    const buffered = await exchange(this.fetch, call, { signal, timeoutMs }, this.runtime);
+    const durationMs = this.runtime.now() - sentAt;
+    const data = this.read(call, buffered);
+    const { response } = buffered;
+    this.hooks.onResponse?.({ ...event, response, status: response.status, durationMs });
+    this.reportDeprecation(readDeprecation(operation, response.headers));
+    if (data instanceof PetStoreError) throw data;
+    return { data, buffered };
+  }
+
+  /** Reads the response and updates the known quota. */
+  private read(call: Call, buffered: BufferedResponse): unknown {
+    const reading = readRateLimit(buffered.response.headers, Date.now());
     this.rateLimit = reading?.state ?? this.rateLimit;
-    const result = readAnswer(answer, call);
-    const refusal = result instanceof PetStoreError ? result : undefined;
-    if (!call.isFree) this.gate.learn(reading, refusal);
-    // Its refusals are for limits of its own.
-    else if (refusal === undefined) {
-      this.gate.learnUsage(reading, banOf(result as Usage, answer, reading));
+    const data = readResponse(buffered, call);
+    const error = data instanceof PetStoreError ? data : undefined;
+    if (!call.isFree) this.gate.update(reading, error);
+    // An error of getUsage may come from its own limit.
+    else if (error === undefined) {
+      this.gate.replace(reading, toBanError(data as Usage, buffered, reading));
     }
-    return result;
+    return data;
   }
 
-  private tellDeprecation(operation: string, headers: Headers): void {
-    const { onDeprecation } = this.hooks;
-    if (onDeprecation === undefined || this.toldDeprecated.has(operation)) return;
-    if (this.toldDeprecated.size === MOST_TOLD) return;
-    const deprecation = readDeprecation(operation, headers);
-    if (deprecation === undefined) return;
-    this.toldDeprecated.add(operation);
-    onDeprecation(deprecation);
+  private reportDeprecation(deprecation: Deprecation | undefined): void {
+    if (deprecation === undefined || this.reportedDeprecations.has(deprecation.operation)) return;
+    this.reportedDeprecations.add(deprecation.operation);
+    this.hooks.onDeprecation?.(deprecation);
   }
 }
 
-/** The ban that a usage tells of, as a refused request would be told of it. */
-function banOf(
+/** Converts the ban in a usage response into the error of a refused request. */
+function toBanError(
   { bannedUntil }: Usage,
-  { response }: Answer,
+  { response }: BufferedResponse,
   reading: RateLimitReading | undefined,
 ): PetStoreError | undefined {
   if (bannedUntil === null) return undefined;
-  return new PetStoreError({
+  return createError({
     code: 'key_banned',
-    message: 'The key is banned',
+    message: 'This API key is temporarily banned',
     status: 429,
     requestId: response.headers.get('x-request-id') ?? undefined,
     // Both windows of a banned key end with the ban.
