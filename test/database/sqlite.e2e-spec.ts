@@ -1,12 +1,4 @@
-import {
-  closeSync,
-  copyFileSync,
-  existsSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { DataSource } from 'typeorm';
 import { createDataSource, dataSourceOptions } from '../../src/database/data-source-options.js';
 import { Database, type Statement } from '../../src/database/database.js';
@@ -15,7 +7,6 @@ import { Pet } from '../../src/pets/pet.entity.js';
 import type { Client } from '../support/client.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
 import { lockWrites } from '../support/lock-writes.js';
-import { Workplace } from '../support/petstore-process.js';
 import { startService, type TestService } from '../support/start-service.js';
 
 /** As the service makes it. */
@@ -63,16 +54,6 @@ describe('the embedded database', () => {
       await unlock();
       await busy.destroy();
     }
-  });
-
-  it('is migrated once by however many do it at the same time', async () => {
-    using workplace = new Workplace();
-    const results = await Promise.all([workplace.run('migrate'), workplace.run('migrate')]);
-    expect(results.map(({ code, stderr }) => ({ code, stderr }))).toEqual([
-      { code: 0, stderr: '' },
-      { code: 0, stderr: '' },
-    ]);
-    expect(await workplace.json('migrate')).toEqual({ migrations: [] });
   });
 
   it('reads integers beyond 2^53 exactly, through TypeORM too', async () => {
@@ -133,35 +114,5 @@ describe('the embedded database', () => {
     const ready = await damaged.anonymous().get('/health/ready');
     expect(ready.status).toBe(503);
     expect(ready.json()).toMatchObject({ checks: { database: 'damaged' } });
-  });
-
-  describe('moved away', () => {
-    const aside = (): string => `${file()}.aside`;
-    const ready = () => service.anonymous().get('/health/ready');
-    const isRefused = async (): Promise<void> => {
-      const refused = await client.post('/v1/pets', rex);
-      expectError(refused, 503, 'service_unavailable');
-      expectRateHeaders(refused);
-      expect(refused.headers['retry-after']).toMatch(/^[1-9]\d*$/);
-      expect((await ready()).status).toBe(503);
-    };
-
-    afterEach(() => {
-      if (existsSync(aside())) renameSync(aside(), file());
-    });
-
-    it('takes no writes, and is not ready, until it is back', async () => {
-      renameSync(file(), aside());
-      await isRefused();
-      renameSync(aside(), file());
-      expect((await client.post('/v1/pets', rex)).status).toBe(201);
-      expect((await ready()).status).toBe(200);
-    });
-
-    it('is not taken for a copy in its place', async () => {
-      renameSync(file(), aside());
-      copyFileSync(aside(), file());
-      await isRefused();
-    });
   });
 });

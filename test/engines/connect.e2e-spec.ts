@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describeWith } from '../support/engines.js';
+import { describeOnPostgres, describeWith, findEngine } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { freePort } from '../support/free-port.js';
 import { PostgresServer } from '../support/postgres.js';
@@ -19,13 +19,8 @@ interface Finding {
 
 jest.setTimeout(60_000);
 
-describeWith('postgres', 'connecting to PostgreSQL', (initdb) => {
-  let server: PostgresServer;
+describeOnPostgres('connecting to PostgreSQL', (server) => {
   const environment = { ...process.env };
-  beforeAll(async () => {
-    server = await PostgresServer.start(initdb);
-  });
-  afterAll(() => server.remove());
   afterEach(() => {
     process.env = { ...environment };
   });
@@ -73,29 +68,8 @@ describeWith('postgres', 'connecting to PostgreSQL', (initdb) => {
     );
   });
 
-  it('does not take the migrations of another application for its own', async () => {
-    const url = await server.createDatabase();
-    await server.query('CREATE TABLE migrations (id serial, migration text, batch integer)', url);
-    await server.query(`INSERT INTO migrations (migration, batch) VALUES ('create_users', 1)`, url);
-    await jsonInProcess(url, 'migrate');
-    process.env['DATABASE_URL'] = url;
-    expect(await findings('warning')).toEqual([]);
-  });
-
-  it('has doctor say that the role may not migrate', async () => {
-    const url = await server.createDatabase();
-    await server.query('CREATE ROLE reader LOGIN');
-    await server.query('REVOKE CREATE ON SCHEMA public FROM PUBLIC', url);
-    process.env['DATABASE_URL'] = url.replace('postgres@', 'reader@');
-    const [finding] = await findings('failed');
-    expect(finding).toMatchObject({ check: 'schema', fix: expect.stringContaining('as a role') });
-    expect(await server.query(`SELECT to_regclass('petstore_migrations') AS table`, url)).toEqual([
-      { table: null },
-    ]);
-  });
-
   it('names the fix of a certificate of a private CA, and accepts it with that', async () => {
-    await using secured = await PostgresServer.start(initdb);
+    await using secured = await PostgresServer.start(findEngine('postgres')!);
     await secured.secure();
     const warned = jest.spyOn(process, 'emitWarning');
     const url = secured.url.replace('127.0.0.1', 'localhost');

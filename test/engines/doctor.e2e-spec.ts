@@ -1,6 +1,5 @@
 import type { Finding } from '../../src/cli/doctor.findings.js';
-import { describeWith } from '../support/engines.js';
-import { PostgresServer } from '../support/postgres.js';
+import { describeOnPostgres, describeWith } from '../support/engines.js';
 import { RedisServer } from '../support/redis.js';
 import { jsonInProcess, runInProcess } from '../support/run-program.js';
 import { Workplace } from '../support/petstore-process.js';
@@ -20,9 +19,8 @@ describe('petstore doctor', () => {
     return (JSON.parse(out) as { checks: Finding[] }).checks;
   }
 
-  describeWith('postgres', 'on PostgreSQL', (initdb) => {
+  describeOnPostgres('on PostgreSQL', (server) => {
     it('reports the version, an outdated schema, and the offset of the clock', async () => {
-      await using server = await PostgresServer.start(initdb);
       const url = await server.createDatabase();
       expect(await checks({ DATABASE_URL: url })).toContainEqual(
         expect.objectContaining({ check: 'schema', status: 'failed', fix: 'run petstore migrate' }),

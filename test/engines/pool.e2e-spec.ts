@@ -3,29 +3,28 @@ import type { PostgresDataSource } from '../../src/database/postgres/postgres.da
 import { mintKey } from '../../src/keys/api-key-format.js';
 import type { Answer, Client } from '../support/client.js';
 import { closedAtEnd } from '../support/closed-at-end.js';
-import { describeWith } from '../support/engines.js';
+import { describeOnPostgres } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
 import { lockWrites } from '../support/lock-writes.js';
-import type { PostgresServer } from '../support/postgres.js';
 import { remembered } from '../support/remembered.js';
-import { serviceOnPostgres } from '../support/service-on-postgres.js';
 import { startService, type TestService } from '../support/start-service.js';
 
 const rex = { name: 'Rex', categoryId: 7 };
 /** Two seconds for a connection, three and a half for a statement, and some for a busy machine. */
 const SOME_SECONDS_MS = 12_000;
 
-describeWith('postgres', 'a pool of one connection to PostgreSQL', (initdb) => {
+describeOnPostgres('a pool of one connection to PostgreSQL', (server) => {
   const keep = closedAtEnd();
-  let server: PostgresServer;
   let url: string;
   let service: TestService;
   let client: Client;
   beforeAll(async () => {
     const env = { DATABASE_POOL_SIZE: '1' };
-    ({ server, url, service } = await serviceOnPostgres(keep, initdb, env));
+    service = keep(await startService({ env }));
+    url = service.config.databaseUrl;
     client = await service.client();
+    await client.post('/v1/pets', rex);
     await remembered(service, client);
   });
 
@@ -55,15 +54,6 @@ describeWith('postgres', 'a pool of one connection to PostgreSQL', (initdb) => {
     expect(statuses).toEqual([200, 200, 201, 201, 401]);
   }
 
-  it('answers everything while it has room for one at a time', async () => {
-    await client.post('/v1/pets', rex);
-    const answers = Array.from({ length: 20 }, (_, index) =>
-      index % 2 === 0 ? client.get('/v1/pets') : client.post('/v1/pets', rex),
-    );
-    const statuses = (await Promise.all(answers)).map(({ status }) => status);
-    expect(new Set(statuses)).toEqual(new Set([200, 201]));
-  });
-
   it('refuses who waits in vain for a connection, and serves whoever comes when it is back', async () => {
     const { pool } = service.store.app.get<PostgresDataSource>(DataSource);
     const held = await pool.connect();
@@ -89,45 +79,9 @@ describeWith('postgres', 'a pool of one connection to PostgreSQL', (initdb) => {
     await expectRecovery();
   });
 
-  it('creates nothing for those whom it has refused', async () => {
-    const unlock = await lockWrites(url);
-    const refused = { name: 'Refused', categoryId: 7 };
-    try {
-      await expectUnavailable([1, 2, 3].map(() => client.post('/v1/pets', refused)));
-    } finally {
-      await unlock();
-    }
-    await expectRecovery();
-    expect(await query(`SELECT id FROM pets WHERE name = 'Refused'`)).toEqual([]);
-  });
-
   async function blockedStatements(): Promise<number> {
     return (await query('SELECT 1 FROM pg_locks WHERE NOT granted')).length;
   }
 
   const query = (sql: string): Promise<unknown[]> => server.query(sql, url);
-});
-
-describeWith('postgres', 'a role that may have fewer connections than the pool', (initdb) => {
-  const keep = closedAtEnd();
-
-  it('answers everything by waiting for a connection', async () => {
-    const { server, url } = await serviceOnPostgres(keep, initdb);
-    const { pathname } = new URL(url);
-    await server.query(
-      `CREATE ROLE narrow LOGIN PASSWORD 'narrow' CONNECTION LIMIT 5;
-       GRANT ALL ON ALL TABLES IN SCHEMA public TO narrow;
-       GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO narrow`,
-      url,
-    );
-    const narrow = new URL(url);
-    Object.assign(narrow, { username: 'narrow', password: 'narrow', pathname });
-    const service = keep(await startService({ env: { DATABASE_URL: narrow.href } }));
-    const client = await service.client();
-    const creates = Array.from({ length: 60 }, (_none, index) =>
-      client.post('/v1/pets', rex, { 'idempotency-key': `narrow ${index}` }),
-    );
-    const statuses = (await Promise.all(creates)).map(({ status }) => status);
-    expect(new Set(statuses)).toEqual(new Set([201]));
-  });
 });

@@ -1,22 +1,18 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import {} from 'node:timers/promises';
 import { Client as PostgresClient } from 'pg';
 import { DataSource, type QueryRunner } from 'typeorm';
 import { createDataSource, dataSourceOptions } from '../../src/database/data-source-options.js';
-import { migrate, MIGRATION_LOCK, SchemaInUseError } from '../../src/database/migrate.js';
+import { migrate } from '../../src/database/migrate.js';
 import { mintKey } from '../../src/keys/api-key-format.js';
-import { LastUses } from '../../src/keys/last-uses.js';
-import { KeyList } from '../../src/keys/key-list.js';
-import { PetSeeder } from '../../src/pets/pet-seeder.js';
 import { PetsRepository } from '../../src/pets/pets.repository.js';
 import type { Answer, Client } from '../support/client.js';
 import { closedAtEnd } from '../support/closed-at-end.js';
 import { describeWith } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
-import type { PostgresServer } from '../support/postgres.js';
+import { PostgresServer } from '../support/postgres.js';
 import { remembered } from '../support/remembered.js';
-import { serviceOnPostgres } from '../support/service-on-postgres.js';
-import { startAndClose, startService, type TestService } from '../support/start-service.js';
+import { startService, type TestService } from '../support/start-service.js';
 
 const rex = { name: 'Rex', categoryId: 7, status: 'sold' };
 /** It needs a table for itself. */
@@ -39,7 +35,9 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
   let client: Client;
 
   beforeAll(async () => {
-    ({ server, url, service } = await serviceOnPostgres(keep, initdb));
+    server = keep(await PostgresServer.start(initdb));
+    url = await server.createDatabase();
+    service = keep(await startService({ env: { DATABASE_URL: url }, migrate: true }));
     client = await service.client();
   });
 
@@ -60,34 +58,6 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
       expect(one.text).toBe(two.text);
       expect(cursorOf(one)).toBe(cursorOf(two));
     }
-  });
-
-  it('visits every animal once', async () => {
-    await service.store.app.get(PetSeeder).seed(95, () => undefined);
-    const seen: number[] = [];
-    for (let cursor: string | undefined = ''; cursor !== undefined;) {
-      const answer: Answer = await client.get(`/v1/pets?limit=10${cursor && `&cursor=${cursor}`}`);
-      seen.push(...answer.json().map(({ id }: { id: number }) => id));
-      cursor = cursorOf(answer);
-    }
-    expect(seen).toHaveLength(97);
-    expect(seen).toEqual([...new Set(seen)].sort((a, b) => a - b));
-  });
-
-  it('inserts the creates of one tick with one statement, in their order', async () => {
-    const names = [...Array(60).keys()].map(String).concat('{a,"b"}', 'NULL', '\\', "'", '🐕');
-    const pets = service.store.app.get(PetsRepository);
-    const created = await Promise.all(names.map((name) => pets.insert({ name, categoryId: -5n })));
-    expect(created.map(({ name }) => name)).toEqual(names);
-    const rows = await server.query(
-      `SELECT name, id, xmin::text FROM pets WHERE category_id = -5 ORDER BY id`,
-      url,
-    );
-    const ids = created.map(({ id }) => String(id));
-    expect(rows).toEqual(
-      names.map((name, index) => ({ name, id: ids[index], xmin: expect.any(String) })),
-    );
-    expect(new Set((rows as { xmin: string }[]).map(({ xmin }) => xmin)).size).toBe(1);
   });
 
   it('inserts all of them but those that the database refuses', async () => {
@@ -113,38 +83,9 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
     expect((rows as { name: string }[]).map(({ name }) => name).sort()).toEqual(['a', 'b', 'c']);
   });
 
-  it('leaves out last uses that another node writes down, and waits for none', async () => {
-    const [held, free] = [await service.client(), await service.client()];
-    const save = () => service.store.app.get(LastUses).flush();
-    const used = async () => {
-      for (const client of [held, free]) await client.get('/v1/pets');
-      await save();
-      const keys = await service.store.app.get(KeyList).find();
-      return [held, free].map(({ keyId }) => keys.find(({ id }) => id === keyId)!.lastUsedAt!);
-    };
-    const first = await used();
-    const other = new PostgresClient({ connectionString: url });
-    await other.connect();
-    try {
-      await other.query('BEGIN');
-      await other.query('SELECT 1 FROM api_keys WHERE id = $1 FOR UPDATE', [held.keyId]);
-      await new Promise((resume) => setTimeout(resume, 2));
-      const second = await used();
-      expect(second[0]).toBe(first[0]);
-      expect(second[1]).toBeGreaterThan(first[1]!);
-    } finally {
-      await other.end();
-    }
-  });
-
   it('syncs every commit', async () => {
     const [row] = await service.store.app.get(DataSource).query('SHOW synchronous_commit');
     expect(row).toEqual({ synchronous_commit: 'on' });
-  });
-
-  it('does not start on a schema that is behind, and says what to run', async () => {
-    const env = { DATABASE_URL: await server.createDatabase() };
-    await expect(startAndClose({ env })).rejects.toThrow(/petstore migrate/);
   });
 
   it('migrates on two nodes at once', async () => {
@@ -159,28 +100,6 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
       }),
     );
     expect(ran.filter((count) => count > 0)).toHaveLength(1);
-  });
-
-  it('waits with its migration for that of another node, however long it takes', async () => {
-    const target = await server.createDatabase();
-    const other = new PostgresClient({ connectionString: target });
-    await other.connect();
-    await other.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    const source = createDataSource(dataSourceOptions({ url: target, poolSize: 1 }));
-    try {
-      await source.initialize();
-      const told: string[] = [];
-      const migration = migrate(source, (what) => told.push(what));
-      // Longer than any statement of a request may take.
-      const first = await Promise.race([migration, pause(4_000, 'waits')]);
-      expect(first).toBe('waits');
-      await other.end();
-      expect(await migration).not.toHaveLength(0);
-      expect(told).toEqual([expect.stringContaining('Another process migrates')]);
-    } finally {
-      await other.end().catch(() => undefined);
-      await source.destroy();
-    }
   });
 
   describe('whose table somebody reads for long, as a backup does', () => {
@@ -219,12 +138,6 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
       await reader.query('COMMIT');
       expect(await migration).toEqual([expect.stringMatching(/^names:NameAnimals/)]);
       expect(told).toEqual([expect.stringContaining('Other sessions lock tables')]);
-    });
-
-    it('gives up where that takes too long, changes nothing, and can be run again', async () => {
-      await expect(begin()).rejects.toThrow(SchemaInUseError);
-      await reader.query('COMMIT');
-      expect(await begin()).toHaveLength(1);
     });
   });
 

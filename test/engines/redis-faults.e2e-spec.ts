@@ -58,14 +58,6 @@ describeWith('redis', 'a Redis that fails', (program) => {
       expect((await reply).admitted).toBe(true);
     });
 
-    it('gives a silent Redis up', async () => {
-      await using proxy = await FaultProxy.start(server.port);
-      using redis = await connected(`redis://127.0.0.1:${proxy.port}`);
-      await eventually(() => answers(redis.store));
-      proxy.stall();
-      await expect(redis.store.take('zoo', plenty, undefined)).rejects.toThrow('did not answer');
-    });
-
     it.each<[string, (proxy: FaultProxy) => void]>([
       ['stalled', (proxy) => proxy.stall()],
       ['lost without a word', (proxy) => proxy.lose()],
@@ -84,24 +76,6 @@ describeWith('redis', 'a Redis that fails', (program) => {
       });
       proxy.pass();
       await eventually(() => answers(redis.store));
-    });
-
-    it('finds Redis soon after it has loaded its data', async () => {
-      await using slow = await RedisServer.start(program);
-      using impatient = await connected(slow.url);
-      await slow.call(
-        'EVAL',
-        "for i = 1, 3000 do redis.call('SET', 'filler' .. i, i) end return 1",
-        '0',
-      );
-      await slow.call('SAVE');
-      await slow.kill();
-      // A second or more of loading.
-      await slow.run('--key-load-delay', '500', '--loading-process-events-interval-bytes', '1024');
-      const began = performance.now();
-      await eventually(() => answers(impatient.store));
-      // Left to Redis' own guess, it would be tried again after 10 s and more.
-      expect(performance.now() - began).toBeLessThan(HANGS_MS);
     });
   });
 
@@ -125,13 +99,6 @@ describeWith('redis', 'a Redis that fails', (program) => {
       // 100 ms are promised, and asserted of the deadlines; the rest is the machine's.
       expect(performance.now() - began).toBeLessThan(HANGS_MS);
       await cluster.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
-      await eventually(() => answers(redis.store));
-    });
-
-    it('is told its password by every node that is found', async () => {
-      await cluster.call('CONFIG', 'SET', 'requirepass', 'secret');
-      const url = `redis://:secret@127.0.0.1:${cluster.port}`;
-      using redis = await connected(`${url},${url}`);
       await eventually(() => answers(redis.store));
     });
   });
@@ -167,13 +134,6 @@ describeWith('redis', 'a Redis that fails', (program) => {
     }
     const unbanned = (client: Client) =>
       eventually(async () => !(await client.get('/v1/pets')).text.includes('key_banned'));
-
-    it('notices without a request that Redis is gone, and that it is back', async () => {
-      proxy.refuse();
-      await counting('fallback');
-      proxy.pass();
-      await counting('redis');
-    });
 
     it('says once that Redis is gone, and once that it is back', async () => {
       const { logger, lines } = recordedLog();

@@ -4,10 +4,9 @@ import { RedisStore } from '../../src/rate-limits/stores/redis.store.js';
 import { connectRedis } from '../../src/redis/redis.client.js';
 import { type Answer, Client } from '../support/client.js';
 import { closedAtEnd } from '../support/closed-at-end.js';
-import { describeWith } from '../support/engines.js';
+import { describeOnPostgres, describeWith } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
-import { PostgresServer } from '../support/postgres.js';
 import { RedisServer } from '../support/redis.js';
 import { startService, type TestService } from '../support/start-service.js';
 import { turnsOfStore } from '../support/turns-of-store.js';
@@ -63,14 +62,6 @@ describeWith('redis', 'counters in Redis', (program) => {
         await Promise.all(Array.from({ length: ROUNDS }, exact));
       },
     );
-
-    it('gives every key a time to live', async () => {
-      const store = await node();
-      await store.take('ttl', DAY, undefined);
-      const keys = (await server.call('KEYS', '*')) as string[];
-      for (const key of keys) expect(Number(await server.call('TTL', key))).toBeGreaterThan(0);
-      expect(keys).toContain('petstore:{ttl}');
-    });
 
     it(
       'keeps an address for less time than a client, and as long as its use is worth',
@@ -128,16 +119,15 @@ describeWith('redis', 'counters in Redis', (program) => {
     });
   });
 
-  describeWith('postgres', 'two nodes', (initdb) => {
+  describeOnPostgres('two nodes', () => {
     const keep = closedAtEnd();
     let one: TestService;
     let two: TestService;
     beforeAll(async () => {
-      const postgres = keep(await PostgresServer.start(initdb));
-      const DATABASE_URL = await postgres.createDatabase();
-      const env = { REDIS_URL: server.url, BAN_AFTER_REJECTIONS: '5', DATABASE_URL };
-      one = keep(await startService({ env, migrate: true }));
-      two = keep(await startService({ env }));
+      const env = { REDIS_URL: server.url, BAN_AFTER_REJECTIONS: '5' };
+      one = keep(await startService({ env }));
+      const DATABASE_URL = one.config.databaseUrl;
+      two = keep(await startService({ env: { ...env, DATABASE_URL } }));
       keep({ [Symbol.dispose]: () => server.resume() });
     });
 
@@ -154,27 +144,6 @@ describeWith('redis', 'counters in Redis', (program) => {
         const modes = await Promise.all([one, two].map(mode));
         return modes.every(({ checks }) => checks.counters === 'redis');
       });
-
-    it(
-      'admit exactly the limit of simultaneous requests',
-      withinOne(
-        'day',
-        async () => {
-          await inRedis();
-          const clients = both((await limited(50)).key!);
-          const answers = await Promise.all(
-            Array.from({ length: 200 }, (_, index) => clients[index % 2]!.get('/v1/pets')),
-          );
-          expect(answers.filter(({ status }) => status === 200)).toHaveLength(50);
-          answers.forEach(expectRateHeaders);
-          expect(await mode(one)).toEqual({
-            status: 'ok',
-            checks: { database: 'ok', counters: 'redis' },
-          });
-        },
-        turns,
-      ),
-    );
 
     it(
       'share failed authentication, bans, and their end',

@@ -1,23 +1,20 @@
-import { Client as PostgresClient } from 'pg';
-import { Database } from '../../src/database/database.js';
+import {} from 'pg';
 import type { Client } from '../support/client.js';
 import { closedAtEnd } from '../support/closed-at-end.js';
-import { describeWith } from '../support/engines.js';
+import { describeOnPostgres } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
-import type { PostgresServer } from '../support/postgres.js';
-import { serviceOnPostgres } from '../support/service-on-postgres.js';
 import { startService, type TestService } from '../support/start-service.js';
 
 const rex = { name: 'Rex', categoryId: 7 };
 
-describeWith('postgres', 'PostgreSQL under a running node', (initdb) => {
+describeOnPostgres('PostgreSQL under a running node', (server) => {
   const keep = closedAtEnd();
-  let server: PostgresServer;
   let url: string;
   let service: TestService;
   let client: Client;
   beforeAll(async () => {
-    ({ server, url, service } = await serviceOnPostgres(keep, initdb));
+    service = keep(await startService());
+    url = service.config.databaseUrl;
     client = await service.client();
   });
 
@@ -45,25 +42,6 @@ describeWith('postgres', 'PostgreSQL under a running node', (initdb) => {
     await server.query(change, url);
     expect(await everyKind()).toEqual([200, 201]);
     expect(await everyKind()).toEqual([200, 201]);
-  });
-
-  it('answers 200 or 503 while a table is locked, and as before when it is not', async () => {
-    await using fresh = await startService({ env: { DATABASE_URL: url } });
-    const other = await fresh.client();
-    const holder = new PostgresClient({ connectionString: url });
-    await holder.connect();
-    try {
-      await holder.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
-      const answers = await Promise.all(
-        Array.from({ length: 60 }, (_none, index) =>
-          other.get(index % 2 === 0 ? '/v1/pets' : '/v1/pets/1'),
-        ),
-      );
-      expect([...new Set(answers.map(({ status }) => status))]).toEqual([503]);
-    } finally {
-      await holder.end();
-    }
-    expect((await other.get('/v1/pets')).status).toBe(200);
   });
 
   it('is away where an empty database has its name, as after a failover that came too early', async () => {
@@ -98,20 +76,5 @@ describeWith('postgres', 'PostgreSQL under a running node', (initdb) => {
     }
     await eventually(async () => (await ready()) === 200);
     await eventually(async () => (await client.get('/v1/pets')).status === 200);
-  });
-
-  it('never uses a connection again on which a statement has timed out', async () => {
-    await using single = await startService({
-      env: { DATABASE_URL: url, DATABASE_POOL_SIZE: '1' },
-    });
-    const database = single.store.app.get(Database);
-    const statement = (postgres: string) => ({ name: postgres, sqlite: '', postgres });
-    const pid = async () => await database.query(statement('SELECT pg_backend_pid() AS pid'));
-    const before = await pid();
-    await expect(database.write(statement('SELECT pg_sleep(30)'))).rejects.toMatchObject({
-      driverError: { code: '57014' },
-    });
-    // At once: whatever else uses the connection would find out, and close it.
-    expect(await pid()).not.toEqual(before);
   });
 });

@@ -48,41 +48,9 @@ describe('GET /v1/pets', () => {
     });
 
     it.each([
-      '0',
-      '101',
-      '1000',
-      '-1',
-      '+5',
-      '05',
-      '5.0',
-      '1e1',
-      '0x5',
-      '5.5',
-      '',
-      ' 5',
-      '5 ',
-      '%205',
-      '5%20',
-      '5,6',
-      'five',
-      'null',
-      'true',
-      'NaN',
-      'Infinity',
-      '1_0',
-      '٥',
-      '५',
-      '5\u200b',
-      '[]',
-      '5;',
-      '5%00',
-      '9223372036854775808',
-      '00',
-      '1/1',
-      '%',
-      '%zz',
-      '"5"',
-      "5'--",
+      ...`0 101 1000 -1 +5 05 5.0 1e1 0x5 5.5 %205 5%20 5,6 five null true NaN Infinity`.split(' '),
+      ...`1_0 ٥ ५ 5\u200b [] 5; 5%00 9223372036854775808 00 1/1 % %zz "5" 5'--`.split(' '),
+      ...['', ' 5', '5 '],
     ])('refuses the limit %p', async (limit) => {
       const answer = await client.get(`/v1/pets?limit=${encodeURI(limit).replaceAll('%25', '%')}`);
       expectError(answer, 400, 'invalid_request');
@@ -145,25 +113,6 @@ describe('GET /v1/pets', () => {
       expect(half.headers.link).toBeUndefined();
     });
 
-    it('lets the limit change from page to page', async () => {
-      const path = next(await client.get('/v1/pets?limit=10'))!.replace('limit=10', 'limit=2');
-      expect((await client.get(path)).json().map(({ id }: Animal) => id)).toEqual([11, 12]);
-    });
-
-    it('refuses a cursor of another filter', async () => {
-      const all = next(await client.get('/v1/pets?limit=10'))!;
-      const sold = next(await client.get('/v1/pets?limit=10&status=sold'))!;
-      for (const path of [
-        `${all}&status=sold`,
-        sold.replace('status=sold&', ''),
-        sold.replace('status=sold', 'status=pending'),
-      ]) {
-        const answer = await client.get(path);
-        expectError(answer, 400, 'invalid_request');
-        expect(answer.json().message).toMatch(/cursor/);
-      }
-    });
-
     it('names the cursor of another filter beside every other fault', async () => {
       const all = next(await client.get('/v1/pets?limit=10'))!;
       const messageOf = async (path: string): Promise<string> => {
@@ -183,21 +132,8 @@ describe('GET /v1/pets', () => {
     });
 
     it.each([
-      '',
-      'x',
-      'OjE=',
-      'OjE%3D',
-      '1',
-      'Ojow',
-      'OjAx',
-      'OjA',
-      'Oi0x',
-      'Ojk5OTk5OTk5OTk5OTk5OTk5OTk5',
-      'YTox',
-      'c29sZA',
-      `${'A'.repeat(3_000)}`,
-      '%00',
-      '😀',
+      ...'x OjE= OjE%3D 1 Ojow OjAx OjA Oi0x Ojk5OTk5OTk5OTk5OTk5OTk5OTk5 YTox c29sZA'.split(' '),
+      ...['', 'A'.repeat(3_000), '%00', '😀'],
     ])('refuses the cursor %.20p', async (cursor) => {
       const answer = await client.get(
         `/v1/pets?cursor=${encodeURI(cursor).replaceAll('%25', '%')}`,

@@ -67,13 +67,6 @@ describeWith('postgres', 'on PostgreSQL, petstore', (initdb) => {
     server = keep(await PostgresServer.start(initdb));
   });
 
-  it('serve names the command to run if the schema is outdated', async () => {
-    using workplace = new Workplace({ DATABASE_URL: await server.createDatabase() });
-    const { code, stderr } = await workplace.run('serve');
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/^error: [^\n]*schema[^\n]*petstore migrate/m);
-  });
-
   it('serve ends on SIGTERM while another node migrates', async () => {
     const url = await server.createDatabase();
     const other = new PostgresClient({ connectionString: url });

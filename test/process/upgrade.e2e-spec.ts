@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import Database from 'better-sqlite3';
-import { PetStoreClient } from '../../clients/typescript/src/index.js';
 import { Client } from '../support/client.js';
 import { describeWith, findEngine } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
@@ -156,48 +154,5 @@ describeWith(missing, 'two nodes on PostgreSQL, behind nginx', () => {
     const rows = (await server.query('SELECT id FROM pets', url)) as { id: string }[];
     expect(inOrder(rows.map(({ id }) => Number(id)))).toEqual(inOrder(load.created));
     expect(await Promise.all(nodes.map((node) => node.stop()))).toEqual([0, 0]);
-  });
-});
-
-describe('one node on SQLite', () => {
-  it('is brought to the next version and back, and no call of a client that retries fails', async () => {
-    using workplace = twoVersions();
-    const PORT = String(await freePort());
-    let node = await workplace.serve({ PORT });
-    const apiKey = await issueKey(workplace);
-    let retries = 0;
-    const store = new PetStoreClient({
-      baseUrl: `${node.origin}/v1`,
-      apiKey,
-      // As long as a start may take on a machine that is busy.
-      maxRetries: 20,
-      onRetry: () => void retries++,
-    });
-    const round = async () => {
-      const { id } = await store.createPet({ name: 'Rex', categoryId: 7n });
-      await store.getPet(id);
-      await store.request('GET', '/pets');
-      return Number(id);
-    };
-    const load = new Load(Array.from({ length: CALLERS }, () => round));
-    try {
-      await load.more();
-      for (const version of [NEWER, []]) {
-        const before = retries;
-        expect(await node.stop()).toBe(0);
-        await eventually(() => Promise.resolve(retries > before), PATIENCE_MS);
-        node = await workplace.serve({ PORT }, ...version);
-        expect(await isNewer(node)).toBe(version === NEWER);
-        await load.more();
-      }
-    } finally {
-      await load[Symbol.asyncDispose]();
-    }
-    expect([...new Set(load.failures)]).toEqual([]);
-    expect(await node.stop()).toBe(0);
-    const database = new Database(workplace.databaseFile, { readonly: true });
-    const ids = database.prepare<[], number>('SELECT id FROM pets').pluck().all();
-    database.close();
-    expect(inOrder(ids)).toEqual(inOrder(load.created));
   });
 });

@@ -1,11 +1,9 @@
-import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, chownSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { chownSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { Client } from 'pg';
-import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
 
 /** A running PostgreSQL. */
@@ -35,16 +33,14 @@ export class PostgresServer extends Postgres implements AsyncDisposable {
     private readonly directory: string,
     port: number,
     private readonly account: { uid?: number; gid?: number },
-    private readonly archives: boolean,
   ) {
     super(`postgres://postgres@127.0.0.1:${port}/postgres`);
   }
 
   /**
    * @param initdb the path of that program; the others are beside it
-   * @param options whether it archives its log, for `recover()`
    */
-  static async start(initdb: string, { archives = false } = {}): Promise<PostgresServer> {
+  static async start(initdb: string): Promise<PostgresServer> {
     const account = unprivileged();
     const directory = mkdtempSync(join(tmpdir(), 'petstore-postgres-'));
     if (account.uid !== undefined) chownSync(directory, account.uid, account.gid!);
@@ -55,9 +51,8 @@ export class PostgresServer extends Postgres implements AsyncDisposable {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     const server = new PostgresServer(
-      ...([dirname(initdb), directory, await freePort(), account, archives] as const),
+      ...([dirname(initdb), directory, await freePort(), account] as const),
     );
-    if (archives) server.give('archive', mkdirSync);
     await server.run();
     return server;
   }
@@ -85,12 +80,7 @@ export class PostgresServer extends Postgres implements AsyncDisposable {
   /** Starts it, again after a `stop()`. */
   async run(): Promise<void> {
     const settings = [
-      'fsync=off',
-      `unix_socket_directories=${this.directory}`,
-      'max_connections=200',
-      ...(this.archives
-        ? ['archive_mode=on', `archive_command=cp %p ${this.directory}/archive/%f`]
-        : []),
+      ...['fsync=off', 'max_connections=200', `unix_socket_directories=${this.directory}`],
     ];
     this.child = spawn(
       join(this.programs, 'postgres'),
@@ -107,53 +97,6 @@ export class PostgresServer extends Postgres implements AsyncDisposable {
       await new Promise((resume) => setTimeout(resume, 50));
     }
     throw new Error('PostgreSQL did not start');
-  }
-
-  /** A copy of all that it has, while it runs; `recover()` begins there. */
-  async backUp(): Promise<void> {
-    const where = ['-h', '127.0.0.1', '-p', String(this.port), '-U', 'postgres'];
-    await promisify(execFile)(
-      join(this.programs, 'pg_basebackup'),
-      [...where, '-D', join(this.directory, 'backup'), '--checkpoint=fast', '--no-sync'],
-      { ...this.account, cwd: this.directory },
-    );
-  }
-
-  /** By its clock, to the microsecond: what was committed before is before. */
-  async now(): Promise<string> {
-    const [row] = (await this.query('SELECT clock_timestamp()::text AS now')) as { now: string }[];
-    return row!.now;
-  }
-
-  /** Has all that was committed by then, and nothing that came later. It is restarted. */
-  async recover(to: string): Promise<void> {
-    await this.query('SELECT pg_switch_wal()');
-    // To its end it archives what there is.
-    await this.stop();
-    const data = join(this.directory, 'data');
-    renameSync(data, `${data}.lost`);
-    renameSync(join(this.directory, 'backup'), data);
-    appendFileSync(
-      join(data, 'postgresql.auto.conf'),
-      `restore_command = 'cp ${this.directory}/archive/%f %p'
-recovery_target_time = '${to}'
-recovery_target_action = 'promote'
-`,
-    );
-    this.give('data/recovery.signal', (path) => appendFileSync(path, ''));
-    await this.run();
-    await eventually(async () => {
-      const [row] = await this.query('SELECT pg_is_in_recovery() AS recovering');
-      return !(row as { recovering: boolean }).recovering;
-    });
-  }
-
-  /** Makes something in its directory, and its own. */
-  private give(name: string, make: (path: string) => unknown): void {
-    const path = join(this.directory, name);
-    make(path);
-    const { uid, gid } = this.account;
-    if (uid !== undefined) chownSync(path, uid, gid!);
   }
 
   /** SIGINT: it ends its connections and shuts down. */

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
@@ -26,16 +26,6 @@ export class RedisServer implements AsyncDisposable {
     const server = new RedisServer(program, directory, await freePort(), options);
     await server.run();
     return server;
-  }
-
-  /** A Sentinel of the Redis on this port. */
-  static async startSentinel(program: string, port: number): Promise<RedisServer> {
-    const directory = mkdtempSync(join(tmpdir(), 'petstore-sentinel-'));
-    const file = join(directory, 'sentinel.conf');
-    writeFileSync(file, `sentinel monitor petstore 127.0.0.1 ${port} 1\n`);
-    const sentinel = new RedisServer(program, directory, await freePort(), [file, '--sentinel']);
-    await sentinel.run();
-    return sentinel;
   }
 
   /** A Redis Cluster of so many shards, which share its slots evenly. */
@@ -78,20 +68,10 @@ export class RedisServer implements AsyncDisposable {
     return `redis://127.0.0.1:${this.port}`;
   }
 
-  private get isSentinel(): boolean {
-    return this.options.includes('--sentinel');
-  }
-
   async run(...more: string[]): Promise<void> {
     const always = ['--port', String(this.port), '--bind', '127.0.0.1'];
-    const memory = ['--save', '', '--appendonly', 'no'];
-    const options = this.isSentinel
-      ? [...this.options, ...always]
-      : [...always, ...memory, ...this.options, ...more];
-    this.child = spawn(this.program, options, {
-      cwd: this.directory,
-      stdio: 'ignore',
-    });
+    const options = [...always, '--save', '', '--appendonly', 'no', ...this.options, ...more];
+    this.child = spawn(this.program, options, { cwd: this.directory, stdio: 'ignore' });
     const deadline = performance.now() + 10_000;
     while (performance.now() < deadline) {
       if ((await this.call('PING').catch(() => undefined)) === 'PONG') return;

@@ -1,7 +1,4 @@
-import { once } from 'node:events';
-import { Client } from 'pg';
 import { describeWith } from '../support/engines.js';
-import { eventually } from '../support/eventually.js';
 import { PostgresServer } from '../support/postgres.js';
 import { workplaceWithToys } from '../support/toys.js';
 
@@ -40,26 +37,6 @@ describe('the migrations of an extension', () => {
       expect(found).toContain(`migrations of unknown extensions: ${CREATE_TOYS} of toys`);
       const served = await workplace.serve();
       expect(await served.stop()).toBe(0);
-    });
-
-    it('say what they wait for apart from the result, which is one JSON value', async () => {
-      await using server = await PostgresServer.start(initdb);
-      const url = await server.createDatabase();
-      using workplace = workplaceWithToys({ DATABASE_URL: url });
-      workplace.write('none.js', 'export default { extensions: [] }');
-      await workplace.json('migrate', ...NO_EXTENSION);
-      const other = new Client({ connectionString: url });
-      await other.connect();
-      await other.query('BEGIN; CREATE TABLE toys (id integer)');
-      const child = workplace.start(['migrate', '--json']);
-      const said = { out: '', err: '' };
-      child.stdout!.on('data', (chunk: Buffer) => (said.out += chunk.toString()));
-      child.stderr!.on('data', (chunk: Buffer) => (said.err += chunk.toString()));
-      await eventually(() => Promise.resolve(said.err.includes('trying again')), 60_000);
-      await other.end();
-      expect(await once(child, 'close')).toEqual([0, null]);
-      expect(said.err).toMatch(/^Other sessions lock [^\n]+\n$/);
-      expect(JSON.parse(said.out)).toEqual({ migrations: [], extensions: { toys: [CREATE_TOYS] } });
     });
   });
 });
