@@ -63,7 +63,7 @@ describe('docs/clients.md', () => {
       GOPROXY: 'off',
       GOTOOLCHAIN: 'local',
       PETSTORE_URL: `${service.origin}/v1`,
-      PETSTORE_KEY: client.key!,
+      PETSTORE_API_KEY: client.key!,
     };
   });
   afterAll(async () => {
