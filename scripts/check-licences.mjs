@@ -1,5 +1,5 @@
-// Every package that is shipped has a licence that may be shipped with an MIT program. Reads a bill of materials
-// (CycloneDX, as `npm run sbom` writes it) from its argument.
+// Checks that the licence of every shipped package is compatible with MIT. Argument: a bill of materials (CycloneDX, as
+// `npm run sbom` writes it).
 import { readFileSync } from 'node:fs';
 import satisfies from 'spdx-satisfies';
 

@@ -1,5 +1,5 @@
-// `npm run cluster`: the topology of compose.yaml from local binaries: PostgreSQL, Redis, two nodes, nginx.
-// Everything lives in one temporary directory and on free ports of the loopback address, and ends with Ctrl-C.
+// `npm run cluster`: runs PostgreSQL, Redis, two nodes and nginx from local programs, as compose.yaml does. All use one
+// temporary directory and free ports of the loopback address. Ctrl-C stops all.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -27,7 +27,7 @@ const NODES = 2;
 const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 15_000;
 
-/** Programs, and where they come from on Debian. */
+/** Programs and their Debian packages. */
 const PROGRAMS = { initdb: 'postgresql', 'redis-server': 'redis-server', nginx: 'nginx' };
 const BESIDE_THE_PATH = [
   ...[18, 17, 16, 15].map((version) => `/usr/lib/postgresql/${version}/bin`),
@@ -35,7 +35,7 @@ const BESIDE_THE_PATH = [
   '/usr/sbin',
 ];
 
-/** In the order in which they were started; stopped from the end, so that nothing loses what it needs. */
+/** In the order of their start. They are stopped in reverse order, so that none loses a program that it uses. */
 const processes = [];
 let stopping = false;
 
@@ -54,7 +54,7 @@ function findPrograms() {
   return paths;
 }
 
-/** Ports that nobody has at this moment; all are held until all are known, so that they differ. */
+/** Free ports. All are held until all are known, so that they differ. */
 async function freePorts(count) {
   const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
   await Promise.all(servers.map((server) => once(server, 'listening')));
@@ -63,9 +63,9 @@ async function freePorts(count) {
   return ports;
 }
 
-/** Starts a program whose output is streamed with its name before each line. */
+/** Starts a program and prints its output with its name before each line. */
 function start(name, command, args, options = {}) {
-  // A session of its own: Ctrl-C in the terminal reaches this script alone, which stops all in order.
+  // Detached, so that Ctrl-C reaches only this script, which stops all in order.
   const child = spawn(command, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
@@ -78,7 +78,7 @@ function start(name, command, args, options = {}) {
   child.once('exit', (code, signal) => {
     if (stopping) return;
     print(`${name.padEnd(8)} | ended (${signal ?? `exit ${code}`})`);
-    // A node may be stopped, to see that the others carry on. Nothing goes on without the rest.
+    // A node may be stopped to see that the other continues. Without one of the others, the cluster ends.
     if (!name.startsWith('node')) void end(1, `${name} has ended, so the cluster is stopped.`);
   });
   processes.push({ name, child, stopSignal: options.stopSignal ?? 'SIGTERM' });
@@ -100,7 +100,7 @@ async function waitFor(name, isUp) {
 
 const answers = (url) => () => fetch(url).then((response) => response.ok);
 
-/** PostgreSQL and nginx's workers do not run as root: then they run as the user that PostgreSQL's package made. */
+/** PostgreSQL does not run as root: the account of its package is used then. */
 function unprivileged() {
   if (process.getuid() !== 0) return {};
   const id = (flag) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
@@ -154,7 +154,7 @@ async function startRedis(program, directory, port) {
   return `redis://127.0.0.1:${port}`;
 }
 
-/** The committed site on local addresses, under a main configuration that needs no privileges. */
+/** The site of deploy/ on local addresses, with a main configuration that needs no privileges. */
 async function startNginx(program, directory, port, nodePorts) {
   mkdirSync(directory);
   const site = readFileSync(join(root, 'deploy/nginx/petstore.conf'), 'utf8')
@@ -186,7 +186,7 @@ http {
   await waitFor('nginx', answers(`http://127.0.0.1:${port}/health/live`));
 }
 
-/** Runs one command of the program with --json and parses what it prints. */
+/** Runs one command of the program with --json. @returns the parsed output */
 async function petstore(environment, cwd, ...args) {
   const child = spawn(process.execPath, [MAIN, ...args, '--json'], {
     cwd,
@@ -224,7 +224,7 @@ async function end(exitCode, message) {
 
 async function run() {
   const programs = findPrograms();
-  // Anyone may pass through, as PostgreSQL may run as another user; what is inside has its own rights.
+  // PostgreSQL may run as another user and needs to pass through.
   execFileSync('chmod', ['711', directory]);
   const [port, postgresPort, redisPort, ...rest] = await freePorts(3 + 2 * NODES);
   const [nodePorts, metricsPorts] = [rest.slice(0, NODES), rest.slice(NODES)];
@@ -277,7 +277,7 @@ function introduce(origin, key, { databaseUrl, redisUrl, nodePorts, metricsPorts
       `    ${name}       http://127.0.0.1:${nodePorts[index]}  process ${child.pid}, metrics http://127.0.0.1:${metricsPorts[index]}/metrics`,
   );
   print(`
-  The cluster is up. In front of it:
+  The cluster is running:
 
     ${origin}/v1     documentation: ${origin}/docs
 
@@ -285,13 +285,13 @@ function introduce(origin, key, { databaseUrl, redisUrl, nodePorts, metricsPorts
 
     curl -i -H 'Authorization: Bearer ${key}' ${origin}/v1/pets
 
-  Behind it:
+  Nodes and databases:
 
 ${rows.join('\n')}
     PostgreSQL  ${databaseUrl}
     Redis       ${redisUrl}
 
-  Stop a node with "kill PROCESS" to see the other carry on; stop everything with Ctrl-C.
+  Stop a node with "kill PROCESS" to see that the other continues. Stop everything with Ctrl-C.
 `);
 }
 

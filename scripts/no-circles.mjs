@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
-/** What a file imports of its own project, types as well: a circle of those cannot be read top to bottom either. */
+/** Relative imports of a file, including types. */
 const IMPORT = /^(?:import|export)\b[^;]*?\bfrom '(\.[^']+)\.js';$/gm;
 
 /**
- * A rule of ESLint: no file below `folder` may come back to itself by what it imports.
- * @param folder absolute
+ * An ESLint rule: forbids circular imports between the files below `folder`.
+ * @param folder absolute path
  */
 export function noCircles(folder) {
   const imports = new Map(
@@ -33,7 +33,7 @@ function importsOf(path) {
   return Array.from(matches, ([, from]) => `${join(dirname(path), from)}.ts`);
 }
 
-/** The shortest way from a file to itself. */
+/** The shortest circle of imports from a file to itself. */
 function wayBack(start, imports) {
   const from = new Map([[start, undefined]]);
   for (const path of from.keys()) {

@@ -1,6 +1,5 @@
 /**
- * Prints the files that one `POST /v1/pets` with an `Idempotency-Key` runs code of, in the order in which it comes
- * to each: what there is to read to understand it.
+ * Prints the files whose code one `POST /v1/pets` with an `Idempotency-Key` runs, in the order of the request.
  *
  *   node scripts/path.mjs
  */
@@ -16,10 +15,10 @@ import { fileURLToPath } from 'node:url';
 import 'reflect-metadata';
 
 const ROOT = new URL('../dist/src/', import.meta.url);
-/** What runs by itself meanwhile, as a poller does, is not there each time. */
+/** Background work, such as polling, does not run in each of these requests. */
 const TIMES = 8;
 
-// The log, which is a part of it, goes to standard output: that of a process of its own.
+// A child process, because the log goes to standard output.
 if (process.send === undefined) {
   const measuring = fork(fileURLToPath(import.meta.url), {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -72,7 +71,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Of each file the functions that a request runs, wherever it is measured. */
+/** The functions of each file that every request runs. */
 async function functionsRun() {
   const runs = [];
   await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
@@ -94,13 +93,13 @@ async function functionsRun() {
   return first;
 }
 
-/** Without what a module does when it is loaded. */
+/** Without the code that runs when a module is loaded. */
 function runOf({ scriptId, functions }) {
   const run = functions.filter(({ ranges }) => ranges[0].count > 0 && ranges[0].startOffset > 0);
   return [scriptId, run.map(({ ranges }) => ranges[0].startOffset)];
 }
 
-/** Notes when a request comes to each: a breakpoint whose condition is never met, and says that it was asked. */
+/** Records the order with breakpoints whose condition is never true but notes that it was evaluated. */
 async function inOrder(functions) {
   const files = new Set();
   let hasArrived = false;
@@ -118,12 +117,12 @@ async function inOrder(functions) {
       });
       if (locations.length === 0) continue;
       const condition = `cameTo('${scriptId}')`;
-      // Several functions may begin in one place.
+      // Several functions may start at one position.
       const set = session.post('Debugger.setBreakpoint', { location: locations[0], condition });
       await set.catch(() => undefined);
     }
   }
-  // What is due by now, as a look at the database, is no part of it.
+  // Background work that is due does not belong to the request.
   await pause(50);
   hasArrived = false;
   files.clear();

@@ -1,5 +1,4 @@
-// Each operation of openapi.json as a request to send: clients/petstore.http for editors, and a collection for
-// Postman. With --check it only compares.
+// Generates clients/petstore.http and a Postman collection from openapi.json. With --check it only compares.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
 
@@ -9,7 +8,7 @@ const file = (path) => new URL(`../${path}`, import.meta.url);
 const document = JSON.parse(readFileSync(file('openapi.json'), 'utf8'));
 const { info, servers, tags, components } = document;
 
-/** What stands where a reference leads, with what is said beside it. */
+/** The target of a reference, merged with the members beside it. */
 function resolve({ $ref, ...beside }) {
   if ($ref === undefined) return beside;
   const [, , kind, name] = $ref.split('/');
@@ -24,7 +23,7 @@ function exampleOf(schema) {
   return Object.fromEntries(members);
 }
 
-/** A value to send; undefined for a parameter that is better left out until there is one. */
+/** A value for a parameter; undefined if it should be left out. */
 function valueOf({ example, schema }) {
   const { example: typical, default: usual, enum: values } = resolve(schema);
   return example ?? typical ?? usual ?? values?.[0];
@@ -73,7 +72,7 @@ function toHttp(operation) {
   ].join('\n');
 }
 
-const httpFile = `# ${info.title} ${info.version}: every operation as a request. Made of openapi.json by \`npm run openapi\`.
+const httpFile = `# ${info.title} ${info.version}: every operation as a request. Generated from openapi.json by \`npm run openapi\`.
 # For REST Client (VS Code), JetBrains' HTTP client, Visual Studio and httpYac. The key is printed at the first start.
 
 @baseUrl = ${servers[0].url}
@@ -81,7 +80,7 @@ const httpFile = `# ${info.title} ${info.version}: every operation as a request.
 
 ${operations.map(toHttp).join('\n')}`;
 
-/** What it may answer, to look at without sending. */
+/** Example responses. */
 function toExamples([status, { description, content = {} }]) {
   const { schema, example, examples } = content[JSON_TYPE] ?? {};
   if (schema === undefined) return [];
@@ -107,7 +106,7 @@ function toPostman(operation) {
     ...(value === '' && { disabled: true }),
     description: text,
   });
-  // Postman's own words for a fresh UUID: each request is another one.
+  // Postman replaces this with a new UUID in each request.
   const fresh = ({ name, ...rest }) => ({
     name,
     ...rest,
@@ -157,7 +156,7 @@ const WRITTEN = {
 for (const [path, text] of Object.entries(WRITTEN)) {
   if (!process.argv.includes('--check')) writeFileSync(file(path), text);
   else if (readFileSync(file(path), 'utf8') !== text) {
-    console.error(`${path} is behind openapi.json: npm run openapi`);
+    console.error(`${path} is older than openapi.json; run npm run openapi`);
     process.exitCode = 1;
   }
 }

@@ -1,4 +1,4 @@
-// `npm run screenshots [-- FOLDER]`: the documentation as its readers see it: light, dark, and on a phone.
+// `npm run screenshots [-- FOLDER]`: screenshots of /docs: light, dark, and at the width of a phone.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -37,7 +37,7 @@ try {
     for (const width of [1280, 390]) {
       const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
       const shoot = async (name) => {
-        // What sticks to the top would lie over the middle of the page.
+        // A sticky header would cover the middle of the page.
         await page.evaluate('scrollTo(0, 0)');
         await page.screenshot({
           path: join(folder, `${name}-${colorScheme}-${width}.png`),

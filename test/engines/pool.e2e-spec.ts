@@ -7,7 +7,7 @@ import { describeOnPostgres } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
 import { lockWrites } from '../support/lock-writes.js';
-import { remembered } from '../support/remembered.js';
+import { keyCached } from '../support/key-cached.js';
 import { startService, type TestService } from '../support/start-service.js';
 
 const rex = { name: 'Rex', categoryId: 7 };
@@ -25,7 +25,7 @@ describeOnPostgres('a pool of one connection to PostgreSQL', (server) => {
     url = service.config.databaseUrl;
     client = await service.client();
     await client.post('/v1/pets', rex);
-    await remembered(service, client);
+    await keyCached(service, client);
   });
 
   const unknownKey = { authorization: `Bearer ${mintKey()}` };

@@ -11,7 +11,7 @@ import { describeWith } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
 import { PostgresServer } from '../support/postgres.js';
-import { remembered } from '../support/remembered.js';
+import { keyCached } from '../support/key-cached.js';
 import { startService, type TestService } from '../support/start-service.js';
 
 const rex = { name: 'Rex', categoryId: 7, status: 'sold' };
@@ -160,7 +160,7 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
   });
 
   describe('that is away', () => {
-    beforeAll(() => remembered(service, client));
+    beforeAll(() => keyCached(service, client));
 
     async function expectOutage(): Promise<void> {
       const started = performance.now();

@@ -10,7 +10,7 @@ import { describeWith } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { expectError } from '../support/expectations.js';
 import { FaultProxy } from '../support/fault-proxy.js';
-import { looks } from '../support/looks.js';
+import { polls } from '../support/polls.js';
 import { recordedLog } from '../support/recorded-log.js';
 import { RedisServer } from '../support/redis.js';
 import { startService, type TestService } from '../support/start-service.js';
@@ -252,7 +252,7 @@ describeWith('redis', 'a Redis that fails', (program) => {
       await unban('redis://127.0.0.1:1');
       await unbanned(client);
       // Not even Redis, which was not told, brings it back.
-      await looks(service, 2);
+      await polls(service, 2);
       const answer = await client.get('/v1/pets');
       expect(answer.text).toContain('rate_limit_exceeded');
     });

@@ -9,7 +9,7 @@ import { eventually } from '../support/eventually.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
 import { RedisServer } from '../support/redis.js';
 import { startService, type TestService } from '../support/start-service.js';
-import { turnsOfStore } from '../support/turns-of-store.js';
+import { quotaStoreChanges } from '../support/quota-store-changes.js';
 import { type Watch, withinOne } from '../support/undisturbed.js';
 
 const policy = { afterRejections: 3, firstBanMs: 60_000 };
@@ -138,7 +138,7 @@ describeWith('redis', 'counters in Redis', (program) => {
     const mode = async (service: TestService) =>
       (await service.anonymous().get('/health/ready')).json();
 
-    const turns: Watch = () => turnsOfStore(one, two)();
+    const turns: Watch = () => quotaStoreChanges(one, two)();
     const inRedis = () =>
       eventually(async () => {
         const modes = await Promise.all([one, two].map(mode));

@@ -1,6 +1,6 @@
 import { All, type Type, Controller, Get, Module, Post } from '@nestjs/common';
 import { AnyScope, Public, RequireScope } from '../../src/index.js';
-import { writeModule } from '../support/guest-package.js';
+import { writeModule } from '../support/extension-package.js';
 import { startAndClose } from '../support/start-service.js';
 import { workplaceWithToys } from '../support/toys.js';
 

@@ -10,7 +10,7 @@ import { describeWith } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { FaultProxy } from '../support/fault-proxy.js';
 import { lockWrites } from '../support/lock-writes.js';
-import { looks } from '../support/looks.js';
+import { polls } from '../support/polls.js';
 import { Workplace } from '../support/petstore-process.js';
 import { createDatabase, PostgresServer } from '../support/postgres.js';
 import { onPostgres, startService, type TestService } from '../support/start-service.js';
@@ -54,7 +54,7 @@ describe('a revocation', () => {
     const revoke = `UPDATE api_keys SET revoked_at = 1, changed_at = changed_at + 1
       WHERE id = '${client.keyId}'`;
     const commit = await beginWith(service.config.databaseUrl, revoke);
-    await looks(service, 4);
+    await polls(service, 4);
     expect((await client.get('/v1/pets')).status).toBe(200);
     await commit();
     await eventually(async () => (await client.get('/v1/pets')).status === 401);
@@ -65,7 +65,7 @@ describe('a change of a key that the poller missed', () => {
   /** Dated so long ago that the poller does not look for it. */
   const missed = async (service: TestService, sql: string) => {
     await service.store.app.get(DataSource).query(sql);
-    await looks(service, 2);
+    await polls(service, 2);
   };
   const audited = (service: TestService, keyId: string) =>
     service.store.app.get(AuditTrail).find(keyId, 10);
@@ -164,7 +164,7 @@ describeWith('postgres', 'a node with PostgreSQL', (initdb) => {
     });
     const client = await node.client();
     expect((await client.get('/v1/pets')).status).toBe(200);
-    await looks(node, 2);
+    await polls(node, 2);
     const commit = await beginWith(
       node.config.databaseUrl,
       `LOCK TABLE api_keys; UPDATE api_keys SET revoked_at = 1, changed_at = changed_at + 1`,
@@ -172,7 +172,7 @@ describeWith('postgres', 'a node with PostgreSQL', (initdb) => {
     try {
       const query = jest.spyOn(node.store.app.get(Database), 'query');
       for (let round = 0; round < 4; round++) {
-        await looks(node, 1);
+        await polls(node, 1);
         expect((await client.get('/v1/pets')).status).toBe(200);
       }
       const names = query.mock.calls.map(([{ name }]) => name);
@@ -201,7 +201,7 @@ describeWith('postgres', 'a node with PostgreSQL', (initdb) => {
         url,
         `UPDATE api_keys SET revoked_at = 1, changed_at = changed_at + 1 WHERE id = '${revoked.keyId}'`,
       );
-      await looks(node, 2);
+      await polls(node, 2);
       expect((await revoked.get('/v1/nope')).status).toBe(401);
     } finally {
       await unlock();

@@ -46,7 +46,7 @@ const NO_HTTP = [
 ];
 const INTERESTING = [0x00, 0x09, 0x0a, 0x0d, 0x20, 0x25, 0x2c, 0x2f, 0x30, 0x3a, 0x3b, 0x7f, 0xff];
 
-/** A well-formed request, made into what is hardly any. */
+/** Corrupts a well-formed request. */
 export function broken(random: Random, bytes: Buffer): Buffer {
   if (random.chance(0.15)) {
     const start = Buffer.from(random.pick(NO_HTTP), 'latin1');

@@ -3,7 +3,7 @@ import { type Browser, chromium } from 'playwright-core';
 const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
-  // A process of its own for it does not start in time on a busy machine, and Chromium then ends.
+  // On a busy machine, a separate GPU process may start too late, and Chromium exits.
   '--in-process-gpu',
   '--disable-quic',
   '--no-first-run',

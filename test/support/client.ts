@@ -3,7 +3,6 @@ import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:ht
 export interface Answer {
   status: number;
   headers: IncomingHttpHeaders;
-  /** The body as text, and a header may be looked for more than once here. */
   text: string;
   rawHeaders: string[];
   json(): any; // eslint-disable-line @typescript-eslint/no-explicit-any -- what a test expects it to be
@@ -15,7 +14,7 @@ export interface Call {
   body?: string | Buffer;
 }
 
-/** A REST client that sends exactly what it is told: no default headers but `Host`. */
+/** A REST client without default headers except `Host`. */
 export class Client {
   private readonly agent = new Agent({ keepAlive: true, maxSockets: 256 });
 
@@ -29,7 +28,7 @@ export class Client {
     return this.send(path, { headers });
   }
 
-  /** Posts JSON; a string is sent as it is. */
+  /** Posts JSON; a string is sent unchanged. */
   post(path: string, body: unknown, headers: Call['headers'] = {}): Promise<Answer> {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     return this.send(path, {

@@ -1,6 +1,6 @@
 import { Clock } from '../../src/time/clock.js';
 
-/** A clock that stands still until it is moved. It starts in the middle of a minute, at noon. */
+/** A clock that only moves when it is advanced. It starts in the middle of a minute, at noon. */
 export class FakeClock extends Clock {
   private elapsedMs = 0;
 
@@ -16,7 +16,7 @@ export class FakeClock extends Clock {
     return this.elapsedMs;
   }
 
-  /** Back, it is set, and no time passes. */
+  /** @param ms if negative, the clock is set back and no time passes */
   advance(ms: number): void {
     this.nowMs += ms;
     this.elapsedMs += Math.max(0, ms);

@@ -1,6 +1,6 @@
 /**
- * Closes what it is given at the end of the suite that calls this: the last first, and all of it, so that
- * neither a failing test nor a failing close leaves anything behind that keeps the run from ending.
+ * Closes resources at the end of the suite, in reverse order. After a failure it closes the remaining ones, because an
+ * open resource keeps the run from ending.
  */
 export function closedAtEnd(): <Resource extends AsyncDisposable | Disposable>(
   resource: Resource,

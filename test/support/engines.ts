@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { Postgres } from './postgres.js';
 
-/** What some tests need of the machine, and where Debian has it. */
+/** Programs that some tests need, and their Debian packages. */
 const ENGINES = {
   chromium: { program: 'chromium', package: 'chromium', beside: [] },
   redis: { program: 'redis-server', package: 'redis-server', beside: [] },
@@ -18,7 +18,7 @@ const ENGINES = {
 
 export type EngineName = keyof typeof ENGINES;
 
-/** The path of an engine's program; undefined where the machine lacks it. */
+/** The path of the program of an engine; undefined if it is not installed. */
 export function findEngine(name: EngineName): string | undefined {
   const { program, beside } = ENGINES[name];
   const folders = [...beside, ...(process.env['PATH'] ?? '').split(delimiter)];
@@ -26,8 +26,8 @@ export function findEngine(name: EngineName): string | undefined {
 }
 
 /**
- * A `describe` of tests on a real engine, which are given its program. Where it is missing they are not
- * run, and their name says so; in CI that is a failure.
+ * A `describe` of tests on a real engine. If its program is missing, the tests are skipped and their name says so; in CI
+ * they fail.
  */
 export function describeWith(
   name: EngineName,

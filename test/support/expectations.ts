@@ -8,7 +8,7 @@ export const RATE_HEADERS = [
   'ratelimit',
 ];
 
-/** How often each header was sent. */
+/** Counts how often each header was sent. */
 export function headerCounts({ rawHeaders }: Pick<Answer, 'rawHeaders'>): Record<string, number> {
   const counts: Record<string, number> = {};
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -18,7 +18,7 @@ export function headerCounts({ rawHeaders }: Pick<Answer, 'rawHeaders'>): Record
   return counts;
 }
 
-/** All five headers, once each, with values that make sense, and none with a suffix. */
+/** Expects all five rate-limit headers, each exactly once, without a suffix. */
 export function expectRateHeaders(answer: Answer): void {
   const counts = headerCounts(answer);
   for (const name of RATE_HEADERS)
@@ -33,7 +33,7 @@ export function expectRateHeaders(answer: Answer): void {
   expect(counts['x-request-id']).toBe(1);
 }
 
-/** The Error body of the specification, and nothing else in it. */
+/** Expects the Error body of the specification with no other members. */
 export function expectError(answer: Answer, status: number, code: string): void {
   expect({ status: answer.status, body: answer.text }).toEqual({
     status,

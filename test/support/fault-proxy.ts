@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** Stands between a client and a server on this machine, and breaks the line as it is told. */
+/** A TCP proxy that can stall, lose or reset connections. */
 export class FaultProxy implements AsyncDisposable {
-  /** So many were begun. */
+  /** Number of connections so far. */
   connections = 0;
   private readonly lines = new Set<readonly [Socket, Socket]>();
   private readonly lost = new WeakSet<Socket>();
@@ -27,31 +27,31 @@ export class FaultProxy implements AsyncDisposable {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** Everything works for new connections; those that were stalled go on, those that were lost do not. */
+  /** Ends all faults. Stalled connections continue, lost ones do not. */
   pass(): void {
     this.refusing = false;
     this.stalled = false;
     for (const line of this.lines) line.forEach((end) => !this.lost.has(end) && end.resume());
   }
 
-  /** Nothing gets through, and nobody is told. */
+  /** Forwards nothing and closes nothing. */
   stall(): void {
     this.stalled = true;
     for (const line of this.lines) line.forEach((end) => end.pause());
   }
 
-  /** Like `stall`, but connections made before stay dead: as when the other machine lost power. */
+  /** Like `stall`, but existing connections stay dead, as after a power failure of the other machine. */
   lose(): void {
     this.stall();
     for (const line of this.lines) line.forEach((end) => this.lost.add(end));
   }
 
-  /** Resets every connection; new ones are taken. */
+  /** Resets every connection; accepts new ones. */
   cut(): void {
     for (const line of this.lines) line.forEach((end) => end.resetAndDestroy());
   }
 
-  /** Resets every connection, and each new one at once. */
+  /** Resets every connection, including new ones. */
   refuse(): void {
     this.refusing = true;
     this.cut();

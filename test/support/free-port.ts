@@ -5,16 +5,16 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Below those that kernels give to outgoing connections, which could take a port before it is used, or again. */
+/** Below the range of outgoing connections, which could take the port. */
 const FIRST = 10_000;
 const END = 30_000;
 const TRIES = 1_000;
-/** By then whoever was given it listens, or has done so. */
+/** A reserved port is in use by then. */
 const RESERVED_MS = 600_000;
-/** Of every process on the machine, other runs of these tests too. */
+/** Shared by all test runs on this machine. */
 const RESERVATIONS = join(tmpdir(), 'petstore-test-ports');
 
-/** A port that nobody listens on, and nobody else is given for some minutes. */
+/** A free port, reserved for some minutes. */
 export async function freePort(): Promise<number> {
   mkdirSync(RESERVATIONS, { recursive: true });
   for (let tries = 0; tries < TRIES; tries++) {
@@ -24,7 +24,7 @@ export async function freePort(): Promise<number> {
   throw new Error('No port is free');
 }
 
-/** To make a directory is to be the only one who did. */
+/** Creating a directory is atomic. */
 function reserve(port: number): boolean {
   const reservation = join(RESERVATIONS, String(port));
   try {

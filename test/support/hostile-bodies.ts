@@ -1,6 +1,6 @@
 import type { Random } from './random.js';
 
-/** A body as it is sent, and the header fields that say how. Its framing is right. */
+/** A body and its header fields, with valid framing. */
 export interface HostileBody {
   fields: string[];
   bytes: Buffer;
@@ -38,7 +38,7 @@ const TYPES = [
 ];
 const MEMBERS = { name: '"name":"Rex"', categoryId: '"categoryId":7', status: '"status":"sold"' };
 
-/** @param likely how likely there is one at all */
+/** @param likely probability of a body */
 export function hostileBody(random: Random, likely: number): HostileBody {
   if (!random.chance(likely)) return { fields: [], bytes: Buffer.alloc(0) };
   const type = random.chance(0.75) ? 'application/json' : random.pick(TYPES);
@@ -95,7 +95,7 @@ function nested(random: Random): string {
   return `${open.repeat(levels)}1${close.repeat(random.chance(0.7) ? levels : random.below(levels))}`;
 }
 
-/** Bytes that are no UTF-8, or no JSON any more. */
+/** Corrupts UTF-8 or JSON. */
 function spoilt(random: Random, text: Buffer): Buffer {
   for (let time = random.below(4); time >= 0; time--) {
     text[random.below(text.length)] = random.pick([0, 0x22, 0x5c, 0x7b, 0x80, 0xc0, 0xed, 0xf5]);

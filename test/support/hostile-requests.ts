@@ -4,15 +4,15 @@ import { hostileBody } from './hostile-bodies.js';
 import { hostileTarget } from './hostile-targets.js';
 import type { Random } from './random.js';
 
-/** A request that is well-formed HTTP, whatever else is wrong with it, so that it must be answered. */
+/** A request that is well-formed HTTP, so that it must be answered, with any other fault. */
 export interface HostileRequest {
   method: string;
   requestId: string;
   /** Whether the target is below `/v1`. */
   isApi: boolean;
-  /** Whether it says, once and rightly, who sent it. */
+  /** Whether it has one valid key. */
   hasKey: boolean;
-  /** Whether it asks before it sends its body: where the answer is no, nothing may be sent after it. */
+  /** Whether it has an Expect header: after a rejection, nothing more may be sent. */
   asksFirst: boolean;
   bytes: Buffer;
 }
@@ -20,9 +20,9 @@ export interface HostileRequest {
 const CREATION = { target: '/v1/pets', isApi: true };
 const ROUTED_METHODS = METHODS.filter((method) => method !== 'CONNECT');
 
-/** @param requestId echoed by the answer, which tells which request it belongs to */
+/** @param requestId echoed in the response, to match it with its request */
 export function hostileRequest(random: Random, key: string, requestId: string): HostileRequest {
-  // Where everything else is right, a body is read.
+  // The body is only read if everything else is valid.
   const creates = random.chance(0.3);
   const usual = creates ? ['POST'] : ['GET', 'POST'];
   const method = creates || random.chance(0.6) ? random.pick(usual) : random.pick(ROUTED_METHODS);
@@ -43,7 +43,7 @@ export function hostileRequest(random: Random, key: string, requestId: string): 
   return { method, requestId, isApi, hasKey, asksFirst, bytes };
 }
 
-/** A request that nothing is wrong with; its connection is closed after it. */
+/** A valid request that closes its connection. */
 export function plainRequest(key: string, requestId: string): Buffer {
   return Buffer.from(
     'GET /v1/pets?limit=1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n' +

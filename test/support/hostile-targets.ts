@@ -24,7 +24,7 @@ const VALUES = [
   '9'.repeat(30),
 ];
 
-/** A target that is allowed in a request line, below `/v1` or beside it. */
+/** A syntactically valid request target, below `/v1` or outside it. */
 export function hostileTarget(random: Random): { target: string; isApi: boolean } {
   const isApi = random.chance(0.85);
   const path = isApi ? random.pick(BASES) + apiPath(random) : otherPath(random);

@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import { Client } from 'pg';
 
-/** Keeps animals from being added, from a connection of its own, until the result is called. */
+/** Blocks inserts of animals with a lock of another connection. @returns releases the lock */
 export async function lockWrites(databaseUrl: string): Promise<() => Promise<void>> {
   if (databaseUrl.startsWith('sqlite:')) {
     const database = new Database(databaseUrl.slice('sqlite:'.length));

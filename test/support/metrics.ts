@@ -1,12 +1,12 @@
 import type { TestService } from './start-service.js';
 import { Metrics } from '../../src/telemetry/metrics.js';
 
-/** The lines of the exposition, for `toContain` and the like. */
+/** The lines of the text exposition. */
 export async function metricLines({ store }: TestService): Promise<string[]> {
   return (await store.app.get(Metrics).expose()).body.split('\n');
 }
 
-/** The sum of a metric's samples that have these labels. */
+/** The sum of the samples of a metric with these labels. */
 export async function metricValue(
   service: TestService,
   name: string,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
-/** Takes every connection; says what it is told to, or nothing at all, to whoever speaks first. */
+/** Accepts every connection and responds to the first bytes with `farewell`, or never. */
 export class MuteServer implements AsyncDisposable {
   private readonly sockets = new Set<Socket>();
   private readonly server = createServer((socket) => {
@@ -24,7 +24,7 @@ export class MuteServer implements AsyncDisposable {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** Resolves once somebody has connected. */
+  /** Resolves once a client has connected. */
   async visited(): Promise<void> {
     if (this.sockets.size === 0) await once(this.server, 'connection');
   }

@@ -7,7 +7,7 @@ import { eventually } from './eventually.js';
 
 export const SITE = 'deploy/nginx/petstore.conf';
 
-/** The site, as it is but for its addresses, in a directory of its own. */
+/** nginx with the site of deploy/, on local addresses. */
 export class Nginx implements AsyncDisposable {
   private readonly directory = mkdtempSync(join(tmpdir(), 'petstore-nginx-'));
   private child: ReturnType<typeof spawn> | undefined;
@@ -19,7 +19,7 @@ export class Nginx implements AsyncDisposable {
     text = readFileSync(SITE, 'utf8'),
   ) {
     const { directory } = this;
-    // The names of the nodes are known to the network of compose.yaml alone.
+    // The host names of the nodes only exist in the network of compose.yaml.
     const site = text
       .replace(/server node(\d):3000/g, (_all, node) => `server 127.0.0.1:${nodePorts[node - 1]}`)
       .replace('listen 8080', `listen 127.0.0.1:${port}`);
@@ -31,7 +31,7 @@ export class Nginx implements AsyncDisposable {
     writeFileSync(join(directory, 'nginx.conf'), main);
   }
 
-  /** @throws what is wrong with the site, as nginx says it on standard error */
+  /** @throws if nginx rejects the site */
   check(): void {
     execFileSync(this.program, ['-t', ...this.arguments], { stdio: 'pipe' });
   }

@@ -482,7 +482,7 @@ class PursesController {
   }
 }
 
-/** What the global parts of the extension saw of a request, in order. */
+/** Names of the global parts of the extension that ran, in order. */
 export const seen: string[] = [];
 
 @Injectable()

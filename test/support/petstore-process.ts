@@ -13,7 +13,7 @@ export interface Finished {
   stderr: string;
 }
 
-/** A working directory with a database of its own, in which the real program is run. */
+/** A working directory with its own database, in which the real program runs. */
 export class Workplace implements Disposable {
   readonly directory = mkdtempSync(join(tmpdir(), 'petstore-process-'));
   readonly databaseFile = join(this.directory, 'data', 'petstore.db');
@@ -21,7 +21,7 @@ export class Workplace implements Disposable {
 
   constructor(private readonly env: Record<string, string> = {}) {}
 
-  /** Puts a file into the directory. */
+  /** Writes a file into the directory. */
   write(name: string, text: string): void {
     writeFileSync(join(this.directory, name), text);
   }
@@ -34,7 +34,7 @@ export class Workplace implements Disposable {
     return { code, stdout: stdout.text, stderr: stderr.text };
   }
 
-  /** Runs one command with `--json`, which must succeed, and parses what it prints. */
+  /** Runs one command with `--json`, which must succeed. @returns the parsed output */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what a test expects it to be
   async json(...args: string[]): Promise<any> {
     const { code, stdout, stderr } = await this.run(...args, '--json');
@@ -83,7 +83,7 @@ export class Workplace implements Disposable {
     rmSync(this.directory, { recursive: true, force: true });
   }
 
-  /** Starts a command, perhaps with standard output on a file of ours; it ends with the workplace at the latest. */
+  /** Starts a command. It is killed at the end of the workplace. @param stdout a file descriptor, or a pipe */
   start(
     args: string[],
     env: Record<string, string> = {},
@@ -92,7 +92,7 @@ export class Workplace implements Disposable {
     const { PATH = '' } = process.env;
     const child = spawn(process.execPath, [MAIN, ...args], {
       cwd: this.directory,
-      // A busy machine is no overload of the service.
+      // A busy machine must not cause 503 responses.
       env: { PATH, SHED_AFTER_MS: '0', ...this.env, ...env },
       stdio: ['ignore', stdout, 'pipe'],
     });

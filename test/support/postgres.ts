@@ -24,7 +24,7 @@ export class Postgres {
   }
 }
 
-/** A private PostgreSQL in a temporary directory, on a port of its own. */
+/** A private PostgreSQL in a temporary directory. */
 export class PostgresServer extends Postgres implements AsyncDisposable {
   private child: ChildProcess | undefined;
 
@@ -57,7 +57,7 @@ export class PostgresServer extends Postgres implements AsyncDisposable {
     return server;
   }
 
-  /** Turns TLS on, with a certificate that no known CA has signed. It is restarted. */
+  /** Turns TLS on with a self-signed certificate, and restarts. */
   async secure(): Promise<void> {
     const subject = ['-subj', '/CN=localhost', '-days', '2', '-nodes'];
     const [key, certificate] = ['key', 'crt'].map((end) =>
@@ -77,7 +77,7 @@ export class PostgresServer extends Postgres implements AsyncDisposable {
     return join(this.directory, 'data', 'server.crt');
   }
 
-  /** Starts it, again after a `stop()`. */
+  /** Starts the server, also after `stop()`. */
   async run(): Promise<void> {
     const settings = [
       ...['fsync=off', 'max_connections=200', `unix_socket_directories=${this.directory}`],
@@ -99,7 +99,7 @@ export class PostgresServer extends Postgres implements AsyncDisposable {
     throw new Error('PostgreSQL did not start');
   }
 
-  /** SIGINT: it ends its connections and shuts down. */
+  /** Fast shutdown (SIGINT). */
   async stop(): Promise<void> {
     const { child } = this;
     if (child?.exitCode !== null || child.signalCode !== null) return;
@@ -109,7 +109,7 @@ export class PostgresServer extends Postgres implements AsyncDisposable {
     await closed;
   }
 
-  /** Every process of it stands still, connections stay open. */
+  /** Suspends every process of the server; connections stay open. */
   stall(): void {
     this.signalAll('STOP');
   }
@@ -131,7 +131,7 @@ export class PostgresServer extends Postgres implements AsyncDisposable {
   private signalAll(signal: 'STOP' | 'CONT'): void {
     const pid = String(this.child!.pid);
     const children = execFileSync('pgrep', ['-P', pid], { encoding: 'utf8' }).split('\n');
-    // One of them may just have ended.
+    // A process may have ended meanwhile.
     spawnSync('kill', [`-${signal}`, pid, ...children.filter(Boolean)]);
   }
 }
@@ -153,7 +153,7 @@ async function query(url: string, sql: string): Promise<unknown[]> {
   }
 }
 
-/** PostgreSQL refuses to run as root: then it runs as the user that its package made. */
+/** PostgreSQL does not run as root: the account of its package is used then. */
 function unprivileged(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {};
   const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));

@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same for the same seed (mulberry32). */
+/** Reproducible pseudo-random numbers (mulberry32). */
 export class Random {
   constructor(private state: number) {}
 
@@ -23,7 +23,7 @@ export class Random {
     return items[this.below(items.length)]!;
   }
 
-  /** What one of them makes; each is as likely as the other. */
+  /** The result of one of the functions, each with the same probability. */
   oneOf<Result>(...makers: readonly (() => Result)[]): Result {
     return this.pick(makers)();
   }

@@ -8,9 +8,9 @@ import { withinOne } from './undisturbed.js';
 export const SUITE_POLICY: BanPolicy = { afterRejections: 3, firstBanMs: 60_000 };
 
 export interface StoreUnderTest {
-  /** With `SUITE_POLICY`, and empty but for subjects of other tests. */
+  /** Uses `SUITE_POLICY`; empty except for subjects of other tests. */
   store: Pick<RateLimitStore, 'take' | 'peek' | 'unban'>;
-  /** Where the store counts by a clock that can be moved. */
+  /** Set if the clock of the store can be moved. */
   clock?: FakeClock;
   close(): Promise<void>;
 }
@@ -18,8 +18,8 @@ export interface StoreUnderTest {
 let subjects = 0;
 
 /**
- * What every store of counters guarantees. Where one counts by a clock of its own, what a minute's end has
- * disturbed is done again; what needs a clock that moves is left out.
+ * The guarantees of every counter store. For a store with its own clock, a test that the end of a minute disturbed is
+ * repeated, and tests that move the clock are left out.
  */
 export function describeStore(
   name: string,
@@ -233,7 +233,7 @@ export function describeStore(
         ]);
       });
 
-      it('judges the windows again at the end of a ban, and starts over after 24 hours', async () => {
+      it('applies the windows again after a ban, and resets the length of bans after 24 hours', async () => {
         const strict = new Limits(1, 9);
         await take(5, strict);
         clock().advance(SUITE_POLICY.firstBanMs - 1);

@@ -4,19 +4,19 @@ import { connect } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Answer } from './client.js';
 
-/** No answer takes so long; a test that waits for it has found a connection that hangs. */
+/** A connection without a response for this time hangs. */
 const PATIENCE_MS = 15_000;
 const STATUS_LINE = /^HTTP\/1\.1 ([1-5]\d\d) [\x20-\x7e]*$/;
 const FIELD =
   /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*((?:[\x21-\xff](?:[ \t\x21-\xff]*[\x21-\xff])?)?)$/;
 
-/** Sends the parts on a fresh connection, a turn between them; resolves to what comes until it is closed. */
+/** Sends the parts on a new connection, one per tick; resolves to the bytes received until it is closed. */
 export async function exchange(origin: string, parts: readonly Buffer[]): Promise<Buffer> {
   const { hostname, port } = new URL(origin);
   const socket = connect({ port: Number(port), host: hostname, noDelay: true });
   const received: Buffer[] = [];
   socket.on('data', (chunk: Buffer) => received.push(chunk));
-  // It may be closed while there is still something to send; what came before counts.
+  // The server may close the connection before everything is sent.
   socket.on('error', () => undefined);
   const timer = setTimeout(() => socket.destroy(new Error('hangs')), PATIENCE_MS);
   const closed = once(socket, 'close').catch(() => undefined);
@@ -35,8 +35,8 @@ export async function exchange(origin: string, parts: readonly Buffer[]): Promis
 }
 
 /**
- * Sends bytes on a fresh connection; resolves to all that came back once it holds so many whole answers,
- * interim ones counted, or the connection is closed.
+ * Sends bytes on a new connection; resolves to the bytes received once there are `answers` complete responses, including
+ * interim ones, or the connection is closed.
  */
 export async function sendRaw(
   origin: string,
@@ -51,7 +51,7 @@ export async function sendRaw(
     received += chunk;
     if (countAnswers(received) >= answers) socket.destroy();
   });
-  // Who is refused may be cut off while there is still something to send; what came before counts.
+  // The server may close the connection before everything is sent.
   socket.on('error', () => undefined);
   socket.write(bytes);
   await new Promise((resolve) => socket.once('close', resolve));
@@ -71,10 +71,7 @@ function countAnswers(received: string): number {
   return count;
 }
 
-/**
- * Where the answer ends that begins at `start`, in characters that are a byte each; undefined as long as it is not
- * all there.
- */
+/** The end of the response that begins at `start`, in latin1 characters; undefined while it is incomplete. */
 export function endOfAnswer(received: string, start = 0): number | undefined {
   const headEnd = received.indexOf('\r\n\r\n', start);
   if (headEnd === -1) return undefined;
@@ -84,9 +81,9 @@ export function endOfAnswer(received: string, start = 0): number | undefined {
 }
 
 /**
- * The answers in what a server has sent, by the letter of RFC 9112: more, less or other than whole
- * answers is an error. Interim ones (`100 Continue`) are left out.
- * @param isHead whether the request that an answer belongs to was a HEAD
+ * Parses responses strictly by RFC 9112. Interim responses (`100 Continue`) are left out.
+ * @param isHead whether the request of a response was a HEAD
+ * @throws if there are bytes that are not part of a complete response
  */
 export function parseAnswers(
   bytes: Buffer,
@@ -126,16 +123,16 @@ function parseHead(head: string): Pick<Answer, 'status' | 'headers' | 'rawHeader
   return { status: Number(status), headers, rawHeaders };
 }
 
-/** The service sends nothing in chunks: it knows every answer before it sends it. */
+/** The service never uses chunks: it knows the length of every response. */
 function lengthOf(headers: IncomingHttpHeaders): number {
   const length = headers['content-length'];
   if (length === undefined || !/^\d+$/.test(length) || 'transfer-encoding' in headers) {
-    throw new Error(`No telling how long the body is: ${JSON.stringify(headers)}`);
+    throw new Error(`The length of the body is unknown: ${JSON.stringify(headers)}`);
   }
   return Number(length);
 }
 
-/** For people: long runs of the same are told by their number. */
+/** Shortens repetitions for messages. */
 export function shownBytes(bytes: Buffer): string {
   const text = bytes.toString('latin1').replace(/(.{1,6}?)\1{9,}/gs, (run, one: string) => {
     return `${one}<${run.length / one.length} times>`;

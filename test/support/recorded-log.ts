@@ -7,7 +7,7 @@ export interface Line {
   message: string;
 }
 
-/** A log that is kept, to be looked at. */
+/** A logger that records its lines. */
 export function recordedLog(): { logger: Logger; lines: Line[] } {
   const lines: Line[] = [];
   const at =

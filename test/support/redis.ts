@@ -7,10 +7,10 @@ import { Redis } from 'ioredis';
 import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
 
-/** Of every Redis Cluster. */
+/** Slots of every Redis Cluster. */
 const SLOTS = 16_384;
 
-/** A private Redis, in memory, on a port of its own. */
+/** A private Redis without persistence. */
 export class RedisServer implements AsyncDisposable {
   private child: ChildProcess | undefined;
 
@@ -28,7 +28,7 @@ export class RedisServer implements AsyncDisposable {
     return server;
   }
 
-  /** A Redis Cluster of so many shards, which share its slots evenly. */
+  /** A Redis Cluster with evenly distributed slots. */
   static async startCluster(
     program: string,
     shards: number,
@@ -37,7 +37,7 @@ export class RedisServer implements AsyncDisposable {
     const servers: RedisServer[] = [];
     const busPorts: number[] = [];
     for (let shard = 0; shard < shards; shard++) {
-      // By default it is the port and 10,000, which need not be one.
+      // The default, port + 10,000, may exceed the range of ports.
       const busPort = await freePort();
       busPorts.push(busPort);
       const own = ['--cluster-enabled', 'yes', '--cluster-port', String(busPort), ...options];
@@ -80,7 +80,7 @@ export class RedisServer implements AsyncDisposable {
     throw new Error('Redis did not start');
   }
 
-  /** One command, on a connection of its own. */
+  /** Executes one command on a new connection. */
   async call(command: string, ...args: string[]): Promise<unknown> {
     const redis = new Redis(this.url, {
       lazyConnect: true,
@@ -104,7 +104,7 @@ export class RedisServer implements AsyncDisposable {
     await closed;
   }
 
-  /** It stands still; its connections stay open. */
+  /** Suspends the server; connections stay open. */
   stall(): void {
     this.child!.kill('SIGSTOP');
   }

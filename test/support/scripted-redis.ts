@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 /** https://redis.io/docs/latest/develop/reference/protocol-spec/ */
 const COMMAND = /\*\d+\r\n\$\d+\r\n(\w+)\r\n/g;
 
-/** Speaks as Redis does, and answers each command with what it is told to. */
+/** Speaks the protocol of Redis and answers commands as the test defines. */
 export class ScriptedRedis implements AsyncDisposable {
   private readonly sockets = new Set<Socket>();
   private readonly server = createServer((socket) => {

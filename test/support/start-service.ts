@@ -13,7 +13,7 @@ export interface TestService extends AsyncDisposable {
   store: PetStore;
   origin: string;
   config: Config;
-  /** A client with a fresh key; `enterprise` with room for any test where nothing else is asked for. */
+  /** A client with a new key, by default of the plan `enterprise` with limits that no test reaches. */
   client(key?: Partial<NewKey>): Promise<Client>;
   /** A client without a key. */
   anonymous(): Client;
@@ -30,7 +30,7 @@ export interface TestServiceOptions extends Omit<StartOptions, 'config'> {
 /** Whether this run is the one on PostgreSQL. */
 export const onPostgres = process.env['TEST_POSTGRES_URL'] !== undefined;
 
-/** The service on a real socket and a database of its own, in this process. Cleans up after itself. */
+/** Starts the service in this process, on a real socket and its own database. `close()` removes both. */
 export async function startService(options: TestServiceOptions = {}): Promise<TestService> {
   const { env, engine, ...rest } = options;
   const directory = mkdtempSync(join(tmpdir(), 'petstore-test-'));
@@ -43,7 +43,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
       DATABASE_URL:
         engine === 'sqlite' ? copyOfSqliteTemplate(directory) : await copyOfTemplate(directory),
       SHUTDOWN_GRACE_SECONDS: '5',
-      // A busy machine is no overload of the service.
+      // A busy machine must not cause 503 responses.
       SHED_AFTER_MS: '0',
       ...env,
     },
@@ -73,7 +73,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
   };
 }
 
-/** For a start that has to fail: one that does not is closed, so that the test fails instead of hanging. */
+/** For a start that must fail. A service that starts is closed, so that the test fails instead of hanging. */
 export async function startAndClose(options: TestServiceOptions): Promise<void> {
   await (await startService(options)).close();
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 const PAGE_BYTES = 4_096;
 
-/** A pipe that is full already, and that nobody reads unless a test does. */
+/** A full pipe that only the test reads. */
 export class StuckPipe implements Disposable {
   /** For another process to write to. */
   readonly fd: number;
@@ -28,7 +28,7 @@ export class StuckPipe implements Disposable {
     this.capacityBytes = bytes;
   }
 
-  /** A page of what is there; empty where nothing is. */
+  /** Up to one page of the content; empty if there is none. */
   read(): Buffer {
     const page = Buffer.alloc(PAGE_BYTES);
     return page.subarray(

@@ -1,7 +1,7 @@
-import { installService, writeModule } from './guest-package.js';
+import { installService, writeModule } from './extension-package.js';
 import { Workplace } from './petstore-process.js';
 
-/** A guest as small as one can be that has everything: an operation, a table, a scope and an error. */
+/** A minimal extension with an operation, a table, a scope and an error. */
 const TOYS = `
 import { Controller, Get, Injectable, Module, Param, Post } from '@nestjs/common';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
@@ -64,7 +64,7 @@ export class ToysModule {}
 export class CreateToys1700000000000 {
   name = 'CreateToys1700000000000';
   async up(runner) {
-    // Only once the service's own tables are there.
+    // Fails unless the tables of the service exist.
     await runner.query('SELECT id FROM pets');
     await runner.query('CREATE TABLE toys (id varchar(36) PRIMARY KEY, squeaks integer NOT NULL)');
   }
@@ -90,7 +90,7 @@ import { toys } from './toys.js';
 export default defineConfig({ extensions: [toys] });
 `;
 
-/** A directory with an extension, and a configuration file that names it. */
+/** A directory with an extension and a configuration file that uses it. */
 export function workplaceWithToys(
   env: Record<string, string> = {},
   configFile = 'petstore.config.js',

@@ -1,14 +1,13 @@
 const LENGTHS_MS = { minute: 60_000, day: 86_400_000 };
 const MOST_TRIES = 5;
 
-/** Begins to watch; the result tells whether what would excuse a failure has come about since. */
+/** Starts to watch; the result returns whether a disturbance has occurred since. */
 export type Watch = () => () => boolean;
 
 /**
- * For counters by a clock that cannot be moved (that of Redis, or of another process): a test that fails
- * is done again where a window of UTC ended meanwhile, for that is reason enough. So it makes itself all
- * that it looks at.
- * @param others what would be reason enough as well
+ * For counters with a clock that cannot be moved (Redis, another process): repeats a failed test if a window ended during
+ * it. The test must create its own data.
+ * @param others further disturbances after which the test is repeated
  */
 export function withinOne(
   window: keyof typeof LENGTHS_MS,
@@ -22,12 +21,12 @@ export function withinOne(
   };
   return async () => {
     for (let tries = 1; ; tries++) {
-      const excuses = [hasEnded, ...others].map((watch) => watch());
+      const disturbances = [hasEnded, ...others].map((watch) => watch());
       try {
         return await test();
       } catch (error) {
-        const isExcused = excuses.some((hasCome) => hasCome());
-        if (!isExcused || tries === MOST_TRIES) throw error;
+        const wasDisturbed = disturbances.some((hasOccurred) => hasOccurred());
+        if (!wasDisturbed || tries === MOST_TRIES) throw error;
       }
     }
   };

@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import ts from 'typescript';
 
-/** What a guest imports; found where a package manager would have put it, once for all. */
+/** Packages that extensions import. */
 const SHARED = [
   '@nestjs',
   'class-transformer',
@@ -13,14 +13,14 @@ const SHARED = [
   'typeorm',
 ];
 
-/** Makes a directory one that `pet-store-service` is installed in, and the peers with it. */
+/** Installs `pet-store-service` and its peers in a directory. */
 export function installService(directory: string): void {
   for (const name of SHARED) link(resolve('node_modules', name), directory, name);
   link(resolve('.'), directory, 'pet-store-service');
   writeFileSync(join(directory, 'package.json'), '{ "type": "module" }\n');
 }
 
-/** Compiles a module of TypeScript into the directory, as a guest's own build does. */
+/** Compiles a TypeScript module into the directory, as the build of an extension does. */
 export function writeModule(directory: string, name: string, source: string): void {
   const { outputText } = ts.transpileModule(source, {
     compilerOptions: {

@@ -3,8 +3,8 @@ import type { Client } from './client.js';
 import { eventually } from './eventually.js';
 import type { TestService } from './start-service.js';
 
-/** Resolves once requests with this client's key need no query for it: one that was changed just now does. */
-export async function remembered({ store }: TestService, client: Client): Promise<void> {
+/** Resolves once the key of the client is answered from the cache. */
+export async function keyCached({ store }: TestService, client: Client): Promise<void> {
   const first = jest.spyOn(store.app.get(Database), 'query');
   await eventually(async () => {
     first.mockClear();
