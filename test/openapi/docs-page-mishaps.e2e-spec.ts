@@ -45,15 +45,15 @@ describeWith('chromium', 'the documentation where something is in its way', (exe
 
   it.each([
     ['429', { status: 429, headers: { 'retry-after': '1' } }, 'Too many requests'],
-    ['503', { status: 503, headers: { 'retry-after': '1' } }, 'The reference cannot be loaded now'],
-    ["a proxy's page", { body: '<html>', headers: { 'retry-after': '1' } }, 'cannot be loaded now'],
+    ['503', { status: 503, headers: { 'retry-after': '1' } }, 'The reference cannot be loaded'],
+    ["a proxy's page", { body: '<html>', headers: { 'retry-after': '1' } }, 'cannot be loaded'],
   ])('says that the document is %s, and asks again', async (_what, answer, told) => {
     let isRefused = true;
     await page.route('**/openapi.json', (route) =>
       isRefused ? route.fulfill(answer) : route.continue(),
     );
     await open();
-    await page.getByText(`${told}: trying again in 1 s`).waitFor();
+    await page.getByText(`${told}: retrying in 1 s`).waitFor();
     isRefused = false;
     await reference().waitFor();
   });
@@ -61,7 +61,7 @@ describeWith('chromium', 'the documentation where something is in its way', (exe
   it('says that the service cannot be reached', async () => {
     await page.route('**/openapi.json', (route) => route.abort());
     await open();
-    await page.getByText('The service cannot be reached: trying again in 10 s').waitFor();
+    await page.getByText('The service cannot be reached: retrying in 10 s').waitFor();
   });
 
   it.each(['swagger-ui-bundle.js', 'page.js'])(
@@ -77,7 +77,7 @@ describeWith('chromium', 'the documentation where something is in its way', (exe
         return route.fulfill({ status: 429, headers: { 'retry-after': '45' } });
       });
       await open();
-      await page.getByText('cannot be loaded now: trying again in 45 s').waitFor();
+      await page.getByText('cannot be loaded: retrying in 45 s').waitFor();
       const before = refusals;
       await page.clock.fastForward(45_000);
       await eventually(() => Promise.resolve(refusals > before));
@@ -98,7 +98,7 @@ describeWith('chromium', 'the documentation where something is in its way', (exe
       isRefused ? route.fulfill({ status: 503 }) : route.continue(),
     );
     await open();
-    await page.getByText('cannot be loaded now: trying again in 10 s').waitFor();
+    await page.getByText('cannot be loaded: retrying in 10 s').waitFor();
     isRefused = false;
     await page.clock.fastForward(10_000);
     await reference().waitFor();
@@ -144,7 +144,7 @@ describeWith('chromium', 'the documentation where something is in its way', (exe
     );
     await open();
     await reference().locator('.opblock-summary-control').click();
-    const links = reference().locator('.what-to-do a');
+    const links = reference().locator('.advice a');
     const execute = async () => {
       await reference().locator('button.execute').click();
       await reference().locator('.live-responses-table').getByText(code).first().waitFor();

@@ -74,7 +74,7 @@ describeWith('nginx', 'behind a base address with a path', (program) => {
       await page.locator('#operations-pets-listPets .opblock-summary-control').click();
       expect(await page.locator('.servers select').inputValue()).toBe(`${origin}/store/v1`);
       expect(await page.locator('.servers option').count()).toBe(1);
-      await page.getByRole('button', { name: 'Authorize' }).click();
+      await page.getByRole('button', { name: 'Authorize', exact: true }).click();
       await page.locator('.auth-container input').fill(client.key!);
       await page.locator('.auth-btn-wrapper button.authorize').click();
       await page.locator('.auth-btn-wrapper button.btn-done').click();

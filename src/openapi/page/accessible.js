@@ -1,6 +1,6 @@
 import { holdFocus } from './dialog.js';
 
-// What Swagger UI leaves unnamed: assistive technology would read "combo box" and "button" of them.
+/** Names of elements to which Swagger UI gives none. */
 const NAMES = {
   'select#servers': () => 'Server',
   '.information-container': () => 'About the API',
@@ -14,9 +14,10 @@ const NAMES = {
   '.responses-table[role=region]': (node) =>
     `Documented responses, ${node.id.replaceAll('_', ' ')}`,
 };
-const CONTRADICTED = '[aria-label="Apply credentials"], [aria-label="Remove authorization"]';
-/** Text that may be wider than its place has to be reached by the keyboard. */
-const SCROLLS = 'pre.microlight, .highlight-code pre, .info table';
+/** These labels differ from the visible text. */
+const WRONG = '[aria-label="Apply credentials"], [aria-label="Remove authorization"]';
+/** Scrollable elements must be reachable by keyboard. */
+const SCROLLABLE = 'pre.microlight, .highlight-code pre, .info table';
 
 function name() {
   for (const [selector, nameOf] of Object.entries(NAMES)) {
@@ -25,13 +26,12 @@ function name() {
       if (node.getAttribute('aria-label') !== text) node.setAttribute('aria-label', text);
     }
   }
-  for (const node of document.querySelectorAll(SCROLLS)) if (node.tabIndex !== 0) node.tabIndex = 0;
+  for (const node of document.querySelectorAll(SCROLLABLE))
+    if (node.tabIndex !== 0) node.tabIndex = 0;
   for (const node of document.querySelectorAll('.information-container, .scheme-container')) {
     node.setAttribute('role', 'region');
   }
-  // These contradict the text that everybody sees.
-  for (const node of document.querySelectorAll(CONTRADICTED)) node.removeAttribute('aria-label');
-  // The level that follows the one above it.
+  for (const node of document.querySelectorAll(WRONG)) node.removeAttribute('aria-label');
   document.querySelector('.auth-container h6')?.setAttribute('aria-level', '5');
 }
 

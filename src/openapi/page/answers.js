@@ -1,15 +1,12 @@
 import { indentJson } from './json-text.js';
 
-const GUIDE = '/docs/guides/clients';
-/** The codes that the guide has an entry of: of those of extensions it has none. */
+/** The error codes that the guide for clients explains. */
 const explained = document.querySelector('#swagger-ui').dataset.explained.split(' ');
 
-/** The cursor of the next page, as `Link` tells it. */
+/** The cursor in the `Link` to the next page. */
 function nextCursor(link = '') {
   const target = /<([^>]*)>;[^,]*\brel="?next"?/.exec(link)?.[1];
-  return target === undefined
-    ? undefined
-    : (new URL(target).searchParams.get('cursor') ?? undefined);
+  return target && new URL(target).searchParams.get('cursor');
 }
 
 function codeOf(response) {
@@ -21,7 +18,7 @@ function codeOf(response) {
   }
 }
 
-/** Plugin of Swagger UI: answers as they were sent, the next page, and what to do about an error. */
+/** Plugin of Swagger UI: exact JSON, a button for the next page, a link to the guide for errors. */
 export function Answers(system) {
   const { createElement: h, Fragment } = system.React;
 
@@ -35,22 +32,17 @@ export function Answers(system) {
     return h('button', { className: 'btn next-page', onClick: follow }, 'Next page');
   }
 
-  const Body = ({ content, url, getComponent }) =>
-    h(
-      'div',
-      null,
-      h('h5', null, 'Response body'),
-      h(
-        getComponent('HighlightCode', true),
-        {
-          language: 'json',
-          downloadable: true,
-          fileName: `${new URL(url, location.href).pathname.split('/').at(-1)}.json`,
-          canCopy: true,
-        },
-        indentJson(content),
-      ),
-    );
+  function Body({ content, url, getComponent }) {
+    const fileName = `${new URL(url, location.href).pathname.split('/').at(-1)}.json`;
+    const options = { language: 'json', downloadable: true, fileName, canCopy: true };
+    const code = h(getComponent('HighlightCode', true), options, indentJson(content));
+    return h('div', null, h('h5', null, 'Response body'), code);
+  }
+
+  function Advice({ code }) {
+    const href = `/docs/guides/clients#${code}`;
+    return h('p', { className: 'advice' }, h('a', { href }, `What to do about ${code}`));
+  }
 
   return {
     wrapComponents: {
@@ -66,12 +58,7 @@ export function Answers(system) {
           Fragment,
           null,
           h(Original, props),
-          explained.includes(code) &&
-            h(
-              'p',
-              { className: 'what-to-do' },
-              h('a', { href: `${GUIDE}#${code}` }, `What to do about ${code}`),
-            ),
+          explained.includes(code) && h(Advice, { code }),
           cursor && h(NextPage, { path, method, cursor }),
         );
       },

@@ -1,25 +1,20 @@
-/** After how long it is asked again, where the answer does not say. */
-const WAIT_SECONDS = 10;
+const RETRY_SECONDS = 10;
 
-/** The document that the page shows. While there is none, the page says why, and when it asks again. */
+/** Loads the document. On failure, the page shows the reason and retries. */
 export async function loadDocument() {
   for (;;) {
-    const answer = await fetch('/openapi.json').catch(() => undefined);
-    // What comes may be a proxy's page, or end in its middle.
-    const spec = answer?.ok ? await answer.json().catch(() => undefined) : undefined;
+    const response = await fetch('/openapi.json').catch(() => undefined);
+    // The response may be the page of a proxy, or incomplete.
+    const spec = response?.ok ? await response.json().catch(() => undefined) : undefined;
     if (spec !== undefined) return spec;
-    const seconds = secondsIn(answer?.headers.get('retry-after'));
+    const seconds = Number(response?.headers.get('retry-after')) || RETRY_SECONDS;
     document.querySelector('.loading').textContent =
-      `${reasonOf(answer)}: trying again in ${seconds} s`;
-    await new Promise((resume) => setTimeout(resume, seconds * 1000));
+      `${reason(response)}: retrying in ${seconds} s`;
+    await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
   }
 }
 
-function reasonOf(answer) {
-  if (answer === undefined) return 'The service cannot be reached';
-  return answer.status === 429 ? 'Too many requests' : 'The reference cannot be loaded now';
-}
-
-function secondsIn(retryAfter) {
-  return retryAfter > 0 ? Number(retryAfter) : WAIT_SECONDS;
+function reason(response) {
+  if (response === undefined) return 'The service cannot be reached';
+  return response.status === 429 ? 'Too many requests' : 'The reference cannot be loaded';
 }

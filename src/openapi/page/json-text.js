@@ -1,9 +1,6 @@
 const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
-/**
- * Indents JSON as text, so that each number stays as it was sent: JSON.parse would round an int64.
- * What is no JSON comes back as it is.
- */
+/** Indents JSON as text: `JSON.parse` would round an int64. Returns any other text unchanged. */
 export function indentJson(text) {
   try {
     JSON.parse(text);

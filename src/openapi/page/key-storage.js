@@ -1,34 +1,29 @@
 const ITEM = 'petstore.api-key';
+const ON_DEVICE = `${ITEM}.on-device`;
 const tab = storageOf('sessionStorage');
 const device = storageOf('localStorage');
 
-/** A storage of the browser; undefined where the reader has forbidden it, which asking for it may throw. */
-function browserStorage(name) {
-  try {
-    return globalThis[name] ?? undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** One of this page alone where the browser has none. */
+/** A storage of the browser, or one in memory if the browser forbids it: then even reading the property may throw. */
 function storageOf(name) {
+  try {
+    const storage = globalThis[name];
+    if (storage) return storage;
+  } catch {
+    // forbidden
+  }
   const items = new Map();
-  return (
-    browserStorage(name) ?? {
-      getItem: (item) => items.get(item) ?? null,
-      setItem: (item, value) => items.set(item, value),
-      removeItem: (item) => items.delete(item),
-    }
-  );
+  return {
+    isInMemory: true,
+    getItem: (item) => items.get(item) ?? null,
+    setItem: (item, value) => items.set(item, value),
+    removeItem: (item) => items.delete(item),
+  };
 }
 
-/** Where the key is kept: until the tab is closed, or on this device where the reader says so. */
-export function storedKey() {
-  return tab.getItem(ITEM) ?? device.getItem(ITEM) ?? undefined;
-}
+/** The key of this tab, or the key that the reader stored on this device. */
+export const storedKey = () => tab.getItem(ITEM) ?? device.getItem(ITEM) ?? undefined;
 
-export const isOnDevice = () => device.getItem(`${ITEM}.on-device`) === 'yes';
+const isOnDevice = () => device.getItem(ON_DEVICE) === 'yes';
 
 function store(key) {
   forget();
@@ -40,14 +35,14 @@ function forget() {
   device.removeItem(ITEM);
 }
 
-export function keepOnDevice(onDevice) {
+function keepOnDevice(onDevice) {
   const key = storedKey();
-  if (onDevice) device.setItem(`${ITEM}.on-device`, 'yes');
-  else device.removeItem(`${ITEM}.on-device`);
+  if (onDevice) device.setItem(ON_DEVICE, 'yes');
+  else device.removeItem(ON_DEVICE);
   if (key !== undefined) store(key);
 }
 
-/** Plugin of Swagger UI: keeps the key instead of its `persistAuthorization`, which is for ever. */
+/** Plugin of Swagger UI: stores the key for this tab only, unless the reader chooses otherwise. */
 export function KeyStorage({ React: { createElement: h, Fragment, useState } }) {
   function Switch() {
     const [onDevice, setOnDevice] = useState(isOnDevice());
@@ -60,27 +55,22 @@ export function KeyStorage({ React: { createElement: h, Fragment, useState } }) 
       { className: 'remember' },
       h('input', { type: 'checkbox', checked: onDevice, onChange: change }),
       h('span', null, 'Remember the key on this device'),
-      h('small', null, 'Otherwise it is forgotten when this tab is closed.'),
+      h('small', null, 'Otherwise it is removed when this tab is closed.'),
     );
   }
+  const authorize = (original) => (payload) => {
+    for (const { value } of Object.values(payload)) if (value) store(value);
+    return original(payload);
+  };
+  const logout = (original) => (names) => {
+    forget();
+    return original(names);
+  };
   return {
-    statePlugins: {
-      auth: {
-        wrapActions: {
-          authorize: (original) => (payload) => {
-            for (const { value } of Object.values(payload)) if (value) store(value);
-            return original(payload);
-          },
-          logout: (original) => (names) => {
-            forget();
-            return original(names);
-          },
-        },
-      },
-    },
+    statePlugins: { auth: { wrapActions: { authorize, logout } } },
     wrapComponents: {
       auths: (Original) => (props) =>
-        h(Fragment, null, h(Original, props), browserStorage('localStorage') && h(Switch)),
+        h(Fragment, null, h(Original, props), !device.isInMemory && h(Switch)),
     },
   };
 }

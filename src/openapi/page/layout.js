@@ -1,13 +1,15 @@
-/**
- * Plugin of Swagger UI: what all operations have in common is folded away, so that one fits a screen, and
- * a deprecated operation says until when it can be used.
- */
+/** Plugin of Swagger UI: folds what operations have in common, and shows when a deprecated operation is removed. */
 export function Layout(system) {
   const { createElement: h, Fragment, useState } = system.React;
 
   function FoldedResponse({ Original, ...props }) {
     const [open, setOpen] = useState(false);
-    const description = props.response.get('description', '').replaceAll('`', '');
+    const toggle = { type: 'button', 'aria-expanded': open, onClick: () => setOpen(!open) };
+    // The first sentence; the whole description follows when the response is unfolded.
+    const [title] = props.response
+      .get('description', '')
+      .replaceAll('`', '')
+      .split(/(?<=\.)\s/);
     return h(
       Fragment,
       null,
@@ -15,52 +17,37 @@ export function Layout(system) {
         'tr',
         { className: 'response folded', 'data-code': props.code },
         h('td', { className: 'response-col_status' }, props.code),
-        h(
-          'td',
-          { className: 'response-col_description', colSpan: 2 },
-          h(
-            'button',
-            { type: 'button', 'aria-expanded': open, onClick: () => setOpen(!open) },
-            description,
-          ),
-        ),
+        h('td', { className: 'response-col_description', colSpan: 2 }, h('button', toggle, title)),
       ),
       open && h(Original, { ...props, className: 'unfolded' }),
     );
   }
 
   function Sunset({ operationProps }) {
-    // Of the document as it came: an operation is resolved only once it is opened.
+    // From the unresolved document: Swagger UI resolves an operation only when it is opened.
     const where = ['paths', operationProps.get('path'), operationProps.get('method')];
     const operation = system.getSystem().specSelectors.specJson().getIn(where);
     const sunset = operation?.get('x-sunset');
     if (!sunset) return null;
-    const day = new Date(sunset).toLocaleDateString('en-GB', {
-      dateStyle: 'long',
-      timeZone: 'UTC',
-    });
+    const format = { dateStyle: 'long', timeZone: 'UTC' };
     return h(
       'p',
       { className: 'sunset' },
       h('strong', null, 'Deprecated'),
       ', to be removed on ',
-      h('time', { dateTime: sunset }, day),
+      h('time', { dateTime: sunset }, new Date(sunset).toLocaleDateString('en-GB', format)),
       `. Use ${operation.get('x-replaced-by')}.`,
     );
   }
 
+  // The code of a documented response is text, that of a received one a number.
+  const isError = ({ code }) => Number(code) >= 400 || code === 'default';
   return {
     wrapComponents: {
-      // A link within the button that unfolds its operation is none for assistive technology.
-      DeepLink:
-        () =>
-        ({ text, path }) =>
-          h('span', { className: 'nostyle' }, text ?? path),
+      // Assistive technology ignores a link within a button.
+      DeepLink: () => (props) => h('span', { className: 'nostyle' }, props.text ?? props.path),
       response: (Original) => (props) =>
-        // The status of an answer that is there is a number, and `default` is among what is documented.
-        Number(props.code) >= 400 || props.code === 'default'
-          ? h(FoldedResponse, { ...props, Original })
-          : h(Original, props),
+        isError(props) ? h(FoldedResponse, { ...props, Original }) : h(Original, props),
       headers: (Original) => (props) =>
         props.headers?.size
           ? h(

@@ -4,10 +4,10 @@ import { loadDocument } from './document.js';
 import { KeyStorage, storedKey } from './key-storage.js';
 import { Layout } from './layout.js';
 import { showQuota } from './quota.js';
+import { Samples } from './samples.js';
 
 const spec = await loadDocument();
-// The origin that the page came from is the first choice, whatever the public address is: a browser would
-// not let the page call another one. What a proxy has put before /v1, the document's own address says.
+// A browser blocks calls to other origins, so the server of this origin comes first, whatever PUBLIC_BASE_URL is.
 const here = spec.servers.find(({ url }) => new URL(url).origin === location.origin) ?? {
   url: `${location.origin}/v1`,
   description: 'This server',
@@ -21,10 +21,10 @@ const ui = SwaggerUIBundle({
   tryItOutEnabled: true,
   defaultModelsExpandDepth: 0,
   presets: [SwaggerUIBundle.presets.apis],
-  plugins: [KeyStorage, Answers, Layout],
-  responseInterceptor: (answer) => {
-    showQuota(answer.headers);
-    return answer;
+  plugins: [KeyStorage, Answers, Layout, Samples],
+  responseInterceptor: (response) => {
+    showQuota(response.headers);
+    return response;
   },
   onComplete: () => {
     const key = storedKey();

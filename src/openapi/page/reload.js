@@ -1,27 +1,27 @@
-// Before the scripts that it looks after: where one of them cannot be had, as for a reader who asks too often, the page
-// says so, and is loaded again once it can.
-const WAIT_SECONDS = 10;
-const ours = new URL('.', document.currentScript.src).href;
+// Runs before the scripts that it watches. If one of them cannot be loaded, for example because of a 429, the page
+// shows that, and reloads itself once the script is available.
+const RETRY_SECONDS = 10;
+const ownFolder = new URL('.', document.currentScript.src).href;
 
-async function loadAgainWith(script) {
-  for (let hasWaited = false; ; hasWaited = true) {
-    // Past what the browser remembers, which may be what is wrong.
-    const answer = await fetch(script, { cache: 'reload' }).catch(() => undefined);
-    if (answer?.ok && hasWaited) return location.reload();
-    const seconds = Number(answer?.headers.get('retry-after')) || WAIT_SECONDS;
+async function reloadOnce(script) {
+  for (let isRetry = false; ; isRetry = true) {
+    // The cache of the browser may contain the failure.
+    const response = await fetch(script, { cache: 'reload' }).catch(() => undefined);
+    if (response?.ok && isRetry) return location.reload();
+    const seconds = Number(response?.headers.get('retry-after')) || RETRY_SECONDS;
     document.querySelector('#swagger-ui > .loading').textContent =
-      `A part of this page cannot be loaded now: trying again in ${seconds} s`;
-    await new Promise((resume) => setTimeout(resume, seconds * 1000));
+      `A part of this page cannot be loaded: retrying in ${seconds} s`;
+    await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
   }
 }
 
 const onError = ({ target }) => {
-  // Extensions of a browser have scripts of their own.
-  if (!(target instanceof HTMLScriptElement) || !target.src.startsWith(ours)) return;
+  // Scripts of browser extensions are not watched.
+  if (!(target instanceof HTMLScriptElement) || !target.src.startsWith(ownFolder)) return;
   removeEventListener('error', onError, true);
-  const { src } = target;
-  if (document.readyState !== 'loading') void loadAgainWith(src);
-  else addEventListener('DOMContentLoaded', () => loadAgainWith(src));
+  const reload = () => reloadOnce(target.src);
+  if (document.readyState === 'loading') addEventListener('DOMContentLoaded', reload);
+  else void reload();
 };
-// Of an element it does not bubble.
+// Errors of elements do not bubble, so the listener captures them.
 addEventListener('error', onError, true);
