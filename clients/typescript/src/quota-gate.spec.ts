@@ -44,8 +44,12 @@ describe(QuotaGate.name, () => {
     return count;
   }
 
-  async function respond(read: RateLimitReading | undefined, error?: PetStoreError): Promise<void> {
-    gate.update(read, error);
+  async function respond(
+    read: RateLimitReading | undefined,
+    error?: PetStoreError,
+    sentAt = nowMs,
+  ): Promise<void> {
+    gate.update(read, error, sentAt);
     gate.leave(error);
     await settle();
   }
@@ -87,6 +91,16 @@ describe(QuotaGate.name, () => {
     expect(await admitted(2)).toBe(2);
   });
 
+  it('does not mistake a slow response for one of the next window', async () => {
+    await admitted(1);
+    await respond(reading(99, 60));
+    await admitted(2);
+    await advance(10_000);
+    await respond(reading(1, 50));
+    await respond(reading(90, 60), undefined, 0);
+    expect(await admitted(2)).toBe(1);
+  });
+
   it.each([
     ['invalid_api_key', 401],
     ['service_unavailable', 503],
@@ -120,7 +134,7 @@ describe(QuotaGate.name, () => {
   it('fails waiting and new requests during a ban, and none after it', async () => {
     await admitted(1);
     const waiting = gate.enter(undefined);
-    gate.update(reading(0), ban);
+    gate.update(reading(0), ban, nowMs);
     gate.leave(ban);
     await expect(waiting).rejects.toMatchObject({ code: 'key_banned' });
     await advance(100_000);

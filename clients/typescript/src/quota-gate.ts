@@ -61,8 +61,16 @@ export class QuotaGate {
     this.admitWaiting();
   }
 
-  /** Updates the window from a response. */
-  update(reading: RateLimitReading | undefined, error: PetStoreError | undefined): void {
+  /**
+   * Updates the window from a response.
+   *
+   * @param sentAt time of the request by the runtime's clock
+   */
+  update(
+    reading: RateLimitReading | undefined,
+    error: PetStoreError | undefined,
+    sentAt: number,
+  ): void {
     if (error?.code === 'key_banned') return this.startBan(error);
     if (error !== undefined && ADDRESS_STATUSES.has(error.status)) return;
     if (reading === undefined) {
@@ -73,27 +81,27 @@ export class QuotaGate {
     this.hasQuota = true;
     const now = this.runtime.now();
     const { minute, day } = reading.state;
-    const seconds = day.remaining === 0 ? reading.daySeconds : reading.minuteSeconds;
-    const next = {
-      remaining: Math.min(minute.remaining, day.remaining),
-      endsAt: now + seconds * 1000,
-    };
+    const remaining = Math.min(minute.remaining, day.remaining);
+    const ms = 1000 * (day.remaining === 0 ? reading.daySeconds : reading.minuteSeconds);
+    let endsAt = now + ms;
     const known = this.currentWindow();
     if (known !== undefined) {
-      if (next.endsAt < known.endsAt - TOLERANCE_MS) return;
-      const isSameWindow = next.endsAt <= known.endsAt + TOLERANCE_MS;
-      if (isSameWindow && known.remaining <= next.remaining) return;
+      if (endsAt < known.endsAt - TOLERANCE_MS) return;
+      // A slow response of the same window would otherwise look like one of the next window.
+      if (sentAt + ms <= known.endsAt + TOLERANCE_MS) {
+        if (known.remaining <= remaining) return;
+        endsAt = Math.min(endsAt, known.endsAt);
+      }
     }
-    if (next.remaining === 0)
-      next.endsAt = now + withJitter(next.endsAt - now, this.runtime.random);
-    this.window = next;
+    if (remaining === 0) endsAt = now + withJitter(endsAt - now, this.runtime.random);
+    this.window = { remaining, endsAt };
   }
 
   /** Replaces the state with that of a usage response, which is exact even if the plan changed or a ban ended. */
   replace(reading: RateLimitReading | undefined, ban: PetStoreError | undefined): void {
     this.window = undefined;
     this.ban = undefined;
-    this.update(reading, ban);
+    this.update(reading, ban, this.runtime.now());
     this.admitWaiting();
   }
 

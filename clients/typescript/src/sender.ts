@@ -79,7 +79,7 @@ export class Sender {
     const sentAt = this.runtime.now();
     const buffered = await exchange(this.fetch, call, { signal, timeoutMs }, this.runtime);
     const durationMs = this.runtime.now() - sentAt;
-    const data = this.read(call, buffered);
+    const data = this.read(call, buffered, sentAt);
     const { response } = buffered;
     this.hooks.onResponse?.({ ...event, response, status: response.status, durationMs });
     this.reportDeprecation(readDeprecation(operation, response.headers));
@@ -88,12 +88,12 @@ export class Sender {
   }
 
   /** Reads the response and updates the known quota. */
-  private read(call: Call, buffered: BufferedResponse): unknown {
+  private read(call: Call, buffered: BufferedResponse, sentAt: number): unknown {
     const reading = readRateLimit(buffered.response.headers, Date.now());
     this.rateLimit = reading?.state ?? this.rateLimit;
     const data = readResponse(buffered, call);
     const error = data instanceof PetStoreError ? data : undefined;
-    if (!call.isFree) this.gate.update(reading, error);
+    if (!call.isFree) this.gate.update(reading, error, sentAt);
     // An error of getUsage may come from its own limit.
     else if (error === undefined) {
       this.gate.replace(reading, toBanError(data as Usage, buffered, reading));
