@@ -1,151 +1,141 @@
-import { All, type Type, Controller, Get, Module, Post } from '@nestjs/common';
-import { AnyScope, Public, RequireScope } from '../../src/index.js';
-import { writeModule } from '../support/extension-package.js';
-import { startAndClose } from '../support/start-service.js';
-import { workplaceWithToys } from '../support/toys.js';
+import {
+  All,
+  Controller,
+  Get,
+  Inject,
+  type MiddlewareConsumer,
+  Module,
+  type NestModule,
+  type OnModuleInit,
+  type Type,
+  UseGuards,
+  Version,
+} from '@nestjs/common';
+import { APP_GUARD, HttpAdapterHost } from '@nestjs/core';
+import { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
+import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
+import type { FastifyInstance } from 'fastify';
+import { AnyScope, Public, RequireScope } from 'pet-store-service';
+import type { DataSource } from 'typeorm';
+import { startAndClose, startService } from '../support/start-service.js';
 
-const start = (...controllers: Type[]) => {
+const start = (module: Type): Promise<void> =>
+  startAndClose({ extensions: [{ name: 'toys', module }] });
+
+/** A module of one operation at a path, whose class is called Toys. */
+function moduleAt(
+  path: string,
+  decorateClass: ClassDecorator,
+  decorateMethod: MethodDecorator = () => undefined,
+  method: (path?: string) => MethodDecorator = Get,
+): Type {
+  @Controller(path)
+  @decorateClass
+  class Toys {
+    @method()
+    @decorateMethod
+    list(): object {
+      return {};
+    }
+  }
+  @Module({ controllers: [Toys] })
   class ToysModule {}
-  Module({ controllers })(ToysModule);
-  return startAndClose({ extensions: [{ name: 'toys', module: ToysModule }] });
+  return ToysModule;
+}
+
+const both = (...imports: Type[]): Type => {
+  class BothModule {}
+  Module({ imports })(BothModule);
+  return BothModule;
 };
 
-describe('the start', () => {
-  it('stops at an operation without scopes', async () => {
-    @Controller('toys')
-    class Toys {
-      @Get()
-      @AnyScope()
-      list(): object {
-        return {};
-      }
+class OwnGuard extends ThrottlerGuard {}
 
-      @Post()
-      forgotten(): object {
-        return {};
-      }
-    }
-    await expect(start(Toys)).rejects.toThrow(
-      'Toys.forgotten has neither @RequireScope(...) nor @AnyScope()',
-    );
-  });
+@Module({ providers: [{ provide: APP_GUARD, useClass: OwnGuard }] })
+class GuardingModule {}
 
-  it('stops at an undeclared scope', async () => {
-    @Controller('toys')
-    @RequireScope('toys:read')
-    class Toys {
-      @Get()
-      list(): object {
-        return {};
-      }
-    }
-    await expect(start(Toys)).rejects.toThrow(
+@Module({ imports: [ThrottlerModule.forRoot([{ name: 'burst', limit: 1, ttl: 1 }])] })
+class ThrottlingModule {}
+
+const connection = { type: 'better-sqlite3', database: ':memory:' } as const;
+
+@Module({ imports: [TypeOrmModule.forRoot(connection)] })
+class ConnectingModule {}
+
+@Module({})
+class MiddlewareModule implements NestModule {
+  configure(consumer: MiddlewareConsumer): void {
+    const jsonParser = (_request: unknown, _reply: unknown, next: () => void): void => next();
+    consumer.apply(jsonParser).forRoutes('*path');
+  }
+}
+
+@Module({})
+class ParserModule implements OnModuleInit {
+  constructor(@Inject(HttpAdapterHost) private readonly host: HttpAdapterHost) {}
+
+  onModuleInit(): void {
+    const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
+    fastify.addContentTypeParser('text/csv', (_request, _payload, done) => done(null));
+  }
+}
+
+const any = AnyScope();
+const none: ClassDecorator = () => undefined;
+
+describe('the start stops with one line that names class and method, on', () => {
+  it.each<[string, Type, string | RegExp]>([
+    [
+      'an operation without scopes',
+      moduleAt('toys', none),
+      'Toys.list has neither @RequireScope(...) nor @AnyScope()',
+    ],
+    [
+      'an undeclared scope',
+      moduleAt('toys', RequireScope('toys:read')),
       'Toys.list requires the scope toys:read, which no extension declares',
-    );
+    ],
+    [
+      'an operation of the service that is declared again',
+      moduleAt('pets/:toyId', any),
+      /^the operation GET \/v1\/pets\/:\w+ is declared twice: by \w+\.\w+ and by \w+\.\w+$/,
+    ],
+    [
+      'an operation that @All() declares as well',
+      both(moduleAt('toys', any, undefined, All), moduleAt('toys', any)),
+      'the operation GET /v1/toys is declared twice: by Toys.list and by Toys.list',
+    ],
+    [
+      'an operation that is declared with and without @Public()',
+      both(moduleAt('toys', any), moduleAt('toys', Public())),
+      'the operation GET /toys is declared twice: by Toys.list and by Toys.list',
+    ],
+    [
+      'a @Public() operation under /v1',
+      moduleAt('v1/toys', Public()),
+      'Toys.list is @Public() at /v1/toys, but every operation under /v1 needs a key',
+    ],
+    ['@Version()', moduleAt('odd', any, Version('2')), 'Toys.list: @Version() is not supported'],
+    [
+      'a throttler guard of an operation',
+      moduleAt('odd', any, UseGuards(ThrottlerGuard)),
+      'Toys.list: ThrottlerGuard is not supported',
+    ],
+    ['a global throttler guard', GuardingModule, 'GuardingModule: OwnGuard is not supported'],
+    ['a second ThrottlerModule', ThrottlingModule, 'ThrottlerModule is not supported'],
+    ['an unnamed connection', ConnectingModule, 'TypeOrmModule.forRoot() without a name is not'],
+    ['a parsing middleware', MiddlewareModule, 'MiddlewareModule.configure: jsonParser is not'],
+    ['a parser of Fastify', ParserModule, 'ParserModule.onModuleInit: a parser for text/csv is'],
+  ])('%s', async (_what, module, message) => {
+    await expect(start(module)).rejects.toThrow(message);
   });
+});
 
-  it('stops at an operation that is declared twice, whatever its parameters are called', async () => {
-    @AnyScope()
-    @Controller('pets')
-    class Toys {
-      @Get(':toyId')
-      get(): object {
-        return {};
-      }
-    }
-    await expect(start(Toys)).rejects.toThrow(
-      /^the operation GET \/v1\/pets\/:\w+ is declared twice: by \w+\.get\w* and by \w+\.get\w*$/,
-    );
-  });
-
-  it('stops at an operation that @All() declares as well', async () => {
-    @AnyScope()
-    @Controller('toys')
-    class Toys {
-      @All()
-      any(): object {
-        return {};
-      }
-
-      @Get()
-      list(): object {
-        return {};
-      }
-    }
-    await expect(start(Toys)).rejects.toThrow(
-      'the operation GET /v1/toys is declared twice: by Toys.any and by Toys.list',
-    );
-  });
-
-  it('stops at an operation that is declared with and without @Public()', async () => {
-    @AnyScope()
-    @Controller('toys')
-    class Toys {
-      @Get()
-      list(): object {
-        return {};
-      }
-    }
-    @Public()
-    @Controller('toys')
-    class Shop {
-      @Get()
-      list(): object {
-        return {};
-      }
-    }
-    await expect(start(Toys, Shop)).rejects.toThrow(
-      'the operation GET /toys is declared twice: by Toys.list and by Shop.list',
-    );
-  });
-
-  it('stops at a @Public() operation under /v1', async () => {
-    @Public()
-    @Controller('v1/toys')
-    class Shop {
-      @Get()
-      list(): object {
-        return {};
-      }
-    }
-    await expect(start(Shop)).rejects.toThrow(
-      'Shop.list is @Public() at /v1/toys, but every operation under /v1 needs a key',
-    );
-  });
-
-  it('is checked by the doctor, with the settings of extensions', async () => {
-    using workplace = workplaceWithToys({ TOYS_MOST: 'nine', PORT: 'x' });
-    writeModule(
-      workplace.directory,
-      'petstore.config.js',
-      `import { IsInt } from 'class-validator';
-       import { toys } from './toys.js';
-       class ToySettings { @IsInt() toysMost = 3; }
-       export default { extensions: [{ ...toys, settings: ToySettings }] };`,
-    );
-    const { code, stdout } = await workplace.run('doctor', '--json');
-    const { checks } = JSON.parse(stdout) as { checks: { detail: string }[] };
-    expect([code, ...checks.map(({ detail }) => detail)]).toEqual([
-      1,
-      expect.stringMatching(/^PORT must be/),
-      'TOYS_MOST must be an integer number',
-    ]);
-  });
-
-  it('stops with one line, or continues with --ignore-compatibility', async () => {
-    using workplace = workplaceWithToys();
-    workplace.write(
-      'petstore.config.js',
-      `import { toys } from './toys.js';
-       export default { extensions: [{ ...toys, compatibility: '^99.0.0' }] };`,
-    );
-    const { code, stderr } = await workplace.run('serve');
-    expect(code).toBe(1);
-    expect(stderr).toMatch(
-      /^error: extension toys requires pet-store-service \^99\.0\.0, but this is .*\n$/,
-    );
-    const served = await workplace.serve({}, '--ignore-compatibility', 'toys');
-    expect(served.output()).toContain('starting anyway');
-    expect(await served.stop()).toBe(0);
-  });
+it('starts with a named connection, which is separate from that of the service', async () => {
+  @Module({ imports: [TypeOrmModule.forRoot({ ...connection, name: 'stock' })] })
+  class StockModule {}
+  await using service = await startService({ extensions: [{ module: StockModule }] });
+  expect((await (await service.client()).get('/v1/pets')).status).toBe(200);
+  const stock = service.store.app.get<DataSource>(getDataSourceToken('stock'), { strict: false });
+  expect(await stock.query('SELECT name FROM sqlite_master')).toEqual([]);
 });

@@ -216,22 +216,6 @@ describe('the document of a service with extensions', () => {
     expect(closed.responses).toHaveProperty('429');
   });
 
-  it('describes public operations of any name and method', async () => {
-    const { get: shop } = paths['/open'];
-    expect(shop).toMatchObject({ operationId: 'openShop', security: [] });
-    expect(Object.keys(shop.responses)).toEqual([
-      ...['200', '400', '404', '405', '500', '503', 'default'],
-    ]);
-    const { get, post } = paths['/open/hook'];
-    expect(get).toMatchObject({ operationId: 'hook_get', security: [] });
-    expect(post).toMatchObject({ operationId: 'hook_post', security: [] });
-    expect(post.responses).not.toHaveProperty('429');
-    expect(paths['/open/animals/all'].get.operationId).toBe('listPets_2');
-    await service.anonymous().get('/open');
-    const lines = (await metricLines(service)).join('\n');
-    expect(lines).toContain('_count{operation="openShop",method="GET",status="200"} 1\n');
-  });
-
   it('gives each operation a unique id, also in the metrics', async () => {
     const expected = [
       ['/toys', 'ToysController_list'],

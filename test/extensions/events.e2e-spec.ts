@@ -1,5 +1,5 @@
 import { Controller, Injectable, Module, Param, Post } from '@nestjs/common';
-import { EventEmitter2, OnEvent } from '@nestjs/event-emitter';
+import { OnEvent } from '@nestjs/event-emitter';
 import { DataSource } from 'typeorm';
 import {
   AnyScope,
@@ -164,48 +164,5 @@ describe('events', () => {
     expect(others).toEqual([]);
     expect(ban).toEqual({ keyId: clientId, clientId, until: expect.any(Date) });
     expect(ban!.until.getTime()).toBe(clock.now() + 300_000);
-  });
-});
-
-describe('listeners with patterns', () => {
-  const told: [pattern: string, event: unknown][] = [];
-  @Injectable()
-  class Patterns {
-    constructor(readonly emitter: EventEmitter2) {}
-
-    @OnEvent('pet.*')
-    ofPets(event: unknown): void {
-      told.push(['pet.*', event]);
-    }
-
-    @OnEvent('**')
-    ofAll(event: unknown): void {
-      told.push(['**', event]);
-    }
-
-    @OnEvent('*')
-    ofOneWord(event: unknown): void {
-      told.push(['*', event]);
-    }
-
-    @OnEvent('key.*')
-    ofKeys(event: unknown): void {
-      told.push(['key.*', event]);
-    }
-  }
-  @Module({ providers: [Patterns] })
-  class PatternsModule {}
-
-  it('reach each listener whose pattern matches, once', async () => {
-    told.length = 0;
-    await using service = await startService({ extensions: [{ module: PatternsModule }] });
-    const client = await service.client();
-    await client.post('/v1/pets', { name: 'Rex', categoryId: 7 });
-    await eventually(() => Promise.resolve(told.length >= 2));
-    service.store.app.get(Patterns).emitter.emit('orders', 'one');
-    await eventually(() => Promise.resolve(told.length >= 4));
-    expect(told.map(([pattern]) => pattern).sort()).toEqual(['*', '**', '**', 'pet.*']);
-    const names = told.filter(([, event]) => event !== 'one').map(([pattern]) => pattern);
-    expect(names.sort()).toEqual(['**', 'pet.*']);
   });
 });

@@ -18,6 +18,7 @@ import {
   Header,
   Headers,
   HttpCode,
+  Inject,
   Injectable,
   type MiddlewareConsumer,
   Module,
@@ -35,6 +36,7 @@ import {
   Redirect,
   Req,
   Res,
+  Scope,
   ServiceUnavailableException,
   StreamableFile,
   UseFilters,
@@ -42,9 +44,8 @@ import {
   UseInterceptors,
   ValidationPipe,
 } from '@nestjs/common';
-import { APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
+import { APP_GUARD, APP_INTERCEPTOR, APP_PIPE, REQUEST } from '@nestjs/core';
 import { SkipThrottle, Throttle } from '@nestjs/throttler';
-import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import { type } from 'arktype';
 import { Transform, Type } from 'class-transformer';
 import {
@@ -69,16 +70,6 @@ import {
   RequireScope,
 } from 'pet-store-service';
 import { map, type Observable } from 'rxjs';
-import {
-  Column,
-  DataSource,
-  Entity,
-  type MigrationInterface,
-  PrimaryColumn,
-  type QueryRunner,
-  Repository,
-  Table,
-} from 'typeorm';
 import * as v from 'valibot';
 import { z } from 'zod';
 
@@ -382,12 +373,19 @@ class ShopController {
   }
 }
 
+@Injectable({ scope: Scope.REQUEST })
+class Receipt {
+  constructor(@Inject(REQUEST) readonly request: FastifyRequest) {}
+}
+
 @AnyScope()
 @Controller('open/shop')
 class TillController {
+  constructor(private readonly receipt: Receipt) {}
+
   @Get('till')
   till(): object {
-    return {};
+    return { requestId: this.receipt.request.headers['x-request-id'] };
   }
 }
 
@@ -416,69 +414,6 @@ class LimitedController {
   @RequireScope('pets:write')
   write(): object {
     return {};
-  }
-}
-
-@Entity('extension_purses')
-export class Purse {
-  @PrimaryColumn({ type: 'varchar', length: 20 })
-  owner!: string;
-
-  @Column({ type: 'integer' })
-  coins!: number;
-}
-
-class CreatePurses1764720000001 implements MigrationInterface {
-  async up(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.createTable(
-      new Table({
-        name: 'extension_purses',
-        columns: [
-          { name: 'owner', type: 'varchar', length: '20', isPrimary: true },
-          { name: 'coins', type: 'integer' },
-        ],
-      }),
-    );
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.dropTable('extension_purses');
-  }
-}
-
-@AnyScope()
-@Controller('purses')
-class PursesController {
-  constructor(
-    @InjectRepository(Purse) private readonly purses: Repository<Purse>,
-    private readonly dataSource: DataSource,
-  ) {}
-
-  @Put(':owner')
-  async open(@Param('owner') owner: string): Promise<Purse> {
-    return this.purses.save({ owner, coins: 0 });
-  }
-
-  @Get(':owner')
-  async show(@Param('owner') owner: string): Promise<Purse> {
-    const purse = await this.purses.findOneBy({ owner });
-    if (purse === null) throw new NotFoundException('There is no such purse');
-    return purse;
-  }
-
-  @Post(':owner/coins')
-  async add(@Param('owner') owner: string, @Body('isFalse') isFalse?: boolean): Promise<Purse> {
-    return this.dataSource.transaction(async (manager) => {
-      const lock =
-        this.dataSource.options.type === 'postgres'
-          ? { lock: { mode: 'pessimistic_write' as const } }
-          : {};
-      const purse = await manager.findOneOrFail(Purse, { where: { owner }, ...lock });
-      purse.coins++;
-      await manager.save(purse);
-      if (isFalse) throw new ConflictException('That is no coin');
-      return purse;
-    });
   }
 }
 
@@ -512,15 +447,9 @@ class LookingInterceptor implements NestInterceptor {
 }
 
 @Module({
-  imports: [TypeOrmModule.forFeature([Purse])],
-  controllers: [
-    VisitsController,
-    ShopController,
-    TillController,
-    LimitedController,
-    PursesController,
-  ],
+  controllers: [VisitsController, ShopController, TillController, LimitedController],
   providers: [
+    Receipt,
     { provide: APP_GUARD, useClass: LookingGuard },
     { provide: APP_PIPE, useClass: LookingPipe },
     { provide: APP_INTERCEPTOR, useClass: LookingInterceptor },
@@ -542,6 +471,5 @@ export const ordinaryExtension = defineExtension({
   name: 'ordinary',
   compatibility: '^1.0.0',
   module: OrdinaryModule,
-  migrations: [CreatePurses1764720000001],
   errors: visitErrors,
 });
