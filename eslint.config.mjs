@@ -16,7 +16,7 @@ const ROWS = [
   ['idempotency'],
   ['pets', 'usage'],
   ['health', 'openapi', 'extensions'],
-  ['foundation.ts'],
+  ['core.module.ts'],
   ['app.module.ts'],
   ['server.ts'],
   ['cli'],

@@ -5,17 +5,18 @@ import {
   type Type,
 } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
+import { coreModules, type CoreOptions } from './core.module.js';
 import { DatabaseFaults } from './database/database-faults.js';
 import { DeprecationGuard, SunsetGuard } from './deprecation/deprecation.js';
 import type { CheckOptions } from './extensions/check.js';
 import { SettingsModule } from './extensions/settings.js';
-import { foundation, type FoundationOptions } from './foundation.js';
 import { HealthModule } from './health/health.module.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { FallbackController } from './http/fallback.controller.js';
 import { HttpModule } from './http/http.module.js';
-import { MessageGuard } from './http/request-context.js';
-import type { RouteTable } from './http/route-table.js';
+import { MessageGuard } from './http/message.guard.js';
+import type { PublicAddress } from './http/public-address.js';
+import type { Transport } from './http/transport.js';
 import { BodyGuard } from './input/body.guard.js';
 import { InputPipe } from './input/input.pipe.js';
 import { CORE_MODULES, QueryGuard } from './input/query.guard.js';
@@ -29,26 +30,25 @@ import { OverloadGuard } from './rate-limits/overload.guard.js';
 import { PlanThrottlerGuard } from './rate-limits/plan-throttler.guard.js';
 import { AccessLog } from './telemetry/access-log.js';
 import { MetricsServer } from './telemetry/metrics.server.js';
-import type { AdmissionQueue } from './http/admission-queue.js';
 import { UsageModule } from './usage/usage.module.js';
 
-export interface AppOptions extends FoundationOptions, CheckOptions {
-  /** Both are filled by the transport, which exists before the application. */
-  routes: RouteTable;
-  line: AdmissionQueue;
+export interface AppOptions extends CoreOptions, CheckOptions {
+  /** Both exist before the application, which is built on them. */
+  transport: Transport;
+  address: PublicAddress;
 }
 
 /**
- * The order of judgement: who are you, how much may you, what did you send. Global, so that it holds for
- * every operation under `/v1`, known or not, ours or a guest's.
+ * First authentication, then quota, then the content of the request. The guards are global: the order holds for every
+ * path under `/v1`, known or not, and for operations of extensions.
  */
-const ORDER_OF_JUDGEMENT = [
+const EVALUATION_ORDER = [
   { provide: APP_FILTER, useExisting: ErrorFilter },
-  { provide: APP_GUARD, useClass: DeprecationGuard }, // headers, whatever comes after
+  { provide: APP_GUARD, useClass: DeprecationGuard }, // headers of every response
   { provide: APP_GUARD, useClass: ApiKeyGuard }, // 401
-  { provide: APP_GUARD, useClass: OverloadGuard }, // 503 while there is no time
+  { provide: APP_GUARD, useClass: OverloadGuard }, // 503
   { provide: APP_GUARD, useClass: PlanThrottlerGuard }, // headers, 429
-  { provide: APP_GUARD, useClass: MessageGuard }, // 400, 414, 417, 431
+  { provide: APP_GUARD, useClass: MessageGuard }, // 414
   { provide: APP_GUARD, useClass: ScopeGuard }, // 403
   { provide: APP_GUARD, useClass: SunsetGuard }, // 410
   { provide: APP_GUARD, useClass: QueryGuard }, // 400
@@ -60,12 +60,12 @@ const ORDER_OF_JUDGEMENT = [
 @Module({})
 export class AppModule {
   static forRoot(options: AppOptions): DynamicModule {
-    const { extensions = [], config, routes, line } = options;
+    const { extensions = [], config, transport, address } = options;
     return {
       module: AppModule,
       imports: [
-        ...foundation(options),
-        HttpModule.forRoot(routes, line, DatabaseFaults),
+        ...coreModules(options),
+        HttpModule.forRoot(transport, address, DatabaseFaults),
         KeysModule.forRoot(extensions.map(({ scopes = {} }) => scopes)),
         AuthenticationModule.forRoot(extensions.flatMap(({ verifier }) => verifier ?? [])),
         PetsModule,
@@ -77,8 +77,8 @@ export class AppModule {
       ],
       controllers: [FallbackController],
       providers: [
-        ...ORDER_OF_JUDGEMENT,
-        { provide: CORE_MODULES, useFactory: () => OUR_MODULES },
+        ...EVALUATION_ORDER,
+        { provide: CORE_MODULES, useFactory: () => CORE_MODULE_CLASSES },
         AccessLog,
         MetricsServer,
       ],
@@ -86,8 +86,8 @@ export class AppModule {
   }
 }
 
-/** Whose operations are ours; all others are guests'. */
-export const OUR_MODULES: ReadonlySet<Type> = new Set<Type>([
+/** Modules of the service itself; the others are extensions. */
+export const CORE_MODULE_CLASSES: ReadonlySet<Type> = new Set<Type>([
   AppModule,
   PetsModule,
   UsageModule,

@@ -19,7 +19,7 @@ export { afterCommit } from './database/after-commit.js';
 export { Readiness, type ReadinessCheck } from './health/readiness.js';
 export { settingsOf } from './extensions/settings.js';
 export { ErrorBody } from './errors/error.dto.js';
-export { Public } from './http/request-context.js';
+export { Public } from './http/public.decorator.js';
 export { PublicAddress } from './http/public-address.js';
 export { bigintColumn } from './database/columns.js';
 export {

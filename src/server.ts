@@ -1,11 +1,9 @@
-import { once } from 'node:events';
 import type { Server as HttpServer } from 'node:http';
-import { type AddressInfo, Server as NetServer } from 'node:net';
-import { setImmediate as turn } from 'node:timers/promises';
+import type { AddressInfo } from 'node:net';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DataSource } from 'typeorm';
-import { AppModule, type AppOptions, OUR_MODULES } from './app.module.js';
+import { AppModule, type AppOptions, CORE_MODULE_CLASSES } from './app.module.js';
 import { type Config, loadConfig } from './config/config.js';
 import { lockDatabase } from './database/data-source-options.js';
 import type { DatabaseLock } from './database/sqlite/database-lock.js';
@@ -17,38 +15,25 @@ import { followGuests } from './extensions/guest-routes.js';
 import { assertSettingsRead, settingsOf } from './extensions/settings.js';
 import { rejectContentTypeParsers, rejectUnsupported } from './extensions/unsupported.js';
 import { Readiness } from './health/readiness.js';
-import { PetStoreAdapter } from './http/answers.js';
-import { ClientAddress } from './http/client-address.js';
-import { allAccepted, closeAllConnections, isSending } from './http/connections.js';
-import { ErrorFilter } from './http/error.filter.js';
-import { judgeFirst } from './http/judged-first.js';
+import type { ClientConnections } from './http/client-connections.js';
+import { FastifyAdapter } from './http/fastify.adapter.js';
+import { OperationIds } from './http/operation-ids.js';
 import { operationsOf } from './http/operations.js';
-import { answerOurFailures } from './http/ours-first.filter.js';
 import { PublicAddress } from './http/public-address.js';
 import { publicPaths } from './http/public-paths.js';
-import { admitsUnguarded, refuseUnrouted, unserved } from './http/refusals.js';
-import { OperationIds } from './http/request-context.js';
-import { RouteTable } from './http/route-table.js';
-import { type Application, createTransport } from './http/transport.js';
-import { Gatekeeper } from './keys/gatekeeper.js';
+import { Transport } from './http/transport.js';
 import { DocumentSource } from './openapi/document-source.js';
-import { PageLimitGuard } from './openapi/page-limit.guard.js';
 import { createLogger, type Logger } from './telemetry/logger.js';
 import { NestLogger } from './telemetry/nest-logger.js';
-import { AdmissionQueue } from './http/admission-queue.js';
 import type { Clock } from './time/clock.js';
 import { atMost } from './time/within.js';
 
-/** Idle connections are closed once a client had the time to hear of it with its next request. */
-const IDLE_PATIENCE_MS = 500;
-const DRAIN_CHECK_MS = 50;
 /** Reserved for the last log lines and the exit of the process itself. */
 const EXIT_MS = 400;
 /** Share of the grace period that is left for saving the counters and closing the database. */
 const CLOSING_SHARE = 0.15;
-/** For those who wait to be accepted, where others come without end; of a short grace period, no more than a share. */
-const LAST_ACCEPTED_MS = 1_000;
-const ACCEPTING_SHARE = 0.5;
+/** Same default as `net.core.somaxconn`; Node's is 511. On overflow, clients retry their SYN after 1 s, then 3 s. */
+const LISTEN_BACKLOG = 4_096;
 
 export interface StartOptions extends CheckOptions {
   config?: Config;
@@ -57,15 +42,9 @@ export interface StartOptions extends CheckOptions {
   extensions?: readonly Extension[];
   /** Migrate at start on PostgreSQL too. */
   migrate?: boolean;
-  /** Run once the schema is there, before anybody is served. */
+  /** Runs once the schema exists, before the server listens. */
   prepare?: (app: NestFastifyApplication) => Promise<void>;
 }
-
-/**
- * Of those that connect at once. Who finds no place comes again after a second, and then after three. The system's own
- * bound (`net.core.somaxconn`) has the same default; that of Node is 511.
- */
-const MOST_WAITING_TO_BE_ACCEPTED = 4_096;
 
 /** A running service. */
 export class PetStore {
@@ -73,6 +52,7 @@ export class PetStore {
 
   constructor(
     readonly app: NestFastifyApplication,
+    private readonly connections: ClientConnections,
     private readonly config: Config,
     private readonly logger: Logger,
     private readonly lock?: DatabaseLock,
@@ -85,57 +65,24 @@ export class PetStore {
     return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
   }
 
-  /**
-   * Stops: readiness turns 503, no new connections but those that wait to be accepted, every accepted request is
-   * answered, counters are saved. What is not done when the grace period ends is cut off.
-   */
+  /** Answers every accepted request, saves the counters and ends within the grace period. */
   close(): Promise<void> {
     this.closing ??= this.drainAndClose();
     return this.closing;
   }
 
   private async drainAndClose(): Promise<void> {
-    this.logger.info({}, 'Draining: no new connections, requests under way are answered');
+    this.logger.info({}, 'Draining: answering requests in progress, closing connections');
     this.app.get(Readiness).drain();
     const graceMs = this.config.shutdownGraceSeconds * 1_000 - EXIT_MS;
     const deadline = performance.now() + graceMs;
-    await this.drainConnections(deadline - graceMs * CLOSING_SHARE);
+    await this.connections.drain(this.server, deadline - graceMs * CLOSING_SHARE);
     // An unreachable database cannot hold up the exit.
     await atMost(deadline - performance.now(), this.app.close());
     this.lock?.release();
     await this.stopTracing?.();
     this.logger.info({}, 'Stopped');
     this.logger.flush();
-  }
-
-  private async drainConnections(deadline: number): Promise<void> {
-    const { server } = this;
-    const closed = once(server, 'close');
-    await this.stopListening(deadline);
-    const idleFrom = Math.min(performance.now() + IDLE_PATIENCE_MS, deadline);
-    const timer = setInterval(() => {
-      const now = performance.now();
-      if (now >= deadline) closeAllConnections(server);
-      else if (now >= idleFrom && !isSending(server)) server.closeIdleConnections();
-    }, DRAIN_CHECK_MS);
-    await closed;
-    clearInterval(timer);
-  }
-
-  /** Once nobody waits to be accepted. Until then nothing begins: turns are short, and nobody answered connects anew. */
-  private async stopListening(deadline: number): Promise<void> {
-    const { server } = this;
-    const patienceMs = (deadline - performance.now()) * ACCEPTING_SHARE;
-    const line = this.app.get(AdmissionQueue);
-    line.hold();
-    try {
-      await atMost(Math.min(LAST_ACCEPTED_MS, patienceMs), allAccepted(server, turn));
-      // Only the listening socket: http.Server.close() would cut idle connections at once, and with them
-      // the request that a client is just sending on one.
-      NetServer.prototype.close.call(server);
-    } finally {
-      line.release();
-    }
   }
 
   private get server(): HttpServer {
@@ -145,39 +92,22 @@ export class PetStore {
 
 /** Assembles the application; it does not listen yet. */
 export async function createApp(
-  options: Omit<AppOptions, 'routes' | 'line'>,
+  options: Omit<AppOptions, 'transport' | 'address'>,
 ): Promise<NestFastifyApplication> {
+  return (await assemble(options)).app;
+}
+
+async function assemble(options: Omit<AppOptions, 'transport' | 'address'>) {
   const { config, logger, extensions = [] } = options;
   for (const warning of checkExtensions(extensions, options)) logger.warn({}, warning);
   assertSettingsRead(extensions, config.settings);
-  const routes = new RouteTable();
-  const line = new AdmissionQueue();
-  const application: Application = {
-    judge: (request, reply) => app.get(Gatekeeper).judge(request, reply),
-    admit: (request) => app.get(PageLimitGuard).admitUnrouted(request),
-    sendError: (error, request, reply) => {
-      const filter = app.get(ErrorFilter);
-      filter.send(filter.toApiError(error), request, reply);
-    },
-    answered: [],
-    answeredUnread: () => undefined,
-    readiness: { isDraining: false },
-  };
   const requestHeaders = extensions.flatMap((each) => each.requestHeaders ?? []);
-  const transport = createTransport(config, routes, application, line, requestHeaders);
-  rejectContentTypeParsers(transport);
-  const address = (): PublicAddress => app.get(PublicAddress);
+  const transport = new Transport(config, logger, requestHeaders);
+  const address = new PublicAddress(config);
+  rejectContentTypeParsers(transport.server);
   const app = await NestFactory.create<NestFastifyApplication>(
-    AppModule.forRoot({ ...options, routes, line }),
-    new PetStoreAdapter(
-      transport,
-      {
-        answerUnrouted: (request, reply) =>
-          refuseUnrouted(application, unserved(request, routes), request, reply),
-        admitsUnguarded: (request, reply) => admitsUnguarded(application, request, reply),
-      },
-      address,
-    ),
+    AppModule.forRoot({ ...options, transport, address }),
+    new FastifyAdapter(transport, address),
     { bodyParser: false, abortOnError: false, logger: new NestLogger(logger) },
   );
   try {
@@ -188,18 +118,11 @@ export async function createApp(
     throw error;
   }
   const operations = operationsOf(app);
-  app.get(OperationIds).assign(operations, OUR_MODULES);
-  judgeFirst(app, transport, OUR_MODULES, application);
-  followGuests(operations, transport, OUR_MODULES);
-  answerOurFailures(app, transport, OUR_MODULES);
+  app.get(OperationIds).assign(operations, CORE_MODULE_CLASSES);
+  followGuests(operations, transport.server, CORE_MODULE_CLASSES);
   app.setGlobalPrefix('v1', { exclude: publicPaths(app) });
-  app.get(DocumentSource).describes(app, OUR_MODULES);
-  application.readiness = app.get(Readiness);
-  application.answeredUnread = ({ code, status }, id, socket) => {
-    const address = ClientAddress.of(socket);
-    logger.debug({ requestId: id, status, code, address }, 'Malformed request');
-  };
-  return app;
+  app.get(DocumentSource).describes(app, CORE_MODULE_CLASSES);
+  return { app, transport };
 }
 
 /** Starts the service and listens. */
@@ -209,19 +132,20 @@ export async function startPetStore(options: StartOptions = {}): Promise<PetStor
   for (const warning of config.warnings) logger.warn({}, warning);
   const lock = lockDatabase(config.databaseUrl);
   const stopTracing = await tracing(config, logger);
-  const app = await createApp({ ...options, config, logger }).catch((error: unknown) => {
+  const assembled = await assemble({ ...options, config, logger }).catch((error: unknown) => {
     lock?.release();
     throw error;
   });
+  const { app, transport } = assembled;
   try {
     await ensureSchema(app.get(DataSource), options.migrate ?? false, (what) =>
       logger.warn({}, what),
     );
     await options.prepare?.(app);
     const { port, host } = config;
-    const listens = app.listen({ port, host, backlog: MOST_WAITING_TO_BE_ACCEPTED });
+    const listens = app.listen({ port, host, backlog: LISTEN_BACKLOG });
     await listens.catch((error: NodeJS.ErrnoException) => {
-      // By its code alone it would be taken for the host of the database.
+      // Its code alone would look like an unknown database host.
       if (error.syscall !== 'getaddrinfo') throw error;
       throw new Error(`${error.message}: set HOST to an address of this machine`, { cause: error });
     });
@@ -230,7 +154,7 @@ export async function startPetStore(options: StartOptions = {}): Promise<PetStor
     lock?.release();
     throw error;
   }
-  const store = new PetStore(app, config, logger, lock, stopTracing);
+  const store = new PetStore(app, transport.connections, config, logger, lock, stopTracing);
   app.get(PublicAddress).listensOn((app.getHttpServer().address() as AddressInfo).port);
   logger.info({ origin: store.origin }, 'Listening');
   return store;

@@ -6,7 +6,7 @@ import { fileOf } from '../database/data-source-options.js';
 import { ensureSchema } from '../database/migrate.js';
 import { SqliteFile } from '../database/sqlite/sqlite.file.js';
 import { checkExtensions } from '../extensions/check.js';
-import { foundation, type FoundationOptions } from '../foundation.js';
+import { coreModules, type CoreOptions } from '../core.module.js';
 import { KeysModule } from '../keys/keys.module.js';
 import { PetSeeder } from '../pets/pet-seeder.js';
 import { createLogger } from '../telemetry/logger.js';
@@ -26,11 +26,11 @@ export function assertDatabaseExists(path: string | undefined): void {
 /** The modules that commands need. HTTP and OpenAPI, which take longest to load, are left out. */
 @Module({})
 export class OperatorModule {
-  static forRoot(options: FoundationOptions): DynamicModule {
+  static forRoot(options: CoreOptions): DynamicModule {
     const scopes = (options.extensions ?? []).map((extension) => extension.scopes ?? {});
     return {
       module: OperatorModule,
-      imports: [...foundation(options), KeysModule.forRoot(scopes), UsageReportModule],
+      imports: [...coreModules(options), KeysModule.forRoot(scopes), UsageReportModule],
       providers: [PetSeeder],
     };
   }

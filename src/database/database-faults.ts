@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Logger } from '../telemetry/logger.js';
-import { driverErrorOf, isDatabaseOutage, isOfAll } from './outage.js';
+import { driverErrorOf, isDatabaseOutage } from './outage.js';
 
 const INTERVAL_MS = 60_000;
 
@@ -38,11 +38,6 @@ export class DatabaseFaults {
     const isOutage = isDatabaseOutage(error);
     if (isOutage) this.note(error);
     return isOutage;
-  }
-
-  /** Whether the log has a line of it already: of a fault, or of an outage of the whole database. */
-  isNoticed(error: unknown): boolean {
-    return isOfAll(error);
   }
 
   private note(error: unknown): void {

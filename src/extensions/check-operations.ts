@@ -1,7 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import { FallbackController } from '../http/fallback.controller.js';
 import { type Operation, operationsOf } from '../http/operations.js';
-import { isPublic } from '../http/request-context.js';
+import { isPublic } from '../http/public.decorator.js';
 import { isApiTarget } from '../http/target.js';
 import { REQUIRED_SCOPES } from '../keys/scope.guard.js';
 import { Scopes } from '../keys/scopes.js';

@@ -1,6 +1,7 @@
 import { Controller, Get, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import { type ApiReply, Public } from '../http/request-context.js';
+import { Public } from '../http/public.decorator.js';
+import { type ApiReply } from '../http/request-context.js';
 import { Readiness } from './readiness.js';
 
 /** Sends its responses itself, so that no interceptor of an extension changes what probes expect. */

@@ -1,17 +1,16 @@
-import { isIP, type Socket } from 'node:net';
+import { isIP } from 'node:net';
 import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { normalizeIp } from '@nestjs/throttler';
-import { compile } from '@fastify/proxy-addr';
-import proxyAddress from '@fastify/proxy-addr';
+import proxyAddress, { compile } from '@fastify/proxy-addr';
 import { Config } from '../config/config.js';
 
 type Trust = ReturnType<typeof compile>;
 
-/** As some proxies name a client: `203.0.113.1:4711`, `[2001:db8::1]:4711`. */
+/** Some proxies append the port of the client: `203.0.113.1:4711`, `[2001:db8::1]:4711`. */
 const WITH_PORT = /^(?:\[([\da-f:.]+)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?$/i;
 
-/** Where a request comes from: behind trusted proxies, the nearest address that is not one of them. */
+/** The address of a caller: behind trusted proxies, the nearest address that is not one of them. */
 @Injectable()
 export class ClientAddress {
   private readonly trust: Trust | undefined;
@@ -22,12 +21,7 @@ export class ClientAddress {
     this.trust = (address, hop) => trust(withoutPort(address), hop);
   }
 
-  /** Of a connection, whoever is at its other end. */
-  static of({ remoteAddress }: Socket): string {
-    return normalizeIp(remoteAddress ?? 'unknown');
-  }
-
-  /** One IPv4 address, or the /64 of an IPv6 one: whoever has one of those has all of it. */
+  /** @returns an IPv4 address, or the /64 of an IPv6 address, since a client usually controls all of it */
   of(message: IncomingMessage): string {
     const direct = message.socket.remoteAddress ?? 'unknown';
     const address =

@@ -2,7 +2,7 @@ import type { ApiReply, ApiRequest } from './request-context.js';
 import type { RouteTable } from './route-table.js';
 import { pathOf } from './target.js';
 
-/** What scripts of another origin may read besides the body (Fetch standard, CORS protocol). */
+/** Response headers that scripts of another origin may read (Fetch standard, CORS protocol). */
 const EXPOSED_HEADERS = [
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
@@ -17,16 +17,23 @@ const EXPOSED_HEADERS = [
   'Sunset',
   'Idempotent-Replayed',
 ].join(', ');
-const REQUEST_HEADERS = ['Authorization', 'Content-Type', 'Idempotency-Key', 'X-Request-Id'];
+const REQUEST_HEADERS = [
+  'Authorization',
+  'Content-Type',
+  'Idempotency-Key',
+  'X-Request-Id',
+  'traceparent',
+  'tracestate',
+  'baggage',
+];
 const PREFLIGHT_SECONDS = '600';
 
-/** Lets scripts of the configured origins, and of no other, call the API. */
+/** Lets scripts of the configured origins, and of no other, call the API. @fastify/cors cannot list the methods of one path. */
 export class Cors {
   private readonly origins: ReadonlySet<string>;
-
   private readonly requestHeaders: string;
 
-  /** @param requestHeaders what scripts may send besides our own fields */
+  /** @param requestHeaders headers that extensions allow besides those of the service */
   constructor(
     origins: readonly string[],
     private readonly routes: RouteTable,
@@ -36,9 +43,9 @@ export class Cors {
     this.requestHeaders = [...new Set([...REQUEST_HEADERS, ...requestHeaders])].join(', ');
   }
 
-  /** Adds the headers of a cross-origin response; true where it was a preflight, which is answered. */
+  /** Adds the headers of a cross-origin response. @returns true if the request was a preflight, which is answered */
   answersPreflight({ raw }: ApiRequest, reply: ApiReply): boolean {
-    // A shared cache must not give one origin's answer to another, nor to none.
+    // A shared cache must not reuse a response for another origin.
     reply.header('vary', 'Origin');
     const { origin } = raw.headers;
     if (origin === undefined || !this.origins.has(origin)) return false;
@@ -47,7 +54,6 @@ export class Cors {
     if (raw.method !== 'OPTIONS') return false;
     if (raw.headers['access-control-request-method'] === undefined) return false;
     reply.code(204);
-    // Those of the resource, a guest's too; where there is none, there is none to allow.
     const methods = this.routes.methodsOf(pathOf(raw.url!));
     if (methods.length > 0) reply.header('access-control-allow-methods', methods.join(', '));
     reply.header('access-control-allow-headers', this.requestHeaders);

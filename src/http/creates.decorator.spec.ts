@@ -1,9 +1,10 @@
 import type { ExecutionContext, Type } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
 import { lastValueFrom, of } from 'rxjs';
 import { loadConfig } from '../config/config.js';
 import { Creates, LocationInterceptor } from './creates.decorator.js';
 import { PublicAddress } from './public-address.js';
-import { Public } from './request-context.js';
+import { Public } from './public.decorator.js';
 
 class NotesController {
   @Creates(Object, { at: '/notes/:id' })
@@ -24,11 +25,11 @@ describe(LocationInterceptor.name, () => {
       getArgByIndex: () => reply,
     } as unknown as ExecutionContext;
     const next = { handle: () => of(answer) };
-    await lastValueFrom(new LocationInterceptor(address).intercept(context, next));
+    await lastValueFrom(new LocationInterceptor(address, new Reflector()).intercept(context, next));
     return location;
   };
 
-  it('tells where what was created is found, outside /v1 too', async () => {
+  it('sets the address of what was created, also outside /v1', async () => {
     const answer = { id: '7/8' };
     expect(await locationOf(NotesController, answer)).toBe(
       'https://zoo.example/api/v1/notes/7%2F8',
@@ -37,10 +38,10 @@ describe(LocationInterceptor.name, () => {
   });
 
   it.each([{ data: { id: 7 } }, { id: null }, undefined])(
-    'ends with an error that names it where %p has no such member',
+    'fails with an error that names the operation if %p has no such member',
     async (answer) => {
       await expect(locationOf(NotesController, answer)).rejects.toThrow(
-        "NotesController.addNote: @Creates({ at: '/notes/:id' }) finds no member id",
+        "NotesController.addNote: the response of @Creates({ at: '/notes/:id' }) has no id",
       );
     },
   );

@@ -8,29 +8,31 @@ import {
   SetMetadata,
   type Type,
 } from '@nestjs/common';
+import { INTERCEPTORS_METADATA } from '@nestjs/common/constants.js';
+import { Reflector } from '@nestjs/core';
 import { ApiCreatedResponse } from '@nestjs/swagger';
 import { map, type Observable } from 'rxjs';
-import { listNoted, NOTED } from './nest-metadata.js';
+import { isPublic } from './public.decorator.js';
 import { PublicAddress } from './public-address.js';
-import { isPublic, READS_NO_BODY, replyOf } from './request-context.js';
+import { replyOf } from './request-context.js';
 
-const AT = 'petstore:created-at';
+const CREATED_AT = 'petstore:created-at';
 
 export interface CreatesOptions {
   /**
-   * Where it is found, with members of the answer: `/store/orders/:id`, relative to the base address; of a public
-   * controller, to its origin.
+   * The path of the created resource, with members of the response: `/store/orders/:id`. It is relative to the base
+   * address; for a public controller, to its origin.
    */
   at: string;
   description?: string;
 }
 
-/** The operation creates what it returns: a 201 with its absolute `Location`, which the document describes. */
+/** Answers 201 with the absolute `Location` of what the handler returns, and documents both. */
 export function Creates(type: Type, { at, description = '' }: CreatesOptions): MethodDecorator {
   return applyDecorators(
     HttpCode(201),
-    atTheOutermost(LocationInterceptor),
-    SetMetadata(AT, at),
+    useOuterInterceptor(LocationInterceptor),
+    SetMetadata(CREATED_AT, at),
     ApiCreatedResponse({
       description,
       type,
@@ -46,57 +48,50 @@ export function Creates(type: Type, { at, description = '' }: CreatesOptions): M
 }
 
 /**
- * An interceptor of the class, before those of its own decorators, which are evaluated later: it sees what the
- * others have made of an answer. It has to leave the handlers alone that are not its own.
+ * Adds an interceptor outside of the others of the method, in whatever order the decorators are.
+ * @param inside another interceptor that stays outside of it
  */
-export function atTheOutermost(
+export function useOuterInterceptor(
   interceptor: Type<NestInterceptor>,
-  after?: Type<NestInterceptor>,
+  inside?: Type<NestInterceptor>,
 ): MethodDecorator {
-  return (target) => {
-    const controller = target.constructor;
-    const all = listNoted(controller, NOTED.interceptors);
-    if (all.includes(interceptor)) return;
-    const start = all.indexOf(after) + 1;
-    const placed = [...all.slice(0, start), interceptor, ...all.slice(start)];
-    Reflect.defineMetadata(NOTED.interceptors, placed, controller);
+  return (_target, _name, { value }: PropertyDescriptor) => {
+    const others = (Reflect.getMetadata(INTERCEPTORS_METADATA, value as object) ?? []) as unknown[];
+    const index = others.indexOf(inside) + 1;
+    const all = [...others.slice(0, index), interceptor, ...others.slice(index)];
+    Reflect.defineMetadata(INTERCEPTORS_METADATA, all, value as object);
   };
 }
 
-type Answer = Readonly<Record<string, string | number | bigint | null>> | null | undefined;
+type Created = Readonly<Record<string, unknown>> | null | undefined;
 
 @Injectable()
 export class LocationInterceptor implements NestInterceptor {
-  constructor(private readonly address: PublicAddress) {}
+  constructor(
+    private readonly address: PublicAddress,
+    private readonly reflector: Reflector,
+  ) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    const at = Reflect.getMetadata(AT, context.getHandler()) as string | undefined;
-    if (at === undefined) return next.handle();
+    const at = this.reflector.get<string>(CREATED_AT, context.getHandler());
+    const { origin, baseUrl } = this.address;
+    const base = isPublic(context.getClass()) ? origin : baseUrl;
     return next.handle().pipe(
-      map((answer: Answer) => {
+      map((created: Created) => {
         const path = at.replace(/:(\w+)/g, (_parameter, name: string) => {
-          const value = answer?.[name];
-          if (value === undefined || value === null) throw withoutMember(context, at, name);
+          const value = created?.[name];
+          if (value === undefined || value === null) {
+            const operation = `${context.getClass().name}.${context.getHandler().name}`;
+            throw new Error(
+              `${operation}: the response of @Creates({ at: '${at}' }) has no ${name}`,
+            );
+          }
+          // eslint-disable-next-line @typescript-eslint/no-base-to-string -- an id of any type
           return encodeURIComponent(String(value));
         });
-        const { address } = this;
-        const base = isPublic(context.getClass()) ? address.origin : address.baseUrl;
         replyOf(context).header('location', base + path);
-        return answer;
+        return created;
       }),
     );
   }
-}
-Reflect.defineMetadata(READS_NO_BODY, true, LocationInterceptor);
-
-/** As an error names it, for its author to find. */
-export function nameOfOperation(context: ExecutionContext): string {
-  return `${context.getClass().name}.${context.getHandler().name}`;
-}
-
-/** An interceptor of the operation has most likely put its answer into an envelope. */
-function withoutMember(context: ExecutionContext, at: string, name: string): Error {
-  return new Error(
-    `${nameOfOperation(context)}: @Creates({ at: '${at}' }) finds no member ${name} in what its interceptors make of the answer`,
-  );
 }

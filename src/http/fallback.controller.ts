@@ -5,8 +5,8 @@ import type { ApiRequest } from './request-context.js';
 import { RouteTable } from './route-table.js';
 
 /**
- * Answers what no operation under `/v1` does. It is a route like every other, so that the guards run
- * for it too: a caller without a key cannot search for paths.
+ * Answers every request under `/v1` that no operation answers. As an ordinary route it runs the guards, so that a
+ * caller without a key cannot probe for paths.
  */
 @Controller()
 @ApiExcludeController()

@@ -5,14 +5,14 @@ import { errors, generalCode, OUTAGE_RETRY_AFTER } from '../errors/errors.js';
 /** How to authenticate (RFC 6750 section 3). */
 export const CHALLENGE = 'Bearer realm="pet-store"';
 
-/** What a status needs, where who threw it does not say more. `Allow` comes from the routes. */
+/** Headers that a status requires, unless the handler has set them. `Allow` comes from the routes. */
 const HEADERS: Record<number, Record<string, string>> = {
   401: { 'WWW-Authenticate': CHALLENGE },
   429: { 'Retry-After': '1' },
   503: { 'Retry-After': OUTAGE_RETRY_AFTER },
 };
 
-/** Nest's exception with the status and the message that it was given; those of a 500 are for the log. */
+/** Converts an exception of Nest. The message of a 500 appears only in the log. */
 export function toApiError(exception: HttpException): ApiError {
   const status = exception.getStatus();
   if (status === 500 || !(status >= 200 && status <= 599)) {
@@ -28,7 +28,7 @@ export function toApiError(exception: HttpException): ApiError {
   });
 }
 
-/** A pipe's exception has a list of them. */
+/** An exception of a pipe has a list of messages. */
 function messageOf(message: unknown, exception: HttpException): string {
   if (Array.isArray(message)) return message.map(String).join('; ');
   return isText(message) ? message : exception.message;

@@ -2,27 +2,28 @@ import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { AdmissionQueue } from './admission-queue.js';
 import { ClientAddress } from './client-address.js';
 import { ErrorFilter } from './error.filter.js';
+import { OperationIds } from './operation-ids.js';
 import { OutageDetector } from './outage-detector.js';
 import { PublicAddress } from './public-address.js';
-import { OperationIds } from './request-context.js';
 import { RouteTable } from './route-table.js';
+import type { Transport } from './transport.js';
 
 @Module({})
 export class HttpModule {
-  /** The route table and the line are filled by the transport, which exists before the application. */
+  /** @param transport and address exist before the application, which is built on them */
   static forRoot(
-    routes: RouteTable,
-    line: AdmissionQueue,
+    transport: Transport,
+    address: PublicAddress,
     outages: Type<OutageDetector>,
   ): DynamicModule {
     return {
       module: HttpModule,
       global: true,
       providers: [
-        { provide: RouteTable, useValue: routes },
-        { provide: AdmissionQueue, useValue: line },
+        { provide: RouteTable, useValue: transport.routes },
+        { provide: AdmissionQueue, useValue: transport.queue },
+        { provide: PublicAddress, useValue: address },
         { provide: OutageDetector, useExisting: outages },
-        PublicAddress,
         ClientAddress,
         ErrorFilter,
         OperationIds,

@@ -1,49 +1,47 @@
 import { type INestApplication, RequestMethod, type Type } from '@nestjs/common';
+import { METHOD_METADATA, MODULE_PATH, PATH_METADATA } from '@nestjs/common/constants.js';
 import { MetadataScanner, ModulesContainer } from '@nestjs/core';
 import type { RouteOptions } from 'fastify';
-import { NOTED, pathOfModule } from './nest-metadata.js';
-import { type Handler, isPublic } from './request-context.js';
+import { isPublic } from './public.decorator.js';
+import type { Handler } from './request-context.js';
 
 /** A method of a controller that answers requests. */
 export interface Operation {
   module: Type;
   controller: Type;
   handler: Handler;
-  /** As `PetsController.listPets`. */
+  /** For example `PetsController.listPets`. */
   name: string;
   method: keyof typeof RequestMethod;
-  /** As `/pets/:petId`, without `/v1`. */
+  /** For example `/pets/:petId`, without `/v1`. */
   paths: readonly string[];
-  /** Whether what its controller needs, and so the controller, is made anew for each request. */
-  isMadePerRequest: boolean;
 }
 
-/** Every operation of the application, a guest's too. */
+/** Every operation of the application, those of extensions included. */
 export function operationsOf(app: INestApplication): Operation[] {
   const scanner = new MetadataScanner();
   const modules = app.get(ModulesContainer);
-  return [...modules.values()].flatMap(({ controllers, metatype }) => {
-    const prefix = pathOfModule(modules, metatype);
-    return [...controllers.values()].flatMap((wrapper) => {
-      const controller = wrapper.metatype as Type;
+  return [...modules.values()].flatMap(({ controllers, metatype: module }) => {
+    // RouterModule stores the prefix of a module for each application.
+    const prefix = pathsOf(module, MODULE_PATH + modules.applicationId)[0]!;
+    return [...controllers.values()].flatMap(({ metatype }) => {
+      const controller = metatype as Type;
       const prototype = controller.prototype as Record<string, Handler>;
       return scanner.getAllMethodNames(prototype).flatMap((name): Operation[] => {
         const handler = prototype[name]!;
-        const method = Reflect.getMetadata(NOTED.method, handler) as RequestMethod | undefined;
+        const method = Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod | undefined;
         if (method === undefined) return [];
         const paths = pathsOf(controller).flatMap((base) =>
           pathsOf(handler).map((path) => clean(`${prefix}/${base}/${path}`)),
         );
-        const said = RequestMethod[method] as keyof typeof RequestMethod;
         return [
           {
-            module: metatype,
+            module,
             controller,
             handler,
             name: `${controller.name}.${name}`,
-            method: said,
+            method: RequestMethod[method] as keyof typeof RequestMethod,
             paths,
-            isMadePerRequest: !wrapper.isDependencyTreeStatic(),
           },
         ];
       });
@@ -51,16 +49,7 @@ export function operationsOf(app: INestApplication): Operation[] {
   });
 }
 
-/** Whether what a controller needs, and so the controller, is made anew for each request. */
-export function isMadePerRequest(modules: ModulesContainer, controller: Type): boolean {
-  return [...modules.values()].some(({ controllers }) =>
-    [...controllers.values()].some(
-      (wrapper) => wrapper.metatype === controller && !wrapper.isDependencyTreeStatic(),
-    ),
-  );
-}
-
-/** Which of `operations` Fastify has a route for; undefined for one of another. */
+/** Finds the one of `operations` that a Fastify route belongs to. */
 export function operationOfRoute(
   operations: readonly Operation[],
 ): (route: RouteOptions) => Operation | undefined {
@@ -73,7 +62,7 @@ export function operationOfRoute(
   }
   return ({ method, url }) => {
     const path = asRouted(url);
-    // What is served by GET is by HEAD.
+    // Fastify adds a HEAD route to each GET route.
     const methods = Array.isArray(method)
       ? ['ALL']
       : method === 'HEAD'
@@ -84,13 +73,13 @@ export function operationOfRoute(
   };
 }
 
-/** As Fastify has it: a wildcard has no name, and the base address no slash at its end. */
+/** Fastify's wildcards have no name, and its paths no slash at the end. */
 function asRouted(path: string): string {
   return path.replace(/\*\w*/g, '*').replace(/(.)\/$/, '$1');
 }
 
-function pathsOf(target: object): string[] {
-  return [(Reflect.getMetadata(NOTED.path, target) ?? '') as string | string[]].flat();
+function pathsOf(target: object, key = PATH_METADATA): string[] {
+  return [(Reflect.getMetadata(key, target) ?? '') as string | string[]].flat();
 }
 
 function clean(path: string): string {

@@ -3,7 +3,7 @@ import { Config } from '../config/config.js';
 
 /**
  * The base address that callers use, with its version segment, for absolute URLs in responses.
- * It comes from the configuration and never from a request: a `Host` header is the caller's to choose.
+ * It comes from the configuration, never from the `Host` header, which the caller chooses.
  */
 @Injectable()
 export class PublicAddress {
@@ -13,12 +13,12 @@ export class PublicAddress {
     this.baseUrl = config.publicBaseUrl ?? `http://localhost:${config.port}/v1`;
   }
 
-  /** Told once listening: port 0 lets the system choose one. */
+  /** @param port the actual port, since port 0 lets the system choose one */
   listensOn(port: number): void {
     this.baseUrl = this.config.publicBaseUrl ?? `http://localhost:${port}/v1`;
   }
 
-  /** Of what is served beside the base path: public controllers, and the documentation. */
+  /** The origin, for public controllers and the documentation. */
   get origin(): string {
     return new URL(this.baseUrl).origin;
   }

@@ -1,11 +1,11 @@
 import { type INestApplication, RequestMethod } from '@nestjs/common';
 import { operationsOf } from './operations.js';
-import { isPublic } from './request-context.js';
+import { isPublic } from './public.decorator.js';
 
-/** What has a meaning in a pattern of paths; here each path stands for itself, parameters and all. */
+/** Characters with a meaning in a path pattern. The exclusion list takes patterns, and each path stands for itself. */
 const PATTERN_CHARACTERS = /[:*{}()[\]+?!\\]/g;
 
-/** The routes of all public controllers: everything else is below `/v1`. */
+/** The routes of all public controllers; every other route is under `/v1`. */
 export function publicPaths(app: INestApplication): { path: string; method: RequestMethod }[] {
   return operationsOf(app)
     .filter(({ controller }) => isPublic(controller))

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { applyDecorators, createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
 import { ApiErrors } from '../errors/api-errors.decorator.js';
-import { NEEDS_CALLER, requestOf } from '../http/request-context.js';
+import { requestOf } from '../http/request-context.js';
 import { pathOf } from '../http/target.js';
 import { invalidRequest } from '../input/invalid-request.js';
 
@@ -30,7 +30,6 @@ export const IdempotencyKey = createParamDecorator(keyOf);
 function keyOf(_data: unknown, context: ExecutionContext): IdempotentRequest | undefined {
   return idempotentRequestOf(context);
 }
-Reflect.defineMetadata(NEEDS_CALLER, '@IdempotencyKey()', keyOf);
 
 /** @throws {ApiError} 400 if the field is not one usable key */
 export function idempotentRequestOf(context: ExecutionContext): IdempotentRequest | undefined {

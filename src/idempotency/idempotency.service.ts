@@ -8,7 +8,7 @@ import { isConflict, isDuplicate, isHeld } from '../database/outage.js';
 import { inSharedTransaction } from '../database/shared-transaction.js';
 import type { ApiError } from '../errors/api-error.js';
 import { errors } from '../errors/errors.js';
-import { stringifyJson } from '../http/answers.js';
+import { stringifyJson } from '../http/stringify-json.js';
 import { Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { Clock } from '../time/clock.js';

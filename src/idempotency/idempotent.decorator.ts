@@ -6,10 +6,11 @@ import {
   type NestInterceptor,
   SetMetadata,
 } from '@nestjs/common';
+import { instanceToPlain } from 'class-transformer';
 import { from, lastValueFrom, type Observable } from 'rxjs';
-import { stringifyJson } from '../http/answers.js';
-import { atTheOutermost, LocationInterceptor } from '../http/creates.decorator.js';
-import { READS_NO_BODY, replyOf } from '../http/request-context.js';
+import { LocationInterceptor, useOuterInterceptor } from '../http/creates.decorator.js';
+import { replyOf } from '../http/request-context.js';
+import { stringifyJson } from '../http/stringify-json.js';
 import { parseOwnJson } from '../input/json.js';
 import {
   ApiIdempotent,
@@ -36,7 +37,7 @@ export function Idempotent({ transaction = true }: IdempotentOptions = {}): Meth
   return applyDecorators(
     SetMetadata(IDEMPOTENT, { transaction }),
     ApiIdempotent(),
-    atTheOutermost(IdempotencyInterceptor, LocationInterceptor),
+    useOuterInterceptor(IdempotencyInterceptor, LocationInterceptor),
   );
 }
 
@@ -66,7 +67,8 @@ export class IdempotencyInterceptor implements NestInterceptor {
   ): Promise<unknown> {
     const { answer, replayed } = await this.idempotency.transact(request, async () => {
       const value = await run();
-      return value === undefined ? '' : stringifyJson(value);
+      // Interceptors of the class are outside: what they would leave out of an instance must not be stored.
+      return value === undefined ? '' : stringifyJson(instanceToPlain(value));
     });
     return replayed ? replay(context, answer) : parse(answer);
   }
@@ -80,7 +82,6 @@ export class IdempotencyInterceptor implements NestInterceptor {
     return outcome.isReplay ? replay(context, outcome.answer) : outcome.result;
   }
 }
-Reflect.defineMetadata(READS_NO_BODY, true, IdempotencyInterceptor);
 
 function replay(context: ExecutionContext, answer: string): unknown {
   replyOf(context).header('idempotent-replayed', 'true');

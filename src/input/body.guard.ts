@@ -36,7 +36,6 @@ export class BodyGuard implements CanActivate {
     const bytes = request.body as Buffer | undefined;
     request.rawBody = bytes;
     request.body = undefined;
-    request.isJudged = true;
     if (context.getClass() === FallbackController || METHODS_WITHOUT_BODY.has(method!)) return true;
     const isDeclared = this.declaresBody.of(context);
     if (isDeclared ? isAbsent(bytes, headers) : !bytes?.length || !isJson(headers)) return true;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { stringifyJson } from '../http/answers.js';
+import { stringifyJson } from '../http/stringify-json.js';
 import { getRequestContext } from '../telemetry/request-context.js';
 import { parseInt64 } from './int64.js';
 

@@ -1,4 +1,4 @@
-import { stringifyJson } from '../http/answers.js';
+import { stringifyJson } from '../http/stringify-json.js';
 import { exactNumber, parseBody, parseOwnJson } from './json.js';
 
 const parse = (text: string): unknown => parseBody(Buffer.from(text));

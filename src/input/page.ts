@@ -1,7 +1,7 @@
 import type { Type } from '@nestjs/common';
 import { ApiOkResponse, ApiPropertyOptional } from '@nestjs/swagger';
-import { Transform } from 'class-transformer';
-import { PagedAnswer } from '../http/answers.js';
+import { Expose, Transform } from 'class-transformer';
+import { PagedResponse } from '../http/paged-response.js';
 import { constrain, MayBeAbsent } from './constrain.js';
 import { Cursor, type CursorKey, type CursorKeys, type CursorKind } from './cursor.js';
 import { invalidRequest } from './invalid-request.js';
@@ -57,13 +57,19 @@ export class PageQuery {
 }
 
 /** A page of a list. It is sent as an array, with a `Link` (RFC 8288) to the next page if there is one. */
-export class Page<Item> extends PagedAnswer {
-  declare readonly items: readonly Item[];
+export class Page<Item> extends PagedResponse {
+  @Expose()
+  readonly items: readonly Item[];
+
   /** Undefined on the last page. */
-  declare readonly next: Cursor | undefined;
+  @Expose()
+  @Transform(({ obj }: { obj: Page<unknown> }) => obj.next?.toString())
+  readonly next: Cursor | undefined;
 
   private constructor(items: readonly Item[], next: Cursor | undefined) {
-    super(items, next);
+    super();
+    this.items = items;
+    this.next = next;
   }
 
   /**

@@ -7,7 +7,8 @@ import {
 } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import { FallbackController } from '../http/fallback.controller.js';
-import { isPublic, PerOperation, requestOf } from '../http/request-context.js';
+import { isPublic } from '../http/public.decorator.js';
+import { PerOperation, requestOf } from '../http/request-context.js';
 import { invalidRequest, quoteForMessage } from './invalid-request.js';
 import { parametersOf, RouteParamtypes } from './operation-input.js';
 

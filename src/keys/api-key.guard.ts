@@ -1,5 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import { isPublic, OperationIds, replyOf, requestOf } from '../http/request-context.js';
+import { OperationIds } from '../http/operation-ids.js';
+import { isPublic } from '../http/public.decorator.js';
+import { replyOf, requestOf } from '../http/request-context.js';
 import { Authenticator } from './authenticator.js';
 
 /** The name of the security scheme in the OpenAPI document. */

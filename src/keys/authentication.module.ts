@@ -6,7 +6,6 @@ import { Authenticator } from './authenticator.js';
 import { AuditTrail } from './audit-trail.js';
 import { BanRecords } from './ban-records.js';
 import { CallerEvents } from './caller-events.js';
-import { Gatekeeper } from './gatekeeper.js';
 import { KeyCache } from './key-cache.js';
 import { LastUses } from './last-uses.js';
 import type { TokenVerifier } from './verifier.js';
@@ -30,12 +29,11 @@ export class AuthenticationModule {
         KeyCache,
         LastUses,
         Authenticator,
-        Gatekeeper,
         AuditTrail,
         BanRecords,
         CallerEvents,
       ],
-      exports: [Authenticator, Gatekeeper, ThrottlingModule],
+      exports: [Authenticator, ThrottlingModule],
     };
   }
 }

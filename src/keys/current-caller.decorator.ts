@@ -1,5 +1,5 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import { NEEDS_CALLER, READS_NO_BODY, requestOf } from '../http/request-context.js';
+import { requestOf } from '../http/request-context.js';
 import type { Caller, Origin } from './caller.js';
 
 /** The caller of the request, as a parameter of a handler; undefined in a `@Public()` controller. */
@@ -16,9 +16,3 @@ function requestOrigin(_data: unknown, context: ExecutionContext): Origin {
   const { caller, id } = requestOf(context);
   return { clientId: caller!.clientId, requestId: id };
 }
-
-for (const factory of [currentCaller, requestOrigin]) {
-  Reflect.defineMetadata(READS_NO_BODY, true, factory);
-}
-Reflect.defineMetadata(NEEDS_CALLER, '@CurrentCaller()', currentCaller);
-Reflect.defineMetadata(NEEDS_CALLER, '@RequestOrigin()', requestOrigin);

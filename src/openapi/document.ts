@@ -11,7 +11,8 @@ import { errors } from '../errors/errors.js';
 import { FallbackController } from '../http/fallback.controller.js';
 import { type Operation, operationsOf } from '../http/operations.js';
 import { PublicAddress } from '../http/public-address.js';
-import { isPublic, OperationIds, unlike } from '../http/request-context.js';
+import { OperationIds, uniqueName } from '../http/operation-ids.js';
+import { isPublic } from '../http/public.decorator.js';
 import { BEARER_SCHEME } from '../keys/api-key.guard.js';
 import { completeOperation, type OperationObject } from './complete-operation.js';
 import { describeApi } from './description.js';
@@ -84,7 +85,7 @@ function documentedOperations(document: OpenAPIObject, app: INestApplication) {
     return paths.flatMap((path) =>
       Object.entries(operationsAt(document, path)).flatMap(([verb, operation]) => {
         if (method !== 'ALL' && verb !== method.toLowerCase()) return [];
-        operation.operationId = unlike(taken, method === 'ALL' ? `${id}_${verb}` : id);
+        operation.operationId = uniqueName(taken, method === 'ALL' ? `${id}_${verb}` : id);
         taken.add(operation.operationId);
         addSuccess(operation.responses, method, handler);
         return [{ operation, controller }];

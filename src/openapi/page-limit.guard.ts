@@ -2,7 +2,6 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import { errors } from '../errors/errors.js';
 import { ClientAddress } from '../http/client-address.js';
 import { type ApiRequest, requestOf } from '../http/request-context.js';
-import { plainPathOf } from '../http/target.js';
 import { Limits } from '../rate-limits/limits.js';
 import { reportQuota } from '../rate-limits/quota-report.js';
 import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
@@ -10,7 +9,6 @@ import { addressSubject } from '../rate-limits/subject.js';
 
 const PER_MINUTE = 600;
 const LIMITS = new Limits(PER_MINUTE, PER_MINUTE * 1_440);
-const PAGES = /^\/(?:$|docs(?:\/|$)|openapi\.)/;
 
 /** Limits the requests of one address to the public pages, separately from its failed authentications. */
 @Injectable()
@@ -23,11 +21,6 @@ export class PageLimitGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     await this.admit(requestOf(context));
     return true;
-  }
-
-  /** A request for a missing page reaches no guard. @throws {ApiError} 429 */
-  async admitUnrouted(request: ApiRequest): Promise<void> {
-    if (PAGES.test(plainPathOf(request.url))) await this.admit(request);
   }
 
   /** @throws {ApiError} 429 */

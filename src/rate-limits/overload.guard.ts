@@ -54,7 +54,7 @@ export class OverloadMonitor implements OnApplicationBootstrap, OnApplicationShu
   private schedule(dueMs: number): void {
     this.timer = setTimeout(() => {
       const nowMs = performance.now();
-      this.sample(Math.max(nowMs - dueMs, this.queue.takeLongestMs()), nowMs);
+      this.sample(Math.max(nowMs - dueMs, this.queue.takeLongestWaitMs()), nowMs);
       this.schedule(nowMs + SAMPLE_MS);
     }, SAMPLE_MS).unref();
   }

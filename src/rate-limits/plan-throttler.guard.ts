@@ -8,7 +8,6 @@ import {
   type ThrottlerRequest,
   type ThrottlerStorage,
 } from '@nestjs/throttler';
-import { throttlingOf } from '../http/nest-metadata.js';
 import { PerOperation, replyOf, requestOf } from '../http/request-context.js';
 import type { Limits } from './limits.js';
 import { RateLimiter } from './rate-limiter.js';
@@ -16,6 +15,8 @@ import { SEPARATE_QUOTA } from './separate-quota.decorator.js';
 
 /** The only named throttler. A second one would add a suffix to every header. */
 export const PLAN_THROTTLER = 'default';
+/** The metadata keys of `@Throttle()` and `@SkipThrottle()` begin with it; @nestjs/throttler does not export them. */
+const THROTTLER_KEYS = 'THROTTLER:';
 /** The limit of an operation without `@Throttle()`: the plan's limits apply to it, and no other. */
 export const NO_FURTHER_LIMIT = Number.POSITIVE_INFINITY;
 
@@ -75,9 +76,9 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
 }
 
 function isDecorated(target: object): boolean {
-  return throttlingOf(target).length > 0;
+  return Reflect.getMetadataKeys(target).some((key) => String(key).startsWith(THROTTLER_KEYS));
 }
 
 function skipOf(target: object): unknown {
-  return throttlingOf(target).find(({ what }) => what === 'skip')?.value;
+  return Reflect.getMetadata(`${THROTTLER_KEYS}SKIP${PLAN_THROTTLER}`, target);
 }

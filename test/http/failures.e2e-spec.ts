@@ -130,11 +130,4 @@ describe('a failure', () => {
     ]);
     expect(JSON.stringify(lines.filter(({ level }) => level === 'info'))).not.toContain(client.key);
   });
-
-  it('to decode a target leaves its line as well', async () => {
-    await client.get('/v1/pets/%zz', { 'x-request-id': 'below' });
-    await isLogged('below');
-    const [line] = lines.filter(({ details }) => details['requestId'] === 'below');
-    expect(line?.details).toMatchObject({ operation: 'getPet', status: 400, keyId: client.keyId });
-  });
 });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { Client } from '../support/client.js';
-import { sendRaw } from '../support/raw-answers.js';
+import { exchange, parseAnswers, sendRaw } from '../support/raw-answers.js';
 import { startService, type TestService } from '../support/start-service.js';
 
 /** Below what an HTTP client would send. */
@@ -52,7 +52,6 @@ describe('a raw connection', () => {
       'POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
     ],
     ['a bad header', 'GET /v1/pets HTTP/1.1\r\nHost: x\r\nBad Header: x\r\n\r\n'],
-    ['a tunnel', 'CONNECT /v1/pets HTTP/1.1\r\nHost: x\r\n\r\n'],
   ])('answers %s with 400 malformed_request', async (_what, text) => {
     expectError(await send(text), 400, 'malformed_request');
   });
@@ -64,61 +63,30 @@ describe('a raw connection', () => {
     expectError(answer, 431, 'header_fields_too_large');
   });
 
-  it('answers a target over 16 KiB with 414, as a shorter one', async () => {
+  it('answers a target over 8,000 characters with 414, and one over 16 KiB with 431', async () => {
     const line = (length: number) => `GET /v1/pets?a=${'a'.repeat(length)} HTTP/1.1\r\nHost: x\r\n`;
     const answer = await send(`${line(8_000)}${key}\r\n`);
     expectError(answer, 414, 'uri_too_long');
     expectRateHeaders(answer);
-    expectError(await send(`${line(17_000)}${key}\r\n`), 414, 'uri_too_long');
+    expectError(await send(`${line(17_000)}${key}\r\n`), 431, 'header_fields_too_large');
   });
 
-  it('finds the key behind 2,100 other fields, and refuses them by their number', async () => {
+  it('finds the key behind 2,100 other fields', async () => {
     const fields = 'a:\r\n'.repeat(2_100);
     const answer = await send(`GET /v1/pets HTTP/1.1\r\nHost: x\r\n${fields}${key}\r\n`);
-    expectError(answer, 431, 'header_fields_too_large');
-    expectRateHeaders(answer);
+    expect(answer).toMatch(/^HTTP\/1.1 200 /);
     expect(answer).toMatch(/x-ratelimit-limit: 1000000/);
   });
 
-  it('asks for the key before it asks for the Host', async () => {
-    expectError(await send('GET /v1/pets HTTP/1.1\r\n\r\n'), 401, 'missing_api_key');
-    const answer = await send(`GET /v1/pets HTTP/1.1\r\n${key}\r\n`);
-    expectError(answer, 400, 'malformed_request');
-    expectRateHeaders(answer);
-  });
-
-  it.each([
-    ['two Host fields', 'Host: x\r\nhost: x\r\n'],
-    ['two Content-Type fields', 'Host: x\r\nContent-Type: a/b\r\nContent-Type: a/b\r\n'],
-    ['another coding', 'Host: x\r\nTransfer-Encoding: gzip\r\n'],
-    ['a coding within another', 'Host: x\r\nTransfer-Encoding: gzip, chunked\r\n'],
-  ])('answers %s with 400, after it has asked for the key', async (_what, fields) => {
-    const start = `POST /v1/pets HTTP/1.1\r\n${fields}`;
-    const body = fields.includes('Transfer') ? '0\r\n\r\n' : '';
-    expectError(await send(`${start}\r\n${body}`), 401, 'missing_api_key');
-    const answer = await send(`${start}${key}\r\n${body}`);
-    expectError(answer, 400, 'malformed_request');
-    expectRateHeaders(answer);
-  });
-
-  it('tells whose target cannot be decoded what it tells everyone of that operation', async () => {
-    const answer = await send(`GET /v1/pets/%zz HTTP/1.1\r\nHost: x\r\n${key}\r\n`);
-    expectError(answer, 400, 'malformed_request');
-    for (const name of ['deprecation: @', 'sunset: ', 'link: ']) {
-      expect(answer.toLowerCase()).toContain(`\r\n${name}`);
-    }
+  it('answers a missing Host and an unknown expectation with the status of Node', async () => {
+    expect(await send(`GET /v1/pets HTTP/1.1\r\n${key}\r\n`)).toMatch(/^HTTP\/1.1 400 /);
+    expect(await send(`GET /v1/pets HTTP/1.1\r\nHost: x\r\nExpect: x\r\n\r\n`)).toMatch(
+      /^HTTP\/1.1 417 /,
+    );
   });
 
   it('does without a Host in HTTP/1.0', async () => {
     expect(await send(`GET /v1/pets HTTP/1.0\r\n${key}\r\n`)).toMatch(/^HTTP\/1.1 200 /);
-  });
-
-  it.each(['0.9', '2.0'])('refuses HTTP/%s, after it has asked for the key', async (version) => {
-    const line = `GET /v1/pets HTTP/${version}\r\n`;
-    expectError(await send(`${line}\r\n`), 401, 'missing_api_key');
-    const answer = await send(`${line}Host: x\r\n${key}\r\n`);
-    expectError(answer, 400, 'malformed_request');
-    expectRateHeaders(answer);
   });
 
   it('refuses two Authorization fields, even equal ones', async () => {
@@ -147,14 +115,6 @@ describe('a raw connection', () => {
     'has nothing at %s, and asks nobody for a key there',
     async (target) => {
       expectError(await send(`OPTIONS ${target} HTTP/1.1\r\nHost: x\r\n\r\n`), 404, 'not_found');
-    },
-  );
-
-  it.each(['*v1/pets', '*openapi.json', 'ftp://h/v1/pets'])(
-    'refuses the target %s, which the router alone can read',
-    async (target) => {
-      const answer = await send(`GET ${target} HTTP/1.1\r\nHost: x\r\n${key}\r\n`);
-      expectError(answer, 400, 'malformed_request');
     },
   );
 
@@ -230,15 +190,12 @@ describe('a raw connection', () => {
     await once(socket, 'close');
   });
 
-  it('asks for a body that is expected only where it is wanted', async () => {
-    const head = 'POST /v1/pets HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n';
+  it('takes a body that is sent after 100 Continue', async () => {
     const body = '{"name":"Rex","categoryId":7}';
-    const length = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
-    expect(await send(head + length)).toMatch(/^HTTP\/1.1 401 /);
-    const wanted = await send(head + key + length);
-    expect(wanted).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\n/);
-    const given = await send(head + key + length + body, 2);
-    expect(given).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 201 /);
+    const head =
+      `POST /v1/pets HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n${key}` +
+      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
+    expect(await send(head + body, 2)).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 201 /);
   });
 
   it('answers pipelined requests in their order', async () => {
@@ -262,60 +219,21 @@ describe('a raw connection', () => {
     ]);
   });
 
-  it.each(['h2c', 'websocket'])('goes on in HTTP/1.1 with who offers %s', async (protocol) => {
-    using socket = open();
-    const offer = `Connection: Upgrade\r\nUpgrade: ${protocol}\r\n`;
-    for (let request = 0; request < 2; request++) {
-      socket.write(`GET /v1/pets?limit=1 HTTP/1.1\r\nHost: x\r\n${key}${offer}\r\n`);
-      const [answer] = (await once(socket, 'data')) as [Buffer];
-      expect(answer.toString()).toMatch(/^HTTP\/1.1 200 /);
-    }
-  });
-
-  it('answers what comes in one packet with an offer to change the protocol', async () => {
-    const offer = 'Connection: Upgrade\r\nUpgrade: h2c\r\n';
-    const list = `GET /v1/pets?limit=1 HTTP/1.1\r\nHost: x\r\n${key}`;
-    const body = '{"name":"Rex","categoryId":7}';
-    const create =
-      `POST /v1/pets HTTP/1.1\r\nHost: x\r\n${key}Content-Type: application/json\r\n` +
-      `Content-Length: ${body.length}\r\n`;
-    const answer = await send(
-      `${list}${offer}\r\n${list}\r\n${create}${offer}\r\n${body}${list}${offer}\r\n${list}\r\n`,
-      5,
-    );
-    expect(answer.match(/HTTP\/1.1 \d+/g)).toEqual([
-      'HTTP/1.1 200',
-      'HTTP/1.1 200',
-      'HTTP/1.1 201',
-      'HTTP/1.1 200',
-      'HTTP/1.1 200',
-    ]);
-  });
-
-  it('takes the body of what follows such an offer for a body, though it looks like a request', async () => {
-    const smuggled = `DELETE /v1/pets HTTP/1.1\r\nHost: x\r\n${key}\r\n`;
-    const offer = 'Connection: Upgrade\r\nUpgrade: h2c\r\n';
-    using socket = open();
-    let received = '';
-    socket.setEncoding('latin1').on('data', (chunk: string) => (received += chunk));
-    socket.write(
-      `GET /v1/pets?limit=1 HTTP/1.1\r\nHost: x\r\n${key}${offer}\r\n` +
-        `POST /v1/pets HTTP/1.1\r\nHost: x\r\n${key}Content-Type: application/json\r\n` +
-        `Content-Length: ${smuggled.length}\r\n\r\n`,
-    );
-    // The body is in a packet of its own.
-    await once(socket, 'data');
-    socket.write(smuggled);
-    socket.end(`GET /v1/nope HTTP/1.1\r\nHost: x\r\n${key}Connection: close\r\n\r\n`);
-    await once(socket, 'close');
-    expect(received.match(/HTTP\/1.1 \d+|"code":"\w+"/g)).toEqual([
-      'HTTP/1.1 200',
-      'HTTP/1.1 400',
-      '"code":"malformed_json"',
-      'HTTP/1.1 404',
-      '"code":"not_found"',
-    ]);
-  });
+  it.each([
+    ['nothing', ''],
+    ['another request', 'GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['nonsense', 'nonsense\r\n\r\n'],
+  ])(
+    'answers an offer of h2c without the offer, and closes, with %s behind it',
+    async (_what, rest) => {
+      const offer = 'Connection: Upgrade\r\nUpgrade: h2c\r\n';
+      const list = `GET /v1/pets?limit=1 HTTP/1.1\r\nHost: x\r\n${key}${offer}\r\n`;
+      const received = await exchange(service.origin, [Buffer.from(list + rest)]);
+      const [answer, ...others] = parseAnswers(received);
+      expect(answer).toMatchObject({ status: 200, headers: { connection: 'close' } });
+      expect(others).toEqual([]);
+    },
+  );
 
   it('cuts a client whose headers or whose body do not come with 408', async () => {
     // Of their own: a machine that is busy enough is as slow as such a client.

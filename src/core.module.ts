@@ -10,15 +10,15 @@ import { TelemetryModule } from './telemetry/telemetry.module.js';
 import type { Clock } from './time/clock.js';
 import { TimeModule } from './time/time.module.js';
 
-export interface FoundationOptions {
+export interface CoreOptions {
   config: Config;
   logger: Logger;
   clock?: Clock | undefined;
   extensions?: readonly Extension[];
 }
 
-/** What every process of ours stands on, whether it serves requests or not. Nothing here knows of them: that is slow to load. */
-export function foundation(options: FoundationOptions): (DynamicModule | Type)[] {
+/** Modules of every process, the server and the command line. They load neither Fastify nor Swagger, which take long. */
+export function coreModules(options: CoreOptions): (DynamicModule | Type)[] {
   const { config, clock, logger, extensions = [] } = options;
   return [
     TimeModule.forRoot(clock),
