@@ -94,18 +94,18 @@ export default tseslint.config(
   {
     files: ['examples/**/*.ts'],
     languageOptions: {
-      // Their own configuration looks for the installed package; this one knows where it is made of.
+      // The configuration of an example resolves the installed package; this one resolves its sources.
       parserOptions: { projectService: false, project: './tsconfig.json' },
     },
     rules: {
-      // A guest knows the public surface alone.
+      // An extension may only import public exports.
       'no-restricted-imports': ['error', { patterns: [{ regex: '(?:\\.\\./){3}src/' }] }],
     },
   },
   {
     files: ['test/**/*.ts', 'examples/*/test/**/*.ts', '**/*.spec.ts'],
     rules: {
-      // What comes back from a socket has the type that the test is there to find out.
+      // The types of responses are part of what is tested.
       '@typescript-eslint/no-unsafe-assignment': 'off',
       '@typescript-eslint/no-unsafe-member-access': 'off',
       '@typescript-eslint/no-unsafe-argument': 'off',

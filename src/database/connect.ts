@@ -3,7 +3,7 @@ import type { DataSource } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
 import { addressOf, DatabaseConnectionError, toConnectionError } from './connection-error.js';
 
-/** SQLSTATE of a prepared statement that is gone, or that somebody else has left under its name. */
+/** SQLSTATE of a prepared statement that is missing, or that another client has created under its name. */
 const LOST_STATEMENT = /^(?:26000|42P05)$/;
 
 /**

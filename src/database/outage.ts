@@ -23,7 +23,7 @@ const ONE_STATEMENT = /^(?:40...|57014|55P03)$/;
 interface DriverError {
   code?: unknown;
   message?: unknown;
-  /** Of an error of the operating system. */
+  /** Set on errors of the operating system. */
   syscall?: unknown;
   /** The error that TypeORM, or an `OutageError`, wraps. */
   driverError?: DriverError;
@@ -90,7 +90,7 @@ export function isOutage(error: unknown): boolean {
   return isOfNetwork(driverError) || SQLITE_OUTAGE.test(code) || POSTGRES_OUTAGE.test(code);
 }
 
-/** `isOutage()` of an error that may come from elsewhere: an extension has connections of its own. */
+/** `isOutage()` of an error that may come from a connection of an extension. */
 export function isDatabaseOutage(error: unknown): boolean {
   const driverError = driverErrorOf(error);
   return isOutage(error) && (driverError !== error || !isOfNetwork(driverError));

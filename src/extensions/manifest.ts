@@ -21,7 +21,7 @@ const isMigration = (migration: MigrationClass): boolean =>
 const isError = ({ code, status }: ErrorDefinition): boolean =>
   CODE.test(code) && Number.isInteger(status) && status >= 400 && status <= 599;
 
-/** What each member must be, and the items of a value that are not. */
+/** For each member: the expected value, and a function that returns the invalid items. */
 const RULES: {
   [Name in keyof Extension]-?: [
     expected: string,

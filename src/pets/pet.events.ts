@@ -1,9 +1,9 @@
 import type { Pet } from './pet.entity.js';
 
-/** What has become of an animal, once that is committed, on the node that did it. */
+/** A committed change of an animal, emitted on the node that made it. */
 export interface PetEvent {
   pet: Pet;
-  /** Who asked for it; undefined where no request did. */
+  /** Undefined if no request caused the change. */
   clientId: string | undefined;
   requestId: string | undefined;
   at: Date;

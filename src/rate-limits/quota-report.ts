@@ -2,7 +2,7 @@ import { dayEndUnix, minuteEndUnix, secondsUntil } from '../time/windows.js';
 import type { Limits } from './limits.js';
 import type { Decision } from './stores/rate-limit-store.js';
 
-/** What the headers say: one window for `X-RateLimit-*`, both for `RateLimit`. */
+/** The content of the headers: one window for `X-RateLimit-*`, both for `RateLimit`. */
 export interface QuotaReport {
   limit: number;
   remaining: number;

@@ -10,7 +10,7 @@ const throttler = ThrottlerModule.forRoot([
   { name: PLAN_THROTTLER, ttl: MINUTE_MS, limit: NO_FURTHER_LIMIT },
 ]);
 
-/** What only a server needs: the guards' dependencies, and the persistence of its counters. */
+/** The providers that only a server needs: dependencies of the guards, and the persistence of its counters. */
 @Module({
   imports: [RateLimitsModule, throttler],
   providers: [OverloadMonitor, CounterPersistence],

@@ -13,7 +13,7 @@ const times = <Result>(count: number, make: (index: number) => Result): Result[]
 const outcomes = (results: PromiseSettledResult<unknown>[]) =>
   results.filter(({ status }) => status === 'fulfilled').length;
 
-/** A service, and an account in it whose balance guests change by reading and then writing it. */
+/** A service with an account whose balance extensions read and then write. */
 async function startBank(options: TestServiceOptions = {}) {
   const service = await startService(options);
   const dataSource = service.store.app.get(DataSource);

@@ -29,7 +29,7 @@ describeOnPostgres('a pool of one connection to PostgreSQL', (server) => {
   });
 
   const unknownKey = { authorization: `Bearer ${mintKey()}` };
-  /** Of each kind that needs a connection, more at once than the pool has. */
+  /** Requests of each kind that needs a connection; more than the pool has. */
   const everyKind = (): Promise<Answer>[] => [
     client.get('/v1/pets'),
     client.get('/v1/pets/1'),

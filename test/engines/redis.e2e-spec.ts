@@ -30,7 +30,7 @@ describeWith('redis', 'counters in Redis', (program) => {
   describe(RedisStore.name, () => {
     const keep = closedAtEnd();
     const node = async (url = server.url): Promise<RedisStore> => {
-      // What is counted is under test here, not how fast this machine is.
+      // The counts are under test, not the speed of this machine.
       const client = await connectRedis(url, { timeoutMs: 10_000 });
       keep({ [Symbol.dispose]: () => client.disconnect() });
       return new RedisStore(client, policy);

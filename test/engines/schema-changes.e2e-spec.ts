@@ -49,7 +49,7 @@ describeOnPostgres('PostgreSQL under a running node', (server) => {
     const maintenance = url.replace(/[^/]*$/, 'postgres');
     const endAll = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`;
     const exchange = async (...statements: string[]): Promise<void> => {
-      // Whoever connects meanwhile is in the way of a name.
+      // A new connection to the database blocks its renaming.
       await eventually(async () => {
         await server.query(endAll, maintenance);
         return server.query(statements[0]!, maintenance).then(

@@ -14,7 +14,7 @@ import {
 } from '../support/rate-limit-store.suite.js';
 import { RedisServer } from '../support/redis.js';
 
-/** What is counted is under test here, not how fast this machine is. */
+/** The counts are under test, not the speed of this machine. */
 const PATIENCE_MS = 10_000;
 const metrics = { setQuotaStore: () => undefined } as unknown as Metrics;
 const logger = { error: () => undefined, info: () => undefined } as unknown as Logger;

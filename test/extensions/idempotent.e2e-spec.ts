@@ -75,7 +75,7 @@ class ToysService {
     private readonly dataSource: DataSource,
   ) {}
 
-  /** Some of it within a transaction, some of it not, as a guest may. */
+  /** Writes partly within a transaction, as an extension may. */
   async add({ id, name }: NewToy): Promise<Toy> {
     const toy = this.toys.create({ id: BASE + BigInt(id), name });
     await this.dataSource.transaction((manager) => manager.insert(Toy, toy));

@@ -9,7 +9,7 @@ import { startService, type TestService } from '../support/start-service.js';
 
 const issuer = 'https://id.example.com';
 const audience = 'pet-store';
-// Those who check tokens go by the machine's clock; here it stands still, so that no window ends.
+// Token verification uses the clock of the machine. This one does not move, so that no window ends.
 const clock = new FakeClock(Date.now());
 const inAnHour = Math.floor(clock.now() / 1000) + 3_600;
 

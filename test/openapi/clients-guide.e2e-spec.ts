@@ -21,7 +21,7 @@ const RUNNERS: Record<string, { file: string; command: readonly string[] }> = {
   go: { file: 'main.go', command: ['go', 'run'] },
   java: { file: 'Main.java', command: ['java'] },
 };
-/** What each prints, in the order of the guide. */
+/** The output of each snippet, in the order of the guide. */
 const PRINTED: Record<string, readonly RegExp[]> = {
   sh: [
     /^$/,

@@ -86,7 +86,7 @@ describeWith('chromium', 'the documentation where something is in its way', (exe
       await page.clock.fastForward(45_000);
       await reference().waitFor();
       expect(loads).toBe(2);
-      // Of the script that it did without.
+      // Complaints about the missing script.
       complaints = [];
     },
   );

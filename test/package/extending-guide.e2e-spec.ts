@@ -7,7 +7,7 @@ const ROOT = resolve('.');
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
 const SNIPPET = /^```ts\n(.*?)^```/gms;
 
-/** The snippets of a document, in a project of their own. */
+/** A project with the snippets of a document. */
 class Snippets implements Disposable {
   private readonly directory = mkdtempSync(join(tmpdir(), 'petstore-snippets-'));
   readonly files: readonly string[];
@@ -31,13 +31,13 @@ class Snippets implements Disposable {
         rootDir: '/',
         typeRoots: [join(ROOT, 'node_modules/@types')],
       },
-      // Of what is installed without types.
+      // Types of packages that have none.
       include: [join(ROOT, 'src/**/*.d.ts')],
       files: this.files,
     };
   }
 
-  /** What the compiler says of them; nothing where all is well. */
+  /** @returns the errors of the compiler; empty if there are none */
   compile(): Promise<string> {
     return new Promise((done) => {
       execFile(process.execPath, [TSC, '-p', this.directory], (_error, stdout) => done(stdout));

@@ -19,7 +19,7 @@ const ROOT = resolve('.');
 /** Installing and compiling on a busy machine. */
 const PATIENCE_MS = 480_000;
 
-/** That of a shell: what Jest and its settings add is no part of an empty project. */
+/** The environment of a shell, without the variables of Jest and npm. */
 const ENVIRONMENT = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(?:NODE_|JEST_|TEST_|npm_)/.test(name)),
 );

@@ -22,7 +22,7 @@ describe('a shutdown', () => {
     return { socket, received: () => received };
   }
 
-  /** What was sent before is read by then: so is what somebody else sends later. */
+  /** Resolves when everything sent so far is read, because a later request of another client is answered. */
   async function allIsRead(service: TestService): Promise<void> {
     const other = service.anonymous();
     expect((await other.get('/health/live')).status).toBe(200);

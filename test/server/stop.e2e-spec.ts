@@ -9,7 +9,7 @@ import { Workplace } from '../support/petstore-process.js';
 jest.setTimeout(180_000);
 const WAITING = 40;
 
-/** Where it is told to, a process does nothing until the file `go` is there. */
+/** After SIGUSR2, the process blocks until the file `go` exists. */
 const STOPPABLE = `
 import { existsSync, writeFileSync } from 'node:fs';
 process.on('SIGUSR2', () => {

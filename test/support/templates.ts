@@ -29,7 +29,7 @@ export async function createTemplates(withPostgres: boolean): Promise<() => Prom
   };
 }
 
-/** A migrated database of its own: a copy of the template. */
+/** A migrated database: a copy of the template. */
 export async function copyOfTemplate(directory: string): Promise<string> {
   const { TEST_POSTGRES_URL } = process.env;
   if (TEST_POSTGRES_URL !== undefined) return createDatabase(TEST_POSTGRES_URL, TEMPLATE);

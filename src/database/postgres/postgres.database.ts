@@ -16,11 +16,11 @@ import {
 import { jsonWriter } from '../table-columns.js';
 import type { PostgresDataSource } from './postgres.data-source.js';
 
-/** Of one statement: more would delay the first of them. */
+/** Inserts per statement. A larger batch would delay its first insert. */
 const MAX_BATCH = 500;
-/** Of a statement of the poller or readiness, including the connection. */
+/** Timeout of statements of the poller and of readiness, including the connection. */
 const OBSERVE_TIMEOUT_MS = 700;
-/** Shorter, so that a locked table is not taken for a database that does not answer. */
+/** Shorter, so that a locked table is not mistaken for an unreachable database. */
 const OBSERVE_LOCK_TIMEOUT_MS = 250;
 
 interface Write {

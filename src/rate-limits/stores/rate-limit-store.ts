@@ -43,6 +43,6 @@ export abstract class RateLimitStore {
   /** Ends a ban and resets the count of refusals. */
   abstract unban(subject: Subject): void | Promise<void>;
 
-  /** Where requests are counted at the moment. */
+  /** The mode in force. */
   abstract readonly mode: QuotaStoreMode;
 }
