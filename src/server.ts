@@ -26,7 +26,7 @@ import { DocumentSource } from './openapi/document-source.js';
 import { createLogger, type Logger } from './telemetry/logger.js';
 import { NestLogger } from './telemetry/nest-logger.js';
 import type { Clock } from './time/clock.js';
-import { atMost } from './time/within.js';
+import { waitAtMost } from './time/timeout.js';
 
 /** Reserved for the last log lines and the exit of the process itself. */
 const EXIT_MS = 400;
@@ -78,7 +78,7 @@ export class PetStore {
     const deadline = performance.now() + graceMs;
     await this.connections.drain(this.server, deadline - graceMs * CLOSING_SHARE);
     // An unreachable database cannot hold up the exit.
-    await atMost(deadline - performance.now(), this.app.close());
+    await waitAtMost(deadline - performance.now(), this.app.close());
     this.lock?.release();
     await this.stopTracing?.();
     this.logger.info({}, 'Stopped');

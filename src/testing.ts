@@ -45,7 +45,7 @@ export class TestClock extends Clock {
   private nowMs = Math.floor(Date.now() / 60_000) * 60_000 + INTO_MINUTE_MS;
   private elapsedMs = 0;
 
-  now(): number {
+  override now(): number {
     return this.nowMs;
   }
 

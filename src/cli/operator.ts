@@ -10,7 +10,7 @@ import { coreModules, type CoreOptions } from '../core.module.js';
 import { KeysModule } from '../keys/keys.module.js';
 import { PetSeeder } from '../pets/pet-seeder.js';
 import { createLogger } from '../telemetry/logger.js';
-import { atMost } from '../time/within.js';
+import { waitAtMost } from '../time/timeout.js';
 import { UsageReportModule } from '../usage/usage-report.module.js';
 import { type CommonOptions, loadExtensions } from './add-command.js';
 
@@ -59,6 +59,6 @@ export async function runAsOperator<T>(
     const migrations = await ensureSchema(app.get(DataSource), migrate, onWait);
     return await work(app, migrations);
   } finally {
-    await atMost(CLOSE_TIMEOUT_MS, app.close());
+    await waitAtMost(CLOSE_TIMEOUT_MS, app.close());
   }
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type DatabaseFault, DatabaseFaults } from '../database/database-faults.js';
 import { Database } from '../database/database.js';
 import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
-import { within } from '../time/within.js';
+import { withTimeout } from '../time/timeout.js';
 
 const CHECK_TIMEOUT_MS = 1_000;
 
@@ -60,7 +60,7 @@ export class Readiness {
 
 async function run(check: ReadinessCheck): Promise<'ok' | 'unavailable'> {
   try {
-    const result = await within(CHECK_TIMEOUT_MS, Promise.resolve(check()));
+    const result = await withTimeout(CHECK_TIMEOUT_MS, Promise.resolve(check()));
     return result === false ? 'unavailable' : 'ok';
   } catch {
     return 'unavailable';

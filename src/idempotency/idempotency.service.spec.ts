@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import { FakeClock } from '../../test/support/clock.js';
 import type { Database } from '../database/database.js';
 import type { Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
@@ -24,7 +25,7 @@ describe('the purge of expired records', () => {
         options: { type: 'better-sqlite3' },
         createQueryBuilder: () => builder,
       } as unknown as DataSource,
-      { now: () => NOON },
+      new FakeClock(NOON),
       { warn } as unknown as Logger,
       new Metrics(),
     );

@@ -8,7 +8,7 @@ import { Limits, type Quota } from '../rate-limits/limits.js';
 import { PLANS } from '../rate-limits/plan.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { Clock } from '../time/clock.js';
-import { within } from '../time/within.js';
+import { withTimeout } from '../time/timeout.js';
 import type { ApiKey } from './api-key.entity.js';
 import type { Caller } from './caller.js';
 import { LastUses } from './last-uses.js';
@@ -108,7 +108,7 @@ export class KeyCache {
     this.lookups.inc({ result: 'miss' });
     if (cached === undefined) return this.find(digest);
     try {
-      return await within(RECHECK_TIMEOUT_MS, this.find(digest));
+      return await withTimeout(RECHECK_TIMEOUT_MS, this.find(digest));
     } catch (error) {
       const latest = this.callers.get(digest);
       const isTrusted = isOutage(error) && this.changes.staleForMs <= TRUSTED_MS;

@@ -5,7 +5,7 @@ import { serviceUnavailable } from '../errors/errors.js';
 import { Limits, MAX_QUOTA } from '../rate-limits/limits.js';
 import { PLANS } from '../rate-limits/plan.js';
 import { Clock } from '../time/clock.js';
-import { within } from '../time/within.js';
+import { withTimeout } from '../time/timeout.js';
 import { KEY_PREFIX } from './api-key-format.js';
 import type { Caller } from './caller.js';
 import type { TokenVerifier, VerifiedCaller } from './verifier.js';
@@ -43,7 +43,7 @@ export class Verifiers implements OnModuleInit {
     if (!this.canVerify(token)) return undefined;
     try {
       for (const verifier of this.verifiers) {
-        const verified = await within(TIMEOUT_MS, Promise.resolve(verifier.verify(token)));
+        const verified = await withTimeout(TIMEOUT_MS, Promise.resolve(verifier.verify(token)));
         if (!verified) continue;
         const caller = toCaller(verified);
         return caller.expiresAtMs > this.clock.now() ? caller : undefined;

@@ -3,7 +3,7 @@ import { inBatches } from '../database/in-batches.js';
 import { ChangePoller } from '../database/change-poller.js';
 import { Logger } from '../telemetry/logger.js';
 import { Clock } from '../time/clock.js';
-import { dayBefore, dayOf } from '../time/windows.js';
+import { dayOf } from '../time/windows.js';
 import { BanRepository, type SubjectBan } from './bans/ban.repository.js';
 import { CounterRepository } from './counter.repository.js';
 import { MemoryStore } from './stores/memory.store.js';
@@ -99,8 +99,8 @@ export class CounterPersistence implements OnModuleInit, BeforeApplicationShutdo
   }
 
   private async forgetPast(): Promise<void> {
-    // One more day than necessary, in case this clock is ahead.
-    const day = dayBefore(this.clock.now());
+    // Yesterday is kept, because the clock of another node may be behind.
+    const day = dayOf(this.clock.now()) - 1;
     const minute = this.memory.oldestAddressMinute;
     const { signal } = this.stopping;
     try {

@@ -1,7 +1,7 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import type { Cluster, ClusterOptions, Redis, RedisOptions } from 'ioredis';
 import type { Histogram } from 'prom-client';
-import { atMost, NoAnswer, within } from '../time/within.js';
+import { TimeoutError, waitAtMost, withTimeout } from '../time/timeout.js';
 import { RedisUnavailableError } from './redis-error.js';
 
 /** Longest wait of a request for its counter. */
@@ -60,10 +60,10 @@ export class RedisClient implements OnApplicationShutdown {
   async run(script: Script, key: string, args: readonly (string | number)[]): Promise<unknown> {
     const startedAtMs = performance.now();
     try {
-      return await within(this.timeoutMs, this.call(script, key, args));
+      return await withTimeout(this.timeoutMs, this.call(script, key, args));
     } catch (error) {
       const cause = this.lastError ?? (error as Error);
-      const isSilent = cause instanceof NoAnswer;
+      const isSilent = cause instanceof TimeoutError;
       const reason = isSilent ? `did not answer within ${this.timeoutMs} ms` : cause.message;
       throw new RedisUnavailableError(this.url, reason);
     } finally {
@@ -104,7 +104,7 @@ export async function connectRedis(
   const client = new RedisClient(connection, urls[0]!, timeoutMs, durations);
   const connected =
     connection instanceof Cluster ? connectShards(connection) : connection.connect();
-  await atMost(
+  await waitAtMost(
     CONNECT_TIMEOUT_MS + RECONNECT_MS,
     connected.catch(() => undefined),
   );

@@ -12,7 +12,7 @@ import {
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
 import type { Tracing } from '../config/config.js';
 import { VERSION } from '../config/version.js';
-import { atMost } from '../time/within.js';
+import { waitAtMost } from '../time/timeout.js';
 import { isProbe } from './access-log.js';
 import type { Logger } from './logger.js';
 
@@ -51,7 +51,7 @@ export async function startTracing(tracing: Tracing, logger: Logger): Promise<()
   for (const library of ['pg', 'ioredis']) require(library);
   return async () => {
     for (const each of instrumentations) each.disable();
-    await atMost(SHUTDOWN_MS, provider.shutdown().catch(ignore));
+    await waitAtMost(SHUTDOWN_MS, provider.shutdown().catch(ignore));
     for (const api of [trace, context, propagation, diag]) api.disable();
   };
 }

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { batchPerTick } from './batch-per-tick.js';
 
 describe(batchPerTick.name, () => {
-  it('hands on the items of one tick together, in their order', async () => {
+  it('handles the items of one tick together, in their order', async () => {
     const batches: number[][] = [];
     const add = batchPerTick<number>((items) => batches.push(items));
     add(1);
@@ -25,7 +25,7 @@ describe(batchPerTick.name, () => {
     expect(batches).toEqual([[1], [2]]);
   });
 
-  it('hands on no more than the maximum per tick, first come, first served', async () => {
+  it('handles at most the maximum per tick, in the order of arrival', async () => {
     const batches: number[][] = [];
     const add = batchPerTick<number>(
       (items) => batches.push(items),

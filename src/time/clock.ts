@@ -1,15 +1,13 @@
 /** The only source of time, so that tests can move it. */
-export abstract class Clock {
+export class Clock {
   /** Milliseconds since the Unix epoch. */
-  abstract now(): number;
-
-  /** Monotonic milliseconds; those of the process if it is left out. */
-  elapsed?(): number;
-}
-
-export class SystemClock extends Clock {
   now(): number {
     return Date.now();
+  }
+
+  /** Monotonic milliseconds. */
+  elapsed(): number {
+    return performance.now();
   }
 }
 
@@ -21,35 +19,27 @@ const TOLERATED_MS = 50;
  * ahead of it by `aheadMs`; if it is set forward again, this one follows.
  */
 export class SteadyClock extends Clock {
-  private ahead = 0;
+  /** How far this clock is ahead of the machine's, in milliseconds. */
+  aheadMs = 0;
   private lastMs: number;
   private lastElapsedMs: number;
 
   constructor(private readonly clock: Clock) {
     super();
     this.lastMs = clock.now();
-    this.lastElapsedMs = this.elapsed();
+    this.lastElapsedMs = clock.elapsed();
   }
 
-  now(): number {
-    const elapsedMs = this.elapsed();
+  override now(): number {
+    const elapsedMs = this.clock.elapsed();
     const wallMs = this.clock.now();
-    const stepMs = wallMs + this.ahead - (this.lastMs + elapsedMs - this.lastElapsedMs);
-    if (stepMs < -TOLERATED_MS || (stepMs > TOLERATED_MS && this.ahead > 0)) {
-      this.ahead = Math.max(0, Math.round(this.ahead - stepMs));
+    const stepMs = wallMs + this.aheadMs - (this.lastMs + elapsedMs - this.lastElapsedMs);
+    if (stepMs < -TOLERATED_MS || (stepMs > TOLERATED_MS && this.aheadMs > 0)) {
+      this.aheadMs = Math.max(0, Math.round(this.aheadMs - stepMs));
     }
-    this.lastMs = Math.max(this.lastMs, wallMs + this.ahead);
+    this.lastMs = Math.max(this.lastMs, wallMs + this.aheadMs);
     this.lastElapsedMs = elapsedMs;
     return this.lastMs;
-  }
-
-  override elapsed(): number {
-    return this.clock.elapsed?.() ?? performance.now();
-  }
-
-  /** How far this clock is ahead of the machine's, in milliseconds. */
-  get aheadMs(): number {
-    return this.ahead;
   }
 }
 

@@ -1,9 +1,9 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { Clock, SystemClock } from './clock.js';
+import { Clock } from './clock.js';
 
 @Module({})
 export class TimeModule {
-  static forRoot(clock: Clock = new SystemClock()): DynamicModule {
+  static forRoot(clock: Clock = new Clock()): DynamicModule {
     return {
       module: TimeModule,
       global: true,

@@ -3,32 +3,32 @@ import { dayEndUnix, dayOf, minuteEndUnix, minuteOf, secondsUntil } from './wind
 const ms = (iso: string): number => Date.parse(iso);
 const unix = (iso: string): number => ms(iso) / 1000;
 
-describe('the UTC minute', () => {
+describe(minuteOf.name, () => {
   it.each([
     ['2026-06-15T12:00:00.000Z', '2026-06-15T12:01:00Z'],
     ['2026-06-15T12:00:59.999Z', '2026-06-15T12:01:00Z'],
     ['2026-12-31T23:59:30.500Z', '2027-01-01T00:00:00Z'],
-  ])('that holds %s ends at %s', (now, end) => {
+  ])('numbers the window of %s, which ends at %s', (now, end) => {
     expect(minuteEndUnix(minuteOf(ms(now)))).toBe(unix(end));
   });
 
-  it('begins at :00 seconds, to the millisecond', () => {
+  it('starts at :00 seconds, to the millisecond', () => {
     const start = ms('2026-06-15T12:01:00Z');
     expect(minuteOf(start) - minuteOf(start - 1)).toBe(1);
     expect(minuteOf(start + 59_999)).toBe(minuteOf(start));
   });
 });
 
-describe('the UTC day', () => {
+describe(dayOf.name, () => {
   it.each([
     ['2026-06-15T00:00:00.000Z', '2026-06-16T00:00:00Z'],
     ['2026-06-15T23:59:59.999Z', '2026-06-16T00:00:00Z'],
     ['2028-02-28T12:00:00.000Z', '2028-02-29T00:00:00Z'],
-  ])('that holds %s ends at %s', (now, end) => {
+  ])('numbers the window of %s, which ends at %s', (now, end) => {
     expect(dayEndUnix(dayOf(ms(now)))).toBe(unix(end));
   });
 
-  it('begins at 00:00, to the millisecond', () => {
+  it('starts at 00:00, to the millisecond', () => {
     const start = ms('2026-06-16T00:00:00Z');
     expect(dayOf(start) - dayOf(start - 1)).toBe(1);
     expect(dayOf(start + 86_399_999)).toBe(dayOf(start));
@@ -43,11 +43,11 @@ describe(secondsUntil.name, () => {
     ['2026-06-15T12:00:58.999Z', 2],
     ['2026-06-15T12:00:59.000Z', 1],
     ['2026-06-15T12:00:59.999Z', 1],
-  ])('is whole and never too short: at %s it is %i', (now, seconds) => {
+  ])('rounds up: at %s it is %i', (now, seconds) => {
     expect(secondsUntil(reset, ms(now))).toBe(seconds);
   });
 
-  it('is never below 1, even for a moment that has passed', () => {
+  it('is at least 1, even for a time in the past', () => {
     expect(secondsUntil(reset, ms('2026-06-15T12:01:00Z'))).toBe(1);
     expect(secondsUntil(reset, ms('2026-06-15T12:05:00Z'))).toBe(1);
   });

@@ -14,11 +14,6 @@ export function dayOf(nowMs: number): number {
   return Math.floor(nowMs / DAY_MS);
 }
 
-/** The oldest day of which counters are kept: the clock of another node may be behind. */
-export function dayBefore(nowMs: number): number {
-  return dayOf(nowMs) - 1;
-}
-
 /** End of a minute in Unix seconds. */
 export function minuteEndUnix(minute: number): number {
   return ((minute + 1) * MINUTE_MS) / 1000;

@@ -1,4 +1,4 @@
-import { SystemClock } from '../../src/time/clock.js';
+import { Clock } from '../../src/time/clock.js';
 import { FallbackStore } from '../../src/rate-limits/stores/fallback.store.js';
 import { MemoryStore } from '../../src/rate-limits/stores/memory.store.js';
 import { RedisStore } from '../../src/rate-limits/stores/redis.store.js';
@@ -57,7 +57,7 @@ describeWith('redis', 'with counters in Redis', (program) => {
   });
 
   describeStore(FallbackStore.name, async () => {
-    const memory = new MemoryStore(new SystemClock(), SUITE_POLICY);
+    const memory = new MemoryStore(new Clock(), SUITE_POLICY);
     const store = new FallbackStore(await connect(), memory, metrics, logger);
     return { store, close };
   });

@@ -8,7 +8,7 @@ export class FakeClock extends Clock {
     super();
   }
 
-  now(): number {
+  override now(): number {
     return this.nowMs;
   }
 
