@@ -27,10 +27,7 @@ describe(batchPerTick.name, () => {
 
   it('handles at most the maximum per tick, in the order of arrival', async () => {
     const batches: number[][] = [];
-    const add = batchPerTick<number>(
-      (items) => batches.push(items),
-      () => 2,
-    );
+    const add = batchPerTick<number>((items) => batches.push(items), 2);
     for (const item of [1, 2, 3]) add(item);
     await setImmediate();
     expect(batches).toEqual([[1, 2]]);

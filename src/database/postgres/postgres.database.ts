@@ -95,10 +95,7 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
     return new Promise((resolve, reject) => {
       let add = this.batches.get(statement);
       if (add === undefined) {
-        add = batchPerTick<Write>(
-          (writes) => void this.writeAll(statement, writes),
-          () => MAX_BATCH,
-        );
+        add = batchPerTick<Write>((writes) => void this.writeAll(statement, writes), MAX_BATCH);
         this.batches.set(statement, add);
       }
       add({ parameters, resolve: resolve as Write['resolve'], reject });
