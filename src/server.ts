@@ -11,7 +11,7 @@ import { ensureSchema } from './database/migrate.js';
 import { checkOperations } from './extensions/check-operations.js';
 import { checkExtensions, type CheckOptions } from './extensions/check.js';
 import type { Extension } from './extensions/define.js';
-import { followGuests } from './extensions/guest-routes.js';
+import { trackExtensionRequests } from './extensions/extension-requests.js';
 import { assertSettingsRead, settingsOf } from './extensions/settings.js';
 import { rejectContentTypeParsers, rejectUnsupported } from './extensions/unsupported.js';
 import { Readiness } from './health/readiness.js';
@@ -119,7 +119,7 @@ async function assemble(options: Omit<AppOptions, 'transport' | 'address'>) {
   }
   const operations = operationsOf(app);
   app.get(OperationIds).assign(operations, CORE_MODULE_CLASSES);
-  followGuests(operations, transport.server, CORE_MODULE_CLASSES);
+  trackExtensionRequests(operations, transport.server, CORE_MODULE_CLASSES);
   app.setGlobalPrefix('v1', { exclude: publicPaths(app) });
   app.get(DocumentSource).describes(app, CORE_MODULE_CLASSES);
   return { app, transport };

@@ -29,7 +29,7 @@ describe(ownedMigrations.name, () => {
     expect(new Set([...namesOf('toys'), ...namesOf('balls')]).size).toBe(4);
   });
 
-  it('moves them behind all of ours, in their own order', () => {
+  it('orders them after all migrations of the service, in their own order', () => {
     const [toys, balls] = namesOf('toys').map((name) => Number(name.slice(-13)));
     expect(toys).toBeGreaterThan(balls!);
     expect(balls).toBeGreaterThan(Date.parse('2100-01-01'));

@@ -68,7 +68,7 @@ describe(ErrorFilter.name, () => {
     return [status, code];
   };
 
-  it('answers an error of ours as it is, with its headers', () => {
+  it('sends an error of the service with its headers', () => {
     const error = errors.not_found('Nope', { headers: { Allow: 'GET' }, cause: 'secret' });
     expect(answerTo(error)).toEqual({
       status: 404,
@@ -167,7 +167,7 @@ describe(ErrorFilter.name, () => {
     expect(answerTo(thrown).headers).toMatchObject(headers);
   });
 
-  it('answers an error that a guest has defined', () => {
+  it('sends an error that an extension has defined', () => {
     const { order_closed } = defineErrors({ order_closed: { status: 409, meaning: 'Closed.' } });
     expect(JSON.parse(answerTo(order_closed('The order 7 is closed')).body)).toEqual({
       code: 'order_closed',
@@ -176,7 +176,7 @@ describe(ErrorFilter.name, () => {
     });
   });
 
-  it('is an exception of Nest, for the filters of a guest', () => {
+  it('is an exception of Nest, for the filters of an extension', () => {
     const error = errors.not_found('Nope');
     expect(error).toBeInstanceOf(HttpException);
     expect(error.getStatus()).toBe(404);

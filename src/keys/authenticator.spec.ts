@@ -4,7 +4,7 @@ import type { ApiError } from '../errors/api-error.js';
 import { ClientAddress } from '../http/client-address.js';
 import type { ApiReply, ApiRequest } from '../http/request-context.js';
 import { Limits } from '../rate-limits/limits.js';
-import { addressSubject } from '../rate-limits/subject.js';
+import { addressRateLimitKey } from '../rate-limits/rate-limit-key.js';
 import { RateLimiter } from '../rate-limits/rate-limiter.js';
 import { MemoryStore } from '../rate-limits/stores/memory.store.js';
 import { Metrics } from '../telemetry/metrics.js';
@@ -69,7 +69,7 @@ describe(Authenticator.name, () => {
     return { caller: found, formerCaller, quota, error: error ?? undefined, headers: replied };
   }
 
-  const failures = () => store.peek(addressSubject(address)).minuteUsed;
+  const failures = () => store.peek(addressRateLimitKey(address)).minuteUsed;
 
   it('sets the caller and its quota, and counts nothing yet', async () => {
     const { caller: found, quota, error, headers } = await authenticate(`Bearer   ${key}`);

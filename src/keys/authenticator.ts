@@ -7,7 +7,7 @@ import { ClientAddress } from '../http/client-address.js';
 import { CHALLENGE } from '../http/http-exception.js';
 import { type ApiReply, type ApiRequest, isRepeated } from '../http/request-context.js';
 import { Limits, type Quota } from '../rate-limits/limits.js';
-import { addressSubject } from '../rate-limits/subject.js';
+import { addressRateLimitKey } from '../rate-limits/rate-limit-key.js';
 import { RateLimiter } from '../rate-limits/rate-limiter.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { digestOf, isWellFormedKey, KEY_LENGTH } from './api-key-format.js';
@@ -101,7 +101,10 @@ export class Authenticator {
   }
 
   private addressQuota(request: ApiRequest): Quota {
-    return { subject: addressSubject(this.addresses.of(request.raw)), limits: this.addressLimits };
+    return {
+      subject: addressRateLimitKey(this.addresses.of(request.raw)),
+      limits: this.addressLimits,
+    };
   }
 }
 

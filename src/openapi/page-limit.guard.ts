@@ -5,7 +5,7 @@ import { type ApiRequest, requestOf } from '../http/request-context.js';
 import { Limits } from '../rate-limits/limits.js';
 import { reportQuota } from '../rate-limits/quota-report.js';
 import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
-import { addressSubject } from '../rate-limits/subject.js';
+import { addressRateLimitKey } from '../rate-limits/rate-limit-key.js';
 
 const PER_MINUTE = 600;
 const LIMITS = new Limits(PER_MINUTE, PER_MINUTE * 1_440);
@@ -26,7 +26,7 @@ export class PageLimitGuard implements CanActivate {
   /** @throws {ApiError} 429 */
   async admit({ raw }: ApiRequest): Promise<void> {
     const address = this.addresses.of(raw);
-    const decision = await this.store.take(addressSubject(`pages:${address}`), LIMITS);
+    const decision = await this.store.take(addressRateLimitKey(`pages:${address}`), LIMITS);
     if (decision.admitted) return;
     const seconds = String(reportQuota(LIMITS, decision).retryAfterSeconds);
     throw errors.rate_limit_exceeded(`Too many requests; retry after ${seconds} s`, {

@@ -8,7 +8,7 @@ import type { CounterRepository } from './counter.repository.js';
 import { Limits } from './limits.js';
 import { type Count, MemoryStore } from './stores/memory.store.js';
 import type { RateLimitStore } from './stores/rate-limit-store.js';
-import { addressSubject } from './subject.js';
+import { addressRateLimitKey } from './rate-limit-key.js';
 
 const limits = new Limits(2, 100);
 const MAX_ADDRESSES = 32;
@@ -116,7 +116,7 @@ describe(CounterPersistence.name, () => {
     await persistence.onModuleInit();
     isDown();
     for (let host = 0; host < 5_000; host++) {
-      take(addressSubject(`10.0.${host}`));
+      take(addressRateLimitKey(`10.0.${host}`));
       if (host % 500 === 0) await pass(500);
     }
     expect(memory.changedCount).toBeLessThanOrEqual(MAX_ADDRESSES);
@@ -181,7 +181,7 @@ describe(CounterPersistence.name, () => {
   });
 
   it('removes addresses from the database that the memory has forgotten', async () => {
-    for (let host = 0; host <= MAX_ADDRESSES; host++) take(addressSubject(`10.0.${host}`));
+    for (let host = 0; host <= MAX_ADDRESSES; host++) take(addressRateLimitKey(`10.0.${host}`));
     await persistence.forget();
     const minute = minuteOf(clock.now());
     expect(counters.forgetAddressesBefore).toHaveBeenCalledWith(minute, expect.any(Number));

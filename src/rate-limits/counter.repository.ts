@@ -3,7 +3,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { MoreThanOrEqual, type Repository } from 'typeorm';
 import { RateLimitCounter } from './rate-limit-counter.entity.js';
 import type { Count } from './stores/memory.store.js';
-import type { Subject } from './subject.js';
+import type { RateLimitKey } from './rate-limit-key.js';
 
 /** Several nodes may count on their own: of each window, the higher count is kept. */
 const HIGHER = (['minute', 'day'] as const).flatMap((window) => {
@@ -41,7 +41,7 @@ export class CounterRepository {
     return this.counters.find({ where: { day: MoreThanOrEqual(day) }, order: { minute: 'ASC' } });
   }
 
-  find(subject: Subject): Promise<Count | null> {
+  find(subject: RateLimitKey): Promise<Count | null> {
     return this.counters.findOneBy({ subject });
   }
 

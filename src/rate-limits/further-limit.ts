@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Subject } from './subject.js';
+import type { RateLimitKey } from './rate-limit-key.js';
 
 /** A limit of one operation for each caller, in addition to the plan's limits, from `@Throttle()`. */
 export interface FurtherLimit {
@@ -20,7 +20,7 @@ export class FurtherCounts {
   private readonly counts = new LRUCache<string, FurtherCount>({ max: 100_000 });
 
   /** The count in the window of `nowMs`. The caller may change it. */
-  at(subject: Subject, { operation, ttlMs }: FurtherLimit, nowMs: number): FurtherCount {
+  at(subject: RateLimitKey, { operation, ttlMs }: FurtherLimit, nowMs: number): FurtherCount {
     const name = `${operation} ${subject}`;
     const window = Math.floor(nowMs / ttlMs);
     const known = this.counts.get(name);

@@ -1,4 +1,4 @@
-import type { Subject } from './subject.js';
+import type { RateLimitKey } from './rate-limit-key.js';
 
 /** The highest limit of a window. Counts stay exact integers. */
 export const MAX_QUOTA = 1_000_000_000_000;
@@ -18,7 +18,7 @@ export class Limits {
 
 /** The subject that a request counts for, and its limits. */
 export interface Quota {
-  subject: Subject;
+  subject: RateLimitKey;
   limits: Limits;
   /** The plan of a client, for the metrics. */
   plan?: string;

@@ -11,7 +11,7 @@ import type { Limits, Quota } from './limits.js';
 import { PLAN_NAMES } from './plan.js';
 import { type QuotaReport, reportQuota } from './quota-report.js';
 import { type Decision, RateLimitStore } from './stores/rate-limit-store.js';
-import { separateSubject } from './subject.js';
+import { separateRateLimitKey } from './rate-limit-key.js';
 
 const DECISIONS = ['admitted', 'minute', 'day', 'banned'] as const;
 
@@ -86,7 +86,10 @@ export class RateLimiter {
    * @throws {ApiError} 429 `rate_limit_exceeded`
    */
   async admitSeparately({ subject }: Quota, limits: Limits): Promise<void> {
-    const { admitted, nowMs, minute } = await this.store.take(separateSubject(subject), limits);
+    const { admitted, nowMs, minute } = await this.store.take(
+      separateRateLimitKey(subject),
+      limits,
+    );
     if (admitted) return;
     const seconds = secondsUntil(minuteEndUnix(minute), nowMs);
     throw errors.rate_limit_exceeded(

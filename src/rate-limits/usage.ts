@@ -3,7 +3,7 @@ import { BanRepository } from './bans/ban.repository.js';
 import { CounterRepository } from './counter.repository.js';
 import { MemoryStore } from './stores/memory.store.js';
 import { type Decision, RateLimitStore } from './stores/rate-limit-store.js';
-import type { Subject } from './subject.js';
+import type { RateLimitKey } from './rate-limit-key.js';
 
 /** Thrown while Redis is unreachable: only the nodes know what was used since. */
 export class UsageUnknownError extends Error {
@@ -22,7 +22,7 @@ export class Usage {
     private readonly bans: BanRepository,
   ) {}
 
-  async of(subject: Subject): Promise<Decision> {
+  async of(subject: RateLimitKey): Promise<Decision> {
     const [count, ban] = await Promise.all([this.counters.find(subject), this.bans.find(subject)]);
     if (count !== null) this.memory.restore(count);
     if (ban !== undefined) this.memory.restoreBan(subject, ban);

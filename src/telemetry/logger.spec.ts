@@ -25,13 +25,13 @@ describe(createLogger.name, () => {
     const { path, fd } = open();
     const logger = await createLogger({ logLevel: 'info', logFormat: 'json' }, fd);
     logger.debug({}, 'unseen');
-    logger.warn({ plan: 'free' }, 'a "guest"\n\u{1f43e}');
+    logger.warn({ plan: 'free' }, 'a "quote"\n\u{1f43e}');
     runWithRequest({ id: 'a-1' }, () => logger.info({}, 'Order placed'));
     logger.flush();
     const base = { time: expect.any(Number), service: 'pet-store-service', version: '1.0.0' };
     const lines = await written(path, 2);
     expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
-      { ...base, level: 'warn', plan: 'free', msg: 'a "guest"\n\u{1f43e}' },
+      { ...base, level: 'warn', plan: 'free', msg: 'a "quote"\n\u{1f43e}' },
       { ...base, level: 'info', requestId: 'a-1', msg: 'Order placed' },
     ]);
     closeSync(fd);

@@ -5,7 +5,7 @@ export class TimeoutError extends Error {
   readonly code = 'ETIMEDOUT';
 
   constructor() {
-    super('There was no answer in time');
+    super('There was no response in time');
   }
 }
 

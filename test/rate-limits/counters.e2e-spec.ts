@@ -1,6 +1,6 @@
 import { CounterRepository } from '../../src/rate-limits/counter.repository.js';
 import type { Count } from '../../src/rate-limits/stores/memory.store.js';
-import { addressSubject } from '../../src/rate-limits/subject.js';
+import { addressRateLimitKey } from '../../src/rate-limits/rate-limit-key.js';
 import { startService, type TestService } from '../support/start-service.js';
 
 // A day in the future: the service itself has counted nothing in it.
@@ -53,7 +53,7 @@ describe(CounterRepository.name, () => {
   });
 
   it('forgets addresses that were not seen since a minute, and no client', async () => {
-    const address = addressSubject('203.0.113.7');
+    const address = addressRateLimitKey('203.0.113.7');
     await counters.save([countOf(address, 7, 1), countOf('key_7', 7, 1)]);
     expect(await counters.forgetAddressesBefore(7, 10)).toBe(0);
     expect(await counters.forgetAddressesBefore(8, 10)).toBe(1);

@@ -1,6 +1,6 @@
 import type { BanPolicy } from '../../src/rate-limits/bans/bans.js';
 import { Limits } from '../../src/rate-limits/limits.js';
-import { addressSubject } from '../../src/rate-limits/subject.js';
+import { addressRateLimitKey } from '../../src/rate-limits/rate-limit-key.js';
 import type { RateLimitStore } from '../../src/rate-limits/stores/rate-limit-store.js';
 import type { FakeClock } from './clock.js';
 import { withinOne } from './undisturbed.js';
@@ -153,7 +153,7 @@ export function describeStore(
     );
 
     guarantee('never bans an address', async () => {
-      const decisions = await take(20, new Limits(9, 1), addressSubject(subject));
+      const decisions = await take(20, new Limits(9, 1), addressRateLimitKey(subject));
       expect(decisions.every(({ bannedUntilMs }) => bannedUntilMs === 0)).toBe(true);
     });
 

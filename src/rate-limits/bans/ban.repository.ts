@@ -3,16 +3,18 @@ import { DataSource, type EntityManager, Raw } from 'typeorm';
 import { databaseNow } from '../../database/database-time.js';
 import { Database, type Statement } from '../../database/database.js';
 import { DAY_MS } from '../../time/windows.js';
-import type { Subject } from '../subject.js';
+import type { RateLimitKey } from '../rate-limit-key.js';
 import type { Ban } from './bans.js';
 import { RateLimitBan } from './rate-limit-ban.entity.js';
 
 export interface SubjectBan {
-  subject: Subject;
+  subject: RateLimitKey;
   ban: Ban;
 }
 
-type BanRow = Record<'bannedAt' | 'bannedUntil' | 'bans', number | string> & { subject: Subject };
+type BanRow = Record<'bannedAt' | 'bannedUntil' | 'bans', number | string> & {
+  subject: RateLimitKey;
+};
 
 const CHANGED_SINCE_TEXT = `SELECT subject, bans, banned_at AS "bannedAt", banned_until AS "bannedUntil"
   FROM rate_limit_bans WHERE changed_at >= $1`;
@@ -32,7 +34,7 @@ export class BanRepository {
 
   /** Saves a ban. @returns false if this ban is saved already */
   async record(
-    subject: Subject,
+    subject: RateLimitKey,
     { at, until, bans }: Ban,
     manager: EntityManager,
   ): Promise<boolean> {
@@ -50,7 +52,7 @@ export class BanRepository {
    * Ends a ban. A ban that was lifted before is announced to the servers again: one of them may have missed it.
    * @returns the end of the lifted ban in Unix milliseconds, 0 if there was none
    */
-  async lift(subject: Subject, manager: EntityManager): Promise<number> {
+  async lift(subject: RateLimitKey, manager: EntityManager): Promise<number> {
     const ban = await manager.findOneBy(RateLimitBan, { subject });
     if (ban === null) return 0;
     const { bannedUntil } = ban;
@@ -62,7 +64,7 @@ export class BanRepository {
     return affected ? bannedUntil : 0;
   }
 
-  async find(subject: Subject): Promise<Ban | undefined> {
+  async find(subject: RateLimitKey): Promise<Ban | undefined> {
     const bans = toBans(await this.dataSource.manager.findBy(RateLimitBan, { subject }));
     return bans[0]?.ban;
   }

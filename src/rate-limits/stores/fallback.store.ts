@@ -3,7 +3,7 @@ import type { Logger } from '../../telemetry/logger.js';
 import type { Metrics } from '../../telemetry/metrics.js';
 import type { FurtherLimit } from '../further-limit.js';
 import type { Limits } from '../limits.js';
-import type { Subject } from '../subject.js';
+import type { RateLimitKey } from '../rate-limit-key.js';
 import type { MemoryStore } from './memory.store.js';
 import { type Decision, RateLimitStore } from './rate-limit-store.js';
 import type { RedisStore, SharedDecision } from './redis.store.js';
@@ -29,7 +29,7 @@ export class FallbackStore
 {
   private usesRedis = true;
   private wasUsedSinceProbe = false;
-  private failedSubject: Subject = 'none';
+  private failedSubject: RateLimitKey = 'none';
   private goodProbes = 0;
   private timer: NodeJS.Timeout | undefined;
 
@@ -56,7 +56,7 @@ export class FallbackStore
     return this.usesRedis ? 'redis' : 'fallback';
   }
 
-  async take(subject: Subject, limits: Limits, further?: FurtherLimit): Promise<Decision> {
+  async take(subject: RateLimitKey, limits: Limits, further?: FurtherLimit): Promise<Decision> {
     if (this.usesRedis && !this.memory.isBanned(subject)) {
       this.wasUsedSinceProbe = true;
       try {
@@ -71,7 +71,7 @@ export class FallbackStore
     return this.memory.take(subject, limits, further);
   }
 
-  async peek(subject: Subject): Promise<Decision> {
+  async peek(subject: RateLimitKey): Promise<Decision> {
     if (!this.usesRedis) return this.memory.peek(subject);
     try {
       const decision = await this.redis.peek(subject, this.memory.banOf(subject));
@@ -84,12 +84,12 @@ export class FallbackStore
   }
 
   /** If Redis is unreachable, nodes learn the end of the ban from the database and pass it on with the next request. */
-  async unban(subject: Subject): Promise<void> {
+  async unban(subject: RateLimitKey): Promise<void> {
     this.memory.unban(subject);
     await this.redis.unban(subject).catch(() => undefined);
   }
 
-  private mirror(subject: Subject, decision: SharedDecision): void {
+  private mirror(subject: RateLimitKey, decision: SharedDecision): void {
     const { minute, minuteUsed, day, dayUsed, ban } = decision;
     this.memory.mirror({ subject, minute, minuteUsed, day, dayUsed });
     // A ban that is known already may have been lifted while the answer was on its way.
@@ -97,7 +97,7 @@ export class FallbackStore
     if (ban !== undefined && ban.at > knownAt) this.memory.restoreBan(subject, ban);
   }
 
-  private fallBack(error: unknown, subject: Subject): void {
+  private fallBack(error: unknown, subject: RateLimitKey): void {
     this.goodProbes = 0;
     if (!this.usesRedis) return;
     this.usesRedis = false;

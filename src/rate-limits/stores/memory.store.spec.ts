@@ -3,7 +3,7 @@ import { describeStore, SUITE_POLICY } from '../../../test/support/rate-limit-st
 import { SteadyClock } from '../../time/clock.js';
 import { dayOf, minuteOf } from '../../time/windows.js';
 import { Limits } from '../limits.js';
-import { addressSubject } from '../subject.js';
+import { addressRateLimitKey } from '../rate-limit-key.js';
 import { MemoryStore } from './memory.store.js';
 
 const limits = new Limits(2, 3);
@@ -29,8 +29,8 @@ describe(MemoryStore.name, () => {
   const take = (times: number, subject = 'zoo', of = limits) =>
     Array.from({ length: times }, () => store.take(subject, of).admitted);
   const changed = () => store.takeChanged(1_000).map(({ subject }) => subject);
-  const fail = (host: number) => take(1, addressSubject(`10.0.${host}`));
-  const usedBy = (host: number) => store.peek(addressSubject(`10.0.${host}`)).dayUsed;
+  const fail = (host: number) => take(1, addressRateLimitKey(`10.0.${host}`));
+  const usedBy = (host: number) => store.peek(addressRateLimitKey(`10.0.${host}`)).dayUsed;
 
   it('is exact at a limit of a million', () => {
     const many = new Limits(1_000_000, 1_000_000);

@@ -4,12 +4,12 @@ import { dayOf, minuteOf } from '../../time/windows.js';
 import { type Ban, type BanPolicy, nextBan } from '../bans/bans.js';
 import { FurtherCounts, type FurtherLimit, fullUntilMs } from '../further-limit.js';
 import type { Limits } from '../limits.js';
-import { isAddress, isClient, type Subject } from '../subject.js';
+import { isAddress, isClient, type RateLimitKey } from '../rate-limit-key.js';
 import { type Decision, RateLimitStore } from './rate-limit-store.js';
 
 /** Requests of a subject in the latest minute and day in which it was counted; see `windows.ts` for their numbers. */
 export interface Count {
-  subject: Subject;
+  subject: RateLimitKey;
   minute: number;
   minuteUsed: number;
   day: number;
@@ -37,8 +37,8 @@ const MAX_ADDRESSES = 100_000;
  */
 export class MemoryStore extends RateLimitStore {
   readonly mode = 'memory';
-  private readonly clients = new Map<Subject, Counter>();
-  private readonly addresses: LRUCache<Subject, Counter>;
+  private readonly clients = new Map<RateLimitKey, Counter>();
+  private readonly addresses: LRUCache<RateLimitKey, Counter>;
   private readonly changed = new Set<Counter>();
   private readonly further = new FurtherCounts();
 
@@ -54,7 +54,7 @@ export class MemoryStore extends RateLimitStore {
     });
   }
 
-  take(subject: Subject, limits: Limits, further?: FurtherLimit): Decision {
+  take(subject: RateLimitKey, limits: Limits, further?: FurtherLimit): Decision {
     const nowMs = this.clock.now();
     const counter = this.counterOf(subject, nowMs);
     const { ban } = counter;
@@ -76,23 +76,23 @@ export class MemoryStore extends RateLimitStore {
     return { ...this.decide(counter, nowMs, false), newBan, furtherFullUntilMs };
   }
 
-  peek(subject: Subject): Decision {
+  peek(subject: RateLimitKey): Decision {
     const nowMs = this.clock.now();
     const counter = advance(this.find(subject) ?? newCounter(subject, nowMs), nowMs);
     return this.decide(counter, nowMs, (counter.ban?.until ?? 0) <= nowMs);
   }
 
-  unban(subject: Subject): void {
+  unban(subject: RateLimitKey): void {
     const ban = this.banOf(subject);
     if (ban !== undefined) this.restoreBan(subject, { ...ban, until: 0 });
   }
 
   /** The last ban of a client, whether it has ended or not. */
-  banOf(subject: Subject): Ban | undefined {
+  banOf(subject: RateLimitKey): Ban | undefined {
     return this.clients.get(subject)?.ban;
   }
 
-  isBanned(subject: Subject): boolean {
+  isBanned(subject: RateLimitKey): boolean {
     const ban = this.banOf(subject);
     return ban !== undefined && ban.until > this.clock.now();
   }
@@ -115,7 +115,7 @@ export class MemoryStore extends RateLimitStore {
   }
 
   /** Applies a ban, or the end of one, that was recorded elsewhere. A ban older than the known one changes nothing. */
-  restoreBan(subject: Subject, ban: Ban): void {
+  restoreBan(subject: RateLimitKey, ban: Ban): void {
     const counter = this.counterOf(subject, this.clock.now());
     if (counter.ban !== undefined && counter.ban.at > ban.at) return;
     if (counter.ban?.until !== ban.until) counter.refusals = 0;
@@ -166,11 +166,11 @@ export class MemoryStore extends RateLimitStore {
     return this.clients.size + this.addresses.size;
   }
 
-  private find(subject: Subject): Counter | undefined {
+  private find(subject: RateLimitKey): Counter | undefined {
     return isAddress(subject) ? this.addresses.peek(subject) : this.clients.get(subject);
   }
 
-  private counterOf(subject: Subject, nowMs: number): Counter {
+  private counterOf(subject: RateLimitKey, nowMs: number): Counter {
     const counters = isAddress(subject) ? this.addresses : this.clients;
     const known = counters.get(subject);
     if (known) return advance(known, nowMs);
@@ -203,7 +203,7 @@ export class MemoryStore extends RateLimitStore {
   }
 }
 
-function newCounter(subject: Subject, nowMs: number): Counter {
+function newCounter(subject: RateLimitKey, nowMs: number): Counter {
   const [minute, day] = [minuteOf(nowMs), dayOf(nowMs)];
   return { subject, minute, minuteUsed: 0, day, dayUsed: 0, refusals: 0, ban: undefined };
 }

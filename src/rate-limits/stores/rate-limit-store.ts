@@ -2,7 +2,7 @@ import type { QuotaStoreMode } from '../../telemetry/metrics.js';
 import type { Ban } from '../bans/bans.js';
 import type { FurtherLimit } from '../further-limit.js';
 import type { Limits } from '../limits.js';
-import type { Subject } from '../subject.js';
+import type { RateLimitKey } from '../rate-limit-key.js';
 
 /** The result of one request. Counts are those after the request. */
 export interface Decision {
@@ -32,16 +32,16 @@ export interface Decision {
 export abstract class RateLimitStore {
   /** Checks and counts one request. Stores in this process return the decision itself. */
   abstract take(
-    subject: Subject,
+    subject: RateLimitKey,
     limits: Limits,
     further?: FurtherLimit,
   ): Decision | Promise<Decision>;
 
   /** The current counts, without counting a request. */
-  abstract peek(subject: Subject): Decision | Promise<Decision>;
+  abstract peek(subject: RateLimitKey): Decision | Promise<Decision>;
 
   /** Ends a ban and resets the count of refusals. */
-  abstract unban(subject: Subject): void | Promise<void>;
+  abstract unban(subject: RateLimitKey): void | Promise<void>;
 
   /** The mode in force. */
   abstract readonly mode: QuotaStoreMode;

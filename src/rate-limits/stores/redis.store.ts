@@ -3,7 +3,7 @@ import { DAY_MS, MINUTE_MS } from '../../time/windows.js';
 import { type Ban, type BanPolicy, NEXT_BAN_LUA } from '../bans/bans.js';
 import type { FurtherLimit } from '../further-limit.js';
 import type { Limits } from '../limits.js';
-import { isClient, type Subject } from '../subject.js';
+import { isClient, type RateLimitKey } from '../rate-limit-key.js';
 import type { Decision } from './rate-limit-store.js';
 
 /** Covers the day's window, the longest ban, and the day for which a ban doubles the next one. */
@@ -129,7 +129,7 @@ export class RedisStore {
 
   /** @param known the last ban of the subject that this node knows */
   async take(
-    subject: Subject,
+    subject: RateLimitKey,
     { perMinute, perDay }: Limits,
     known: Ban | undefined,
     further?: FurtherLimit,
@@ -143,22 +143,22 @@ export class RedisStore {
     return toDecision((await this.client.run(TAKE, keyOf(subject), args)) as Reply);
   }
 
-  async peek(subject: Subject, known: Ban | undefined): Promise<SharedDecision> {
+  async peek(subject: RateLimitKey, known: Ban | undefined): Promise<SharedDecision> {
     return toDecision((await this.client.run(PEEK, keyOf(subject), banArguments(known))) as Reply);
   }
 
   /** Rejects unless Redis accepts writes in the slot of this subject. */
-  async probe(subject: Subject): Promise<void> {
+  async probe(subject: RateLimitKey): Promise<void> {
     await this.client.run(PROBE, `${keyOf(subject)}:probe`, []);
   }
 
-  async unban(subject: Subject): Promise<void> {
+  async unban(subject: RateLimitKey): Promise<void> {
     await this.client.run(UNBAN, keyOf(subject), []);
   }
 }
 
 /** The braces are a hash tag of Redis Cluster: everything about one subject is in one slot. */
-function keyOf(subject: Subject): string {
+function keyOf(subject: RateLimitKey): string {
   return `petstore:{${subject}}`;
 }
 

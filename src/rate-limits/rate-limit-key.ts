@@ -2,25 +2,25 @@
  * Identifies a counter: a client id, or a prefixed string for everything else that is counted. Client ids come from
  * issued keys; addresses can be made up without limit, so stores bound how many they keep. Only clients are banned.
  */
-export type Subject = string;
+export type RateLimitKey = string;
 
 const ADDRESS_PREFIX = 'ip:';
 const SEPARATE_PREFIX = 'usage:';
 
 /** The counter of a network address: failed authentication, and requests for public pages. */
-export function addressSubject(address: string): Subject {
+export function addressRateLimitKey(address: string): RateLimitKey {
   return ADDRESS_PREFIX + address;
 }
 
 /** The counter of a client's requests that do not consume its quota. */
-export function separateSubject(client: Subject): Subject {
+export function separateRateLimitKey(client: RateLimitKey): RateLimitKey {
   return SEPARATE_PREFIX + client;
 }
 
-export function isAddress(subject: Subject): boolean {
+export function isAddress(subject: RateLimitKey): boolean {
   return subject.startsWith(ADDRESS_PREFIX);
 }
 
-export function isClient(subject: Subject): boolean {
+export function isClient(subject: RateLimitKey): boolean {
   return !isAddress(subject) && !subject.startsWith(SEPARATE_PREFIX);
 }

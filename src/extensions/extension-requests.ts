@@ -6,16 +6,16 @@ import { runWithRequest } from '../telemetry/request-context.js';
 /**
  * Runs the operations of extensions with the request as async context, for log lines and cursors. Core operations pass
  * the request on explicitly, because AsyncLocalStorage costs 11 % of a get on Node 20 and 22.
- * @param ours the modules of the service itself
+ * @param coreModules the modules of the service
  */
-export function followGuests(
+export function trackExtensionRequests(
   operations: readonly Operation[],
   transport: FastifyInstance,
-  ours: ReadonlySet<Type>,
+  coreModules: ReadonlySet<Type>,
 ): void {
-  const guests = operations.filter(({ module }) => !ours.has(module));
-  if (guests.length === 0) return;
-  const operationOf = operationOfRoute(guests);
+  const extensionOperations = operations.filter(({ module }) => !coreModules.has(module));
+  if (extensionOperations.length === 0) return;
+  const operationOf = operationOfRoute(extensionOperations);
   transport.addHook('onRoute', (route) => {
     if (operationOf(route) === undefined) return;
     const { handler } = route;
