@@ -87,19 +87,6 @@ describe('transactions of an extension', () => {
     client.close();
   });
 
-  it('may have savepoints of their own', async () => {
-    await using bank = await startBank();
-    await bank.dataSource.transaction(async (manager) => {
-      await bank.deposit(manager);
-      const inner = manager.transaction(async (nested) => {
-        await bank.deposit(nested);
-        throw new Error('only this one');
-      });
-      await expect(inner).rejects.toThrow('only this one');
-    });
-    expect(await bank.balance()).toBe(1);
-  });
-
   it('leave nothing behind that comes when they are being rolled back', async () => {
     await using bank = await startBank();
     const late = await new Promise<unknown>((resolve) => {
@@ -190,22 +177,6 @@ describe('transactions of an extension', () => {
     await bank.dataSource.transaction(bank.deposit);
     expect(await bank.balance()).toBe(1);
     client.close();
-  });
-
-  it('are rolled back when their query runner is released', async () => {
-    await using bank = await startBank();
-    const runners = times(5, () => bank.dataSource.createQueryRunner());
-    for (const runner of runners) {
-      await runner.startTransaction();
-      await bank.deposit(runner.manager);
-      await runner.query('an error of syntax').catch(() => undefined);
-      await runner.release();
-    }
-    expect(await bank.balance()).toBe(0);
-    for (const expected of [1, 2, 3]) {
-      await bank.dataSource.transaction(bank.deposit);
-      expect(await bank.balance()).toBe(expected);
-    }
   });
 
   it('may be those of a query runner, whose statements end with it', async () => {

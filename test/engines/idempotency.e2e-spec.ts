@@ -2,7 +2,6 @@ import { Client as PostgresClient } from 'pg';
 import { IdempotencyService } from '../../src/idempotency/idempotency.service.js';
 import { type Answer, Client } from '../support/client.js';
 import { closedAtEnd } from '../support/closed-at-end.js';
-import { FakeClock } from '../support/clock.js';
 import { describeOnPostgres } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { expectError } from '../support/expectations.js';
@@ -68,18 +67,6 @@ describeOnPostgres('Idempotency-Key on two nodes', (server) => {
     expect(await animals('slow')).toBe(1);
   });
 
-  it('may be used again after a day, once', async () => {
-    await post(0, 'yesterday');
-    await server.query(
-      `UPDATE idempotency_records SET created_at = created_at - ${DAY_MS} WHERE idempotency_key = 'yesterday'`,
-      url,
-    );
-    const again = await post(1, 'yesterday');
-    expect([again.status, again.headers['idempotent-replayed']]).toEqual([201, undefined]);
-    expect((await post(0, 'yesterday')).headers['idempotent-replayed']).toBe('true');
-    expect(await animals('yesterday')).toBe(2);
-  });
-
   it('keeps a record of yesterday that one claims anew while the other removes those', async () => {
     const sql = (text: string): Promise<unknown[]> => server.query(text, url);
     await post(0, 'claimed');
@@ -106,14 +93,6 @@ describeOnPostgres('Idempotency-Key on two nodes', (server) => {
       await sql(`SELECT idempotency_key AS key FROM idempotency_records
         WHERE idempotency_key IN ('claimed', 'over')`),
     ).toEqual([{ key: 'claimed' }]);
-  });
-
-  it('keeps the records of today, however far ahead the clock of one is', async () => {
-    await post(0, 'today');
-    const clock = new FakeClock(Date.now() + 2 * DAY_MS);
-    await using ahead = await startService({ env: { DATABASE_URL: url }, clock });
-    await ahead.store.app.get(IdempotencyService).purge();
-    expect((await post(1, 'today')).headers['idempotent-replayed']).toBe('true');
   });
 
   it.each([

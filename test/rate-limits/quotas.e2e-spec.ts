@@ -127,14 +127,6 @@ describe('quotas', () => {
     expect((await client.get('/v1/pets')).status).toBe(200);
   });
 
-  it('counts a refused request in neither window', async () => {
-    const client = await limited(1, 2);
-    await client.get('/v1/pets');
-    await client.get('/v1/pets');
-    clock.advance(60_000);
-    expect((await client.get('/v1/pets')).status).toBe(200);
-  });
-
   it('never refills a quota by a restart', async () => {
     using directory = new TemporaryDirectory();
     const DATABASE_URL = `sqlite:${directory.path}/petstore.db`;
@@ -152,46 +144,7 @@ describe('quotas', () => {
     expectError(await second.anonymous().get('/v1/pets'), 429, 'rate_limit_exceeded');
   });
 
-  it('counts failed authentication against the address, and never a valid key from it', async () => {
-    const client = await service.client();
-    const nobody = service.anonymous();
-    for (const left of ['4', '3', '2', '1', '0']) {
-      const answer = await nobody.get('/v1/pets');
-      expectError(answer, 401, 'missing_api_key');
-      expect(quotaOf(answer)).toEqual(['5', left, unix('2026-06-15T12:01:00Z')]);
-    }
-    const refused = await nobody.get('/v1/pets', { authorization: 'Bearer nonsense' });
-    expectError(refused, 429, 'rate_limit_exceeded');
-    expect(refused.headers['retry-after']).toBe('30');
-    expect(refused.headers['www-authenticate']).toBeUndefined();
-    expect((await client.get('/v1/pets')).status).toBe(200);
-    for (let round = 0; round < 10; round++) await nobody.get('/v1/pets');
-    expectError(await nobody.get('/v1/pets'), 429, 'rate_limit_exceeded');
-    clock.advance(30_000);
-    expectError(await nobody.get('/v1/pets'), 401, 'missing_api_key');
-  });
-
   describe('bans', () => {
-    it('bans a key that continues after refusals, and ends the ban on time', async () => {
-      const client = await limited(1, 100);
-      await client.get('/v1/pets');
-      for (let refusal = 1; refusal <= 3; refusal++) {
-        expectError(await client.get('/v1/pets'), 429, 'rate_limit_exceeded');
-      }
-      const banned = await client.get('/v1/pets');
-      expectError(banned, 429, 'key_banned');
-      expectRateHeaders(banned);
-      expect(banned.headers['retry-after']).toBe('10');
-      expect(quotaOf(banned).slice(1)).toEqual(['0', unix('2026-06-15T12:00:40Z')]);
-
-      clock.advance(9_000);
-      expect((await client.get('/v1/pets')).headers['retry-after']).toBe('1');
-      clock.advance(1_000);
-      // The windows apply again, and refusals count from zero.
-      expectError(await client.get('/v1/pets'), 429, 'rate_limit_exceeded');
-      clock.set('2026-06-15T12:01:00Z');
-      expect((await client.get('/v1/pets')).status).toBe(200);
-    });
 
     it('doubles each further ban, also after a restart', async () => {
       using directory = new TemporaryDirectory();

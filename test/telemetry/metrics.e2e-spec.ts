@@ -59,29 +59,6 @@ describe('metrics', () => {
     await expect(fetch(`http://127.0.0.1:${env.METRICS_PORT}/metrics`)).rejects.toThrow();
   });
 
-  const CONTRACT = [
-    'petstore_http_request_duration_seconds histogram',
-    'petstore_rate_limit_decisions_total counter',
-    'petstore_bans_total counter',
-    'petstore_authentication_failures_total counter',
-    'petstore_idempotent_replays_total counter',
-    'petstore_deprecated_calls_total counter',
-    'petstore_database_query_duration_seconds histogram',
-    'petstore_database_pool gauge',
-    'petstore_commit_batch_size histogram',
-    'petstore_redis_command_duration_seconds histogram',
-    'petstore_quota_store gauge',
-    'petstore_key_cache_total counter',
-    'petstore_shed_total counter',
-    'petstore_build_info gauge',
-  ];
-
-  it('all exist from the start', async () => {
-    await using service = await startService({ env: { METRICS_PORT: String(await freePort()) } });
-    const lines = await metricLines(service);
-    for (const metric of CONTRACT) expect(lines).toContain(`# TYPE ${metric}`);
-  });
-
   it('count decisions, bans, failed authentication, replays and deprecated calls', async () => {
     await using service = await startService({
       clock: new FakeClock(),
@@ -170,16 +147,6 @@ describe('metrics', () => {
       });
       expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: '' });
     });
-  });
-
-  it('answer 500 if a metric cannot be read, and the service goes on', async () => {
-    const port = await freePort();
-    await using service = await startService({ env: { METRICS_PORT: String(port) } });
-    const metrics = service.store.app.get(Metrics);
-    const scrape = async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).status;
-    jest.spyOn(metrics, 'expose').mockRejectedValueOnce(new Error('A gauge broke'));
-    expect(await scrape()).toBe(500);
-    expect(await scrape()).toBe(200);
   });
 
   it('that cannot be served do not stop the service', async () => {

@@ -1,53 +1,21 @@
 import Sqlite from 'better-sqlite3';
 import { Client as PostgresClient } from 'pg';
-import { DataSource } from 'typeorm';
 import { Database } from '../../src/database/database.js';
-import { AuditTrail } from '../../src/keys/audit-trail.js';
 import { KeysService } from '../../src/keys/keys.service.js';
-import { Client } from '../support/client.js';
-import { closedAtEnd } from '../support/closed-at-end.js';
-import { describeWith } from '../support/engines.js';
+import { describeOnPostgres } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { FaultProxy } from '../support/fault-proxy.js';
-import { lockWrites } from '../support/lock-writes.js';
 import { polls } from '../support/polls.js';
-import { Workplace } from '../support/petstore-process.js';
-import { createDatabase, PostgresServer } from '../support/postgres.js';
-import { onPostgres, startService, type TestService } from '../support/start-service.js';
+import { startService } from '../support/start-service.js';
 
 /** Longer than the look-back of the poller: a node that ignores its own pause misses the change. */
 const LONG_MS = 11_000;
 /** The timeout of the key cache for re-checking a cached key. */
 const RECHECK_TIMEOUT_MS = 500;
-const { TEST_POSTGRES_URL } = process.env;
 
 const pause = (ms: number) => new Promise((resume) => setTimeout(resume, ms));
 
-describe('a revocation', () => {
-  it('takes effect on a server that was suspended meanwhile', async () => {
-    using workplace = new Workplace({
-      LOG_LEVEL: 'silent',
-      ...(onPostgres ? { DATABASE_URL: await createDatabase(TEST_POSTGRES_URL!) } : {}),
-    });
-    await workplace.run('migrate');
-    const { id, key } = await workplace.json('keys', 'issue', '--name', 'Zoo', '--plan', 'pro');
-    const server = await workplace.serve();
-    const client = new Client(server.origin, key);
-    expect((await client.get('/v1/pets')).status).toBe(200);
-    process.kill(server.pid, 'SIGSTOP');
-    const stopped = performance.now();
-    await workplace.json('keys', 'revoke', id);
-    await pause(LONG_MS - (performance.now() - stopped));
-    const first = client.get('/v1/pets');
-    const continued = performance.now();
-    process.kill(server.pid, 'SIGCONT');
-    const { status } = await first;
-    if (!onPostgres || status !== 200 || !mayBeTrusted(continued)) expect(status).toBe(401);
-    await eventually(async () => (await client.get('/v1/pets')).status === 401);
-    expect((await client.get('/v1/pets')).status).toBe(401);
-    client.close();
-  });
-
+describeOnPostgres('a node with PostgreSQL', (server) => {
   it('takes effect if its transaction commits late', async () => {
     await using service = await startService();
     const client = await service.client();
@@ -59,54 +27,6 @@ describe('a revocation', () => {
     await commit();
     await eventually(async () => (await client.get('/v1/pets')).status === 401);
   });
-});
-
-describe('a change of a key that the poller missed', () => {
-  /** Dated so long ago that the poller does not look for it. */
-  const missed = async (service: TestService, sql: string) => {
-    await service.store.app.get(DataSource).query(sql);
-    await polls(service, 2);
-  };
-  const audited = (service: TestService, keyId: string) =>
-    service.store.app.get(AuditTrail).find(keyId, 10);
-
-  it('takes effect once it is repeated, without a second audit record', async () => {
-    await using service = await startService();
-    const keys = service.store.app.get(KeysService);
-    const client = await service.client({ plan: 'pro' });
-    const id = client.keyId!;
-    expect((await client.get('/v1/nope')).status).toBe(404);
-    const before = await audited(service, id);
-
-    await missed(
-      service,
-      `UPDATE api_keys SET plan = 'business', changed_at = 1 WHERE id = '${id}'`,
-    );
-    const limit = async () => (await client.get('/v1/nope')).headers['x-ratelimit-limit'];
-    expect(await limit()).toBe('300');
-    await keys.setPlan(id, 'business', {});
-    await eventually(async () => (await limit()) === '1000');
-
-    await missed(
-      service,
-      `UPDATE api_keys SET scopes = 'pets:write', changed_at = 1 WHERE id = '${id}'`,
-    );
-    expect((await client.get('/v1/pets')).status).toBe(200);
-    await keys.setScopes(id, ['pets:write']);
-    await eventually(async () => (await client.get('/v1/pets')).status === 403);
-
-    await missed(service, `UPDATE api_keys SET revoked_at = 5, changed_at = 1 WHERE id = '${id}'`);
-    expect((await client.get('/v1/nope')).status).toBe(404);
-    expect((await keys.revoke(id)).revokedAt).toBe(5);
-    await eventually(async () => (await client.get('/v1/nope')).status === 401);
-    expect(await audited(service, id)).toEqual(before);
-  });
-});
-
-describeWith('postgres', 'a node with PostgreSQL', (initdb) => {
-  const keep = closedAtEnd();
-  let server: PostgresServer;
-  beforeAll(async () => void (server = keep(await PostgresServer.start(initdb))), 60_000);
 
   it('applies the changes of a long network outage once the database is back', async () => {
     const url = await server.createDatabase();
@@ -181,32 +101,6 @@ describeWith('postgres', 'a node with PostgreSQL', (initdb) => {
       await commit();
     }
     await eventually(async () => (await client.get('/v1/pets')).status === 401);
-  });
-
-  it('stays ready and applies a revocation while requests wait for a lock', async () => {
-    const url = await server.createDatabase();
-    await using node = await startService({ env: { DATABASE_URL: url }, migrate: true });
-    const [client, revoked] = [await node.client(), await node.client()];
-    expect((await revoked.get('/v1/nope')).status).toBe(404);
-    const unlock = await lockWrites(url);
-    const waiting = Array.from({ length: 100 }, () =>
-      client.post('/v1/pets', { name: 'Rex', categoryId: 7 }),
-    );
-    try {
-      await eventually(
-        async () => (await query(url, 'SELECT 1 FROM pg_locks WHERE NOT granted')).rows.length > 0,
-      );
-      expect((await client.get('/health/ready')).status).toBe(200);
-      await query(
-        url,
-        `UPDATE api_keys SET revoked_at = 1, changed_at = changed_at + 1 WHERE id = '${revoked.keyId}'`,
-      );
-      await polls(node, 2);
-      expect((await revoked.get('/v1/nope')).status).toBe(401);
-    } finally {
-      await unlock();
-      await Promise.allSettled(waiting);
-    }
   });
 });
 

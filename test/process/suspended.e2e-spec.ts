@@ -1,0 +1,24 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Client } from '../support/client.js';
+import { Workplace } from '../support/petstore-process.js';
+import { jsonInProcess } from '../support/run-program.js';
+
+/** Longer than the look-back of the poller: a node that ignores its own pause misses the change. */
+const LONG_MS = 11_000;
+
+it('a revocation takes effect on a server that was suspended meanwhile', async () => {
+  using workplace = new Workplace({ LOG_LEVEL: 'silent' });
+  const run = (...argv: string[]) => jsonInProcess(`sqlite:${workplace.databaseFile}`, ...argv);
+  await run('migrate');
+  const { id, key } = await run('keys', 'issue', '--name', 'Zoo', '--plan', 'pro');
+  const server = await workplace.serve();
+  const client = new Client(server.origin, key);
+  expect((await client.get('/v1/pets')).status).toBe(200);
+  process.kill(server.pid, 'SIGSTOP');
+  await run('keys', 'revoke', id);
+  await pause(LONG_MS);
+  const first = client.get('/v1/pets');
+  process.kill(server.pid, 'SIGCONT');
+  expect((await first).status).toBe(401);
+  client.close();
+}, 60_000);
