@@ -10,19 +10,6 @@ const TITLES = {
   growth: 'growth, start and memory',
 };
 
-const COMMANDS = [
-  ['`npm run bench -- --quick`', 'service and floor on SQLite, in a minute'],
-  [
-    '`npm run bench -- --beside REF`',
-    'this build and that of another commit: the cost of a change',
-  ],
-  [
-    '`npm run bench -- --check`',
-    'service and floor on every engine, compared with the published figures',
-  ],
-  ['`npm run bench`', 'everything; writes this page'],
-];
-
 /**
  * @param {{parts: Record<string, object>, versions: Record<string, string>,
  *   notes: Map<string, string>}} published see `published.mjs`
@@ -35,7 +22,8 @@ export function writePage({ parts, versions, notes }) {
   return `# Performance
 
 How fast the service is, compared with other programs that do the same or a similar job on the same machine.
-\`npm run bench\` measures it and writes this page; [performance.json](performance.json) has every figure.
+\`npm run bench\` measures it and writes this page (\`npm run bench -- --help\` lists shorter runs);
+[performance.json](performance.json) has every figure.
 
 Only the ratios are meaningful: requests per second depend on the machine and the hour. The **floor** is
 [a hand-written Fastify program](../bench/field/floor.mjs) with the same data, headers and durability. A *list* is a
@@ -61,26 +49,28 @@ ${explained(goals, notes)}## How it was measured
 - **Durability**: SQLite with \`synchronous=FULL\`, PostgreSQL as installed. The floor commits once per create, the
   service once per event-loop tick.
 - **Growth** is compared by processor time per request, everything else by requests per second.
-${Object.entries(parts).map(describePart).join('\n')}
+${describeParts(parts)}
 
 ${Object.entries(versions)
   .map(([name, version]) => `${name} ${version}`)
   .join(', ')}.
 
-${results.sqlite === undefined ? '' : othersLeaveOut(results.sqlite)}## Measure it yourself
-
-${table(['command', 'what it measures'], COMMANDS)}
-`;
+${results.sqlite === undefined ? '' : othersLeaveOut(results.sqlite)}`;
 }
 
 /** The load average that the bench itself causes. */
 const OWN_LOAD = 3;
 
-function describePart([part, { pace, measuredOn, machine, busy }]) {
-  const rounds = `${pace.rounds} rounds of ${pace.seconds} s`;
-  const others =
-    busy > OWN_LOAD ? `, **while other programs used the machine** (load average ${busy})` : '';
-  return `- **${TITLES[part]}**: ${rounds}, on ${measuredOn}, ${machine}${others}.`;
+/** One line for all parts that were measured in the same way. */
+function describeParts(parts) {
+  const titles = new Map();
+  for (const [part, { pace, measuredOn, machine, busy }] of Object.entries(parts)) {
+    const others =
+      busy > OWN_LOAD ? `, **while other programs used the machine** (load average ${busy})` : '';
+    const line = `${pace.rounds} rounds of ${pace.seconds} s, on ${measuredOn}, ${machine}${others}`;
+    titles.set(line, [...(titles.get(line) ?? []), TITLES[part]]);
+  }
+  return Array.from(titles, ([line, names]) => `- **${names.join('; ')}**: ${line}.`).join('\n');
 }
 
 function othersLeaveOut(contests) {
@@ -89,7 +79,6 @@ function othersLeaveOut(contests) {
   return `## What the other programs leave out
 
 ${others.map(({ name, unequal }) => `- **${name}**: ${unequal}.`).join('\n')}
-
 `;
 }
 
