@@ -35,11 +35,9 @@ export class DocsAssets {
 }
 
 async function loadAssets(): Promise<Map<string, StaticAsset>> {
-  const files = await readdir(PAGE_FOLDER);
-  const pageFiles = files.filter((name) => extname(name) in CONTENT_TYPES);
   const paths = [
     ...SWAGGER_UI_FILES.map((name) => [name, join(swaggerUiPath(), name)] as const),
-    ...pageFiles.map((name) => [name, join(PAGE_FOLDER, name)] as const),
+    ...(await readdir(PAGE_FOLDER)).map((name) => [name, join(PAGE_FOLDER, name)] as const),
   ];
   const assets = paths.map(async ([name, path]) => {
     const contentType = CONTENT_TYPES[extname(name)]!;

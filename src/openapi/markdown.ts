@@ -21,10 +21,7 @@ export function toHtml(markdown: string, guides: readonly string[]): string {
       .replace(/<a href="(?!https?:|[#/])[^"]*">(.*?)<\/a>/gs, '$1')
       // Scrollable elements must be reachable by keyboard.
       .replaceAll('<pre>', '<pre tabindex="0">')
-      .replaceAll(
-        '<table>',
-        '<div class="wide" role="region" aria-label="Table" tabindex="0"><table>',
-      )
+      .replaceAll('<table>', '<div class="wide" tabindex="0"><table>')
       .replaceAll('</table>', '</table></div>')
   );
 }

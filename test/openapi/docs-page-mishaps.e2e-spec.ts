@@ -5,13 +5,9 @@ import { eventually } from '../support/eventually.js';
 import { startService, type TestService } from '../support/start-service.js';
 
 /** Runs in the page, not here. */
-declare const window: { lightOnPaper?: boolean };
 declare const document: {
   activeElement: { textContent: string; closest(selector: string): unknown };
-  documentElement: { classList: { contains(name: string): boolean } };
 };
-declare const getComputedStyle: (node: unknown) => { position: string; color: string };
-declare const addEventListener: (event: string, listener: () => void) => void;
 
 describeWith('chromium', 'the documentation where something is in its way', (executablePath) => {
   let service: TestService;
@@ -104,20 +100,6 @@ describeWith('chromium', 'the documentation where something is in its way', (exe
     await reference().waitFor();
   });
 
-  it('is not loaded again for a script that is none of its own', async () => {
-    await page.clock.install();
-    let loads = 0;
-    page.on('domcontentloaded', () => loads++);
-    await page.addInitScript(`addEventListener('DOMContentLoaded', () => {
-      document.body.append(Object.assign(document.createElement('script'), { src: 'https://a.example/a.js' }));
-    })`);
-    await open();
-    await reference().waitFor();
-    await page.clock.fastForward(60_000);
-    await reference().waitFor();
-    expect(loads).toBe(1);
-  });
-
   it('takes a key where the browser forbids storage, and keeps it nowhere', async () => {
     const { key } = await service.client();
     await page.addInitScript(`for (const name of ['localStorage', 'sessionStorage']) {
@@ -186,43 +168,5 @@ describeWith('chromium', 'the documentation where something is in its way', (exe
     await dialog.waitFor({ state: 'detached' });
     expect(await page.locator(`${opener}:focus`).count()).toBe(1);
     expect(await page.locator('[inert]').count()).toBe(0);
-  });
-
-  it('keeps the focus in the dialog when the key is given and taken away', async () => {
-    await open();
-    await authorizeButton().click();
-    const dialog = page.locator('.modal-ux');
-    await dialog.getByRole('textbox').fill('psk_x');
-    const isInside = () =>
-      page.evaluate(() => document.activeElement.closest('.modal-ux') !== null);
-    for (const name of ['Authorize', 'Logout']) {
-      await dialog.locator('.auth-btn-wrapper button', { hasText: name }).press('Enter');
-      await dialog
-        .getByText(name === 'Authorize' ? 'Logout' : 'Authorize', { exact: true })
-        .waitFor();
-      expect(await isInside()).toBe(true);
-    }
-    await dialog.locator('.btn-done').press('Enter');
-    expect(await page.locator('.auth-wrapper > .authorize:focus').count()).toBe(1);
-  });
-
-  it('prints light in the dark, and its quota where it is', async () => {
-    await page.emulateMedia({ colorScheme: 'dark' });
-    await open();
-    await reference().waitFor();
-    const isDark = () =>
-      page.evaluate(() => document.documentElement.classList.contains('dark-mode'));
-    expect(await isDark()).toBe(true);
-    await page.evaluate(() =>
-      addEventListener('beforeprint', () => {
-        window.lightOnPaper = !document.documentElement.classList.contains('dark-mode');
-      }),
-    );
-    await page.pdf();
-    expect(await page.evaluate(() => window.lightOnPaper)).toBe(true);
-    expect(await isDark()).toBe(true);
-    await page.emulateMedia({ media: 'print' });
-    const quota = page.locator('#quota');
-    expect(await quota.evaluate((node) => getComputedStyle(node).position)).toBe('static');
   });
 });

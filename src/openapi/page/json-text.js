@@ -1,24 +1,13 @@
-const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
-
-/** Indents JSON as text: `JSON.parse` would round an int64. Returns any other text unchanged. */
+/**
+ * Indents JSON and keeps each number as it was sent: `JSON.parse` alone rounds an int64. Other text, and any text in a
+ * browser without `JSON.rawJSON`, is returned unchanged.
+ */
 export function indentJson(text) {
+  const keepNumber = (_key, value, { source }) =>
+    typeof value === 'number' ? JSON.rawJSON(source) : value;
   try {
-    JSON.parse(text);
+    return JSON.stringify(JSON.parse(text, keepNumber), null, 2);
   } catch {
     return text;
   }
-  let out = '';
-  let depth = 0;
-  let opened = false;
-  const newLine = () => `\n${'  '.repeat(depth)}`;
-  for (const [token] of text.matchAll(TOKENS)) {
-    const closes = token === '}' || token === ']';
-    if (closes) depth--;
-    if (opened !== closes) out += newLine();
-    out += token === ':' ? ': ' : token;
-    opened = token === '{' || token === '[';
-    if (opened) depth++;
-    if (token === ',') out += newLine();
-  }
-  return out;
 }

@@ -29,13 +29,12 @@ export function Layout(system) {
     const operation = system.getSystem().specSelectors.specJson().getIn(where);
     const sunset = operation?.get('x-sunset');
     if (!sunset) return null;
-    const format = { dateStyle: 'long', timeZone: 'UTC' };
     return h(
       'p',
       { className: 'sunset' },
       h('strong', null, 'Deprecated'),
       ', to be removed on ',
-      h('time', { dateTime: sunset }, new Date(sunset).toLocaleDateString('en-GB', format)),
+      h('time', null, sunset),
       `. Use ${operation.get('x-replaced-by')}.`,
     );
   }

@@ -12,11 +12,6 @@ function windowsOf(field = '') {
   );
 }
 
-function duration(seconds) {
-  if (seconds < 120) return `${seconds} s`;
-  return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
-}
-
 /** Shows the quota of the latest response in the meters of the page. */
 export function showQuota(headers) {
   const left = windowsOf(headers['ratelimit']);
@@ -27,9 +22,9 @@ export function showQuota(headers) {
     if (remaining === undefined || limit === undefined) continue;
     const range = { max: limit, low: limit / 4, high: limit / 2, optimum: limit, value: remaining };
     Object.assign(row.querySelector('meter'), range);
+    const reset = new Date(Date.now() + seconds * 1000).toLocaleTimeString('en-GB');
     row.querySelector('b').textContent = remaining.toLocaleString('en');
-    row.querySelector('small').textContent =
-      `of ${limit.toLocaleString('en')}, resets in ${duration(seconds)}`;
+    row.querySelector('small').textContent = `of ${limit.toLocaleString('en')}, resets at ${reset}`;
     document.querySelector('#quota').hidden = false;
   }
 }
