@@ -1,4 +1,4 @@
-import { isConnectionLost, isDatabaseOutage, isOfAll, isOutage, OutageError } from './outage.js';
+import { isConnectionLost, isDatabaseOutage, isOutage, OutageError } from './outage.js';
 
 const withCode = (code: string) => Object.assign(new Error('x'), { code });
 
@@ -45,13 +45,6 @@ describe(isDatabaseOutage.name, () => {
   it('includes what only databases report', () => {
     const errors = [...['SQLITE_FULL', '57P01'].map(withCode), new Error('Connection terminated')];
     expect(errors.map(isDatabaseOutage)).toEqual([true, true, true]);
-  });
-});
-
-describe(isOfAll.name, () => {
-  it('excludes outages of one statement', () => {
-    const codes = ['57P01', 'SQLITE_FULL', '57014', '55P03', '40P01'];
-    expect(codes.map((code) => isOfAll(withCode(code)))).toEqual([true, true, false, false, false]);
   });
 });
 

@@ -15,10 +15,6 @@ const NETWORK_OUTAGE = new Set([
 /** Errors of node-postgres without a code. */
 const DRIVER_OUTAGE =
   /^(?:Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error)/;
-/** No connection was made: refused credentials, no such database, no free connection, shutdown. */
-const NOT_CONNECTED = /^(?:08...|28...|3D000|53300|57P0.)$/;
-/** Outages of one statement: a timeout, a lock, a conflict with another transaction. */
-const ONE_STATEMENT = /^(?:40...|57014|55P03)$/;
 
 interface DriverError {
   code?: unknown;
@@ -94,19 +90,6 @@ export function isOutage(error: unknown): boolean {
 export function isDatabaseOutage(error: unknown): boolean {
   const driverError = driverErrorOf(error);
   return isOutage(error) && (driverError !== error || !isOfNetwork(driverError));
-}
-
-/** Whether the whole database is affected, so that the poller and readiness report it. */
-export function isOfAll(error: unknown): boolean {
-  return isDatabaseOutage(error) && !ONE_STATEMENT.test(String(driverErrorOf(error).code));
-}
-
-/** Why there is no connection to the database; undefined for any other error. */
-export function connectionFailure(error: unknown): string | undefined {
-  const { code, message } = driverErrorOf(error);
-  if (typeof code !== 'string') return DRIVER_OUTAGE.exec(String(message))?.input;
-  if (NETWORK_OUTAGE.has(code)) return code;
-  return NOT_CONNECTED.test(code) ? String(message) : undefined;
 }
 
 /** A socket of the file system is gone together with its server. */

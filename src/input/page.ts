@@ -66,7 +66,7 @@ export class Page<Item> extends PagedResponse {
   @Transform(({ obj }: { obj: Page<unknown> }) => obj.next?.toString())
   readonly next: Cursor | undefined;
 
-  private constructor(items: readonly Item[], next: Cursor | undefined) {
+  protected constructor(items: readonly Item[], next: Cursor | undefined) {
     super();
     this.items = items;
     this.next = next;
@@ -81,15 +81,23 @@ export class Page<Item> extends PagedResponse {
     query: PageQuery,
     keyOf: (row: Row) => CursorKey | readonly CursorKey[],
   ): Page<Row> {
-    const { limit } = query;
-    if (rows.length <= limit) return new Page(rows, undefined);
-    const items = rows.slice(0, limit);
-    return new Page(items, Cursor.after([keyOf(items.at(-1)!)].flat(), filterOf(query)));
+    return new Page(rows.slice(0, query.limit), cursorAfter(rows, query, keyOf));
   }
 
   map<Other>(to: (item: Item) => Other): Page<Other> {
     return new Page(this.items.map(to), this.next);
   }
+}
+
+/** @returns undefined if no row follows the page */
+export function cursorAfter<Row>(
+  rows: readonly Row[],
+  query: PageQuery,
+  keyOf: (row: Row) => CursorKey | readonly CursorKey[],
+): Cursor | undefined {
+  const { limit } = query;
+  if (rows.length <= limit) return undefined;
+  return Cursor.after([keyOf(rows[limit - 1]!)].flat(), filterOf(query));
 }
 
 function filterOf(query: PageQuery): object {

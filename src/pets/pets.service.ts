@@ -3,10 +3,11 @@ import { errors } from '../errors/errors.js';
 import { Events } from '../events/events.js';
 import type { IdempotentRequest } from '../idempotency/idempotency-key.decorator.js';
 import { parseOwnJson } from '../input/json.js';
-import { Page } from '../input/page.js';
+import { JsonPage } from '../input/json-page.js';
+import type { Page } from '../input/page.js';
 import type { Origin } from '../keys/caller.js';
 import { Clock } from '../time/clock.js';
-import type { ListPetsQuery, NewPet, PetDto } from './pet.dto.js';
+import { type ListPetsQuery, type NewPet, PetDto } from './pet.dto.js';
 import { Pet } from './pet.entity.js';
 import './pet.events.js';
 import { PetsRepository } from './pets.repository.js';
@@ -22,8 +23,7 @@ export class PetsService {
   async list(query: ListPetsQuery): Promise<Page<PetDto>> {
     const { status, limit } = query;
     const texts = await this.pets.page(status, query.after('int64') ?? 0n, limit + 1);
-    const pets = texts.map((text) => parseOwnJson(text) as unknown as PetDto);
-    return Page.of(pets, query, ({ id }) => id);
+    return JsonPage.fromTexts(texts, query, parsePet, ({ id }) => id);
   }
 
   async create(
@@ -49,4 +49,9 @@ export class PetsService {
     const event = { pet: Object.assign(new Pet(), pet), ...origin, at: new Date(this.clock.now()) };
     this.events.emit('pet.created', event, origin.requestId);
   }
+}
+
+function parsePet(text: string): PetDto {
+  const pet = parseOwnJson(text) as PetDto;
+  return Object.assign(new PetDto(), pet, { id: BigInt(pet.id) });
 }

@@ -1,0 +1,31 @@
+import { JsonPage } from './json-page.js';
+import { PageQuery } from './page.js';
+
+interface Item {
+  id: number;
+}
+const page = (ids: number[], limit: number) =>
+  JsonPage.fromTexts(
+    ids.map((id) => `{"id":${id}}`),
+    Object.assign(new PageQuery(), { limit }),
+    (text) => JSON.parse(text) as Item,
+    ({ id }) => BigInt(id),
+  );
+
+describe(JsonPage.name, () => {
+  it('is sent as the texts of the database, without the row behind the page', () => {
+    const found = page([1, 2, 3], 2);
+    expect([found.json, found.length]).toEqual(['[{"id":1},{"id":2}]', 2]);
+    expect(found.next?.read(['int64'])).toEqual([2n]);
+    expect(page([1, 2], 2).next).toBeUndefined();
+    expect(page([], 2).json).toBe('[]');
+  });
+
+  it('is sent as its items once they were used, so that an interceptor may change them', () => {
+    const found = page([1, 2], 2);
+    found.items[0]!.id = 7;
+    expect(found.json).toBeUndefined();
+    expect(found.items).toEqual([{ id: 7 }, { id: 2 }]);
+    expect({ ...page([1], 2) }).toMatchObject({ items: [{ id: 1 }] });
+  });
+});

@@ -1,0 +1,40 @@
+import type { Cursor, CursorKey } from './cursor.js';
+import { cursorAfter, Page, type PageQuery } from './page.js';
+
+/** A page of JSON object texts, built by the database. They are sent as they are unless something uses `items`. */
+export class JsonPage<Item> extends Page<Item> {
+  // Private to the language, so that copies of the page do not contain them.
+  #items: readonly Item[] | undefined;
+  readonly #texts: readonly string[];
+
+  private constructor(
+    texts: readonly string[],
+    next: Cursor | undefined,
+    parse: (text: string) => Item,
+  ) {
+    super([], next);
+    this.#texts = texts;
+    const get = (): readonly Item[] => (this.#items ??= texts.map(parse));
+    // An own property, as that of other pages: a copy ({ ...page }) has it.
+    Object.defineProperty(this, 'items', { get, enumerable: true });
+  }
+
+  /** @see Page.of */
+  static fromTexts<Row>(
+    texts: readonly string[],
+    query: PageQuery,
+    parse: (text: string) => Row,
+    keyOf: (row: Row) => CursorKey | readonly CursorKey[],
+  ): Page<Row> {
+    const next = cursorAfter(texts, query, (text) => keyOf(parse(text)));
+    return new JsonPage(texts.slice(0, query.limit), next, parse);
+  }
+
+  override get json(): string | undefined {
+    return this.#items === undefined ? `[${this.#texts.join()}]` : undefined;
+  }
+
+  override get length(): number {
+    return this.#texts.length;
+  }
+}
