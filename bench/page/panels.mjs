@@ -2,7 +2,7 @@
 import { entryOf, goalsOf, NAMES } from './goals.mjs';
 
 /** The other programs are compared on SQLite only. */
-const ENGINES = { postgres: 'ours, PostgreSQL', redis: 'ours, PostgreSQL + Redis' };
+const ENGINES = { postgres: 'service, PostgreSQL', redis: 'service, PostgreSQL + Redis' };
 
 /** @returns {object[]} the panels of `drawChart` */
 export function panelsOf(results) {
@@ -27,7 +27,7 @@ export function panelsOf(results) {
         ...ratio,
         ours: name === 'ours',
       }))
-      .map((bar) => (bar.ours ? { ...bar, name: 'ours, SQLite', goal: goals.get(work) } : bar))
+      .map((bar) => (bar.ours ? { ...bar, name: 'service, SQLite', goal: goals.get(work) } : bar))
       .sort((one, other) => Number(other.ours) - Number(one.ours) || other.ratio - one.ratio);
     return {
       title: NAMES[work] ?? work,

@@ -25,7 +25,7 @@ describe(afterCommit.name, () => {
     expect(done).toEqual(['outer', 'inner']);
   });
 
-  it('forgets what is rolled back, with its savepoint or as a whole', () => {
+  it('drops events of a rolled-back savepoint or transaction', () => {
     subscriber.afterTransactionStart(event);
     note('kept');
     subscriber.afterTransactionStart(event);

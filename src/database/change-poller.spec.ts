@@ -45,7 +45,7 @@ describe(ChangePoller.name, () => {
     expect(look).toHaveBeenCalledTimes(4);
   });
 
-  it('asks for all there is first, then for what came since, and what was committed late', async () => {
+  it('loads everything first, then changes since the last poll, including late commits', async () => {
     const look = jest.fn<Promise<void>, [number | undefined]>(() => Promise.resolve());
     poller.subscribe(look);
     await poller.onApplicationBootstrap();
@@ -71,7 +71,7 @@ describe(ChangePoller.name, () => {
     expect(look.mock.lastCall![0]).toBeGreaterThan(expected - 1_000);
   });
 
-  it('asks again for what a look has failed to see', async () => {
+  it('loads changes again after a failed poll', async () => {
     const look = jest.fn<Promise<void>, [number | undefined]>(() => Promise.resolve());
     poller.subscribe(look);
     await poller.onApplicationBootstrap();
@@ -84,7 +84,7 @@ describe(ChangePoller.name, () => {
     expect(look.mock.lastCall![0]).toBeLessThanOrEqual(seen - 10_000);
   });
 
-  it('asks for all there is after very long', async () => {
+  it('loads everything after a long gap', async () => {
     const look = jest.fn<Promise<void>, [number | undefined]>(() => Promise.resolve());
     poller.subscribe(look);
     await poller.onApplicationBootstrap();
@@ -93,7 +93,7 @@ describe(ChangePoller.name, () => {
     expect(look.mock.calls).toEqual([[undefined], [undefined]]);
   });
 
-  it('vouches for what was seen for less than a second', async () => {
+  it('is current for less than a second after a poll', async () => {
     const watch = poller.subscribe(() => Promise.resolve());
     expect(watch.isCurrent).toBe(false);
     await poller.onApplicationBootstrap();
@@ -118,7 +118,7 @@ describe(ChangePoller.name, () => {
     expect(watch.isCurrent).toBe(true);
   });
 
-  it('vouches for a table that another transaction has locked, since nobody can change it, for a minute', async () => {
+  it('stays current for a minute while another transaction locks the table', async () => {
     let look: () => Promise<void> = () => Promise.resolve();
     const watch = poller.subscribe(() => look());
     await poller.onApplicationBootstrap();
@@ -142,7 +142,7 @@ describe(ChangePoller.name, () => {
     expect(watch.isCurrent).toBe(false);
   });
 
-  it('sees what is not locked', async () => {
+  it('polls the tables that are not locked', async () => {
     poller.subscribe(locked);
     const watch = poller.subscribe(() => Promise.resolve());
     await poller.onApplicationBootstrap();

@@ -17,7 +17,7 @@ const namesOf = (owner: string) =>
   );
 
 describe(ownedMigrations.name, () => {
-  it('gives them names of their owner, which tell whose they are', () => {
+  it('prefixes names with the owner', () => {
     expect(namesOf('toys').map(ownerOf)).toEqual([
       { owner: 'toys', name: 'CreateToys1700000000000' },
       { owner: 'toys', name: 'CreateBalls1600000000000' },
@@ -48,7 +48,7 @@ it('a failing migration is named in the error, with its extension', async () => 
 });
 
 describe(hasTimestamp.name, () => {
-  it('asks for a timestamp at the end of the name', () => {
+  it('requires a timestamp at the end of the name', () => {
     expect([CreateToys1700000000000, Named].map(hasTimestamp)).toEqual([true, true]);
     expect(hasTimestamp(class CreateToys extends Named {})).toBe(true);
     expect(

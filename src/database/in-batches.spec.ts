@@ -21,13 +21,13 @@ describe(inBatches.name, () => {
     return { asked, remove, left: () => rows };
   }
 
-  it('goes on until nothing is left, and tells how much there was', async () => {
+  it('continues until nothing is left, and returns the total', async () => {
     const { remove, left } = table(12_345, 0);
     expect(await inBatches(remove)).toBe(12_345);
     expect(left()).toBe(0);
   });
 
-  it('asks once where there is nothing', async () => {
+  it('runs once if there is nothing', async () => {
     const { asked, remove } = table(0, 1);
     expect(await inBatches(remove)).toBe(0);
     expect(asked).toHaveLength(1);
@@ -58,7 +58,7 @@ describe(inBatches.name, () => {
     expect(turns).toBeGreaterThanOrEqual(asked.length - 1);
   });
 
-  it('stops when told to, and fails with its batch', async () => {
+  it('stops at the signal, and fails with its batch', async () => {
     const { asked, remove } = table(10_000, 0);
     const stop = new AbortController();
     await inBatches(async (rows) => {

@@ -42,7 +42,7 @@ describe(isDatabaseOutage.name, () => {
     expect(isDatabaseOutage(away())).toBe(false);
   });
 
-  it('includes what only databases report', () => {
+  it('includes errors that only databases report', () => {
     const errors = [...['SQLITE_FULL', '57P01'].map(withCode), new Error('Connection terminated')];
     expect(errors.map(isDatabaseOutage)).toEqual([true, true, true]);
   });

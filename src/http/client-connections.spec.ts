@@ -130,7 +130,7 @@ describe(ClientConnections.name, () => {
     await eventually(() => Promise.resolve(socket.text().endsWith('late')));
   });
 
-  it('drains: answers what has arrived, then closes', async () => {
+  it('drains: answers the requests that have arrived, then closes', async () => {
     await listen(collect);
     const idle = open('');
     const busy = open(REQUEST);
@@ -154,7 +154,7 @@ describe(ClientConnections.name, () => {
     await eventually(() => Promise.resolve(socket.text().length > LARGE.length));
   });
 
-  it('cuts what is not finished at the deadline of a drain', async () => {
+  it('closes unfinished connections at the deadline of a drain', async () => {
     await listen(collect);
     const socket = open(REQUEST);
     await areStarted(1);

@@ -44,7 +44,7 @@ describe(Cors.name, () => {
     );
   });
 
-  it('allows the methods of the resource that is asked for, and none where there is none', () => {
+  it('allows the methods of the requested resource, and none if it does not exist', () => {
     const methods = (url: string) =>
       answer([ORIGIN], 'OPTIONS', preflight, url).sent['access-control-allow-methods'];
     expect(methods('/v1/toys/7?x=1')).toBe('DELETE');

@@ -29,7 +29,7 @@ describe(LocationInterceptor.name, () => {
     return location;
   };
 
-  it('sets the address of what was created, also outside /v1', async () => {
+  it('sets the address of the created resource, also outside /v1', async () => {
     const answer = { id: '7/8' };
     expect(await locationOf(NotesController, answer)).toBe(
       'https://zoo.example/api/v1/notes/7%2F8',

@@ -4,7 +4,7 @@ import { PublicAddress } from './public-address.js';
 describe(PublicAddress.name, () => {
   const addressOf = (env: Record<string, string>) => new PublicAddress(loadConfig(env));
 
-  it('is what the operator says, wherever the server listens', () => {
+  it('is the configured address, wherever the server listens', () => {
     const address = addressOf({ PUBLIC_BASE_URL: 'https://api.example.com/v1/', PORT: '0' });
     address.listensOn(4711);
     expect(address.baseUrl).toBe('https://api.example.com/v1');
@@ -17,7 +17,7 @@ describe(PublicAddress.name, () => {
     expect(docsUrl).toBe('https://example.com/docs');
   });
 
-  it('is this machine where nobody says, at the port that the system chose', () => {
+  it('defaults to localhost with the port that the system chose', () => {
     const address = addressOf({ PORT: '0' });
     address.listensOn(4711);
     expect(address.baseUrl).toBe('http://localhost:4711/v1');

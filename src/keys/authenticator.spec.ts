@@ -89,7 +89,7 @@ describe(Authenticator.name, () => {
     }
   });
 
-  it('does not ask the database about a cached caller', async () => {
+  it('does not query the database for a cached caller', async () => {
     cache.getCached.mockReturnValue(caller);
     expect((await authenticate(`Bearer ${key}`)).caller).toBe(caller);
     expect(cache.load).not.toHaveBeenCalled();
@@ -105,7 +105,7 @@ describe(Authenticator.name, () => {
     },
   );
 
-  it('counts each failure once against the address, and describes what is left of it', async () => {
+  it('counts each failure once against the address, and sets its rate-limit headers', async () => {
     const { error, headers } = await authenticate();
     expect(error).toMatchObject({ code: 'missing_api_key' });
     expect(failures()).toBe(1);

@@ -55,7 +55,7 @@ describe(KeyCache.name, () => {
     );
   });
 
-  it('finds the caller of a key with the quota of its client, and asks the database once', async () => {
+  it('finds the caller of a key with the quota of its client, with one query', async () => {
     expect(cache.getCached('zoo')).toBeUndefined();
     const caller = {
       keyId: 'key_zoo',
@@ -128,7 +128,7 @@ describe(KeyCache.name, () => {
     expect(cache.getCached('zoo')).toBeUndefined();
   });
 
-  it('asks the database about a cached key while the last look is too old', async () => {
+  it('queries the database for a cached key while the last poll is too old', async () => {
     await cache.load('zoo');
     watch.isCurrent = false;
     expect(cache.getCached('zoo')).toBeUndefined();

@@ -96,7 +96,7 @@ describe(CounterPersistence.name, () => {
     expect(rows.size).toBe(2_500);
   });
 
-  it('keeps what cannot be saved for the next attempt, and logs one outage once', async () => {
+  it('keeps unsaved counters for the next attempt, and logs an outage once', async () => {
     await persistence.onModuleInit();
     isDown();
     take();
@@ -123,7 +123,7 @@ describe(CounterPersistence.name, () => {
     expect(memory.size).toBe(MAX_ADDRESSES);
   });
 
-  it('saves at shutdown what changed during the last save', async () => {
+  it('saves at shutdown the counters that changed during the last save', async () => {
     await persistence.onModuleInit();
     take();
     let finish = (): void => undefined;

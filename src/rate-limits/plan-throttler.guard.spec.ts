@@ -57,7 +57,7 @@ describe(PlanThrottlerGuard.name, () => {
     await expect(judge(Orders, Orders.prototype.list)).rejects.toThrow('refused');
   });
 
-  it('counts nothing where nobody has been identified', async () => {
+  it('counts nothing without a caller', async () => {
     expect(await judge(Orders, Orders.prototype.list, {})).toBe(true);
     expect(admit).not.toHaveBeenCalled();
   });

@@ -27,7 +27,7 @@ describe(reportQuota.name, () => {
     expect(report(minuteUsed, dayUsed)).toMatchObject(expected);
   });
 
-  it('tells both windows in the syntax of the draft, in seconds from now', () => {
+  it('describes both windows in the syntax of the draft, in seconds from now', () => {
     expect(report(3, 95).rateLimit).toBe('"minute";r=7;t=30,"day";r=5;t=43170');
   });
 

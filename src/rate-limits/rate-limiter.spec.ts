@@ -57,7 +57,7 @@ describe(RateLimiter.name, () => {
     expect(sent).toMatchObject({ 'x-ratelimit-remaining': 0 });
   });
 
-  it('tells of a ban, with the request that it began with', async () => {
+  it('reports a ban with the request that caused it', async () => {
     const ban = { at: nowMs, until: nowMs + 5_000, bans: 1 };
     const asked = limiter({ ...banned, newBan: ban });
     const heard = jest.fn();

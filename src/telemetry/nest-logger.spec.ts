@@ -28,7 +28,7 @@ describe(NestLogger.name, () => {
     ]);
   });
 
-  it('logs what ended a start as detail, unless it is a programming error', () => {
+  it('logs the error that ended a start at debug, unless it is a programming error', () => {
     const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
     nest.error(refused, 'ExceptionHandler');
     nest.error(new TypeError('x is undefined'), 'ExceptionHandler');

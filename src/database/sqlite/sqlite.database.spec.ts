@@ -117,7 +117,7 @@ describe(SqliteDatabase.name, () => {
     expect(await words()).toEqual(['first', 'second', 'third']);
   });
 
-  it('shows one view of the database per tick, and the next one what others have written', async () => {
+  it('has one read view per tick, and sees the writes of others in the next', async () => {
     await add('before');
     expect(await words()).toEqual(['before']);
     other.exec("INSERT INTO words VALUES ('beside')");
@@ -126,7 +126,7 @@ describe(SqliteDatabase.name, () => {
     expect(await words()).toEqual(['before', 'beside']);
   });
 
-  it('shows a writer what it wrote, in the same tick', async () => {
+  it('reads its own write in the same tick', async () => {
     expect(await words()).toEqual([]);
     const added = add('port').then(words);
     await dataSource.query("INSERT INTO words VALUES ('typeorm')");

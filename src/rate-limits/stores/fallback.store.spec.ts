@@ -70,7 +70,7 @@ describe(FallbackStore.name, () => {
     expect(store.mode).toBe('fallback');
   });
 
-  it('marks what Redis counted as changed, so that it is saved when Redis fails', async () => {
+  it('marks counts of Redis as changed, so that they are saved when Redis fails', async () => {
     isBack(5);
     await store.take('zoo', limits);
     isGone();
@@ -81,7 +81,7 @@ describe(FallbackStore.name, () => {
     ]);
   });
 
-  it('asks Redis once in vain, not once a request, and says so once', async () => {
+  it('calls a failing Redis once, not once per request, and logs it once', async () => {
     isGone();
     for (let request = 0; request < 5; request++) await store.take('zoo', limits);
     expect(redis.take).toHaveBeenCalledTimes(1);
@@ -134,7 +134,7 @@ describe(FallbackStore.name, () => {
     expect(store.mode).toBe('redis');
   });
 
-  it('does not probe a Redis that was asked just now', async () => {
+  it('does not probe a Redis that was just used', async () => {
     redis.probe.mockClear();
     await store.take('zoo', limits);
     await jest.advanceTimersByTimeAsync(PROBE_MS);
@@ -143,7 +143,7 @@ describe(FallbackStore.name, () => {
     expect(redis.probe).toHaveBeenCalledTimes(1);
   });
 
-  it('looks at the counts of this process where Redis cannot be asked', async () => {
+  it('peeks at the counts of this process if Redis fails', async () => {
     isBack(4);
     await store.take('zoo', limits);
     expect(await store.peek('zoo')).toMatchObject({ minuteUsed: 4 });
@@ -163,14 +163,14 @@ describe(FallbackStore.name, () => {
       redis.take.mockClear();
     });
 
-    it('does not ask Redis again while it lasts', async () => {
+    it('does not call Redis again while it lasts', async () => {
       expect(first).toMatchObject({ bannedUntilMs: ban.until });
       expect(await store.take('zoo', limits)).toMatchObject({ bannedUntilMs: ban.until });
       expect(await store.peek('zoo')).toMatchObject({ bannedUntilMs: ban.until });
       expect(redis.take).not.toHaveBeenCalled();
     });
 
-    it('tells what Redis has counted of it, though this node has not', async () => {
+    it('reports the counts of Redis, also for a client that this node has not seen', async () => {
       memory.restoreBan('ark', ban);
       isBack(5);
       expect(await store.peek('ark')).toMatchObject({

@@ -46,7 +46,7 @@ describe(MemoryStore.name, () => {
     expect(store.take('zoo', limits)).toMatchObject({ minuteUsed: 2, aheadMs: 60_000 });
   });
 
-  it('bans nobody if the threshold is 0', () => {
+  it('never bans if the threshold is 0', () => {
     store = new MemoryStore(clock, { afterRejections: 0, firstBanMs: 10_000 });
     take(500);
     expect(store.peek('zoo').bannedUntilMs).toBe(0);
