@@ -15,85 +15,40 @@ interface Row {
   code?: string;
 }
 
+const row = (what: string, path: string, status: number, code?: string, call?: Call): Row => ({
+  ...{ what, path, status },
+  ...(code !== undefined && { code }),
+  ...(call !== undefined && { call }),
+});
+const post = (body: string, headers = JSON_TYPE): Call => ({ method: 'POST', headers, body });
+const TEXT = { 'content-type': 'text/plain' };
+
 const WITH_KEY: Row[] = [
-  { what: 'a list', path: '/v1/pets', status: 200 },
-  { what: 'its HEAD', path: '/v1/pets', call: { method: 'HEAD' }, status: 200 },
-  {
-    what: 'a new animal',
-    path: '/v1/pets',
-    call: { method: 'POST', headers: JSON_TYPE, body: rex },
-    status: 201,
-  },
-  { what: 'an animal', path: '/v1/pets/1', status: 200 },
-  { what: 'the HEAD of an animal', path: '/v1/pets/1', call: { method: 'HEAD' }, status: 200 },
-  { what: 'a bad limit', path: '/v1/pets?limit=0', status: 400, code: 'invalid_request' },
-  { what: 'an unknown query', path: '/v1/pets/1?x=1', status: 400, code: 'invalid_request' },
-  {
-    what: 'no JSON',
-    path: '/v1/pets',
-    call: { method: 'POST', headers: JSON_TYPE, body: '{' },
-    status: 400,
-    code: 'malformed_json',
-  },
-  { what: 'a bad escape', path: '/v1/pets/%zz', status: 400, code: 'malformed_request' },
-  { what: 'a bad escape elsewhere', path: '/v1/%e0%a4%a', status: 400, code: 'malformed_request' },
-  { what: 'no such animal', path: '/v1/pets/999', status: 404, code: 'pet_not_found' },
-  { what: 'an unknown path', path: '/v1/nope', status: 404, code: 'not_found' },
-  { what: 'the base', path: '/v1', status: 404, code: 'not_found' },
-  { what: 'the base with a slash', path: '/v1/', status: 404, code: 'not_found' },
-  { what: 'a trailing slash', path: '/v1/pets/', status: 404, code: 'not_found' },
-  { what: 'two slashes', path: '/v1//pets', status: 404, code: 'not_found' },
-  { what: 'a deeper path', path: '/v1/pets/1/toys', status: 404, code: 'not_found' },
-  ...['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'SEARCH', 'QUERY'].map(
-    (method) => ({
-      what: method,
-      path: '/v1/pets',
-      call: { method },
-      status: 405,
-      code: 'method_not_allowed',
-    }),
+  row('a list', '/v1/pets', 200),
+  row('its HEAD', '/v1/pets', 200, undefined, { method: 'HEAD' }),
+  row('a new animal', '/v1/pets', 201, undefined, post(rex)),
+  row('an animal', '/v1/pets/1', 200),
+  row('the HEAD of an animal', '/v1/pets/1', 200, undefined, { method: 'HEAD' }),
+  row('a bad limit', '/v1/pets?limit=0', 400, 'invalid_request'),
+  row('an unknown query', '/v1/pets/1?x=1', 400, 'invalid_request'),
+  row('no JSON', '/v1/pets', 400, 'malformed_json', post('{')),
+  row('a bad escape', '/v1/pets/%zz', 400, 'malformed_request'),
+  row('a bad escape elsewhere', '/v1/%e0%a4%a', 400, 'malformed_request'),
+  row('no such animal', '/v1/pets/999', 404, 'pet_not_found'),
+  ...['/v1/nope', '/v1', '/v1/', '/v1/pets/', '/v1//pets', '/v1/pets/1/toys'].map((path) =>
+    row(`the unknown path ${path}`, path, 404, 'not_found'),
   ),
-  {
-    what: 'POST to an animal',
-    path: '/v1/pets/1',
-    call: { method: 'POST', headers: JSON_TYPE, body: rex },
-    status: 405,
-    code: 'method_not_allowed',
-  },
-  {
-    what: 'a wrong method with a body that is no JSON',
-    path: '/v1/pets',
-    call: { method: 'DELETE', body: 'no {' },
-    status: 405,
-    code: 'method_not_allowed',
-  },
-  {
-    what: 'an unknown path with a body that is no JSON',
-    path: '/v1/nope',
-    call: { method: 'POST', headers: { 'content-type': 'text/plain' }, body: 'no {' },
-    status: 404,
-    code: 'not_found',
-  },
-  {
-    what: 'too much',
-    path: '/v1/pets',
-    call: { method: 'POST', headers: JSON_TYPE, body: `"${'x'.repeat(65_536)}"` },
-    status: 413,
-    code: 'payload_too_large',
-  },
-  {
-    what: 'a long target',
-    path: `/v1/pets/${'9'.repeat(8_000)}`,
-    status: 414,
-    code: 'uri_too_long',
-  },
-  {
-    what: 'plain text',
-    path: '/v1/pets',
-    call: { method: 'POST', headers: { 'content-type': 'text/plain' }, body: rex },
-    status: 415,
-    code: 'unsupported_media_type',
-  },
+  ...['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'SEARCH', 'QUERY'].map((method) =>
+    row(method, '/v1/pets', 405, 'method_not_allowed', { method }),
+  ),
+  row('POST to an animal', '/v1/pets/1', 405, 'method_not_allowed', post(rex)),
+  row('a wrong method with a body that is no JSON', '/v1/pets', 405, 'method_not_allowed', {
+    ...{ method: 'DELETE', body: 'no {' },
+  }),
+  row('an unknown path and no JSON', '/v1/nope', 404, 'not_found', post('no {', TEXT)),
+  row('too much', '/v1/pets', 413, 'payload_too_large', post(`"${'x'.repeat(65_536)}"`)),
+  row('a long target', `/v1/pets/${'9'.repeat(8_000)}`, 414, 'uri_too_long'),
+  row('plain text', '/v1/pets', 415, 'unsupported_media_type', post(rex, TEXT)),
 ];
 
 describe('every response under /v1', () => {

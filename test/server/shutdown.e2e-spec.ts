@@ -141,9 +141,4 @@ describe('a shutdown', () => {
     letGo();
     await service.store.app.close();
   });
-
-  it('is one, however often it is asked for', async () => {
-    await using service = await startService();
-    await Promise.all([service.store.close(), service.store.close()]);
-  });
 });

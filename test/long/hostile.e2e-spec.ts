@@ -74,21 +74,6 @@ describe(`hostile requests (seed ${SEED})`, () => {
     expect((await client.get('/v1/pets/1')).status).toBe(200);
   });
 
-  it('are refused in the words of the API if they are not even HTTP', async () => {
-    await start({ HEADERS_TIMEOUT_SECONDS: '1', REQUEST_TIMEOUT_SECONDS: '1' });
-    await onConnections(async (random, name, sends) => {
-      const request = hostileRequest(random, key, name);
-      // Who does not know what was asked cannot know that an answer has no body.
-      if (request.method === 'HEAD') return;
-      const end = [Buffer.from('\r\n\r\n'), plainRequest(key, `${name}-end`)];
-      const bytes = sends(Buffer.concat([broken(random, request.bytes), ...end]));
-      const answers = parseAnswers(await exchange(service.origin, [bytes]));
-      expect(answers).not.toEqual([]);
-      answers.forEach(expectWellFormed);
-    });
-    expect((await client.get('/v1/pets/1')).status).toBe(200);
-  });
-
   /** Each connection by a seed of its own, some at once. All that fail are told, with what was sent. */
   async function onConnections(
     test: (random: Random, name: string, sends: (bytes: Buffer) => Buffer) => Promise<void>,
