@@ -2,12 +2,11 @@ import { connect, type Socket } from 'node:net';
 import { eventually } from '../support/eventually.js';
 import { type Served, Workplace } from '../support/petstore-process.js';
 import { createDatabase } from '../support/postgres.js';
-import { endOfAnswer, sendRaw } from '../support/raw-answers.js';
+import { endOfAnswer } from '../support/raw-answers.js';
 import { onPostgres } from '../support/start-service.js';
 
 /** More than are read at once, of which some rest. */
 const REGULARS = 600;
-const NEWCOMERS = 200;
 const PATIENCE_MS = 60_000;
 
 interface Member {

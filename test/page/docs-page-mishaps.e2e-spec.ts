@@ -87,19 +87,6 @@ describeWith('chromium', 'the documentation where something is in its way', (exe
     },
   );
 
-  it('is loaded again for a script that another one imports', async () => {
-    await page.clock.install();
-    let isRefused = true;
-    await page.route('**/quota.js', (route) =>
-      isRefused ? route.fulfill({ status: 503 }) : route.continue(),
-    );
-    await open();
-    await page.getByText('cannot be loaded: retrying in 10 s').waitFor();
-    isRefused = false;
-    await page.clock.fastForward(10_000);
-    await reference().waitFor();
-  });
-
   it('takes a key where the browser forbids storage, and keeps it nowhere', async () => {
     const { key } = await service.client();
     await page.addInitScript(`for (const name of ['localStorage', 'sessionStorage']) {
@@ -117,25 +104,6 @@ describeWith('chromium', 'the documentation where something is in its way', (exe
     const live = reference().locator('.live-responses-table .response');
     await live.waitFor();
     expect(await live.locator('.response-col_status').innerText()).toMatch(/^200/);
-  });
-
-  it('leads to the guide for the codes that it has, and for no other', async () => {
-    let code = 'toy_broken';
-    await page.route('**/v1/pets?*', (route) =>
-      route.fulfill({ status: 409, json: { code, message: 'It is broken', status: 409 } }),
-    );
-    await open();
-    await reference().locator('.opblock-summary-control').click();
-    const links = reference().locator('.advice a');
-    const execute = async () => {
-      await reference().locator('button.execute').click();
-      await reference().locator('.live-responses-table').getByText(code).first().waitFor();
-    };
-    await execute();
-    expect(await links.count()).toBe(0);
-    code = 'idempotency_key_in_use';
-    await execute();
-    expect(await links.innerText()).toBe(`What to do about ${code}`);
   });
 
   it.each([
