@@ -4,7 +4,6 @@ import { errors } from '../../src/errors/errors.js';
 import { Client } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
 import { expectError } from '../support/expectations.js';
-import { exchange, parseAnswers } from '../support/raw-answers.js';
 import { startService, type TestService } from '../support/start-service.js';
 
 const RATE_HEADERS = [
@@ -23,21 +22,6 @@ type Responses = Record<
     content: { 'application/json': { schema: object; examples: object } };
   }
 >;
-
-interface PostmanCollection {
-  auth: { bearer: { value: string }[] };
-  item: {
-    item: {
-      request: {
-        method: string;
-        url: { raw: string; variable: { key: string; value: string }[] };
-        header: { key: string; value: string }[];
-        body?: { raw: string };
-      };
-      response: { code: number }[];
-    }[];
-  }[];
-}
 
 describe('the OpenAPI document', () => {
   let service: TestService;

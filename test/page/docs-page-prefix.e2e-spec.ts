@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { launchChromium } from '../support/chromium.js';
 import { Client } from '../support/client.js';
 import { describeWith } from '../support/engines.js';
 import { freePort } from '../support/free-port.js';
