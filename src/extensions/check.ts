@@ -1,8 +1,10 @@
 import satisfies from 'semver/functions/satisfies.js';
+import validRange from 'semver/ranges/valid.js';
 import { VERSION } from '../config/version.js';
+import { hasOwnTransaction, hasTimestamp } from '../database/extension-migrations.js';
 import { errors } from '../errors/errors.js';
+import { isScope } from '../keys/scopes.js';
 import { type Extension, nameOf } from './define.js';
-import { manifestFaults } from './manifest.js';
 import { secondCopies } from './second-copies.js';
 
 /** An extension that the service cannot start with. */
@@ -24,12 +26,11 @@ export function checkExtensions(
   extensions: readonly Extension[],
   { ignoreCompatibility = [], file }: CheckOptions = {},
 ): string[] {
-  stopOn(
-    extensions.flatMap((extension, index) =>
-      manifestFaults(extension).map((fault) => `extension ${labelOf(extension, index)}: ${fault}`),
-    ),
+  stopOn(extensions.flatMap(manifestFaults));
+  // A pre-release counts as the version that it leads to.
+  const incompatible = extensions.filter(
+    ({ compatibility = '*' }) => !satisfies(VERSION, compatibility, { includePrerelease: true }),
   );
-  const incompatible = extensions.filter((extension) => !isCompatible(extension));
   const names = extensions.map(nameOf);
   stopOn([
     ...ignoreCompatibility
@@ -51,18 +52,6 @@ function stopOn(faults: readonly string[]): void {
   if (faults.length > 0) throw new ExtensionError(faults.join('; '));
 }
 
-function labelOf(extension: Extension | null, index: number): string {
-  const isNamed = typeof extension === 'object' && typeof extension?.name === 'string';
-  return isNamed ? extension.name : `number ${index + 1} of the list`;
-}
-
-/** A pre-release counts as the version that it leads to. */
-function isCompatible({ compatibility }: Extension): boolean {
-  return (
-    compatibility === undefined || satisfies(VERSION, compatibility, { includePrerelease: true })
-  );
-}
-
 function incompatibility(extension: Extension): string {
   return `extension ${nameOf(extension)} requires pet-store-service ${extension.compatibility}, but this is ${VERSION}`;
 }
@@ -79,4 +68,52 @@ function repeatedCodes(extensions: readonly Extension[]): string[] {
         : [`error code ${code} is declared by ${first} and by ${second}`];
     }),
   );
+}
+
+const NAME = /^[a-z][a-z0-9-]*$/;
+const CODE = /^[\w.:-]{1,64}$/;
+const PROPERTIES: readonly string[] = [
+  'name',
+  'compatibility',
+  'module',
+  'migrations',
+  'scopes',
+  'errors',
+  'settings',
+  'requestHeaders',
+  'verifier',
+  'from',
+] satisfies (keyof Extension)[];
+
+/** Faults that the type of a manifest does not prevent. */
+function manifestFaults(extension: Extension, index: number): string[] {
+  const label = `extension ${extension?.name || `number ${index + 1} of the list`}`;
+  if (typeof extension !== 'object' || !extension?.module) {
+    return [`${label}: expected an object with a module; call a function of options`];
+  }
+  const { name = 'unnamed', compatibility = '*', migrations = [], scopes = {} } = extension;
+  return [
+    ...Object.keys(extension)
+      .filter((property) => !PROPERTIES.includes(property))
+      .map((property) => `unknown property "${property}"`),
+    ...(NAME.test(name) ? [] : [`the name must be like store-orders, not ${name}`]),
+    ...(validRange(compatibility) === null
+      ? [`compatibility must be a semver range like ^1.0.0, not ${compatibility}`]
+      : []),
+    ...migrations
+      .filter((migration) => !hasTimestamp(migration) || hasOwnTransaction(migration))
+      .map(
+        (migration) =>
+          `the name of the migration ${migration.name} must end in a timestamp of 13 digits, and it cannot have \`transaction\`, because all migrations run in one`,
+      ),
+    ...Object.keys(scopes)
+      .filter((scope) => !isScope(scope))
+      .map((scope) => `the scope ${scope} must be like orders:read`),
+    ...Object.values(extension.errors ?? {})
+      .filter(({ code, status }) => !CODE.test(code) || !(status >= 400 && status <= 599))
+      .map(
+        ({ code, status }) =>
+          `the error ${code} must have a code like order_closed and a status between 400 and 599, not ${status}`,
+      ),
+  ].map((fault) => `${label}: ${fault}`);
 }

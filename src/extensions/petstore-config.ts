@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Extension, PetStoreConfig } from './define.js';
+import type { PetStoreConfig } from './define.js';
 
 const FILE_NAME = 'petstore.config.js';
 
@@ -25,31 +25,21 @@ export async function loadPetStoreConfig(file?: string): Promise<LoadedConfig> {
     throw new ConfigFileError(`configuration file ${file} does not exist`);
   }
   const name = file ?? relative('', path);
-  return { file: path, extensions: extensionsOf(await defaultExport(path, name), name) };
+  const config = await defaultExport(path, name);
+  if (!Array.isArray(config?.extensions)) {
+    throw new ConfigFileError(
+      `${name} must have "export default defineConfig({ extensions: [...] })"`,
+    );
+  }
+  return { file: path, extensions: config.extensions };
 }
 
-async function defaultExport(path: string, name: string): Promise<unknown> {
+async function defaultExport(path: string, name: string): Promise<PetStoreConfig | undefined> {
   try {
-    const loaded = (await import(pathToFileURL(path).href)) as { default?: unknown };
+    const loaded = (await import(pathToFileURL(path).href)) as { default?: PetStoreConfig };
     return loaded.default;
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause);
     throw new ConfigFileError(`cannot load ${name}: ${message}`, { cause });
   }
-}
-
-function extensionsOf(config: unknown, name: string): readonly Extension[] {
-  if (typeof config !== 'object' || config === null || !('extensions' in config)) {
-    throw new ConfigFileError(
-      `${name} must have "export default defineConfig({ extensions: [...] })"`,
-    );
-  }
-  const unknown = Object.keys(config).filter((member) => member !== 'extensions');
-  if (unknown.length > 0) {
-    throw new ConfigFileError(`${name}: unknown property ${unknown.join(', ')}`);
-  }
-  if (!Array.isArray(config.extensions)) {
-    throw new ConfigFileError(`${name}: extensions must be an array`);
-  }
-  return config.extensions as Extension[];
 }

@@ -13,20 +13,18 @@ const SHARED = [
   'class-transformer',
   'pet-store-service',
 ];
-const OWN_FILE = fileURLToPath(import.meta.url);
 
 /** Finds packages that an extension, or the configuration file, would import from another folder than this service. */
 export function secondCopies(extensions: readonly Extension[], file?: string): string[] {
-  const importers = extensions.flatMap((extension) => {
-    const { from } = extension;
-    if (from === undefined) return [];
-    const path = from.startsWith('file:') ? fileURLToPath(from) : from;
-    return [{ label: `extension ${nameOf(extension)}`, path }];
-  });
-  if (file !== undefined) importers.push({ label: 'the configuration', path: file });
-  return importers.flatMap(({ label, path }) =>
+  const importers = extensions.flatMap((extension): [label: string, path: string][] =>
+    extension.from === undefined
+      ? []
+      : [[`extension ${nameOf(extension)}`, fileURLToPath(extension.from)]],
+  );
+  if (file !== undefined) importers.push(['the configuration', file]);
+  return importers.flatMap(([label, path]) =>
     SHARED.flatMap((name) => {
-      const [theirs, own] = [folderOf(name, path), folderOf(name, OWN_FILE)];
+      const [theirs, own] = [folderOf(name, path), folderOf(name, fileURLToPath(import.meta.url))];
       if (theirs === undefined || own === undefined || theirs === own) return [];
       return [`${label} uses a second copy of ${name}: ${theirs} beside ${own}; install it once`];
     }),

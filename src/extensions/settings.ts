@@ -6,18 +6,6 @@ import type { Environment, SettingsReader } from '../config/config.js';
 import { ExtensionError } from './check.js';
 import { type Extension, nameOf } from './define.js';
 
-/** Rules that imply a number. */
-const NUMBER_RULES = [
-  'isInt',
-  'isNumber',
-  'isPositive',
-  'isNegative',
-  'min',
-  'max',
-  'isDivisibleBy',
-];
-const NUMBER = /^-?\d+(\.\d+)?$/;
-
 /** Readers that `loadConfig` uses to fill the settings of extensions. */
 export function settingsOf(extensions: readonly Extension[]): SettingsReader[] {
   return extensions.flatMap((extension) => {
@@ -51,26 +39,30 @@ export class SettingsModule {
 
 /**
  * Fills a settings class from environment variables: `maxOpenOrders` from `MAX_OPEN_ORDERS`. An unset or empty variable
- * leaves the default of the class.
+ * leaves the default of the class. The rules decide whether a value is text, a number or a boolean.
  */
 export function readSettings(
   type: Type<object>,
   environment: Environment,
 ): ReturnType<SettingsReader> {
-  const defaults = new type() as Record<string, unknown>;
-  const given: Record<string, unknown> = {};
   const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
   const names = [...new Set(rules.map(({ propertyName }) => propertyName))];
   if (names.length === 0) {
     const faults = [`${type.name}: every setting needs a class-validator rule`];
-    return { settings: defaults, faults, variables: [] };
+    return { settings: {}, faults, variables: [] };
   }
+  const given: Record<string, unknown> = {};
   for (const name of names) {
     const text = environment[variableOf(name)]?.trim();
-    const ruleNames = rules.filter((rule) => rule.propertyName === name).map((rule) => rule.name);
-    if (text) given[name] = convert(text, kindOf(type, name, ruleNames, defaults[name]));
+    if (text) given[name] = text;
   }
-  const settings = plainToInstance(type, given, { exposeDefaultValues: true });
+  const fill = () => plainToInstance(type, given, { exposeDefaultValues: true });
+  const texts = fill() as Record<string, unknown>;
+  for (const { property } of validateSync(texts)) {
+    // A value that `@Transform()` has changed is no longer the text.
+    if (texts[property] === given[property]) given[property] = converted(given[property]);
+  }
+  const settings = fill();
   const faults = validateSync(settings).flatMap((error) =>
     messagesOf(error).map((message) => withVariable(error.property, message)),
   );
@@ -81,26 +73,9 @@ function variableOf(name: string): string {
   return name.replace(/([a-z\d])([A-Z])/g, '$1_$2').toUpperCase();
 }
 
-/** The declared type if the compiler emitted it, otherwise the type that the rules or the default imply. */
-function kindOf(
-  type: Type<object>,
-  name: string,
-  rules: readonly (string | undefined)[],
-  value: unknown,
-): string {
-  const declared = Reflect.getMetadata('design:type', type.prototype as object, name) as unknown;
-  if (declared === Number) return 'number';
-  if (declared === Boolean) return 'boolean';
-  if (declared === String) return 'string';
-  if (rules.some((rule) => NUMBER_RULES.includes(rule ?? ''))) return 'number';
-  return rules.includes('isBoolean') ? 'boolean' : typeof value;
-}
-
-/** Text that cannot be converted stays text, which the rules then reject. */
-function convert(text: string, kind: string): unknown {
-  if (kind === 'number' && NUMBER.test(text)) return Number(text);
-  if (kind === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
-  return text;
+function converted(text: unknown): unknown {
+  if (text === 'true' || text === 'false') return text === 'true';
+  return /^-?\d+(\.\d+)?$/.test(String(text)) ? Number(text) : text;
 }
 
 function messagesOf({ constraints = {}, children = [] }: ValidationError): string[] {

@@ -1,4 +1,4 @@
-import { registerDecorator, ValidateIf, type ValidationArguments } from 'class-validator';
+import { ValidateBy, ValidateIf } from 'class-validator';
 
 /**
  * A validation rule of class-validator.
@@ -9,19 +9,16 @@ export function constrain<Whole extends object>(
   expected: string,
   holds: (value: unknown, whole: Whole) => boolean,
 ): PropertyDecorator {
-  return (target, propertyName) => {
-    registerDecorator({
-      name,
-      target: target.constructor,
-      propertyName: propertyName as string,
-      validator: {
-        validate: (value: unknown, validation?: ValidationArguments) =>
-          holds(value, validation!.object as Whole),
-        defaultMessage: ({ property, value }: ValidationArguments) =>
-          value === undefined ? `${property} is required` : `${property} must be ${expected}`,
-      },
-    });
-  };
+  return ValidateBy({
+    name,
+    validator: {
+      validate: (value: unknown, validation) => holds(value, validation!.object as Whole),
+      defaultMessage: (validation) =>
+        validation!.value === undefined
+          ? `${validation!.property} is required`
+          : `${validation!.property} must be ${expected}`,
+    },
+  });
 }
 
 /** The member may be omitted. Unlike with `@IsOptional()`, `null` is validated. */

@@ -2,7 +2,7 @@ import { applyDecorators, Injectable, Optional, type PipeTransform } from '@nest
 import { ApiProperty } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import type { ApiError } from '../errors/api-error.js';
-import { errors } from '../errors/errors.js';
+import { notFound } from '../errors/errors.js';
 import { constrain } from './constrain.js';
 
 /** The range of the OpenAPI format `int64`. A Number is exact only up to 2^53 - 1. */
@@ -71,11 +71,7 @@ export class Int64Pipe implements PipeTransform<string, bigint> {
 
   transform(text: string): bigint {
     const value = parseInt64(text);
-    if (value === undefined) throw (this.missing ?? noResource)();
+    if (value === undefined) throw (this.missing ?? notFound)();
     return value;
   }
-}
-
-function noResource(): ApiError {
-  return errors.not_found('There is no such resource');
 }
