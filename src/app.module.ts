@@ -9,7 +9,6 @@ import { coreModules, type CoreOptions } from './core.module.js';
 import { DatabaseFaults } from './database/database-faults.js';
 import { DeprecationGuard, SunsetGuard } from './deprecation/deprecation.js';
 import type { CheckOptions } from './extensions/check.js';
-import { SettingsModule } from './extensions/settings.js';
 import { HealthModule } from './health/health.module.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { FallbackController } from './http/fallback.controller.js';
@@ -60,7 +59,7 @@ const EVALUATION_ORDER = [
 @Module({})
 export class AppModule {
   static forRoot(options: AppOptions): DynamicModule {
-    const { extensions = [], config, transport, address } = options;
+    const { extensions = [], transport, address } = options;
     return {
       module: AppModule,
       imports: [
@@ -70,7 +69,6 @@ export class AppModule {
         AuthenticationModule.forRoot(extensions.flatMap(({ verifier }) => verifier ?? [])),
         PetsModule,
         UsageModule,
-        SettingsModule.forRoot(config.settings),
         ...extensions.map(({ module }) => module),
         HealthModule,
         OpenApiModule,

@@ -1,14 +1,12 @@
-import type { DynamicModule, Type } from '@nestjs/common';
-import type { Config } from './config/config.js';
-import { ConfigModule } from './config/config.module.js';
+import { type DynamicModule, Module, type Type } from '@nestjs/common';
+import { Config } from './config/config.js';
 import { DatabaseModule } from './database/database.module.js';
-import { EventsModule } from './events/events.module.js';
+import { EventsModule } from './events/events.js';
 import { type Extension, migrationsOf } from './extensions/define.js';
 import { RedisModule } from './redis/redis.module.js';
-import type { Logger } from './telemetry/logger.js';
-import { TelemetryModule } from './telemetry/telemetry.module.js';
-import type { Clock } from './time/clock.js';
-import { TimeModule } from './time/time.module.js';
+import { Logger } from './telemetry/logger.js';
+import { Metrics } from './telemetry/metrics.js';
+import { Clock } from './time/clock.js';
 
 export interface CoreOptions {
   config: Config;
@@ -17,13 +15,26 @@ export interface CoreOptions {
   extensions?: readonly Extension[];
 }
 
+/** Provides configuration, settings of extensions, clock, log and metrics in every module. */
+@Module({})
+class CoreModule {
+  static forRoot({ config, clock = new Clock(), logger }: CoreOptions): DynamicModule {
+    const providers = [
+      { provide: Config, useValue: config },
+      ...config.settings.map((each) => ({ provide: each.constructor, useValue: each })),
+      { provide: Clock, useValue: clock },
+      { provide: Logger, useValue: logger },
+      Metrics,
+    ];
+    return { module: CoreModule, global: true, providers, exports: providers };
+  }
+}
+
 /** Modules of every process, the server and the command line. They load neither Fastify nor Swagger, which take long. */
 export function coreModules(options: CoreOptions): (DynamicModule | Type)[] {
-  const { config, clock, logger, extensions = [] } = options;
+  const { extensions = [] } = options;
   return [
-    TimeModule.forRoot(clock),
-    ConfigModule.forRoot(config),
-    TelemetryModule.forRoot(logger),
+    CoreModule.forRoot(options),
     RedisModule,
     EventsModule,
     DatabaseModule.forRoot(migrationsOf(extensions)),

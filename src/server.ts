@@ -8,12 +8,11 @@ import { type Config, loadConfig } from './config/config.js';
 import { lockDatabase } from './database/data-source-options.js';
 import type { DatabaseLock } from './database/sqlite/database-lock.js';
 import { ensureSchema } from './database/migrate.js';
-import { checkOperations } from './extensions/check-operations.js';
+import { checkApplication, rejectContentTypeParsers } from './extensions/check-application.js';
 import { checkExtensions, type CheckOptions } from './extensions/check.js';
 import type { Extension } from './extensions/define.js';
 import { trackExtensionRequests } from './extensions/extension-requests.js';
-import { assertSettingsRead, settingsOf } from './extensions/settings.js';
-import { rejectContentTypeParsers, rejectUnsupported } from './extensions/unsupported.js';
+import { settingsOf } from './extensions/settings.js';
 import { Readiness } from './health/readiness.js';
 import type { ClientConnections } from './http/client-connections.js';
 import { FastifyAdapter } from './http/fastify.adapter.js';
@@ -100,7 +99,6 @@ export async function createApp(
 async function assemble(options: Omit<AppOptions, 'transport' | 'address'>) {
   const { config, logger, extensions = [] } = options;
   for (const warning of checkExtensions(extensions, options)) logger.warn({}, warning);
-  assertSettingsRead(extensions, config.settings);
   const requestHeaders = extensions.flatMap((each) => each.requestHeaders ?? []);
   const transport = new Transport(config, logger, requestHeaders);
   const address = new PublicAddress(config);
@@ -111,8 +109,7 @@ async function assemble(options: Omit<AppOptions, 'transport' | 'address'>) {
     { bodyParser: false, abortOnError: false, logger: new NestLogger(logger) },
   );
   try {
-    rejectUnsupported(app);
-    checkOperations(app);
+    checkApplication(app);
   } catch (error) {
     await app.close();
     throw error;

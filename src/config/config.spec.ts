@@ -200,14 +200,10 @@ describe(loadConfig.name, () => {
     ).toThrow(/HEADERS_TIMEOUT_SECONDS must not be greater/);
   });
 
-  it('refuses one port for requests and metrics, where both would be on one address', () => {
-    const both = { PORT: '9000', METRICS_PORT: '9000' };
-    for (const HOST of ['127.0.0.1', 'localhost', '0.0.0.0']) {
-      expect(() => loadConfig({ ...both, HOST })).toThrow(/METRICS_PORT must differ/);
-    }
-    const apart = { ...both, HOST: '192.0.2.1' };
-    expect(loadConfig(apart)).toMatchObject({ metricsPort: 9000 });
-    expect(() => loadConfig({ ...apart, METRICS_HOST: '::' })).toThrow(/METRICS_PORT must differ/);
+  it('refuses one port for requests and metrics', () => {
+    expect(() => loadConfig({ PORT: '9000', METRICS_PORT: '9000' })).toThrow(
+      /METRICS_PORT must differ/,
+    );
     expect(loadConfig({ PORT: '0', METRICS_PORT: '0' })).toMatchObject({ port: 0 });
   });
 

@@ -10,15 +10,17 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 /** OpenTelemetry's own variables (`OTEL_...`), and the protocol that they select. */
 export interface Tracing {
   protocol: OtlpProtocol;
-  variables: Record<string, string>;
+  variables: Environment;
 }
 export type OtlpProtocol = (typeof OTLP_PROTOCOLS)[number];
 const OTLP_PROTOCOLS = ['http/protobuf', 'http/json'] as const;
-const SAMPLERS = ['always_on', 'always_off', 'traceidratio'];
+const SAMPLERS = ['always_on', 'always_off', 'traceidratio'].flatMap((name) => [
+  name,
+  `parentbased_${name}`,
+]);
 const PROPAGATORS = ['tracecontext', 'baggage'];
 
 const ENVIRONMENTS = ['production', 'development', 'test'];
-const EVERY_ADDRESS = ['0.0.0.0', '::'];
 
 /** Every setting of the service, validated. Nothing else reads the environment. A class, so that Nest can inject it. */
 // eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging -- `readConfig` declares the members
@@ -54,11 +56,8 @@ export function loadConfig(
     : processEnvironment();
   const read = new SettingReader(values);
   const extensions = readers.map((reader) => reader(values));
-  const config = readConfig(
-    read,
-    values,
-    extensions.map(({ settings }) => settings),
-  );
+  const settings = extensions.map((each) => each.settings);
+  const config = readConfig(read, settings);
   const faults = [...read.faults, ...extensions.flatMap((each) => each.faults)];
   if (faults.length > 0) throw new ConfigError(faults);
   const known = [...read.names, ...extensions.flatMap(({ variables }) => variables)];
@@ -74,7 +73,7 @@ function processEnvironment(): ReturnType<typeof withDotEnv> {
   }
 }
 
-function readConfig(read: SettingReader, environment: Environment, settings: object[]) {
+function readConfig(read: SettingReader, settings: object[]) {
   const nodeEnv = read.text('NODE_ENV') ?? 'development';
   const production = nodeEnv === 'production';
   const isKnown = ENVIRONMENTS.includes(nodeEnv);
@@ -87,10 +86,10 @@ function readConfig(read: SettingReader, environment: Environment, settings: obj
     host: read.text('HOST') ?? '127.0.0.1',
     port: read.integer('PORT', 3000, 0, 65_535),
     /** `sqlite:PATH` or `postgres://...`. */
-    databaseUrl: read.databaseUrl('DATABASE_URL') ?? 'sqlite:./data/petstore.db',
+    databaseUrl: readDatabaseUrl(read) ?? 'sqlite:./data/petstore.db',
     databasePoolSize: read.integer('DATABASE_POOL_SIZE', 10, 1, 1_000),
     /** `redis://...`; several, separated by commas, are the nodes of a cluster. */
-    redisUrl: read.redisUrls('REDIS_URL'),
+    redisUrl: read.list('REDIS_URL', 'nodes as redis://HOST:PORT', isRedisUrl)?.join(),
     /** Undefined: `http://localhost:PORT/v1` with the port in use. */
     publicBaseUrl: read.baseUrl('PUBLIC_BASE_URL'),
     stagingBaseUrl: read.baseUrl('STAGING_BASE_URL'),
@@ -122,47 +121,47 @@ function readConfig(read: SettingReader, environment: Environment, settings: obj
     /** Whether /docs shows the guide for authors of extensions. */
     extensionGuide:
       (read.oneOf('EXTENSION_GUIDE', ['true', 'false']) ?? String(!production)) === 'true',
-    tracing: readTracing(environment, read.faults),
+    tracing: readTracing(read),
   };
   if (config.headersTimeoutSeconds > config.requestTimeoutSeconds) {
     read.faults.push('HEADERS_TIMEOUT_SECONDS must not be greater than REQUEST_TIMEOUT_SECONDS');
   }
-  const [host, metricsHost] = [config.host, config.metricsHost].map((each) =>
-    each.replace('localhost', '127.0.0.1'),
-  );
-  const sharesHost =
-    host === metricsHost || EVERY_ADDRESS.some((each) => [host, metricsHost].includes(each));
-  if (config.port !== 0 && config.port === config.metricsPort && sharesHost) {
+  if (config.port !== 0 && config.port === config.metricsPort) {
     read.faults.push(`METRICS_PORT must differ from PORT, not ${config.port}; 0 turns metrics off`);
   }
   return config;
 }
 
-function readTrustProxy(read: SettingReader): false | string[] {
-  const expected = 'IP addresses and CIDR ranges, or false';
-  const isEntry = (entry: string): boolean => entry === 'false' || isAddressOrRange(entry);
-  const entries = read.list('TRUST_PROXY', expected, isEntry) ?? ['false'];
-  return entries.includes('false') ? false : entries;
+function readDatabaseUrl(read: SettingReader): string | undefined {
+  const isUrl = (text: string): boolean =>
+    /^(?:sqlite:(?!:memory:)|postgres(?:ql)?:\/\/)./.test(text) && URL.canParse(text);
+  const expected = 'sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE';
+  return read.valid('DATABASE_URL', expected, isUrl);
 }
 
-/** @returns undefined if tracing is off. Without an endpoint, no value is a fault. */
-function readTracing(environment: Environment, faults: string[]): Tracing | undefined {
+function isRedisUrl(text: string): boolean {
+  return /^rediss?:\/\//.test(text) && URL.canParse(text);
+}
+
+function readTrustProxy(read: SettingReader): false | string[] {
+  if (read.text('TRUST_PROXY') === 'false') return false;
+  return read.list('TRUST_PROXY', 'IP addresses and CIDR ranges', isAddressOrRange) ?? false;
+}
+
+/** @returns undefined if tracing is off; then no value of its variables is a fault */
+function readTracing({ environment, faults }: SettingReader): Tracing | undefined {
   const read = new SettingReader(environment);
   const endpoints = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
   const hasEndpoint = endpoints.some((name) => read.text(name) !== undefined);
-  const exporter = read.text('OTEL_TRACES_EXPORTER');
-  const isDisabled = exporter === 'none' || environment['OTEL_SDK_DISABLED'] === 'true';
-  if (isDisabled || (!hasEndpoint && exporter !== 'otlp')) return undefined;
+  const exporter = read.oneOf('OTEL_TRACES_EXPORTER', ['otlp', 'none']);
+  const isOff = exporter === 'none' || environment['OTEL_SDK_DISABLED'] === 'true';
+  if (isOff || (!hasEndpoint && exporter !== 'otlp')) return undefined;
   for (const name of endpoints) read.valid(name, 'an http(s) URL', isHttpUrl);
-  read.oneOf('OTEL_TRACES_EXPORTER', ['otlp', 'none']);
   const ofSignals = read.oneOf('OTEL_EXPORTER_OTLP_PROTOCOL', OTLP_PROTOCOLS) ?? 'http/protobuf';
   const protocol = read.oneOf('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', OTLP_PROTOCOLS) ?? ofSignals;
-  const samplers = SAMPLERS.flatMap((name) => [name, `parentbased_${name}`]);
-  read.oneOf('OTEL_TRACES_SAMPLER', samplers);
+  read.oneOf('OTEL_TRACES_SAMPLER', SAMPLERS);
   read.list('OTEL_PROPAGATORS', PROPAGATORS.join(', '), (name) => PROPAGATORS.includes(name));
-  if (hasEndpoint) faults.push(...read.faults);
-  const variables = Object.entries(environment).filter(
-    (entry): entry is [string, string] => entry[0].startsWith('OTEL_') && entry[1] !== undefined,
-  );
+  faults.push(...read.faults);
+  const variables = Object.entries(environment).filter(([name]) => name.startsWith('OTEL_'));
   return { protocol, variables: Object.fromEntries(variables) };
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { parse } from 'dotenv';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -9,19 +9,10 @@ const READABLE = /^\s*(?:#.*|(?:export\s+)?[\w.-]+\s*(?:=|:\s).*)?$/;
 const QUOTED = /=\s*(["'`])(?:(?!\1)[^\\]|\\.)*\1/gs;
 /** Kubernetes sets `REDIS_PORT=tcp://10.0.0.1:6379` and the like for a service called redis. */
 const SERVICE_LINK = /_SERVICE_(?:HOST|PORT)|_PORT_\d+_/;
-const MAX_TYPOS = 2;
 
-/**
- * Merges the `.env` file of the working directory into `environment`, which takes precedence.
- * @throws {NodeJS.ErrnoException} if there is a file that cannot be read
- */
+/** Merges the `.env` file of the working directory into `environment`, which takes precedence. */
 export function withDotEnv(environment: Environment): { values: Environment; warnings: string[] } {
-  let text = '';
-  try {
-    text = readFileSync('.env', 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-  }
+  const text = existsSync('.env') ? readFileSync('.env', 'utf8') : '';
   const lines = text.replace(QUOTED, (value) => `=${'\n'.repeat(value.split('\n').length - 1)}`);
   const warnings = lines.split(/\r?\n/).flatMap((line, index) => {
     if (READABLE.test(line)) return [];
@@ -36,27 +27,18 @@ export function unknownSettings(environment: Environment, known: readonly string
   return Object.entries(environment).flatMap(([name, value = '']) => {
     const isForeign = /^(?:OTEL|npm)_/.test(name) || SERVICE_LINK.test(name);
     if (isForeign || value.startsWith('tcp://') || known.includes(name)) return [];
-    const nearest = known.find((other) => isTypo(name, other));
+    const misspelt = misspellings(name);
+    const nearest = known.find((other) =>
+      misspellings(other).some((each) => misspelt.includes(each)),
+    );
     if (nearest !== undefined) return [`unknown setting ${name}: did you mean ${nearest}?`];
     const hasPrefix = prefixes.some((prefix) => name.startsWith(prefix));
     return hasPrefix ? [`unknown setting ${name} is ignored`] : [];
   });
 }
 
-function isTypo(name: string, other: string): boolean {
-  const [one = '', two = ''] = [name, other].map((each) => each.toUpperCase().replaceAll('_', ''));
-  return levenshteinDistance(one, two) <= Math.min(MAX_TYPOS, two.length / 4);
-}
-
-function levenshteinDistance(one: string, two: string): number {
-  let row = Array.from({ length: two.length + 1 }, (_, index) => index);
-  for (const [i, letter] of [...one].entries()) {
-    const next = [i + 1];
-    for (const [j, other] of [...two].entries()) {
-      const substitution = row[j]! + (letter === other ? 0 : 1);
-      next.push(Math.min(row[j + 1]! + 1, next[j]! + 1, substitution));
-    }
-    row = next;
-  }
-  return row[two.length]!;
+/** The letters of a name, and all but one of them. Two names that differ by a typo have one of these in common. */
+function misspellings(name: string): string[] {
+  const letters = name.toUpperCase().replaceAll('_', '');
+  return [letters, ...Array.from(letters, (_, at) => letters.slice(0, at) + letters.slice(at + 1))];
 }

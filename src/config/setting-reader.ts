@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { compile } from '@fastify/proxy-addr';
 import type { Environment } from './environment.js';
 
 /** Reads one variable after the other and collects the faults. */
@@ -7,7 +7,7 @@ export class SettingReader {
   /** The variables that were read. */
   readonly names: string[] = [];
 
-  constructor(private readonly environment: Environment) {}
+  constructor(readonly environment: Environment) {}
 
   /** An empty variable counts as unset, as in a shell's `VAR= command`. */
   text(name: string): string | undefined {
@@ -23,27 +23,16 @@ export class SettingReader {
   }
 
   oneOf<T extends string>(name: string, allowed: readonly T[]): T | undefined {
-    const isAllowed = (text: string): text is T => allowed.includes(text as T);
+    const isAllowed = (text: string): boolean => allowed.includes(text as T);
     return this.valid(name, `one of ${allowed.join(', ')}`, isAllowed) as T | undefined;
   }
 
   list(name: string, expected: string, isEntry: (entry: string) => boolean): string[] | undefined {
-    const isList = (text: string): boolean => split(text).length > 0 && split(text).every(isEntry);
+    const entries = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean);
+    const isList = (text: string): boolean =>
+      entries(text).length > 0 && entries(text).every(isEntry);
     const text = this.valid(name, `a comma-separated list of ${expected}`, isList);
-    return text === undefined ? undefined : split(text);
-  }
-
-  databaseUrl(name: string): string | undefined {
-    const expected = 'sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE';
-    const isUrl = (text: string): boolean =>
-      /^(?:sqlite:(?!:memory:)|postgres(?:ql)?:\/\/)./.test(text) && URL.canParse(text);
-    return this.valid(name, expected, isUrl);
-  }
-
-  redisUrls(name: string): string | undefined {
-    const expected = 'nodes as redis://HOST:PORT';
-    const isUrl = (text: string): boolean => /^rediss?:\/\//.test(text) && URL.canParse(text);
-    return this.list(name, expected, isUrl)?.join();
+    return text === undefined ? undefined : entries(text);
   }
 
   /** Without a trailing slash, and encoded as header fields require. */
@@ -68,11 +57,6 @@ export class SettingReader {
   }
 }
 
-function split(text: string): string[] {
-  const entries = text.split(',').map((entry) => entry.trim());
-  return entries.filter((entry) => entry !== '');
-}
-
 export function isHttpUrl(text: string): boolean {
   return /^https?:\/\//i.test(text) && URL.canParse(text);
 }
@@ -83,8 +67,10 @@ export function isOrigin(text: string): boolean {
 }
 
 export function isAddressOrRange(text: string): boolean {
-  const [address = '', bits = '0', ...rest] = text.split('/');
-  const version = isIP(address);
-  if (version === 0 || rest.length > 0) return false;
-  return /^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128);
+  try {
+    compile(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

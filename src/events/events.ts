@@ -1,5 +1,5 @@
-import { Injectable } from '@nestjs/common';
-import { EventEmitter2 } from '@nestjs/event-emitter';
+import { Global, Injectable, Module } from '@nestjs/common';
+import { EventEmitter2, EventEmitterModule } from '@nestjs/event-emitter';
 import { Logger } from '../telemetry/logger.js';
 import { runWithRequest } from '../telemetry/request-context.js';
 
@@ -40,3 +40,12 @@ export class Events {
     setImmediate(() => void (id === undefined ? emit() : runWithRequest({ id }, emit)));
   }
 }
+
+@Global()
+@Module({
+  // Allows `@OnEvent('pet.*')`.
+  imports: [EventEmitterModule.forRoot({ wildcard: true })],
+  providers: [Events],
+  exports: [Events],
+})
+export class EventsModule {}

@@ -10,7 +10,7 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { loadConfig } from '../config/config.js';
-import { assertSettingsRead, readSettings, settingsOf } from './settings.js';
+import { readSettings, settingsOf } from './settings.js';
 
 class OrderSettings {
   @IsInt()
@@ -85,13 +85,6 @@ describe(readSettings.name, () => {
       'ORDERS_URL must be a URL address',
     ]);
     expect(read({ ORDERS_URL, MAX_OPEN_ORDERS: 'many' }).faults).toHaveLength(3);
-  });
-});
-
-describe(assertSettingsRead.name, () => {
-  it('stops the start if settings were not read', () => {
-    expect(() => assertSettingsRead(extensions, [])).toThrow('extension orders are missing');
-    expect(() => assertSettingsRead(extensions, [new OrderSettings()])).not.toThrow();
   });
 });
 

@@ -1,10 +1,9 @@
 import 'reflect-metadata';
-import type { DynamicModule, Type } from '@nestjs/common';
+import type { Type } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
 import { getMetadataStorage, validateSync, type ValidationError } from 'class-validator';
 import type { Environment, SettingsReader } from '../config/config.js';
-import { ExtensionError } from './check.js';
-import { type Extension, nameOf } from './define.js';
+import type { Extension } from './define.js';
 
 /** Readers that `loadConfig` uses to fill the settings of extensions. */
 export function settingsOf(extensions: readonly Extension[]): SettingsReader[] {
@@ -12,29 +11,6 @@ export function settingsOf(extensions: readonly Extension[]): SettingsReader[] {
     const settings = extension?.settings;
     return settings === undefined ? [] : [(environment) => readSettings(settings, environment)];
   });
-}
-
-/** @throws {ExtensionError} if the configuration was loaded without the settings of an extension */
-export function assertSettingsRead(
-  extensions: readonly Extension[],
-  read: readonly object[],
-): void {
-  for (const extension of extensions) {
-    const { settings } = extension;
-    if (settings === undefined || read.some((each) => each instanceof settings)) continue;
-    throw new ExtensionError(
-      `settings of the extension ${nameOf(extension)} are missing: ` +
-        'call loadConfig(environment, settingsOf(extensions))',
-    );
-  }
-}
-
-/** Provides each settings object under its class, in every module. */
-export class SettingsModule {
-  static forRoot(settings: readonly object[]): DynamicModule {
-    const providers = settings.map((each) => ({ provide: each.constructor, useValue: each }));
-    return { module: SettingsModule, global: true, providers, exports: providers };
-  }
 }
 
 /**

@@ -45,17 +45,13 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
     this.server?.closeAllConnections();
   }
 
-  private async respond({ method, url = '' }: IncomingMessage, response: ServerResponse) {
+  private async respond({ url = '' }: IncomingMessage, response: ServerResponse) {
     response.setHeader('x-content-type-options', 'nosniff');
     // Prometheus sends the `params` of a job as a query.
     if (url.split('?')[0] !== '/metrics') return response.writeHead(404).end();
-    if (method !== 'GET' && method !== 'HEAD') {
-      return response.writeHead(405, { allow: 'GET, HEAD' }).end();
-    }
     try {
       const { contentType, body } = await this.metrics.expose();
-      const headers = { 'content-type': contentType, 'content-length': Buffer.byteLength(body) };
-      return response.writeHead(200, headers).end(body);
+      return response.setHeader('content-type', contentType).end(body);
     } catch (err) {
       this.logger.error({ err }, 'A metric could not be read');
       return response.writeHead(500).end();

@@ -33,23 +33,11 @@ export class Metrics {
     help: 'Where requests are counted: 1 for the mode in force, otherwise 0.',
     labelNames: ['mode'],
   });
-  private readonly quotaStoreSwitches = this.counter({
-    name: 'quota_store_switches_total',
-    help: 'Changes of the quota store, by the mode that came into force.',
-    labelNames: ['mode'],
-  });
-  private quotaStoreMode: QuotaStoreMode | undefined;
 
   constructor() {
-    const labelNames = ['version', 'node'];
-    this.gauge({
-      name: 'build_info',
-      help: 'Release and version of Node.js; always 1.',
-      labelNames,
-    })
-      .labels(VERSION, process.versions.node)
-      .set(1);
-    for (const mode of QUOTA_STORE_MODES) this.quotaStore.set({ mode }, 0);
+    const help = 'Release and version of Node.js; always 1.';
+    const buildInfo = this.gauge({ name: 'build_info', help, labelNames: ['version', 'node'] });
+    buildInfo.set({ version: VERSION, node: process.versions.node }, 1);
   }
 
   counter<Label extends string>(options: Options<CounterConfiguration<Label>>): Counter<Label> {
@@ -68,11 +56,8 @@ export class Metrics {
   }
 
   setQuotaStore(mode: QuotaStoreMode): void {
-    if (mode === this.quotaStoreMode) return;
-    this.quotaStoreSwitches.inc({ mode }, this.quotaStoreMode === undefined ? 0 : 1);
-    this.quotaStoreMode = mode;
     for (const each of QUOTA_STORE_MODES)
-      this.quotaStore.set({ mode: each }, each === mode ? 1 : 0);
+      this.quotaStore.set({ mode: each }, Number(each === mode));
   }
 
   /** Adds the metrics of the process and of Node.js. */

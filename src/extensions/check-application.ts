@@ -1,0 +1,157 @@
+import {
+  type INestApplication,
+  type MiddlewareConsumer,
+  type NestModule,
+  type Type,
+} from '@nestjs/common';
+import { GUARDS_METADATA, VERSION_METADATA } from '@nestjs/common/constants.js';
+import { ModulesContainer, Reflector } from '@nestjs/core';
+import { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
+import type { FastifyInstance } from 'fastify';
+import { DataSource } from 'typeorm';
+import { FallbackController } from '../http/fallback.controller.js';
+import { type Operation, operationsOf } from '../http/operations.js';
+import { isPublic } from '../http/public.decorator.js';
+import { isApiTarget } from '../http/target.js';
+import { REQUIRED_SCOPES } from '../keys/scope.guard.js';
+import { Scopes } from '../keys/scopes.js';
+import { PlanThrottlerGuard } from '../rate-limits/plan-throttler.guard.js';
+import { ExtensionError } from './check.js';
+
+const NO_THROTTLER =
+  "the service already applies the quota of the caller's plan; use @Throttle() for a further limit";
+const NO_PARSER = 'the service parses every body as JSON';
+const NO_CONNECTION =
+  'TypeOrmModule.forRoot() without a name is not supported; its connection would replace that of the service';
+/** Names of the functions that body-parser, Express and multer return. */
+const PARSER_NAME = /^(?:json|urlencoded|text|raw)Parser$|^bodyParser$|^multerMiddleware$/;
+
+/**
+ * Stops the start on operations that cannot be served as declared, and on features of Nest and TypeORM that would
+ * silently not work, or would break the service.
+ * @throws {ExtensionError} with class and method of every fault
+ */
+export function checkApplication(app: INestApplication): void {
+  const operations = operationsOf(app).filter(
+    ({ controller }) => controller !== FallbackController,
+  );
+  const faults = [
+    ...repeatedOperations(operations),
+    ...operations.flatMap((operation) => [
+      ...scopeFaults(operation, app.get(Reflector), app.get(Scopes)),
+      ...decoratorFaults(operation),
+    ]),
+    ...moduleFaults(app.get(ModulesContainer)),
+  ];
+  if (faults.length > 0) throw new ExtensionError(faults.join('; '));
+}
+
+/**
+ * Paths count as equal whatever their parameters are called. A public operation must not share its path with one under
+ * `/v1`: Nest would serve both without the prefix.
+ */
+function repeatedOperations(operations: readonly Operation[]): string[] {
+  const known = new Map<string, Operation[]>();
+  return operations.flatMap((operation) =>
+    operation.paths.flatMap((path) => {
+      const { controller, method, name } = operation;
+      const resource = path.replace(/:\w+/g, ':').replace(/\*\w+/g, '*');
+      const others = known.get(resource) ?? [];
+      known.set(resource, [...others, operation]);
+      const other = others.find(
+        (each) => each.method === method || each.method === 'ALL' || method === 'ALL',
+      );
+      const full = isPublic(controller) ? path : `/v1${path}`;
+      return other === undefined
+        ? []
+        : [`the operation ${method} ${full} is declared twice: by ${other.name} and by ${name}`];
+    }),
+  );
+}
+
+function scopeFaults(operation: Operation, reflector: Reflector, scopes: Scopes): string[] {
+  const { controller, handler, name, paths } = operation;
+  if (isPublic(controller)) {
+    return paths
+      .filter(isApiTarget)
+      .map((path) => `${name} is @Public() at ${path}, but every operation under /v1 needs a key`);
+  }
+  const targets = [handler, controller];
+  const required = reflector.getAllAndOverride<string[] | undefined>(REQUIRED_SCOPES, targets);
+  if (required === undefined) return [`${name} has neither @RequireScope(...) nor @AnyScope()`];
+  return required
+    .filter((scope) => !scopes.has(scope))
+    .map((scope) => `${name} requires the scope ${scope}, which no extension declares`);
+}
+
+function decoratorFaults({ controller, handler, name }: Operation): string[] {
+  return [controller, handler].flatMap((target) => {
+    const hasVersion = Reflect.getMetadata(VERSION_METADATA, target) !== undefined;
+    const guards = (Reflect.getMetadata(GUARDS_METADATA, target) ?? []) as unknown[];
+    return [
+      ...(hasVersion ? [`${name}: @Version() is not supported; every operation is under /v1`] : []),
+      ...guards.flatMap((guard) => throttlerFaults(name, guard)),
+    ];
+  });
+}
+
+function moduleFaults(container: ModulesContainer): string[] {
+  const modules = [...container.values()];
+  const connections = modules.filter((each) => each.isGlobal && each.providers.has(DataSource));
+  const throttlers = modules.filter(({ metatype }) => metatype === ThrottlerModule);
+  for (const { metatype, instance } of modules) rejectParsingMiddleware(metatype.name, instance);
+  return [
+    ...modules.flatMap(({ metatype, providers }) =>
+      [...providers.values()].flatMap((provider) =>
+        throttlerFaults(metatype.name, provider.instance ?? provider.metatype),
+      ),
+    ),
+    ...(throttlers.length > 1 ? [`ThrottlerModule is not supported; ${NO_THROTTLER}`] : []),
+    ...(connections.length > 1 ? [NO_CONNECTION] : []),
+  ];
+}
+
+/** @param guard a class or an instance */
+function throttlerFaults(place: string, guard: unknown): string[] {
+  const type = (typeof guard === 'function' ? guard : guard?.constructor) as Type | undefined;
+  const isThrottler = type === ThrottlerGuard || type?.prototype instanceof ThrottlerGuard;
+  if (!isThrottler || type === PlanThrottlerGuard) return [];
+  return [`${place}: ${type.name} is not supported; ${NO_THROTTLER}`];
+}
+
+/** Wraps `configure()`, which Nest calls later. */
+function rejectParsingMiddleware(module: string, instance: Partial<NestModule>): void {
+  const configure = instance?.configure?.bind(instance);
+  if (configure === undefined) return;
+  instance.configure = (consumer: MiddlewareConsumer): unknown =>
+    configure({
+      apply: (...middleware) => {
+        const parser = middleware
+          .flat()
+          .find((each) => typeof each === 'function' && PARSER_NAME.test(each.name));
+        if (parser === undefined) return consumer.apply(...middleware);
+        const { name } = parser as { name: string };
+        throw new ExtensionError(`${module}.configure: ${name} is not supported; ${NO_PARSER}`);
+      },
+    });
+}
+
+/** Makes Fastify reject body parsers of extensions, which would never be called. */
+export function rejectContentTypeParsers(fastify: FastifyInstance): void {
+  fastify.addContentTypeParser = (type: unknown): never => {
+    throw new ExtensionError(
+      `${callerIn(new Error().stack)}: a parser for ${String(type)} is not supported; ${NO_PARSER}`,
+    );
+  };
+}
+
+const FRAME = /^ +at (?:async )?(new )?([\w$.]+\.)?([\w$]+)(?: \[as (\w+)\])? \(/;
+const LIBRARY = /[\\/]node_modules[\\/](?:fastify|avvio|@nestjs)[\\/]|\(node:/;
+
+/** The extension's function on a stack, for example `OrdersModule.onModuleInit`. */
+function callerIn(stack = ''): string {
+  const frames = stack.split('\n').slice(2);
+  const frame = frames.find((each) => FRAME.test(each) && !LIBRARY.test(each));
+  const [, isNew, owner = '', called = 'a plugin', alias] = FRAME.exec(frame ?? '') ?? [];
+  return isNew ? `${called}.constructor` : owner + (alias ?? called);
+}
