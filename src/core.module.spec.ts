@@ -7,7 +7,7 @@ const OF_SERVERS = [
   'class-transformer',
 ];
 
-describe('the foundation', () => {
+describe('the core modules', () => {
   it.each(['./cli/operator.js'])('has %s load nothing that is for servers alone', async (path) => {
     await jest.isolateModulesAsync(async () => {
       for (const name of OF_SERVERS) {

@@ -1,9 +1,10 @@
 import { isIP } from 'node:net';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { normalizeIp } from '@nestjs/throttler';
 import proxyAddress, { compile } from '@fastify/proxy-addr';
 import { Config } from '../config/config.js';
+import type { Logger } from '../telemetry/logger.js';
 
 type Trust = ReturnType<typeof compile>;
 
@@ -33,4 +34,18 @@ export class ClientAddress {
 function withoutPort(address: string): string {
   const [, bracketed, plain] = WITH_PORT.exec(address) ?? [];
   return bracketed ?? plain ?? address;
+}
+
+/** Warns once if `X-Forwarded-For` arrives although no proxy is trusted. */
+export function warnOfProxy(server: Server, logger: Logger): void {
+  const warn = ({ headers }: IncomingMessage): void => {
+    if (headers['x-forwarded-for'] === undefined) return;
+    server.off('request', warn);
+    logger.warn(
+      {},
+      'X-Forwarded-For is ignored because TRUST_PROXY is off, so all clients of a proxy share one address. ' +
+        'Set TRUST_PROXY to the address of the proxy',
+    );
+  };
+  server.on('request', warn);
 }

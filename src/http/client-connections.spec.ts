@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { eventually } from '../../test/support/eventually.js';
@@ -19,19 +19,15 @@ describe(ClientConnections.name, () => {
   const collect: RequestListener = (_request, response) => {
     started.push(() => response.end('ok'));
   };
-  const listen = async (handler: RequestListener): Promise<void> => {
-    connections = new ClientConnections(SEND_TIMEOUT_MS);
-    server = createServer(
-      { IncomingMessage: connections.messageClass() },
-      connections.limit((request, response) => {
-        if (connections.isDraining) response.setHeader('connection', 'close');
-        handler(request, response);
-      }),
-    );
+  const listen = async (handler: RequestListener, sendTimeoutMs = SEND_TIMEOUT_MS) => {
+    connections = new ClientConnections(sendTimeoutMs);
+    server = connections.createServer({}, (request, response) => {
+      if (connections.isDraining) response.setHeader('connection', 'close');
+      handler(request, response);
+    });
     server.on('clientError', (error, socket) =>
       connections.reject(socket as Socket, error, () => socket.end('refused')),
     );
-    connections.watch(server);
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
   };
@@ -107,14 +103,14 @@ describe(ClientConnections.name, () => {
   });
 
   it('serves a client that reads slowly, and its next request', async () => {
-    await listen((_request, response) => response.end(LARGE));
+    await listen((_request, response) => response.end(LARGE), 2_000);
     const socket = open(REQUEST);
     let size = 0;
     socket.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      // 6 MB in about four send timeouts.
+      // 6 MB in about two send timeouts.
       socket.pause();
-      setTimeout(() => socket.resume(), chunk.length / 4_000);
+      setTimeout(() => socket.resume(), chunk.length / 1_500);
     });
     await eventually(() => Promise.resolve(size > LARGE.length), 20_000);
     size = 0;
@@ -132,7 +128,9 @@ describe(ClientConnections.name, () => {
 
   it('drains: answers the requests that have arrived, then closes', async () => {
     await listen(collect);
-    const idle = open('');
+    const idle = open(REQUEST);
+    await areStarted(1);
+    started.pop()!();
     const busy = open(REQUEST);
     await areStarted(1);
     const drained = connections.drain(server, performance.now() + 20_000);

@@ -1,5 +1,12 @@
 import { once } from 'node:events';
-import { IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -32,54 +39,25 @@ interface Connection {
 export class ClientConnections {
   isDraining = false;
   private handler: RequestListener | undefined;
-  private readonly open = new Set<Socket>();
   private readonly busy = new Map<Socket, Connection>();
 
   /** @param sendTimeoutMs how long a client may read nothing of a response */
   constructor(private readonly sendTimeoutMs: number) {}
 
-  /** Follows the connections of the server, and looks for stalled clients as long as it is open. */
-  watch(server: Server): void {
-    server.on('connection', (socket) => {
-      this.open.add(socket);
-      socket.once('close', () => this.open.delete(socket));
-    });
+  /** Creates an HTTP server whose requests reach `handler` once every earlier one of their connection is answered. */
+  createServer(options: ServerOptions, handler: RequestListener): Server {
+    this.handler = handler;
+    const server = createServer({ ...options, IncomingMessage: this.messageClass() });
+    server.on('request', (request, response) => this.enqueue(request.socket, response));
     const timer = setInterval(() => this.findStalled(), this.sendTimeoutMs / PARTS).unref();
     server.on('close', () => clearInterval(timer));
-  }
-
-  /** @returns the class of messages of a server, which closes a connection that is too far ahead */
-  messageClass(): typeof IncomingMessage {
-    const isFull = (socket: Socket): boolean => this.isFull(socket);
-    return class extends IncomingMessage {
-      constructor(socket: Socket) {
-        super(socket);
-        if (!isFull(socket)) return;
-        socket.destroy();
-        // Node stops parsing at a message that changes the protocol. Otherwise it would parse all requests of the
-        // 64 KiB that it has read, for a closed connection: up to 11 ms instead of 0.3 ms.
-        Object.defineProperty(this, 'upgrade', { get: () => true, set: () => undefined });
-      }
-    };
-  }
-
-  /** @returns a listener that calls `handler` once every earlier request of the connection is answered */
-  limit(handler: RequestListener): RequestListener {
-    this.handler = handler;
-    return (request, response) => {
-      const connection = this.busy.get(request.socket);
-      if (connection !== undefined) {
-        connection.waiting.push(response);
-        return;
-      }
-      this.busy.set(request.socket, { response, waiting: [], isStalled: false });
-      this.start(response);
-    };
+    return server;
   }
 
   /**
    * Handles a message that could not be parsed. If it is the body of the request in progress, whoever reads that body
-   * gets the error; if nobody does, the response is the last. Otherwise `answer` is called once every earlier request is answered.
+   * gets the error; if nobody does, the response is the last. Otherwise `answer` is called once every earlier request
+   * is answered.
    */
   reject(socket: Socket, error: Error, answer: () => void): void {
     // Nothing that follows can be parsed.
@@ -108,28 +86,40 @@ export class ClientConnections {
     // Node takes a connection for idle while the last bytes of its response are still to be sent.
     while (this.isSending && performance.now() < deadlineMs) await delay(DRAIN_CHECK_MS);
     const closed = once(server, 'close');
-    const silent = new Set<Socket>();
     server.close();
     const timer = setInterval(() => {
       if (performance.now() >= deadlineMs) server.closeAllConnections();
       else if (!this.isSending) server.closeIdleConnections();
-      // Node does not take a connection for idle that has never sent anything.
-      for (const socket of this.open) {
-        if (socket.bytesRead > 0) continue;
-        if (silent.has(socket)) socket.destroy();
-        silent.add(socket);
-      }
     }, DRAIN_CHECK_MS);
     await closed;
     clearInterval(timer);
   }
 
-  private isFull(socket: Socket): boolean {
+  /** The class of the server's messages, which closes a connection that is too far ahead. */
+  private messageClass(): typeof IncomingMessage {
+    const { busy } = this;
+    return class extends IncomingMessage {
+      constructor(socket: Socket) {
+        super(socket);
+        const connection = busy.get(socket);
+        if (connection === undefined || connection.waiting.length + 1 < MAX_UNANSWERED) return;
+        connection.waiting = [];
+        socket.destroy();
+        // Node stops parsing at a message that changes the protocol. Otherwise it would parse all requests of the
+        // 64 KiB that it has read, for a closed connection: up to 11 ms instead of 0.3 ms.
+        Object.defineProperty(this, 'upgrade', { get: () => true, set: () => undefined });
+      }
+    };
+  }
+
+  private enqueue(socket: Socket, response: ServerResponse): void {
     const connection = this.busy.get(socket);
-    if (connection === undefined || connection.waiting.length + 1 < MAX_UNANSWERED) return false;
-    // Collected while they are young.
-    connection.waiting = [];
-    return true;
+    if (connection !== undefined) {
+      connection.waiting.push(response);
+      return;
+    }
+    this.busy.set(socket, { response, waiting: [], isStalled: false });
+    this.start(response);
   }
 
   private get isSending(): boolean {
@@ -163,30 +153,26 @@ export class ClientConnections {
     }
   }
 
+  /**
+   * Node's socket timeout restarts with each byte that is sent or received. Without reading, it measures the progress
+   * of the response alone: it fires after each part of the send timeout in which nothing was sent.
+   */
   private findStalled(): void {
+    const partMs = this.sendTimeoutMs / PARTS;
     for (const [socket, connection] of this.busy) {
       if (socket.writableLength === 0 || connection.isStalled) continue;
       connection.isStalled = true;
-      this.disconnectIfStalled(socket, connection.response);
+      let sinceMs = performance.now();
+      let firedMs = sinceMs;
+      connection.response.on('timeout', () => {
+        const nowMs = performance.now();
+        if (nowMs - firedMs > 1.5 * partMs) sinceMs = nowMs - partMs;
+        firedMs = nowMs;
+        if (nowMs - sinceMs >= this.sendTimeoutMs) socket.destroy();
+        else socket.setTimeout(partMs);
+      });
+      socket.pause();
+      socket.setTimeout(partMs);
     }
-  }
-
-  /**
-   * Node's socket timeout restarts with each byte that is sent or received. Without reading, it measures the progress
-   * of the response alone. It fires after each part of the send timeout in which nothing was sent.
-   */
-  private disconnectIfStalled(socket: Socket, response: ServerResponse): void {
-    const partMs = this.sendTimeoutMs / PARTS;
-    let sinceMs = performance.now();
-    let firedMs = sinceMs;
-    response.on('timeout', () => {
-      const nowMs = performance.now();
-      if (nowMs - firedMs > 1.5 * partMs) sinceMs = nowMs - partMs;
-      firedMs = nowMs;
-      if (nowMs - sinceMs >= this.sendTimeoutMs) socket.destroy();
-      else socket.setTimeout(partMs);
-    });
-    socket.pause();
-    socket.setTimeout(partMs);
   }
 }

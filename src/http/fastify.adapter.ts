@@ -1,6 +1,5 @@
 import { FastifyAdapter as NestFastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
-import { isJsonAnswer } from './json-answer.js';
 import { isPagedResponse, nextPageUrl } from './paged-response.js';
 import type { PublicAddress } from './public-address.js';
 import { type ApiReply, appendHeader } from './request-context.js';
@@ -35,11 +34,6 @@ export class FastifyAdapter extends NestFastifyAdapter {
       if (body.next !== undefined) this.linkToNextPage(response, body);
       response.header('content-type', JSON_TYPE);
       return super.reply(response, body.json ?? stringifyJson(body.items), status);
-    }
-    if (isJsonAnswer(body)) {
-      for (const [name, value] of body.headers) response.header(name, value);
-      response.header('content-type', JSON_TYPE);
-      return super.reply(response, body.text, status);
     }
     return super.reply(response, body, status);
   }

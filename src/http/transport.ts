@@ -1,10 +1,11 @@
 import { AsyncResource } from 'node:async_hooks';
-import { createServer, METHODS, type RequestListener, type Server } from 'node:http';
+import { METHODS, type RequestListener, type Server } from 'node:http';
 import fastify, { type FastifyError, type FastifyInstance, type RouteHandlerMethod } from 'fastify';
 import type { Config } from '../config/config.js';
 import { isProbe } from '../telemetry/access-log.js';
 import type { Logger } from '../telemetry/logger.js';
 import { AdmissionQueue } from './admission-queue.js';
+import { warnOfProxy } from './client-address.js';
 import { ClientConnections } from './client-connections.js';
 import { Cors } from './cors.js';
 import { acceptNamedWildcard } from './named-wildcard.js';
@@ -14,9 +15,8 @@ import { type ApiReply, type ApiRequest, requestIdOf } from './request-context.j
 import { RouteTable } from './route-table.js';
 import { isApiTarget } from './target.js';
 
-/** The target as a whole has a limit of its own, in the MessageGuard. */
+/** The MessageGuard limits the target as a whole. */
 const MAX_PARAMETER_LENGTH = 65_536;
-const TIMEOUT_CHECK_MS = 500;
 /** The route of the FallbackController. */
 const FALLBACK_ROUTE = '/v1/*';
 
@@ -28,21 +28,22 @@ export class Transport {
   readonly server: FastifyInstance;
   private readonly cors: Cors | undefined;
   private fallback: RouteHandlerMethod | undefined;
-  private warnsOfProxy: boolean;
 
   /** @param requestHeaders request headers that extensions allow for CORS */
-  constructor(config: Config, logger: Logger, requestHeaders: readonly string[] = []) {
-    const { corsOrigins } = config;
+  constructor(
+    private readonly config: Config,
+    logger: Logger,
+    requestHeaders: readonly string[] = [],
+  ) {
+    const { corsOrigins, trustProxy } = config;
     if (corsOrigins.length > 0) this.cors = new Cors(corsOrigins, this.routes, requestHeaders);
     this.connections = new ClientConnections(config.sendTimeoutSeconds * 1000);
-    this.warnsOfProxy = config.trustProxy === false;
     this.server = fastify({
-      logger: false,
       genReqId: requestIdOf,
       // For `@Ip()` in extensions.
-      trustProxy: config.trustProxy,
+      trustProxy,
       return503OnClosing: false,
-      serverFactory: (handler) => this.createServer(handler, config),
+      serverFactory: (handler) => this.createServer(handler),
       routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
       // No hook runs for these errors.
       frameworkErrors: (error, request, reply) =>
@@ -50,7 +51,15 @@ export class Transport {
       clientErrorHandler: (error, socket) =>
         this.connections.reject(socket, error, () => refuseMalformed(error, socket)),
     });
-    this.addHooks(logger, config.tracing !== undefined);
+    for (const method of METHODS) {
+      // Fastify parses no body: see bufferBody().
+      if (method !== 'CONNECT') this.server.addHttpMethod(method, { overrideExisting: true });
+    }
+    this.server.decorateRequest('operation', undefined);
+    this.server.decorateRequest('refusal', undefined);
+    this.server.decorateRequest('messageError', undefined);
+    this.addHooks();
+    if (trustProxy === false) warnOfProxy(this.server.server, logger);
   }
 
   /** Under `/v1` the guards decide first, through the route of the FallbackController. */
@@ -60,41 +69,41 @@ export class Transport {
       request.query ??= {};
       return this.fallback.call(this.server, request, reply);
     }
-    return this.server.errorHandler(
-      (error ?? unserved(request, this.routes)) as FastifyError,
-      request,
-      reply,
-    );
+    const answered = (error ?? unserved(request, this.routes)) as FastifyError;
+    return this.server.errorHandler(answered, request, reply);
   }
 
-  private addHooks(logger: Logger, isTraced: boolean): void {
-    const { server, queue } = this;
-    for (const method of METHODS) {
-      // Fastify parses no body: see bufferBody().
-      if (method !== 'CONNECT') server.addHttpMethod(method, { overrideExisting: true });
-    }
-    server.decorateRequest('operation', undefined);
-    server.decorateRequest('refusal', undefined);
-    server.decorateRequest('messageError', undefined);
-    server.addHook('onRoute', (route) => {
+  private createServer(handler: RequestListener): Server {
+    const options = {
+      headersTimeout: this.config.headersTimeoutSeconds * 1000,
+      requestTimeout: this.config.requestTimeoutSeconds * 1000,
+      keepAliveTimeout: this.config.keepAliveSeconds * 1000,
+      connectionsCheckingInterval: 500,
+    };
+    const server = this.connections.createServer(options, handler);
+    // Node drops fields beyond 2,000, one of which may be the key. Their total size is limited.
+    server.maxHeadersCount = 0;
+    return server.on('connection', () => this.queue.connectionAccepted());
+  }
+
+  private addHooks(): void {
+    const isTraced = this.config.tracing !== undefined;
+    this.server.addHook('onRoute', (route) => {
       acceptNamedWildcard(route);
       this.routes.add(route);
       if (route.url === FALLBACK_ROUTE) this.fallback = route.handler;
     });
-    server.addHook('onRequest', (request, reply, done) => {
-      if (this.warnsOfProxy) this.warnOfProxy(request, logger);
+    this.server.addHook('onRequest', (request, reply, done) => {
+      const start = (): void => void (reply.raw.destroyed || done());
       this.begin(request, reply, () => {
         // Load balancers probe an overloaded server too.
-        if (isProbe(request.raw.url!)) return done();
-        const start = (): void => {
-          if (!reply.raw.destroyed) done();
-        };
+        if (isProbe(request.raw.url!)) done();
         // The queue calls it in the context of another request, and so in its trace.
-        queue.enqueue(isTraced ? AsyncResource.bind(start) : start);
+        else this.queue.enqueue(isTraced ? AsyncResource.bind(start) : start);
       });
     });
-    server.addHook('preValidation', bufferBody);
-    server.addHook('onSend', (request, reply, payload, done) => {
+    this.server.addHook('preValidation', bufferBody);
+    this.server.addHook('onSend', (request, reply, payload, done) => {
       if (!reply.hasHeader('cache-control') && request.routeOptions.url?.startsWith('/v1')) {
         reply.header('cache-control', reply.statusCode === 200 ? 'private, no-cache' : 'no-store');
       }
@@ -102,42 +111,11 @@ export class Transport {
     });
   }
 
-  private createServer(handler: RequestListener, config: Config): Server {
-    const { connections, queue } = this;
-    const server = createServer(
-      {
-        IncomingMessage: connections.messageClass(),
-        headersTimeout: config.headersTimeoutSeconds * 1000,
-        requestTimeout: config.requestTimeoutSeconds * 1000,
-        keepAliveTimeout: config.keepAliveSeconds * 1000,
-        connectionsCheckingInterval: TIMEOUT_CHECK_MS,
-      },
-      connections.limit(handler),
-    );
-    // Node drops fields beyond 2,000, one of which may be the key. Their total size is limited.
-    server.maxHeadersCount = 0;
-    server.on('connection', () => queue.connectionAccepted());
-    connections.watch(server);
-    return server;
-  }
-
   private begin(request: ApiRequest, reply: ApiReply, start: () => void): void {
-    reply.header('x-request-id', request.id);
-    reply.header('x-content-type-options', 'nosniff');
+    reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
     // Node may lose the message behind an offer to change the protocol.
-    if (this.connections.isDraining || request.raw.headers.upgrade !== undefined) {
-      reply.header('connection', 'close');
-    }
+    const isLast = this.connections.isDraining || request.raw.headers.upgrade !== undefined;
+    if (isLast) reply.header('connection', 'close');
     if (!this.cors?.answersPreflight(request, reply)) start();
-  }
-
-  private warnOfProxy({ raw }: ApiRequest, logger: Logger): void {
-    if (raw.headers['x-forwarded-for'] === undefined) return;
-    this.warnsOfProxy = false;
-    logger.warn(
-      {},
-      'X-Forwarded-For is ignored because TRUST_PROXY is off, so all clients of a proxy share one address. ' +
-        'Set TRUST_PROXY to the address of the proxy',
-    );
   }
 }

@@ -66,6 +66,7 @@ describe('every response under /v1', () => {
     expect(answer.status).toBe(status);
     expectRateHeaders(answer);
     expect(answer.headers['x-content-type-options']).toBe('nosniff');
+    expect(answer.headers['cache-control']).toBe(status === 200 ? 'private, no-cache' : 'no-store');
     if (code !== undefined && call?.method !== 'HEAD') expectError(answer, status, code);
   });
 

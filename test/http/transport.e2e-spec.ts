@@ -1,0 +1,61 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, Module } from '@nestjs/common';
+import { APP_FILTER, HttpAdapterHost } from '@nestjs/core';
+import type { FastifyReply } from 'fastify';
+import { expectError } from '../support/expectations.js';
+import { recordedLog } from '../support/recorded-log.js';
+import { startService } from '../support/start-service.js';
+
+@Catch()
+class TeapotFilter implements ExceptionFilter {
+  catch(_error: unknown, host: ArgumentsHost): void {
+    void host.switchToHttp().getResponse<FastifyReply>().code(418).send('teapot');
+  }
+}
+
+@Module({ providers: [{ provide: APP_FILTER, useClass: TeapotFilter }] })
+class TeapotModule {}
+
+describe('the transport', () => {
+  it('has an adapter by whose name libraries recognise Fastify', async () => {
+    await using service = await startService();
+    const { httpAdapter } = service.store.app.get(HttpAdapterHost);
+    expect(httpAdapter.constructor.name).toBe('FastifyAdapter');
+    expect(httpAdapter.getType()).toBe('fastify');
+  });
+
+  it('answers the errors of one application, whatever filters another in the process has', async () => {
+    await using other = await startService({ extensions: [{ module: TeapotModule }] });
+    await using service = await startService();
+    expect((await (await other.client()).get('/v1/nope')).status).toBe(418);
+    const client = await service.client();
+    expectError(await client.get('/v1/nope'), 404, 'not_found');
+    expectError(await client.get('/v1/pets?limit=0'), 400, 'invalid_request');
+  });
+
+  it.each([
+    ['off', {}, 1],
+    ['on', { TRUST_PROXY: '10.0.0.0/8' }, 0],
+  ])('warns once of X-Forwarded-For while TRUST_PROXY is off: %s', async (_what, env, count) => {
+    const { logger, lines } = recordedLog();
+    await using service = await startService({ logger, env });
+    for (let request = 0; request < 2; request++) {
+      await service.anonymous().get('/health/live', { 'x-forwarded-for': '192.0.2.1' });
+    }
+    const warnings = lines.filter(({ message }) =>
+      message.startsWith('X-Forwarded-For is ignored'),
+    );
+    expect(warnings.map(({ level }) => level)).toEqual(Array.from({ length: count }, () => 'warn'));
+  });
+
+  it('keeps an idle connection open for KEEP_ALIVE_SECONDS', async () => {
+    await using service = await startService({ env: { KEEP_ALIVE_SECONDS: '610' } });
+    const { headers } = await service.anonymous().get('/health/live');
+    expect(headers['keep-alive']).toBe('timeout=610');
+  });
+
+  it('leaves the Cache-Control of a handler as it is', async () => {
+    await using service = await startService();
+    const { headers } = await service.anonymous().get('/openapi.json');
+    expect(headers['cache-control']).toBe('no-cache');
+  });
+});
