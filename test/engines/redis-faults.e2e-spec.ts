@@ -55,26 +55,6 @@ describeWith('redis', 'a Redis that fails', (program) => {
       blockEventLoop(300);
       expect((await reply).admitted).toBe(true);
     });
-
-    it.each<[string, (proxy: FaultProxy) => void]>([
-      ['stalled', (proxy) => proxy.stall()],
-      ['lost without a word', (proxy) => proxy.lose()],
-      ['cut', (proxy) => proxy.cut()],
-      ['refused', (proxy) => proxy.refuse()],
-    ])('finds Redis again after its connection was %s', async (what, fault) => {
-      await using proxy = await FaultProxy.start(server.port);
-      using redis = await connected(`redis://127.0.0.1:${proxy.port}`);
-      await eventually(() => answers(redis.store));
-      const before = proxy.connections;
-      fault(proxy);
-      // It has given the connection up, or lost it, and tried again, before it may succeed.
-      await eventually(async () => {
-        const isAnswered = await answers(redis.store);
-        return what === 'cut' ? isAnswered : !isAnswered && proxy.connections > before;
-      });
-      proxy.pass();
-      await eventually(() => answers(redis.store));
-    });
   });
 
   describe('a service', () => {

@@ -74,40 +74,6 @@ describe('callers with a token (JWT) of an identity provider', () => {
     expect((await third.get('/v1/usage')).json().limits.day.remaining).toBe(1_000);
     for (const client of [one, other, third]) client.close();
   });
-
-  it('are banned like keys', async () => {
-    const client = await withToken({ client_id: 'wild' });
-    for (let sent = 0; sent < 61; sent++) await client.get('/v1/pets');
-    expectError(await client.get('/v1/pets'), 429, 'key_banned');
-    client.close();
-  });
-
-  it.each<[string, () => Promise<string>]>([
-    ['that is expired', () => token({}, 1_000)],
-    ['of another issuer', () => token({ iss: 'https://evil.example.com' })],
-    ['for another service', () => token({ aud: 'another' })],
-    [
-      'that was changed',
-      async () => {
-        const [header, , signature] = (await token()).split('.');
-        const [, payload] = (await token({ plan: 'business' })).split('.');
-        return [header, payload, signature].join('.');
-      },
-    ],
-    ['that is none', () => Promise.resolve('nonsense')],
-    ['that could be none', () => Promise.resolve('{"sub":"zoo"}')],
-  ])('are rejected with a token %s', async (_which, make) => {
-    const client = new Client(service.origin, await make());
-    const answer = await client.get('/v1/pets');
-    expectError(answer, 401, 'invalid_api_key');
-    expect(answer.headers['www-authenticate']).toContain('error="invalid_token"');
-    client.close();
-  });
-
-  it('leave the keys of the service as they are', async () => {
-    const client = await service.client();
-    expect((await client.get('/v1/pets')).status).toBe(200);
-  });
 });
 
 describe('a verifier', () => {

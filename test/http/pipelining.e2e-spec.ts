@@ -87,25 +87,6 @@ describe('pipelined requests', () => {
     }
   });
 
-  it('are begun one at a time', async () => {
-    const gate = new Gate();
-    await using service = await start(gate);
-    const { head } = service;
-    using socket = open(service);
-    const request = `GET /v1/gate${head}\r\n`;
-    socket.write(request.repeat(3));
-    await isBegun(gate, 1);
-    // The others are read by now, if they ever are: so is what was sent later, by someone else.
-    await service.anonymous().get('/health/live');
-    expect(gate.begun).toBe(1);
-    socket.write(request);
-    for (const count of [2, 3, 4]) {
-      gate.open();
-      await isBegun(gate, count);
-    }
-    gate.open();
-  });
-
   it('are not carried out behind an answer that closes the connection', async () => {
     const gate = new Gate();
     await using service = await start(gate);

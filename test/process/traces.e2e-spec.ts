@@ -129,24 +129,6 @@ describe('traces', () => {
     expect(JSON.parse(line!)).toMatchObject({ traceId: TRACE_ID, status: 201 });
   });
 
-  it('are sent as protobuf by default, under OTEL_SERVICE_NAME', async () => {
-    await using collector = await Collector.start();
-    using place = new Workplace();
-    const { server, client } = await serve(place, {
-      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-      OTEL_BSP_SCHEDULE_DELAY: '50',
-      OTEL_SERVICE_NAME: 'our-store',
-    });
-    await client.get('/v1/pets');
-    client.close();
-    await eventually(() => Promise.resolve(collector.bodies.length > 0));
-    await server.stop();
-    expect(collector.types).toEqual(new Set(['application/x-protobuf']));
-    const text = Buffer.concat(collector.bodies).toString('latin1');
-    expect(text).toContain('our-store');
-    expect(text).toContain('GET /v1/pets');
-  });
-
   it('delay neither a request nor the end without a collector, and are a warning', async () => {
     using place = new Workplace();
     const { server, client } = await serve(place, {
