@@ -3,7 +3,7 @@ import { Reflector } from '@nestjs/core';
 import { SkipThrottle, Throttle } from '@nestjs/throttler';
 import type { ThrottlerStorage } from '@nestjs/throttler';
 import { Limits } from './limits.js';
-import { NO_FURTHER_LIMIT, PlanThrottlerGuard } from './plan-throttler.guard.js';
+import { PlanThrottlerGuard } from './plan-throttler.guard.js';
 import type { RateLimiter } from './rate-limiter.js';
 
 const quota = { subject: 'zoo', limits: new Limits(1, 1) };
@@ -22,7 +22,7 @@ describe(PlanThrottlerGuard.name, () => {
   const admit = jest.fn<undefined | Promise<void>, unknown[]>();
   const report = jest.fn<Promise<void>, unknown[]>();
   const guard = new PlanThrottlerGuard(
-    [{ name: 'default', ttl: 60_000, limit: NO_FURTHER_LIMIT }],
+    [{ name: 'default', ttl: 60_000, limit: Infinity }],
     {} as ThrottlerStorage,
     new Reflector(),
     { admit, describe: report } as unknown as RateLimiter,

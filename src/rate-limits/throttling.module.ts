@@ -3,12 +3,10 @@ import { ThrottlerModule } from '@nestjs/throttler';
 import { MINUTE_MS } from '../time/windows.js';
 import { CounterPersistence } from './counter-persistence.js';
 import { OverloadMonitor } from './overload.guard.js';
-import { NO_FURTHER_LIMIT, PLAN_THROTTLER } from './plan-throttler.guard.js';
 import { RateLimitsModule } from './rate-limits.module.js';
 
-const throttler = ThrottlerModule.forRoot([
-  { name: PLAN_THROTTLER, ttl: MINUTE_MS, limit: NO_FURTHER_LIMIT },
-]);
+/** The defaults of `@Throttle()`. */
+const throttler = ThrottlerModule.forRoot([{ ttl: MINUTE_MS, limit: Infinity }]);
 
 /** The providers that only a server needs: dependencies of the guards, and the persistence of its counters. */
 @Module({
