@@ -17,11 +17,12 @@ const SUBJECTS = 200;
  */
 export async function growthOfLimiter() {
   const { MemoryStore } = await import(`${root}dist/src/rate-limits/stores/memory.store.js`);
+  const { Clock } = await import(`${root}dist/src/time/clock.js`);
   const { Limits } = await import(`${root}dist/src/rate-limits/limits.js`);
-  const policy = { afterRejections: 100, firstBanMs: 300_000 };
+  const config = { banAfterRejections: 100, banSeconds: 300 };
   const results = [];
   for (const limit of LIMITS) {
-    const store = new MemoryStore({ now: () => Date.now() }, policy);
+    const store = new MemoryStore(new Clock(), config);
     const limits = new Limits(limit, 1_000_000_000, true);
     const take = (subject) => store.take(subject, limits);
     const result = { limit, nanoseconds: await timeOf(HITS, take) };

@@ -1,3 +1,4 @@
+import type { Config } from '../config/config.js';
 import { FakeClock } from '../../test/support/clock.js';
 import { loadConfig } from '../config/config.js';
 import type { ApiError } from '../errors/api-error.js';
@@ -35,7 +36,7 @@ describe(Authenticator.name, () => {
   beforeEach(() => {
     metrics = new Metrics();
     cache.expiredCaller.mockReset().mockReturnValue(undefined);
-    store = new MemoryStore(new FakeClock(), { afterRejections: 1, firstBanMs: 60_000 });
+    store = new MemoryStore(new FakeClock(), { banAfterRejections: 1, banSeconds: 60 } as Config);
     cache.getCached.mockReset().mockReturnValue(undefined);
     verifiers.callerOf.mockReset().mockReturnValue(undefined);
     cache.load

@@ -1,19 +1,19 @@
 import { type BeforeApplicationShutdown, Injectable, type OnModuleInit } from '@nestjs/common';
-import { inBatches } from '../database/in-batches.js';
+import { forEachBatch, inBatches } from '../database/in-batches.js';
 import { ChangePoller } from '../database/change-poller.js';
 import { Logger } from '../telemetry/logger.js';
 import { Clock } from '../time/clock.js';
 import { dayOf } from '../time/windows.js';
-import { BanRepository, type SubjectBan } from './bans/ban.repository.js';
+import { BanRepository } from './bans/ban.repository.js';
+import type { Ban } from './bans/bans.js';
 import { CounterRepository } from './counter.repository.js';
 import { MemoryStore } from './stores/memory.store.js';
 import { RateLimitStore } from './stores/rate-limit-store.js';
+import type { RateLimitKey } from './rate-limit-key.js';
 
 /** A `kill -9` may lose one second of counts: this interval, and the time that saving takes. */
 const SAVE_INTERVAL_MS = 500;
 const FORGET_INTERVAL_MS = 60_000;
-/** Rows per statement. On SQLite, 1,000 rows block the event loop for a few milliseconds. */
-const ROWS_PER_STATEMENT = 1_000;
 
 /**
  * Keeps the counters of this process in the database, so that a restart never refills a quota.
@@ -75,21 +75,15 @@ export class CounterPersistence implements OnModuleInit, BeforeApplicationShutdo
   }
 
   private async saveChanged(): Promise<void> {
-    // Not what changes meanwhile: under load, that would never end.
-    for (let left = this.memory.changedCount; left > 0; left -= ROWS_PER_STATEMENT) {
-      const counts = this.memory.takeChanged(Math.min(left, ROWS_PER_STATEMENT));
-      try {
-        await this.counters.save(counts);
-        this.isFailing = false;
-      } catch (err) {
-        this.memory.putBack(counts);
-        if (!this.isFailing) {
-          const counters = this.memory.changedCount;
-          this.logger.warn({ err, counters }, 'Counters cannot be saved; the service retries');
-        }
-        this.isFailing = true;
-        return;
-      }
+    const counts = this.memory.takeChanged();
+    try {
+      await forEachBatch(counts, (batch) => this.counters.save(batch));
+      this.isFailing = false;
+    } catch (err) {
+      this.memory.putBack(counts);
+      const message = 'Counters cannot be saved; the service retries';
+      if (!this.isFailing) this.logger.warn({ err, counters: counts.length }, message);
+      this.isFailing = true;
     }
   }
 
@@ -116,7 +110,7 @@ export class CounterPersistence implements OnModuleInit, BeforeApplicationShutdo
     }
   }
 
-  private restoreBans(bans: readonly SubjectBan[]): void {
-    for (const { subject, ban } of bans) this.memory.restoreBan(subject, ban);
+  private restoreBans(bans: readonly (Ban & { subject: RateLimitKey })[]): void {
+    for (const ban of bans) this.memory.restoreBan(ban.subject, ban);
   }
 }

@@ -2,16 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { MoreThanOrEqual, type Repository } from 'typeorm';
 import { RateLimitCounter } from './rate-limit-counter.entity.js';
-import type { Count } from './stores/memory.store.js';
 import type { RateLimitKey } from './rate-limit-key.js';
 
 /** Several nodes may count on their own: of each window, the higher count is kept. */
-const HIGHER = (['minute', 'day'] as const).flatMap((window) => {
+const HIGHER = ['minute', 'day'].flatMap((window) => {
   const used = `${window}_used`;
-  const isLower = `excluded.${window} < c.${window}
-    OR (excluded.${window} = c.${window} AND excluded.${used} < c.${used})`;
+  const isHigher = `(excluded.${window}, excluded.${used}) > (c.${window}, c.${used})`;
   return [window, used].map(
-    (column) => `${column} = CASE WHEN ${isLower} THEN c.${column} ELSE excluded.${column} END`,
+    (column) => `${column} = CASE WHEN ${isHigher} THEN excluded.${column} ELSE c.${column} END`,
   );
 });
 
@@ -23,7 +21,7 @@ export class CounterRepository {
   ) {}
 
   /** Writes all counts in one statement. Rows are locked in the order of subjects, so that nodes never deadlock. */
-  async save(counts: readonly Count[]): Promise<void> {
+  async save(counts: readonly RateLimitCounter[]): Promise<void> {
     const isPostgres = this.counters.manager.dataSource.options.type === 'postgres';
     const source = isPostgres ? 'json_array_elements($1::json) AS e(value)' : 'json_each(?) AS e';
     const integer = (index: number): string => `CAST(e.value ->> ${index} AS bigint)`;
@@ -37,11 +35,11 @@ export class CounterRepository {
   }
 
   /** The counts of a day and of later ones, oldest first. */
-  since(day: number): Promise<Count[]> {
+  since(day: number): Promise<RateLimitCounter[]> {
     return this.counters.find({ where: { day: MoreThanOrEqual(day) }, order: { minute: 'ASC' } });
   }
 
-  find(subject: RateLimitKey): Promise<Count | null> {
+  find(subject: RateLimitKey): Promise<RateLimitCounter | null> {
     return this.counters.findOneBy({ subject });
   }
 

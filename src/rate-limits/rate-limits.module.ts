@@ -4,9 +4,7 @@ import { Config } from '../config/config.js';
 import { RedisClient } from '../redis/redis.client.js';
 import { Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
-import { Clock, SteadyClock } from '../time/clock.js';
 import { BanRepository } from './bans/ban.repository.js';
-import type { BanPolicy } from './bans/bans.js';
 import { RateLimitBan } from './bans/rate-limit-ban.entity.js';
 import { CounterRepository } from './counter.repository.js';
 import { RateLimitCounter } from './rate-limit-counter.entity.js';
@@ -16,10 +14,6 @@ import { MemoryStore } from './stores/memory.store.js';
 import { RateLimitStore } from './stores/rate-limit-store.js';
 import { RedisStore } from './stores/redis.store.js';
 import { Usage } from './usage.js';
-
-function banPolicy({ banAfterRejections, banSeconds }: Config): BanPolicy {
-  return { afterRejections: banAfterRejections, firstBanMs: banSeconds * 1000 };
-}
 
 /** Counters in Redis if it is configured, otherwise in this process. */
 function chooseStore(
@@ -33,19 +27,14 @@ function chooseStore(
     metrics.setQuotaStore('memory');
     return memory;
   }
-  return new FallbackStore(new RedisStore(client, banPolicy(config)), memory, metrics, logger);
+  return new FallbackStore(new RedisStore(client, config), memory, metrics, logger);
 }
 
 /** Counters and bans, for the server and for the command line. */
 @Module({
   imports: [TypeOrmModule.forFeature([RateLimitBan, RateLimitCounter])],
   providers: [
-    {
-      provide: MemoryStore,
-      inject: [Clock, Config],
-      useFactory: (clock: Clock, config: Config) =>
-        new MemoryStore(new SteadyClock(clock), banPolicy(config)),
-    },
+    MemoryStore,
     {
       provide: RateLimitStore,
       inject: [MemoryStore, { token: RedisClient, optional: true }, Config, Metrics, Logger],

@@ -25,7 +25,7 @@ export class Usage {
   async of(subject: RateLimitKey): Promise<Decision> {
     const [count, ban] = await Promise.all([this.counters.find(subject), this.bans.find(subject)]);
     if (count !== null) this.memory.restore(count);
-    if (ban !== undefined) this.memory.restoreBan(subject, ban);
+    if (ban !== null) this.memory.restoreBan(subject, ban);
     const usage = await this.store.peek(subject);
     if (this.store.mode === 'fallback') throw new UsageUnknownError();
     return usage;

@@ -1,3 +1,4 @@
+import type { Config } from '../../src/config/config.js';
 import { runProgram } from '../../src/cli/program.js';
 import { Output } from '../../src/cli/output.js';
 import { Limits } from '../../src/rate-limits/limits.js';
@@ -16,7 +17,7 @@ import { startService, type TestService } from '../support/start-service.js';
 import { withinOne } from '../support/undisturbed.js';
 
 const plenty = new Limits(1_000_000, 1_000_000);
-const policy = { afterRejections: 3, firstBanMs: 60_000 };
+const policy = { banAfterRejections: 3, banSeconds: 60 } as Config;
 /** Nobody waits so long, however busy the machine, unless for what never comes. */
 
 /** Closed by what it is given to with `using`. */

@@ -1,3 +1,4 @@
+import type { Config } from '../../src/config/config.js';
 import { KeysService } from '../../src/keys/keys.service.js';
 import { Limits } from '../../src/rate-limits/limits.js';
 import { RedisStore } from '../../src/rate-limits/stores/redis.store.js';
@@ -12,7 +13,7 @@ import { startService, type TestService } from '../support/start-service.js';
 import { quotaStoreChanges } from '../support/quota-store-changes.js';
 import { type Watch, withinOne } from '../support/undisturbed.js';
 
-const policy = { afterRejections: 3, firstBanMs: 60_000 };
+const policy = { banAfterRejections: 3, banSeconds: 60 } as Config;
 const DAY = new Limits(1_000_000, 50);
 const ROUNDS = 20;
 /** Nobody waits so long, however busy the machine, unless for what never comes. */

@@ -10,7 +10,7 @@ import { describeWith } from '../support/engines.js';
 import {
   describeStore,
   type StoreUnderTest,
-  SUITE_POLICY,
+  SUITE_CONFIG,
 } from '../support/rate-limit-store.suite.js';
 import { RedisServer } from '../support/redis.js';
 
@@ -30,7 +30,7 @@ describeWith('redis', 'with counters in Redis', (program) => {
   const connect = async (): Promise<RedisStore> => {
     const client = await connectRedis(server.url, { timeoutMs: PATIENCE_MS });
     clients.push(client);
-    return new RedisStore(client, SUITE_POLICY);
+    return new RedisStore(client, SUITE_CONFIG);
   };
   const close = (): Promise<void> => {
     for (const client of clients.splice(0)) client.disconnect();
@@ -57,7 +57,7 @@ describeWith('redis', 'with counters in Redis', (program) => {
   });
 
   describeStore(FallbackStore.name, async () => {
-    const memory = new MemoryStore(new Clock(), SUITE_POLICY);
+    const memory = new MemoryStore(new Clock(), SUITE_CONFIG);
     const store = new FallbackStore(await connect(), memory, metrics, logger);
     return { store, close };
   });

@@ -1,12 +1,12 @@
 import { CounterRepository } from '../../src/rate-limits/counter.repository.js';
-import type { Count } from '../../src/rate-limits/stores/memory.store.js';
+import type { RateLimitCounter } from '../../src/rate-limits/rate-limit-counter.entity.js';
 import { addressRateLimitKey } from '../../src/rate-limits/rate-limit-key.js';
 import { startService, type TestService } from '../support/start-service.js';
 
 // A day in the future: the service itself has counted nothing in it.
 const day = 40_000;
 const firstMinute = day * 1_440;
-const countOf = (subject: string, minute: number, used: number, ofDay = day): Count => {
+const countOf = (subject: string, minute: number, used: number, ofDay = day): RateLimitCounter => {
   return { subject, minute, minuteUsed: used, day: ofDay, dayUsed: used };
 };
 

@@ -145,7 +145,6 @@ describe('quotas', () => {
   });
 
   describe('bans', () => {
-
     it('doubles each further ban, also after a restart', async () => {
       using directory = new TemporaryDirectory();
       const env = {

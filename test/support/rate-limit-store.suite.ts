@@ -1,14 +1,15 @@
-import type { BanPolicy } from '../../src/rate-limits/bans/bans.js';
+import type { Config } from '../../src/config/config.js';
 import { Limits } from '../../src/rate-limits/limits.js';
 import { addressRateLimitKey } from '../../src/rate-limits/rate-limit-key.js';
 import type { RateLimitStore } from '../../src/rate-limits/stores/rate-limit-store.js';
 import type { FakeClock } from './clock.js';
 import { withinOne } from './undisturbed.js';
 
-export const SUITE_POLICY: BanPolicy = { afterRejections: 3, firstBanMs: 60_000 };
+export const SUITE_CONFIG = { banAfterRejections: 3, banSeconds: 60 } as Config;
+const BAN_MS = 60_000;
 
 export interface StoreUnderTest {
-  /** Uses `SUITE_POLICY`; empty except for subjects of other tests. */
+  /** Uses `SUITE_CONFIG`; empty except for subjects of other tests. */
   store: Pick<RateLimitStore, 'take' | 'peek' | 'unban'>;
   /** Set if the clock of the store can be moved. */
   clock?: FakeClock;
@@ -138,7 +139,7 @@ export function describeStore(
           true,
         ]);
         const [banned] = decisions.slice(-1);
-        expect(banned!.bannedUntilMs - banned!.nowMs).toBe(SUITE_POLICY.firstBanMs);
+        expect(banned!.bannedUntilMs - banned!.nowMs).toBe(BAN_MS);
         for (const { admitted, bannedUntilMs } of await take(9, limits)) {
           expect({ admitted, bannedUntilMs }).toEqual({
             admitted: false,
@@ -171,7 +172,7 @@ export function describeStore(
           true,
         ]);
         const [banned] = decisions.slice(-1);
-        expect(banned!.bannedUntilMs - banned!.nowMs).toBe(2 * SUITE_POLICY.firstBanMs);
+        expect(banned!.bannedUntilMs - banned!.nowMs).toBe(2 * BAN_MS);
       },
     );
 
@@ -236,13 +237,13 @@ export function describeStore(
       it('applies the windows again after a ban, and resets the length of bans after 24 hours', async () => {
         const strict = new Limits(1, 9);
         await take(5, strict);
-        clock().advance(SUITE_POLICY.firstBanMs - 1);
+        clock().advance(BAN_MS - 1);
         expect((await store.take(subject, strict)).admitted).toBe(false);
         clock().advance(1);
         expect(await admissions(1, strict)).toEqual([true]);
         clock().set('2026-06-16T12:00:30Z');
         const [banned] = (await take(5, strict)).slice(-1);
-        expect(banned!.bannedUntilMs - banned!.nowMs).toBe(SUITE_POLICY.firstBanMs);
+        expect(banned!.bannedUntilMs - banned!.nowMs).toBe(BAN_MS);
       });
     });
   });

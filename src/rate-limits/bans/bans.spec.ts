@@ -1,7 +1,7 @@
 import { type Ban, nextBan } from './bans.js';
 
 const HOUR_MS = 3_600_000;
-const policy = { afterRejections: 100, firstBanMs: 300_000 };
+const policy = { banAfterRejections: 100, banSeconds: 300 };
 
 describe(nextBan.name, () => {
   it('doubles each further ban within 24 hours, up to one hour', () => {
@@ -23,7 +23,7 @@ describe(nextBan.name, () => {
   });
 
   it('is never shorter than the first one is configured to be', () => {
-    const ban = nextBan(undefined, 0, { ...policy, firstBanMs: 2 * HOUR_MS });
-    expect(nextBan(ban, 1, { ...policy, firstBanMs: 2 * HOUR_MS }).until).toBe(2 * HOUR_MS + 1);
+    const ban = nextBan(undefined, 0, { ...policy, banSeconds: 7_200 });
+    expect(nextBan(ban, 1, { ...policy, banSeconds: 7_200 }).until).toBe(2 * HOUR_MS + 1);
   });
 });

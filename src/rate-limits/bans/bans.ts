@@ -1,3 +1,4 @@
+import type { Config } from '../../config/config.js';
 import { DAY_MS } from '../../time/windows.js';
 
 const LONGEST_BAN_MS = 3_600_000;
@@ -6,26 +7,24 @@ const MEMORY_MS = DAY_MS;
 /** Enough for the longest ban. Without a bound, the length would become infinite. */
 const MOST_DOUBLINGS = 30;
 
-export interface BanPolicy {
-  /** Refusals within one minute that cause no ban yet; 0 turns bans off. */
-  afterRejections: number;
-  firstBanMs: number;
-}
+export type BanPolicy = Pick<Config, 'banAfterRejections' | 'banSeconds'>;
 
 /** The last ban of a subject. Times are Unix milliseconds. */
 export interface Ban {
   at: number;
+  /** 0 if the ban was lifted. */
   until: number;
   /** Bans in a row, each within 24 hours of the previous one. */
   bans: number;
 }
 
 /** The next ban. Each further one within 24 hours is twice as long, up to one hour. */
-export function nextBan(previous: Ban | undefined, nowMs: number, policy: BanPolicy): Ban {
+export function nextBan(previous: Ban | undefined, nowMs: number, { banSeconds }: BanPolicy): Ban {
   const inARow = previous !== undefined && nowMs - previous.at < MEMORY_MS;
   const bans = inARow ? previous.bans + 1 : 1;
-  const doubled = policy.firstBanMs * 2 ** Math.min(bans - 1, MOST_DOUBLINGS);
-  const lengthMs = Math.min(doubled, Math.max(LONGEST_BAN_MS, policy.firstBanMs));
+  const firstMs = banSeconds * 1000;
+  const doubledMs = firstMs * 2 ** Math.min(bans - 1, MOST_DOUBLINGS);
+  const lengthMs = Math.min(doubledMs, Math.max(LONGEST_BAN_MS, firstMs));
   return { at: nowMs, until: nowMs + lengthMs, bans };
 }
 

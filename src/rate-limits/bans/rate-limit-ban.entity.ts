@@ -1,21 +1,20 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { numberColumn } from '../../database/columns.js';
+import type { Ban } from './bans.js';
 
 /** The last ban of a subject. Times are Unix milliseconds. */
 @Entity('rate_limit_bans')
 @Index('rate_limit_bans_changed_at', ['changedAt'])
-export class RateLimitBan {
+export class RateLimitBan implements Ban {
   @PrimaryColumn({ type: 'varchar', length: 64 })
   subject!: string;
 
   @Column({ name: 'banned_at', type: 'bigint', transformer: numberColumn })
-  bannedAt!: number;
+  at!: number;
 
-  /** 0 if the ban was lifted. */
   @Column({ name: 'banned_until', type: 'bigint', transformer: numberColumn })
-  bannedUntil!: number;
+  until!: number;
 
-  /** Bans in a row, each within 24 hours of the previous one. */
   @Column({ type: 'integer' })
   bans!: number;
 

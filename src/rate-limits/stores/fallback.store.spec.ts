@@ -1,3 +1,4 @@
+import type { Config } from '../../config/config.js';
 import { FakeClock } from '../../../test/support/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { Decision } from './rate-limit-store.js';
@@ -47,7 +48,7 @@ describe(FallbackStore.name, () => {
     jest.resetAllMocks();
     jest.useFakeTimers();
     isBack();
-    memory = new MemoryStore(clock, { afterRejections: 3, firstBanMs: 60_000 });
+    memory = new MemoryStore(clock, { banAfterRejections: 3, banSeconds: 60 } as Config);
     store = new FallbackStore(
       redis as unknown as RedisStore,
       memory,
@@ -75,7 +76,7 @@ describe(FallbackStore.name, () => {
     await store.take('zoo', limits);
     isGone();
     await store.take('owl', limits);
-    expect(memory.takeChanged(9)).toMatchObject([
+    expect(memory.takeChanged()).toMatchObject([
       { subject: 'zoo', dayUsed: 5 },
       { subject: 'owl', dayUsed: 1 },
     ]);

@@ -1,22 +1,16 @@
+import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../../time/clock.js';
+import { Config } from '../../config/config.js';
+import { Clock, SteadyClock } from '../../time/clock.js';
 import { dayOf, minuteOf } from '../../time/windows.js';
-import { type Ban, type BanPolicy, nextBan } from '../bans/bans.js';
+import { type Ban, nextBan } from '../bans/bans.js';
 import { FurtherCounts, type FurtherLimit, fullUntilMs } from '../further-limit.js';
 import type { Limits } from '../limits.js';
+import type { RateLimitCounter } from '../rate-limit-counter.entity.js';
 import { isAddress, isClient, type RateLimitKey } from '../rate-limit-key.js';
 import { type Decision, RateLimitStore } from './rate-limit-store.js';
 
-/** Requests of a subject in the latest minute and day in which it was counted; see `windows.ts` for their numbers. */
-export interface Count {
-  subject: RateLimitKey;
-  minute: number;
-  minuteUsed: number;
-  day: number;
-  dayUsed: number;
-}
-
-interface Counter extends Count {
+interface Counter extends RateLimitCounter {
   /** Refused requests in `minute`. */
   refusals: number;
   ban: Ban | undefined;
@@ -35,23 +29,24 @@ const MAX_ADDRESSES = 100_000;
  * Memory is bounded: one counter per client, and the 100,000 most recently seen addresses. A window never gives way to
  * an earlier one, so a clock that is set back refills nothing.
  */
+@Injectable()
 export class MemoryStore extends RateLimitStore {
   readonly mode = 'memory';
+  private readonly clock: SteadyClock;
   private readonly clients = new Map<RateLimitKey, Counter>();
-  private readonly addresses: LRUCache<RateLimitKey, Counter>;
+  private readonly addresses = new LRUCache<RateLimitKey, Counter>({
+    max: MAX_ADDRESSES,
+    dispose: (counter) => this.changed.delete(counter),
+  });
   private readonly changed = new Set<Counter>();
   private readonly further = new FurtherCounts();
 
   constructor(
-    private readonly clock: Clock & { readonly aheadMs?: number },
-    private readonly policy: BanPolicy,
-    private readonly maxAddresses = MAX_ADDRESSES,
+    clock: Clock,
+    private readonly config: Config,
   ) {
     super();
-    this.addresses = new LRUCache({
-      max: maxAddresses,
-      dispose: (counter) => this.changed.delete(counter),
-    });
+    this.clock = new SteadyClock(clock);
   }
 
   take(subject: RateLimitKey, limits: Limits, further?: FurtherLimit): Decision {
@@ -98,7 +93,7 @@ export class MemoryStore extends RateLimitStore {
   }
 
   /** Raises a counter to a count that was made elsewhere, and never lowers it. */
-  restore(count: Count): Counter {
+  restore(count: RateLimitCounter): Counter {
     const counter = this.counterOf(count.subject, this.clock.now());
     for (const [window, used] of WINDOWS) {
       if (count[window] < counter[window]) continue;
@@ -110,7 +105,7 @@ export class MemoryStore extends RateLimitStore {
   }
 
   /** Like `restore`, for a count that is not in the database. */
-  mirror(count: Count): void {
+  mirror(count: RateLimitCounter): void {
     this.changed.add(this.restore(count));
   }
 
@@ -122,23 +117,15 @@ export class MemoryStore extends RateLimitStore {
     counter.ban = ban;
   }
 
-  get changedCount(): number {
-    return this.changed.size;
-  }
-
-  /** Removes and returns up to `most` of the counters that changed, oldest change first. */
-  takeChanged(most: number): readonly Count[] {
-    const counts: Counter[] = [];
-    for (const counter of this.changed) {
-      if (counts.length === most) break;
-      this.changed.delete(counter);
-      counts.push(counter);
-    }
+  /** Returns the counters that changed since the last call. */
+  takeChanged(): RateLimitCounter[] {
+    const counts = [...this.changed];
+    this.changed.clear();
     return counts;
   }
 
-  /** Takes back counters that could not be saved. */
-  putBack(counts: readonly Count[]): void {
+  /** Marks counters as changed again, because they could not be saved. */
+  putBack(counts: readonly RateLimitCounter[]): void {
     for (const { subject } of counts) {
       const counter = this.find(subject);
       if (counter) this.changed.add(counter);
@@ -156,7 +143,7 @@ export class MemoryStore extends RateLimitStore {
 
   /** The minute in which the oldest known address was last counted; undefined while none has been forgotten. */
   get oldestAddressMinute(): number | undefined {
-    if (this.addresses.size < this.maxAddresses) return undefined;
+    if (this.addresses.size < MAX_ADDRESSES) return undefined;
     const [oldest] = this.addresses.rvalues();
     return oldest?.minute;
   }
@@ -181,9 +168,9 @@ export class MemoryStore extends RateLimitStore {
 
   /** Counts a refusal. Returns the ban if this refusal exceeds the threshold. */
   private refuse(counter: Counter, nowMs: number): Ban | undefined {
-    const { afterRejections } = this.policy;
-    if (afterRejections === 0 || ++counter.refusals <= afterRejections) return undefined;
-    counter.ban = nextBan(counter.ban, nowMs, this.policy);
+    const { banAfterRejections } = this.config;
+    if (banAfterRejections === 0 || ++counter.refusals <= banAfterRejections) return undefined;
+    counter.ban = nextBan(counter.ban, nowMs, this.config);
     counter.refusals = 0;
     return counter.ban;
   }
@@ -193,7 +180,7 @@ export class MemoryStore extends RateLimitStore {
     return {
       admitted,
       nowMs,
-      aheadMs: this.clock.aheadMs ?? 0,
+      aheadMs: this.clock.aheadMs,
       minute,
       minuteUsed,
       day,

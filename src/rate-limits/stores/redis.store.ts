@@ -1,6 +1,7 @@
+import type { Config } from '../../config/config.js';
 import type { RedisClient, Script } from '../../redis/redis.client.js';
 import { DAY_MS, MINUTE_MS } from '../../time/windows.js';
-import { type Ban, type BanPolicy, NEXT_BAN_LUA } from '../bans/bans.js';
+import { type Ban, NEXT_BAN_LUA } from '../bans/bans.js';
 import type { FurtherLimit } from '../further-limit.js';
 import type { Limits } from '../limits.js';
 import { isClient, type RateLimitKey } from '../rate-limit-key.js';
@@ -124,7 +125,7 @@ type Reply = [number, number, number, number, number, number, number, number, nu
 export class RedisStore {
   constructor(
     private readonly client: RedisClient,
-    private readonly policy: BanPolicy,
+    private readonly config: Config,
   ) {}
 
   /** @param known the last ban of the subject that this node knows */
@@ -134,11 +135,11 @@ export class RedisStore {
     known: Ban | undefined,
     further?: FurtherLimit,
   ): Promise<SharedDecision> {
-    const { afterRejections, firstBanMs } = this.policy;
+    const { banAfterRejections, banSeconds } = this.config;
     const client = isClient(subject);
-    const threshold = client ? afterRejections : 0;
+    const threshold = client ? banAfterRejections : 0;
     const args: (number | string)[] = [...banArguments(known), perMinute, perDay, threshold];
-    args.push(firstBanMs, client ? 1 : 0);
+    args.push(banSeconds * 1000, client ? 1 : 0);
     if (further !== undefined) args.push(further.operation, further.limit, further.ttlMs);
     return toDecision((await this.client.run(TAKE, keyOf(subject), args)) as Reply);
   }
