@@ -15,15 +15,13 @@ import { Clock } from '../time/clock.js';
 import { DAY_MS } from '../time/windows.js';
 import type { IdempotentRequest } from './idempotency-key.decorator.js';
 import { IdempotencyRecord } from './idempotency-record.entity.js';
-import { LOCK_TIMEOUT } from './insert-once.js';
+import { FIND, LOCK_TIMEOUT } from './idempotency.statements.js';
 
 const KEPT_MS = DAY_MS;
 const PURGE_INTERVAL_MS = 600_000;
 const MAX_ATTEMPTS = 5;
 
-const FIND_TEXT = `SELECT body_digest AS "bodyDigest", answer FROM idempotency_records
-  WHERE key_id = $1 AND idempotency_key = $2 AND created_at > $3`;
-const FIND: Statement = { name: 'idempotency.find', sqlite: FIND_TEXT, postgres: FIND_TEXT };
+type StoredResponse = Pick<IdempotencyRecord, 'bodyDigest' | 'answer'>;
 
 /** The response to a request, or the stored JSON text of the response to an earlier one. */
 export type Outcome<Result> =
@@ -43,7 +41,6 @@ export class IdempotencyService implements OnModuleInit, OnApplicationShutdown {
   private readonly inProgress = new Set<string>();
   private readonly stop = new AbortController();
   private timer: NodeJS.Timeout | undefined;
-  private isPurging = false;
   private readonly replays: Counter;
 
   constructor(
@@ -70,7 +67,7 @@ export class IdempotencyService implements OnModuleInit, OnApplicationShutdown {
 
   /**
    * Runs `attempt`, which calls `insert()`, unless there is a record of the request.
-   * @throws {ApiError} 409 `idempotency_key_in_use`, 422 `idempotency_key_reused`
+   * @throws {ApiError} 409, 422
    */
   once<Result>(
     request: IdempotentRequest,
@@ -117,7 +114,7 @@ export class IdempotencyService implements OnModuleInit, OnApplicationShutdown {
    * its response. For a repeat, `work` is not run.
    * @param request of `@IdempotencyKey()`; without one, nothing is recorded
    * @param work resolves to the JSON text of the response
-   * @throws {ApiError} 409 `idempotency_key_in_use`, 422 `idempotency_key_reused`
+   * @throws {ApiError} 409, 422
    */
   async transact(
     request: IdempotentRequest | undefined,
@@ -126,15 +123,15 @@ export class IdempotencyService implements OnModuleInit, OnApplicationShutdown {
     if (request === undefined) {
       return { answer: await inSharedTransaction(this.dataSource, work), replayed: false };
     }
-    const attempt = (): Promise<string> =>
-      inSharedTransaction(this.dataSource, async (manager) => {
-        await this.claim(manager, request);
-        const answer = await work(manager);
-        const { keyId, idempotencyKey } = request;
-        await manager.update(IdempotencyRecord, { keyId, idempotencyKey }, { answer });
-        return answer;
-      });
-    const outcome = await this.run(request, () => repeatConflicts(attempt), { looksFirst: true });
+    const attempt = async (manager: EntityManager): Promise<string> => {
+      await this.claim(manager, request);
+      const answer = await work(manager);
+      const { keyId, idempotencyKey } = request;
+      await manager.update(IdempotencyRecord, { keyId, idempotencyKey }, { answer });
+      return answer;
+    };
+    const transact = () => repeatConflicts(() => inSharedTransaction(this.dataSource, attempt));
+    const outcome = await this.run(request, transact, { looksFirst: true });
     const replayed = outcome.isReplay;
     return { answer: replayed ? outcome.answer : outcome.result, replayed };
   }
@@ -166,12 +163,8 @@ export class IdempotencyService implements OnModuleInit, OnApplicationShutdown {
   /** @throws {ApiError} 422 if the record is of a request with another body */
   private async find(request: IdempotentRequest): Promise<string | undefined> {
     const { keyId, idempotencyKey } = request;
-    const [record] = await this.database.query<{ bodyDigest: string; answer: string }>(
-      FIND,
-      keyId,
-      idempotencyKey,
-      this.expiredMs(),
-    );
+    const parameters = [keyId, idempotencyKey, this.expiredMs()];
+    const [record] = await this.database.query<StoredResponse>(FIND, ...parameters);
     if (record === undefined) return undefined;
     if (record.bodyDigest !== request.bodyDigest()) {
       throw errors.idempotency_key_reused('The Idempotency-Key was used with another body');
@@ -204,14 +197,10 @@ export class IdempotencyService implements OnModuleInit, OnApplicationShutdown {
 
   /** Deletes the records of more than a day ago. */
   async purge(): Promise<void> {
-    if (this.isPurging) return;
-    this.isPurging = true;
     try {
       await inBatches((rows) => this.purgeSome(rows), this.stop.signal);
     } catch (err) {
       this.logger.warn({ err }, 'Expired idempotency records could not be deleted; retrying later');
-    } finally {
-      this.isPurging = false;
     }
   }
 
@@ -242,14 +231,14 @@ export class IdempotencyService implements OnModuleInit, OnApplicationShutdown {
 }
 
 /** PostgreSQL rolls back one of several transactions that conflict: repeated, it succeeds or conflicts with another. */
-async function repeatConflicts<Result>(attempt: () => Promise<Result>): Promise<Result> {
-  for (let attempts = 1; ; attempts++) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (!isConflict(error) || attempts === MAX_ATTEMPTS) throw error;
-    }
-  }
+function repeatConflicts<Result>(
+  attempt: () => Promise<Result>,
+  left = MAX_ATTEMPTS,
+): Promise<Result> {
+  return attempt().catch((error: unknown) => {
+    if (!isConflict(error) || left === 1) throw error;
+    return repeatConflicts(attempt, left - 1);
+  });
 }
 
 function inUse(): ApiError {

@@ -11,7 +11,7 @@ import {
 } from '../database/table-columns.js';
 import type { IdempotentRequest } from '../idempotency/idempotency-key.decorator.js';
 import { IdempotencyService } from '../idempotency/idempotency.service.js';
-import { insertOnceStatement } from '../idempotency/insert-once.js';
+import { insertOnceStatement } from '../idempotency/idempotency.statements.js';
 import { type NewPet, PetDto } from './pet.dto.js';
 import type { PetStatus } from './pet.entity.js';
 

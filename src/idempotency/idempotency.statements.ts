@@ -5,6 +5,10 @@ import { columnNames, postgresType, type TableColumns } from '../database/table-
 /** How long PostgreSQL waits for an unfinished request with the same key. */
 export const LOCK_TIMEOUT = '50ms';
 
+const FIND_TEXT = `SELECT body_digest AS "bodyDigest", answer FROM idempotency_records
+  WHERE key_id = $1 AND idempotency_key = $2 AND created_at > $3`;
+export const FIND: Statement = { name: 'idempotency.find', sqlite: FIND_TEXT, postgres: FIND_TEXT };
+
 /**
  * Inserts a row with a generated `id`, and the record of the response `{"id": ..., <members>}`, in one transaction. It
  * returns the id. A repeat violates the primary key of the records.
