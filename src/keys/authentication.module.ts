@@ -5,9 +5,9 @@ import { Clock } from '../time/clock.js';
 import { Authenticator } from './authenticator.js';
 import { AuditTrail } from './audit-trail.js';
 import { BanRecords } from './ban-records.js';
-import { CallerEvents } from './caller-events.js';
 import { KeyCache } from './key-cache.js';
 import { LastUses } from './last-uses.js';
+import { QuotaEvents } from './quota-events.js';
 import type { TokenVerifier } from './verifier.js';
 import { Verifiers } from './verifiers.js';
 
@@ -31,7 +31,7 @@ export class AuthenticationModule {
         Authenticator,
         AuditTrail,
         BanRecords,
-        CallerEvents,
+        QuotaEvents,
       ],
       exports: [Authenticator, ThrottlingModule],
     };

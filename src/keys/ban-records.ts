@@ -1,5 +1,6 @@
 import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import { ClientAddress } from '../http/client-address.js';
+import { Events } from '../events/events.js';
 import type { ApiRequest } from '../http/request-context.js';
 import { BanRepository } from '../rate-limits/bans/ban.repository.js';
 import type { Ban } from '../rate-limits/bans/bans.js';
@@ -8,7 +9,20 @@ import { Logger } from '../telemetry/logger.js';
 import { isoTime, SERVICE } from './audit-record.js';
 import { AuditTrail } from './audit-trail.js';
 
-/** Saves each ban with its audit record, so that it survives a restart, and logs it. */
+/** A client was banned, by a request that this process refused. */
+export interface KeyBanned {
+  keyId: string;
+  clientId: string;
+  until: Date;
+}
+
+declare module '../events/events.js' {
+  interface PetStoreEvents {
+    'key.banned': KeyBanned;
+  }
+}
+
+/** Saves each ban with its audit record, so that it survives a restart; logs it, and emits `key.banned`. */
 @Injectable()
 export class BanRecords implements BeforeApplicationShutdown {
   private saving = Promise.resolve();
@@ -18,9 +32,12 @@ export class BanRecords implements BeforeApplicationShutdown {
     private readonly bans: BanRepository,
     private readonly audit: AuditTrail,
     private readonly addresses: ClientAddress,
+    private readonly events: Events,
     private readonly logger: Logger,
   ) {
-    limiter.onBan((ban, request) => this.record(ban, request));
+    limiter.onDecision(({ newBan }, _quota, request) => {
+      if (newBan !== undefined) this.record(newBan, request);
+    });
   }
 
   beforeApplicationShutdown(): Promise<void> {
@@ -29,7 +46,8 @@ export class BanRecords implements BeforeApplicationShutdown {
 
   private record(ban: Ban, { caller, raw, id: requestId }: ApiRequest): void {
     if (caller === undefined) return;
-    const { keyId, plan, quota } = caller;
+    const { keyId, clientId, plan, quota } = caller;
+    this.events.emit('key.banned', { keyId, clientId, until: new Date(ban.until) }, requestId);
     const address = this.addresses.of(raw);
     const seconds = Math.ceil((ban.until - ban.at) / 1000);
     const until = isoTime(ban.until);

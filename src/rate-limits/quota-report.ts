@@ -14,28 +14,21 @@ export interface QuotaReport {
   retryAfterSeconds: number;
 }
 
-/** Describes the window with the fewest requests left; on a tie the one that resets later, the day. */
-export function reportQuota(limits: Limits, decision: Decision): QuotaReport {
-  const { nowMs, aheadMs = 0, bannedUntilMs } = decision;
-  const minuteLeft = Math.max(0, limits.perMinute - decision.minuteUsed);
-  const dayLeft = Math.max(0, limits.perDay - decision.dayUsed);
+/**
+ * Describes the window with the fewest requests left; on a tie the one that resets later, the day. During a ban, both
+ * windows state its end.
+ */
+export function reportQuota({ perMinute, perDay }: Limits, decision: Decision): QuotaReport {
+  const { nowMs, aheadMs = 0, minuteUsed, dayUsed, bannedUntilMs } = decision;
+  const banEnd = bannedUntilMs > nowMs ? bannedUntilMs / 1000 : undefined;
+  const minuteLeft = banEnd === undefined ? Math.max(0, perMinute - minuteUsed) : 0;
+  const dayLeft = banEnd === undefined ? Math.max(0, perDay - dayUsed) : 0;
+  const minuteReset = banEnd ?? minuteEndUnix(decision.minute);
+  const dayReset = banEnd ?? dayEndUnix(decision.day);
   const byMinute = minuteLeft < dayLeft;
-  if (bannedUntilMs > nowMs) {
-    // Both windows state the end of the ban: a client that reads either of them waits long enough.
-    const seconds = secondsUntil(bannedUntilMs / 1000, nowMs);
-    return {
-      limit: byMinute ? limits.perMinute : limits.perDay,
-      remaining: 0,
-      resetUnix: Math.ceil((bannedUntilMs - aheadMs) / 1000),
-      rateLimit: `"minute";r=0;t=${seconds},"day";r=0;t=${seconds}`,
-      retryAfterSeconds: seconds,
-    };
-  }
-  const minuteReset = minuteEndUnix(decision.minute);
-  const dayReset = dayEndUnix(decision.day);
   const resetUnix = byMinute ? minuteReset : dayReset;
   return {
-    limit: byMinute ? limits.perMinute : limits.perDay,
+    limit: byMinute ? perMinute : perDay,
     remaining: byMinute ? minuteLeft : dayLeft,
     resetUnix: Math.ceil(resetUnix - aheadMs / 1000),
     rateLimit:

@@ -57,15 +57,16 @@ describe(RateLimiter.name, () => {
     expect(sent).toMatchObject({ 'x-ratelimit-remaining': 0 });
   });
 
-  it('reports a ban with the request that caused it', async () => {
+  it('reports each decision on a client with the request, a new ban included', async () => {
     const ban = { at: nowMs, until: nowMs + 5_000, bans: 1 };
     const asked = limiter({ ...banned, newBan: ban });
     const heard = jest.fn();
-    asked.onBan(heard);
+    asked.onDecision(heard);
     const request = { id: 'r' };
     const told = { ...reply, request } as unknown as ApiReply;
-    await expect(asked.admit(quota, told)).rejects.toMatchObject({ status: 429 });
-    expect(heard.mock.calls).toEqual([[ban, request]]);
+    const client = { ...quota, plan: 'free' };
+    await expect(asked.admit(client, told)).rejects.toMatchObject({ status: 429 });
+    expect(heard.mock.calls).toEqual([[expect.objectContaining({ newBan: ban }), client, request]]);
   });
 
   it('only describes a quota where a request cannot be judged', async () => {

@@ -5,7 +5,6 @@ import { errors } from '../errors/errors.js';
 import type { ApiReply, ApiRequest } from '../http/request-context.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { minuteEndUnix, secondsUntil } from '../time/windows.js';
-import type { Ban } from './bans/bans.js';
 import type { FurtherLimit } from './further-limit.js';
 import type { Limits, Quota } from './limits.js';
 import { PLAN_NAMES } from './plan.js';
@@ -15,16 +14,12 @@ import { separateRateLimitKey } from './rate-limit-key.js';
 
 const DECISIONS = ['admitted', 'minute', 'day', 'banned'] as const;
 
-export type BanListener = (ban: Ban, request: ApiRequest) => void;
-export type QuotaListener = (decision: Decision, quota: Quota, request: ApiRequest) => void;
-
-const THRESHOLD_SHARE = 0.75;
+type DecisionListener = (decision: Decision, quota: Quota, request: ApiRequest) => void;
 
 /** Counts requests, sets the rate-limit headers of each response, and refuses requests over the limit. */
 @Injectable()
 export class RateLimiter {
-  private readonly banListeners: BanListener[] = [];
-  private readonly quotaListeners: QuotaListener[] = [];
+  private readonly listeners: DecisionListener[] = [];
   private readonly decisions: Counter<'plan' | 'decision'>;
   private readonly bans: Counter<'plan'>;
 
@@ -48,14 +43,9 @@ export class RateLimiter {
     }
   }
 
-  /** Calls the listener with each ban that starts on this node. */
-  onBan(listener: BanListener): void {
-    this.banListeners.push(listener);
-  }
-
-  /** Calls the listener with each admitted request of a client that has used 75 % of a window or more. */
-  onQuotaThreshold(listener: QuotaListener): void {
-    this.quotaListeners.push(listener);
+  /** Calls the listener with each decision on a request of a client. It must be fast. */
+  onDecision(listener: DecisionListener): void {
+    this.listeners.push(listener);
   }
 
   /** @throws {ApiError} 429 `rate_limit_exceeded` or `key_banned` */
@@ -64,16 +54,11 @@ export class RateLimiter {
     const decision = await this.store.take(subject, limits, further);
     const report = reportQuota(limits, decision);
     setHeaders(limits, report, reply);
-    if (plan !== undefined) this.count(plan, decision, limits);
-    if (!decision.admitted) {
-      if (decision.newBan !== undefined) {
-        for (const notify of this.banListeners) notify(decision.newBan, reply.request);
-      }
-      throw refusalOf(decision, report);
+    if (plan !== undefined) {
+      this.count(plan, decision, limits);
+      for (const notify of this.listeners) notify(decision, quota, reply.request);
     }
-    if (plan !== undefined && isNearLimit(decision, limits)) {
-      for (const notify of this.quotaListeners) notify(decision, quota, reply.request);
-    }
+    if (!decision.admitted) throw refusalOf(decision, report);
   }
 
   /** Sets the headers without counting a request. */
@@ -105,10 +90,6 @@ export class RateLimiter {
   }
 }
 
-function isNearLimit({ minuteUsed, dayUsed }: Decision, { perMinute, perDay }: Limits): boolean {
-  return minuteUsed >= perMinute * THRESHOLD_SHARE || dayUsed >= perDay * THRESHOLD_SHARE;
-}
-
 /** The decision of the plan; undefined if another limit refused the request. */
 function decisionName(
   { admitted, bannedUntilMs, minuteUsed, dayUsed }: Decision,
@@ -128,17 +109,16 @@ function setHeaders(limits: Limits, report: QuotaReport, reply: ApiReply): void 
   reply.header('ratelimit', report.rateLimit);
 }
 
-/** `Retry-After` covers the plan's windows and the further limit; a ban stands alone. */
+/** `Retry-After` covers the plan's windows and the further limit; of a new ban, only its end. */
 function refusalOf(decision: Decision, { remaining, retryAfterSeconds }: QuotaReport): ApiError {
   const { bannedUntilMs, furtherFullUntilMs = 0, nowMs } = decision;
-  const isBanned = bannedUntilMs > 0;
   const isPlanFull = remaining === 0;
   const planSeconds = isPlanFull ? retryAfterSeconds : 1;
-  const furtherSeconds = isBanned ? 1 : secondsUntil(furtherFullUntilMs / 1000, nowMs);
-  const seconds = Math.max(planSeconds, furtherSeconds);
+  const furtherSeconds = secondsUntil(furtherFullUntilMs / 1000, nowMs);
+  const seconds = bannedUntilMs > 0 ? retryAfterSeconds : Math.max(planSeconds, furtherSeconds);
   const options = { headers: { 'Retry-After': String(seconds) } };
   const retry = `Retry after ${seconds} seconds.`;
-  if (isBanned) {
+  if (bannedUntilMs > 0) {
     return errors.key_banned(
       `This API key is temporarily banned because it kept sending requests after being rate limited. ${retry}`,
       options,
