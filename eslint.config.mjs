@@ -18,6 +18,7 @@ const ROWS = [
   ['health', 'openapi', 'extensions'],
   ['core.module.ts'],
   ['app.module.ts'],
+  ['pet-store.ts'],
   ['server.ts'],
   ['cli'],
   ['index.ts', 'testing.ts'],

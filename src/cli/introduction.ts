@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.js';
 import { fileOf } from '../database/data-source-options.js';
 import { PublicAddress } from '../http/public-address.js';
-import type { PetStore } from '../server.js';
+import type { PetStore } from '../pet-store.js';
 import { MetricsServer } from '../telemetry/metrics.server.js';
 import type { Output } from './output.js';
 

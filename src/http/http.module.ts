@@ -1,6 +1,7 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { AdmissionQueue } from './admission-queue.js';
 import { ClientAddress } from './client-address.js';
+import { ClientConnections } from './client-connections.js';
 import { ErrorFilter } from './error.filter.js';
 import { OperationIds } from './operation-ids.js';
 import { OutageDetector } from './outage-detector.js';
@@ -22,6 +23,7 @@ export class HttpModule {
       providers: [
         { provide: RouteTable, useValue: transport.routes },
         { provide: AdmissionQueue, useValue: transport.queue },
+        { provide: ClientConnections, useValue: transport.connections },
         { provide: PublicAddress, useValue: address },
         { provide: OutageDetector, useExisting: outages },
         ClientAddress,
