@@ -32,11 +32,6 @@ class Listener {
     return Promise.reject(new Error('no handler'));
   }
 
-  @OnEvent('pet.created', { prependListener: true })
-  breaksAtOnce(): never {
-    throw new Error('at once');
-  }
-
   @OnEvent('pet.status_changed')
   changed(event: PetEvent): void {
     hear('pet.status_changed', event);

@@ -4,20 +4,18 @@ import {
   Controller,
   type ExecutionContext,
   Get,
-  Inject,
   Injectable,
   Ip,
   Module,
   type NestInterceptor,
-  type OnModuleInit,
   Query,
   Req,
   UseInterceptors,
   type Type as Class,
 } from '@nestjs/common';
-import { APP_INTERCEPTOR, HttpAdapterHost } from '@nestjs/core';
+import { APP_INTERCEPTOR } from '@nestjs/core';
 import { Exclude } from 'class-transformer';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { AnyScope, Page, PageQuery } from 'pet-store-service';
 import { map, type Observable } from 'rxjs';
 import type { Answer, Client } from '../support/client.js';
@@ -69,14 +67,6 @@ describe('an extension of ordinary Nest code', () => {
       rejected(await client.post('/v1/visits', body), message);
     });
 
-    it.each(['{"__proto__":{"x":1}}', '{"a":{"__proto__":{}}}', '{"constructor":{}}'])(
-      'gives %s no meaning, with a DTO and without',
-      async (text) => {
-        rejected(await client.post('/v1/visits', text), /"[a-z._]+" is not a known member/);
-        rejected(await client.post('/v1/visits/plain', text), /"[a-z._]+" is not a known member/);
-      },
-    );
-
     it('is the value that Nest provides for single members, plain bodies and headers', async () => {
       const body = { name: 'Rex', age: 3 };
       expect(await posted('/name', { ...body, more: 1 })).toEqual(body);
@@ -105,7 +95,6 @@ describe('an extension of ordinary Nest code', () => {
 
     it('is on the request for decorators and guards, parsed if it is JSON', async () => {
       expect(await posted('/request', { a: 1 })).toEqual({ body: { a: 1 } });
-      expect(await posted('/sender', { sender: 'Ann' })).toEqual({ sender: 'Ann' });
       expect((await client.post('/v1/visits/guarded', { open: true })).status).toBe(202);
       expectError(await client.post('/v1/visits/guarded', {}), 403, 'forbidden');
       expectError(await client.post('/v1/visits/request', '{'), 400, 'malformed_json');
@@ -170,7 +159,6 @@ describe('an extension of ordinary Nest code', () => {
     ['conflict', 409, 'conflict', 'Already visited'],
     ['coded', 404, 'visit_not_found', 'There is no such visit'],
     ['bad', 400, 'invalid_request', 'Come again'],
-    ['forbidden', 403, 'forbidden', 'Forbidden'],
     ['failed', 412, 'precondition_failed', 'It has changed'],
     ['away', 503, 'service_unavailable', 'Back soon'],
     ['over', 409, 'visit_over', 'The visit 7 is over'],
@@ -183,19 +171,14 @@ describe('an extension of ordinary Nest code', () => {
     expect('retry-after' in answer.headers).toBe(status === 503);
   });
 
-  it('has the cause of a 500 only in the log, and its own errors in the document', async () => {
+  it('has the cause of a 500 only in the log', async () => {
     lines.length = 0;
     expect((await client.get('/v1/visits/broken')).text).not.toContain('secret');
     const line = lines.find(({ level }) => level === 'error');
     expect(line!.details.err.message).toBe('a secret of the log');
-    const { paths } = (await service.anonymous().get('/openapi.json')).json();
-    const { responses } = paths['/visits/over'].get;
-    expect(responses['409'].description).toBe('The visit is over.');
-    expect(responses['404'].description).toBe('There is no such animal.');
   });
 
   it('answers with the status, headers and body of its decorators, filters and streams', async () => {
-    expect((await client.get('/v1/visits/wrapped')).json()).toEqual({ data: { inside: true } });
     const file = await client.get('/v1/visits/file');
     expect([file.text, file.headers['content-type']]).toEqual(['woof', 'text/plain']);
     const passed = await client.get('/v1/visits/passthrough');
@@ -261,15 +244,6 @@ describe('an extension of ordinary Nest code', () => {
     expect((await other.get('/v1/limited')).status).toBe(200);
     clock.advance(7_000);
     expect((await caller.get('/v1/limited')).status).toBe(200);
-  });
-
-  it('counts an operation of several paths and methods once for @Throttle()', async () => {
-    const caller = await service.client();
-    expect((await caller.get('/v1/limited/any')).status).toBe(200);
-    expect((await caller.send('/v1/limited/some', { method: 'PUT' })).status).toBe(200);
-    for (const path of ['/v1/limited/any', '/v1/limited/some']) {
-      expectError(await caller.get(path), 429, 'rate_limit_exceeded');
-    }
   });
 
   it('consumes no quota with @SkipThrottle(), keeps the headers and requires scopes', async () => {
@@ -351,10 +325,7 @@ describe('a global interceptor', () => {
   });
 });
 
-it.each([
-  ['a trusted proxy', '127.0.0.0/8', '203.0.113.9', 'https', 'pets.example'],
-  ['another proxy', '10.0.0.1', '127.0.0.1', 'http', 'inside'],
-])('sees the client behind %s', async (_what, trusted, ip, protocol, host) => {
+it('sees the client behind a trusted proxy', async () => {
   @AnyScope()
   @Controller('asker')
   class AskerController {
@@ -367,7 +338,7 @@ it.each([
   class AskerModule {}
   await using service = await startService({
     extensions: [{ module: AskerModule }],
-    env: { TRUST_PROXY: trusted },
+    env: { TRUST_PROXY: '127.0.0.0/8' },
   });
   const answer = await (
     await service.client()
@@ -377,19 +348,5 @@ it.each([
     'x-forwarded-proto': 'https',
     'x-forwarded-host': 'pets.example',
   });
-  expect(answer.json()).toEqual({ ip, protocol, host });
-});
-
-it('may add a route to Fastify outside /v1', async () => {
-  @Module({})
-  class RawModule implements OnModuleInit {
-    constructor(@Inject(HttpAdapterHost) private readonly host: HttpAdapterHost) {}
-
-    onModuleInit(): void {
-      const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
-      fastify.get('/raw', (_request, reply) => reply.send({ raw: true }));
-    }
-  }
-  await using service = await startWith(RawModule);
-  expect((await service.anonymous().get('/raw')).json()).toEqual({ raw: true });
+  expect(answer.json()).toEqual({ ip: '203.0.113.9', protocol: 'https', host: 'pets.example' });
 });

@@ -114,11 +114,4 @@ describe('a list of an extension', () => {
       5,
     );
   });
-
-  it('documents the Link of its pages', async () => {
-    const { paths } = (await client.get('/openapi.json')).json();
-    const { headers } = paths['/zoo/animals'].get.responses['200'];
-    expect(headers).toHaveProperty('Link');
-    expect(JSON.stringify(paths['/zoo/animals'])).not.toContain('x-sends');
-  });
 });

@@ -22,7 +22,6 @@ describe('callers with a token (JWT) of an identity provider', () => {
     service = await startService({
       clock,
       extensions: [jwtCallers({ issuer, audience, keys })],
-      env: { BAN_AFTER_REJECTIONS: '1' },
     });
     token = (claims = {}, exp = inAnHour) =>
       new SignJWT({
