@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import type { INestApplicationContext } from '@nestjs/common';
-import type { Initiator } from '../keys/audit-record.js';
+import type { Initiator } from '../keys/audit-record.entity.js';
 import { AuditTrail } from '../keys/audit-trail.js';
 import { type KeyFilter, KeyList, type ListedKey } from '../keys/key-list.js';
 import { KeyRequestError, type OwnLimits, planOf } from '../keys/key-request.js';

@@ -1,5 +1,5 @@
 import type { ApiKey } from '../keys/api-key.entity.js';
-import type { AuditRecord, State } from '../keys/audit-record.js';
+import type { AuditRecord, State } from '../keys/audit-record.entity.js';
 import type { RotatedKey } from '../keys/keys.service.js';
 import type { KeyView, UsageView } from './key-views.js';
 import { table } from './output.js';

@@ -1,28 +1,45 @@
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { numberColumn } from '../database/columns.js';
-import type { ActorType, AuditAction, State } from './audit-record.js';
+import { Column, Entity, Index, PrimaryColumn, type ValueTransformer } from 'typeorm';
 
-/** An audit record as stored. It is never changed. */
+export type AuditAction =
+  `key.${'issue' | 'rotate' | 'revoke' | 'set_plan' | 'set_scopes' | 'unban' | 'ban'}`;
+
+/** The members that a change affects, as the command line shows them; never a secret. */
+export type State = Record<string, string | number | readonly string[] | null>;
+
+/** Unix milliseconds in the database. */
+const isoColumn: ValueTransformer = {
+  to: (iso: string) => Date.parse(iso),
+  from: (unixMs: number | string) => isoTime(Number(unixMs)),
+};
+
+class Actor {
+  @Column({ name: 'actor_type', type: 'varchar', length: 16 })
+  type!: 'cli' | 'service';
+
+  /** `cli:USER` or `service`. */
+  @Column({ name: 'actor_name', type: 'varchar', length: 255 })
+  name!: string;
+}
+
+/** A change of a key or a ban. It is never changed itself. */
 @Entity('audit_records')
 @Index('audit_records_at', ['at'])
 @Index('audit_records_target', ['target', 'at'])
-export class StoredAuditRecord {
+export class AuditRecord {
   @PrimaryColumn({ type: 'varchar', length: 32 })
   id!: string;
 
-  /** Unix milliseconds, by the clock of the database. */
-  @Column({ type: 'bigint', transformer: numberColumn })
-  at!: number;
+  /** ISO 8601, by the clock of the database. */
+  @Column({ type: 'bigint', transformer: isoColumn })
+  at!: string;
 
   @Column({ type: 'varchar', length: 32 })
   action!: AuditAction;
 
-  @Column({ name: 'actor_type', type: 'varchar', length: 16 })
-  actorType!: ActorType;
+  @Column(() => Actor, { prefix: false })
+  actor!: Actor;
 
-  @Column({ name: 'actor_name', type: 'varchar', length: 255 })
-  actorName!: string;
-
+  /** The id of the changed key. */
   @Column({ type: 'varchar', length: 64 })
   target!: string;
 
@@ -32,9 +49,26 @@ export class StoredAuditRecord {
   @Column({ name: 'request_id', type: 'varchar', length: 128, nullable: true })
   requestId!: string | null;
 
+  /** Null if the target is new. */
   @Column({ type: 'simple-json', nullable: true })
   before!: State | null;
 
   @Column({ type: 'simple-json', nullable: true })
   after!: State | null;
+}
+
+/** The actor of a change, and the request that led to it, if one did. */
+export type Initiator = Pick<AuditRecord, 'actor' | 'address' | 'requestId'>;
+
+export type Change = Pick<AuditRecord, 'action' | 'target' | 'before' | 'after'>;
+
+export const SERVICE: Initiator = {
+  actor: { type: 'service', name: 'service' },
+  address: null,
+  requestId: null,
+};
+
+/** Formats a time as audit records show it. */
+export function isoTime(unixMs: number | null): string | null {
+  return unixMs === null ? null : new Date(unixMs).toISOString();
 }

@@ -3,8 +3,7 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { databaseNow } from '../database/database-time.js';
 import { Logger } from '../telemetry/logger.js';
 import { mintId } from './api-key-format.js';
-import { type AuditRecord, type Change, type Initiator, isoTime } from './audit-record.js';
-import { StoredAuditRecord } from './audit-record.entity.js';
+import { AuditRecord, type Change, type Initiator, isoTime } from './audit-record.entity.js';
 
 /** A transaction whose changes are audited. */
 export interface AuditedTransaction {
@@ -36,12 +35,9 @@ export class AuditTrail {
       const [row] = await manager.query<{ now: number | string }[]>(`SELECT ${now} AS "now"`);
       const nowMs = Number(row!.now);
       const record = async (change: Change): Promise<void> => {
-        const { actor, ...request } = by;
-        const id = mintId('aud');
-        const own = { id, at: nowMs, actorType: actor.type, actorName: actor.name };
-        const stored = { ...own, ...request, ...change };
-        await manager.insert(StoredAuditRecord, stored);
-        records.push(toRecord(stored));
+        const saved = { id: mintId('aud'), at: isoTime(nowMs)!, ...by, ...change };
+        await manager.insert(AuditRecord, saved);
+        records.push(saved);
       };
       return work({ manager, nowMs, record });
     });
@@ -58,20 +54,13 @@ export class AuditTrail {
    * Returns audit records, the latest first.
    * @param keyId only records of this key, including the rotation that created it
    */
-  async find(keyId: string | undefined, limit: number): Promise<AuditRecord[]> {
+  find(keyId: string | undefined, limit: number): Promise<AuditRecord[]> {
     const query = this.dataSource
-      .createQueryBuilder(StoredAuditRecord, 'record')
+      .createQueryBuilder(AuditRecord, 'record')
       .orderBy('record.at', 'DESC')
       .addOrderBy('record.id', 'DESC')
       .limit(limit);
     if (keyId !== undefined) query.where(OF_KEY, { keyId });
-    return (await query.getMany()).map(toRecord);
+    return query.getMany();
   }
-}
-
-/** The members in the order in which the command line prints them. */
-function toRecord(stored: StoredAuditRecord): AuditRecord {
-  const { id, action, actorType, actorName, target, address, requestId, before, after } = stored;
-  const [at, actor] = [isoTime(stored.at)!, { type: actorType, name: actorName }];
-  return { id, at, action, actor, target, address, requestId, before, after };
 }

@@ -6,7 +6,7 @@ import { BanRepository } from '../rate-limits/bans/ban.repository.js';
 import type { Ban } from '../rate-limits/bans/bans.js';
 import { RateLimiter } from '../rate-limits/rate-limiter.js';
 import { Logger } from '../telemetry/logger.js';
-import { isoTime, SERVICE } from './audit-record.js';
+import { isoTime, SERVICE } from './audit-record.entity.js';
 import { AuditTrail } from './audit-trail.js';
 
 /** A client was banned, by a request that this process refused. */

@@ -27,9 +27,7 @@ const MAX_CHANGES = 10_000;
 /** The expiry of a revoked key: in the past by every clock, also one that is behind. */
 const REVOKED_MS = 0;
 
-/** PostgreSQL returns integers as strings. */
-type KeyRow = Pick<ApiKey, 'id' | 'clientId' | 'digest' | 'plan' | 'scopes'> &
-  Record<'perMinute' | 'perDay' | 'expiresAt' | 'revokedAt' | 'changedAt', number | string | null>;
+type KeyRow = Omit<ApiKey, 'name' | 'lastFour' | 'createdAt' | 'replacedBy' | 'lastUsedAt'>;
 
 /** Rights that many callers share. */
 type Grant = Pick<Caller, 'scopes'> & Pick<Quota, 'limits'>;
@@ -40,13 +38,17 @@ interface CachedCaller {
   changedAt: number;
 }
 
-const COLUMNS = `id, client_id AS "clientId", digest, plan, scopes, per_minute AS "perMinute",
-  per_day AS "perDay", expires_at AS "expiresAt", revoked_at AS "revokedAt", changed_at AS "changedAt"`;
+/** PostgreSQL's driver returns bigint as text; a double holds these numbers exactly. */
+const NUMBERS = ['perMinute', 'perDay', 'expiresAt', 'revokedAt', 'changedAt'].map((name) => {
+  const column = name.replace(/[A-Z]/, (capital) => `_${capital.toLowerCase()}`);
+  return `CAST(${column} AS double precision) AS "${name}"`;
+});
 const FIND = select('keys.find-by-digest', 'digest = $1');
 const CHANGED = select('keys.changed', `changed_at >= $1 LIMIT ${MAX_CHANGES}`);
 
 function select(name: string, condition: string) {
-  const text = `SELECT ${COLUMNS} FROM api_keys WHERE ${condition}`;
+  const text = `SELECT id, client_id AS "clientId", digest, plan, scopes, ${NUMBERS.join(', ')}
+    FROM api_keys WHERE ${condition}`;
   return { name, sqlite: text, postgres: text };
 }
 
@@ -135,7 +137,7 @@ export class KeyCache {
     if (!isComplete || rows.length === MAX_CHANGES) this.callers.clear();
     for (const row of rows) {
       const cached = this.callers.peek(row.digest);
-      if (cached === undefined || cached.changedAt === Number(row.changedAt)) continue;
+      if (cached === undefined || cached.changedAt === row.changedAt) continue;
       this.callers.set(row.digest, this.toCached(row));
     }
   }
@@ -148,15 +150,14 @@ export class KeyCache {
   }
 
   private toCached(row: KeyRow): CachedCaller {
-    const { id, clientId, plan, expiresAt, revokedAt } = row;
+    const { id, clientId, plan, expiresAt, revokedAt, changedAt } = row;
     const { scopes, limits } = this.grantOf(row);
-    const expiresAtMs = expiresAt === null ? Infinity : Number(expiresAt);
     return {
-      changedAt: Number(row.changedAt),
+      changedAt,
       caller: {
         ...{ clientId, keyId: id, plan, scopes },
         quota: { subject: clientId, plan, limits },
-        expiresAtMs: revokedAt === null ? expiresAtMs : REVOKED_MS,
+        expiresAtMs: revokedAt === null ? (expiresAt ?? Infinity) : REVOKED_MS,
       },
     };
   }
@@ -165,7 +166,7 @@ export class KeyCache {
     const name = `${plan}/${perMinute}/${perDay}/${scopes}`;
     const known = this.grants.get(name);
     if (known !== undefined) return known;
-    const limits = PLANS[plan] ?? { perMinute: Number(perMinute), perDay: Number(perDay) };
+    const limits = PLANS[plan] ?? { perMinute: perMinute!, perDay: perDay! };
     const grant = {
       scopes: new Set(scopes.split(' ')),
       limits: new Limits(limits.perMinute, limits.perDay),

@@ -2,7 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { RateLimitsModule } from '../rate-limits/rate-limits.module.js';
 import { ApiKey } from './api-key.entity.js';
-import { StoredAuditRecord } from './audit-record.entity.js';
+import { AuditRecord } from './audit-record.entity.js';
 import { AuditTrail } from './audit-trail.js';
 import { KeyList } from './key-list.js';
 import { KeysService } from './keys.service.js';
@@ -15,7 +15,7 @@ export class KeysModule {
   static forRoot(scopes: readonly DeclaredScopes[]): DynamicModule {
     return {
       module: KeysModule,
-      imports: [TypeOrmModule.forFeature([ApiKey, StoredAuditRecord]), RateLimitsModule],
+      imports: [TypeOrmModule.forFeature([ApiKey, AuditRecord]), RateLimitsModule],
       providers: [
         KeysService,
         KeyList,

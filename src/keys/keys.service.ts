@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Optional } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type EntityManager, Repository } from 'typeorm';
 import { BanRepository } from '../rate-limits/bans/ban.repository.js';
@@ -7,7 +7,7 @@ import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
 import { Clock } from '../time/clock.js';
 import { ApiKey } from './api-key.entity.js';
 import { digestOf, mintId, mintKey } from './api-key-format.js';
-import { type Initiator, isoTime, SERVICE } from './audit-record.js';
+import { type Initiator, isoTime, SERVICE } from './audit-record.entity.js';
 import { type AuditedTransaction, AuditTrail } from './audit-trail.js';
 import { assertAhead, type OwnLimits, planOf } from './key-request.js';
 import { DEFAULT_SCOPES, Scopes } from './scopes.js';
@@ -48,8 +48,6 @@ type Terms = Limits & Pick<ApiKey, 'name' | 'scopes' | 'expiresAt'>;
  */
 @Injectable()
 export class KeysService {
-  private readonly initiator: Initiator = SERVICE;
-
   constructor(
     @InjectRepository(ApiKey) private readonly keys: Repository<ApiKey>,
     private readonly audit: AuditTrail,
@@ -57,12 +55,13 @@ export class KeysService {
     private readonly bans: BanRepository,
     private readonly clock: Clock,
     private readonly scopes: Scopes,
+    @Optional() private readonly initiator: Initiator = SERVICE,
   ) {}
 
   /** Returns a service whose changes are audited as those of `initiator`. */
   by(initiator: Initiator): KeysService {
-    const service = Object.create(KeysService.prototype) as KeysService;
-    return Object.assign(service, this, { initiator });
+    const { keys, audit, store, bans, clock, scopes } = this;
+    return new KeysService(keys, audit, store, bans, clock, scopes, initiator);
   }
 
   /** @throws {KeyRequestError} */

@@ -1,4 +1,4 @@
-import type { AuditRecord } from '../../src/keys/audit-record.js';
+import type { AuditRecord } from '../../src/keys/audit-record.entity.js';
 import { AuditTrail } from '../../src/keys/audit-trail.js';
 import { KeyList } from '../../src/keys/key-list.js';
 import { KeysService } from '../../src/keys/keys.service.js';
