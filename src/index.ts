@@ -2,7 +2,7 @@
 export { Clock } from './time/clock.js';
 export { type Config, loadConfig } from './config/config.js';
 export { ApiError, type ApiErrorOptions, type ErrorDefinition } from './errors/api-error.js';
-export { ApiErrors } from './errors/api-errors.decorator.js';
+export { ApiErrors, ErrorBody } from './errors/api-errors.decorator.js';
 export { defineErrors, type ErrorFactories, type ErrorFactory } from './errors/define-errors.js';
 export { type ErrorCode, errors } from './errors/errors.js';
 export { Deprecated, type Deprecation } from './deprecation/deprecation.js';
@@ -19,7 +19,6 @@ export type { PetEvent } from './pets/pet.events.js';
 export { afterCommit } from './database/after-commit.js';
 export { Readiness, type ReadinessCheck } from './health/readiness.js';
 export { settingsOf } from './extensions/settings.js';
-export { ErrorBody } from './errors/error.dto.js';
 export { Public } from './http/public.decorator.js';
 export { PublicAddress } from './http/public-address.js';
 export { bigintColumn } from './database/columns.js';

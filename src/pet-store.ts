@@ -37,7 +37,7 @@ export class PetStore {
     const { app } = this;
     const logger = app.get(Logger);
     logger.info({}, 'Draining: answering requests in progress, closing connections');
-    app.get(Readiness).drain();
+    app.get(Readiness).isDraining = true;
     const graceMs = app.get(Config).shutdownGraceSeconds * 1_000 - EXIT_MS;
     const deadline = performance.now() + graceMs;
     const drained = deadline - graceMs * CLOSING_SHARE;

@@ -12,7 +12,7 @@ export interface ErrorDefinition<Code extends string = string> {
   readonly code: Code;
   readonly status: number;
   readonly meaning: string;
-  /** An example message. */
+  /** An example message. Default: the meaning. */
   readonly example?: string | undefined;
 }
 

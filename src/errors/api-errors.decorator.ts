@@ -1,8 +1,34 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiExtension, ApiResponse } from '@nestjs/swagger';
+import { ApiExtension, ApiProperty, ApiResponse, ApiSchema } from '@nestjs/swagger';
 import type { ErrorDefinition } from './api-error.js';
-import { ErrorBody } from './error.dto.js';
 import { type ErrorCode, errors as coreErrors } from './errors.js';
+
+/** The body of every error response. */
+@ApiSchema({ name: 'Error' })
+export class ErrorBody {
+  @ApiProperty({
+    description: 'Machine-readable error code.',
+    enum: Object.keys(coreErrors),
+    enumName: 'ErrorCode',
+    example: 'invalid_request',
+  })
+  code!: ErrorCode;
+
+  @ApiProperty({
+    description: 'Human-readable description.',
+    example: 'limit must be an integer between 1 and 100',
+  })
+  message!: string;
+
+  @ApiProperty({
+    description: 'The HTTP status code.',
+    type: 'integer',
+    minimum: 400,
+    maximum: 599,
+    example: 400,
+  })
+  status!: number;
+}
 
 /** Prefix of the temporary extensions that carry error codes to the document. */
 export const ERROR_EXTENSION = 'x-error-';

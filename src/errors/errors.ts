@@ -34,16 +34,8 @@ export const errors = defineErrors({
     meaning: 'The API key lacks the scope of the operation.',
     example: 'The API key lacks the scope pets:write',
   },
-  pet_not_found: {
-    status: 404,
-    meaning: 'There is no such animal.',
-    example: 'There is no such animal',
-  },
-  not_found: {
-    status: 404,
-    meaning: 'There is no such resource.',
-    example: 'There is no such resource',
-  },
+  pet_not_found: { status: 404, meaning: 'There is no such animal.' },
+  not_found: { status: 404, meaning: 'There is no such resource.' },
   method_not_allowed: {
     status: 405,
     meaning: 'The resource has no such method.',
@@ -53,7 +45,6 @@ export const errors = defineErrors({
   idempotency_key_in_use: {
     status: 409,
     meaning: 'The first request with this Idempotency-Key is still in progress.',
-    example: 'The first request with this Idempotency-Key is still in progress',
   },
   operation_removed: {
     status: 410,
@@ -75,7 +66,6 @@ export const errors = defineErrors({
   idempotency_key_reused: {
     status: 422,
     meaning: 'The Idempotency-Key was used with another body.',
-    example: 'The Idempotency-Key was used with another body',
   },
   rate_limit_exceeded: {
     status: 429,

@@ -62,7 +62,7 @@ describe(Readiness.name, () => {
 
   it('is unavailable while draining, with a database that is not', async () => {
     const draining = readiness('memory', reachable);
-    draining.drain();
+    draining.isDraining = true;
     expect(await draining.check()).toEqual({
       status: 'unavailable',
       checks: { database: 'ok', counters: 'memory' },

@@ -22,6 +22,7 @@ export interface ReadinessReport {
 /** Decides whether this node should receive requests. */
 @Injectable()
 export class Readiness {
+  /** While the server drains, the report is `unavailable`. */
   isDraining = false;
   private readonly furtherChecks = new Map<string, ReadinessCheck>();
 
@@ -37,11 +38,6 @@ export class Readiness {
       throw new Error(`There is already a readiness check named ${name}`);
     }
     this.furtherChecks.set(name, check);
-  }
-
-  /** From now on, the report is `unavailable`. */
-  drain(): void {
-    this.isDraining = true;
   }
 
   async check(): Promise<ReadinessReport> {

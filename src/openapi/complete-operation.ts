@@ -101,10 +101,12 @@ function takeErrors(operation: OperationObject): ErrorDefinition[] {
 }
 
 function examplesOf(documented: readonly ErrorDefinition[], ofStatus: number, scope?: string) {
-  const examples = documented.flatMap(({ code, status, meaning, example = meaning }) => {
-    if (status !== ofStatus) return [];
-    const message = scope ? example.replace('pets:write', scope) : example;
-    return [[code, { summary: meaning, value: { code, message, status } }]];
-  });
+  const examples = documented.flatMap(
+    ({ code, status, meaning, example = meaning.replace(/\.$/, '') }) => {
+      if (status !== ofStatus) return [];
+      const message = scope ? example.replace('pets:write', scope) : example;
+      return [[code, { summary: meaning, value: { code, message, status } }]];
+    },
+  );
   return Object.fromEntries(examples) as object;
 }

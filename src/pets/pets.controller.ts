@@ -8,8 +8,7 @@ import {
 } from '@nestjs/swagger';
 import { Deprecated } from '../deprecation/deprecation.js';
 import type { ApiError } from '../errors/api-error.js';
-import { ApiErrors } from '../errors/api-errors.decorator.js';
-import { ErrorBody } from '../errors/error.dto.js';
+import { ApiErrors, ErrorBody } from '../errors/api-errors.decorator.js';
 import { errors } from '../errors/errors.js';
 import { Creates } from '../http/creates.decorator.js';
 import {
