@@ -5,7 +5,7 @@ import { FallbackController } from '../http/fallback.controller.js';
 import { PerOperation, requestOf } from '../http/request-context.js';
 import { notJson } from './invalid-request.js';
 import { parseBody } from './json.js';
-import { parametersOf, RouteParamtypes } from './operation-input.js';
+import { hasParameter, RouteParamtypes } from './operation-input.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -27,7 +27,7 @@ const METHODS_WITHOUT_BODY = new Set(['GET', 'HEAD']);
 @Injectable()
 export class BodyGuard implements CanActivate {
   private readonly declaresBody = new PerOperation((controller, handler) =>
-    parametersOf(controller, handler).some(({ kind }) => kind === RouteParamtypes.BODY),
+    hasParameter(controller, handler, RouteParamtypes.BODY),
   );
 
   canActivate(context: ExecutionContext): boolean {

@@ -10,7 +10,7 @@ import { FallbackController } from '../http/fallback.controller.js';
 import { isPublic } from '../http/public.decorator.js';
 import { PerOperation, requestOf } from '../http/request-context.js';
 import { invalidRequest, quoteForMessage } from './invalid-request.js';
-import { parametersOf, RouteParamtypes } from './operation-input.js';
+import { hasParameter, RouteParamtypes } from './operation-input.js';
 
 /** Injection token: the modules of the service itself. */
 export const CORE_MODULES = Symbol('CORE_MODULES');
@@ -23,8 +23,7 @@ export const CORE_MODULES = Symbol('CORE_MODULES');
 export class QueryGuard implements CanActivate {
   private readonly takesNone = new PerOperation(
     (controller, handler) =>
-      this.isCore(controller) &&
-      parametersOf(controller, handler).every(({ kind }) => kind !== RouteParamtypes.QUERY),
+      this.isCore(controller) && !hasParameter(controller, handler, RouteParamtypes.QUERY),
   );
 
   constructor(
