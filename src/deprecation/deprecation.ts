@@ -13,7 +13,7 @@ import { ApiErrors } from '../errors/api-errors.decorator.js';
 import { errors } from '../errors/errors.js';
 import { PublicAddress } from '../http/public-address.js';
 import { OperationIds } from '../http/operation-ids.js';
-import { type Handler, PerOperation, replyOf } from '../http/request-context.js';
+import { PerOperation, replyOf } from '../http/request-context.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { Clock } from '../time/clock.js';
 import { DAY_MS } from '../time/windows.js';
@@ -69,7 +69,7 @@ export class DeprecationGuard implements CanActivate {
       labelNames: ['operation'],
     });
     this.headers = new PerOperation((_controller, handler) => {
-      const deprecation = deprecationOf(reflector, handler);
+      const deprecation = reflector.get<Deprecation | undefined>(DEPRECATION, handler);
       return deprecation && this.headersOf(deprecation);
     });
   }
@@ -96,29 +96,19 @@ export class DeprecationGuard implements CanActivate {
 /** Answers 410 after the sunset, but only to callers whose key permits the operation. */
 @Injectable()
 export class SunsetGuard implements CanActivate {
-  private readonly extensionMs: number;
-  private readonly deprecation: PerOperation<Deprecation | undefined>;
-
   constructor(
     private readonly clock: Clock,
-    reflector: Reflector,
-    config: Config,
-  ) {
-    this.deprecation = new PerOperation((_controller, handler) =>
-      deprecationOf(reflector, handler),
-    );
-    this.extensionMs = config.sunsetExtensionDays * DAY_MS;
-  }
+    private readonly reflector: Reflector,
+    private readonly config: Config,
+  ) {}
 
   canActivate(context: ExecutionContext): boolean {
-    const deprecation = this.deprecation.of(context);
+    const handler = context.getHandler();
+    const deprecation = this.reflector.get<Deprecation | undefined>(DEPRECATION, handler);
     if (deprecation === undefined) return true;
-    if (this.clock.now() < deprecation.sunset.getTime() + this.extensionMs) return true;
+    const endMs = deprecation.sunset.getTime() + this.config.sunsetExtensionDays * DAY_MS;
+    if (this.clock.now() < endMs) return true;
     const { method = 'GET', path, hint } = deprecation.successor;
     throw errors.operation_removed(`The operation was removed; use ${method} ${path} ${hint}`);
   }
-}
-
-function deprecationOf(reflector: Reflector, handler: Handler): Deprecation | undefined {
-  return reflector.get<Deprecation | undefined>(DEPRECATION, handler);
 }

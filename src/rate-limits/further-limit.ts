@@ -10,31 +10,19 @@ export interface FurtherLimit {
   ttlMs: number;
 }
 
-interface FurtherCount {
-  window: number;
-  used: number;
-}
-
 /** Counts of further limits in this process. A window never gives way to an earlier one. */
 export class FurtherCounts {
-  private readonly counts = new LRUCache<string, FurtherCount>({ max: 100_000 });
+  private readonly counts = new LRUCache<string, { window: number; used: number }>({
+    max: 100_000,
+  });
 
-  /** The count in the window of `nowMs`. The caller may change it. */
-  at(subject: RateLimitKey, { operation, ttlMs }: FurtherLimit, nowMs: number): FurtherCount {
+  /** The count in the window of `nowMs`, which the caller may raise, and when the limit has room again (0: now). */
+  at(subject: RateLimitKey, { operation, limit, ttlMs }: FurtherLimit, nowMs: number) {
     const name = `${operation} ${subject}`;
     const window = Math.floor(nowMs / ttlMs);
     const known = this.counts.get(name);
-    if (known !== undefined && known.window >= window) return known;
-    const count = { window, used: 0 };
-    this.counts.set(name, count);
-    return count;
+    const count = known && known.window >= window ? known : { window, used: 0 };
+    if (count !== known) this.counts.set(name, count);
+    return { count, fullUntilMs: count.used < limit ? 0 : (count.window + 1) * ttlMs };
   }
-}
-
-/** When the limit has room again, in Unix milliseconds; 0 if it has room now. */
-export function fullUntilMs(
-  { limit, ttlMs }: FurtherLimit,
-  { window, used }: FurtherCount,
-): number {
-  return used < limit ? 0 : (window + 1) * ttlMs;
 }

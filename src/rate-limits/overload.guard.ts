@@ -25,10 +25,9 @@ const SUSTAINED_MS = 1_000;
 @Injectable()
 export class OverloadMonitor implements OnApplicationBootstrap, OnApplicationShutdown {
   isOverloaded = false;
-  private readonly shedRequests: Counter;
+  readonly shedRequests: Counter;
   private timer: NodeJS.Timeout | undefined;
   private lateSinceMs = Infinity;
-  private shedCount = 0;
 
   constructor(
     private readonly config: Config,
@@ -65,19 +64,12 @@ export class OverloadMonitor implements OnApplicationBootstrap, OnApplicationShu
     this.lateSinceMs = isLate ? Math.min(this.lateSinceMs, nowMs) : Infinity;
     if (isLate && !this.isOverloaded && nowMs - this.lateSinceMs >= SUSTAINED_MS) {
       this.isOverloaded = true;
-      this.shedCount = 0;
       const details = { event: 'shed', phase: 'began', lateMs: Math.round(lagMs) };
       this.logger.warn(details, 'Overloaded: requests are answered 503');
     } else if (!isLate && this.isOverloaded) {
       this.isOverloaded = false;
-      const details = { event: 'shed', phase: 'ended', requests: this.shedCount };
-      this.logger.info(details, 'No longer overloaded');
+      this.logger.info({ event: 'shed', phase: 'ended' }, 'No longer overloaded');
     }
-  }
-
-  countShed(): void {
-    this.shedCount++;
-    this.shedRequests.inc();
   }
 }
 
@@ -99,7 +91,7 @@ export class OverloadGuard implements CanActivate {
   }
 
   private async shed(context: ExecutionContext): Promise<never> {
-    this.monitor.countShed();
+    this.monitor.shedRequests.inc();
     await this.limiter.describe(requestOf(context).quota!, replyOf(context));
     throw REFUSALS[Math.floor(Math.random() * REFUSALS.length)]!;
   }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../time/clock.js';
 import { HOUR_MS } from '../time/windows.js';
+import type { Refusal } from './usage-refusals.entity.js';
 import type { UsageHour } from './usage-hour.entity.js';
 import { UsageRepository } from './usage.repository.js';
 
@@ -16,13 +17,8 @@ export interface OutcomeReport {
   requests: number;
 }
 
-export interface RefusalReport {
-  /** ISO 8601. */
-  at: string;
-  code: string;
-  operation: string;
-  address: string;
-}
+/** The time is ISO 8601. */
+export type RefusalReport = Omit<Refusal, 'at'> & { at: string };
 
 export interface UseReport {
   /** The outcomes of the last 24 hours, the current one included; the most frequent first. */

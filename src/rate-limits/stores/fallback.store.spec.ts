@@ -135,15 +135,6 @@ describe(FallbackStore.name, () => {
     expect(store.mode).toBe('redis');
   });
 
-  it('does not probe a Redis that was just used', async () => {
-    redis.probe.mockClear();
-    await store.take('zoo', limits);
-    await jest.advanceTimersByTimeAsync(PROBE_MS);
-    expect(redis.probe).not.toHaveBeenCalled();
-    await jest.advanceTimersByTimeAsync(PROBE_MS);
-    expect(redis.probe).toHaveBeenCalledTimes(1);
-  });
-
   it('peeks at the counts of this process if Redis fails', async () => {
     isBack(4);
     await store.take('zoo', limits);

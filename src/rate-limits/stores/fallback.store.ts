@@ -28,7 +28,6 @@ export class FallbackStore
   implements OnApplicationBootstrap, OnApplicationShutdown
 {
   private usesRedis = true;
-  private wasUsedSinceProbe = false;
   private failedSubject: RateLimitKey = 'none';
   private goodProbes = 0;
   private timer: NodeJS.Timeout | undefined;
@@ -44,7 +43,7 @@ export class FallbackStore
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    this.timer = setInterval(() => void this.check(), PROBE_INTERVAL_MS).unref();
+    this.timer = setInterval(() => void this.probe(), PROBE_INTERVAL_MS).unref();
     await this.probe();
   }
 
@@ -58,7 +57,6 @@ export class FallbackStore
 
   async take(subject: RateLimitKey, limits: Limits, further?: FurtherLimit): Promise<Decision> {
     if (this.usesRedis && !this.memory.isBanned(subject)) {
-      this.wasUsedSinceProbe = true;
       try {
         const known = this.memory.banOf(subject);
         const decision = await this.redis.take(subject, limits, known, further);
@@ -105,11 +103,6 @@ export class FallbackStore
     this.metrics.setQuotaStore('fallback');
     const reason = (error as Error).message;
     this.logger.error({ reason }, 'Redis is unreachable: this node counts requests on its own');
-  }
-
-  private async check(): Promise<void> {
-    if (!this.usesRedis || !this.wasUsedSinceProbe) await this.probe();
-    this.wasUsedSinceProbe = false;
   }
 
   private async probe(): Promise<void> {

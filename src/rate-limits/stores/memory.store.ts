@@ -4,7 +4,7 @@ import { Config } from '../../config/config.js';
 import { Clock, SteadyClock } from '../../time/clock.js';
 import { dayOf, minuteOf } from '../../time/windows.js';
 import { type Ban, nextBan } from '../bans/bans.js';
-import { FurtherCounts, type FurtherLimit, fullUntilMs } from '../further-limit.js';
+import { FurtherCounts, type FurtherLimit } from '../further-limit.js';
 import type { Limits } from '../limits.js';
 import type { RateLimitCounter } from '../rate-limit-counter.entity.js';
 import { isAddress, isClient, type RateLimitKey } from '../rate-limit-key.js';
@@ -55,13 +55,13 @@ export class MemoryStore extends RateLimitStore {
     const { ban } = counter;
     if (ban !== undefined && ban.until > nowMs) return this.decide(counter, nowMs, false);
 
-    const furtherCount = further && this.further.at(subject, further, nowMs);
-    const furtherFullUntilMs = furtherCount ? fullUntilMs(further, furtherCount) : 0;
+    const more = further && this.further.at(subject, further, nowMs);
+    const furtherFullUntilMs = more?.fullUntilMs ?? 0;
     if (counter.minuteUsed < limits.perMinute && counter.dayUsed < limits.perDay) {
       if (furtherFullUntilMs > 0) {
         return { ...this.decide(counter, nowMs, false), furtherFullUntilMs };
       }
-      if (furtherCount) furtherCount.used++;
+      if (more) more.count.used++;
       counter.minuteUsed++;
       counter.dayUsed++;
       this.changed.add(counter);
