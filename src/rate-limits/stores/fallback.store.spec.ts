@@ -62,7 +62,7 @@ describe(FallbackStore.name, () => {
     jest.useRealTimers();
   });
 
-  it('goes on where Redis was when Redis fails, and fails no request for it', async () => {
+  it('continues from the counts of Redis when Redis fails, and fails no request', async () => {
     isBack(4);
     await store.take('zoo', limits);
     isGone();
@@ -82,23 +82,18 @@ describe(FallbackStore.name, () => {
     ]);
   });
 
-  it('calls a failing Redis once, not once per request, and logs it once', async () => {
+  it('logs the loss of Redis once, and calls it no more than once per simultaneous request', async () => {
     isGone();
-    for (let request = 0; request < 5; request++) await store.take('zoo', limits);
-    expect(redis.take).toHaveBeenCalledTimes(1);
+    await Promise.all([1, 2, 3].map(async (request) => store.take(`zoo-${request}`, limits)));
+    await jest.advanceTimersByTimeAsync(4 * PROBE_MS);
+    await store.take('zoo', limits);
+    expect(redis.take).toHaveBeenCalledTimes(3);
+    expect(redis.probe.mock.calls.length).toBeGreaterThan(3);
     expect(logger.error).toHaveBeenCalledTimes(1);
     expect(metrics.setQuotaStore.mock.calls).toEqual([['redis'], ['fallback']]);
   });
 
-  it('says once that Redis is lost, however many notice it, and for however long', async () => {
-    isGone();
-    await Promise.all([1, 2, 3].map(async (request) => store.take(`zoo-${request}`, limits)));
-    await jest.advanceTimersByTimeAsync(4 * PROBE_MS);
-    expect(redis.probe.mock.calls.length).toBeGreaterThan(3);
-    expect(logger.error).toHaveBeenCalledTimes(1);
-  });
-
-  it('returns by itself, by a probe of that part of Redis which failed', async () => {
+  it('returns to Redis after probes of the slot that failed', async () => {
     isGone();
     await store.take('zoo', limits);
     await jest.advanceTimersByTimeAsync(3 * PROBE_MS);
@@ -111,7 +106,7 @@ describe(FallbackStore.name, () => {
     expect(logger.info).toHaveBeenCalledTimes(1);
   });
 
-  it('notices the loss of Redis without a request, and at its start', async () => {
+  it('detects the loss of Redis without a request', async () => {
     isGone();
     await jest.advanceTimersByTimeAsync(PROBE_MS);
     expect(store.mode).toBe('fallback');
@@ -120,7 +115,7 @@ describe(FallbackStore.name, () => {
     expect(store.mode).toBe('redis');
   });
 
-  it('does not come back to a Redis that wavers', async () => {
+  it('does not return to an unstable Redis', async () => {
     isGone();
     await store.take('zoo', limits);
     for (let round = 0; round < 10; round++) {
@@ -172,26 +167,26 @@ describe(FallbackStore.name, () => {
       });
     });
 
-    it('keeps it when Redis is lost', async () => {
+    it('keeps it when Redis fails', async () => {
       isGone();
       await jest.advanceTimersByTimeAsync(PROBE_MS);
       expect(await store.take('zoo', limits)).toMatchObject({ bannedUntilMs: ban.until });
     });
 
-    it('ends it here and there, and is not talked back into it by an answer on its way', async () => {
+    it('ends it on the node and in Redis, also if an earlier answer of Redis arrives later', async () => {
       await store.unban('zoo');
       expect(redis.unban).toHaveBeenCalledWith('zoo');
       await store.take('zoo', limits);
       expect(memory.isBanned('zoo')).toBe(false);
     });
 
-    it('passes its end on to Redis with the next request', async () => {
+    it('passes its end to Redis with the next request', async () => {
       memory.restoreBan('zoo', { ...ban, until: 0 });
       await store.take('zoo', limits);
       expect(redis.take).toHaveBeenCalledWith('zoo', limits, { ...ban, until: 0 }, undefined);
     });
 
-    it('ends it without Redis as well', async () => {
+    it('ends it while Redis is down', async () => {
       isGone();
       await store.unban('zoo');
       expect(await store.take('zoo', limits)).toMatchObject({ bannedUntilMs: 0 });
