@@ -40,6 +40,5 @@ HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/health/ready').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # Node itself is process 1, and handles SIGTERM and SIGINT.
 STOPSIGNAL SIGTERM
-# Half of the default young generation: 20 MB less memory, and no slower.
-ENTRYPOINT ["node", "--max-semi-space-size=8", "/app/dist/src/main.js"]
+ENTRYPOINT ["node", "/app/dist/src/main.js"]
 CMD ["serve"]

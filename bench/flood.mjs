@@ -20,23 +20,19 @@ const port = await freePort();
 
 const directory = mkdtempSync(join(tmpdir(), 'petstore-flood-'));
 const file = join(directory, 'petstore.db');
-const server = spawn(
-  process.execPath,
-  ['--max-semi-space-size=8', `${root}dist/src/main.js`, 'serve', '--no-demo'],
-  {
-    cwd: directory,
-    env: {
-      PATH: process.env.PATH,
-      DATABASE_URL: `sqlite:${file}`,
-      LOG_LEVEL: 'error',
-      METRICS_PORT: '0',
-      NODE_ENV: 'production',
-      PORT: String(port),
-      TRUST_PROXY: '127.0.0.1',
-    },
-    stdio: ['ignore', 'inherit', 'inherit'],
+const server = spawn(process.execPath, [`${root}dist/src/main.js`, 'serve', '--no-demo'], {
+  cwd: directory,
+  env: {
+    PATH: process.env.PATH,
+    DATABASE_URL: `sqlite:${file}`,
+    LOG_LEVEL: 'error',
+    METRICS_PORT: '0',
+    NODE_ENV: 'production',
+    PORT: String(port),
+    TRUST_PROXY: '127.0.0.1',
   },
-);
+  stdio: ['ignore', 'inherit', 'inherit'],
+});
 try {
   while (!(await fetch(`http://127.0.0.1:${port}/health/ready`).catch(() => ({}))).ok)
     await wait(100);

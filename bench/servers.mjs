@@ -3,8 +3,7 @@ import { root } from './settings.mjs';
 import { answers, freePort } from './stage.mjs';
 
 const FLOOR = `${root}bench/field/floor.mjs`;
-/** The flags of the service, which sets the second one itself. The floor program gets both. */
-const YOUNG_GENERATION = '--max-semi-space-size=8';
+/** The service sets this flag of V8 itself. The floor program gets it too. */
 const NO_PRETENURING = '--no-allocation-site-pretenuring';
 
 /**
@@ -17,7 +16,7 @@ export async function startOurs(stage, options) {
   const [port, metricsPort] = [await freePort(), await freePort()];
   return stage.start({
     name,
-    args: [YOUNG_GENERATION, `${build}dist/src/main.js`, 'serve'],
+    args: [`${build}dist/src/main.js`, 'serve'],
     env: {
       NODE_ENV: 'production',
       PORT: String(port),
@@ -39,7 +38,7 @@ export async function startFloor(stage, { databaseUrl, redisUrl }) {
   const redis = redisUrl === undefined ? [] : [redisUrl];
   return stage.start({
     name: 'floor',
-    args: [YOUNG_GENERATION, NO_PRETENURING, FLOOR, databaseUrl, String(port), ...redis],
+    args: [NO_PRETENURING, FLOOR, databaseUrl, String(port), ...redis],
     env: { NODE_ENV: 'production' },
     port,
     isReady: () => answers(`http://127.0.0.1:${port}/v1/pets`),

@@ -248,7 +248,7 @@ async function run() {
   await petstore(environment, directory, 'migrate');
   nodePorts.forEach((nodePort, index) => {
     const own = { PORT: String(nodePort), METRICS_PORT: String(metricsPorts[index]) };
-    start(`node${index + 1}`, process.execPath, ['--max-semi-space-size=8', MAIN, 'serve'], {
+    start(`node${index + 1}`, process.execPath, [MAIN, 'serve'], {
       cwd: directory,
       env: { ...environment, ...own },
     });

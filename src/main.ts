@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=8
+#!/usr/bin/env node
 import 'reflect-metadata';
 import { setFlagsFromString } from 'node:v8';
 

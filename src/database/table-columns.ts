@@ -26,8 +26,8 @@ export function columnsAsText(columns: TableColumns): string {
 /** A row of these select lists. */
 export type TextRow = Readonly<Record<string, string | null>>;
 
-/** The members of a row: an int64 is a bigint, a member whose column is NULL is missing. */
-export function membersOf(columns: TableColumns, row: TextRow): Record<string, string | bigint> {
+/** The object of a row: an int64 is a bigint, a member whose column is NULL is missing. */
+export function membersOf<Dto>(columns: TableColumns, row: TextRow): Dto {
   const members: Record<string, string | bigint> = {};
   for (const { member, column, type } of columns) {
     const value = row[column];
@@ -35,7 +35,7 @@ export function membersOf(columns: TableColumns, row: TextRow): Record<string, s
       members[member] = type === 'int64' ? BigInt(value) : value;
     }
   }
-  return members;
+  return members as Dto;
 }
 
 export function postgresType({ type }: TableColumn): string {

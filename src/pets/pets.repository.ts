@@ -12,7 +12,7 @@ import {
 import type { IdempotentRequest } from '../idempotency/idempotency-key.decorator.js';
 import { IdempotencyService } from '../idempotency/idempotency.service.js';
 import { insertOnceStatement } from '../idempotency/idempotency.statements.js';
-import { type NewPet, PetDto } from './pet.dto.js';
+import type { NewPet, PetDto } from './pet.dto.js';
 import type { PetStatus } from './pet.entity.js';
 
 /** The columns of a pet that a caller sends, in the order of the members of a response. */
@@ -59,7 +59,7 @@ export class PetsRepository {
 
   async find(id: bigint): Promise<PetDto | undefined> {
     const [row] = await this.database.query<TextRow>(FIND, id);
-    return row && Object.assign(new PetDto(), membersOf(COLUMNS, row));
+    return row && membersOf<PetDto>(COLUMNS, row);
   }
 
   /** @param request stores the response for its repeats */
@@ -72,6 +72,6 @@ export class PetsRepository {
       request === undefined
         ? (await this.database.write<{ id: string }>(INSERT, ...values))[0]!.id
         : await this.idempotency.insert(request, INSERT_ONCE, values, members);
-    return Object.assign(new PetDto(), { id: BigInt(id), ...members });
+    return { id: BigInt(id), ...members } as PetDto;
   }
 }

@@ -53,8 +53,6 @@ describe('clients that never read', () => {
   beforeEach(() => {
     workplace = new Workplace({
       LOG_LEVEL: 'warn',
-      // As `petstore` and the container start it.
-      NODE_OPTIONS: '--max-semi-space-size=8',
       FAILED_AUTH_PER_MINUTE: '1000000',
       FAILED_AUTH_PER_DAY: '100000000',
     });
