@@ -93,7 +93,8 @@ export default {
       'src/keys/verifier.ts',
     ].map((path) => `!${path}`),
   ],
-  coverageThreshold: { global: { lines: 97, branches: 91 } },
+  // npm test alone; other suites run the rest.
+  coverageThreshold: { global: { lines: 94, branches: 85 } },
   maxWorkers: 2,
   testTimeout: 120_000,
 };
