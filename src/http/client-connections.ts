@@ -20,8 +20,8 @@ const CLOSE_NOTICE_SHARE = 0.2;
 const DRAIN_CHECK_MS = 50;
 
 interface Connection {
-  /** The request in progress is `response.req`. */
-  response: ServerResponse;
+  /** The request in progress is `response.req`. Undefined while the connection is idle. */
+  response: ServerResponse | undefined;
   /** Responses to later requests, or the answer to a message that could not be parsed, which is the last. */
   waiting: (ServerResponse | (() => void))[];
   isStalled: boolean;
@@ -39,7 +39,8 @@ interface Connection {
 export class ClientConnections {
   isDraining = false;
   private handler: RequestListener | undefined;
-  private readonly busy = new Map<Socket, Connection>();
+  /** An entry per connection. With one per request, the tables that V8 replaces would keep old requests alive. */
+  private readonly connections = new Map<Socket, Connection>();
 
   /** @param sendTimeoutMs how long a client may read nothing of a response */
   constructor(private readonly sendTimeoutMs: number) {}
@@ -48,6 +49,10 @@ export class ClientConnections {
   createServer(options: ServerOptions, handler: RequestListener): Server {
     this.handler = handler;
     const server = createServer({ ...options, IncomingMessage: this.messageClass() });
+    server.on('connection', (socket) => {
+      this.connections.set(socket, { response: undefined, waiting: [], isStalled: false });
+      socket.once('close', () => this.connections.delete(socket));
+    });
     server.on('request', (request, response) => this.enqueue(request.socket, response));
     const timer = setInterval(() => this.findStalled(), this.sendTimeoutMs / PARTS).unref();
     server.on('close', () => clearInterval(timer));
@@ -62,15 +67,16 @@ export class ClientConnections {
   reject(socket: Socket, error: Error, answer: () => void): void {
     // Nothing that follows can be parsed.
     socket.pause();
-    const connection = this.busy.get(socket);
-    if (connection === undefined) {
+    const connection = this.connections.get(socket);
+    const response = connection?.response;
+    if (response === undefined) {
       answer();
-    } else if (connection.response.req.complete) {
-      connection.waiting.push(answer);
-    } else if (connection.response.req.listenerCount('error') > 0) {
-      connection.response.req.emit('error', error);
+    } else if (response.req.complete) {
+      connection!.waiting.push(answer);
+    } else if (response.req.listenerCount('error') > 0) {
+      response.req.emit('error', error);
     } else {
-      connection.response.on('close', () => socket.destroySoon());
+      response.on('close', () => socket.destroySoon());
     }
   }
 
@@ -97,11 +103,11 @@ export class ClientConnections {
 
   /** The class of the server's messages, which closes a connection that is too far ahead. */
   private messageClass(): typeof IncomingMessage {
-    const { busy } = this;
+    const { connections } = this;
     return class extends IncomingMessage {
       constructor(socket: Socket) {
         super(socket);
-        const connection = busy.get(socket);
+        const connection = connections.get(socket);
         if (connection === undefined || connection.waiting.length + 1 < MAX_UNANSWERED) return;
         connection.waiting = [];
         socket.destroy();
@@ -113,28 +119,28 @@ export class ClientConnections {
   }
 
   private enqueue(socket: Socket, response: ServerResponse): void {
-    const connection = this.busy.get(socket);
-    if (connection !== undefined) {
-      connection.waiting.push(response);
-      return;
-    }
-    this.busy.set(socket, { response, waiting: [], isStalled: false });
-    this.start(response);
+    const connection = this.connections.get(socket);
+    // It has just been closed.
+    if (connection === undefined) return;
+    if (connection.response === undefined) this.start(connection, response);
+    else connection.waiting.push(response);
   }
 
   private get isSending(): boolean {
-    for (const { writableLength } of this.busy.keys()) if (writableLength > 0) return true;
+    for (const [{ writableLength }, { response }] of this.connections) {
+      if (response !== undefined && writableLength > 0) return true;
+    }
     return false;
   }
 
-  private start(response: ServerResponse): void {
-    const { socket } = response.req;
-    response.on('close', () => this.next(socket));
+  private start(connection: Connection, response: ServerResponse): void {
+    connection.response = response;
+    response.on('close', () => this.next(connection, response.req.socket));
     void this.handler!(response.req, response);
   }
 
-  private next(socket: Socket): void {
-    const connection = this.busy.get(socket)!;
+  private next(connection: Connection, socket: Socket): void {
+    connection.response = undefined;
     const next = connection.waiting.shift();
     if (connection.isStalled) {
       connection.isStalled = false;
@@ -142,15 +148,9 @@ export class ClientConnections {
       if (next !== undefined) socket.setTimeout(0);
     }
     // Nothing is answered behind a response that closes the connection (RFC 9112 section 9.6).
-    if (next === undefined || !socket.writable) {
-      this.busy.delete(socket);
-    } else if (typeof next === 'function') {
-      this.busy.delete(socket);
-      next();
-    } else {
-      connection.response = next;
-      this.start(next);
-    }
+    if (next === undefined || !socket.writable) return;
+    if (typeof next === 'function') next();
+    else this.start(connection, next);
   }
 
   /**
@@ -159,12 +159,13 @@ export class ClientConnections {
    */
   private findStalled(): void {
     const partMs = this.sendTimeoutMs / PARTS;
-    for (const [socket, connection] of this.busy) {
-      if (socket.writableLength === 0 || connection.isStalled) continue;
+    for (const [socket, connection] of this.connections) {
+      const { response } = connection;
+      if (response === undefined || socket.writableLength === 0 || connection.isStalled) continue;
       connection.isStalled = true;
       let sinceMs = performance.now();
       let firedMs = sinceMs;
-      connection.response.on('timeout', () => {
+      response.on('timeout', () => {
         const nowMs = performance.now();
         if (nowMs - firedMs > 1.5 * partMs) sinceMs = nowMs - partMs;
         firedMs = nowMs;

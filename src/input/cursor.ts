@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { stringifyJson } from '../http/stringify-json.js';
 import { getRequestContext } from '../telemetry/request-context.js';
 import { parseInt64 } from './int64.js';
@@ -76,5 +76,5 @@ function digestOf(filter: object): string {
   given.sort(([one], [other]) => (one < other ? -1 : 1));
   const { routeOptions, params } = getRequestContext() ?? {};
   const list = [given, routeOptions?.url, params];
-  return createHash('sha256').update(stringifyJson(list)).digest('base64url').slice(0, 12);
+  return hash('sha256', stringifyJson(list), 'base64url').slice(0, 12);
 }

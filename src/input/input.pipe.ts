@@ -20,7 +20,13 @@ export class InputPipe extends ValidationPipe {
     });
   }
 
-  override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
+  override transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
+    // A parameter that is not validated, such as `@Param('id')`: the stock pipe would return it after 1 µs.
+    if (metadata.type !== 'body' && !this.toValidate(metadata)) return Promise.resolve(value);
+    return this.validateInput(value, metadata);
+  }
+
+  private async validateInput(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
     const faults = this.takeFaults(value, metadata);
     let cause: unknown;
     try {

@@ -9,7 +9,7 @@ const page = (ids: number[], limit: number) =>
     ids.map((id) => `{"id":${id}}`),
     Object.assign(new PageQuery(), { limit }),
     (text) => JSON.parse(text) as Item,
-    ({ id }) => BigInt(id),
+    (text) => BigInt((JSON.parse(text) as Item).id),
   );
 
 describe(JsonPage.name, () => {

@@ -24,9 +24,9 @@ export class JsonPage<Item> extends Page<Item> {
     texts: readonly string[],
     query: PageQuery,
     parse: (text: string) => Row,
-    keyOf: (row: Row) => CursorKey | readonly CursorKey[],
+    keyOf: (text: string) => CursorKey | readonly CursorKey[],
   ): Page<Row> {
-    const next = cursorAfter(texts, query, (text) => keyOf(parse(text)));
+    const next = cursorAfter(texts, query, keyOf);
     return new JsonPage(texts.slice(0, query.limit), next, parse);
   }
 
