@@ -9,6 +9,7 @@ import {
 } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { SingleChunkResponse } from './single-chunk-response.js';
 
 /** Requests of one connection that may be without a response at the same time. */
 const MAX_UNANSWERED = 32;
@@ -48,7 +49,11 @@ export class ClientConnections {
   /** Creates an HTTP server whose requests reach `handler` once every earlier one of their connection is answered. */
   createServer(options: ServerOptions, handler: RequestListener): Server {
     this.handler = handler;
-    const server = createServer({ ...options, IncomingMessage: this.messageClass() });
+    const server = createServer({
+      ...options,
+      IncomingMessage: this.messageClass(),
+      ServerResponse: SingleChunkResponse,
+    });
     server.on('connection', (socket) => {
       this.connections.set(socket, { response: undefined, waiting: [], isStalled: false });
       socket.once('close', () => this.connections.delete(socket));

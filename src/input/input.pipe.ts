@@ -1,6 +1,7 @@
 import { type ArgumentMetadata, HttpException, Injectable, ValidationPipe } from '@nestjs/common';
 import { MetadataScanner } from '@nestjs/core';
 import { getMetadataStorage, type ValidationError, type ValidatorOptions } from 'class-validator';
+import { isCertainlyValid } from './fast-validation.js';
 import { invalidRequest, notJson, quoteForMessage } from './invalid-request.js';
 
 type Class = NonNullable<ArgumentMetadata['metatype']>;
@@ -74,6 +75,7 @@ export class InputPipe extends ValidationPipe {
     options?: ValidatorOptions,
   ): Promise<ValidationError[]> {
     try {
+      if (isCertainlyValid(object)) return [];
       return await super.validate(object, options);
     } catch (cause) {
       throw new FailedRule('A validation rule failed', { cause });
