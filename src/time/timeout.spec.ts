@@ -26,5 +26,7 @@ describe(withTimeout.name, () => {
     while (performance.now() < until);
     expect(String((await asked)[0])).toBe('late');
     socket.destroy();
+    // The server's side may not notice otherwise, and the server would never close.
+    other.destroy();
   });
 });
