@@ -9,8 +9,8 @@ const tests = new WeakMap<object, Test>();
 
 /**
  * Whether the members of an object are all declared and keep their rules. False also where only class-validator can
- * tell: nested objects, rules for each item, groups, asynchronous rules. Saves 10 % of a list and of a create, whose
- * input is nearly always valid.
+ * tell: nested objects, rules for each item, groups, asynchronous rules. Together with
+ * `SingleChunkResponse` it saves 14 % of a list and 12 % of a create; its own share has not been measured.
  */
 export function isCertainlyValid(object: object): boolean {
   let test = tests.get(object.constructor);

@@ -22,7 +22,7 @@ export class InputPipe extends ValidationPipe {
   }
 
   override transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
-    // A parameter that is not validated, such as `@Param('id')`: the stock pipe would return it after 1 µs.
+    // A parameter that is not validated, such as `@Param('id')`: the stock pipe would return it as well, later.
     if (metadata.type !== 'body' && !this.toValidate(metadata)) return Promise.resolve(value);
     return this.validateInput(value, metadata);
   }

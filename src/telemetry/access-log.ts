@@ -69,7 +69,7 @@ export class AccessLog implements OnModuleInit {
     else this.logger.info(line, 'request');
   }
 
-  /** prom-client hashes the labels with each observation that has them, 3 % of a get. */
+  /** prom-client hashes the labels with each observation that has them; a child is hashed once. */
   private durationsOf(
     operation: string,
     method: string,
