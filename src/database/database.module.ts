@@ -5,9 +5,7 @@ import { Config } from '../config/config.js';
 import { connect } from './connect.js';
 import { createDataSource, dataSourceOptions } from './data-source-options.js';
 import { DatabaseFaults } from './database-faults.js';
-import { DatabaseLog } from './database-log.js';
 import type { ExtensionMigrations } from './extension-migrations.js';
-import { Logger } from '../telemetry/logger.js';
 import { ChangePoller } from './change-poller.js';
 import { Database } from './database.js';
 import { DatabaseMetrics } from './database-metrics.js';
@@ -40,15 +38,16 @@ export class DatabaseModule {
       global: true,
       imports: [
         TypeOrmModule.forRootAsync({
-          inject: [Config, Logger],
-          useFactory: (config: Config, logger: Logger) => ({
+          inject: [Config],
+          useFactory: (config: Config) => ({
             ...dataSourceOptions({
               url: config.databaseUrl,
               poolSize: config.databasePoolSize,
               extensions,
             }),
             autoLoadEntities: true,
-            logger: new DatabaseLog(logger),
+            // Prints with DEBUG=typeorm:* only. The default logger writes to standard output, also the results of commands.
+            logger: 'debug' as const,
             // The caller reports a database that cannot be reached, once.
             toRetry: () => false,
           }),

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { Logger } from '@nestjs/common';
 import * as pg from 'pg';
 import { DataSource, type QueryRunner, type ReplicationMode } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
@@ -40,11 +41,6 @@ export class PostgresDataSource extends DataSource {
     this.pool.on('acquire', (client) => {
       if (client.listenerCount('error') === 0) client.on('error', () => undefined);
     });
-    if (this.pool instanceof PatientPool) {
-      this.pool.onShrink = (max) => {
-        this.logger.log('warn', `PostgreSQL allows ${max} connections now; requests wait for one`);
-      };
-    }
     return this;
   }
 
@@ -58,7 +54,7 @@ export class PostgresDataSource extends DataSource {
  * may allow fewer connections than are configured here.
  */
 class PatientPool extends pg.Pool {
-  onShrink: ((max: number) => void) | undefined;
+  private readonly logger = new Logger('PostgreSQL');
 
   override connect(): Promise<pg.PoolClient>;
   override connect(callback: Connected): void;
@@ -90,7 +86,7 @@ class PatientPool extends pg.Pool {
     const { max } = options;
     if (totalCount >= max) return;
     options.max = Math.max(1, totalCount);
-    this.onShrink?.(options.max);
+    this.logger.warn(`PostgreSQL allows ${options.max} connections now; requests wait for one`);
     setTimeout(() => (options.max = Math.max(options.max, max)), SHRUNK_MS).unref();
   }
 }
