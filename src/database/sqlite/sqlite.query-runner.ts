@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import type { Database } from 'better-sqlite3';
 import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner.js';
@@ -77,7 +78,7 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
     if (this.isMigrating) return;
     this.timer = setTimeout(() => {
       this.timedOut = new TransactionTimedOutError();
-      this.dataSource.logger.log('warn', this.timedOut.message);
+      new Logger('SQLite').warn(this.timedOut.message);
       this.end();
     }, MAX_OPEN_MS);
   }
