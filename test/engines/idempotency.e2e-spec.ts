@@ -42,6 +42,8 @@ describeOnPostgres('Idempotency-Key on two nodes', (server) => {
     for (const answer of answers) {
       if (answer.status !== 201) expectError(answer, 409, 'idempotency_key_in_use');
     }
+    const repeats = Array.from({ length: 50 }, (_none, index) => post(index % 2, 'at once'));
+    for (const { status } of await Promise.all(repeats)) expect(status).toBe(201);
     expect(await animals('at once')).toBe(1);
   });
 

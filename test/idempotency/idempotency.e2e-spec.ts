@@ -120,6 +120,18 @@ describe('Idempotency-Key', () => {
     expect(await count()).toBe(before + 1);
   });
 
+  it('answers every repeat of a finished request, however many come at once', async () => {
+    const first = await post('finished');
+    const repeats = (body: string) =>
+      Promise.all(Array.from({ length: 30 }, () => post('finished', body)));
+    for (const { status, text } of await repeats(rex)) {
+      expect([status, text]).toEqual([201, first.text]);
+    }
+    for (const other of await repeats('{"name":"Luna","categoryId":1}')) {
+      expectError(other, 422, 'idempotency_key_reused');
+    }
+  });
+
   it('is in use until the first request is done', async () => {
     const insert = jest.spyOn(service.store.app.get(PetsRepository), 'insert');
     const unlock = await lockWrites(service.config.databaseUrl);
