@@ -8,6 +8,7 @@ const RESTORE =
 
 /** The remedies of errors, by their code. Each fix is safe: none destroys data that may still be good. */
 const FIXES: Readonly<Record<string, string>> = {
+  42501: 'GRANT this to the role of DATABASE_URL, or name a role that has it there',
   EADDRINUSE: 'another program uses this port; set PORT to a free one',
   EADDRNOTAVAIL: 'set HOST to an address of this machine',
   EACCES: 'permission denied; choose another path, or a PORT above 1023',

@@ -5,6 +5,8 @@ import { addressOf, DatabaseConnectionError, toConnectionError } from './connect
 
 /** SQLSTATE of a prepared statement that is missing, or that another client has created under its name. */
 const LOST_STATEMENT = /^(?:26000|42P05)$/;
+/** SQLSTATE of PgBouncer for a startup parameter that it does not know. */
+const PROTOCOL_VIOLATION = '08P01';
 
 /**
  * Connects, and checks that the service can work with the server.
@@ -40,7 +42,8 @@ async function assertUtf8(dataSource: DataSource): Promise<void> {
  * 1.21 does not take the prepared statements along. Here another client occupies the first connection.
  */
 async function assertKeepsStatements({ url, extra }: PostgresDataSourceOptions): Promise<void> {
-  const config: ClientConfig = { ...(extra as ClientConfig), connectionString: url };
+  // With every startup parameter that a pool of `serve` has.
+  const config = { ...(extra as ClientConfig), connectionString: url, lock_timeout: 250 };
   const [one, two] = [new Client(config), new Client(config)];
   const probe = (): Promise<unknown> => one.query({ name: 'petstore_probe', text: 'SELECT 1' });
   try {
@@ -49,8 +52,10 @@ async function assertKeepsStatements({ url, extra }: PostgresDataSourceOptions):
     await two.query('BEGIN');
     await probe();
   } catch (error) {
+    const { code = '' } = error as { code?: string };
+    if (code === PROTOCOL_VIOLATION) throw error;
     // Anything else, such as too few connections, is for the requests to report.
-    if (!LOST_STATEMENT.test((error as { code?: string }).code ?? '')) return;
+    if (!LOST_STATEMENT.test(code)) return;
     throw new DatabaseConnectionError(
       `the pooler at ${addressOf(url!)} loses prepared statements, as PgBouncer before 1.21 does in transaction mode`,
       'use session mode, PgBouncer 1.21 or later with max_prepared_statements, or no pooler',

@@ -26,8 +26,8 @@ const FIXES: readonly (readonly [RegExp, string])[] = [
   [/^3D000/, 'create the database, or correct its name in DATABASE_URL'],
   [/^53300/, 'raise the connection limit, or lower DATABASE_POOL_SIZE'],
   [
-    /unsupported startup parameter: (\S+)/,
-    'add $1 to ignore_startup_parameters of PgBouncer, and set it for the role: ALTER ROLE ... SET $1',
+    /unsupported startup parameter/,
+    'add statement_timeout, idle_in_transaction_session_timeout and lock_timeout to ignore_startup_parameters of PgBouncer (docs/scaling.md)',
   ],
 ];
 const OTHER = 'check that PostgreSQL runs and can be reached from this machine, and DATABASE_URL';
@@ -37,14 +37,11 @@ export function toConnectionError(error: unknown, url: string): DatabaseConnecti
   if (error instanceof DatabaseConnectionError) return error;
   // An AggregateError, of several addresses of one name, has no message.
   const { code = '', message = '' } = driverErrorOf(error) as { code?: string; message?: string };
-  const matches = FIXES.map(([pattern, fix]) => ({
-    fix,
-    match: pattern.exec(code) ?? pattern.exec(message),
-  }));
-  const { fix = OTHER, match } = matches.find((each) => each.match) ?? {};
+  const [, fix = OTHER] =
+    FIXES.find(([pattern]) => pattern.test(code) || pattern.test(message)) ?? [];
   return new DatabaseConnectionError(
     `PostgreSQL at ${addressOf(url)} cannot be used: ${message || code}`,
-    fix.replaceAll('$1', match?.[1] ?? ''),
+    fix,
     error,
   );
 }

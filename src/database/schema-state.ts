@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { ownerOf } from './extension-migrations.js';
+import { isMissing } from './outage.js';
 
 /** A name of our own, because other applications in the same database often have a table `migrations`. */
 export const MIGRATIONS_TABLE = 'petstore_migrations';
@@ -23,15 +24,16 @@ export function schemaState(ran: readonly string[], known: readonly string[]): S
   };
 }
 
-/** The names of the migrations that ran. TypeORM's own methods would create the table, which takes a privilege. */
+/**
+ * The names of the migrations that ran. TypeORM's own methods would create the table, which takes a privilege.
+ * @throws {Error} if the role may not read the table
+ */
 export async function migrationsThatRan(dataSource: DataSource): Promise<string[]> {
-  const runner = dataSource.createQueryRunner();
   try {
-    if (!(await runner.hasTable(MIGRATIONS_TABLE))) return [];
     const text = `SELECT name FROM ${MIGRATIONS_TABLE} ORDER BY id`;
-    const rows = (await runner.query(text)) as { name: string }[];
-    return rows.map(({ name }) => name);
-  } finally {
-    await runner.release();
+    return (await dataSource.query<{ name: string }[]>(text)).map(({ name }) => name);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
   }
 }

@@ -34,6 +34,19 @@ describe('petstore doctor', () => {
         clock: expect.stringMatching(/^the clock of the database is \d+ ms /),
       });
     });
+
+    it('names fixes that work for a role that may neither create nor read tables', async () => {
+      const url = await server.createDatabase();
+      await server.query('CREATE ROLE bare LOGIN');
+      const settings = { DATABASE_URL: url.replace('postgres@', 'bare@') };
+      const failure = async () =>
+        (await checks(settings)).find(({ status }) => status === 'failed')?.fix ?? 'none';
+      expect(await failure()).toMatch(/^run petstore migrate as a role that may create tables/);
+      await jsonInProcess(url, 'migrate');
+      expect(await failure()).toMatch(/^GRANT/);
+      await server.query('GRANT SELECT ON ALL TABLES IN SCHEMA public TO bare', url);
+      expect(await failure()).toBe('none');
+    });
   });
 
   describeWith('redis', 'with Redis', (program) => {
