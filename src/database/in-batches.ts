@@ -1,3 +1,5 @@
+import type { ObjectLiteral, Repository } from 'typeorm';
+
 /** SQLite runs in this process: no request is answered during a batch. */
 const TARGET_MS = 10;
 const MIN_ROWS = 100;
@@ -28,6 +30,24 @@ export async function inBatches(
     await new Promise((resume) => setTimeout(resume, Math.min(tookMs, MAX_PAUSE_MS)));
   }
   return total;
+}
+
+/** Deletes the rows that meet a condition, in such batches. */
+export async function deleteInBatches(
+  repository: Repository<ObjectLiteral>,
+  condition: string,
+  parameters: ObjectLiteral,
+  stop: AbortSignal,
+): Promise<void> {
+  const { tableName, primaryColumns } = repository.metadata;
+  const key = primaryColumns.map(({ databaseName }) => databaseName).join(', ');
+  const some = `SELECT ${key} FROM ${tableName} WHERE ${condition} LIMIT :rows`;
+  await inBatches(async (rows) => {
+    const query = repository.createQueryBuilder().delete();
+    // PostgreSQL evaluates only the outer condition again for a row that another node has just updated.
+    query.where(`(${key}) IN (${some}) AND ${condition}`, { ...parameters, rows });
+    return (await query.execute()).affected ?? 0;
+  }, stop);
 }
 
 /** Handles items in such batches, in their order. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { applyDecorators, createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
 import { ApiErrors } from '../errors/api-errors.decorator.js';
-import { requestOf } from '../http/request-context.js';
+import { replyOf, requestOf } from '../http/request-context.js';
 import { pathOf } from '../http/target.js';
 import { invalidRequest } from '../input/invalid-request.js';
 
@@ -21,7 +21,9 @@ export interface IdempotentRequest {
   keyId: string;
   idempotencyKey: string;
   /** SHA-256 of the method, the path and the body as sent, base64url. */
-  bodyDigest: () => string;
+  bodyDigest: string;
+  /** Adds `Idempotent-Replayed` to the response. */
+  markReplayed: () => void;
 }
 
 /** The request as `IdempotencyService` takes it, as a parameter of a handler; undefined without an `Idempotency-Key`. */
@@ -39,11 +41,11 @@ export function idempotentRequestOf(context: ExecutionContext): IdempotentReques
   return {
     keyId: caller!.keyId,
     idempotencyKey: parseKey(raw.headersDistinct[FIELD_NAME]!),
-    bodyDigest: () =>
-      createHash('sha256')
-        .update(`${method} ${pathOf(url)}\n`)
-        .update(request.rawBody ?? '')
-        .digest('base64url'),
+    bodyDigest: createHash('sha256')
+      .update(`${method} ${pathOf(url)}\n`)
+      .update(request.rawBody ?? '')
+      .digest('base64url'),
+    markReplayed: () => void replyOf(context).header('idempotent-replayed', 'true'),
   };
 }
 

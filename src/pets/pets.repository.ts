@@ -12,6 +12,7 @@ import {
 import type { IdempotentRequest } from '../idempotency/idempotency-key.decorator.js';
 import { IdempotencyService } from '../idempotency/idempotency.service.js';
 import { insertOnceStatement } from '../idempotency/idempotency.statements.js';
+import { parseOwnJson } from '../input/json.js';
 import type { NewPet, PetDto } from './pet.dto.js';
 import type { PetStatus } from './pet.entity.js';
 
@@ -43,6 +44,12 @@ function page(name: string, condition: string): Statement {
   };
 }
 
+/** @param text JSON that this repository or the database has written */
+export function parsePet(text: string): PetDto {
+  const pet = parseOwnJson(text) as PetDto;
+  return { ...pet, id: BigInt(pet.id) };
+}
+
 @Injectable()
 export class PetsRepository {
   constructor(
@@ -62,16 +69,20 @@ export class PetsRepository {
     return row && membersOf<PetDto>(COLUMNS, row);
   }
 
-  /** @param request stores the response for its repeats */
-  async insert(pet: NewPet, request?: IdempotentRequest): Promise<PetDto> {
+  /** @param request with one, the response is stored for its repeats, and a repeat inserts nothing */
+  async insert(
+    pet: NewPet,
+    request?: IdempotentRequest,
+  ): Promise<{ pet: PetDto; replayed: boolean }> {
     const values = SENT.map(({ member }) => pet[member] ?? null);
     const members = Object.fromEntries(
       SENT.flatMap(({ member }) => (pet[member] === undefined ? [] : [[member, pet[member]]])),
     );
-    const id =
-      request === undefined
-        ? (await this.database.write<{ id: string }>(INSERT, ...values))[0]!.id
-        : await this.idempotency.insert(request, INSERT_ONCE, values, members);
-    return { id: BigInt(id), ...members } as PetDto;
+    if (request === undefined) {
+      const [row] = await this.database.write<{ id: string }>(INSERT, ...values);
+      return { pet: { id: BigInt(row!.id), ...members } as PetDto, replayed: false };
+    }
+    const stored = await this.idempotency.insert(request, INSERT_ONCE, values, members);
+    return { pet: parsePet(stored.answer), replayed: stored.replayed };
   }
 }

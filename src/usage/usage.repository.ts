@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In, LessThan } from 'typeorm';
-import { inBatches } from '../database/in-batches.js';
+import { deleteInBatches } from '../database/in-batches.js';
 import { HOUR_MS } from '../time/windows.js';
 import { UsageHour } from './usage-hour.entity.js';
 import { type Refusal, UsageRefusals } from './usage-refusals.entity.js';
@@ -10,9 +10,6 @@ const MAX_PROCESSES = 100;
 /** The columns of a counter in a JSON array, as `addCounts` sends it. */
 const COUNTER = `CAST(entry.value ->> 0 AS bigint), entry.value ->> 1, CAST(entry.value ->> 2 AS integer),
   entry.value ->> 3, CAST(entry.value ->> 4 AS bigint)`;
-
-const OLD_HOURS =
-  'SELECT hour, client_id, status, code FROM usage_hours WHERE hour < :hour LIMIT :limit';
 
 /** Stores how much clients have used, by hour and outcome. */
 @Injectable()
@@ -54,16 +51,8 @@ export class UsageRepository {
 
   /** Deletes what is older than a time in Unix milliseconds. */
   async deleteBefore(ms: number, stop: AbortSignal): Promise<void> {
-    const hour = Math.floor(ms / HOUR_MS);
-    await inBatches(async (limit) => {
-      const { affected } = await this.dataSource
-        .createQueryBuilder()
-        .delete()
-        .from(UsageHour)
-        .where(`(hour, client_id, status, code) IN (${OLD_HOURS})`, { hour, limit })
-        .execute();
-      return affected ?? 0;
-    }, stop);
+    const hours = this.dataSource.getRepository(UsageHour);
+    await deleteInBatches(hours, 'hour < :hour', { hour: Math.floor(ms / HOUR_MS) }, stop);
     await this.dataSource.getRepository(UsageRefusals).delete({ at: LessThan(ms) });
   }
 }
