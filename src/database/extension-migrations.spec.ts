@@ -1,5 +1,5 @@
 import type { QueryRunner } from 'typeorm';
-import { hasTimestamp, ownedMigrations, ownerOf } from './extension-migrations.js';
+import { ownedMigrations, ownerOf } from './extension-migrations.js';
 
 class CreateToys1700000000000 {
   up = () => Promise.resolve();
@@ -45,18 +45,4 @@ it('a failing migration is named in the error, with its extension', async () => 
   await expect(new Migration!().up({} as QueryRunner)).rejects.toThrow(
     'The migration Broken1700000000000 of toys failed: no such table: toys',
   );
-});
-
-describe(hasTimestamp.name, () => {
-  it('requires a timestamp at the end of the name', () => {
-    expect([CreateToys1700000000000, Named].map(hasTimestamp)).toEqual([true, true]);
-    expect(hasTimestamp(class CreateToys extends Named {})).toBe(true);
-    expect(
-      hasTimestamp(
-        class CreateToys extends CreateToys1700000000000 {
-          name = 'CreateToys';
-        },
-      ),
-    ).toBe(false);
-  });
 });

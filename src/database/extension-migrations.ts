@@ -14,7 +14,6 @@ export interface ExtensionMigrations {
  * behind all migrations of the service, also its future ones.
  */
 const OFFSET_MS = 7_000_000_000_000;
-const TIMESTAMP = /[1-2]\d{12}$/;
 const OF_EXTENSION = /^(.+):(.+):\d{13}$/;
 
 /** The migrations of an extension, with its name in theirs, so that two extensions may use the same names. */
@@ -58,16 +57,6 @@ export class MigrationFailedError extends Error {
 
 export function nameOf(Migration: MigrationClass): string {
   return new Migration().name ?? Migration.name;
-}
-
-/** Whether TypeORM can order it. */
-export function hasTimestamp(Migration: MigrationClass): boolean {
-  return TIMESTAMP.test(nameOf(Migration));
-}
-
-/** Whether it decides about its transaction itself; TypeORM runs no such migration beside those that share one. */
-export function hasOwnTransaction(Migration: MigrationClass): boolean {
-  return new Migration().transaction !== undefined;
 }
 
 /** The extension that a migration belongs to, and its name there; `owner` is undefined for the service itself. */

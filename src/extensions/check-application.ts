@@ -16,7 +16,7 @@ import { isApiTarget } from '../http/target.js';
 import { REQUIRED_SCOPES } from '../keys/scope.guard.js';
 import { Scopes } from '../keys/scopes.js';
 import { PlanThrottlerGuard } from '../rate-limits/plan-throttler.guard.js';
-import { ExtensionError } from './check.js';
+import { ExtensionError, repetitions } from './check.js';
 
 const NO_THROTTLER =
   "the service already applies the quota of the caller's plan; use @Throttle() for a further limit";
@@ -25,6 +25,9 @@ const NO_CONNECTION =
   'TypeOrmModule.forRoot() without a name is not supported; its connection would replace that of the service';
 /** Names of the functions that body-parser, Express and multer return. */
 const PARSER_NAME = /^(?:json|urlencoded|text|raw)Parser$|^bodyParser$|^multerMiddleware$/;
+/** Stack frames between a call of the extension and Fastify. */
+const LIBRARY = /[\\/]node_modules[\\/](?:fastify|avvio|@nestjs)[\\/]|\(node:/;
+const reflector = new Reflector();
 
 /**
  * Stops the start on operations that cannot be served as declared, and on features of Nest and TypeORM that would
@@ -35,10 +38,11 @@ export function checkApplication(app: INestApplication): void {
   const operations = operationsOf(app).filter(
     ({ controller }) => controller !== FallbackController,
   );
+  const scopes = app.get(Scopes);
   const faults = [
-    ...repeatedOperations(operations),
+    ...repetitions(operations.flatMap(resourcesOf)),
     ...operations.flatMap((operation) => [
-      ...scopeFaults(operation, app.get(Reflector), app.get(Scopes)),
+      ...scopeFaults(operation, scopes),
       ...decoratorFaults(operation),
     ]),
     ...moduleFaults(app.get(ModulesContainer)),
@@ -47,35 +51,15 @@ export function checkApplication(app: INestApplication): void {
 }
 
 /**
- * Paths count as equal whatever their parameters are called. A public operation must not share its path with one under
- * `/v1`: Nest would serve both without the prefix.
+ * Paths are equal whatever their parameters are called. A public operation must not share its path with one under
+ * `/v1`: Nest would serve both without the prefix. Fastify itself rejects what `@All()` declares again.
  */
-function repeatedOperations(operations: readonly Operation[]): string[] {
-  const known = new Map<string, Operation[]>();
-  return operations.flatMap((operation) =>
-    operation.paths.flatMap((path) => {
-      const { controller, method, name } = operation;
-      const resource = path.replace(/:\w+/g, ':').replace(/\*\w+/g, '*');
-      const others = known.get(resource) ?? [];
-      known.set(resource, [...others, operation]);
-      const other = others.find(
-        (each) => each.method === method || each.method === 'ALL' || method === 'ALL',
-      );
-      const full = isPublic(controller) ? path : `/v1${path}`;
-      return other === undefined
-        ? []
-        : [`the operation ${method} ${full} is declared twice: by ${other.name} and by ${name}`];
-    }),
-  );
+function resourcesOf({ method, paths, name }: Operation): [resource: string, name: string][] {
+  return paths.map((path) => [`${method} ${path.replace(/([:*])\w+/g, '$1id')}`, name]);
 }
 
-function scopeFaults(operation: Operation, reflector: Reflector, scopes: Scopes): string[] {
-  const { controller, handler, name, paths } = operation;
-  if (isPublic(controller)) {
-    return paths
-      .filter(isApiTarget)
-      .map((path) => `${name} is @Public() at ${path}, but every operation under /v1 needs a key`);
-  }
+function scopeFaults({ controller, handler, name, paths }: Operation, scopes: Scopes): string[] {
+  if (isPublic(controller) && !paths.some(isApiTarget)) return [];
   const targets = [handler, controller];
   const required = reflector.getAllAndOverride<string[] | undefined>(REQUIRED_SCOPES, targets);
   if (required === undefined) return [`${name} has neither @RequireScope(...) nor @AnyScope()`];
@@ -139,19 +123,10 @@ function rejectParsingMiddleware(module: string, instance: Partial<NestModule>):
 /** Makes Fastify reject body parsers of extensions, which would never be called. */
 export function rejectContentTypeParsers(fastify: FastifyInstance): void {
   fastify.addContentTypeParser = (type: unknown): never => {
+    const frames = new Error().stack!.split('\n').slice(2);
+    const caller = frames.find((frame) => !LIBRARY.test(frame))?.trim() ?? '';
     throw new ExtensionError(
-      `${callerIn(new Error().stack)}: a parser for ${String(type)} is not supported; ${NO_PARSER}`,
+      `a parser for ${String(type)} is not supported ${caller}; ${NO_PARSER}`,
     );
   };
-}
-
-const FRAME = /^ +at (?:async )?(new )?([\w$.]+\.)?([\w$]+)(?: \[as (\w+)\])? \(/;
-const LIBRARY = /[\\/]node_modules[\\/](?:fastify|avvio|@nestjs)[\\/]|\(node:/;
-
-/** The extension's function on a stack, for example `OrdersModule.onModuleInit`. */
-function callerIn(stack = ''): string {
-  const frames = stack.split('\n').slice(2);
-  const frame = frames.find((each) => FRAME.test(each) && !LIBRARY.test(each));
-  const [, isNew, owner = '', called = 'a plugin', alias] = FRAME.exec(frame ?? '') ?? [];
-  return isNew ? `${called}.constructor` : owner + (alias ?? called);
 }

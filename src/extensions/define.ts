@@ -35,8 +35,10 @@ export interface PetStoreConfig {
   readonly extensions: readonly Extension[];
 }
 
-/** Returns the extension as it is, with its type checked. */
-export function defineExtension<const Defined extends NamedExtension>(extension: Defined): Defined {
+/** Returns the extension as it is, with its type checked: an unknown property does not compile. */
+export function defineExtension<const Defined extends NamedExtension>(
+  extension: Defined & Record<Exclude<keyof Defined, keyof Extension>, never>,
+): Defined {
   return extension;
 }
 

@@ -1,7 +1,6 @@
 import type { Type } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
 import type { Operation } from '../http/operations.js';
-import { isPublic } from '../http/public.decorator.js';
 import { runWithRequest } from '../telemetry/request-context.js';
 
 /**
@@ -14,21 +13,14 @@ export function trackExtensionRequests(
   transport: FastifyInstance,
   coreModules: ReadonlySet<Type>,
 ): void {
-  const routes = operations
-    .filter(({ module }) => !coreModules.has(module))
-    .flatMap(({ controller, paths }) =>
-      paths.map((path) => asRouted(isPublic(controller) ? path : `/v1${path}`)),
-    );
+  const core = operations
+    .filter(({ module }) => coreModules.has(module))
+    .flatMap(({ method, paths }) => paths.map((path) => `${method} /v1${path}`));
   transport.addHook('onRoute', (route) => {
-    if (!routes.includes(asRouted(route.url))) return;
+    if (core.includes(`${String(route.method)} ${route.url}`)) return;
     const { handler } = route;
     route.handler = function (request, reply) {
       return runWithRequest(request, () => handler.call(this, request, reply));
     };
   });
-}
-
-/** Fastify's wildcards have no name, and its paths no slash at the end. */
-function asRouted(path: string): string {
-  return path.replace(/\*\w*/g, '*').replace(/(.)\/$/, '$1');
 }

@@ -16,17 +16,19 @@ const SHARED = [
 
 /** Finds packages that an extension, or the configuration file, would import from another folder than this service. */
 export function secondCopies(extensions: readonly Extension[], file?: string): string[] {
-  const importers = extensions.flatMap((extension): [label: string, path: string][] =>
-    extension.from === undefined
-      ? []
-      : [[`extension ${nameOf(extension)}`, fileURLToPath(extension.from)]],
-  );
-  if (file !== undefined) importers.push(['the configuration', file]);
-  return importers.flatMap(([label, path]) =>
+  const own = fileURLToPath(import.meta.url);
+  const importers = [
+    ...extensions.map((each) => ({
+      label: `extension ${nameOf(each)}`,
+      path: each.from && fileURLToPath(each.from),
+    })),
+    { label: 'the configuration', path: file },
+  ];
+  return importers.flatMap(({ label, path }) =>
     SHARED.flatMap((name) => {
-      const [theirs, own] = [folderOf(name, path), folderOf(name, fileURLToPath(import.meta.url))];
-      if (theirs === undefined || own === undefined || theirs === own) return [];
-      return [`${label} uses a second copy of ${name}: ${theirs} beside ${own}; install it once`];
+      const [theirs, ours] = [path && folderOf(name, path), folderOf(name, own)];
+      if (!theirs || !ours || theirs === ours) return [];
+      return [`${label} uses a second copy of ${name}: ${theirs} beside ${ours}; install it once`];
     }),
   );
 }

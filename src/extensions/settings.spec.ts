@@ -36,15 +36,6 @@ const ORDERS_URL = 'http://orders.local/x';
 describe(readSettings.name, () => {
   const read = (environment: Record<string, string>) => readSettings(OrderSettings, environment);
 
-  it('rejects a class without rules', () => {
-    class Bare {
-      maxOpen = 5;
-    }
-    expect(readSettings(Bare, {}).faults).toEqual([
-      'Bare: every setting needs a class-validator rule',
-    ]);
-  });
-
   it('names the variable that a nested value comes from', () => {
     class Limits {
       @IsInt()

@@ -23,10 +23,6 @@ export function readSettings(
 ): ReturnType<SettingsReader> {
   const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
   const names = [...new Set(rules.map(({ propertyName }) => propertyName))];
-  if (names.length === 0) {
-    const faults = [`${type.name}: every setting needs a class-validator rule`];
-    return { settings: {}, faults, variables: [] };
-  }
   const given: Record<string, unknown> = {};
   for (const name of names) {
     const text = environment[variableOf(name)]?.trim();
@@ -39,9 +35,14 @@ export function readSettings(
     if (texts[property] === given[property]) given[property] = converted(given[property]);
   }
   const settings = fill();
-  const faults = validateSync(settings).flatMap((error) =>
-    messagesOf(error).map((message) => withVariable(error.property, message)),
-  );
+  const faults = validateSync(settings).flatMap((error) => {
+    const variable = variableOf(error.property);
+    return messagesOf(error).map((message) =>
+      message.startsWith(`${error.property} `)
+        ? message.replace(error.property, variable)
+        : `${variable}: ${message}`,
+    );
+  });
   return { settings, faults, variables: names.map(variableOf) };
 }
 
@@ -56,11 +57,4 @@ function converted(text: unknown): unknown {
 
 function messagesOf({ constraints = {}, children = [] }: ValidationError): string[] {
   return [...Object.values(constraints), ...children.flatMap(messagesOf)];
-}
-
-function withVariable(property: string, message: string): string {
-  const variable = variableOf(property);
-  return message.startsWith(`${property} `)
-    ? variable + message.slice(property.length)
-    : `${variable}: ${message}`;
 }
