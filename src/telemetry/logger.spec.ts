@@ -1,4 +1,4 @@
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '../../test/support/eventually.js';
@@ -11,6 +11,7 @@ const MORE_THAN_IS_BUFFERED = 20 * 1024 * 1024;
 describe(createLogger.name, () => {
   const directory = mkdtempSync(join(tmpdir(), 'petstore-log-'));
   afterAll(() => rmSync(directory, { recursive: true }));
+  // A logger writes for as long as the process runs. A closed descriptor could become a socket of another test.
   const open = () => {
     const path = join(directory, String(Math.random()));
     return { path, fd: openSync(path, 'a') };
@@ -34,7 +35,6 @@ describe(createLogger.name, () => {
       { ...base, level: 'warn', plan: 'free', msg: 'a "quote"\n\u{1f43e}' },
       { ...base, level: 'info', requestId: 'a-1', msg: 'Order placed' },
     ]);
-    closeSync(fd);
   });
 
   it('writes readable lines for a terminal', async () => {
@@ -51,14 +51,12 @@ describe(createLogger.name, () => {
       expect.stringMatching(/404 in 1\.5 ms \/v1\/pets\/:petId pet_not_found ::1 \[a-1\]\s*$/),
       expect.stringMatching(/INFO: Listening \{"origin":"http:\/\/x"\}$/),
     ]);
-    closeSync(fd);
   });
 
   it.each(['a pipe that nobody reads', 'a full disk'])(
     'buffers a bounded amount for %s',
     async (what) => {
-      using pipe = new StuckPipe();
-      const fd = what === 'a full disk' ? openSync('/dev/full', 'w') : pipe.fd;
+      const fd = what === 'a full disk' ? openSync('/dev/full', 'w') : new StuckPipe().fd;
       const logger = await createLogger({ logLevel: 'info', logFormat: 'json' }, fd);
       const text = 'x'.repeat(10_000);
       const before = process.memoryUsage.rss();

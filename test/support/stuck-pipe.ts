@@ -10,14 +10,15 @@ export class StuckPipe implements Disposable {
   /** For another process to write to. */
   readonly fd: number;
   readonly capacityBytes: number;
-  private readonly directory = mkdtempSync(join(tmpdir(), 'petstore-pipe-'));
   private readonly reader: number;
 
   constructor() {
-    const path = join(this.directory, 'pipe');
+    const directory = mkdtempSync(join(tmpdir(), 'petstore-pipe-'));
+    const path = join(directory, 'pipe');
     execFileSync('mkfifo', [path]);
     this.reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     this.fd = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+    rmSync(directory, { recursive: true });
     const page = Buffer.alloc(PAGE_BYTES);
     let bytes = 0;
     for (;;) {
@@ -40,7 +41,6 @@ export class StuckPipe implements Disposable {
   [Symbol.dispose](): void {
     closeSync(this.fd);
     closeSync(this.reader);
-    rmSync(this.directory, { recursive: true });
   }
 }
 

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { KeysService } from '../../src/keys/keys.service.js';
 import { createLogger } from '../../src/telemetry/logger.js';
@@ -10,64 +10,62 @@ describe('the log', () => {
   it('names code, path and address of each error response, and contains no health checks and no key', async () => {
     using directory = new TemporaryDirectory();
     const file = join(directory.path, 'log');
+    // Stays open: a logger writes for as long as the process runs.
     const fd = openSync(file, 'a');
     const logger = await createLogger({ logLevel: 'info', logFormat: 'json' }, fd);
-    {
-      await using service = await startService({ logger });
-      const client = await service.client({ plan: 'free', scopes: ['pets:read'] });
-      const { key, keyId: id } = client;
-      const mine = { 'x-request-id': 'mine' };
-      await client.get('/v1/pets', mine);
-      await client.get('/v1/pets/999999999', mine);
-      await client.get(`/v1/${key}?key=${key}`, mine);
-      await client.post('/v1/pets', {}, mine);
-      await client.get('/v1/pets', { ...mine, authorization: `Basic ${key}` });
-      await client.get('/health/live', mine);
-      const revoked = await service.client();
-      await service.store.app.get(KeysService).revoke(revoked.keyId!);
-      await revoked.get('/v1/pets', mine);
-      await client.get('/docs', mine);
-      // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what a line is expected to be
-      const lines = (): any[] => {
-        const text = readFileSync(file, 'utf8').split('\n');
-        return text.filter((line) => line.endsWith('}')).map((line) => JSON.parse(line) as unknown);
-      };
-      const requests = () => lines().filter(({ requestId }) => requestId === 'mine');
-      await eventually(() => Promise.resolve(requests().length >= 7));
+    await using service = await startService({ logger });
+    const client = await service.client({ plan: 'free', scopes: ['pets:read'] });
+    const { key, keyId: id } = client;
+    const mine = { 'x-request-id': 'mine' };
+    await client.get('/v1/pets', mine);
+    await client.get('/v1/pets/999999999', mine);
+    await client.get(`/v1/${key}?key=${key}`, mine);
+    await client.post('/v1/pets', {}, mine);
+    await client.get('/v1/pets', { ...mine, authorization: `Basic ${key}` });
+    await client.get('/health/live', mine);
+    const revoked = await service.client();
+    await service.store.app.get(KeysService).revoke(revoked.keyId!);
+    await revoked.get('/v1/pets', mine);
+    await client.get('/docs', mine);
+    // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what a line is expected to be
+    const lines = (): any[] => {
+      const text = readFileSync(file, 'utf8').split('\n');
+      return text.filter((line) => line.endsWith('}')).map((line) => JSON.parse(line) as unknown);
+    };
+    const requests = () => lines().filter(({ requestId }) => requestId === 'mine');
+    await eventually(() => Promise.resolve(requests().length >= 7));
 
-      const common = { service: 'pet-store-service', version: '1.0.0', level: expect.any(String) };
-      for (const line of lines()) expect(line).toMatchObject(common);
-      const refusal = {
-        level: 'info',
-        address: '127.0.0.1',
-        keyId: id,
-        durationMs: expect.any(Number),
-      };
-      const [listed, ...others] = requests();
-      expect(listed).toMatchObject({
-        msg: 'request',
-        operation: 'listPets',
-        keyId: id,
-        status: 200,
-      });
-      expect(listed).not.toHaveProperty('address');
-      expect(others).toMatchObject([
-        { ...refusal, path: '/v1/pets/:petId', status: 404, code: 'pet_not_found' },
-        { ...refusal, path: '/v1/*', status: 404, code: 'not_found' },
-        { ...refusal, path: '/v1/pets', method: 'POST', status: 403, code: 'insufficient_scope' },
-        { path: '/v1/pets', status: 401, code: 'missing_api_key', address: '127.0.0.1' },
-        { ...refusal, keyId: revoked.keyId, status: 401, code: 'invalid_api_key' },
-        { operation: 'referencePage', status: 200 },
-      ]);
-      expect(others[3]).not.toHaveProperty('keyId');
-      const documented = readFileSync('docs/operating.md', 'utf8');
-      for (const field of new Set(lines().flatMap((line) => Object.keys(line)))) {
-        expect(documented).toContain(`\`${field}\``);
-      }
-      const text = readFileSync(file, 'utf8');
-      for (const secret of [key, revoked.key, '/health']) expect(text).not.toContain(secret);
-      for (const each of [client, revoked]) each.close();
+    const common = { service: 'pet-store-service', version: '1.0.0', level: expect.any(String) };
+    for (const line of lines()) expect(line).toMatchObject(common);
+    const refusal = {
+      level: 'info',
+      address: '127.0.0.1',
+      keyId: id,
+      durationMs: expect.any(Number),
+    };
+    const [listed, ...others] = requests();
+    expect(listed).toMatchObject({
+      msg: 'request',
+      operation: 'listPets',
+      keyId: id,
+      status: 200,
+    });
+    expect(listed).not.toHaveProperty('address');
+    expect(others).toMatchObject([
+      { ...refusal, path: '/v1/pets/:petId', status: 404, code: 'pet_not_found' },
+      { ...refusal, path: '/v1/*', status: 404, code: 'not_found' },
+      { ...refusal, path: '/v1/pets', method: 'POST', status: 403, code: 'insufficient_scope' },
+      { path: '/v1/pets', status: 401, code: 'missing_api_key', address: '127.0.0.1' },
+      { ...refusal, keyId: revoked.keyId, status: 401, code: 'invalid_api_key' },
+      { operation: 'referencePage', status: 200 },
+    ]);
+    expect(others[3]).not.toHaveProperty('keyId');
+    const documented = readFileSync('docs/operating.md', 'utf8');
+    for (const field of new Set(lines().flatMap((line) => Object.keys(line)))) {
+      expect(documented).toContain(`\`${field}\``);
     }
-    closeSync(fd);
+    const text = readFileSync(file, 'utf8');
+    for (const secret of [key, revoked.key, '/health']) expect(text).not.toContain(secret);
+    for (const each of [client, revoked]) each.close();
   });
 });
