@@ -1,12 +1,13 @@
 import { DataSource } from 'typeorm';
 import type { PostgresDataSource } from '../../src/database/postgres/postgres.data-source.js';
 import { mintKey } from '../../src/keys/api-key-format.js';
-import type { Answer, Client } from '../support/client.js';
+import { type Answer, Client } from '../support/client.js';
 import { closedAtEnd } from '../support/closed-at-end.js';
 import { describeOnPostgres } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
 import { lockWrites } from '../support/lock-writes.js';
+import { recordedLog } from '../support/recorded-log.js';
 import { keyCached } from '../support/key-cached.js';
 import { startService, type TestService } from '../support/start-service.js';
 
@@ -77,6 +78,22 @@ describeOnPostgres('a pool of one connection to PostgreSQL', (server) => {
       await unlock();
     }
     await expectRecovery();
+  });
+
+  it('serves every request while the role has fewer connections than the pool, and logs that once', async () => {
+    await query(`CREATE ROLE few LOGIN CONNECTION LIMIT 3;
+      GRANT ALL ON ALL TABLES IN SCHEMA public TO few`);
+    const { logger, lines } = recordedLog();
+    const env = { DATABASE_URL: url.replace('postgres@', 'few@') };
+    await using limited = await startService({ env, logger });
+    const caller = new Client(limited.origin, client.key);
+    const creates = Array.from({ length: 60 }, (_none, index) =>
+      caller.post('/v1/pets', rex, { 'idempotency-key': `few ${index}` }),
+    );
+    for (const { status } of await Promise.all(creates)) expect(status).toBe(201);
+    const refused = () => lines.filter(({ message }) => /refuses further/.test(message)).length;
+    await eventually(() => Promise.resolve(refused() > 0));
+    expect(refused()).toBe(1);
   });
 
   async function blockedStatements(): Promise<number> {

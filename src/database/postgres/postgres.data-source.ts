@@ -55,6 +55,7 @@ export class PostgresDataSource extends DataSource {
  */
 class PatientPool extends pg.Pool {
   private readonly logger = new Logger('PostgreSQL');
+  private isShrunk = false;
 
   override connect(): Promise<pg.PoolClient>;
   override connect(callback: Connected): void;
@@ -86,7 +87,13 @@ class PatientPool extends pg.Pool {
     const { max } = options;
     if (totalCount >= max) return;
     options.max = Math.max(1, totalCount);
-    this.logger.warn(`PostgreSQL allows ${options.max} connections now; requests wait for one`);
-    setTimeout(() => (options.max = Math.max(options.max, max)), SHRUNK_MS).unref();
+    if (this.isShrunk) return;
+    this.isShrunk = true;
+    this.logger.warn('PostgreSQL refuses further connections: requests wait for one of the pool');
+    const grow = (): void => {
+      options.max = max;
+      this.isShrunk = false;
+    };
+    setTimeout(grow, SHRUNK_MS).unref();
   }
 }
