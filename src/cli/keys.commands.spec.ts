@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { runInProcess } from '../../test/support/run-program.js';
 
@@ -84,6 +84,21 @@ describe('petstore keys --json', () => {
     }
     expect(minute.resetAt).toMatch(/:00\.000Z$/);
     expect(day.resetAt).toMatch(/T00:00:00\.000Z$/);
+  });
+
+  it('audit prints the changes of a key, the latest first, and the account that made them', async () => {
+    const { id } = await json('issue', '--name', 'Ark', '--plan', 'free');
+    await json('set-plan', id, '--plan', 'pro');
+    const by = { actor: { type: 'cli', name: `cli:${userInfo().username}` }, target: id };
+    const records = await json('audit', id);
+    expect(records).toMatchObject([
+      { action: 'key.set_plan', ...by, before: { plan: 'free' }, after: { plan: 'pro' } },
+      { action: 'key.issue', ...by, before: null, after: { name: 'Ark', plan: 'free' } },
+    ]);
+    expect(Object.keys(records[0])).toEqual(
+      'id at action actor target address requestId before after'.split(' '),
+    );
+    expect(await json('audit', '--limit', '1')).toEqual([records[0]]);
   });
 
   it('usage fails while Redis, which has the counts, is unreachable', async () => {

@@ -16,19 +16,14 @@ import { storeOrders } from '../../examples/store-orders/src/index.js';
 import { KeysService } from '../../src/keys/keys.service.js';
 import { FakeClock } from '../support/clock.js';
 import { FaultProxy } from '../support/fault-proxy.js';
-import { startService, type TestService } from '../support/start-service.js';
+import { type TestService, startService, useService } from '../support/start-service.js';
 
 const INT64_MAX = 9223372036854775807n;
 const rex = { name: 'Rex', categoryId: INT64_MAX };
 
 describe(PetStoreClient.name, () => {
-  let service: TestService;
-  let clock: FakeClock;
-  beforeAll(async () => {
-    clock = new FakeClock();
-    service = await startService({ clock, extensions: [storeOrders] });
-  });
-  afterAll(() => service?.close());
+  const clock = new FakeClock();
+  const { service } = useService({ clock, extensions: [storeOrders] });
 
   /** A client with a key of its own. */
   async function connect(
@@ -194,7 +189,7 @@ describe(PetStoreClient.name, () => {
     await expect(retried).resolves.toMatchObject({ bannedUntil: null });
   });
 
-  it('rejects with the reason of an abort: before, during and between requests', async () => {
+  it('sends nothing while no quota is left, and rejects with the reason of an abort', async () => {
     await using proxy = await openProxy();
     const store = await connect(through(proxy));
     const reason = { why: 'no more time' };
@@ -207,12 +202,15 @@ describe(PetStoreClient.name, () => {
     setImmediate(() => during.abort(reason));
     await expect(stalled).rejects.toBe(reason);
 
-    const slow = await connect({}, { plan: 'enterprise', perMinute: 1, perDay: 9 });
+    const sent: string[] = [];
+    const onRequest = ({ operation }: { operation: string }) => sent.push(operation);
+    const slow = await connect({ onRequest }, { plan: 'enterprise', perMinute: 1, perDay: 9 });
     await slow.createPet(rex);
     const between = new AbortController();
     const waiting = slow.createPet(rex, { signal: between.signal });
     setImmediate(() => between.abort(reason));
     await expect(waiting).rejects.toBe(reason);
+    expect(sent).toEqual(['createPet']);
   });
 
   it('sends nothing during a ban, and takes its end from the usage', async () => {

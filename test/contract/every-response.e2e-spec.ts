@@ -1,7 +1,7 @@
-import type { Call, Client } from '../support/client.js';
+import type { Call } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
-import { startService, type TestService } from '../support/start-service.js';
+import { startService, useService } from '../support/start-service.js';
 
 /** Every status that has a cause within one request, for known and unknown paths. */
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -52,14 +52,10 @@ const WITH_KEY: Row[] = [
 ];
 
 describe('every response under /v1', () => {
-  let service: TestService;
-  let client: Client;
+  const { client } = useService();
   beforeAll(async () => {
-    service = await startService();
-    client = await service.client();
     await client.post('/v1/pets', rex);
   });
-  afterAll(() => service?.close());
 
   it.each(WITH_KEY)('carries the headers: $what, $status', async ({ path, call, status, code }) => {
     const answer = await client.send(path, call);
@@ -86,14 +82,13 @@ describe('every response under /v1', () => {
 });
 
 describe('every response under /v1 to a caller over its limit', () => {
-  let service: TestService;
-  let client: Client;
+  const { client } = useService(
+    { clock: new FakeClock(), env: { BAN_AFTER_REJECTIONS: '0' } },
+    { plan: 'enterprise', perMinute: 1, perDay: 10 },
+  );
   beforeAll(async () => {
-    service = await startService({ clock: new FakeClock(), env: { BAN_AFTER_REJECTIONS: '0' } });
-    client = await service.client({ plan: 'enterprise', perMinute: 1, perDay: 10 });
     await client.get('/v1/pets');
   });
-  afterAll(() => service?.close());
 
   it.each(WITH_KEY)('is a 429, whatever is sent: $what', async ({ path, call }) => {
     const answer = await client.send(path, call);
@@ -161,11 +156,7 @@ describe('every response of every other address', () => {
 });
 
 describe('X-Request-Id', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService();
-  });
-  afterAll(() => service?.close());
+  const { service } = useService();
 
   it.each(['a', 'A-b_c.9', 'x'.repeat(128)])('is the caller’s where it is %p', async (id) => {
     const answer = await service.anonymous().get('/v1/pets', { 'x-request-id': id });

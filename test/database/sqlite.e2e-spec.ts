@@ -1,38 +1,21 @@
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { DataSource } from 'typeorm';
 import { createDataSource, dataSourceOptions } from '../../src/database/data-source-options.js';
-import { Database, type Statement } from '../../src/database/database.js';
 import { migrate, SchemaInUseError } from '../../src/database/migrate.js';
-import { Pet } from '../../src/pets/pet.entity.js';
-import type { Client } from '../support/client.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
 import { lockWrites } from '../support/lock-writes.js';
-import { startService, type TestService } from '../support/start-service.js';
+import { startService, useService } from '../support/start-service.js';
 
 /** As the service makes it. */
 const PAGE_BYTES = 4_096;
 const rex = { name: 'Rex', categoryId: 7 };
-const insert: Statement = {
-  name: 'test.insert',
-  sqlite: 'INSERT INTO pets (name, category_id) VALUES ($1, 1)',
-  postgres: '',
-};
 
 describe('the embedded database', () => {
-  let service: TestService;
-  let client: Client;
-  let database: Database;
+  const { service, client } = useService();
   let dataSource: DataSource;
-  beforeAll(async () => {
-    service = await startService();
-    client = await service.client();
-    database = service.store.app.get(Database);
-    dataSource = service.store.app.get(DataSource);
-  });
-  afterAll(() => service?.close());
+  beforeAll(() => (dataSource = service.store.app.get(DataSource)));
 
   const file = (): string => service.config.databaseUrl.slice('sqlite:'.length);
-  const count = (name: string): Promise<number> => dataSource.getRepository(Pet).countBy({ name });
 
   it('syncs every commit', async () => {
     const [synchronous] = await dataSource.query('PRAGMA synchronous');
@@ -54,26 +37,6 @@ describe('the embedded database', () => {
       await unlock();
       await busy.destroy();
     }
-  });
-
-  it('reads integers beyond 2^53 exactly, through TypeORM too', async () => {
-    const rows = await dataSource.query('SELECT 9223372036854775807 AS big, 7 AS small');
-    expect(rows).toEqual([{ big: 9223372036854775807n, small: 7 }]);
-  });
-
-  it('keeps an acknowledged write that comes during a transaction of TypeORM', async () => {
-    const runner = dataSource.createQueryRunner();
-    await runner.startTransaction();
-    await runner.query(`INSERT INTO pets (name, category_id) VALUES ('undone', 1)`);
-    let acknowledged = false;
-    const write = database.write(insert, 'kept').then(() => (acknowledged = true));
-    // Whatever was to be written has been by the time that others are answered.
-    for (let round = 0; round < 3; round++) await client.get('/v1/pets');
-    expect(acknowledged).toBe(false);
-    await runner.rollbackTransaction();
-    await write;
-    expect(await count('undone')).toBe(0);
-    expect(await count('kept')).toBe(1);
   });
 
   it('answers 503 to what has to wait too long for a lock, and everything else meanwhile', async () => {

@@ -73,7 +73,7 @@ describe('transactions of an extension', () => {
     client.close();
   });
 
-  it('are not seen by anybody before they are committed, and by everybody then', async () => {
+  it('are visible to others only after the commit', async () => {
     await using bank = await startBank();
     const client = await bank.service.client();
     const before = await client.get('/v1/pets');
@@ -84,22 +84,6 @@ describe('transactions of an extension', () => {
       expect((await client.get('/v1/pets')).text).toBe(before.text);
     });
     expect((await client.get('/v1/pets')).text).toContain('Perhaps');
-    client.close();
-  });
-
-  // On PostgreSQL, TypeORM sends such a statement behind the ROLLBACK.
-  onSqlite('leave nothing behind that comes when they are being rolled back', async () => {
-    await using bank = await startBank();
-    const late = await new Promise<unknown>((resolve) => {
-      const failing = bank.dataSource.transaction((manager) => {
-        const pet = { name: 'Late', categoryId: 1n };
-        setImmediate(() => void manager.insert(Pet, pet).then(resolve, resolve));
-        return Promise.reject(new Error('changed its mind'));
-      });
-      failing.catch(() => undefined);
-    });
-    expect(late).toBeInstanceOf(Error);
-    expect(await bank.pets.countBy({ name: 'Late' })).toBe(0);
   });
 
   it('are joined by what an idempotent handler does, as one', async () => {
@@ -178,21 +162,6 @@ describe('transactions of an extension', () => {
     await bank.dataSource.transaction(bank.deposit);
     expect(await bank.balance()).toBe(1);
     client.close();
-  });
-
-  it('may be those of a query runner, whose statements end with it', async () => {
-    await using bank = await startBank();
-    const runner = bank.dataSource.createQueryRunner();
-    await runner.startTransaction();
-    await bank.deposit(runner.manager);
-    await runner.rollbackTransaction();
-    await runner.startTransaction();
-    await bank.deposit(runner.manager);
-    await runner.commitTransaction();
-    await runner.release();
-    await expect(runner.query('SELECT 1')).rejects.toThrow(/released/i);
-    await bank.dataSource.transaction(bank.deposit);
-    expect(await bank.balance()).toBe(2);
   });
 
   it('keep int64 exact, through Repository too', async () => {

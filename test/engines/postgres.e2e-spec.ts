@@ -1,6 +1,4 @@
-import {} from 'node:timers/promises';
-import { Client as PostgresClient } from 'pg';
-import { DataSource, type QueryRunner } from 'typeorm';
+import { DataSource } from 'typeorm';
 import { createDataSource, dataSourceOptions } from '../../src/database/data-source-options.js';
 import { migrate } from '../../src/database/migrate.js';
 import { mintKey } from '../../src/keys/api-key-format.js';
@@ -15,14 +13,6 @@ import { keyCached } from '../support/key-cached.js';
 import { startService, type TestService } from '../support/start-service.js';
 
 const rex = { name: 'Rex', categoryId: 7, status: 'sold' };
-/** It needs a table for itself. */
-class NameAnimals1700000000000 {
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query('ALTER TABLE pets ADD COLUMN nickname text');
-  }
-  async down(): Promise<void> {}
-}
-const GUESTS = [{ owner: 'names', migrations: [NameAnimals1700000000000] }];
 
 /** Two seconds for a connection, three and a half for a statement, and some for a busy machine. */
 const SOME_SECONDS_MS = 12_000;
@@ -100,63 +90,6 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
       }),
     );
     expect(ran.filter((count) => count > 0)).toHaveLength(1);
-  });
-
-  describe('whose table somebody reads for long, as a backup does', () => {
-    let target: string;
-    let reader: PostgresClient;
-    let source: DataSource;
-    const told: string[] = [];
-    beforeEach(async () => {
-      told.length = 0;
-      target = await server.createDatabase();
-      const before = createDataSource(dataSourceOptions({ url: target, poolSize: 1 }));
-      await before.initialize();
-      await migrate(before);
-      await before.destroy();
-      const options = dataSourceOptions({ url: target, poolSize: 1, extensions: GUESTS });
-      source = createDataSource({ ...options, logger: 'debug' });
-      await source.initialize();
-      reader = new PostgresClient({ connectionString: target });
-      await reader.connect();
-      await reader.query('BEGIN; SELECT 1 FROM pets');
-    });
-    afterEach(async () => {
-      await reader.end();
-      await source.destroy();
-    });
-    const begin = () => migrate(source, (what) => told.push(what));
-    const isSomebodyWaiting = async (): Promise<boolean> =>
-      (await server.query('SELECT 1 FROM pg_locks WHERE NOT granted')).length > 0;
-
-    it('migrates once that is done, says once that it waits, and holds up no request', async () => {
-      const migration = begin();
-      await eventually(isSomebodyWaiting);
-      // It would not come back before the reader is done.
-      expect(await server.query('SELECT name FROM pets', target)).toEqual([]);
-      await eventually(() => Promise.resolve(told.length > 0));
-      await reader.query('COMMIT');
-      expect(await migration).toEqual([expect.stringMatching(/^names:NameAnimals/)]);
-      expect(told).toEqual([expect.stringContaining('Other sessions lock tables')]);
-    });
-  });
-
-  describe('two nodes', () => {
-    const keep = closedAtEnd();
-    let other: TestService;
-    beforeAll(async () => {
-      other = keep(await startService({ env: { DATABASE_URL: url } }));
-    });
-    const onOther = (key = client.key) =>
-      other.anonymous().get('/v1/pets', { authorization: `Bearer ${key}` });
-
-    it('know each other’s keys, and their revocation within a second', async () => {
-      const fresh = await service.client();
-      expect((await onOther(fresh.key)).status).toBe(200);
-      const { KeysService } = await import('../../src/keys/keys.service.js');
-      await service.store.app.get(KeysService).revoke(fresh.keyId!);
-      await eventually(async () => (await onOther(fresh.key)).status === 401);
-    });
   });
 
   describe('that is away', () => {

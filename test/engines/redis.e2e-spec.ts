@@ -65,29 +65,6 @@ describeWith('redis', 'counters in Redis', (program) => {
     );
 
     it(
-      'keeps an address for less time than a client, and as long as its use is worth',
-      withinOne('day', async () => {
-        const [store, zoo, address] = [await node(), subject('zoo'), subject('ip:192.0.2.1')];
-        const limits = new Limits(1_000, 100);
-        const secondsLeft = async (of: string) =>
-          Number(await server.call('TTL', `petstore:{${of}}`));
-        await store.take(zoo, limits, undefined);
-        await store.take(address, limits, undefined);
-        expect(await secondsLeft(zoo)).toBeGreaterThan(86_400);
-        expect(await secondsLeft(address)).toBeLessThanOrEqual(864);
-        for (let request = 1; request < 50; request++) {
-          await store.take(address, limits, undefined);
-        }
-        const seconds = await secondsLeft(address);
-        expect(seconds).toBeLessThanOrEqual(43_200);
-        expect(seconds).toBeGreaterThan(43_000);
-        const bytes = async (of: string) =>
-          Number(await server.call('MEMORY', 'USAGE', `petstore:{${of}}`));
-        expect(await bytes(address)).toBeLessThan(await bytes(zoo));
-      }),
-    );
-
-    it(
       'loads its script again after a flush',
       withinOne('day', async () => {
         const [store, flush] = [await node(), subject('flush')];

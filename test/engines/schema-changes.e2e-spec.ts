@@ -1,8 +1,6 @@
-import {} from 'pg';
 import type { Client } from '../support/client.js';
 import { closedAtEnd } from '../support/closed-at-end.js';
 import { describeOnPostgres } from '../support/engines.js';
-import { eventually } from '../support/eventually.js';
 import { startService, type TestService } from '../support/start-service.js';
 
 const rex = { name: 'Rex', categoryId: 7 };
@@ -42,39 +40,5 @@ describeOnPostgres('PostgreSQL under a running node', (server) => {
     await server.query(change, url);
     expect(await everyKind()).toEqual([200, 201]);
     expect(await everyKind()).toEqual([200, 201]);
-  });
-
-  it('is away where an empty database has its name, as after a failover that came too early', async () => {
-    const name = new URL(url).pathname.slice(1);
-    const maintenance = url.replace(/[^/]*$/, 'postgres');
-    const endAll = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`;
-    const exchange = async (...statements: string[]): Promise<void> => {
-      // A new connection to the database blocks its renaming.
-      await eventually(async () => {
-        await server.query(endAll, maintenance);
-        return server.query(statements[0]!, maintenance).then(
-          () => true,
-          () => false,
-        );
-      });
-      for (const statement of statements.slice(1)) await server.query(statement, maintenance);
-    };
-    const ready = async () => (await client.get('/health/ready')).status;
-    await exchange(`ALTER DATABASE ${name} RENAME TO ${name}_kept`, `CREATE DATABASE ${name}`);
-    try {
-      await eventually(async () => (await ready()) === 503);
-      const answers = await Promise.all([
-        client.get('/v1/pets'),
-        client.get('/v1/pets/1'),
-        client.post('/v1/pets', rex),
-        client.post('/v1/pets', rex, { 'idempotency-key': 'meanwhile' }),
-      ]);
-      expect(answers.map(({ status }) => status)).toEqual([503, 503, 503, 503]);
-    } finally {
-      await exchange(`ALTER DATABASE ${name} RENAME TO ${name}_empty`);
-      await exchange(`ALTER DATABASE ${name}_kept RENAME TO ${name}`);
-    }
-    await eventually(async () => (await ready()) === 200);
-    await eventually(async () => (await client.get('/v1/pets')).status === 200);
   });
 });

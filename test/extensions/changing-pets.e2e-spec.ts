@@ -28,9 +28,8 @@ import {
   type QueryRunner,
   Repository,
 } from 'typeorm';
-import type { Client } from '../support/client.js';
 import { expectError } from '../support/expectations.js';
-import { startService, type TestService } from '../support/start-service.js';
+import { useService } from '../support/start-service.js';
 
 /** A second entity on the table of pets, with the column that the extension adds. */
 @Entity('pets', { synchronize: false })
@@ -126,15 +125,9 @@ class NoDragons implements CanActivate {
 class BreedsModule {}
 
 describe('an extension that adds to pets', () => {
-  let service: TestService;
-  let client: Client;
-  beforeAll(async () => {
-    service = await startService({
-      extensions: [{ module: BreedsModule, migrations: [AddBreed1780000000000] }],
-    });
-    client = await service.client();
+  const { service, client } = useService({
+    extensions: [{ module: BreedsModule, migrations: [AddBreed1780000000000] }],
   });
-  afterAll(() => service?.close());
 
   const put = (path: string, body: object) =>
     client.send(path, {

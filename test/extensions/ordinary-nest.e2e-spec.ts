@@ -18,12 +18,12 @@ import { Exclude } from 'class-transformer';
 import type { FastifyRequest } from 'fastify';
 import { AnyScope, Page, PageQuery } from 'pet-store-service';
 import { map, type Observable } from 'rxjs';
-import type { Answer, Client } from '../support/client.js';
+import type { Answer } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
 import { expectError, expectRateHeaders, headerCounts } from '../support/expectations.js';
 import { ordinaryExtension, seen } from '../support/ordinary-extension.js';
 import { recordedLog } from '../support/recorded-log.js';
-import { startService, type TestService } from '../support/start-service.js';
+import { type TestService, startService, useService } from '../support/start-service.js';
 
 const rex = { visitor: 'Ann', when: 'morning' };
 const ball = { name: 'ball', size: 1 };
@@ -31,13 +31,7 @@ const ball = { name: 'ball', size: 1 };
 describe('an extension of ordinary Nest code', () => {
   const clock = new FakeClock();
   const { logger, lines } = recordedLog();
-  let service: TestService;
-  let client: Client;
-  beforeAll(async () => {
-    service = await startService({ extensions: [ordinaryExtension], clock, logger });
-    client = await service.client();
-  });
-  afterAll(() => service?.close());
+  const { service, client } = useService({ extensions: [ordinaryExtension], clock, logger });
 
   const rejected = (answer: Answer, message: string | RegExp): void => {
     expectError(answer, 400, 'invalid_request');

@@ -5,9 +5,8 @@ import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import { MoreThan, Repository } from 'typeorm';
 import { AnyScope, ApiPage, Page, PageQuery, Pet } from '../../src/index.js';
 import { PetDto } from '../../src/pets/pet.dto.js';
-import type { Client } from '../support/client.js';
 import { expectError } from '../support/expectations.js';
-import { startService, type TestService } from '../support/start-service.js';
+import { useService } from '../support/start-service.js';
 
 class ZooQuery extends PageQuery {
   @IsOptional()
@@ -40,20 +39,16 @@ class ZooModule {}
 const COUNT = 25;
 
 describe('a list of an extension', () => {
-  let service: TestService;
-  let client: Client;
+  const { client } = useService({
+    extensions: [{ module: ZooModule }],
+    env: { PUBLIC_BASE_URL: 'https://zoo.example/api/v1' },
+  });
   beforeAll(async () => {
-    service = await startService({
-      extensions: [{ module: ZooModule }],
-      env: { PUBLIC_BASE_URL: 'https://zoo.example/api/v1' },
-    });
-    client = await service.client();
     for (let index = 0; index < COUNT; index++) {
       const status = index % 2 === 0 ? 'available' : 'sold';
       await client.post('/v1/pets', { name: `Pet ${index}`, categoryId: 1, status });
     }
   });
-  afterAll(() => service?.close());
 
   async function follow(path: string): Promise<{ ids: number[]; links: string[] }> {
     const [ids, links]: [number[], string[]] = [[], []];

@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { Pets } from '../../src/pets/pets.facade.js';
 import type { PetStatus } from '../../src/pets/pet.entity.js';
-import { startService, type TestService } from '../support/start-service.js';
+import { type TestService, useService } from '../support/start-service.js';
 
 async function petOf(service: TestService, status?: PetStatus): Promise<bigint> {
   const client = await service.client();
@@ -11,15 +11,13 @@ async function petOf(service: TestService, status?: PetStatus): Promise<bigint> 
 }
 
 describe('Pets, for extensions', () => {
-  let service: TestService;
+  const { service } = useService();
   let pets: Pets;
   let dataSource: DataSource;
-  beforeAll(async () => {
-    service = await startService();
+  beforeAll(() => {
     pets = service.store.app.get(Pets);
     dataSource = service.store.app.get(DataSource);
   });
-  afterAll(() => service?.close());
 
   it('finds a pet with bigint ids, and null for an unset status', async () => {
     const id = await petOf(service);

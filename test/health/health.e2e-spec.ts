@@ -1,12 +1,8 @@
 import { Database } from '../../src/database/database.js';
-import { startService, type TestService } from '../support/start-service.js';
+import { useService } from '../support/start-service.js';
 
 describe('health', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService();
-  });
-  afterAll(() => service?.close());
+  const { service } = useService();
   afterEach(() => jest.restoreAllMocks());
 
   const get = (path: string) => service.anonymous().get(path);

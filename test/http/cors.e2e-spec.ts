@@ -1,8 +1,7 @@
 import { Controller, Delete, Module, Put } from '@nestjs/common';
-import type { Client } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
-import { startService, type TestService } from '../support/start-service.js';
+import { startService, useService } from '../support/start-service.js';
 import { AnyScope } from '../../src/index.js';
 
 const app = 'https://app.example.com';
@@ -26,17 +25,14 @@ class ToysController {
 class ToysModule {}
 
 describe('CORS', () => {
-  let service: TestService;
-  let client: Client;
-  beforeAll(async () => {
-    service = await startService({
+  const { service, client } = useService(
+    {
       clock: new FakeClock(),
       env: { CORS_ORIGINS: `${app},http://localhost:8080` },
       extensions: [{ module: ToysModule, requestHeaders: ['X-Toy'] }],
-    });
-    client = await service.client({ plan: 'free' });
-  });
-  afterAll(() => service?.close());
+    },
+    { plan: 'free' },
+  );
 
   const options = (headers: Record<string, string>, as = service.anonymous()) =>
     as.send('/v1/pets', { method: 'OPTIONS', headers });

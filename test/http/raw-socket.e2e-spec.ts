@@ -1,28 +1,33 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import type { Client } from '../support/client.js';
-import { exchange, parseAnswers, sendRaw } from '../support/raw-answers.js';
-import { startService, type TestService } from '../support/start-service.js';
+import { sendRaw } from '../support/raw-answers.js';
+import { startService, useService } from '../support/start-service.js';
 
-/** Below what an HTTP client would send. */
+/** HTTP that an HTTP client would not send. */
 describe('a raw connection', () => {
-  let service: TestService;
-  let client: Client;
+  const { service, client } = useService();
   let key: string;
-  beforeAll(async () => {
-    service = await startService();
-    client = await service.client();
-    key = `Authorization: Bearer ${client.key}\r\n`;
-  });
-  afterAll(() => service?.close());
+  beforeAll(() => (key = `Authorization: Bearer ${client.key}\r\n`));
 
+  const head = (line: string, fields = '') => `${line} HTTP/1.1\r\nHost: x\r\n${fields}`;
+  const message = (line: string, fields = '', body = '') => `${head(line, fields)}\r\n${body}`;
+  const list = () => message('GET /v1/pets?limit=1', key);
+  const create = (fields: string, body = '') =>
+    message('POST /v1/pets', `${key}Content-Type: application/json\r\n${fields}\r\n`, body);
+  const sized = (body: string) => create(`Content-Length: ${body.length}`, body);
+  const chunked = (...chunks: string[]) =>
+    create(
+      'Transfer-Encoding: chunked',
+      chunks.map((text) => `${text.length.toString(16)}\r\n${text}\r\n`).join(''),
+    );
+  const send = (text: string, answers?: number) => sendRaw(service.origin, text, answers);
+  const statusesOf = (answers: string) =>
+    Array.from(answers.matchAll(/HTTP\/1.1 (\d+)/g), ([, status]) => Number(status));
   const open = (): Socket & Disposable => {
     const { hostname, port } = new URL(service.origin);
     const socket = connect(Number(port), hostname);
     return Object.assign(socket, { [Symbol.dispose]: () => void socket.destroy() });
   };
-  const send = (text: string, answers?: number): Promise<string> =>
-    sendRaw(service.origin, text, answers);
 
   function expectError(answer: string, status: number, code: string): void {
     const [head = '', body = ''] = answer.split('\r\n\r\n');
@@ -41,114 +46,100 @@ describe('a raw connection', () => {
 
   it.each([
     ['nonsense', 'nonsense\r\n\r\n'],
-    ['an unknown method', 'BREW /v1/pets HTTP/1.1\r\nHost: x\r\n\r\n'],
-    ['a bad version', 'GET /v1/pets HTTP/9.9\r\nHost: x\r\n\r\n'],
+    ['an unknown method', message('BREW /v1/pets')],
+    ['an unknown version', 'GET /v1/pets HTTP/9.9\r\nHost: x\r\n\r\n'],
     [
       'a length and chunks',
-      'POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
+      message('POST /v1/pets', 'Content-Length: 1\r\nTransfer-Encoding: chunked\r\n'),
     ],
-    [
-      'two lengths',
-      'POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
-    ],
-    ['a bad header', 'GET /v1/pets HTTP/1.1\r\nHost: x\r\nBad Header: x\r\n\r\n'],
+    ['two lengths', message('POST /v1/pets', 'Content-Length: 1\r\nContent-Length: 2\r\n')],
+    ['an invalid header', message('GET /v1/pets', 'Bad Header: x\r\n')],
   ])('answers %s with 400 malformed_request', async (_what, text) => {
     expectError(await send(text), 400, 'malformed_request');
   });
 
-  it('answers headers over 16 KiB with 431', async () => {
-    const answer = await send(
-      `GET /v1/pets HTTP/1.1\r\nHost: x\r\nX-A: ${'a'.repeat(17_000)}\r\n\r\n`,
-    );
-    expectError(answer, 431, 'header_fields_too_large');
-  });
-
-  it('answers a target over 8,000 characters with 414, and one over 16 KiB with 431', async () => {
-    const line = (length: number) => `GET /v1/pets?a=${'a'.repeat(length)} HTTP/1.1\r\nHost: x\r\n`;
-    const answer = await send(`${line(8_000)}${key}\r\n`);
+  it('answers a target over 8,000 characters with 414, and headers over 16 KiB with 431', async () => {
+    const target = (length: number) => `GET /v1/pets?a=${'a'.repeat(length)}`;
+    const answer = await send(message(target(8_000), key));
     expectError(answer, 414, 'uri_too_long');
     expectRateHeaders(answer);
-    expectError(await send(`${line(17_000)}${key}\r\n`), 431, 'header_fields_too_large');
+    for (const text of [
+      message(target(17_000), key),
+      message('GET /', `X-A: ${'a'.repeat(17_000)}\r\n`),
+    ]) {
+      expectError(await send(text), 431, 'header_fields_too_large');
+    }
   });
 
   it('finds the key behind 2,100 other fields', async () => {
-    const fields = 'a:\r\n'.repeat(2_100);
-    const answer = await send(`GET /v1/pets HTTP/1.1\r\nHost: x\r\n${fields}${key}\r\n`);
-    expect(answer).toMatch(/^HTTP\/1.1 200 /);
+    const answer = await send(message('GET /v1/pets', 'a:\r\n'.repeat(2_100) + key));
+    expect(statusesOf(answer)).toEqual([200]);
     expect(answer).toMatch(/x-ratelimit-limit: 1000000/);
   });
 
   it('answers a missing Host and an unknown expectation with the status of Node', async () => {
-    expect(await send(`GET /v1/pets HTTP/1.1\r\n${key}\r\n`)).toMatch(/^HTTP\/1.1 400 /);
-    expect(await send(`GET /v1/pets HTTP/1.1\r\nHost: x\r\nExpect: x\r\n\r\n`)).toMatch(
-      /^HTTP\/1.1 417 /,
-    );
+    expect(statusesOf(await send(`GET /v1/pets HTTP/1.1\r\n${key}\r\n`))).toEqual([400]);
+    expect(statusesOf(await send(message('GET /v1/pets', 'Expect: x\r\n')))).toEqual([417]);
   });
 
-  it('takes an absolute-form target for its path', async () => {
-    const answer = await send(`GET http://evil.example/v1/pets HTTP/1.1\r\nHost: x\r\n${key}\r\n`);
-    expect(answer).toMatch(/^HTTP\/1.1 200 /);
+  it('uses the path of an absolute target', async () => {
+    const answer = await send(message('GET http://evil.example/v1/pets', key));
+    expect(statusesOf(answer)).toEqual([200]);
     expect(answer).not.toMatch(/evil/);
-    const unknown = await send(`DELETE http://evil/v1/pets?x=1 HTTP/1.1\r\nHost: x\r\n${key}\r\n`);
+    const unknown = await send(message('DELETE http://evil/v1/pets?x=1', key));
     expectError(unknown, 405, 'method_not_allowed');
     expect(unknown).toMatch(/^allow: GET, HEAD, POST\r$/im);
   });
 
   it.each(['/v1/%70ets', '/%76%31/pets'])('decodes %s, with a key and without', async (target) => {
-    expect(await send(`GET ${target} HTTP/1.1\r\nHost: x\r\n${key}\r\n`)).toMatch(
-      /^HTTP\/1.1 200 /,
-    );
-    expectError(await send(`GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`), 401, 'missing_api_key');
+    expect(statusesOf(await send(message(`GET ${target}`, key)))).toEqual([200]);
+    expectError(await send(message(`GET ${target}`)), 401, 'missing_api_key');
   });
 
   it.each(['/V1/pets', '//v1/pets', '/v2/pets', '*', '/v1pets'])(
-    'has nothing at %s, and asks nobody for a key there',
+    'has nothing at %s, and requires no key there',
     async (target) => {
-      expectError(await send(`OPTIONS ${target} HTTP/1.1\r\nHost: x\r\n\r\n`), 404, 'not_found');
+      expectError(await send(message(`OPTIONS ${target}`)), 404, 'not_found');
     },
   );
 
   it.each(['/%761/%zz', 'http://h/v1/%zz', '/v1/pets/%'])(
-    'asks for a key at %s',
+    'requires a key at %s',
     async (target) => {
-      expectError(await send(`GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`), 401, 'missing_api_key');
-      const answer = await send(`GET ${target} HTTP/1.1\r\nHost: x\r\n${key}\r\n`);
+      expectError(await send(message(`GET ${target}`)), 401, 'missing_api_key');
+      const answer = await send(message(`GET ${target}`, key));
       expectError(answer, 400, 'malformed_request');
       expectRateHeaders(answer);
     },
   );
 
+  it('answers pipelined requests in their order, and then the nonsense that follows', async () => {
+    const pet = '{"name":"Rex",\r\n\r\n"categoryId":7}';
+    const bad = message('GET /v1/pets/%zz', key);
+    const round = [list(), sized(pet), chunked(pet, ''), sized('\r\n\r\n'), bad].join('');
+    const answers = await send(`${round.repeat(4)}nonsense\r\n\r\n`, 21);
+    const statuses = Array.from({ length: 4 }, () => [200, 201, 201, 400, 400]).flat();
+    expect(statusesOf(answers)).toEqual([...statuses, 400]);
+  });
+
   it('answers an oversized body without a key with 401, and the connection stays usable', async () => {
-    const body = 'x'.repeat(200_000);
-    const answer = await send(
-      `POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}` +
-        `GET /v1/pets HTTP/1.1\r\nHost: x\r\n${key}\r\n`,
-      2,
-    );
-    expect(answer.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 401', 'HTTP/1.1 200']);
+    const length = 'Content-Length: 200000\r\n';
+    const unknown = message('POST /v1/pets', length, 'x'.repeat(200_000));
+    expect(statusesOf(await send(unknown + list(), 2))).toEqual([401, 200]);
   });
 
   it('answers a body that is too large as soon as it is', async () => {
-    const head = `POST /v1/pets HTTP/1.1\r\nHost: x\r\n${key}Content-Type: application/json\r\n`;
-    const declared = await send(`${head}Content-Length: 65537\r\n\r\n`);
-    expectError(declared, 413, 'payload_too_large');
-    const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n1\r\n \r\n`;
-    const chunked = await send(`${head}Transfer-Encoding: chunked\r\n\r\n${chunk}`);
-    expectError(chunked, 413, 'payload_too_large');
-    expectRateHeaders(chunked);
-    const list = `GET /v1/pets?limit=1 HTTP/1.1\r\nHost: x\r\n${key}\r\n`;
-    const pipelined = `${list}${list}${head}Transfer-Encoding: chunked\r\n\r\n${chunk}`;
-    expect((await send(pipelined, 3)).match(/HTTP\/1.1 \d+/g)).toEqual(
-      ['200', '200', '413'].map((status) => `HTTP/1.1 ${status}`),
-    );
+    expectError(await send(create('Content-Length: 65537')), 413, 'payload_too_large');
+    const large = chunked(' '.repeat(0x10000), ' ');
+    const answer = await send(large);
+    expectError(answer, 413, 'payload_too_large');
+    expectRateHeaders(answer);
+    expect(statusesOf(await send(list() + list() + large, 3))).toEqual([200, 200, 413]);
   });
 
-  it('answers a chunk that goes bad while it is read with 400', async () => {
+  it('answers a malformed chunk of a body that it is reading with 400', async () => {
     using socket = open();
-    socket.write(
-      `POST /v1/pets HTTP/1.1\r\nHost: x\r\n${key}Content-Type: application/json\r\n` +
-        'Expect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n',
-    );
+    socket.write(create('Expect: 100-continue\r\nTransfer-Encoding: chunked'));
     // It is being read, from now on.
     await once(socket, 'data');
     socket.write('1\r\n{\r\n');
@@ -159,63 +150,45 @@ describe('a raw connection', () => {
     await once(socket, 'close');
   });
 
-  it('takes a body that is sent after 100 Continue', async () => {
+  it('accepts a body that is sent after 100 Continue', async () => {
     const body = '{"name":"Rex","categoryId":7}';
-    const head =
-      `POST /v1/pets HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n${key}` +
-      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
-    expect(await send(head + body, 2)).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 201 /);
-  });
-
-  it('answers a request before it refuses the nonsense that follows it', async () => {
-    const request = `GET /v1/pets?limit=1 HTTP/1.1\r\nHost: x\r\n${key}\r\n`;
-    const answer = await send(`${request}${request}nonsense\r\n\r\n`, 3);
-    expect(answer.match(/HTTP\/1.1 \d+/g)).toEqual([
-      'HTTP/1.1 200',
-      'HTTP/1.1 200',
-      'HTTP/1.1 400',
-    ]);
+    const text = create(`Expect: 100-continue\r\nContent-Length: ${body.length}`, body);
+    expect(statusesOf(await send(text, 2))).toEqual([100, 201]);
   });
 
   it.each([
     ['nothing', ''],
-    ['another request', 'GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['another request', message('GET /health/live')],
     ['nonsense', 'nonsense\r\n\r\n'],
   ])(
     'answers an offer of h2c without the offer, and closes, with %s behind it',
     async (_what, rest) => {
       const offer = 'Connection: Upgrade\r\nUpgrade: h2c\r\n';
-      const list = `GET /v1/pets?limit=1 HTTP/1.1\r\nHost: x\r\n${key}${offer}\r\n`;
-      const received = await exchange(service.origin, [Buffer.from(list + rest)]);
-      const [answer, ...others] = parseAnswers(received);
-      expect(answer).toMatchObject({ status: 200, headers: { connection: 'close' } });
-      expect(others).toEqual([]);
+      const answers = await send(message('GET /v1/pets', key + offer) + rest, 2);
+      expect(statusesOf(answers)).toEqual([200]);
+      expect(answers).toMatch(/^connection: close\r$/im);
     },
   );
 
-  it('cuts a client whose headers or whose body do not come with 408', async () => {
-    // Of their own: a machine that is busy enough is as slow as such a client.
+  it('disconnects a client whose headers or body do not arrive, with 408', async () => {
+    // A service of its own: a busy machine may be as slow as such a client.
     await using impatient = await startService({
       env: { HEADERS_TIMEOUT_SECONDS: '1', REQUEST_TIMEOUT_SECONDS: '2' },
     });
     const { key: ours } = await impatient.client();
-    const start = 'POST /v1/pets HTTP/1.1\r\nHost: x\r\n';
-    const body = 'Content-Type: application/json\r\nContent-Length: 10\r\n\r\n{';
+    const fields = `Authorization: Bearer ${ours}\r\nContent-Type: application/json\r\n`;
     const [headless, bodiless] = await Promise.all([
-      sendRaw(impatient.origin, start),
-      sendRaw(impatient.origin, `${start}Authorization: Bearer ${ours}\r\n${body}`),
+      sendRaw(impatient.origin, head('POST /v1/pets')),
+      sendRaw(impatient.origin, message('POST /v1/pets', `${fields}Content-Length: 9\r\n`, '{')),
     ]);
     expectError(headless, 408, 'request_timeout');
     expectError(bodiless, 408, 'request_timeout');
     expectRateHeaders(bodiless);
   });
 
-  it('does without an answer where the client breaks off', async () => {
+  it('serves others after a client that disconnects in the middle of its body', async () => {
     using socket = open();
-    socket.end(
-      `POST /v1/pets HTTP/1.1\r\nHost: x\r\n${key}Content-Type: application/json\r\n` +
-        'Content-Length: 10\r\n\r\n{',
-    );
+    socket.end(create('Content-Length: 10', '{'));
     socket.resume();
     await once(socket, 'close');
     expect((await client.get('/v1/pets')).status).toBe(200);

@@ -7,21 +7,14 @@ import { FakeClock } from '../support/clock.js';
 import { eventually } from '../support/eventually.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
 import { lockWrites } from '../support/lock-writes.js';
-import { startService, type TestService } from '../support/start-service.js';
+import { startService, useService } from '../support/start-service.js';
 import { TemporaryDirectory } from '../support/temporary-directory.js';
 
 const rex = '{"name":"Rex","categoryId":9223372036854775807}';
 
 describe('Idempotency-Key', () => {
-  let service: TestService;
-  let clock: FakeClock;
-  let client: Client;
-  beforeAll(async () => {
-    clock = new FakeClock();
-    service = await startService({ clock });
-    client = await service.client();
-  });
-  afterAll(() => service?.close());
+  const clock = new FakeClock();
+  const { service, client } = useService({ clock });
 
   const post = (key: string | string[], body = rex, as = client) =>
     as.post('/v1/pets', body, { 'idempotency-key': key });

@@ -1,16 +1,9 @@
 import { DataSource } from 'typeorm';
-import type { Client } from '../support/client.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
-import { startService, type TestService } from '../support/start-service.js';
+import { useService } from '../support/start-service.js';
 
 describe('POST /v1/pets', () => {
-  let service: TestService;
-  let client: Client;
-  beforeAll(async () => {
-    service = await startService();
-    client = await service.client();
-  });
-  afterAll(() => service?.close());
+  const { service, client } = useService();
 
   const post = (body: string, headers = {}) => client.post('/v1/pets', body, headers);
 

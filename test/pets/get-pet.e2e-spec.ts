@@ -1,9 +1,9 @@
 import { DataSource } from 'typeorm';
 import { PetsRepository } from '../../src/pets/pets.repository.js';
-import { type Answer, type Client } from '../support/client.js';
+import { type Answer } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
-import { startService, type TestService } from '../support/start-service.js';
+import { startService, useService } from '../support/start-service.js';
 
 const SUNSET = '2030-12-05T00:00:00.000Z';
 
@@ -18,16 +18,11 @@ function expectDeprecation(answer: Answer, origin: string): void {
 }
 
 describe('GET /v1/pets/{petId}', () => {
-  let service: TestService;
-  let clock: FakeClock;
-  let client: Client;
+  const clock = new FakeClock();
+  const { service, client } = useService({ clock });
   beforeAll(async () => {
-    clock = new FakeClock();
-    service = await startService({ clock });
-    client = await service.client();
     await client.post('/v1/pets', { name: 'George', categoryId: 7, status: 'sold' });
   });
-  afterAll(() => service?.close());
 
   it('answers the animal', async () => {
     const answer = await client.get('/v1/pets/1');

@@ -1,8 +1,8 @@
 import { DataSource } from 'typeorm';
 import { PetSeeder } from '../../src/pets/pet-seeder.js';
-import type { Answer, Client } from '../support/client.js';
+import type { Answer } from '../support/client.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
-import { startService, type TestService } from '../support/start-service.js';
+import { startService, useService } from '../support/start-service.js';
 
 interface Animal {
   id: number;
@@ -17,13 +17,7 @@ function next({ headers }: Answer): string | undefined {
 }
 
 describe('GET /v1/pets', () => {
-  let service: TestService;
-  let client: Client;
-  beforeAll(async () => {
-    service = await startService();
-    client = await service.client();
-  });
-  afterAll(() => service?.close());
+  const { service, client } = useService();
 
   it('answers an empty array where there are no animals', async () => {
     const answer = await client.get('/v1/pets');

@@ -131,24 +131,6 @@ describe('petstore backup and restore', () => {
     expect(countPets()).toBe(20);
   });
 
-  it('accept the schema of a later release, which doctor reports', async () => {
-    await json('seed', '--pets', '10');
-    new Database(database)
-      .exec(`INSERT INTO petstore_migrations (timestamp, name) VALUES (2, 'Later2000000000000')`)
-      .close();
-    await json('backup', backup);
-    expect(await json('restore', backup, '--yes')).toMatchObject({ pending: [] });
-    const { status, checks } = await json('doctor');
-    expect(status).not.toBe('failed');
-    expect(checks).toContainEqual(
-      expect.objectContaining({
-        check: 'schema',
-        status: 'warning',
-        detail: expect.stringMatching(/Later2/),
-      }),
-    );
-  });
-
   it('replace a broken database together with its write-ahead log', async () => {
     await json('migrate');
     const { key } = await json('keys', 'issue', '--name', 'k', ...ENTERPRISE);

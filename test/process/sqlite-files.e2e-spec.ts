@@ -6,11 +6,9 @@ import {
   renameSync,
   rmSync,
   statSync,
-  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { expectError } from '../support/expectations.js';
 import { Workplace } from '../support/petstore-process.js';
 import { startService } from '../support/start-service.js';
@@ -66,23 +64,6 @@ describe('the files of the embedded database', () => {
     const files = readdirSync(folder);
     expect(files).toEqual(expect.arrayContaining(['petstore.db', 'petstore.db-wal']));
     for (const file of files) expect([file, modeOf(join(folder, file))]).toEqual([file, '600']);
-    await server.stop();
-  });
-
-  it('may be cut off under a server, which goes on', async () => {
-    using workplace = new Workplace();
-    const server = await workplace.serve({ LOG_LEVEL: 'warn' });
-    const { key } = await workplace.json('keys', 'issue', '--name', 'Zoo', '--plan', 'pro');
-    const headers = { authorization: `Bearer ${key}` };
-    const list = (): Promise<Response> => fetch(`${server.origin}/v1/pets`, { headers });
-    const other = new Database(workplace.databaseFile);
-    other.pragma('wal_checkpoint(TRUNCATE)');
-    other.close();
-    expect((await list()).status).toBe(200);
-    // Mapped into memory, what is gone would end the process (SIGBUS).
-    truncateSync(workplace.databaseFile, 0);
-    for (let sent = 0; sent < 20; sent++) expect([200, 503]).toContain((await list()).status);
-    expect((await fetch(`${server.origin}/health/live`)).status).toBe(200);
     await server.stop();
   });
 

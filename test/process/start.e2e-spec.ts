@@ -4,7 +4,6 @@ import { MIGRATION_LOCK } from '../../src/database/migrate.js';
 import { closedAtEnd } from '../support/closed-at-end.js';
 import { describeWith } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
-import { freePort } from '../support/free-port.js';
 import { MuteServer } from '../support/mute-server.js';
 import { Workplace } from '../support/petstore-process.js';
 import { PostgresServer } from '../support/postgres.js';
@@ -34,12 +33,6 @@ describeWith('redis', 'without its database, petstore', (program) => {
       expect(errors).toEqual([expect.stringMatching(line)]);
     }
   }
-
-  it('exits with one line if nothing listens', async () => {
-    const port = await freePort();
-    const line = new RegExp(`^error: PostgreSQL at 127.0.0.1:${port} .*ECONNREFUSED.*; start Post`);
-    await expectToFail(`postgres://shop@127.0.0.1:${port}/shop`, line);
-  });
 
   it('exits with one line if the server never answers', async () => {
     await using server = await MuteServer.start();

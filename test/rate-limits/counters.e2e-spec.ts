@@ -1,7 +1,7 @@
 import { CounterRepository } from '../../src/rate-limits/counter.repository.js';
 import type { RateLimitCounter } from '../../src/rate-limits/rate-limit-counter.entity.js';
 import { addressRateLimitKey } from '../../src/rate-limits/rate-limit-key.js';
-import { startService, type TestService } from '../support/start-service.js';
+import { useService } from '../support/start-service.js';
 
 // A day in the future: the service itself has counted nothing in it.
 const day = 40_000;
@@ -11,13 +11,11 @@ const countOf = (subject: string, minute: number, used: number, ofDay = day): Ra
 };
 
 describe(CounterRepository.name, () => {
-  let service: TestService;
+  const { service } = useService();
   let counters: CounterRepository;
-  beforeAll(async () => {
-    service = await startService();
+  beforeAll(() => {
     counters = service.store.app.get(CounterRepository);
   });
-  afterAll(() => service?.close());
 
   it('saves any number of counts, and returns those of a day, oldest first', async () => {
     const many = Array.from({ length: 1_000 }, (_, index) =>

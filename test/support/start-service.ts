@@ -74,6 +74,23 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
   };
 }
 
+/**
+ * Starts a service before the tests of the enclosing `describe`, and closes it after them.
+ * @returns the service and a client with a key, which are usable from then on
+ */
+export function useService(
+  options: TestServiceOptions = {},
+  key: Partial<NewKey> = {},
+): { service: TestService; client: Client } {
+  const [service, client] = [{} as TestService, new Client('')];
+  beforeAll(async () => {
+    Object.assign(service, await startService(options));
+    Object.assign(client, await service.client(key));
+  });
+  afterAll(() => service.close?.());
+  return { service, client };
+}
+
 /** For a start that must fail. A service that starts is closed, so that the test fails instead of hanging. */
 export async function startAndClose(options: TestServiceOptions): Promise<void> {
   await (await startService(options)).close();

@@ -1,9 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { HttpAdapterHost } from '@nestjs/core';
-import { DataSource, type EntityTarget, type ObjectLiteral } from 'typeorm';
-import { UsageHour } from '../../src/usage/usage-hour.entity.js';
 import { UsageRecorder } from '../../src/usage/usage-recorder.js';
-import { UsageRefusals } from '../../src/usage/usage-refusals.entity.js';
 import { UsageReport } from '../../src/usage/usage-report.js';
 import { UsageRepository } from '../../src/usage/usage.repository.js';
 import { FakeClock } from '../support/clock.js';
@@ -11,7 +8,6 @@ import { recordedLog } from '../support/recorded-log.js';
 import { startService, type TestService } from '../support/start-service.js';
 
 const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const outage = Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
 
 function request(clientId: string, code?: string): FastifyRequest {
@@ -91,32 +87,5 @@ describe('the usage history', () => {
     one.record(request('zoo'), 200);
     await one.flush();
     expect(await used()).toEqual([14]);
-  });
-
-  it('keeps the last ten refusals of each node, and a week of it all', async () => {
-    const clock = new FakeClock();
-    await using service = await startService({ clock });
-    const { node, report } = rig(service, clock);
-    const count = async (entity: EntityTarget<ObjectLiteral>) =>
-      service.store.app.get(DataSource).getRepository(entity).count();
-    const recorder = node();
-    const use = async (requests: number): Promise<void> => {
-      for (let number = 0; number < requests; number++) {
-        clock.advance(1);
-        recorder.record(request('zoo', 'key_banned'), 429);
-      }
-      await recorder.flush();
-    };
-    await use(12);
-    expect((await report('zoo')).refusals).toHaveLength(10);
-    clock.advance(6 * DAY_MS);
-    await use(1);
-    expect([await count(UsageHour), await count(UsageRefusals)]).toEqual([2, 1]);
-    clock.advance(2 * DAY_MS);
-    await recorder.flush();
-    expect([await count(UsageHour), await count(UsageRefusals)]).toEqual([1, 1]);
-    clock.advance(6 * DAY_MS);
-    await recorder.flush();
-    expect([await count(UsageHour), await count(UsageRefusals)]).toEqual([0, 0]);
   });
 });
