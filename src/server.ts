@@ -5,7 +5,7 @@ import { DataSource } from 'typeorm';
 import { AppModule, type AppOptions, CORE_MODULE_CLASSES } from './app.module.js';
 import { type Config, loadConfig } from './config/config.js';
 import { lockDatabase } from './database/data-source-options.js';
-import { ensureSchema } from './database/migrate.js';
+import { migrate } from './database/migrate.js';
 import { checkApplication, rejectContentTypeParsers } from './extensions/check-application.js';
 import { checkExtensions, type CheckOptions } from './extensions/check.js';
 import type { Extension } from './extensions/define.js';
@@ -76,9 +76,8 @@ export async function startPetStore(options: StartOptions = {}): Promise<PetStor
   let app: NestFastifyApplication | undefined;
   try {
     app = await createApp({ ...options, config, logger });
-    await ensureSchema(app.get(DataSource), options.migrate ?? false, (what) =>
-      logger.warn({}, what),
-    );
+    const onWait = (reason: string): void => logger.warn({}, reason);
+    await migrate(app.get(DataSource), onWait, options.migrate ?? false);
     await options.prepare?.(app);
     await listen(app, config);
   } catch (error) {

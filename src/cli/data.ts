@@ -8,7 +8,7 @@ import { withProgress } from './progress.js';
 /** `petstore migrate` */
 export async function migrate(options: CommonOptions, output: Output): Promise<Result> {
   const migrations = await runAsOperator(options, (_app, ran) => ran, {
-    migrate: true,
+    mayMigrate: true,
     mayCreate: true,
     onWait: (message) => output.error(message),
   });

@@ -1,8 +1,7 @@
 import type { Config } from '../config/config.js';
 import { fileOf, migrationNames } from '../database/data-source-options.js';
 import { type DatabaseFacts, readDatabaseFacts } from '../database/database-facts.js';
-import { describeMigration } from '../database/extension-migrations.js';
-import { schemaState } from '../database/schema-state.js';
+import { describeMigration, ownerOf } from '../database/extension-migrations.js';
 import { SqliteFile } from '../database/sqlite/sqlite.file.js';
 import { type Extension, migrationsOf } from '../extensions/define.js';
 import { checkClock, failed, type Finding, ok, warning } from './doctor.findings.js';
@@ -20,7 +19,11 @@ export async function checkDatabase(
       return [failed('database', `there is no database at ${file}`, fix)];
     }
     const facts = await readDatabaseFacts(databaseUrl);
-    return [checkEngine(facts), checkSchema(facts, extensions), ...checkDatabaseClock(facts)];
+    return [
+      checkEngine(facts),
+      checkSchema(facts, extensions),
+      checkClock(facts.clock, facts.aheadMs),
+    ];
   } catch (error) {
     const { reason, fix = 'set DATABASE_URL to another database' } = explain(error);
     return [failed('database', reason, fix)];
@@ -34,11 +37,13 @@ function checkEngine({ engine, version, damage }: DatabaseFacts): Finding {
 }
 
 function checkSchema(
-  { engine, migrations, canCreate }: DatabaseFacts,
+  { engine, migrations, mayMigrate }: DatabaseFacts,
   extensions: readonly Extension[],
 ): Finding {
   const known = migrationNames(migrationsOf(extensions));
-  const { behind, ahead, foreign } = schemaState(migrations, known);
+  const behind = known.filter((name) => !migrations.includes(name));
+  const unknown = migrations.filter((name) => !known.includes(name));
+  const ahead = unknown.filter((name) => ownerOf(name).owner === undefined);
   const names = (list: string[]): string => list.map(describeMigration).join(', ');
   if (ahead.length > 0) {
     const fix = 'run the version that created it, or the release directly before that';
@@ -46,22 +51,14 @@ function checkSchema(
   }
   if (behind.length > 0) {
     const severity = engine === 'SQLite' ? warning : failed;
-    const fix =
-      canCreate === false
-        ? 'run petstore migrate as a role that may create tables in the schema, or GRANT CREATE'
-        : 'run petstore migrate';
+    const fix = mayMigrate
+      ? 'run petstore migrate'
+      : 'run petstore migrate as a role that may create tables in the schema, or GRANT CREATE';
     return severity('schema', `pending migrations: ${names(behind)}`, fix);
   }
-  if (foreign.length > 0) {
+  if (unknown.length > 0) {
     const fix = 'add these extensions to petstore.config.js if they are still in use';
-    return warning('schema', `migrations of unknown extensions: ${names(foreign)}`, fix);
+    return warning('schema', `migrations of unknown extensions: ${names(unknown)}`, fix);
   }
   return ok('schema', `up to date, ${known.length} migration${known.length === 1 ? '' : 's'}`);
-}
-
-function checkDatabaseClock({ clockAheadMs, latestMs }: DatabaseFacts): Finding[] {
-  if (clockAheadMs !== undefined) return [checkClock('the clock of the database', clockAheadMs)];
-  if (latestMs === undefined) return [];
-  // SQLite has no clock of its own. A write in the future shows that the clock of this machine was set back.
-  return [checkClock('the latest write', Math.max(0, latestMs - Date.now()))];
 }

@@ -3,7 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { loadConfig } from '../config/config.js';
 import { fileOf } from '../database/data-source-options.js';
-import { ensureSchema } from '../database/migrate.js';
+import { migrate } from '../database/migrate.js';
 import { SqliteFile } from '../database/sqlite/sqlite.file.js';
 import { checkExtensions } from '../extensions/check.js';
 import { coreModules, type CoreOptions } from '../core.module.js';
@@ -38,14 +38,14 @@ export class OperatorModule {
 
 /**
  * Runs `work` on the modules of the service, without its HTTP server. On SQLite the schema is migrated first;
- * on PostgreSQL only with `migrate`, otherwise it must be up to date.
+ * on PostgreSQL only with `mayMigrate`, otherwise it must be up to date.
  */
 export async function runAsOperator<T>(
   options: CommonOptions,
   work: (app: INestApplicationContext, migrations: readonly string[]) => T | Promise<T>,
-  settings: { migrate?: boolean; mayCreate?: boolean; onWait?: (message: string) => void } = {},
+  settings: { mayMigrate?: boolean; mayCreate?: boolean; onWait?: (message: string) => void } = {},
 ): Promise<T> {
-  const { migrate = false, mayCreate = false, onWait = () => undefined } = settings;
+  const { mayMigrate = false, mayCreate = false, onWait } = settings;
   const known = await loadExtensions(options);
   checkExtensions(known.extensions, known);
   const config = { ...loadConfig(), metricsPort: 0 };
@@ -56,7 +56,7 @@ export async function runAsOperator<T>(
     { logger: false, abortOnError: false },
   );
   try {
-    const migrations = await ensureSchema(app.get(DataSource), migrate, onWait);
+    const migrations = await migrate(app.get(DataSource), onWait, mayMigrate);
     return await work(app, migrations);
   } finally {
     await waitAtMost(CLOSE_TIMEOUT_MS, app.close());

@@ -8,13 +8,15 @@ import {
 } from './extension-migrations.js';
 import { CreateSchema1764633600000 } from './migrations/1764633600000-create-schema.js';
 import { PostgresDataSource } from './postgres/postgres.data-source.js';
-import { MIGRATIONS_TABLE } from './schema-state.js';
 import { DatabaseLock } from './sqlite/database-lock.js';
 import { ExactDatabase } from './sqlite/sqlite.connection.js';
 import { SqliteDataSource } from './sqlite/sqlite.data-source.js';
 import { SqliteFile } from './sqlite/sqlite.file.js';
 
 export type EntityClass = (new () => object) | string | EntitySchema;
+
+/** A name of our own, because other applications in the same database often have a table `migrations`. */
+export const MIGRATIONS_TABLE = 'petstore_migrations';
 
 const CONNECT_TIMEOUT_MS = 2_000;
 const STATEMENT_TIMEOUT_MS = 3_000;

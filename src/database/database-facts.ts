@@ -1,10 +1,13 @@
 import { statSync } from 'node:fs';
-import Sqlite, { type Database } from 'better-sqlite3';
+import Sqlite from 'better-sqlite3';
 import { connect } from './connect.js';
-import { createDataSource, dataSourceOptions, fileOf } from './data-source-options.js';
-import { MIGRATIONS_TABLE, migrationsThatRan } from './schema-state.js';
-
-const BUSY_TIMEOUT_MS = 3_000;
+import {
+  createDataSource,
+  dataSourceOptions,
+  fileOf,
+  MIGRATIONS_TABLE,
+} from './data-source-options.js';
+import { migrationsThatRan } from './migrate.js';
 
 /** The state of a database, for `petstore doctor`. */
 export interface DatabaseFacts {
@@ -12,14 +15,13 @@ export interface DatabaseFacts {
   version: string;
   /** The names of the migrations that ran. */
   migrations: string[];
-  /** SQLite: what is wrong with the file. */
+  /** Whether the role may create tables, as migrations do. */
+  mayMigrate: boolean;
+  /** The clock to compare with that of this machine. SQLite has only the time of its latest write. */
+  clock: string;
+  aheadMs: number;
+  /** SQLite: the fault of the file. */
   damage?: string | undefined;
-  /** SQLite: Unix milliseconds of the latest write, by the clock of this machine at that time. */
-  latestMs?: number;
-  /** PostgreSQL: how far its clock is ahead of this machine's. */
-  clockAheadMs?: number;
-  /** PostgreSQL: whether the role may create tables, as migrations do. */
-  canCreate?: boolean;
 }
 
 /**
@@ -36,18 +38,20 @@ async function postgresFacts(url: string): Promise<DatabaseFacts> {
   try {
     const startMs = Date.now();
     const [answer] = await dataSource.query<
-      [{ version: string; canCreate: boolean | null; nowMs: string }]
+      [{ version: string; mayMigrate: boolean | null; nowMs: string }]
     >(
       `SELECT current_setting('server_version') AS version,
-        has_schema_privilege(current_schema(), 'CREATE') AS "canCreate",
+        has_schema_privilege(current_schema(), 'CREATE') AS "mayMigrate",
         floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS "nowMs"`,
     );
+    const aheadMs = Number(answer.nowMs) - (startMs + Date.now()) / 2;
     return {
       engine: 'PostgreSQL',
       version: answer.version,
       migrations: await migrationsThatRan(dataSource),
-      clockAheadMs: Number(answer.nowMs) - (startMs + Date.now()) / 2,
-      canCreate: answer.canCreate === true,
+      mayMigrate: answer.mayMigrate === true,
+      clock: 'the clock of the database',
+      aheadMs,
     };
   } finally {
     await dataSource.destroy();
@@ -56,29 +60,24 @@ async function postgresFacts(url: string): Promise<DatabaseFacts> {
 
 function sqliteFacts(path: string): DatabaseFacts {
   const files = [path, `${path}-wal`].map((each) => statSync(each, { throwIfNoEntry: false }));
-  const database = new Sqlite(path, { fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
+  const database = new Sqlite(path, { fileMustExist: true });
+  const read = (sql: string): string[] => database.prepare(sql).pluck().all() as string[];
   try {
+    const tables = read(`SELECT name FROM sqlite_schema WHERE name = '${MIGRATIONS_TABLE}'`);
+    // Checks every page, but not the order of the indexes, which would take much longer.
+    const [fault] = read('PRAGMA quick_check(1)');
     return {
       engine: 'SQLite',
-      version: database.prepare('SELECT sqlite_version()').pluck().get() as string,
-      migrations: migrationsIn(database),
-      damage: damageOf(database),
-      latestMs: Math.max(...files.map((file) => file?.mtimeMs ?? 0)),
+      version: read('SELECT sqlite_version()')[0]!,
+      migrations: tables.flatMap((table) => read(`SELECT name FROM ${table}`)),
+      mayMigrate: true,
+      clock: 'the latest write',
+      // In the future if the clock of this machine was set back.
+      aheadMs: Math.max(0, ...files.map((file) => (file?.mtimeMs ?? 0) - Date.now())),
+      // The lines before the last one name the database.
+      damage: fault === 'ok' ? undefined : fault!.split('\n').at(-1),
     };
   } finally {
     database.close();
   }
-}
-
-function migrationsIn(database: Database): string[] {
-  const isThere = database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?');
-  if (isThere.get(MIGRATIONS_TABLE) === undefined) return [];
-  return database.prepare(`SELECT name FROM ${MIGRATIONS_TABLE}`).pluck().all() as string[];
-}
-
-/** Checks every page, but not the order of the indexes, which would take much longer. */
-function damageOf(database: Database): string | undefined {
-  const found = database.pragma('quick_check(1)', { simple: true }) as string;
-  // The lines before the last name the database.
-  return found === 'ok' ? undefined : found.split('\n').at(-1);
 }

@@ -34,25 +34,14 @@ export function named(Migration: MigrationClass, name = nameOf(Migration)): Migr
       this.up = async (queryRunner: QueryRunner) => {
         try {
           await up(queryRunner);
-        } catch (error) {
-          throw new MigrationFailedError(name, error);
+        } catch (cause) {
+          const { message } = driverErrorOf(cause);
+          const reason = String(message ?? cause);
+          throw new Error(`The migration ${describeMigration(name)} failed: ${reason}`, { cause });
         }
       };
     }
   };
-}
-
-export class MigrationFailedError extends Error {
-  /** The cause, as `outage.ts` looks for it. */
-  readonly driverError: unknown;
-
-  constructor(migration: string, cause: unknown) {
-    const { message } = driverErrorOf(cause);
-    super(`The migration ${describeMigration(migration)} failed: ${String(message ?? cause)}`, {
-      cause,
-    });
-    this.driverError = driverErrorOf(cause);
-  }
 }
 
 export function nameOf(Migration: MigrationClass): string {

@@ -1,10 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
-import type { DataSource, QueryRunner } from 'typeorm';
-import { connect } from './connect.js';
-import { createDataSource } from './data-source-options.js';
-import { ownerOf } from './extension-migrations.js';
-import { isBusy, isHeld } from './outage.js';
-import { migrationsThatRan, schemaState } from './schema-state.js';
+import { type DataSource, MigrationExecutor } from 'typeorm';
+import { createDataSource, MIGRATIONS_TABLE } from './data-source-options.js';
+import { describeMigration } from './extension-migrations.js';
+import { isBusy, isHeld, isMissing } from './outage.js';
 
 /** Any number, the same on every node. */
 export const MIGRATION_LOCK = 7_305_197_442;
@@ -14,59 +12,50 @@ const RETRY_DELAY_MS = 250;
 /** Keeps the time of a failing start below 10 s. */
 const MAX_WAIT_MS = 6_000;
 
-/** Called with what a migration waits for. */
+/** Called once with what a migration waits for. */
 export type OnWait = (reason: string) => void;
 
 /**
  * Brings the schema up to date; several processes may call this at once.
+ * @param mayMigrate on PostgreSQL; the embedded database belongs to one server, and is always migrated
  * @returns the names of the migrations that ran
- * @throws {SchemaInUseError} if other sessions hold locks on the tables for too long
+ * @throws {SchemaInUseError} if other sessions migrate the database or lock its tables for too long
  */
 export async function migrate(
   dataSource: DataSource,
   onWait: OnWait = () => undefined,
+  mayMigrate = true,
 ): Promise<string[]> {
   const { options } = dataSource;
-  if (options.type !== 'postgres') return migrateSqlite(dataSource);
-  // A pool of its own, because that of the requests may have only one connection and ends long statements.
+  const ran = await migrationsThatRan(dataSource);
+  const pending = dataSource.migrations.filter(({ name }) => !ran.includes(name!));
+  if (pending.length === 0) return [];
+  if (options.type !== 'postgres') return retryWhileLocked(() => runMigrations(dataSource), onWait);
+  if (!mayMigrate) {
+    const names = pending.map(({ name }) => describeMigration(name!)).join(', ');
+    throw new Error(`The database schema lacks ${names}: run "petstore migrate" first`);
+  }
+  // The connections for requests end long statements.
   const extra = { lock_timeout: LOCK_TIMEOUT_MS };
-  const own = await connect(createDataSource({ ...options, poolSize: 2, extra }));
-  const session = own.createQueryRunner();
+  const own = await createDataSource({ ...options, poolSize: 1, extra }).initialize();
   try {
-    await lockMigrations(session, onWait);
-    return await whenTablesAreFree(() => runMigrations(own), onWait);
+    return await retryWhileLocked(() => runMigrations(own), onWait);
   } finally {
-    await session.release();
     await own.destroy();
   }
 }
 
 /**
- * Migrates the embedded database, which belongs to one server, and PostgreSQL only if `mayMigrate`.
- * @returns the names of the migrations that ran
- * @throws {SchemaOutdatedError}
+ * The names of the migrations that ran. TypeORM takes a table that the role may not read for a missing one.
+ * @throws {QueryFailedError} if the role may not read the table
  */
-export async function ensureSchema(
-  dataSource: DataSource,
-  mayMigrate: boolean,
-  onWait: OnWait,
-): Promise<string[]> {
-  if (mayMigrate || dataSource.options.type !== 'postgres') return migrate(dataSource, onWait);
-  const known = dataSource.migrations.map(({ name }) => name!);
-  const { behind } = schemaState(await migrationsThatRan(dataSource), known);
-  if (behind.length > 0) throw new SchemaOutdatedError(behind);
-  return [];
-}
-
-export class SchemaOutdatedError extends Error {
-  constructor(pending: readonly string[]) {
-    const owners = pending.map((migration) => ownerOf(migration).owner);
-    const names = new Set(
-      owners.map((owner) => (owner ? `the extension ${owner}` : 'this version')),
-    );
-    super(
-      `The database schema is behind ${[...names].join(' and ')}: run "petstore migrate" first`,
-    );
+export async function migrationsThatRan(dataSource: DataSource): Promise<string[]> {
+  try {
+    const rows = await dataSource.query<{ name: string }[]>(`SELECT name FROM ${MIGRATIONS_TABLE}`);
+    return rows.map(({ name }) => name);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
   }
 }
 
@@ -80,42 +69,39 @@ export class SchemaInUseError extends Error {
   }
 }
 
+/**
+ * Runs the pending migrations in one transaction, and looks for them within it: of several processes, one migrates and
+ * the others find nothing to do.
+ */
 async function runMigrations(dataSource: DataSource): Promise<string[]> {
-  const ran = await dataSource.runMigrations();
-  return ran.map(({ name }) => name);
-}
-
-/** If another process migrates at the same time, this one may fail because a table exists; then it tries again. */
-async function migrateSqlite(dataSource: DataSource): Promise<string[]> {
+  const runner = dataSource.createQueryRunner();
   try {
-    return await runMigrations(dataSource);
-  } catch (error) {
-    if (isBusy(error)) throw new SchemaInUseError(error);
-    return runMigrations(dataSource);
+    await runner.beforeMigration();
+    return await runner.manager.transaction(async () => {
+      if (dataSource.options.type === 'postgres') {
+        await runner.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+      }
+      const ran = await new MigrationExecutor(dataSource, runner).executePendingMigrations();
+      return ran.map(({ name }) => name);
+    });
+  } finally {
+    await runner.afterMigration();
+    await runner.release();
   }
 }
 
-/** The lock ends with the session, so it also ends if this process is killed. */
-async function lockMigrations(session: QueryRunner, onWait: OnWait): Promise<void> {
-  const [{ isFree }] = (await session.query('SELECT pg_try_advisory_lock($1) AS "isFree"', [
-    MIGRATION_LOCK,
-  ])) as [{ isFree: boolean }];
-  if (isFree) return;
-  onWait('Another process migrates the database: waiting for it');
-  await session.query('SET lock_timeout = 0');
-  await session.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
-}
-
-async function whenTablesAreFree<T>(work: () => Promise<T>, onWait: OnWait): Promise<T> {
+async function retryWhileLocked<T>(work: () => Promise<T>, onWait: OnWait): Promise<T> {
   const deadline = performance.now() + MAX_WAIT_MS;
   for (let attempt = 1; ; attempt++) {
     try {
       return await work();
     } catch (error) {
-      if (!isHeld(error)) throw error;
+      // The error of a migration has that of its statement as the cause.
+      const { cause = error } = error as Error;
+      if (!isHeld(cause) && !isBusy(cause)) throw error;
       if (performance.now() > deadline) throw new SchemaInUseError(error);
       if (attempt === 1)
-        onWait('Other sessions lock tables that the migration changes: trying again');
+        onWait('Other sessions migrate the database or lock its tables: trying again');
       await setTimeout(RETRY_DELAY_MS);
     }
   }

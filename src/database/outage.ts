@@ -2,17 +2,9 @@
 const POSTGRES_OUTAGE = /^(?:(?:08|28|40|53|58)...|3D000|57P0.|57014|25006|25P03|55P03)$/;
 const SQLITE_OUTAGE =
   /^SQLITE_(?:BUSY|LOCKED|IOERR|FULL|READONLY|CANTOPEN|PROTOCOL|NOMEM|CORRUPT|NOTADB)/;
-const NETWORK_OUTAGE = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'ETIMEDOUT',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-]);
-/** Errors of node-postgres without a code. */
+const NETWORK_OUTAGE =
+  /^(?:ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/;
+/** Errors of node-postgres, which have no code. */
 const DRIVER_OUTAGE =
   /^(?:Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error)/;
 
@@ -28,62 +20,43 @@ interface DriverError {
 /** The database is not usable, whatever its own error says. */
 export class OutageError extends Error {
   readonly driverError: DriverError;
-  readonly code: unknown;
 
   constructor(cause: unknown) {
     const driverError = driverErrorOf(cause);
     super(String(driverError.message), { cause });
     this.driverError = driverError;
-    this.code = driverError.code;
   }
 }
 
 /** Whether another process holds the lock of an SQLite database. */
-export function isBusy(error: unknown): boolean {
-  return String(driverErrorOf(error).code).startsWith('SQLITE_BUSY');
-}
+export const isBusy = matches(/^SQLITE_BUSY/);
 
 /** Whether a lock of PostgreSQL was not free within the lock timeout. */
-export function isHeld(error: unknown): boolean {
-  return driverErrorOf(error).code === '55P03';
-}
+export const isHeld = matches(/^55P03$/);
 
 /** Whether a prepared statement is gone or no longer fits the schema. Nothing was executed. */
-export function isStale(error: unknown): boolean {
-  return ['0A000', '26000'].includes(String(driverErrorOf(error).code));
-}
+export const isStale = matches(/^(?:0A000|26000)$/);
 
 /** Whether the connection broke while a statement was running on it. */
-export function isConnectionLost(error: unknown): boolean {
-  const { code, message } = driverErrorOf(error);
-  if (typeof code !== 'string')
-    return /^(?:Connection terminated|Client has)/.test(String(message));
-  return /^(?:08...|57P01|ECONNRESET|EPIPE)$/.test(code);
-}
+export const isConnectionLost = matches(
+  /^(?:08...|57P01|ECONNRESET|EPIPE|Connection terminated.*|Client has.*)$/,
+);
 
 /** Whether PostgreSQL rolled the statement back in favour of another transaction. */
-export function isConflict(error: unknown): boolean {
-  return ['40001', '40P01'].includes(String(driverErrorOf(error).code));
-}
+export const isConflict = matches(/^(?:40001|40P01)$/);
 
 /** Whether a row with the same unique key exists. */
-export function isDuplicate(error: unknown): boolean {
-  const { code } = driverErrorOf(error);
-  return code === '23505' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY';
-}
+export const isDuplicate = matches(/^(?:23505|SQLITE_CONSTRAINT_PRIMARYKEY)$/);
 
 /** Whether there is no table or schema of that name. */
 export function isMissing(error: unknown): boolean {
-  return ['42P01', '3F000'].includes(String(driverErrorOf(error).code));
+  return isMissingInPostgres(error) || /^no such table/.test(String(driverErrorOf(error).message));
 }
+const isMissingInPostgres = matches(/^(?:42P01|3F000)$/);
 
 /** Whether an error of the database is an outage: a 503, and not a fault of the service. */
 export function isOutage(error: unknown): boolean {
-  if (error instanceof OutageError) return true;
-  const driverError = driverErrorOf(error);
-  const { code, message } = driverError;
-  if (typeof code !== 'string') return DRIVER_OUTAGE.test(String(message));
-  return isOfNetwork(driverError) || SQLITE_OUTAGE.test(code) || POSTGRES_OUTAGE.test(code);
+  return error instanceof OutageError || isOfNetwork(driverErrorOf(error)) || isOfEngine(error);
 }
 
 /** `isOutage()` of an error that may come from a connection of an extension. */
@@ -92,9 +65,19 @@ export function isDatabaseOutage(error: unknown): boolean {
   return isOutage(error) && (driverError !== error || !isOfNetwork(driverError));
 }
 
+const isOfEngine = matches(POSTGRES_OUTAGE, SQLITE_OUTAGE, DRIVER_OUTAGE);
+
 /** A socket of the file system is gone together with its server. */
 function isOfNetwork({ code, syscall }: DriverError): boolean {
-  return NETWORK_OUTAGE.has(String(code)) || syscall === 'connect';
+  return NETWORK_OUTAGE.test(String(code)) || syscall === 'connect';
+}
+
+/** Tests the code of an error, or its message if it has no code. */
+function matches(...patterns: RegExp[]): (error: unknown) => boolean {
+  return (error) => {
+    const { code, message } = driverErrorOf(error);
+    return patterns.some((pattern) => pattern.test(String(code ?? message)));
+  };
 }
 
 /** The error of the engine or of the system, within that of TypeORM or an `OutageError`. */

@@ -23,15 +23,15 @@ describe('the migrations of an extension', () => {
       await using server = await PostgresServer.start(initdb);
       using workplace = workplaceWithToys({ DATABASE_URL: await server.createDatabase() });
       workplace.write('none.js', 'export default { extensions: [] }');
-      const behind = (whose: string) =>
-        `error: The database schema is behind ${whose}: run "petstore migrate" first\n`;
+      const behind = (names: string) =>
+        `error: The database schema lacks ${names}: run "petstore migrate" first\n`;
       expect((await workplace.run('serve')).stderr).toContain(
-        behind('this version and the extension toys'),
+        behind(`CreateSchema1764633600000, ${CREATE_TOYS} of toys`),
       );
       await workplace.json('migrate', ...NO_EXTENSION);
       const { code, stderr } = await workplace.run('serve');
       expect(code).toBe(1);
-      expect(stderr).toContain(behind('the extension toys'));
+      expect(stderr).toContain(behind(`${CREATE_TOYS} of toys`));
       expect((await workplace.run('migrate')).stdout).toBe(`Ran ${CREATE_TOYS} of toys.\n`);
       const found = (await workplace.run('doctor', ...NO_EXTENSION)).stdout;
       expect(found).toContain(`migrations of unknown extensions: ${CREATE_TOYS} of toys`);

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import { MIGRATIONS_TABLE } from '../schema-state.js';
+import { MIGRATIONS_TABLE } from '../data-source-options.js';
 import { DatabaseLock, SERVER_SUFFIX } from './database-lock.js';
 import { LOG_SUFFIXES, OWNER_ONLY } from './sqlite.file.js';
 
