@@ -1,4 +1,4 @@
-import {
+import fs, {
   chmodSync,
   mkdirSync,
   mkdtempSync,
@@ -27,6 +27,7 @@ describe('petstore doctor', () => {
     Object.assign(process.env, { DATABASE_URL: `sqlite:${file}`, METRICS_PORT: '0' });
   });
   afterEach(() => {
+    jest.restoreAllMocks();
     process.env = { ...environment };
     rmSync(join(file, '..'), { recursive: true });
   });
@@ -45,6 +46,8 @@ describe('petstore doctor', () => {
     const pages = readFileSync(file);
     writeFileSync(file, pages.fill(0xff, pages.length - PAGE_BYTES));
   }
+  const fillDisk = () =>
+    jest.spyOn(fs, 'statfsSync').mockReturnValue({ bavail: 9, bsize: PAGE_BYTES } as fs.StatsFs);
   const execute = (sql: string) => () => new Database(file).exec(sql).close();
 
   it('reports nothing if nothing is wrong', async () => {
@@ -64,6 +67,7 @@ describe('petstore doctor', () => {
 
   it.each<[string, string, () => unknown, RegExp, RegExp]>([
     ['failed', 'files', () => chmodSync(file, 0o644), /other users can read/, /^chmod 600 /],
+    ['failed', 'files', fillDisk, /^0 MB are free/, /^free disk space$/],
     ['failed', 'database', () => writeFileSync(file, 'x'.repeat(9_999)), /not a database/, /copy/],
     [
       'failed',

@@ -1,4 +1,5 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, statfsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { type Config, ConfigError, loadConfig } from '../config/config.js';
 import { fileOf } from '../database/data-source-options.js';
 import { checkExtensions } from '../extensions/check.js';
@@ -11,6 +12,8 @@ import { checkRedis } from './doctor.redis.js';
 import { table } from './output.js';
 
 const OTHERS = 0o077;
+/** With less, the next checkpoint of SQLite may not fit. */
+const MIN_FREE_MB = 16;
 const SETTINGS_FIX = 'correct the environment variable, .env or petstore.config.js';
 
 /** `petstore doctor` */
@@ -65,5 +68,11 @@ function checkFiles({ databaseUrl }: Config): Finding[] {
     const severity = path === '.env' ? warning : failed;
     return [severity('files', `other users can read ${path}`, `chmod 600 ${path}`)];
   });
+  if (database !== undefined && existsSync(database)) {
+    const { bavail, bsize } = statfsSync(dirname(database));
+    const freeMb = Math.floor((bavail * bsize) / 1_048_576);
+    const detail = `${freeMb} MB are free on the disk of ${database}`;
+    if (freeMb < MIN_FREE_MB) findings.push(failed('files', detail, 'free disk space'));
+  }
   return findings.length > 0 ? findings : [ok('files', 'readable only by their owner')];
 }

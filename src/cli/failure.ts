@@ -17,6 +17,7 @@ const FIXES: Readonly<Record<string, string>> = {
   SQLITE_CANTOPEN: OTHER_PATH,
   SQLITE_CORRUPT: RESTORE,
   SQLITE_FULL: 'free disk space',
+  SQLITE_IOERR: 'free disk space, or repair the disk',
   SQLITE_NOTADB: RESTORE,
   SQLITE_READONLY: 'make the file and its directory writable for this user',
   SQLITE_READONLY_DIRECTORY: OTHER_PATH,
@@ -32,7 +33,9 @@ export function explain(error: unknown): { reason: string; fix?: string | undefi
   if (code === 'ERR_DLOPEN_FAILED' || MISSING_BINDING.test(message)) {
     return { reason: 'the SQLite binding of better-sqlite3 cannot be loaded', fix: REBUILD };
   }
-  return { reason: message || String(error), fix: FIXES[code] };
+  // SQLITE_IOERR_SHMSIZE has the fix of SQLITE_IOERR.
+  const fix = FIXES[code] ?? FIXES[code.split('_', 2).join('_')];
+  return { reason: message || String(error), fix };
 }
 
 /** Prints an error in one line; the faults of a configuration take one line each. */
