@@ -16,19 +16,20 @@ import { HttpModule } from './http/http.module.js';
 import { MessageGuard } from './http/message.guard.js';
 import type { PublicAddress } from './http/public-address.js';
 import type { Transport } from './http/transport.js';
-import { BodyGuard } from './input/body.guard.js';
+import { ContentGuard, CORE_CONTROLLERS } from './input/content.guard.js';
 import { InputPipe } from './input/input.pipe.js';
-import { CORE_MODULES, QueryGuard } from './input/query.guard.js';
 import { ApiKeyGuard } from './keys/api-key.guard.js';
 import { AuthenticationModule } from './keys/authentication.module.js';
 import { KeysModule } from './keys/keys.module.js';
 import { ScopeGuard } from './keys/scope.guard.js';
 import { OpenApiModule } from './openapi/openapi.module.js';
+import { PetsController } from './pets/pets.controller.js';
 import { PetsModule } from './pets/pets.module.js';
 import { OverloadGuard } from './rate-limits/overload.guard.js';
 import { PlanThrottlerGuard } from './rate-limits/plan-throttler.guard.js';
 import { AccessLog } from './telemetry/access-log.js';
 import { MetricsServer } from './telemetry/metrics.server.js';
+import { UsageController } from './usage/usage.controller.js';
 import { UsageModule } from './usage/usage.module.js';
 
 export interface AppOptions extends CoreOptions, CheckOptions {
@@ -50,8 +51,7 @@ const EVALUATION_ORDER = [
   { provide: APP_GUARD, useClass: MessageGuard }, // 414
   { provide: APP_GUARD, useClass: ScopeGuard }, // 403
   { provide: APP_GUARD, useClass: SunsetGuard }, // 410
-  { provide: APP_GUARD, useClass: QueryGuard }, // 400
-  { provide: APP_GUARD, useClass: BodyGuard }, // 415, 413, 400
+  { provide: APP_GUARD, useClass: ContentGuard }, // 415, 413, 400
   { provide: APP_PIPE, useClass: InputPipe }, // 400
   { provide: APP_PIPE, useClass: StandardSchemaValidationPipe }, // 400
 ];
@@ -76,7 +76,7 @@ export class AppModule {
       controllers: [FallbackController],
       providers: [
         ...EVALUATION_ORDER,
-        { provide: CORE_MODULES, useFactory: () => CORE_MODULE_CLASSES },
+        { provide: CORE_CONTROLLERS, useValue: new Set<Type>([PetsController, UsageController]) },
         AccessLog,
         MetricsServer,
       ],

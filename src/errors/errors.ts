@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import type { ApiError, ErrorDefinition } from './api-error.js';
+import type { ApiError } from './api-error.js';
 import { defineErrors } from './define-errors.js';
 
 /** Every error code of the service, with its HTTP status and meaning. The document lists them. */
@@ -93,30 +93,19 @@ export const errors = defineErrors({
 
 export type ErrorCode = keyof typeof errors;
 
-/** The code of a status if no more specific one applies. */
-const GENERAL = new Map<number, ErrorDefinition>(
-  [
-    errors.invalid_request,
-    errors.not_found,
-    errors.method_not_allowed,
-    errors.request_timeout,
-    errors.payload_too_large,
-    errors.uri_too_long,
-    errors.unsupported_media_type,
-    errors.expectation_failed,
-    errors.rate_limit_exceeded,
-    errors.header_fields_too_large,
-    errors.internal_error,
-    errors.service_unavailable,
-  ].map((error) => [error.status, error]),
-);
+/** General codes that are not Node's name of the status. */
+const GENERAL: Readonly<Record<number, string>> = {
+  400: 'invalid_request',
+  413: 'payload_too_large',
+  422: 'unprocessable_content',
+  429: 'rate_limit_exceeded',
+  431: 'header_fields_too_large',
+  500: 'internal_error',
+};
 
-/** RFC 9110 has another name for these statuses than Node. */
-const NAMES: Record<number, string> = { 422: 'unprocessable_content' };
-
-/** The general code of a status: one of the service, otherwise the name of the status in snake case. */
+/** The code of a status if no more specific one applies: usually its name in snake case. */
 export function generalCode(status: number): string {
-  return GENERAL.get(status)?.code ?? NAMES[status] ?? snakeCase(STATUS_CODES[status] ?? 'Error');
+  return GENERAL[status] ?? snakeCase(STATUS_CODES[status] ?? 'Error');
 }
 
 /** Statuses of the exceptions that `@nestjs/common` exports. */

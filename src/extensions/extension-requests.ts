@@ -17,8 +17,8 @@ export function trackExtensionRequests(
     .filter(({ module }) => coreModules.has(module))
     .flatMap(({ method, paths }) => paths.map((path) => `${method} /v1${path}`));
   transport.addHook('onRoute', (route) => {
-    if (core.includes(`${String(route.method)} ${route.url}`)) return;
-    const { handler } = route;
+    const { handler, method, url } = route;
+    if (core.includes(`${method === 'HEAD' ? 'GET' : String(method)} ${url}`)) return;
     route.handler = function (request, reply) {
       return runWithRequest(request, () => handler.call(this, request, reply));
     };

@@ -13,8 +13,6 @@ export interface CursorKeys {
 export type CursorKind = keyof CursorKeys;
 export type CursorKey = bigint | number | string;
 
-/** The request target has at most 8,000 characters, some of them for the rest of the address. */
-const MAX_LENGTH = 7_000;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const INTEGER = /^(?:0|-?[1-9]\d{0,14})$/;
 
@@ -40,13 +38,10 @@ export class Cursor {
 
   /** Decodes a cursor. Returns undefined for text that `toString()` has not produced. */
   static parse(text: string): Cursor | undefined {
-    if (text.length > MAX_LENGTH) return undefined;
     try {
       const parts: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
-      if (!Array.isArray(parts) || !parts.every((part) => typeof part === 'string'))
-        return undefined;
-      const [filter, ...keys] = parts;
-      const cursor = new Cursor(filter ?? '', keys);
+      const [filter = '', ...keys] = (parts as unknown[]).map(String);
+      const cursor = new Cursor(filter, keys);
       return cursor.toString() === text ? cursor : undefined;
     } catch {
       return undefined;
@@ -73,8 +68,7 @@ export class Cursor {
 /** Digest of the filter, the route pattern and the path parameters. */
 function digestOf(filter: object): string {
   const given = Object.entries(filter).filter(([, value]) => value !== undefined);
-  given.sort(([one], [other]) => (one < other ? -1 : 1));
   const { routeOptions, params } = getRequestContext() ?? {};
-  const list = [given, routeOptions?.url, params];
+  const list = [given.sort(), routeOptions?.url, params];
   return hash('sha256', stringifyJson(list), 'base64url').slice(0, 12);
 }

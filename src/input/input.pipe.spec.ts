@@ -96,15 +96,9 @@ describe(InputPipe.name, () => {
   );
 
   it('rejects names that pollute prototypes in a body without a DTO', async () => {
-    const sent: unknown = JSON.parse('{"a":[{"__proto__":{"x":1}}],"toString":1}');
+    const sent: unknown = JSON.parse('{"a":[{"__proto__":{"x":1}}],"b":1}');
     await expect(body(sent, Object)).rejects.toEqual(rejected('^"a.0.__proto__" is not a known'));
-    expect(await body({ toString: 1 }, Object)).toEqual({ toString: 1 });
-  });
-
-  it('rejects text that is not well-formed Unicode, beside all other faults', async () => {
-    await expect(body({ note: '\ud800', toys: [{ name: '\udc00' }], more: 1 })).rejects.toEqual(
-      rejected(/^"note" must be well-formed .*; "toys.0.name" must be well-formed .*"more" is/),
-    );
+    expect(await body({ a: [{ b: 1 }] }, Object)).toEqual({ a: [{ b: 1 }] });
   });
 
   it.each([[[]], [null], ['x'], [7]])('rejects the body %j for a DTO', async (sent) => {

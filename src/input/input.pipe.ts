@@ -1,5 +1,4 @@
-import { type ArgumentMetadata, HttpException, Injectable, ValidationPipe } from '@nestjs/common';
-import { MetadataScanner } from '@nestjs/core';
+import { type ArgumentMetadata, Injectable, ValidationPipe } from '@nestjs/common';
 import { getMetadataStorage, type ValidationError, type ValidatorOptions } from 'class-validator';
 import { isCertainlyValid } from './fast-validation.js';
 import { invalidRequest, notJson, quoteForMessage } from './invalid-request.js';
@@ -8,7 +7,7 @@ type Class = NonNullable<ArgumentMetadata['metatype']>;
 
 /**
  * Nest's `ValidationPipe`, which rejects undeclared members and names every fault in one message. In addition to the
- * stock pipe, it rejects names that class-transformer drops silently, ill-formed text and repeated query parameters.
+ * stock pipe, it rejects names that class-transformer drops silently, and repeated query parameters.
  */
 @Injectable()
 export class InputPipe extends ValidationPipe {
@@ -22,52 +21,38 @@ export class InputPipe extends ValidationPipe {
   }
 
   override transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
-    // A parameter that is not validated, such as `@Param('id')`: the stock pipe would return it as well, later.
-    if (metadata.type !== 'body' && !this.toValidate(metadata)) return Promise.resolve(value);
-    return this.validateInput(value, metadata);
+    const dto = this.toValidate(metadata) ? metadata.metatype : undefined;
+    // `@Query('page') page: number` is the string that was sent, as in Nest without a global pipe.
+    if (metadata.type !== 'body' && dto === undefined) return Promise.resolve(value);
+    return this.validateInput(value, metadata, dto);
   }
 
-  private async validateInput(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
-    const faults = this.takeFaults(value, metadata);
+  private async validateInput(
+    value: unknown,
+    metadata: ArgumentMetadata,
+    dto: Class | undefined,
+  ): Promise<unknown> {
+    const { type, data } = metadata;
+    if (dto && type === 'body') assertObject(value, data);
+    const faults = takeInherited(value, type, (dto ?? Object).prototype as object);
+    if (dto && type === 'query') faults.push(...takeRepeated(value as object, dto));
     let cause: unknown;
     try {
       const result: unknown = await super.transform(value, metadata);
       if (faults.length === 0) return result;
     } catch (error) {
+      if (error instanceof FailedRule) throw error.cause;
       // No body was sent, and the operation cannot do without one.
-      if (metadata.type === 'body' && value === undefined && !metadata.data) throw notJson();
+      if (type === 'body' && value === undefined && !data) throw notJson();
       faults.push(...faultsOf(error, metadata));
       cause = error;
     }
     throw invalidRequest(faults, cause);
   }
 
-  /** Removes from `value`, and reports, what the stock pipe would ignore or accept although nothing declares it. */
-  private takeFaults(value: unknown, metadata: ArgumentMetadata): string[] {
-    const { type, data, metatype } = metadata;
-    const dto = metatype !== undefined && this.toValidate(metadata) ? metatype : undefined;
-    if (type === 'body') {
-      const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-      if (dto && value !== undefined && !isObject) {
-        const name = typeof data === 'string' ? data : 'The body';
-        throw invalidRequest([`${name} must be a JSON object`]);
-      }
-      return takeNames(value, type, dto ? namesOf(dto) : STRIPPED, dto ? INHERITED : STRIPPED);
-    }
-    if (type !== 'query' || data !== undefined || !dto) return [];
-    const faults = takeNames(value, type, namesOf(dto), INHERITED);
-    return [...faults, ...takeRepeated(value as Record<string, unknown>, dto)];
-  }
-
-  /** A value with a schema is validated by Nest's `StandardSchemaValidationPipe`. */
+  /** Types of TypeScript's `bigint` have no rules either. */
   protected override toValidate(metadata: ArgumentMetadata): boolean {
-    const isBigInt = metadata.metatype === (BigInt as unknown);
-    return metadata.schema === undefined && !isBigInt && super.toValidate(metadata);
-  }
-
-  /** `@Query('page') page: number` is the string that was sent, as in Nest without a global pipe. */
-  protected override transformPrimitive(value: unknown): unknown {
-    return value;
+    return metadata.metatype !== (BigInt as unknown) && super.toValidate(metadata);
   }
 
   protected override async validate(
@@ -93,10 +78,8 @@ class InvalidInput extends Error {
 class FailedRule extends Error {}
 
 function faultsOf(error: unknown, { type, data }: ArgumentMetadata): string[] {
-  if (error instanceof FailedRule) throw error.cause;
-  if (error instanceof HttpException) throw error;
   if (!(error instanceof InvalidInput)) return [`The ${type} has a value of the wrong type`];
-  const parent = typeof data === 'string' ? `${data}.` : '';
+  const parent = data === undefined ? '' : `${data}.`;
   return error.found.flatMap((each) => messagesOf(each, parent, type));
 }
 
@@ -112,57 +95,37 @@ function undeclared(path: string, type: string): string {
   return `${quoteForMessage(path)} is not a known ${type === 'query' ? 'query parameter' : 'member'}`;
 }
 
-/** Nest's pipes remove these names from every object. */
-const STRIPPED: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
-const INHERITED = new Set([...STRIPPED, ...Object.getOwnPropertyNames(Object.prototype)]);
-const scanner = new MetadataScanner();
-const namesOfClasses = new WeakMap<Class, ReadonlySet<string>>();
-
-/** Names that class-transformer skips, because an instance has a method of that name. */
-function namesOf(dto: Class): ReadonlySet<string> {
-  let names = namesOfClasses.get(dto);
-  if (names === undefined) {
-    names = new Set([...INHERITED, ...scanner.getAllMethodNames(dto.prototype as object)]);
-    namesOfClasses.set(dto, names);
-  }
-  return names;
+function assertObject(value: unknown, name = 'The body'): void {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (!isObject && value !== undefined) throw invalidRequest([`${name} must be a JSON object`]);
 }
 
-/** Removes members by name, at any depth. Reports them, and text that PostgreSQL cannot store. */
-function takeNames(
-  value: unknown,
-  type: string,
-  names: ReadonlySet<string>,
-  nestedNames: ReadonlySet<string>,
-  parent = '',
-): string[] {
+/**
+ * Removes and reports members that are named like a property of every object, at any depth, or like a method of the
+ * DTO. class-transformer skips them.
+ */
+function takeInherited(value: unknown, type: string, prototype: object, parent = ''): string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, member]) => {
-    const path = parent + name;
-    if (names.has(name)) {
-      Reflect.deleteProperty(value, name);
-      return [undeclared(path, type)];
+    if (!(name in prototype) && name !== 'prototype') {
+      return takeInherited(member, type, Object.prototype, `${parent}${name}.`);
     }
-    if (name.isWellFormed() && (typeof member !== 'string' || member.isWellFormed())) {
-      return takeNames(member, type, nestedNames, nestedNames, `${path}.`);
-    }
-    return [`${quoteForMessage(path)} must be well-formed Unicode`];
+    Reflect.deleteProperty(value, name);
+    return [undeclared(parent + name, type)];
   });
 }
 
 /** Leaves the first value of each query parameter that is given twice, unless the DTO declares a list. */
-function takeRepeated(query: Record<string, unknown>, dto: Class): string[] {
-  if (!Object.values(query).some(Array.isArray)) return [];
+function takeRepeated(query: object, dto: Class): string[] {
+  const repeated = Object.entries(query).filter(([, values]) => Array.isArray(values));
+  if (repeated.length === 0) return [];
   const rules = getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false);
-  const lists: unknown[] = [Array, Set];
-  return Object.entries(query).flatMap(([name, values]) => {
-    if (!Array.isArray(values)) return [];
-    const own = rules.filter(({ propertyName }) => propertyName === name);
-    const declared: unknown = Reflect.getMetadata('design:type', dto.prototype as object, name);
+  return repeated.flatMap(([name, values]: [string, unknown[]]) => {
     const isList =
-      lists.includes(declared) || own.some((rule) => rule.each || rule.name === 'isArray');
-    if (own.length === 0 || isList) return [];
-    query[name] = values[0];
+      Reflect.getMetadata('design:type', dto.prototype as object, name) === Array ||
+      rules.some((rule) => rule.propertyName === name && (rule.each || rule.name === 'isArray'));
+    if (isList) return [];
+    Reflect.set(query, name, values[0]);
     return [`${name} is given twice`];
   });
 }

@@ -1,4 +1,4 @@
-import { parse } from 'lossless-json';
+import { isInteger, parse, splitNumber } from 'lossless-json';
 import { errors } from '../errors/errors.js';
 import { invalidRequest, quoteForMessage } from './invalid-request.js';
 
@@ -13,8 +13,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * skipped. `__proto__` is an ordinary own property.
  * @throws {ApiError} 400 `malformed_json`, or `invalid_request` for JSON that the service does not accept
  */
-export function parseBody(body: Buffer): unknown {
-  if (body.length === 0) throw malformed('it is empty');
+export function parseBody(body: Buffer | undefined): unknown {
+  if (!body?.length) throw malformed('it is empty');
   let text: string;
   try {
     text = utf8.decode(body);
@@ -26,11 +26,9 @@ export function parseBody(body: Buffer): unknown {
   return value;
 }
 
-/** Parses JSON that the service itself has written: only a Number is written with an exponent. */
+/** Parses JSON that the service itself has written. */
 export function parseOwnJson(text: string): unknown {
-  const parseNumber = (digits: string): number | bigint =>
-    digits.includes('e') ? Number(digits) : exactNumber(digits);
-  return parse(text, undefined, { parseNumber });
+  return parse(text, undefined, { parseNumber: exactNumber });
 }
 
 function parseLossless(text: string): unknown {
@@ -74,27 +72,17 @@ function malformed(reason: string, cause?: unknown): Error {
   return errors.malformed_json(`The body is not JSON: ${reason}`, { cause });
 }
 
-/** A longer number is never an int64 that a client meant exactly. Bounds the cost of the arithmetic below. */
-const MAX_NUMBER_LENGTH = 100;
-const NUMBER = /^(-?\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i;
-
 /**
- * The value of a JSON number. A mathematical integer, however it is written (`1`, `1.0`, `10e-1`), is a Number if that is
- * exact, otherwise a BigInt. Any other number is the nearest Number, or NaN if rounding would turn it into an integer.
+ * The value of a JSON number. An integer, however it is written (`1`, `1.0`, `10e-1`), is a Number if that is exact,
+ * otherwise a BigInt. Any other number is the nearest Number, or NaN if rounding would turn it into an integer.
  */
 export function exactNumber(text: string): number | bigint {
   const nearest = Number(text);
-  const [, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(text) ?? [];
-  const shift = Number(exponent) - fraction.length;
-  if (shift === 0 && Number.isSafeInteger(nearest)) return nearest || 0;
-  const inexact = Number.isInteger(nearest) ? Number.NaN : nearest;
-  if (text.length > MAX_NUMBER_LENGTH || Math.abs(shift) > MAX_NUMBER_LENGTH) {
-    return nearest === 0 && /^[-0.]*(?:e|$)/i.test(text) ? 0 : inexact;
-  }
-  const digits = BigInt(whole + fraction);
-  const power = 10n ** BigInt(Math.abs(shift));
-  if (shift < 0 && digits % power !== 0n) return inexact;
-  const value = shift < 0 ? digits / power : digits * power;
-  const number = Number(value);
-  return Number.isSafeInteger(number) ? number : value;
+  if (isInteger(text)) return Number.isSafeInteger(nearest) ? nearest || 0 : BigInt(text);
+  const { sign, digits, exponent } = splitNumber(text);
+  // JavaScript writes such a Number with an exponent as well.
+  if (exponent > 20) return nearest;
+  if (exponent < digits.length - 1) return Number.isInteger(nearest) ? Number.NaN : nearest;
+  const isExact = Number.isSafeInteger(nearest);
+  return isExact ? nearest || 0 : BigInt(sign + digits.padEnd(exponent + 1, '0'));
 }
