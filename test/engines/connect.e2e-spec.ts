@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describeOnPostgres, describeWith, findEngine } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { freePort } from '../support/free-port.js';
-import { PostgresServer } from '../support/postgres.js';
+import { PostgresServer, unprivileged } from '../support/postgres.js';
 import { jsonInProcess, runInProcess } from '../support/run-program.js';
 import { startAndClose } from '../support/start-service.js';
 
@@ -111,7 +111,10 @@ ignore_startup_parameters = extra_float_digits
 `,
       );
       chmodSync(directory, 0o755);
-      pooler = startPooler(pgbouncer, directory);
+      pooler = spawn(pgbouncer, ['-q', join(directory, 'pgbouncer.ini')], {
+        ...unprivileged(),
+        stdio: 'ignore',
+      });
       await eventually(() =>
         server.query('SELECT 1', url).then(
           () => true,
@@ -147,11 +150,3 @@ ignore_startup_parameters = extra_float_digits
     });
   });
 });
-
-/** PgBouncer does not run as root. */
-function startPooler(program: string, directory: string): ChildProcess {
-  const isRoot = process.getuid?.() === 0;
-  const id = (flag: string): number => Number(execFileSync('id', [flag, 'postgres']).toString());
-  const account = isRoot ? { uid: id('-u'), gid: id('-g') } : {};
-  return spawn(program, ['-q', join(directory, 'pgbouncer.ini')], { ...account, stdio: 'ignore' });
-}

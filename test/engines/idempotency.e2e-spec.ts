@@ -1,13 +1,10 @@
 import { Client as PostgresClient } from 'pg';
-import { IdempotencyService } from '../../src/idempotency/idempotency.service.js';
 import { type Answer, Client } from '../support/client.js';
 import { closedAtEnd } from '../support/closed-at-end.js';
 import { describeOnPostgres } from '../support/engines.js';
-import { eventually } from '../support/eventually.js';
 import { expectError } from '../support/expectations.js';
 import { startService, type TestService } from '../support/start-service.js';
 
-const DAY_MS = 86_400_000;
 const rex = { name: 'Rex', categoryId: 7 };
 
 describeOnPostgres('Idempotency-Key on two nodes', (server) => {
@@ -28,8 +25,6 @@ describeOnPostgres('Idempotency-Key on two nodes', (server) => {
 
   const post = (node: number, key: string): Promise<Answer> =>
     clients[node]!.post('/v1/pets', { ...rex, name: key }, { 'idempotency-key': key });
-  const waiting = async (): Promise<number> =>
-    (await server.query('SELECT 1 FROM pg_locks WHERE NOT granted')).length;
   const animals = async (name: string): Promise<number> =>
     (await server.query(`SELECT 1 FROM pets WHERE name = '${name}'`, url)).length;
 
@@ -67,34 +62,6 @@ describeOnPostgres('Idempotency-Key on two nodes', (server) => {
     expect((await post(0, 'slow')).status).toBe(201);
     expect((await post(1, 'slow')).headers['idempotent-replayed']).toBe('true');
     expect(await animals('slow')).toBe(1);
-  });
-
-  it('keeps a record of yesterday that one claims anew while the other removes those', async () => {
-    const sql = (text: string): Promise<unknown[]> => server.query(text, url);
-    await post(0, 'claimed');
-    await post(0, 'over');
-    await sql(`UPDATE idempotency_records SET created_at = created_at - ${DAY_MS}
-      WHERE idempotency_key IN ('claimed', 'over')`);
-    const claiming = new PostgresClient({ connectionString: url });
-    await claiming.connect();
-    try {
-      await claiming.query(`BEGIN; UPDATE idempotency_records SET created_at = ${Date.now()}
-        WHERE idempotency_key = 'claimed'`);
-      let isPurged = false;
-      const purging = nodes[1]!.store.app
-        .get(IdempotencyService)
-        .purge()
-        .then(() => (isPurged = true));
-      await eventually(async () => isPurged || (await waiting()) > 0);
-      await claiming.query('COMMIT');
-      await purging;
-    } finally {
-      await claiming.end();
-    }
-    expect(
-      await sql(`SELECT idempotency_key AS key FROM idempotency_records
-        WHERE idempotency_key IN ('claimed', 'over')`),
-    ).toEqual([{ key: 'claimed' }]);
   });
 
   it.each([

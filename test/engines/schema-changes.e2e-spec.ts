@@ -1,20 +1,10 @@
-import type { Client } from '../support/client.js';
-import { closedAtEnd } from '../support/closed-at-end.js';
 import { describeOnPostgres } from '../support/engines.js';
-import { startService, type TestService } from '../support/start-service.js';
+import { useService } from '../support/start-service.js';
 
 const rex = { name: 'Rex', categoryId: 7 };
 
 describeOnPostgres('PostgreSQL under a running node', (server) => {
-  const keep = closedAtEnd();
-  let url: string;
-  let service: TestService;
-  let client: Client;
-  beforeAll(async () => {
-    service = keep(await startService());
-    url = service.config.databaseUrl;
-    client = await service.client();
-  });
+  const { service, client } = useService();
 
   let keys = 0;
   const everyKind = async (): Promise<number[]> => {
@@ -35,9 +25,9 @@ describeOnPostgres('PostgreSQL under a running node', (server) => {
     'ALTER TABLE idempotency_records ALTER COLUMN body_digest TYPE varchar(300)',
     'ALTER TABLE api_keys ALTER COLUMN name TYPE varchar(300)',
   ])('answers as before after %s', async (change) => {
-    // Enough for every connection to have prepared what it needs.
+    // After this, every connection has prepared its statements.
     for (let round = 0; round < 3; round++) expect(await everyKind()).toEqual([200, 201]);
-    await server.query(change, url);
+    await server.query(change, service.config.databaseUrl);
     expect(await everyKind()).toEqual([200, 201]);
     expect(await everyKind()).toEqual([200, 201]);
   });

@@ -153,8 +153,8 @@ async function query(url: string, sql: string): Promise<unknown[]> {
   }
 }
 
-/** PostgreSQL does not run as root: the account of its package is used then. */
-function unprivileged(): { uid?: number; gid?: number } {
+/** PostgreSQL and PgBouncer do not run as root: the account of their packages is used then. */
+export function unprivileged(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {};
   const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
   return { uid: id('-u'), gid: id('-g') };
