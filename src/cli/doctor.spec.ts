@@ -52,7 +52,15 @@ describe('petstore doctor', () => {
 
   it('reports nothing if nothing is wrong', async () => {
     const of = await findings();
-    for (const check of ['configuration', 'database', 'schema', 'clock', 'redis', 'files']) {
+    for (const check of [
+      'configuration',
+      'database',
+      'schema',
+      'clock',
+      'redis',
+      'files',
+      'proxy',
+    ]) {
       expect(of(check)).toEqual([{ check, status: 'ok', detail: expect.any(String), fix: null }]);
     }
     expect((await run('doctor')).out).toMatch(/^ok +configuration +valid, 0 extensions$/m);
@@ -67,6 +75,13 @@ describe('petstore doctor', () => {
 
   it.each<[string, string, () => unknown, RegExp, RegExp]>([
     ['failed', 'files', () => chmodSync(file, 0o644), /other users can read/, /^chmod 600 /],
+    [
+      'warning',
+      'proxy',
+      () => (process.env['PUBLIC_BASE_URL'] = 'https://zoo.example/v1'),
+      /^TRUST_PROXY is off/,
+      /^set TRUST_PROXY/,
+    ],
     ['failed', 'files', fillDisk, /^0 MB are free/, /^free disk space$/],
     ['failed', 'database', () => writeFileSync(file, 'x'.repeat(9_999)), /not a database/, /copy/],
     [

@@ -48,7 +48,7 @@ async function examine(options: CommonOptions): Promise<Finding[]> {
   const detail = `valid, ${extensions.length} extension${extensions.length === 1 ? '' : 's'}`;
   const settings = config.warnings.map((fault) => warning('configuration', fault, SETTINGS_FIX));
   const configuration = settings.length > 0 ? settings : [ok('configuration', detail)];
-  return [...configuration, ...database, ...redis, ...checkFiles(config)];
+  return [...configuration, ...database, ...redis, ...checkFiles(config), checkProxy(config)];
 }
 
 function describe(checks: readonly Finding[]): string {
@@ -75,4 +75,12 @@ function checkFiles({ databaseUrl }: Config): Finding[] {
     if (freeMb < MIN_FREE_MB) findings.push(failed('files', detail, 'free disk space'));
   }
   return findings.length > 0 ? findings : [ok('files', 'readable only by their owner')];
+}
+
+/** The service speaks no TLS, so an https address is that of a proxy. */
+function checkProxy({ trustProxy, publicBaseUrl = '' }: Config): Finding {
+  if (trustProxy !== false) return ok('proxy', `X-Forwarded-For of ${trustProxy.join(', ')}`);
+  const detail = 'TRUST_PROXY is off: all clients of a proxy share one address';
+  if (!publicBaseUrl.startsWith('https:')) return ok('proxy', detail);
+  return warning('proxy', detail, 'set TRUST_PROXY to the addresses of the proxy');
 }
