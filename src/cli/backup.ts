@@ -1,18 +1,15 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { loadConfig } from '../config/config.js';
 import { fileOf, migrationNames } from '../database/data-source-options.js';
-import {
-  assertUnused,
-  backupDatabase,
-  migrationsIn,
-  restoreDatabase,
-} from '../database/sqlite/sqlite.copy.js';
+import { backupDatabase, migrationsIn, restoreDatabase } from '../database/sqlite/sqlite.copy.js';
 import { migrationsOf } from '../extensions/define.js';
 import { type CommonOptions, loadExtensions, type Result } from './add-command.js';
 import { confirm, isInteractive } from './confirmation.js';
 import { assertDatabaseExists } from './operator.js';
-import { withProgress } from './progress.js';
+
+/** The suffixes of the database and of the files that belong to it. */
+const COMPANIONS = ['', '-wal', '-shm', '-journal', '-server'];
 
 type BackupOptions = CommonOptions & { yes?: true };
 
@@ -20,9 +17,8 @@ type BackupOptions = CommonOptions & { yes?: true };
 export async function backup(file: string, options: BackupOptions): Promise<Result> {
   const database = embeddedDatabase('pg_dump');
   assertDatabaseExists(database);
-  assertUnused(file);
   await assertMayWrite(file, database, options.yes);
-  await withProgress((update) => backupDatabase(database, file, update));
+  backupDatabase(database, file);
   const { size: bytes } = statSync(file);
   const value = { file: resolve(file), bytes };
   return { value, text: () => `Wrote ${bytes} bytes to ${file}.` };
@@ -37,7 +33,7 @@ export async function restore(file: string, options: BackupOptions): Promise<Res
   if (existsSync(database)) {
     await confirm(`Replace the database ${database} and lose its data?`, options.yes);
   }
-  await withProgress((update) => restoreDatabase(file, database, update));
+  restoreDatabase(file, database);
   const { extensions } = await loadExtensions(options);
   const ran = migrationsIn(database);
   const known = migrationNames(migrationsOf(extensions));
@@ -57,11 +53,12 @@ function embeddedDatabase(postgresTool: string): string {
 /** A script has to pass `--yes` to overwrite a file. */
 async function assertMayWrite(file: string, database: string, yes?: boolean): Promise<void> {
   if (!existsSync(dirname(file))) throw new Error(`there is no directory ${dirname(file)}`);
+  const place = join(realpathSync(dirname(file)), basename(file));
+  if (COMPANIONS.some((suffix) => place === realpathSync(database) + suffix)) {
+    throw new Error(`${file} belongs to the database: name another file`);
+  }
   if (!existsSync(file)) return;
   if (!statSync(file).isFile()) throw new Error(`${file} is not a file`);
-  if (realpathSync(file) === realpathSync(database)) {
-    throw new Error(`${file} is the database itself`);
-  }
   if (!yes && !isInteractive()) throw new Error(`${file} exists; use --yes to overwrite it`);
   await confirm(`Overwrite ${file}?`, yes);
 }

@@ -5,15 +5,7 @@ import Sqlite, { type Database } from 'better-sqlite3';
 import { isBusy } from '../outage.js';
 import { SqliteFile } from './sqlite.file.js';
 
-/** Suffix of the lock file beside a database. */
-export const SERVER_SUFFIX = '-server';
 const BUSY_TIMEOUT_MS = 500;
-
-interface Holder {
-  pid: number;
-  host: string;
-  since: string;
-}
 
 /**
  * Makes one process the server of a database file. The lock is a transaction of SQLite on a lock file, so it ends with
@@ -29,12 +21,12 @@ export class DatabaseLock {
   ) {}
 
   /**
-   * Does not open the database itself, which may be broken and about to be restored.
+   * Creates the file if there is none, but does not open it: it may be broken and about to be restored.
    * @throws {DatabaseServedError} if another process has it
    */
   static acquire(path: string): DatabaseLock {
-    new SqliteFile(path).keepToOwner();
-    const beside = lock(realpathSync(path) + SERVER_SUFFIX, path);
+    new SqliteFile(path).create();
+    const beside = lock(`${realpathSync(path)}-server`, path);
     try {
       return new DatabaseLock(beside, lockInode(path));
     } catch (error) {
@@ -62,42 +54,36 @@ function lockInode(path: string): Database | undefined {
 }
 
 function lock(lockFile: string, path: string): Database {
-  new SqliteFile(lockFile).keepToOwner();
+  new SqliteFile(lockFile).create();
   const database = new Sqlite(lockFile, { timeout: BUSY_TIMEOUT_MS });
   try {
     database.pragma('journal_mode = MEMORY');
-    database.exec('BEGIN IMMEDIATE');
-    database.exec('CREATE TABLE IF NOT EXISTS server (pid integer, host text, since text)');
-    database.exec('DELETE FROM server');
-    const insert = database.prepare('INSERT INTO server VALUES (?, ?, ?)');
-    insert.run(process.pid, hostname(), new Date().toISOString());
-    database.exec('COMMIT');
-    // Held until the process ends. Others can still read who holds it.
-    database.exec('BEGIN IMMEDIATE');
+    database.exec('BEGIN IMMEDIATE; CREATE TABLE IF NOT EXISTS holder (name); DELETE FROM holder');
+    const name = `process ${process.pid} on ${hostname()}, since ${new Date().toISOString()}`;
+    database.prepare('INSERT INTO holder VALUES (?)').run(name);
+    // Held until the process ends. Others can still read the name of the holder.
+    database.exec('COMMIT; BEGIN IMMEDIATE');
     return database;
   } catch (error) {
-    const holder = isBusy(error) ? holderIn(database) : undefined;
+    const failure = isBusy(error) ? new DatabaseServedError(path, holderIn(database)) : error;
     database.close();
-    throw isBusy(error) ? new DatabaseServedError(path, holder) : error;
+    throw failure;
   }
 }
 
-/** @returns undefined while the holder is just being written */
-function holderIn(database: Database): Holder | undefined {
+function holderIn(database: Database): unknown {
   try {
-    return database.prepare('SELECT * FROM server').get() as Holder | undefined;
+    return database.prepare('SELECT name FROM holder').pluck().get();
   } catch {
-    return undefined;
+    // The holder is just writing its name.
+    return 'another process';
   }
 }
 
 export class DatabaseServedError extends Error {
-  constructor(path: string, holder: Holder | undefined) {
-    const server = holder
-      ? `process ${holder.pid} on ${holder.host}, since ${holder.since}`
-      : 'another process';
+  constructor(path: string, holder: unknown) {
     super(
-      `The database ${path} is already served by ${server}: ` +
+      `The database ${path} is already served by ${String(holder)}: ` +
         'stop that server, or set DATABASE_URL to another file',
     );
   }

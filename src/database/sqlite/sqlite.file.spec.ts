@@ -17,7 +17,7 @@ describe('a database file', () => {
 
   it('is created for its owner only, with its directory, also below a relative path', () => {
     const mkdir = jest.spyOn(fs, 'mkdirSync');
-    new SqliteFile(relative('', path)).keepToOwner();
+    new SqliteFile(relative('', path)).create();
     expect(statSync(join(path, '..')).mode & 0o777).toBe(0o700);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     // Node never returns from a relative path in a working directory that was removed.
@@ -27,7 +27,6 @@ describe('a database file', () => {
 
   it.each<[string, (path: string) => void]>([
     ['a directory', (path) => fs.mkdirSync(path)],
-    ['a text', (path) => fs.writeFileSync(path, 'Shopping: milk, bread')],
     ['a pipe', (path) => execFileSync('mkfifo', [path])],
   ])('is refused if it is %s, which stays as it is', async (_what, make) => {
     path = join(directory, 'petstore.db');
@@ -38,6 +37,15 @@ describe('a database file', () => {
     await expect(source.initialize()).rejects.toThrow(/petstore.db is not /);
     expect(statSync(path).mode & 0o777).toBe(0o755);
     expect(fs.readdirSync(directory)).toEqual(['petstore.db']);
+  });
+
+  it('is refused if it is a text, which stays as it is', async () => {
+    path = join(directory, 'notes.txt');
+    fs.writeFileSync(path, 'Shopping: milk, bread', { mode: 0o644 });
+    const source = createDataSource(dataSourceOptions({ url: `sqlite:${path}`, poolSize: 1 }));
+    await expect(source.initialize()).rejects.toMatchObject({ code: 'SQLITE_NOTADB' });
+    expect(statSync(path).mode & 0o777).toBe(0o644);
+    expect(fs.readdirSync(directory)).toEqual(['notes.txt']);
   });
 
   it.each<[string, (path: string, other: string) => void]>([
