@@ -1,56 +1,33 @@
-import { inBatches } from './in-batches.js';
+import { forEachBatch, inBatches } from './in-batches.js';
+
+/** A table of so many rows, and the sizes of the batches that were asked for. */
+function table(rows: number) {
+  const asked: number[] = [];
+  const remove = (limit: number): Promise<number> => {
+    asked.push(limit);
+    const removed = Math.min(limit, rows);
+    rows -= removed;
+    return Promise.resolve(removed);
+  };
+  return { asked, remove, left: () => rows };
+}
 
 describe(inBatches.name, () => {
-  let nowMs: number;
-  beforeEach(() => {
-    nowMs = 0;
-    jest.spyOn(performance, 'now').mockImplementation(() => nowMs);
-  });
-  afterEach(() => jest.restoreAllMocks());
-
-  /** So many rows, each of which takes so long; the sizes of the batches asked for. */
-  function table(rows: number, msPerRow: number) {
-    const asked: number[] = [];
-    const remove = (limit: number): Promise<number> => {
-      asked.push(limit);
-      const removed = Math.min(limit, rows);
-      rows -= removed;
-      nowMs += removed * msPerRow;
-      return Promise.resolve(removed);
-    };
-    return { asked, remove, left: () => rows };
-  }
-
   it('continues until nothing is left, and returns the total', async () => {
-    const { remove, left } = table(12_345, 0);
+    const { asked, remove, left } = table(12_345);
     expect(await inBatches(remove)).toBe(12_345);
     expect(left()).toBe(0);
+    expect(Math.max(...asked)).toBe(1_000);
   });
 
   it('runs once if there is nothing', async () => {
-    const { asked, remove } = table(0, 1);
+    const { asked, remove } = table(0);
     expect(await inBatches(remove)).toBe(0);
     expect(asked).toHaveLength(1);
   });
 
-  it('takes fewer rows at once where they take long, yet never none', async () => {
-    const { asked, remove } = table(2_000, 0.05);
-    await inBatches(remove);
-    expect(asked.slice(1).every((rows) => rows * 0.05 <= 20)).toBe(true);
-    const slow = table(2_000, 10);
-    await inBatches(slow.remove);
-    expect(Math.min(...slow.asked)).toBe(100);
-  });
-
-  it('takes more where they take little, yet never without bound', async () => {
-    const { asked, remove } = table(200_000, 0);
-    await inBatches(remove);
-    expect(asked[1]).toBeGreaterThan(asked[0]!);
-    expect(Math.max(...asked)).toBe(10_000);
-  });
-
   it('leaves others the turn between two batches', async () => {
-    const { asked, remove } = table(1_500, 0);
+    const { asked, remove } = table(1_500);
     let turns = 0;
     const others = setInterval(() => turns++, 0);
     await inBatches(remove);
@@ -59,7 +36,7 @@ describe(inBatches.name, () => {
   });
 
   it('stops at the signal, and fails with its batch', async () => {
-    const { asked, remove } = table(10_000, 0);
+    const { asked, remove } = table(10_000);
     const stop = new AbortController();
     await inBatches(async (rows) => {
       stop.abort();
@@ -67,5 +44,14 @@ describe(inBatches.name, () => {
     }, stop.signal);
     expect(asked).toHaveLength(1);
     await expect(inBatches(() => Promise.reject(new Error('away')))).rejects.toThrow('away');
+  });
+});
+
+describe(forEachBatch.name, () => {
+  it('handles each item once, in order', async () => {
+    const items = Array.from({ length: 2_500 }, (_, index) => index);
+    const handled: number[] = [];
+    await forEachBatch(items, (batch) => Promise.resolve(void handled.push(...batch)));
+    expect(handled).toEqual(items);
   });
 });

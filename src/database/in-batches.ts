@@ -1,15 +1,11 @@
 import type { ObjectLiteral, Repository } from 'typeorm';
 
-/** SQLite runs in this process: no request is answered during a batch. */
-const TARGET_MS = 10;
-const MIN_ROWS = 100;
-const FIRST_ROWS = 500;
-const MAX_ROWS = 10_000;
+/** SQLite runs in this process: no request is answered during a batch, which takes some 5 ms. */
+const ROWS = 1_000;
 const MAX_PAUSE_MS = 100;
 
 /**
- * Changes many rows in batches that are short enough for requests and locks. The size of a batch follows the time that
- * the last one took, and a pause of the same length follows each batch.
+ * Changes many rows in batches that are short enough for requests and locks, with a pause as long as the last batch.
  * @param batch changes at most `rows` rows, durably, and resolves to their number
  * @param stop ends the loop after the current batch
  * @returns the number of all rows
@@ -19,15 +15,13 @@ export async function inBatches(
   stop?: AbortSignal,
 ): Promise<number> {
   let total = 0;
-  for (let rows = FIRST_ROWS; !stop?.aborted;) {
+  while (!stop?.aborted) {
     const startedAt = performance.now();
-    const done = await batch(rows);
-    const tookMs = performance.now() - startedAt;
+    const done = await batch(ROWS);
     total += done;
-    if (done < rows) break;
-    if (tookMs > TARGET_MS) rows = Math.max(MIN_ROWS, rows >> 1);
-    else if (tookMs < TARGET_MS / 2) rows = Math.min(MAX_ROWS, rows << 1);
-    await new Promise((resume) => setTimeout(resume, Math.min(tookMs, MAX_PAUSE_MS)));
+    if (done < ROWS) break;
+    const pauseMs = Math.min(performance.now() - startedAt, MAX_PAUSE_MS);
+    await new Promise((resume) => setTimeout(resume, pauseMs));
   }
   return total;
 }
