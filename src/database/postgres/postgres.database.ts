@@ -133,7 +133,7 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
   }
 
   private async run(query: object): Promise<never[]> {
-    const client = await this.dataSource.pool.connect();
+    const client = await this.dataSource.connectPatiently();
     let failure: Error | undefined;
     try {
       return (await client.query(query as { text: string })).rows as never[];
