@@ -5,12 +5,12 @@ import { afterCommit, AfterCommitSubscriber } from './after-commit.js';
 describe(afterCommit.name, () => {
   let done: string[];
   let subscriber: AfterCommitSubscriber;
-  const event = { queryRunner: {} as QueryRunner };
-  const managerOf = (queryRunner?: QueryRunner) =>
-    ({ queryRunner, dataSource: { subscribers: [subscriber] } }) as unknown as EntityManager;
+  let event: { queryRunner: QueryRunner };
+  const managerOf = (queryRunner?: QueryRunner) => ({ queryRunner }) as EntityManager;
   const note = (what: string) => afterCommit(managerOf(event.queryRunner), () => done.push(what));
   beforeEach(() => {
     done = [];
+    event = { queryRunner: { data: {} } as QueryRunner };
     subscriber = new AfterCommitSubscriber();
   });
 

@@ -1,56 +1,36 @@
 import { Logger } from '@nestjs/common';
-import type {
-  EntityManager,
-  EntitySubscriberInterface,
-  QueryRunner,
-  TransactionCommitEvent,
-  TransactionRollbackEvent,
-  TransactionStartEvent,
+import {
+  type EntityManager,
+  type EntitySubscriberInterface,
+  EventSubscriber,
+  type QueryRunner,
 } from 'typeorm';
 
-interface Pending {
-  callbacks: (() => unknown)[];
-  /** Number of callbacks when each open transaction began, the outermost one first; the others are savepoints. */
-  marks: number[];
+type Callback = () => unknown;
+interface TransactionEvent {
+  queryRunner: QueryRunner;
 }
 
-/** Runs the callbacks of `afterCommit()`; the data sources of both engines have one. */
+/**
+ * Runs the callbacks of `afterCommit()`. They wait in the query runner, in one list per open transaction: the outermost
+ * one first, then its savepoints.
+ */
+@EventSubscriber()
 export class AfterCommitSubscriber implements EntitySubscriberInterface {
-  private readonly pending = new WeakMap<QueryRunner, Pending>();
-
-  add(runner: QueryRunner | undefined, callback: () => unknown): void {
-    const pending = runner && this.pending.get(runner);
-    if (!pending || pending.marks.length === 0) {
-      throw new Error('afterCommit() must be called within a transaction.');
-    }
-    pending.callbacks.push(callback);
+  afterTransactionStart({ queryRunner }: TransactionEvent): void {
+    pendingOf(queryRunner).push([]);
   }
 
-  afterTransactionStart({ queryRunner }: Pick<TransactionStartEvent, 'queryRunner'>): void {
-    const pending = this.pending.get(queryRunner) ?? { callbacks: [], marks: [] };
-    pending.marks.push(pending.callbacks.length);
-    this.pending.set(queryRunner, pending);
+  afterTransactionCommit({ queryRunner }: TransactionEvent): void {
+    const pending = pendingOf(queryRunner);
+    const callbacks = pending.pop() ?? [];
+    const outer = pending.at(-1);
+    if (outer !== undefined) outer.push(...callbacks);
+    else for (const callback of callbacks) void run(callback);
   }
 
-  afterTransactionCommit({ queryRunner }: Pick<TransactionCommitEvent, 'queryRunner'>): void {
-    const pending = this.pending.get(queryRunner);
-    pending?.marks.pop();
-    if (pending === undefined || pending.marks.length > 0) return;
-    this.pending.delete(queryRunner);
-    for (const callback of pending.callbacks) void run(callback);
-  }
-
-  afterTransactionRollback({ queryRunner }: Pick<TransactionRollbackEvent, 'queryRunner'>): void {
-    const pending = this.pending.get(queryRunner);
-    if (pending !== undefined) pending.callbacks.length = pending.marks.pop() ?? 0;
-  }
-}
-
-async function run(callback: () => unknown): Promise<void> {
-  try {
-    await callback();
-  } catch (error) {
-    new Logger(afterCommit.name).error(error);
+  afterTransactionRollback({ queryRunner }: TransactionEvent): void {
+    pendingOf(queryRunner).pop();
   }
 }
 
@@ -59,8 +39,20 @@ async function run(callback: () => unknown): Promise<void> {
  * the callback; if it fails, the error is logged.
  * @throws {Error} outside a transaction
  */
-export function afterCommit(manager: EntityManager, callback: () => unknown): void {
-  for (const subscriber of manager.dataSource.subscribers) {
-    if (subscriber instanceof AfterCommitSubscriber) subscriber.add(manager.queryRunner, callback);
+export function afterCommit({ queryRunner }: EntityManager, callback: Callback): void {
+  const callbacks = queryRunner && pendingOf(queryRunner).at(-1);
+  if (!callbacks) throw new Error('afterCommit() must be called within a transaction.');
+  callbacks.push(callback);
+}
+
+function pendingOf({ data }: QueryRunner): Callback[][] {
+  return (data['afterCommit'] ??= []) as Callback[][];
+}
+
+async function run(callback: Callback): Promise<void> {
+  try {
+    await callback();
+  } catch (error) {
+    new Logger(afterCommit.name).error(error);
   }
 }

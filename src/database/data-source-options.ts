@@ -1,4 +1,5 @@
 import { type DataSource, type DataSourceOptions, type EntitySchema } from 'typeorm';
+import { AfterCommitSubscriber } from './after-commit.js';
 import {
   type ExtensionMigrations,
   type MigrationClass,
@@ -11,7 +12,6 @@ import { PostgresDataSource } from './postgres/postgres.data-source.js';
 import { DatabaseLock } from './sqlite/database-lock.js';
 import { ExactDatabase } from './sqlite/sqlite.connection.js';
 import { SqliteDataSource } from './sqlite/sqlite.data-source.js';
-import { SqliteFile } from './sqlite/sqlite.file.js';
 
 export type EntityClass = (new () => object) | string | EntitySchema;
 
@@ -35,6 +35,7 @@ export function dataSourceOptions(settings: DataSourceSettings): DataSourceOptio
   const common = {
     entities: [...entities],
     migrations: allMigrations(extensions),
+    subscribers: [AfterCommitSubscriber],
     migrationsTableName: MIGRATIONS_TABLE,
     migrationsTransactionMode: 'all' as const,
     synchronize: false,
@@ -100,7 +101,6 @@ export function createDataSource(options: DataSourceOptions): DataSource {
  */
 export function lockDatabase(url: string): DatabaseLock | undefined {
   if (!isEmbedded(url)) return undefined;
-  new SqliteFile(pathOf(url)).assertDatabase();
   return DatabaseLock.acquire(pathOf(url));
 }
 

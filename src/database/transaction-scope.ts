@@ -1,38 +1,24 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { QueryRunner } from 'typeorm';
-
-interface Scope {
-  runner: QueryRunner;
-  /** Everything that runs within it through TypeORM uses its query runner. */
-  isShared: boolean;
-  isOver: boolean;
-}
+import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 
 /** Knows the transaction of TypeORM that the running code belongs to. */
 export class TransactionScope {
-  private readonly scopes = new AsyncLocalStorage<Scope>();
+  private readonly runners = new AsyncLocalStorage<QueryRunner>();
   private open = 0;
 
-  /** Runs the work of a transaction, which is over when the promise settles. */
-  async run<Result>(
-    runner: QueryRunner,
-    work: () => Promise<Result>,
-    { isShared = false } = {},
-  ): Promise<Result> {
-    const scope: Scope = { runner, isShared, isOver: false };
+  async run<Result>(runner: QueryRunner, work: () => Promise<Result>): Promise<Result> {
     this.open++;
     try {
-      return await this.scopes.run(scope, work);
+      return await this.runners.run(runner, work);
     } finally {
-      scope.isOver = true;
       // Before Node 24, every promise of the process is tracked while the storage is in use.
-      if (--this.open === 0) this.scopes.disable();
+      if (--this.open === 0) this.runners.disable();
     }
   }
 
   /** The query runner of the shared transaction that the running code belongs to. */
   get sharedRunner(): QueryRunner | undefined {
-    return this.current?.isShared ? this.current.runner : undefined;
+    return this.current?.data['isShared'] ? this.current : undefined;
   }
 
   /** @throws {NestedTransactionError} within a transaction, for which another writer would wait forever */
@@ -40,9 +26,9 @@ export class TransactionScope {
     if (this.current !== undefined) throw new NestedTransactionError();
   }
 
-  private get current(): Scope | undefined {
-    const scope = this.scopes.getStore();
-    return scope?.isOver ? undefined : scope;
+  private get current(): QueryRunner | undefined {
+    const runner = this.runners.getStore();
+    return runner?.isTransactionActive && !runner.isReleased ? runner : undefined;
   }
 }
 
@@ -52,4 +38,27 @@ export class NestedTransactionError extends Error {
       'Nested transaction: use the EntityManager passed to the transaction callback instead of starting another write.',
     );
   }
+}
+
+/**
+ * Runs `work` in one transaction, which everything joins that `work` does through TypeORM: a repository reads and
+ * writes within it, and a transaction becomes a savepoint of it.
+ */
+export function inSharedTransaction<Result>(
+  dataSource: DataSource,
+  work: (manager: EntityManager) => Promise<Result>,
+): Promise<Result> {
+  const { transactions } = dataSource as DataSource & { transactions: TransactionScope };
+  return dataSource.transaction(async (manager) => {
+    const runner = manager.queryRunner!;
+    const release = runner.release.bind(runner);
+    runner.data['isShared'] = true;
+    // A repository that joins releases the query runner after each of its statements.
+    runner.release = () => Promise.resolve();
+    try {
+      return await transactions.run(runner, () => work(manager));
+    } finally {
+      runner.release = release;
+    }
+  });
 }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { DataSource, type EntityManager } from 'typeorm';
 import { Database } from '../../src/database/database.js';
-import { inSharedTransaction } from '../../src/database/shared-transaction.js';
+import { inSharedTransaction } from '../../src/database/transaction-scope.js';
 import { Pet } from '../../src/pets/pet.entity.js';
 import { expectError } from '../support/expectations.js';
 import { recordedLog } from '../support/recorded-log.js';
@@ -154,7 +154,7 @@ describe('transactions of an extension', () => {
     if (!onPostgres) {
       expect(lines).toContainEqual({
         level: 'warn',
-        details: { context: 'TypeORM' },
+        details: { context: 'SQLite' },
         message: expect.stringContaining('open for more than 3000 ms'),
       });
     }

@@ -4,30 +4,22 @@
  */
 export class Mutex {
   private readonly queue: (() => void)[] = [];
-  private readonly listeners: (() => void)[] = [];
   private isHeld = false;
 
-  /** Calls `listener` after each holder, before the next one. */
-  onRelease(listener: () => void): void {
-    this.listeners.push(listener);
-  }
+  /** Called after each holder, before the next one. */
+  onRelease = (): void => undefined;
 
   get state(): { isHeld: boolean; waiting: number } {
     return { isHeld: this.isHeld, waiting: this.queue.length };
   }
 
-  /** @returns whether the mutex was free; the caller then holds it */
-  tryAcquire(): boolean {
-    if (this.isHeld) return false;
-    return (this.isHeld = true);
-  }
-
   async acquire(): Promise<void> {
-    if (!this.tryAcquire()) await new Promise<void>((resolve) => this.queue.push(resolve));
+    if (this.isHeld) await new Promise<void>((resolve) => this.queue.push(resolve));
+    this.isHeld = true;
   }
 
   release(): void {
-    for (const listener of this.listeners) listener();
+    this.onRelease();
     const next = this.queue.shift();
     if (next === undefined) this.isHeld = false;
     else next();

@@ -37,21 +37,17 @@ export function makeDurable(database: Database): Database {
  * round it; any other as a Number, which TypeORM expects of generated ids and of its own tables.
  */
 export class ExactDatabase extends Sqlite {
-  private readonly prepared = new LRUCache<string, Statement>({ max: MAX_PREPARED });
+  private readonly prepared = new LRUCache<string, Statement>({
+    max: MAX_PREPARED,
+    memoMethod: (source) => exactIntegers(super.prepare(source)),
+  });
 
   constructor(path: string, options?: Options) {
     super(path, { ...options, timeout: OPENING_TIMEOUT_MS });
     makeDurable(this);
   }
 
-  override prepare = ((source: string): Statement => {
-    let statement = this.prepared.get(source);
-    if (statement === undefined) {
-      statement = exactIntegers(super.prepare(source));
-      this.prepared.set(source, statement);
-    }
-    return statement;
-  }) as Database['prepare'];
+  override prepare = ((source: string) => this.prepared.memo(source)) as Database['prepare'];
 }
 
 function exactIntegers(statement: Statement): Statement {

@@ -9,7 +9,6 @@ import {
 } from 'typeorm';
 import type { BetterSqlite3DataSourceOptions } from 'typeorm/driver/better-sqlite3/BetterSqlite3DataSourceOptions.js';
 import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
-import { AfterCommitSubscriber } from '../after-commit.js';
 import { TransactionScope } from '../transaction-scope.js';
 import { SqliteFile } from './sqlite.file.js';
 import { SqliteQueryRunner } from './sqlite.query-runner.js';
@@ -25,14 +24,12 @@ export class SqliteDataSource extends DataSource {
     super(options);
     this.file = new SqliteFile(options.database);
     this.writer = new SqliteWriter(this.file);
-    generateExactIds(this.driver);
+    countIdsExactly(this.driver);
   }
 
   override async initialize(): Promise<this> {
-    this.file.assertDatabase();
-    this.file.keepToOwner();
+    this.file.create();
     await super.initialize();
-    this.subscribers.push(new AfterCommitSubscriber());
     this.file.opened();
     return this;
   }
@@ -49,33 +46,17 @@ export class SqliteDataSource extends DataSource {
     return new ScopedManager(this, runner);
   }
 
+  /** TypeORM refuses row locks on SQLite. A transaction is the only writer there, so that it needs none. */
   override createQueryBuilder<Entity extends ObjectLiteral>(
-    entity: EntityTarget<Entity>,
-    alias: string,
-    runner?: QueryRunner,
-  ): SelectQueryBuilder<Entity>;
-  override createQueryBuilder(runner?: QueryRunner): SelectQueryBuilder<ObjectLiteral>;
-  override createQueryBuilder(
-    first?: EntityTarget<ObjectLiteral> | QueryRunner,
-    alias?: string,
-    runner?: QueryRunner,
-  ): SelectQueryBuilder<ObjectLiteral> {
-    return withoutRowLocks(
-      alias === undefined
-        ? (super.createQueryBuilder(first as QueryRunner) as SelectQueryBuilder<ObjectLiteral>)
-        : super.createQueryBuilder(first as EntityTarget<ObjectLiteral>, alias, runner),
-    );
+    ...parameters: unknown[]
+  ): SelectQueryBuilder<Entity> {
+    const builder = super.createQueryBuilder(...(parameters as [EntityTarget<Entity>, string]));
+    const setLock = builder.setLock.bind(builder) as (...lock: unknown[]) => typeof builder;
+    builder.setLock = (...lock: unknown[]) =>
+      lock[0] === 'optimistic' ? setLock(...lock) : builder;
+    builder.setOnLocked = () => builder;
+    return builder;
   }
-}
-
-/** TypeORM refuses row locks on SQLite. A transaction is the only writer there, so that it needs none. */
-function withoutRowLocks(
-  builder: SelectQueryBuilder<ObjectLiteral>,
-): SelectQueryBuilder<ObjectLiteral> {
-  const setLock = builder.setLock.bind(builder) as (...lock: unknown[]) => typeof builder;
-  builder.setLock = (...lock: unknown[]) => (lock[0] === 'optimistic' ? setLock(...lock) : builder);
-  builder.setOnLocked = () => builder;
-  return builder;
 }
 
 type Isolation = Parameters<EntityManager['transaction']>[0];
@@ -83,35 +64,23 @@ type Work<Result> = (manager: EntityManager) => Promise<Result>;
 
 /** Refuses a transaction that is started within another one, for which it would wait forever. */
 class ScopedManager extends EntityManager {
-  override transaction<Result>(work: Work<Result>): Promise<Result>;
-  override transaction<Result>(isolation: Isolation, work: Work<Result>): Promise<Result>;
   override transaction<Result>(
     first: Isolation | Work<Result>,
     second?: Work<Result>,
   ): Promise<Result> {
     const { transactions } = this.dataSource as SqliteDataSource;
-    const scoped =
-      (work: Work<Result>): Work<Result> =>
-      (manager) =>
-        transactions.sharedRunner === manager.queryRunner
-          ? work(manager)
-          : transactions.run(manager.queryRunner!, () => work(manager));
-    return typeof first === 'function'
-      ? super.transaction(scoped(first))
-      : super.transaction(first, scoped(second!));
+    const [isolation, work] = typeof first === 'string' ? [first, second!] : [undefined, first];
+    return super.transaction(isolation!, (manager) =>
+      transactions.run(manager.queryRunner!, () => work(manager)),
+    );
   }
 }
 
-/** SQLite generates ids of the type INTEGER alone; TypeORM takes every generated id for a Number. */
-function generateExactIds(driver: Driver): void {
-  const normalizeType = driver.normalizeType.bind(driver);
-  driver.normalizeType = (column) =>
-    'isGenerated' in column && column.isGenerated ? 'integer' : normalizeType(column);
+/** TypeORM counts back from the id of the last inserted row, and takes it for a Number. */
+function countIdsExactly(driver: Driver): void {
   const createGeneratedMap = driver.createGeneratedMap.bind(driver);
-  driver.createGeneratedMap = (metadata, last: unknown, index = 0, count = 1) => {
-    if (typeof last !== 'bigint') return createGeneratedMap(metadata, last, index, count);
-    const [column] = metadata.generatedColumns;
-    const id = last - BigInt(count) + BigInt(index) + 1n;
-    return column?.createValueMap(id);
-  };
+  driver.createGeneratedMap = (metadata, last: unknown, index = 0, count = 1) =>
+    typeof last === 'bigint'
+      ? metadata.generatedColumns[0]?.createValueMap(last - BigInt(count - 1 - index))
+      : createGeneratedMap(metadata, last, index, count);
 }

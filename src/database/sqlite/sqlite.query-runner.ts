@@ -8,6 +8,9 @@ import { type SqliteWriter, whenUnlocked } from './sqlite.writer.js';
 
 /** A transaction holds up all other writers. */
 const MAX_OPEN_MS = 3_000;
+const TIMED_OUT =
+  `A transaction was open for more than ${MAX_OPEN_MS} ms and has been rolled back, because it blocked all other ` +
+  'writers. Do not await slow work within a transaction, and release every query runner.';
 
 type Query = BetterSqlite3QueryRunner['query'];
 
@@ -18,13 +21,13 @@ type Query = BetterSqlite3QueryRunner['query'];
 export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
   private transaction: ExactDatabase | undefined;
   private timer: NodeJS.Timeout | undefined;
-  private timedOut: TransactionTimedOutError | undefined;
+  private isTimedOut = false;
   private isMigrating = false;
 
   constructor(
     driver: BetterSqlite3Driver,
     private readonly writer: SqliteWriter,
-    private readonly scope: TransactionScope,
+    private readonly transactions: TransactionScope,
   ) {
     super(driver);
   }
@@ -48,23 +51,18 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
   override async startTransaction(
     ...[isolation]: Parameters<BetterSqlite3QueryRunner['startTransaction']>
   ): Promise<void> {
-    if (!this.isTransactionActive) this.scope.assertOutside();
-    try {
-      await super.startTransaction(isolation);
-    } catch (error) {
-      if (this.transaction === undefined) this.isTransactionActive = false;
-      throw error;
-    }
+    if (!this.isTransactionActive) this.transactions.assertOutside();
+    await super.startTransaction(isolation);
   }
 
   override async query(...statement: Parameters<Query>): ReturnType<Query> {
     const [text] = statement;
     if (text === 'BEGIN TRANSACTION') return this.begin();
-    if (this.timedOut !== undefined) throw this.timedOut;
+    if (this.isTimedOut) throw new Error(TIMED_OUT);
     if (this.transaction === undefined) return this.queryAlone(statement);
-    if (text === 'COMMIT') return this.commit();
-    if (text === 'ROLLBACK') return this.end();
-    return super.query(...statement);
+    if (text !== 'COMMIT' && text !== 'ROLLBACK') return super.query(...statement);
+    if (text === 'COMMIT') this.transaction.exec(text);
+    this.end();
   }
 
   override async release(): Promise<void> {
@@ -77,15 +75,10 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
     this.transaction = await this.writer.begin({ foreignKeys: !this.isMigrating });
     if (this.isMigrating) return;
     this.timer = setTimeout(() => {
-      this.timedOut = new TransactionTimedOutError();
-      new Logger('SQLite').warn(this.timedOut.message);
+      this.isTimedOut = true;
+      new Logger('SQLite').warn(TIMED_OUT);
       this.end();
     }, MAX_OPEN_MS);
-  }
-
-  private commit(): void {
-    this.transaction!.exec('COMMIT');
-    this.end();
   }
 
   /** Rolls back what is not committed. */
@@ -99,7 +92,7 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
   private async queryAlone(statement: Parameters<Query>): ReturnType<Query> {
     const database = (await super.connect()) as Database;
     if (isRead(database, statement[0])) return whenUnlocked(() => super.query(...statement));
-    this.scope.assertOutside();
+    this.transactions.assertOutside();
     return this.writer.alone(() => super.query(...statement));
   }
 }
@@ -110,14 +103,5 @@ function isRead(database: Database, text: string): boolean {
     return database.prepare(text).readonly;
   } catch {
     return true;
-  }
-}
-
-export class TransactionTimedOutError extends Error {
-  constructor() {
-    super(
-      `A transaction was open for more than ${MAX_OPEN_MS} ms and has been rolled back, because it blocked all other ` +
-        'writers. Do not await slow work within a transaction, and release every query runner.',
-    );
   }
 }

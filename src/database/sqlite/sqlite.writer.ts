@@ -5,9 +5,9 @@ import { ExactDatabase } from './sqlite.connection.js';
 import type { SqliteFile } from './sqlite.file.js';
 
 /** How long a write waits for the lock of another process. */
-export const LOCK_DEADLINE_MS = 3_000;
+const LOCK_DEADLINE_MS = 3_000;
 /** Short, because a process that writes one transaction after another leaves short gaps between them. */
-export const LOCK_RETRY_MS = 2;
+const LOCK_RETRY_MS = 2;
 
 /** Retries while another process holds the lock. To wait within SQLite would block the event loop. */
 export async function whenUnlocked<Result>(work: () => Result | Promise<Result>): Promise<Result> {
