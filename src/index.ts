@@ -43,10 +43,9 @@ export {
 } from './idempotency/idempotency-key.decorator.js';
 export { IdempotencyService } from './idempotency/idempotency.service.js';
 export { Idempotent, type IdempotentOptions } from './idempotency/idempotent.decorator.js';
-export { CurrentCaller } from './keys/current-caller.decorator.js';
 export { AnyScope, RequireScope } from './keys/scope.guard.js';
-export type { Caller } from './keys/caller.js';
-export type { TokenVerifier, VerifiedCaller } from './keys/verifier.js';
+export { type Caller, CurrentCaller } from './keys/caller.js';
+export type { TokenVerifier, VerifiedCaller } from './keys/verifiers.js';
 export { type PetStore } from './pet-store.js';
 export { startPetStore } from './server.js';
 export { Logger } from './telemetry/logger.js';

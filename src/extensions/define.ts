@@ -1,7 +1,7 @@
 import type { DynamicModule, Type } from '@nestjs/common';
 import type { ExtensionMigrations, MigrationClass } from '../database/extension-migrations.js';
 import type { ErrorDefinition } from '../errors/api-error.js';
-import type { TokenVerifier } from '../keys/verifier.js';
+import type { TokenVerifier } from '../keys/verifiers.js';
 
 /** An addition to the service: a Nest module and its manifest. */
 export interface Extension {

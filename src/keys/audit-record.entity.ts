@@ -60,8 +60,6 @@ export class AuditRecord {
 /** The actor of a change, and the request that led to it, if one did. */
 export type Initiator = Pick<AuditRecord, 'actor' | 'address' | 'requestId'>;
 
-export type Change = Pick<AuditRecord, 'action' | 'target' | 'before' | 'after'>;
-
 export const SERVICE: Initiator = {
   actor: { type: 'service', name: 'service' },
   address: null,

@@ -3,15 +3,26 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { databaseNow } from '../database/database-time.js';
 import { Logger } from '../telemetry/logger.js';
 import { mintId } from './api-key-format.js';
-import { AuditRecord, type Change, type Initiator, isoTime } from './audit-record.entity.js';
+import {
+  type AuditAction,
+  AuditRecord,
+  type Initiator,
+  isoTime,
+  type State,
+} from './audit-record.entity.js';
 
 /** A transaction whose changes are audited. */
 export interface AuditedTransaction {
   manager: EntityManager;
   /** The time of the transaction by the clock of the database: Unix milliseconds. */
   nowMs: number;
-  /** Inserts the audit record of a change. */
-  record: (change: Change) => Promise<void>;
+  /** Inserts the audit record of a change. @param before null if the target is new */
+  record: (
+    action: AuditAction,
+    target: string,
+    before: State | null,
+    after: State,
+  ) => Promise<void>;
 }
 
 const OF_KEY = `record.target = :keyId OR (record.action = 'key.rotate'
@@ -34,12 +45,16 @@ export class AuditTrail {
       const now = databaseNow(this.dataSource);
       const [row] = await manager.query<{ now: number | string }[]>(`SELECT ${now} AS "now"`);
       const nowMs = Number(row!.now);
-      const record = async (change: Change): Promise<void> => {
-        const saved = { id: mintId('aud'), at: isoTime(nowMs)!, ...by, ...change };
-        await manager.insert(AuditRecord, saved);
-        records.push(saved);
-      };
-      return work({ manager, nowMs, record });
+      return work({
+        manager,
+        nowMs,
+        record: async (action, target, before, after) => {
+          const id = mintId('aud');
+          const saved = { id, at: isoTime(nowMs)!, action, ...by, target, before, after };
+          await manager.insert(AuditRecord, saved);
+          records.push(saved);
+        },
+      });
     });
     for (const audit of records) {
       const { actor, action, target, requestId } = audit;

@@ -8,8 +8,7 @@ import { BanRecords } from './ban-records.js';
 import { KeyCache } from './key-cache.js';
 import { LastUses } from './last-uses.js';
 import { QuotaEvents } from './quota-events.js';
-import type { TokenVerifier } from './verifier.js';
-import { Verifiers } from './verifiers.js';
+import { type TokenVerifier, Verifiers } from './verifiers.js';
 
 /** Identifies and counts callers, in a server. */
 @Module({})

@@ -1,3 +1,5 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { requestOf } from '../http/request-context.js';
 import type { Quota } from '../rate-limits/limits.js';
 import type { PlanName } from '../rate-limits/plan.js';
 
@@ -25,4 +27,19 @@ declare module 'fastify' {
 export interface Origin {
   clientId: string;
   requestId: string;
+}
+
+/** The caller of the request, as a parameter of a handler; undefined in a `@Public()` controller. */
+export const CurrentCaller = createParamDecorator(currentCaller);
+
+/** The client and the id of the request, as a parameter of a handler. */
+export const RequestOrigin = createParamDecorator(requestOrigin);
+
+function currentCaller(_data: unknown, context: ExecutionContext): Caller | undefined {
+  return requestOf(context).caller;
+}
+
+function requestOrigin(_data: unknown, context: ExecutionContext): Origin {
+  const { caller, id } = requestOf(context);
+  return { clientId: caller!.clientId, requestId: id };
 }

@@ -4,7 +4,7 @@ import type { Counter } from 'prom-client';
 import { ChangePoller, type Subscription } from '../database/change-poller.js';
 import { Database } from '../database/database.js';
 import { isOutage } from '../database/outage.js';
-import { Limits, type Quota } from '../rate-limits/limits.js';
+import { Limits } from '../rate-limits/limits.js';
 import { PLANS } from '../rate-limits/plan.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { Clock } from '../time/clock.js';
@@ -13,8 +13,8 @@ import type { ApiKey } from './api-key.entity.js';
 import type { Caller } from './caller.js';
 import { LastUses } from './last-uses.js';
 
-/** About 400 bytes each. */
-const MAX_CALLERS = 200_000;
+/** About 800 bytes each. */
+const MAX_CALLERS = 100_000;
 /**
  * How long cached keys are trusted while the database is down. Trade-off: a key revoked during the outage
  * keeps working.
@@ -29,9 +29,6 @@ const REVOKED_MS = 0;
 
 type KeyRow = Omit<ApiKey, 'name' | 'lastFour' | 'createdAt' | 'replacedBy' | 'lastUsedAt'>;
 
-/** Rights that many callers share. */
-type Grant = Pick<Caller, 'scopes'> & Pick<Quota, 'limits'>;
-
 interface CachedCaller {
   caller: Caller;
   /** Differs for each state of a key. */
@@ -39,16 +36,16 @@ interface CachedCaller {
 }
 
 /** PostgreSQL's driver returns bigint as text; a double holds these numbers exactly. */
-const NUMBERS = ['perMinute', 'perDay', 'expiresAt', 'revokedAt', 'changedAt'].map((name) => {
-  const column = name.replace(/[A-Z]/, (capital) => `_${capital.toLowerCase()}`);
-  return `CAST(${column} AS double precision) AS "${name}"`;
-});
+const COLUMNS = `id, client_id AS "clientId", digest, plan, scopes,
+  CAST(per_minute AS double precision) AS "perMinute", CAST(per_day AS double precision) AS "perDay",
+  CAST(expires_at AS double precision) AS "expiresAt",
+  CAST(revoked_at AS double precision) AS "revokedAt",
+  CAST(changed_at AS double precision) AS "changedAt"`;
 const FIND = select('keys.find-by-digest', 'digest = $1');
 const CHANGED = select('keys.changed', `changed_at >= $1 LIMIT ${MAX_CHANGES}`);
 
 function select(name: string, condition: string) {
-  const text = `SELECT id, client_id AS "clientId", digest, plan, scopes, ${NUMBERS.join(', ')}
-    FROM api_keys WHERE ${condition}`;
+  const text = `SELECT ${COLUMNS} FROM api_keys WHERE ${condition}`;
   return { name, sqlite: text, postgres: text };
 }
 
@@ -63,7 +60,6 @@ function select(name: string, condition: string) {
 @Injectable()
 export class KeyCache {
   private readonly callers = new LRUCache<string, CachedCaller>({ max: MAX_CALLERS });
-  private readonly grants = new LRUCache<string, Grant>({ max: 1_000 });
   private readonly changes: Subscription;
   private readonly lookups: Counter<'result'>;
 
@@ -100,15 +96,13 @@ export class KeyCache {
   }
 
   /**
-   * Returns the caller of a valid key, from the database unless the cache is current.
+   * Returns the caller of a valid key from the database.
    * @returns undefined if no valid key has the digest
    * @throws the error of the database, if it is down and the cached caller cannot be trusted
    */
   async load(digest: string): Promise<Caller | undefined> {
-    const cached = this.callers.get(digest);
-    if (cached !== undefined && this.changes.isCurrent) return this.ifValid(cached.caller);
     this.lookups.inc({ result: 'miss' });
-    if (cached === undefined) return this.find(digest);
+    if (!this.callers.has(digest)) return this.find(digest);
     try {
       return await withTimeout(RECHECK_TIMEOUT_MS, this.find(digest));
     } catch (error) {
@@ -122,7 +116,7 @@ export class KeyCache {
   private async find(digest: string): Promise<Caller | undefined> {
     const [row] = await this.database.query<KeyRow>(FIND, digest);
     if (row === undefined) return undefined;
-    const found = this.toCached(row);
+    const found = toCached(row);
     const cached = this.callers.get(digest);
     // The poller may have loaded a later state since the query began.
     const latest = cached && cached.changedAt > found.changedAt ? cached : found;
@@ -138,7 +132,7 @@ export class KeyCache {
     for (const row of rows) {
       const cached = this.callers.peek(row.digest);
       if (cached === undefined || cached.changedAt === row.changedAt) continue;
-      this.callers.set(row.digest, this.toCached(row));
+      this.callers.set(row.digest, toCached(row));
     }
   }
 
@@ -148,30 +142,17 @@ export class KeyCache {
     this.lastUses.record(caller.keyId, nowMs);
     return caller;
   }
+}
 
-  private toCached(row: KeyRow): CachedCaller {
-    const { id, clientId, plan, expiresAt, revokedAt, changedAt } = row;
-    const { scopes, limits } = this.grantOf(row);
-    return {
-      changedAt,
-      caller: {
-        ...{ clientId, keyId: id, plan, scopes },
-        quota: { subject: clientId, plan, limits },
-        expiresAtMs: revokedAt === null ? (expiresAt ?? Infinity) : REVOKED_MS,
-      },
-    };
-  }
-
-  private grantOf({ plan, scopes, perMinute, perDay }: KeyRow): Grant {
-    const name = `${plan}/${perMinute}/${perDay}/${scopes}`;
-    const known = this.grants.get(name);
-    if (known !== undefined) return known;
-    const limits = PLANS[plan] ?? { perMinute: perMinute!, perDay: perDay! };
-    const grant = {
-      scopes: new Set(scopes.split(' ')),
-      limits: new Limits(limits.perMinute, limits.perDay),
-    };
-    this.grants.set(name, grant);
-    return grant;
-  }
+function toCached(row: KeyRow): CachedCaller {
+  const { id, clientId, plan, expiresAt, revokedAt, changedAt } = row;
+  const { perMinute, perDay } = PLANS[plan] ?? { perMinute: row.perMinute!, perDay: row.perDay! };
+  return {
+    changedAt,
+    caller: {
+      ...{ clientId, keyId: id, plan, scopes: new Set(row.scopes.split(' ')) },
+      quota: { subject: clientId, plan, limits: new Limits(perMinute, perDay) },
+      expiresAtMs: revokedAt === null ? (expiresAt ?? Infinity) : REVOKED_MS,
+    },
+  };
 }

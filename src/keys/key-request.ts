@@ -22,11 +22,3 @@ export function planOf(plan: PlanName, { perMinute, perDay }: OwnLimits) {
   }
   return { plan, perMinute: null, perDay: null };
 }
-
-/** @throws {KeyRequestError} for an expiry in the past */
-export function assertAhead(expiresAt: number | undefined, nowMs: number): void {
-  if (expiresAt !== undefined && expiresAt <= nowMs) {
-    const time = new Date(expiresAt).toISOString();
-    throw new KeyRequestError(`the expiry must be in the future, not ${time}`);
-  }
-}

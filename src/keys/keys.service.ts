@@ -7,9 +7,15 @@ import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
 import { Clock } from '../time/clock.js';
 import { ApiKey } from './api-key.entity.js';
 import { digestOf, mintId, mintKey } from './api-key-format.js';
-import { type Initiator, isoTime, SERVICE } from './audit-record.entity.js';
+import {
+  type AuditAction,
+  type Initiator,
+  isoTime,
+  SERVICE,
+  type State,
+} from './audit-record.entity.js';
 import { type AuditedTransaction, AuditTrail } from './audit-trail.js';
-import { assertAhead, type OwnLimits, planOf } from './key-request.js';
+import { type OwnLimits, planOf } from './key-request.js';
 import { DEFAULT_SCOPES, Scopes } from './scopes.js';
 
 export interface NewKey extends OwnLimits {
@@ -30,17 +36,7 @@ export interface RotatedKey extends IssuedKey {
   replaced: ApiKey;
 }
 
-export class UnknownKeyError extends Error {
-  constructor(id: string) {
-    super(`There is no key with the id ${id}`);
-  }
-}
-
-/** The state of the key does not allow the change. */
-export class KeyStateError extends Error {}
-
-type Limits = Pick<ApiKey, 'plan' | 'perMinute' | 'perDay'>;
-type Terms = Limits & Pick<ApiKey, 'name' | 'scopes' | 'expiresAt'>;
+type Terms = Pick<ApiKey, 'name' | 'plan' | 'perMinute' | 'perDay' | 'scopes' | 'expiresAt'>;
 
 /**
  * Issues, changes and revokes keys. Each change is one transaction with its audit record, and takes effect on
@@ -68,13 +64,13 @@ export class KeysService {
   async issue(request: NewKey): Promise<IssuedKey> {
     const { name, scopes = DEFAULT_SCOPES, expiresAt = null } = request;
     this.scopes.assertDeclared(scopes);
-    assertAhead(request.expiresAt, this.clock.now());
-    const plan = planOf(request.plan, request);
+    const terms = {
+      ...{ name, scopes: scopes.join(' '), expiresAt },
+      ...planOf(request.plan, request),
+    };
     return this.audit.write(this.initiator, async ({ manager, nowMs, record }) => {
-      const terms = { name, ...plan, scopes: scopes.join(' '), expiresAt };
       const issued = await this.insert(manager, nowMs, terms);
-      const after = { name, ...planState(plan), scopes, expiresAt: isoTime(expiresAt) };
-      await record({ action: 'key.issue', target: issued.record.id, before: null, after });
+      await record('key.issue', issued.record.id, null, { name, ...termsOf(terms) });
       return issued;
     });
   }
@@ -82,44 +78,35 @@ export class KeysService {
   /**
    * Issues a new key for the same client, with the same expiry.
    * @param graceMs how long the old key stays valid, at most until its expiry
-   * @throws {KeyStateError} if the key is replaced, revoked or expired
+   * @throws {Error} if the key is replaced, revoked or expired
    */
   async rotate(id: string, graceMs: number): Promise<RotatedKey> {
-    return this.audit.write(this.initiator, async ({ manager, nowMs, record }) => {
-      const replaced = await lockClient(manager, id);
+    return this.change(id, async (replaced, transaction) => {
+      const { manager, nowMs } = transaction;
       const now = this.clock.now();
       assertRotatable(replaced, now);
-      const { clientId, expiresAt } = replaced;
-      const issued = await this.insert(manager, nowMs, replaced, clientId);
-      const replacedBy = issued.record.id;
-      const endsAt = Math.min(now + graceMs, expiresAt ?? Infinity);
-      await update(manager, nowMs, replaced, { replacedBy, expiresAt: endsAt });
-      const before = { replacedBy: null, expiresAt: isoTime(expiresAt) };
-      const after = { replacedBy, expiresAt: isoTime(endsAt) };
-      await record({ action: 'key.rotate', target: id, before, after });
+      const issued = await this.insert(manager, nowMs, replaced, replaced.clientId);
+      const expiresAt = Math.min(now + graceMs, replaced.expiresAt ?? Infinity);
+      const values = { replacedBy: issued.record.id, expiresAt };
+      await update(transaction, 'key.rotate', replaced, values);
       return { ...issued, replaced };
     });
   }
 
   async revoke(id: string): Promise<ApiKey> {
-    return this.change(id, async (key, { manager, nowMs, record }) => {
-      const isRevoked = key.revokedAt !== null;
-      await update(manager, nowMs, key, { revokedAt: key.revokedAt ?? this.clock.now() });
-      if (isRevoked) return;
-      const [before, after] = [{ revokedAt: null }, { revokedAt: isoTime(key.revokedAt) }];
-      await record({ action: 'key.revoke', target: id, before, after });
+    return this.change(id, (key, transaction) => {
+      const revokedAt = key.revokedAt ?? this.clock.now();
+      return update(transaction, 'key.revoke', key, { revokedAt });
     });
   }
 
   /** Changes the plan of every key of the client. @throws {KeyRequestError} */
   async setPlan(id: string, plan: PlanName, own: OwnLimits): Promise<ApiKey> {
     const wanted = planOf(plan, own);
-    await this.change(id, async ({ clientId }, { manager, nowMs, record }) => {
+    await this.change(id, async ({ clientId }, transaction) => {
+      const { manager } = transaction;
       for (const key of await manager.find(ApiKey, { where: { clientId }, order: { id: 'ASC' } })) {
-        const [before, after] = [planState(key), planState(wanted)];
-        await update(manager, nowMs, key, wanted);
-        if (JSON.stringify(before) === JSON.stringify(after)) continue;
-        await record({ action: 'key.set_plan', target: key.id, before, after });
+        await update(transaction, 'key.set_plan', key, wanted);
       }
     });
     return this.get(id);
@@ -128,47 +115,38 @@ export class KeysService {
   /** @throws {KeyRequestError} */
   async setScopes(id: string, scopes: readonly string[]): Promise<ApiKey> {
     this.scopes.assertDeclared(scopes);
-    return this.change(id, async (key, { manager, nowMs, record }) => {
-      const old = key.scopes.split(' ');
-      const isSame = old.length === scopes.length && scopes.every((scope) => old.includes(scope));
-      await update(manager, nowMs, key, isSame ? {} : { scopes: scopes.join(' ') });
-      if (isSame) return;
-      const [before, after] = [{ scopes: old }, { scopes }];
-      await record({ action: 'key.set_scopes', target: id, before, after });
-    });
+    return this.change(id, (key, transaction) =>
+      update(transaction, 'key.set_scopes', key, { scopes: scopes.join(' ') }),
+    );
   }
 
   async unban(id: string): Promise<ApiKey> {
-    const key = await this.change(id, async ({ clientId }, { manager, record }) => {
-      const until = await this.bans.lift(clientId, manager);
-      if (until <= this.clock.now()) return;
-      const [before, after] = [{ bannedUntil: isoTime(until) }, { bannedUntil: null }];
-      await record({ action: 'key.unban', target: id, before, after });
+    const key = await this.change(id, async (found, { manager, record }) => {
+      const until = await this.bans.lift(found.clientId, manager);
+      const before = { bannedUntil: isoTime(until) };
+      if (until > this.clock.now()) await record('key.unban', id, before, { bannedUntil: null });
+      return found;
     });
     await this.store.unban(key.clientId);
     return key;
   }
 
-  /** @throws {UnknownKeyError} */
+  /** @throws {Error} if there is no such key */
   async get(id: string): Promise<ApiKey> {
-    const key = await this.keys.findOneBy({ id });
-    if (key === null) throw new UnknownKeyError(id);
-    return key;
+    return existing(await this.keys.findOneBy({ id }), id);
   }
 
   async isEmpty(): Promise<boolean> {
     return !(await this.keys.exists());
   }
 
-  private change(
+  private change<Result>(
     id: string,
-    work: (key: ApiKey, transaction: AuditedTransaction) => Promise<void>,
-  ): Promise<ApiKey> {
-    return this.audit.write(this.initiator, async (transaction) => {
-      const key = await lockClient(transaction.manager, id);
-      await work(key, transaction);
-      return key;
-    });
+    work: (key: ApiKey, transaction: AuditedTransaction) => Promise<Result>,
+  ): Promise<Result> {
+    return this.audit.write(this.initiator, async (transaction) =>
+      work(await lockClient(transaction.manager, id), transaction),
+    );
   }
 
   /** @param clientId left out for the first key of a client, which gives the client its id */
@@ -192,36 +170,54 @@ export class KeysService {
 
 /**
  * Returns a key whose client no other transaction changes until this one ends. The lock is on the first key of
- * the client, which has the id of the client. SQLite has one writer at a time and needs no lock.
+ * the client, which has the id of the client.
  */
 async function lockClient(manager: EntityManager, id: string): Promise<ApiKey> {
-  const key = await manager.findOneBy(ApiKey, { id });
-  if (key === null) throw new UnknownKeyError(id);
-  if (manager.dataSource.options.type !== 'postgres') return key;
+  const { clientId } = existing(await manager.findOneBy(ApiKey, { id }), id);
   const lock = { mode: 'pessimistic_write' as const };
-  await manager.findOne(ApiKey, { where: { id: key.clientId }, lock });
+  await manager.findOne(ApiKey, { where: { id: clientId }, lock });
   return manager.findOneByOrFail(ApiKey, { id });
 }
 
-/** Each change of a key gets a later `changedAt`, even if the clock of the database was set back. */
+function existing(key: ApiKey | null, id: string): ApiKey {
+  if (key === null) throw new Error(`There is no key with the id ${id}`);
+  return key;
+}
+
+/**
+ * Updates a key, with an audit record of the members that differ. Each change of a key gets a later `changedAt`, even if
+ * the clock of the database was set back.
+ */
 async function update(
-  manager: EntityManager,
-  nowMs: number,
+  { manager, nowMs, record }: AuditedTransaction,
+  action: AuditAction,
   key: ApiKey,
   values: Partial<ApiKey>,
-): Promise<void> {
+): Promise<ApiKey> {
+  const old: State = stateOf(key);
   Object.assign(key, values, { changedAt: Math.max(nowMs, key.changedAt + 1) });
   await manager.update(ApiKey, { id: key.id }, { ...values, changedAt: key.changedAt });
+  const state: State = stateOf(key);
+  const names = Object.keys(old).filter((name) => String(old[name]) !== String(state[name]));
+  const pick = (from: State): State => Object.fromEntries(names.map((name) => [name, from[name]!]));
+  if (names.length > 0) await record(action, key.id, pick(old), pick(state));
+  return key;
 }
 
-/** @throws {KeyStateError} */
+/** The members that audit records show. The limits of a plan may differ in a later release. */
+function stateOf(key: ApiKey) {
+  const { revokedAt, replacedBy } = key;
+  return { ...termsOf(key), revokedAt: isoTime(revokedAt), replacedBy };
+}
+
+function termsOf({ plan, perMinute, perDay, scopes, expiresAt }: Terms) {
+  const limits = PLANS[plan] ?? { perMinute, perDay };
+  return { plan, ...limits, scopes: scopes.split(' ').sort(), expiresAt: isoTime(expiresAt) };
+}
+
+/** @throws {Error} */
 function assertRotatable({ id, replacedBy, revokedAt, expiresAt }: ApiKey, nowMs: number): void {
-  if (replacedBy !== null) throw new KeyStateError(`The key ${id} is replaced by ${replacedBy}`);
-  if (revokedAt !== null) throw new KeyStateError(`The key ${id} is revoked`);
-  if ((expiresAt ?? Infinity) <= nowMs) throw new KeyStateError(`The key ${id} is expired`);
-}
-
-/** A plan with its limits, which may differ in a later release. */
-function planState({ plan, perMinute, perDay }: Limits) {
-  return { plan, ...(PLANS[plan] ?? { perMinute, perDay }) };
+  if (replacedBy !== null) throw new Error(`The key ${id} is replaced by ${replacedBy}`);
+  if (revokedAt !== null) throw new Error(`The key ${id} is revoked`);
+  if ((expiresAt ?? Infinity) <= nowMs) throw new Error(`The key ${id} is expired`);
 }

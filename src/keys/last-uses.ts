@@ -12,7 +12,6 @@ export class LastUses implements OnModuleInit, BeforeApplicationShutdown {
   /** Unix milliseconds by the id of the key. */
   private pending = new Map<string, number>();
   private timer: NodeJS.Timeout | undefined;
-  private flushing = Promise.resolve();
 
   constructor(
     private readonly dataSource: DataSource,
@@ -32,12 +31,7 @@ export class LastUses implements OnModuleInit, BeforeApplicationShutdown {
     this.pending.set(keyId, usedAtMs);
   }
 
-  flush(): Promise<void> {
-    this.flushing = this.flushing.then(() => this.flushPending());
-    return this.flushing;
-  }
-
-  private async flushPending(): Promise<void> {
+  async flush(): Promise<void> {
     const uses = [...this.pending];
     this.pending = new Map();
     try {

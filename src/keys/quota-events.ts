@@ -22,10 +22,7 @@ declare module '../events/events.js' {
 /** Emits the event `quota.threshold`, once per window and node. */
 @Injectable()
 export class QuotaEvents {
-  /** The highest percentage emitted for a client and a kind of window, and the number of that window. */
-  private readonly emitted = new LRUCache<string, { number: number; percent: number }>({
-    max: 100_000,
-  });
+  private readonly emitted = new LRUCache<string, true>({ max: 100_000 });
 
   constructor(
     limiter: RateLimiter,
@@ -47,13 +44,11 @@ export class QuotaEvents {
     const isNearLimit = share * 100 >= THRESHOLDS[0];
     if (!isNearLimit || caller === undefined || !this.events.has('quota.threshold')) return;
     const { clientId, quota } = caller;
-    // By subject: an external client may have the client id of a key.
-    const name = `${window}:${quota.subject}`;
-    const before = this.emitted.get(name);
     for (const percent of THRESHOLDS) {
-      const isKnown = before?.number === number && before.percent >= percent;
-      if (isKnown || share * 100 < percent) continue;
-      this.emitted.set(name, { number, percent });
+      // By subject: an external client may have the client id of a key.
+      const name = `${quota.subject} ${window} ${number} ${percent}`;
+      if (share * 100 < percent || this.emitted.has(name)) continue;
+      this.emitted.set(name, true);
       this.events.emit('quota.threshold', { clientId, window, percent }, id);
     }
   }

@@ -3,12 +3,34 @@ import { Injectable, type OnModuleInit, type Type } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { serviceUnavailable } from '../errors/errors.js';
 import { Limits, MAX_QUOTA } from '../rate-limits/limits.js';
-import { PLANS } from '../rate-limits/plan.js';
+import { type PlanName, PLANS } from '../rate-limits/plan.js';
 import { Clock } from '../time/clock.js';
 import { withTimeout } from '../time/timeout.js';
 import { KEY_PREFIX } from './api-key-format.js';
 import type { Caller } from './caller.js';
-import type { TokenVerifier, VerifiedCaller } from './verifier.js';
+
+/** The caller that a token identifies. */
+export interface VerifiedCaller {
+  /** Requests with the same client id share their counters and bans. */
+  readonly clientId: string;
+  readonly scopes: readonly string[];
+  /** The plan of the client, required unless there are `limits`. */
+  readonly plan?: PlanName;
+  /** Limits that replace those of a plan: integers between 1 and 10^12. */
+  readonly limits?: { readonly perMinute: number; readonly perDay: number };
+  /** Unix seconds. */
+  readonly expiresAt?: number;
+}
+
+/** Verifies the tokens of an external identity provider. */
+export interface TokenVerifier {
+  /**
+   * Verifies a bearer token that is not a key of the service.
+   * @returns undefined or null if the token is not valid: the response is 401
+   * @throws any error if the token cannot be verified now: the response is 503
+   */
+  verify(token: string): Promise<VerifiedCaller | undefined | null>;
+}
 
 /** RFC 6750 section 2.1. */
 const BEARER_TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
@@ -21,13 +43,16 @@ export class Verifiers implements OnModuleInit {
   private verifiers: readonly TokenVerifier[] = [];
 
   constructor(
+    /** A class must be a provider of a module. */
     private readonly given: readonly (TokenVerifier | Type<TokenVerifier>)[],
     private readonly modules: ModuleRef,
     private readonly clock: Clock,
   ) {}
 
-  async onModuleInit(): Promise<void> {
-    this.verifiers = await Promise.all(this.given.map((each) => this.instanceOf(each)));
+  onModuleInit(): void {
+    this.verifiers = this.given.map((each) =>
+      typeof each === 'function' ? this.modules.get(each, { strict: false }) : each,
+    );
   }
 
   /** Whether a token is passed to the verifiers. */
@@ -51,16 +76,6 @@ export class Verifiers implements OnModuleInit {
       return undefined;
     } catch (error) {
       throw serviceUnavailable(error);
-    }
-  }
-
-  /** A class is a provider of the module of its extension, or is instantiated here. */
-  private async instanceOf(given: TokenVerifier | Type<TokenVerifier>): Promise<TokenVerifier> {
-    if (typeof given !== 'function') return given;
-    try {
-      return this.modules.get(given, { strict: false });
-    } catch {
-      return this.modules.create(given);
     }
   }
 }

@@ -18,8 +18,7 @@ import {
 import { Idempotent } from '../idempotency/idempotent.decorator.js';
 import { ApiPage, type Page } from '../input/page.js';
 import { Int64Pipe } from '../input/int64.js';
-import type { Origin } from '../keys/caller.js';
-import { RequestOrigin } from '../keys/current-caller.decorator.js';
+import { type Origin, RequestOrigin } from '../keys/caller.js';
 import { RequireScope } from '../keys/scope.guard.js';
 import { ListPetsQuery, NewPet, PetDto } from './pet.dto.js';
 import { PetsService } from './pets.service.js';
