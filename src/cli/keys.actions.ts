@@ -3,8 +3,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import type { Initiator } from '../keys/audit-record.entity.js';
 import { AuditTrail } from '../keys/audit-trail.js';
 import { type KeyFilter, KeyList, type ListedKey } from '../keys/key-list.js';
-import { KeyRequestError, type OwnLimits, planOf } from '../keys/key-request.js';
-import { KeysService } from '../keys/keys.service.js';
+import { KeysService, type OwnLimits, planOf } from '../keys/keys.service.js';
 import { Scopes } from '../keys/scopes.js';
 import type { PlanName } from '../rate-limits/plan.js';
 import { Usage } from '../rate-limits/usage.js';
@@ -96,16 +95,15 @@ function keyActions(app: INestApplicationContext) {
 
 /** @throws {UsageError} if the options contradict each other or name an undeclared scope */
 export async function runKeyAction(name: KeyAction, options: KeyOptions): Promise<Result> {
+  const { extensions } = await loadExtensions(options);
+  const scopes = new Scopes(extensions.map((extension) => extension.scopes ?? {}));
   try {
-    const { extensions } = await loadExtensions(options);
     if (name === 'issue' || name === 'set-plan') planOf(options.plan, options);
-    const scopes = new Scopes(extensions.map((extension) => extension.scopes ?? {}));
     scopes.assertDeclared(options.scopes ?? []);
-    return await runAsOperator<Result>(options, (app) => keyActions(app)[name](options));
   } catch (error) {
-    if (error instanceof KeyRequestError) throw new UsageError(error.message);
-    throw error;
+    throw new UsageError((error as Error).message);
   }
+  return runAsOperator<Result>(options, (app) => keyActions(app)[name](options));
 }
 
 /** The user who runs the command, as recorded in the audit trail. */

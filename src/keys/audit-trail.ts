@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
+import { afterCommit } from '../database/after-commit.js';
 import { databaseNow } from '../database/database-time.js';
 import { Logger } from '../telemetry/logger.js';
 import { mintId } from './api-key-format.js';
@@ -36,33 +37,22 @@ export class AuditTrail {
     private readonly logger: Logger,
   ) {}
 
-  async write<Result>(
+  write<Result>(
     by: Initiator,
     work: (transaction: AuditedTransaction) => Promise<Result>,
   ): Promise<Result> {
-    const records: AuditRecord[] = [];
-    const result = await this.dataSource.transaction(async (manager) => {
+    return this.dataSource.transaction(async (manager) => {
       const now = databaseNow(this.dataSource);
       const [row] = await manager.query<{ now: number | string }[]>(`SELECT ${now} AS "now"`);
       const nowMs = Number(row!.now);
-      return work({
-        manager,
-        nowMs,
-        record: async (action, target, before, after) => {
-          const id = mintId('aud');
-          const saved = { id, at: isoTime(nowMs)!, action, ...by, target, before, after };
-          await manager.insert(AuditRecord, saved);
-          records.push(saved);
-        },
-      });
+      const record: AuditedTransaction['record'] = async (action, target, before, after) => {
+        const change = { action, target, before, after };
+        const audit = { id: mintId('aud'), at: isoTime(nowMs)!, ...by, ...change };
+        await manager.insert(AuditRecord, audit);
+        afterCommit(manager, () => this.log(audit));
+      };
+      return work({ manager, nowMs, record });
     });
-    for (const audit of records) {
-      const { actor, action, target, requestId } = audit;
-      const request = requestId === null ? {} : { requestId };
-      const message = `Audit: ${actor.name} ${action} ${target}`;
-      this.logger.info({ event: 'audit', ...request, audit }, message);
-    }
-    return result;
   }
 
   /**
@@ -77,5 +67,12 @@ export class AuditTrail {
       .limit(limit);
     if (keyId !== undefined) query.where(OF_KEY, { keyId });
     return query.getMany();
+  }
+
+  private log(audit: AuditRecord): void {
+    const { actor, action, target, requestId } = audit;
+    const request = requestId === null ? {} : { requestId };
+    const message = `Audit: ${actor.name} ${action} ${target}`;
+    this.logger.info({ event: 'audit', ...request, audit }, message);
   }
 }

@@ -1,14 +1,12 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
-import { ModuleRef } from '@nestjs/core';
 import { ThrottlingModule } from '../rate-limits/throttling.module.js';
-import { Clock } from '../time/clock.js';
 import { Authenticator } from './authenticator.js';
 import { AuditTrail } from './audit-trail.js';
 import { BanRecords } from './ban-records.js';
 import { KeyCache } from './key-cache.js';
 import { LastUses } from './last-uses.js';
 import { QuotaEvents } from './quota-events.js';
-import { type TokenVerifier, Verifiers } from './verifiers.js';
+import { type TokenVerifier, VERIFIERS, Verifiers } from './verifiers.js';
 
 /** Identifies and counts callers, in a server. */
 @Module({})
@@ -19,12 +17,8 @@ export class AuthenticationModule {
       module: AuthenticationModule,
       imports: [ThrottlingModule],
       providers: [
-        {
-          provide: Verifiers,
-          inject: [ModuleRef, Clock],
-          useFactory: (modules: ModuleRef, clock: Clock) =>
-            new Verifiers(verifiers, modules, clock),
-        },
+        { provide: VERIFIERS, useValue: verifiers },
+        Verifiers,
         KeyCache,
         LastUses,
         Authenticator,

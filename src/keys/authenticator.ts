@@ -84,14 +84,11 @@ export class Authenticator {
     }
     request.formerCaller = expired?.caller;
     this.failures.inc({ reason });
-    if (token === undefined) {
-      throw errors.missing_api_key('Send an API key: "Authorization: Bearer <API_KEY>"', {
-        headers: { 'WWW-Authenticate': CHALLENGE },
-      });
-    }
-    throw errors.invalid_api_key('The API key is not valid', {
-      headers: { 'WWW-Authenticate': `${CHALLENGE}, error="invalid_token"` },
-    });
+    const challenge = token === undefined ? CHALLENGE : `${CHALLENGE}, error="invalid_token"`;
+    const options = { headers: { 'WWW-Authenticate': challenge } };
+    throw token === undefined
+      ? errors.missing_api_key('Send an API key: "Authorization: Bearer <API_KEY>"', options)
+      : errors.invalid_api_key('The API key is not valid', options);
   }
 
   private failureReason(token: string | undefined): string {
@@ -100,11 +97,9 @@ export class Authenticator {
     return canBeValid ? 'unknown' : 'malformed';
   }
 
-  private addressQuota(request: ApiRequest): Quota {
-    return {
-      subject: addressRateLimitKey(this.addresses.of(request.raw)),
-      limits: this.addressLimits,
-    };
+  private addressQuota({ raw }: ApiRequest): Quota {
+    const subject = addressRateLimitKey(this.addresses.of(raw));
+    return { subject, limits: this.addressLimits };
   }
 }
 

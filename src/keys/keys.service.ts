@@ -15,8 +15,13 @@ import {
   type State,
 } from './audit-record.entity.js';
 import { type AuditedTransaction, AuditTrail } from './audit-trail.js';
-import { type OwnLimits, planOf } from './key-request.js';
 import { DEFAULT_SCOPES, Scopes } from './scopes.js';
+
+/** Limits of a key itself: required with the plan enterprise, and not allowed with any other. */
+export interface OwnLimits {
+  perMinute?: number | undefined;
+  perDay?: number | undefined;
+}
 
 export interface NewKey extends OwnLimits {
   name: string;
@@ -60,7 +65,7 @@ export class KeysService {
     return new KeysService(keys, audit, store, bans, clock, scopes, initiator);
   }
 
-  /** @throws {KeyRequestError} */
+  /** @throws {RangeError} */
   async issue(request: NewKey): Promise<IssuedKey> {
     const { name, scopes = DEFAULT_SCOPES, expiresAt = null } = request;
     this.scopes.assertDeclared(scopes);
@@ -100,7 +105,7 @@ export class KeysService {
     });
   }
 
-  /** Changes the plan of every key of the client. @throws {KeyRequestError} */
+  /** Changes the plan of every key of the client. @throws {RangeError} */
   async setPlan(id: string, plan: PlanName, own: OwnLimits): Promise<ApiKey> {
     const wanted = planOf(plan, own);
     await this.change(id, async ({ clientId }, transaction) => {
@@ -112,7 +117,7 @@ export class KeysService {
     return this.get(id);
   }
 
-  /** @throws {KeyRequestError} */
+  /** @throws {RangeError} */
   async setScopes(id: string, scopes: readonly string[]): Promise<ApiKey> {
     this.scopes.assertDeclared(scopes);
     return this.change(id, (key, transaction) =>
@@ -220,4 +225,18 @@ function assertRotatable({ id, replacedBy, revokedAt, expiresAt }: ApiKey, nowMs
   if (replacedBy !== null) throw new Error(`The key ${id} is replaced by ${replacedBy}`);
   if (revokedAt !== null) throw new Error(`The key ${id} is revoked`);
   if ((expiresAt ?? Infinity) <= nowMs) throw new Error(`The key ${id} is expired`);
+}
+
+/** Returns the plan and limits to store. @throws {RangeError} if they do not fit together */
+export function planOf(plan: PlanName, { perMinute, perDay }: OwnLimits) {
+  if (PLANS[plan] === undefined) {
+    if (perMinute === undefined || perDay === undefined) {
+      throw new RangeError(`the plan ${plan} requires --per-minute and --per-day`);
+    }
+    return { plan, perMinute, perDay };
+  }
+  if (perMinute !== undefined || perDay !== undefined) {
+    throw new RangeError(`the plan ${plan} does not accept --per-minute or --per-day`);
+  }
+  return { plan, perMinute: null, perDay: null };
 }

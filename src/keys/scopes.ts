@@ -1,5 +1,3 @@
-import { KeyRequestError } from './key-request.js';
-
 /** Scopes by name, each with a sentence on what it allows. */
 export type DeclaredScopes = Readonly<Record<string, string>>;
 
@@ -28,11 +26,11 @@ export class Scopes {
     return Object.hasOwn(this.declared, scope);
   }
 
-  /** @throws {KeyRequestError} naming the scopes that are not declared */
+  /** @throws {RangeError} naming the scopes that are not declared */
   assertDeclared(scopes: readonly string[]): void {
     const unknown = scopes.filter((scope) => !this.has(scope));
     if (unknown.length === 0) return;
     const known = Object.keys(this.declared).join(', ');
-    throw new KeyRequestError(`unknown scope ${unknown.join(', ')}; declared scopes are ${known}`);
+    throw new RangeError(`unknown scope ${unknown.join(', ')}; declared scopes are ${known}`);
   }
 }

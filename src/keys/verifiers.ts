@@ -1,12 +1,11 @@
-import { createHash } from 'node:crypto';
-import { Injectable, type OnModuleInit, type Type } from '@nestjs/common';
+import { Inject, Injectable, type OnModuleInit, type Type } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { serviceUnavailable } from '../errors/errors.js';
 import { Limits, MAX_QUOTA } from '../rate-limits/limits.js';
 import { type PlanName, PLANS } from '../rate-limits/plan.js';
 import { Clock } from '../time/clock.js';
 import { withTimeout } from '../time/timeout.js';
-import { KEY_PREFIX } from './api-key-format.js';
+import { digestOf, KEY_PREFIX } from './api-key-format.js';
 import type { Caller } from './caller.js';
 
 /** The caller that a token identifies. */
@@ -32,6 +31,9 @@ export interface TokenVerifier {
   verify(token: string): Promise<VerifiedCaller | undefined | null>;
 }
 
+/** The verifiers of extensions; a class must be a provider of its module. */
+export const VERIFIERS = Symbol('verifiers');
+
 /** RFC 6750 section 2.1. */
 const BEARER_TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
 const TIMEOUT_MS = 5_000;
@@ -43,8 +45,7 @@ export class Verifiers implements OnModuleInit {
   private verifiers: readonly TokenVerifier[] = [];
 
   constructor(
-    /** A class must be a provider of a module. */
-    private readonly given: readonly (TokenVerifier | Type<TokenVerifier>)[],
+    @Inject(VERIFIERS) private readonly given: readonly (TokenVerifier | Type<TokenVerifier>)[],
     private readonly modules: ModuleRef,
     private readonly clock: Clock,
   ) {}
@@ -88,8 +89,7 @@ function toCaller(verified: VerifiedCaller): Caller {
   if (!isIdentified || !isQuota(perMinute) || !isQuota(perDay) || !(expiresAt > 0)) {
     throw new Error(`A verifier returned an invalid caller: ${JSON.stringify(verified)}`);
   }
-  const hash = createHash('sha256').update(clientId).digest('base64url');
-  const id = `tok_${hash.slice(0, ID_LENGTH)}`;
+  const id = `tok_${digestOf(clientId).slice(0, ID_LENGTH)}`;
   const countedPlan = plan ?? 'enterprise';
   return {
     ...{ clientId, keyId: id, plan: countedPlan, scopes: new Set(scopes) },

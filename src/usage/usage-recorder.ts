@@ -70,9 +70,9 @@ export class UsageRecorder implements OnModuleInit, BeforeApplicationShutdown {
     const code = refusal?.code.slice(0, MAX_CODE_LENGTH) ?? '';
     this.add({ hour: Math.floor(nowMs / HOUR_MS), clientId, status, code, used: 1 });
     if (refusal === undefined) return;
-    const latest = [...(this.refusals.get(clientId) ?? [])];
-    latest.push({ at: nowMs, code, operation, address: refusal.address });
-    this.refusals.set(clientId, latest.slice(-LATEST_REFUSALS));
+    const latest = { at: nowMs, code, operation, address: refusal.address };
+    const refusals = [...(this.refusals.get(clientId) ?? []), latest];
+    this.refusals.set(clientId, refusals.slice(-LATEST_REFUSALS));
     this.refusedClients.add(clientId);
   }
 

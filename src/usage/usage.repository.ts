@@ -44,9 +44,8 @@ export class UsageRepository {
     const rows = await this.dataSource
       .getRepository(UsageRefusals)
       .find({ where: { clientId }, order: { at: 'DESC' }, take: MAX_PROCESSES });
-    return rows
-      .flatMap(({ refusals }) => refusals.reverse())
-      .sort((one, other) => other.at - one.at);
+    const refusals = rows.flatMap((row) => row.refusals.reverse());
+    return refusals.sort((one, other) => other.at - one.at);
   }
 
   /** Deletes what is older than a time in Unix milliseconds. */
