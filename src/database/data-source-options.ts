@@ -7,7 +7,7 @@ import {
   nameOf,
   ownedMigrations,
 } from './extension-migrations.js';
-import { CreateSchema1764633600000 } from './migrations/1764633600000-create-schema.js';
+import { MIGRATIONS } from './migrations/index.js';
 import { PostgresDataSource } from './postgres/postgres.data-source.js';
 import { DatabaseLock } from './sqlite/database-lock.js';
 import { ExactDatabase } from './sqlite/sqlite.connection.js';
@@ -76,7 +76,8 @@ function withStrictTls(url: string): string {
 }
 
 function allMigrations(extensions: readonly ExtensionMigrations[]): MigrationClass[] {
-  return [named(CreateSchema1764633600000), ...extensions.flatMap(ownedMigrations)];
+  const own = MIGRATIONS.map((Migration) => named(Migration));
+  return [...own, ...extensions.flatMap(ownedMigrations)];
 }
 
 /** The names in the table of migrations after all have run. */

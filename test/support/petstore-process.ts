@@ -19,7 +19,11 @@ export class Workplace implements Disposable {
   readonly databaseFile = join(this.directory, 'data', 'petstore.db');
   private readonly children = new Set<ChildProcess>();
 
-  constructor(private readonly env: Record<string, string> = {}) {}
+  /** @param main the program */
+  constructor(
+    private readonly env: Record<string, string> = {},
+    private readonly main = MAIN,
+  ) {}
 
   /** Writes a file into the directory. */
   write(name: string, text: string): void {
@@ -90,7 +94,7 @@ export class Workplace implements Disposable {
     stdout: 'pipe' | number = 'pipe',
   ): ChildProcess {
     const { PATH = '' } = process.env;
-    const child = spawn(process.execPath, [MAIN, ...args], {
+    const child = spawn(process.execPath, [this.main, ...args], {
       cwd: this.directory,
       // A busy machine must not cause 503 responses.
       env: { PATH, SHED_AFTER_MS: '0', ...this.env, ...env },

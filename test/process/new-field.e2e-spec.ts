@@ -1,0 +1,91 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { Client } from '../support/client.js';
+import { Workplace } from '../support/petstore-process.js';
+import { TemporaryDirectory } from '../support/temporary-directory.js';
+
+// It compiles the service.
+jest.setTimeout(300_000);
+
+const SOURCES = [
+  'src',
+  'docs',
+  'templates',
+  'nest-cli.json',
+  'ormconfig.ts',
+  'package.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+];
+/** A file name at the end of a paragraph, and the code below it. */
+const EDIT = /`([^`]+)`[^`]*:\n\n```(diff|ts)\n([^`]+)```/g;
+
+/** Applies the edits of the example in CONTRIBUTING.md. @returns the files */
+function applyExample(directory: string): string[] {
+  const guide = readFileSync('CONTRIBUTING.md', 'utf8');
+  const [, example = ''] = /\n## Example: add a breed to Pet\n(.*?)\n## /s.exec(guide) ?? [];
+  return Array.from(example.matchAll(EDIT), ([, path = '', kind, code = '']) => {
+    const file = join(directory, path);
+    if (kind === 'ts') {
+      expect(existsSync(file)).toBe(false);
+      writeFileSync(file, code);
+      return path;
+    }
+    const parts = readFileSync(file, 'utf8').split(linesOf(code, '-'));
+    expect({ path, places: parts.length - 1 }).toEqual({ path, places: 1 });
+    writeFileSync(file, parts.join(linesOf(code, '+')));
+    return path;
+  });
+}
+
+/** The lines of a diff before (`-`) or after (`+`) the change. */
+function linesOf(diff: string, sign: '-' | '+'): string {
+  const lines = diff.match(/.*\n/g) ?? [];
+  return lines
+    .filter((line) => ['\n', ' ', sign].includes(line[0]!))
+    .map((line) => (line === '\n' ? line : line.slice(1)))
+    .join('');
+}
+
+it('a new field of Pet takes the edits of CONTRIBUTING.md, and no others', async () => {
+  using copy = new TemporaryDirectory();
+  for (const name of SOURCES) cpSync(name, join(copy.path, name), { recursive: true });
+  symlinkSync(resolve('node_modules'), join(copy.path, 'node_modules'));
+  expect(applyExample(copy.path)).toEqual([
+    'src/pets/pet.entity.ts',
+    'src/pets/pet.dto.ts',
+    'src/pets/pets.repository.ts',
+    'src/database/migrations/1780000000000-add-breed.ts',
+    'src/database/migrations/index.ts',
+  ]);
+  const nest = join(copy.path, 'node_modules/@nestjs/cli/bin/nest.js');
+  execFileSync(process.execPath, [nest, 'build'], { cwd: copy.path, stdio: 'pipe' });
+
+  using workplace = new Workplace({}, join(copy.path, 'dist/src/main.js'));
+  const { migrations } = await workplace.json('migrate');
+  expect(migrations).toContain('AddBreed1780000000000');
+  const issue = 'keys issue --name breeds --plan pro'.split(' ');
+  const { key } = await workplace.json(...issue);
+  const served = await workplace.serve();
+  const client = new Client(served.origin, key);
+  const rex = { name: 'Rex', categoryId: 7, status: 'sold', breed: 'Shar "Pei"' };
+  const luna = { name: 'Luna', categoryId: 7 };
+  const ofRex = { 'idempotency-key': 'rex' };
+  expect((await client.post('/v1/pets', rex, ofRex)).json()).toEqual({ id: 1, ...rex });
+  expect((await client.post('/v1/pets', rex, ofRex)).json()).toEqual({ id: 1, ...rex });
+  expect((await client.post('/v1/pets', luna)).json()).toEqual({ id: 2, ...luna });
+  const pets = (await client.get('/v1/pets')).json();
+  expect(pets).toEqual([
+    { id: 1, ...rex },
+    { id: 2, ...luna },
+  ]);
+  expect((await client.get('/v1/pets/1')).json()).toEqual({ id: 1, ...rex });
+  expect((await client.get('/v1/pets/2')).json()).toEqual({ id: 2, ...luna });
+  const wrong = await client.post('/v1/pets', { ...luna, breed: '' });
+  expect(wrong.json().message).toBe('breed must be a string of 1 to 64 printable characters');
+  const { components } = (await client.get('/openapi.json')).json();
+  expect(components.schemas.Pet.properties.breed).toMatchObject({ type: 'string', maxLength: 64 });
+  client.close();
+  expect(await served.stop()).toBe(0);
+});
