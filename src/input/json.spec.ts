@@ -102,6 +102,8 @@ describe(parseBody.name, () => {
     [`${'['.repeat(30_000)}${']'.repeat(30_000)}`, /nested more than 32 levels/],
     [`${'['.repeat(33)}${']'.repeat(33)}`, /nested more than 32 levels/],
     [`[${'1,'.repeat(1_000)}1]`, /more than 1000 values/],
+    ['{"a":[{"b":"x\\ud800"}]}', /^"b" must be well-formed Unicode$/],
+    ['{"\\udc00":1}', /^"\ufffd" must be well-formed Unicode$/],
   ])('rejects JSON that no operation needs: %#', (text, message) => {
     expect(() => parse(text)).toThrow(
       expect.objectContaining({

@@ -61,7 +61,13 @@ function assertBounded(value: unknown, depth: number, counted: { values: number 
   }
   if (typeof value !== 'object' || value === null) return;
   if (depth === MAX_DEPTH) throw tooDeep();
-  for (const member of Object.values(value)) assertBounded(member, depth + 1, counted);
+  for (const [name, member] of Object.entries(value)) {
+    // An escape sequence can be half of a surrogate pair, which no database stores.
+    if (!name.isWellFormed() || (typeof member === 'string' && !member.isWellFormed())) {
+      throw invalidRequest([`${quoteForMessage(name)} must be well-formed Unicode`]);
+    }
+    assertBounded(member, depth + 1, counted);
+  }
 }
 
 function tooDeep(): Error {
