@@ -1,22 +1,12 @@
-import {
-  applyDecorators,
-  type CallHandler,
-  type ExecutionContext,
-  HttpCode,
-  Injectable,
-  type NestInterceptor,
-  SetMetadata,
-  type Type,
-} from '@nestjs/common';
-import { INTERCEPTORS_METADATA } from '@nestjs/common/constants.js';
-import { Reflector } from '@nestjs/core';
+import { applyDecorators, HttpCode, type Type } from '@nestjs/common';
+import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiCreatedResponse } from '@nestjs/swagger';
-import { map, type Observable } from 'rxjs';
-import { isPublic } from './public.decorator.js';
-import { PublicAddress } from './public-address.js';
-import { replyOf } from './request-context.js';
 
-const CREATED_AT = 'petstore:created-at';
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    createdAt?: string;
+  }
+}
 
 export interface CreatesOptions {
   /**
@@ -27,12 +17,12 @@ export interface CreatesOptions {
   description?: string;
 }
 
-/** Answers 201 with the absolute `Location` of what the handler returns, and documents both. */
+/** Answers 201 with the absolute `Location` of what was created, and documents both. */
 export function Creates(type: Type, { at, description = '' }: CreatesOptions): MethodDecorator {
   return applyDecorators(
     HttpCode(201),
-    useOuterInterceptor(LocationInterceptor),
-    SetMetadata(CREATED_AT, at),
+    // The adapter sets the header.
+    RouteConfig({ createdAt: at }),
     ApiCreatedResponse({
       description,
       type,
@@ -48,50 +38,17 @@ export function Creates(type: Type, { at, description = '' }: CreatesOptions): M
 }
 
 /**
- * Adds an interceptor outside of the others of the method, in whatever order the decorators are.
- * @param inside another interceptor that stays outside of it
+ * The path of a created resource.
+ * @param at as in `CreatesOptions`
+ * @param created the body of the response
  */
-export function useOuterInterceptor(
-  interceptor: Type<NestInterceptor>,
-  inside?: Type<NestInterceptor>,
-): MethodDecorator {
-  return (_target, _name, { value }: PropertyDescriptor) => {
-    const others = (Reflect.getMetadata(INTERCEPTORS_METADATA, value as object) ?? []) as unknown[];
-    const index = others.indexOf(inside) + 1;
-    const all = [...others.slice(0, index), interceptor, ...others.slice(index)];
-    Reflect.defineMetadata(INTERCEPTORS_METADATA, all, value as object);
-  };
-}
-
-type Created = Readonly<Record<string, unknown>> | null | undefined;
-
-@Injectable()
-export class LocationInterceptor implements NestInterceptor {
-  constructor(
-    private readonly address: PublicAddress,
-    private readonly reflector: Reflector,
-  ) {}
-
-  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    const at = this.reflector.get<string>(CREATED_AT, context.getHandler());
-    const { origin, baseUrl } = this.address;
-    const base = isPublic(context.getClass()) ? origin : baseUrl;
-    return next.handle().pipe(
-      map((created: Created) => {
-        const path = at.replace(/:(\w+)/g, (_parameter, name: string) => {
-          const value = created?.[name];
-          if (value === undefined || value === null) {
-            const operation = `${context.getClass().name}.${context.getHandler().name}`;
-            throw new Error(
-              `${operation}: the response of @Creates({ at: '${at}' }) has no ${name}`,
-            );
-          }
-          // eslint-disable-next-line @typescript-eslint/no-base-to-string -- an id of any type
-          return encodeURIComponent(String(value));
-        });
-        replyOf(context).header('location', base + path);
-        return created;
-      }),
-    );
-  }
+export function createdPath(at: string, created: unknown): string {
+  return at.replace(/:(\w+)/g, (_parameter, name: string) => {
+    const value = (created as Record<string, unknown> | null | undefined)?.[name];
+    if (value === undefined || value === null) {
+      throw new Error(`The response of @Creates({ at: '${at}' }) has no ${name}`);
+    }
+    // eslint-disable-next-line @typescript-eslint/no-base-to-string -- an id of any type
+    return encodeURIComponent(String(value));
+  });
 }

@@ -1,5 +1,6 @@
 import { FastifyAdapter as NestFastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
+import { createdPath } from './creates.decorator.js';
 import { isPagedResponse, nextPageUrl } from './paged-response.js';
 import type { PublicAddress } from './public-address.js';
 import { type ApiReply, appendHeader } from './request-context.js';
@@ -10,7 +11,8 @@ import type { Transport } from './transport.js';
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**
- * Nest's adapter on the transport of the service. It writes int64 values with every digit and adds `Link` to a page.
+ * Nest's adapter on the transport of the service. It writes int64 values with every digit, adds `Link` to a page
+ * and `Location` to what `@Creates()` has created.
  * Libraries recognise the platform by the name of this class.
  */
 export class FastifyAdapter extends NestFastifyAdapter {
@@ -30,6 +32,7 @@ export class FastifyAdapter extends NestFastifyAdapter {
   }
 
   override reply(response: ApiReply, body: unknown, status?: number): ApiReply {
+    if ((status ?? response.statusCode) === 201) this.locate(response, body);
     if (isPagedResponse(body)) {
       if (body.next !== undefined) this.linkToNextPage(response, body);
       response.header('content-type', JSON_TYPE);
@@ -38,13 +41,20 @@ export class FastifyAdapter extends NestFastifyAdapter {
     return super.reply(response, body, status);
   }
 
+  private locate(response: ApiReply, body: unknown): void {
+    const { config, url } = response.routeOptions;
+    if (config.createdAt === undefined) return;
+    const base = url?.startsWith('/v1/') ? this.address.baseUrl : this.address.origin;
+    response.header('location', base + createdPath(config.createdAt, body));
+  }
+
   private linkToNextPage(response: ApiReply, page: Parameters<typeof nextPageUrl>[2]): void {
-    const { raw, query } = response.request;
-    const path = pathOf(raw.url!);
+    const { url, query } = response.request;
+    const path = pathOf(url);
     const { baseUrl, origin } = this.address;
     // The base address contains the version segment.
-    const url = isApiTarget(path) ? baseUrl + path.slice(path.indexOf('/', 1)) : origin + path;
-    const next = nextPageUrl(url, query as Record<string, unknown>, page);
+    const address = isApiTarget(path) ? baseUrl + path.slice(path.indexOf('/', 1)) : origin + path;
+    const next = nextPageUrl(address, query as Record<string, unknown>, page);
     appendHeader(response, 'link', `<${next}>; rel="next"`);
   }
 }

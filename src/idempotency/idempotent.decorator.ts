@@ -4,10 +4,10 @@ import {
   type ExecutionContext,
   Injectable,
   type NestInterceptor,
+  UseInterceptors,
 } from '@nestjs/common';
 import { instanceToPlain } from 'class-transformer';
 import { from, lastValueFrom, type Observable } from 'rxjs';
-import { LocationInterceptor, useOuterInterceptor } from '../http/creates.decorator.js';
 import { stringifyJson } from '../http/stringify-json.js';
 import { parseOwnJson } from '../input/json.js';
 import {
@@ -30,11 +30,9 @@ export interface IdempotentOptions {
  * response is stored if and only if the handler's changes are committed.
  */
 export function Idempotent({ transaction = true }: IdempotentOptions = {}): MethodDecorator {
-  if (!transaction) return ApiIdempotent();
-  return applyDecorators(
-    ApiIdempotent(),
-    useOuterInterceptor(IdempotencyInterceptor, LocationInterceptor),
-  );
+  return transaction
+    ? applyDecorators(ApiIdempotent(), UseInterceptors(IdempotencyInterceptor))
+    : ApiIdempotent();
 }
 
 @Injectable()
@@ -49,7 +47,9 @@ export class IdempotencyInterceptor implements NestInterceptor {
   /** A first response is read from its text as well, so that it equals its replays. */
   private async transact(request: IdempotentRequest, next: CallHandler): Promise<unknown> {
     const { answer } = await this.idempotency.transact(request, async () => {
-      const value = await lastValueFrom(next.handle(), { defaultValue: undefined as unknown });
+      const value = await lastValueFrom<unknown, undefined>(next.handle(), {
+        defaultValue: undefined,
+      });
       // Interceptors of the class are outside: what they would leave out of an instance must not be stored.
       return value === undefined ? '' : stringifyJson(instanceToPlain(value));
     });

@@ -3,9 +3,19 @@ import { cursorAfter, Page, type PageQuery } from './page.js';
 
 /** A page of JSON object texts, built by the database. They are sent as they are unless something uses `items`. */
 export class JsonPage<Item> extends Page<Item> {
+  /** One getter for all pages: with one of its own, each page gets a hidden class of its own, which V8 keeps for long. */
+  private static readonly ITEMS: PropertyDescriptor & ThisType<JsonPage<unknown>> = {
+    // An own property, as that of other pages: a copy ({ ...page }) has it.
+    enumerable: true,
+    get() {
+      return (this.#items ??= this.#texts.map(this.#parse));
+    },
+  };
+
   // Private to the language, so that copies of the page do not contain them.
   #items: readonly Item[] | undefined;
   readonly #texts: readonly string[];
+  readonly #parse: (text: string) => Item;
 
   private constructor(
     texts: readonly string[],
@@ -14,9 +24,8 @@ export class JsonPage<Item> extends Page<Item> {
   ) {
     super([], next);
     this.#texts = texts;
-    const get = (): readonly Item[] => (this.#items ??= texts.map(parse));
-    // An own property, as that of other pages: a copy ({ ...page }) has it.
-    Object.defineProperty(this, 'items', { get, enumerable: true });
+    this.#parse = parse;
+    Object.defineProperty(this, 'items', JsonPage.ITEMS);
   }
 
   /** @see Page.of */

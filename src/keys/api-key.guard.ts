@@ -15,12 +15,11 @@ export class ApiKeyGuard implements CanActivate {
     private readonly operations: OperationIds,
   ) {}
 
-  async canActivate(context: ExecutionContext): Promise<boolean> {
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const request = requestOf(context);
     request.operation = this.operations.of(context);
-    if (!isPublic(context.getClass())) {
-      await this.authenticator.authenticate(request, replyOf(context));
-    }
-    return true;
+    return (
+      isPublic(context.getClass()) || this.authenticator.authenticate(request, replyOf(context))
+    );
   }
 }

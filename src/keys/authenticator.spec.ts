@@ -63,11 +63,14 @@ describe(Authenticator.name, () => {
     const asked = request as unknown as ApiRequest;
     const replied: Record<string, unknown> = {};
     const reply = { header: (name: string, value: unknown) => (replied[name] = value) };
-    const error = await authenticator
-      .authenticate(asked, reply as unknown as ApiReply)
-      .catch((thrown: unknown) => thrown as ApiError);
+    let error: ApiError | undefined;
+    try {
+      await authenticator.authenticate(asked, reply as unknown as ApiReply);
+    } catch (thrown) {
+      error = thrown as ApiError;
+    }
     const { caller: found, formerCaller, quota } = asked;
-    return { caller: found, formerCaller, quota, error: error ?? undefined, headers: replied };
+    return { caller: found, formerCaller, quota, error, headers: replied };
   }
 
   const failures = () => store.peek(addressRateLimitKey(address)).minuteUsed;

@@ -47,33 +47,42 @@ export class Authenticator {
   }
 
   /**
-   * Sets the caller of the request and its quota. A failure counts against the address of the client.
+   * Sets the caller of the request and its quota; a cached caller at once. A failure counts against the address of the
+   * client.
    * @throws {ApiError} 401, or 429 if the address has failed too often
    */
-  async authenticate(request: ApiRequest, reply: ApiReply): Promise<void> {
+  authenticate(request: ApiRequest, reply: ApiReply): true | Promise<true> {
     const token = bearerToken(request.raw);
+    const digest = token?.length === KEY_LENGTH ? digestOf(token) : undefined;
+    const cached = digest === undefined ? undefined : this.cache.getCached(digest);
+    return cached === undefined
+      ? this.authenticateUncached(token, digest, request, reply)
+      : identify(request, cached);
+  }
+
+  private async authenticateUncached(
+    token: string | undefined,
+    digest: string | undefined,
+    request: ApiRequest,
+    reply: ApiReply,
+  ): Promise<true> {
     let caller: Caller | undefined;
     try {
-      if (token !== undefined) caller = await this.find(token);
+      if (token !== undefined && isWellFormedKey(token)) caller = await this.cache.load(digest!);
+      else if (token !== undefined) caller = await this.verifiers.callerOf(token);
     } catch (error) {
       // The caller is unknown for now: the response describes the quota of the address, uncounted.
       await this.limiter.describe(this.addressQuota(request), reply);
       throw error;
     }
-    if (caller === undefined) return this.reject(token, request, reply);
-    request.caller = caller;
-    request.quota = caller.quota;
+    return caller === undefined ? this.reject(token, request, reply) : identify(request, caller);
   }
 
-  private find(token: string): Caller | Promise<Caller | undefined> {
-    if (token.length !== KEY_LENGTH) return this.verifiers.callerOf(token);
-    const digest = digestOf(token);
-    const cached = this.cache.getCached(digest);
-    if (cached !== undefined) return cached;
-    return isWellFormedKey(token) ? this.cache.load(digest) : this.verifiers.callerOf(token);
-  }
-
-  private async reject(token: string | undefined, request: ApiRequest, reply: ApiReply) {
+  private async reject(
+    token: string | undefined,
+    request: ApiRequest,
+    reply: ApiReply,
+  ): Promise<never> {
     const expired = token === undefined ? undefined : this.cache.expiredCaller(digestOf(token));
     const reason = expired?.reason ?? this.failureReason(token);
     try {
@@ -101,6 +110,12 @@ export class Authenticator {
     const subject = addressRateLimitKey(this.addresses.of(raw));
     return { subject, limits: this.addressLimits };
   }
+}
+
+function identify(request: ApiRequest, caller: Caller): true {
+  request.caller = caller;
+  request.quota = caller.quota;
+  return true;
 }
 
 /**

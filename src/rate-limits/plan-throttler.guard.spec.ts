@@ -19,7 +19,7 @@ class Probes extends Orders {
 }
 
 describe(PlanThrottlerGuard.name, () => {
-  const admit = jest.fn<undefined | Promise<void>, unknown[]>();
+  const admit = jest.fn<true | Promise<true>, unknown[]>();
   const report = jest.fn<Promise<void>, unknown[]>();
   const guard = new PlanThrottlerGuard(
     [{ name: 'default', ttl: 60_000, limit: Infinity }],
@@ -28,7 +28,10 @@ describe(PlanThrottlerGuard.name, () => {
     { admit, describe: report } as unknown as RateLimiter,
   );
   beforeAll(() => guard.onModuleInit());
-  beforeEach(() => jest.resetAllMocks());
+  beforeEach(() => {
+    jest.resetAllMocks();
+    admit.mockReturnValue(true);
+  });
 
   const asked = { quota, operation: 'place' };
   const judge = (controller: typeof Orders, handler: () => void, of: object = asked) => {

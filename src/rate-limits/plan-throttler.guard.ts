@@ -8,8 +8,8 @@ import {
   type ThrottlerRequest,
   type ThrottlerStorage,
 } from '@nestjs/throttler';
-import { PerOperation, replyOf, requestOf } from '../http/request-context.js';
-import type { Limits } from './limits.js';
+import { type ApiReply, PerOperation, replyOf, requestOf } from '../http/request-context.js';
+import type { Limits, Quota } from './limits.js';
 import { RateLimiter } from './rate-limiter.js';
 import { SEPARATE_QUOTA } from './separate-quota.decorator.js';
 
@@ -45,18 +45,25 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
     }));
   }
 
-  /** Only operations with `@Throttle()` run the stock guard, which costs 6 of 42 µs of a get. */
-  override async canActivate(context: ExecutionContext): Promise<boolean> {
+  /**
+   * Only operations with `@Throttle()` run the stock guard, which costs 6 of 42 µs of a get. Nest accepts a boolean
+   * too, and goes on at once.
+   */
+  override canActivate(context: ExecutionContext): Promise<boolean> {
+    return this.check(context) as Promise<boolean>;
+  }
+
+  private check(context: ExecutionContext): boolean | Promise<boolean> {
     const { quota } = requestOf(context);
     if (quota === undefined) return true;
     const { isSkipped, hasLimit, separateLimits } = this.operations.of(context);
-    if (isSkipped) {
-      await this.limiter.describe(quota, replyOf(context));
-      if (separateLimits) await this.limiter.admitSeparately(quota, separateLimits);
-      return true;
-    }
-    if (hasLimit) return super.canActivate(context);
-    await this.limiter.admit(quota, replyOf(context));
+    if (isSkipped) return this.skip(quota, separateLimits, replyOf(context));
+    return hasLimit ? super.canActivate(context) : this.limiter.admit(quota, replyOf(context));
+  }
+
+  private async skip(quota: Quota, limits: Limits | undefined, reply: ApiReply): Promise<true> {
+    await this.limiter.describe(quota, reply);
+    if (limits) await this.limiter.admitSeparately(quota, limits);
     return true;
   }
 
@@ -64,7 +71,6 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
     const { context, limit, ttl } = request;
     const { quota, operation } = requestOf(context);
     const further = { operation: operation!, limit, ttlMs: ttl };
-    await this.limiter.admit(quota!, replyOf(context), further);
-    return true;
+    return this.limiter.admit(quota!, replyOf(context), further);
   }
 }

@@ -48,10 +48,19 @@ export class RateLimiter {
     this.listeners.push(listener);
   }
 
-  /** @throws {ApiError} 429 `rate_limit_exceeded` or `key_banned` */
-  async admit(quota: Quota, reply: ApiReply, further?: FurtherLimit): Promise<void> {
-    const { subject, limits, plan } = quota;
-    const decision = await this.store.take(subject, limits, further);
+  /**
+   * Counts a request; at once, if the counters are those of this process.
+   * @throws {ApiError} 429 `rate_limit_exceeded` or `key_banned`
+   */
+  admit(quota: Quota, reply: ApiReply, further?: FurtherLimit): true | Promise<true> {
+    const decision = this.store.take(quota.subject, quota.limits, further);
+    return decision instanceof Promise
+      ? decision.then((taken) => this.conclude(taken, quota, reply))
+      : this.conclude(decision, quota, reply);
+  }
+
+  private conclude(decision: Decision, quota: Quota, reply: ApiReply): true {
+    const { limits, plan } = quota;
     const report = reportQuota(limits, decision);
     setHeaders(limits, report, reply);
     if (plan !== undefined) {
@@ -59,6 +68,7 @@ export class RateLimiter {
       for (const notify of this.listeners) notify(decision, quota, reply.request);
     }
     if (!decision.admitted) throw refusalOf(decision, report);
+    return true;
   }
 
   /** Sets the headers without counting a request. */
