@@ -129,18 +129,11 @@ describe('an extension that adds to pets', () => {
     extensions: [{ module: BreedsModule, migrations: [AddBreed1780000000000] }],
   });
 
-  const put = (path: string, body: object) =>
-    client.send(path, {
-      method: 'PUT',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-
   it('adds methods and resources under the path of a pet, and a column of its own', async () => {
     const { id } = (await client.post('/v1/pets', { name: 'Rex', categoryId: 7 })).json();
-    expect((await put(`/v1/pets/${id}/breed`, { breed: 'Collie' })).status).toBe(200);
+    expect((await client.put(`/v1/pets/${id}/breed`, { breed: 'Collie' })).status).toBe(200);
     expect((await client.get(`/v1/pets/${id}/breed`)).json()).toEqual({ breed: 'Collie' });
-    const wrong = await put(`/v1/pets/${id}`, {});
+    const wrong = await client.put(`/v1/pets/${id}`, {});
     expectError(wrong, 405, 'method_not_allowed');
     expect(wrong.headers.allow).toBe('DELETE, GET, HEAD');
     const found = await client.get(`/v1/pets/${id}`);

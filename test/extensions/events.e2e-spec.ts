@@ -5,17 +5,16 @@ import {
   AnyScope,
   Int64Pipe,
   type KeyBanned,
-  Logger,
   Pet,
   type PetEvent,
   Pets,
   type QuotaThreshold,
 } from '../../src/index.js';
-import { createLogger } from '../../src/telemetry/logger.js';
 import { FakeClock } from '../support/clock.js';
 import { eventually } from '../support/eventually.js';
 import { expectError } from '../support/expectations.js';
-import { startService, type TestService } from '../support/start-service.js';
+import { recordedLog } from '../support/recorded-log.js';
+import { useService } from '../support/start-service.js';
 
 const heard: { name: string; event: unknown }[] = [];
 const hear = (name: string, event: unknown) => void heard.push({ name, event });
@@ -54,18 +53,16 @@ class AdoptionsController {
   constructor(
     private readonly pets: Pets,
     private readonly dataSource: DataSource,
-    private readonly logger: Logger,
   ) {}
 
   @Post(':petId')
   async adopt(@Param('petId', Int64Pipe) petId: bigint): Promise<object> {
     await this.dataSource.transaction(async (manager) => {
       await this.pets.setStatus(petId, 'sold', manager);
-      // Not yet, for it is not committed.
+      // The event must wait for the commit.
       for (let turn = 0; turn < 5; turn++) await new Promise((resume) => setImmediate(resume));
       hear('work', undefined);
     });
-    this.logger.info({}, 'Adopted');
     return {};
   }
 
@@ -88,15 +85,12 @@ const count = (name: string, times: number) =>
 
 describe('events', () => {
   const clock = new FakeClock();
-  const failures: unknown[] = [];
-  let service: TestService;
-  beforeAll(async () => {
-    const extensions = [{ name: 'adoptions', module: AdoptionsModule }];
-    const silent = await createLogger({ logLevel: 'silent', logFormat: 'json' });
-    const logger = Object.assign(silent, { error: (line: unknown) => void failures.push(line) });
-    service = await startService({ clock, extensions, logger, env: { BAN_AFTER_REJECTIONS: '1' } });
+  const { service } = useService({
+    clock,
+    extensions: [{ name: 'adoptions', module: AdoptionsModule }],
+    logger: recordedLog().logger,
+    env: { BAN_AFTER_REJECTIONS: '1' },
   });
-  afterAll(() => service?.close());
   beforeEach(() => (heard.length = 0));
 
   it('report a created pet once, even if handlers fail', async () => {
@@ -129,7 +123,7 @@ describe('events', () => {
       client.send(`/v1/adoptions/${id}`, { method: 'POST', headers: { 'x-request-id': 'r-2' } });
     await adopt();
     await count('pet.status_changed', 1);
-    // It is sold already: nothing changes.
+    // The status is already sold.
     await adopt();
     await new Promise((resume) => setImmediate(resume));
     expect(heard.map(({ name }) => name).filter((name) => name !== 'pet.created')).toEqual([

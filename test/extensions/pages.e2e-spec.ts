@@ -50,34 +50,17 @@ describe('a list of an extension', () => {
     }
   });
 
-  async function follow(path: string): Promise<{ ids: number[]; links: string[] }> {
-    const [ids, links]: [number[], string[]] = [[], []];
-    for (let next: string | undefined = path; next !== undefined;) {
-      const page = await client.get(next);
-      expect(page.status).toBe(200);
-      ids.push(...page.json().map(({ id }: { id: number }) => id));
-      const link = page.headers.link as string | undefined;
-      const url: string | undefined = /^<([^>]+)>; rel="next"$/.exec(link ?? '')?.[1];
-      if (url !== undefined) links.push(url);
-      next = url?.replace('https://zoo.example/api', '');
-    }
-    return { ids, links };
+  /** The query of the link to the next page. */
+  async function nextQuery(path: string): Promise<string> {
+    const { headers } = await client.get(path);
+    expect(headers.link).toMatch(/^<https:\/\/zoo.example\/api\/v1\/zoo\/.*>; rel="next"$/);
+    return /\?([^>]+)/.exec(String(headers.link))![1]!;
   }
 
-  it('returns every row once and in order through Link', async () => {
-    const { ids, links } = await follow('/v1/zoo/animals?limit=10');
-    expect(ids).toHaveLength(COUNT);
-    expect([...ids].sort((one, other) => one - other)).toEqual(ids);
-    expect(new Set(ids).size).toBe(COUNT);
-    expect(links).toHaveLength(2);
-    expect(links[0]).toMatch(
-      /^https:\/\/zoo\.example\/api\/v1\/zoo\/animals\?limit=10&cursor=[\w-]+$/,
-    );
-  });
-
-  it('rejects a cursor of another filter, and a forged one', async () => {
-    const { links } = await follow('/v1/zoo/animals?limit=20');
-    const cursor = new URL(links[0]!).searchParams.get('cursor')!;
+  it('links to its next page, and rejects a cursor of another filter and a forged one', async () => {
+    const query = await nextQuery('/v1/zoo/animals?limit=20');
+    expect((await client.get(`/v1/zoo/animals?${query}`)).json()).toHaveLength(5);
+    const cursor = new URLSearchParams(query).get('cursor')!;
     const other = await client.get(`/v1/zoo/animals?status=sold&cursor=${cursor}`);
     expectError(other, 400, 'invalid_request');
     const [filter] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as [string];
@@ -98,15 +81,11 @@ describe('a list of an extension', () => {
   });
 
   it('rejects a cursor of another path or operation', async () => {
-    const { links } = await follow('/v1/zoo/1/animals?limit=20');
-    const { searchParams } = new URL(links[0]!);
+    const query = await nextQuery('/v1/zoo/1/animals?limit=20');
     for (const path of ['zoo/2/animals', 'zoo/1/visitors', 'zoo/animals']) {
-      const other = await client.get(`/v1/${path}?${searchParams.toString()}`);
+      const other = await client.get(`/v1/${path}?${query}`);
       expectError(other, 400, 'invalid_request');
       expect(other.json().message).toContain('path and the filter of its own list');
     }
-    expect((await client.get(`/v1/zoo/1/animals?${searchParams.toString()}`)).json()).toHaveLength(
-      5,
-    );
   });
 });

@@ -54,8 +54,6 @@ describe('callers with a token (JWT) of an identity provider', () => {
     const first = await writer.post('/v1/pets', pet, idempotent);
     expect(first.status).toBe(201);
     expect((await writer.post('/v1/pets', pet, idempotent)).json()).toEqual(first.json());
-    client.close();
-    writer.close();
   });
 
   it('share a quota with all tokens of their client', async () => {
@@ -71,21 +69,20 @@ describe('callers with a token (JWT) of an identity provider', () => {
     ]);
     const third = await withToken({ client_id: 'b' });
     expect((await third.get('/v1/usage')).json().limits.day.remaining).toBe(1_000);
-    for (const client of [one, other, third]) client.close();
   });
 });
 
 describe('a verifier', () => {
-  const told: string[] = [];
+  const verified: string[] = [];
 
   @Injectable()
   class Directory {
     find(token: string): VerifiedCaller | undefined | null {
-      told.push(token);
+      verified.push(token);
       if (token === 'broken') throw new Error('The directory is away');
       const limits = { perMinute: 2, perDay: 2 };
       if (token === 'odd') return { clientId: 'odd', scopes: [] };
-      // As a repository of TypeORM says of what it does not have.
+      // A repository of TypeORM returns null if there is no row.
       if (token === 'gone') return null;
       return token === 'known' ? { clientId: 'c', scopes: ['pets:read'], limits } : undefined;
     }
@@ -107,12 +104,7 @@ describe('a verifier', () => {
     await using service = await startService({
       extensions: [{ name: 'd', module: DirectoryModule, verifier: DirectoryVerifier }],
     });
-    const ask = async (authorization: string) => {
-      const client = new Client(service.origin, authorization);
-      const answer = await client.get('/v1/pets');
-      client.close();
-      return answer;
-    };
+    const ask = (token: string) => new Client(service.origin, token).get('/v1/pets');
     const known = await ask('known');
     expect([known.status, known.headers['x-ratelimit-limit']]).toEqual([200, '2']);
     expectError(await ask('psk_known'), 401, 'invalid_api_key');
@@ -124,6 +116,6 @@ describe('a verifier', () => {
       expectRateHeaders(failed);
       expect(failed.headers['retry-after']).toBeDefined();
     }
-    expect(told).toEqual(['known', 'unknown', 'gone', 'broken', 'odd']);
+    expect(verified).toEqual(['known', 'unknown', 'gone', 'broken', 'odd']);
   });
 });

@@ -28,14 +28,23 @@ export class Client {
     return this.send(path, { headers });
   }
 
-  /** Posts JSON; a string is sent unchanged. */
-  post(path: string, body: unknown, headers: Call['headers'] = {}): Promise<Answer> {
+  /** Sends JSON; a string is sent unchanged. */
+  post(
+    path: string,
+    body: unknown,
+    headers: Call['headers'] = {},
+    method = 'POST',
+  ): Promise<Answer> {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     return this.send(path, {
-      method: 'POST',
+      method,
       headers: { 'content-type': 'application/json', ...headers },
       body: text,
     });
+  }
+
+  put(path: string, body: unknown): Promise<Answer> {
+    return this.post(path, body, {}, 'PUT');
   }
 
   send(path: string, { method = 'GET', headers = {}, body }: Call = {}): Promise<Answer> {

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import {
   type ArgumentsHost,
-  BadRequestException,
   Body,
   type CallHandler,
   type CanActivate,
@@ -22,23 +21,18 @@ import {
   Module,
   type NestInterceptor,
   type NestModule,
-  NotFoundException,
   Param,
-  ParseArrayPipe,
   ParseIntPipe,
   type PipeTransform,
   Post,
-  PreconditionFailedException,
   Put,
   Query,
   Redirect,
   Req,
   Res,
   Scope,
-  ServiceUnavailableException,
   StreamableFile,
   UseFilters,
-  UseGuards,
   ValidationPipe,
 } from '@nestjs/common';
 import { APP_GUARD, APP_INTERCEPTOR, APP_PIPE, REQUEST } from '@nestjs/core';
@@ -69,8 +63,6 @@ import {
 import { map, type Observable } from 'rxjs';
 import * as v from 'valibot';
 import { z } from 'zod';
-
-/** An extension that uses only the public exports; everything else follows the documentation of Nest and TypeORM. */
 
 export class Toy {
   @IsString()
@@ -132,21 +124,6 @@ const Aviary = v.object({
 });
 const Stable = type({ name: 'string >= 2', 'horses?': 'number.integer' });
 
-@Injectable()
-export class UpperCasePipe implements PipeTransform<string, string> {
-  transform(value: string): string {
-    return value.toUpperCase();
-  }
-}
-
-@Injectable()
-class BodyAwareGuard implements CanActivate {
-  canActivate(context: ExecutionContext): boolean {
-    const { body } = context.switchToHttp().getRequest<FastifyRequest<{ Body: { open?: true } }>>();
-    return body?.open === true;
-  }
-}
-
 /** An error of a library. */
 class ClosedForToday extends Error {}
 
@@ -180,11 +157,6 @@ export class VisitsController {
     return { isPlain: Object.getPrototypeOf(body) === Object.prototype, body };
   }
 
-  @Post('list')
-  list(@Body(new ParseArrayPipe({ items: Toy })) toys: Toy[]): object {
-    return { count: toys.length, areToys: toys.every((toy) => toy instanceof Toy) };
-  }
-
   @Put('own-pipe')
   ownPipe(@Body(new ValidationPipe({ transform: true, whitelist: true })) toy: Toy): object {
     return toy;
@@ -193,13 +165,6 @@ export class VisitsController {
   @Post('request')
   request(@Req() request: FastifyRequest): object {
     return { body: request.body ?? null };
-  }
-
-  @Post('guarded')
-  @UseGuards(BodyAwareGuard)
-  @HttpCode(202)
-  guarded(): object {
-    return { open: true };
   }
 
   @Post('nothing')
@@ -248,8 +213,12 @@ export class VisitsController {
   }
 
   @Get('numbers/:id')
-  number(@Param('id', ParseIntPipe) id: number, @Query('add', ParseIntPipe) add: number): object {
-    return { sum: id + add };
+  number(
+    @Param('id', ParseIntPipe) id: number,
+    @Query('add', ParseIntPipe) add: number,
+    @Headers('x-mood') mood?: string,
+  ): object {
+    return { sum: id + add, mood };
   }
 
   @Get('files/*path')
@@ -257,34 +226,9 @@ export class VisitsController {
     return { path };
   }
 
-  @Get('shout/:word')
-  shout(@Param('word', UpperCasePipe) word: string, @Headers('x-mood') mood?: string): object {
-    return { word, mood: mood ?? null };
-  }
-
   @Get('conflict')
   conflict(): never {
     throw new ConflictException('Already visited');
-  }
-
-  @Get('coded')
-  coded(): never {
-    throw new NotFoundException({ code: 'visit_not_found', message: 'There is no such visit' });
-  }
-
-  @Get('bad')
-  bad(): never {
-    throw new BadRequestException('Come again');
-  }
-
-  @Get('failed')
-  failed(): never {
-    throw new PreconditionFailedException('It has changed');
-  }
-
-  @Get('away')
-  away(): never {
-    throw new ServiceUnavailableException('Back soon');
   }
 
   @Get('broken')
@@ -322,9 +266,7 @@ export class VisitsController {
 
   @Delete(':id')
   @HttpCode(204)
-  remove(@Param('id', ParseIntPipe) id: number): void {
-    if (id === 0) throw new NotFoundException();
-  }
+  remove(): void {}
 }
 
 @Public()
