@@ -84,15 +84,6 @@ describe(ChangePoller.name, () => {
     expect(look.mock.lastCall![0]).toBeLessThanOrEqual(seen - 10_000);
   });
 
-  it('loads everything after a long gap', async () => {
-    const look = jest.fn<Promise<void>, [number | undefined]>(() => Promise.resolve());
-    poller.subscribe(look);
-    await poller.onApplicationBootstrap();
-    clock.advance(601_000);
-    await pass(300);
-    expect(look.mock.calls).toEqual([[undefined], [undefined]]);
-  });
-
   it('is current for less than a second after a poll', async () => {
     const watch = poller.subscribe(() => Promise.resolve());
     expect(watch.isCurrent).toBe(false);

@@ -15,18 +15,17 @@ const INTERVAL_WHILE_FAILING_MS = 100;
 const CURRENT_MS = 900;
 /** A transaction may commit this long after the time that it has written to its rows. */
 const LATE_COMMIT_MS = 10_000;
-/** After a longer gap, it costs less to load everything than to ask for changes. */
-const LONGEST_GAP_MS = 600_000;
 /** A lock on the table prevents changes, so cached rows stay current for up to this long. */
 const LONGEST_LOCK_MS = 60_000;
 
+const UNREADABLE = 'The database cannot be read; answering from memory where possible';
 const NOW: Statement = {
   name: 'poller.now',
   sqlite: `SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER) AS "nowMs"`,
   postgres: `SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint) AS "nowMs"`,
 };
 
-/** Loads the rows with `changed_at >= sinceMs` (database clock), or everything if it is undefined. */
+/** Loads the rows with `changed_at >= sinceMs` (database clock). The first poll has no `sinceMs`. */
 export type PollCallback = (sinceMs: number | undefined) => Promise<void>;
 
 /**
@@ -39,7 +38,6 @@ export type PollCallback = (sinceMs: number | undefined) => Promise<void>;
 @Injectable()
 export class ChangePoller implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly subscriptions: Subscription[] = [];
-  private timer: NodeJS.Timeout | undefined;
   private isStopped = false;
   private isFailing = false;
 
@@ -62,35 +60,32 @@ export class ChangePoller implements OnApplicationBootstrap, OnApplicationShutdo
 
   onApplicationShutdown(): void {
     this.isStopped = true;
-    clearTimeout(this.timer);
-  }
-
-  private schedule(ms: number): void {
-    if (!this.isStopped) this.timer = setTimeout(() => void this.poll(), ms).unref();
   }
 
   private async poll(): Promise<void> {
+    if (this.isStopped) return;
+    const err = await this.pollAll();
+    if (this.isStopped) return;
+    const isFailing = err !== undefined;
+    // Logged once per outage.
+    if (isFailing && !this.isFailing) this.logger.error({ err }, UNREADABLE);
+    if (!isFailing && this.isFailing) this.logger.info({}, 'The database can be read again');
+    this.isFailing = isFailing;
+    const delayMs = isFailing ? INTERVAL_WHILE_FAILING_MS : INTERVAL_MS;
+    setTimeout(() => void this.poll(), delayMs).unref();
+  }
+
+  /** @returns an error; a table that cannot be read does not keep the other subscriptions from polling */
+  private async pollAll(): Promise<unknown> {
+    const started = new Stopwatch(this.clock);
     try {
-      const started = new Stopwatch(this.clock);
       const [row] = await this.database.observe<{ nowMs: number | string }>(NOW);
-      let failure: Error | undefined;
-      // A table that cannot be read does not keep the other subscriptions from polling.
-      for (const subscription of this.subscriptions) {
-        failure = (await subscription.poll(started, Number(row!.nowMs))) ?? failure;
-      }
-      if (failure !== undefined) throw failure;
-      if (this.isFailing) this.logger.info({}, 'The database can be read again');
-      this.isFailing = false;
-    } catch (err) {
-      if (this.isStopped) return;
-      // Logged once per outage.
-      if (!this.isFailing) {
-        const message = 'The database cannot be read; answering from memory where possible';
-        this.logger.error({ err }, message);
-      }
-      this.isFailing = true;
+      const polls = this.subscriptions.map((each) => each.poll(started, Number(row!.nowMs)));
+      const results = await Promise.allSettled(polls);
+      return results.find((result) => result.status === 'rejected')?.reason;
+    } catch (error) {
+      return error;
     }
-    this.schedule(this.isFailing ? INTERVAL_WHILE_FAILING_MS : INTERVAL_MS);
   }
 }
 
@@ -114,24 +109,17 @@ export class Subscription {
     return this.polled?.elapsedMs ?? Infinity;
   }
 
-  /** @returns the error of the callback */
-  async poll(started: Stopwatch, nowMs: number): Promise<Error | undefined> {
-    try {
-      await this.callback(this.sinceMs(nowMs));
-    } catch (error) {
-      const isTrusted = this.isCurrent && this.staleForMs < LONGEST_LOCK_MS;
-      if (isHeld(error) && isTrusted) this.current = started;
-      return error as Error;
-    }
-    this.polled = started;
-    this.polledMs = nowMs;
-    this.current = started;
-    return undefined;
-  }
-
-  private sinceMs(nowMs: number): number | undefined {
+  async poll(started: Stopwatch, nowMs: number): Promise<void> {
     const gapMs = this.staleForMs;
-    if (gapMs > LONGEST_GAP_MS) return undefined;
-    return Math.min(this.polledMs, Math.floor(nowMs - gapMs)) - LATE_COMMIT_MS;
+    const sinceMs = Math.min(this.polledMs, Math.floor(nowMs - gapMs)) - LATE_COMMIT_MS;
+    try {
+      await this.callback(this.polled && sinceMs);
+    } catch (error) {
+      if (isHeld(error) && this.isCurrent && gapMs < LONGEST_LOCK_MS) this.current = started;
+      throw error;
+    }
+    this.polledMs = nowMs;
+    this.polled = started;
+    this.current = started;
   }
 }

@@ -4,50 +4,46 @@ import { driverErrorOf, isDatabaseOutage } from './outage.js';
 
 const INTERVAL_MS = 60_000;
 
-/** A fault that an operator has to fix. Other outages end by themselves. */
-export type DatabaseFault = 'damaged' | 'disk full';
+const FAULTS = {
+  damaged: {
+    codes: /^SQLITE_(?:CORRUPT|NOTADB)/,
+    fix: 'The database file is damaged: stop the server, keep a copy of the file, and run petstore restore BACKUP',
+  },
+  'disk full': {
+    codes: /^(?:SQLITE_FULL|53100)/,
+    fix: 'The disk of the database is full, so writes are answered with 503: free space on that disk',
+  },
+};
 
-const CODES: Readonly<Record<DatabaseFault, RegExp>> = {
-  damaged: /^SQLITE_(?:CORRUPT|NOTADB)/,
-  'disk full': /^(?:SQLITE_FULL|53100|ENOSPC)/,
-};
-const FIXES: Readonly<Record<DatabaseFault, string>> = {
-  damaged:
-    'The database file is damaged: stop the server, keep a copy of the file, and run petstore restore BACKUP',
-  'disk full':
-    'The disk of the database is full, so writes are answered with 503: free space on that disk',
-};
+/** A fault that an operator has to fix. Other outages end by themselves. */
+export type DatabaseFault = keyof typeof FAULTS;
 
 /** Recognises outages of the database, logs faults once a minute, and remembers them for readiness. */
 @Injectable()
 export class DatabaseFaults {
-  private readonly seenAtMs = new Map<DatabaseFault, number>();
   private readonly loggedAtMs = new Map<DatabaseFault, number>();
 
   constructor(private readonly logger: Logger) {}
 
-  /** A damaged file stays damaged until the restart; a full disk counts for a minute after the last failed write. */
+  /** A damaged file stays damaged until the restart; a full disk may have room again. */
   get current(): DatabaseFault | undefined {
-    if (this.seenAtMs.has('damaged')) return 'damaged';
-    const fullForMs = performance.now() - (this.seenAtMs.get('disk full') ?? -Infinity);
-    return fullForMs < INTERVAL_MS ? 'disk full' : undefined;
+    if (this.loggedAtMs.has('damaged')) return 'damaged';
+    return this.isRecent('disk full') ? 'disk full' : undefined;
   }
 
   /** Whether the database, and not the service or its caller, is why `error` was thrown. */
   isOutage(error: unknown): boolean {
-    const isOutage = isDatabaseOutage(error);
-    if (isOutage) this.note(error);
-    return isOutage;
+    if (!isDatabaseOutage(error)) return false;
+    const code = String(driverErrorOf(error).code);
+    for (const fault of ['damaged', 'disk full'] as const) {
+      if (!FAULTS[fault].codes.test(code) || this.isRecent(fault)) continue;
+      this.loggedAtMs.set(fault, performance.now());
+      this.logger.error({ err: error }, FAULTS[fault].fix);
+    }
+    return true;
   }
 
-  private note(error: unknown): void {
-    const code = String(driverErrorOf(error).code);
-    const fault = (['damaged', 'disk full'] as const).find((each) => CODES[each].test(code));
-    if (fault === undefined) return;
-    const nowMs = performance.now();
-    this.seenAtMs.set(fault, nowMs);
-    if (nowMs - (this.loggedAtMs.get(fault) ?? -Infinity) < INTERVAL_MS) return;
-    this.loggedAtMs.set(fault, nowMs);
-    this.logger.error({ err: error }, FIXES[fault]);
+  private isRecent(fault: DatabaseFault): boolean {
+    return performance.now() - (this.loggedAtMs.get(fault) ?? -Infinity) < INTERVAL_MS;
   }
 }

@@ -47,25 +47,15 @@ export function postgresType({ type }: TableColumn): string {
  * with each of them.
  */
 export function jsonExpression(columns: TableColumns): string {
-  const parts: string[] = [];
-  let text = '{';
-  columns.forEach((each, index) => {
+  const members = columns.map((each, index) => {
     const { column, type, isOptional } = each;
-    const quote = type === 'word' ? '"' : '';
-    const before = label(each, index) + quote;
-    const value = type === 'text' ? `json_quote(${column})` : column;
-    if (isOptional) {
-      if (text !== '') parts.push(`'${text}'`);
-      // json_quote(NULL) is the text null.
-      const present = type === 'text' ? `CASE WHEN ${column} IS NOT NULL THEN ${value} END` : value;
-      parts.push(`coalesce('${before}' || ${present}${quote && ` || '${quote}'`}, '')`);
-      text = '';
-    } else {
-      parts.push(`'${text}${before}'`, value);
-      text = quote;
-    }
+    // json_quote(NULL) is the text null. An expression with NULL is NULL.
+    const quoted = isOptional ? `nullif(json_quote(${column}), 'null')` : `json_quote(${column})`;
+    const value = { int64: column, text: quoted, word: `'"' || ${column} || '"'` }[type];
+    const member = `'${label(each, index)}' || ${value}`;
+    return isOptional ? `coalesce(${member}, '')` : member;
   });
-  return [...parts, `'${text}}'`].join(' || ');
+  return `'{' || ${members.join(' || ')} || '}'`;
 }
 
 /** Converts a row of `columnNames()`, as an array, to its JSON text. */
