@@ -1,7 +1,8 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { loadConfig } from '../config/config.js';
-import { fileOf, migrationNames } from '../database/data-source-options.js';
+import { fileOf } from '../database/data-source-options.js';
+import { migrationNames } from '../database/extension-migrations.js';
 import { backupDatabase, migrationsIn, restoreDatabase } from '../database/sqlite/sqlite.copy.js';
 import { migrationsOf } from '../extensions/define.js';
 import { type CommonOptions, loadExtensions, type Result } from './add-command.js';

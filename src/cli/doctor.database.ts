@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.js';
-import { fileOf, migrationNames } from '../database/data-source-options.js';
+import { fileOf } from '../database/data-source-options.js';
 import { type DatabaseFacts, readDatabaseFacts } from '../database/database-facts.js';
-import { describeMigration, ownerOf } from '../database/extension-migrations.js';
+import { describeMigration, migrationNames, ownerOf } from '../database/extension-migrations.js';
 import { SqliteFile } from '../database/sqlite/sqlite.file.js';
 import { type Extension, migrationsOf } from '../extensions/define.js';
 import { checkClock, failed, type Finding, ok, warning } from './doctor.findings.js';

@@ -1,6 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { type Config, loadConfig } from '../config/config.js';
-import { isEmbedded } from '../database/data-source-options.js';
+import { fileOf } from '../database/data-source-options.js';
 import { settingsOf } from '../extensions/settings.js';
 import { KeysService } from '../keys/keys.service.js';
 import { PetSeeder } from '../pets/pet-seeder.js';
@@ -56,7 +56,7 @@ async function issueFirstKey(app: INestApplicationContext, config: Config): Prom
 }
 
 async function isFirstStart(app: INestApplicationContext, config: Config): Promise<boolean> {
-  if (config.production || !isEmbedded(config.databaseUrl)) return false;
+  if (config.production || fileOf(config.databaseUrl) === undefined) return false;
   return app.get(KeysService).isEmpty();
 }
 

@@ -6,6 +6,7 @@ import {
 import { Logger } from '../telemetry/logger.js';
 import { Clock, Stopwatch } from '../time/clock.js';
 import { Database, type Statement } from './database.js';
+import { NOW } from './database-time.js';
 import { isHeld } from './outage.js';
 
 /** A change takes effect on every node within a second: two polls, and some slack. */
@@ -19,10 +20,10 @@ const LATE_COMMIT_MS = 10_000;
 const LONGEST_LOCK_MS = 60_000;
 
 const UNREADABLE = 'The database cannot be read; answering from memory where possible';
-const NOW: Statement = {
+const READ_CLOCK: Statement = {
   name: 'poller.now',
-  sqlite: `SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER) AS "nowMs"`,
-  postgres: `SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint) AS "nowMs"`,
+  sqlite: `SELECT ${NOW.sqlite} AS "nowMs"`,
+  postgres: `SELECT ${NOW.postgres} AS "nowMs"`,
 };
 
 /** Loads the rows with `changed_at >= sinceMs` (database clock). The first poll has no `sinceMs`. */
@@ -79,7 +80,7 @@ export class ChangePoller implements OnApplicationBootstrap, OnApplicationShutdo
   private async pollAll(): Promise<unknown> {
     const started = new Stopwatch(this.clock);
     try {
-      const [row] = await this.database.observe<{ nowMs: number | string }>(NOW);
+      const [row] = await this.database.observe<{ nowMs: number | string }>(READ_CLOCK);
       const polls = this.subscriptions.map((each) => each.poll(started, Number(row!.nowMs)));
       const results = await Promise.allSettled(polls);
       return results.find((result) => result.status === 'rejected')?.reason;

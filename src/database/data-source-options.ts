@@ -1,13 +1,7 @@
-import { type DataSource, type DataSourceOptions, type EntitySchema } from 'typeorm';
+import type { DataSource, DataSourceOptions, EntitySchema } from 'typeorm';
+import type { BetterSqlite3DataSourceOptions } from 'typeorm/driver/better-sqlite3/BetterSqlite3DataSourceOptions.js';
 import { AfterCommitSubscriber } from './after-commit.js';
-import {
-  type ExtensionMigrations,
-  type MigrationClass,
-  named,
-  nameOf,
-  ownedMigrations,
-} from './extension-migrations.js';
-import { MIGRATIONS } from './migrations/index.js';
+import { allMigrations, type ExtensionMigrations } from './extension-migrations.js';
 import { PostgresDataSource } from './postgres/postgres.data-source.js';
 import { DatabaseLock } from './sqlite/database-lock.js';
 import { ExactDatabase } from './sqlite/sqlite.connection.js';
@@ -37,19 +31,12 @@ export function dataSourceOptions(settings: DataSourceSettings): DataSourceOptio
     migrations: allMigrations(extensions),
     subscribers: [AfterCommitSubscriber],
     migrationsTableName: MIGRATIONS_TABLE,
-    migrationsTransactionMode: 'all' as const,
-    synchronize: false,
-    logging: false,
   };
-  if (isEmbedded(url)) {
-    return {
-      ...common,
-      type: 'better-sqlite3',
-      database: pathOf(url),
-      driver: ExactDatabase,
-      // `ExactDatabase` caches them for all query runners.
-      statementCacheSize: 0,
-    };
+  const database = fileOf(url);
+  if (database !== undefined) {
+    // `ExactDatabase` caches statements for all query runners.
+    const driver = { driver: ExactDatabase, statementCacheSize: 0 };
+    return { ...common, type: 'better-sqlite3', database, ...driver };
   }
   return {
     ...common,
@@ -75,25 +62,10 @@ function withStrictTls(url: string): string {
   return url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, '$1verify-full');
 }
 
-function allMigrations(extensions: readonly ExtensionMigrations[]): MigrationClass[] {
-  const own = MIGRATIONS.map((Migration) => named(Migration));
-  return [...own, ...extensions.flatMap(ownedMigrations)];
-}
-
-/** The names in the table of migrations after all have run. */
-export function migrationNames(extensions: readonly ExtensionMigrations[]): string[] {
-  return allMigrations(extensions).map(nameOf);
-}
-
 export function createDataSource(options: DataSourceOptions): DataSource {
-  switch (options.type) {
-    case 'better-sqlite3':
-      return new SqliteDataSource(options);
-    case 'postgres':
-      return new PostgresDataSource(options);
-    default:
-      throw new Error(`databases of the type ${options.type} are not supported`);
-  }
+  return options.type === 'postgres'
+    ? new PostgresDataSource(options)
+    : new SqliteDataSource(options as BetterSqlite3DataSourceOptions);
 }
 
 /**
@@ -101,19 +73,11 @@ export function createDataSource(options: DataSourceOptions): DataSource {
  * @throws {DatabaseServedError} if another server has it
  */
 export function lockDatabase(url: string): DatabaseLock | undefined {
-  if (!isEmbedded(url)) return undefined;
-  return DatabaseLock.acquire(pathOf(url));
+  const file = fileOf(url);
+  return file === undefined ? undefined : DatabaseLock.acquire(file);
 }
 
 /** @returns the path of the SQLite file; undefined for PostgreSQL */
 export function fileOf(url: string): string | undefined {
-  return isEmbedded(url) ? pathOf(url) : undefined;
-}
-
-function pathOf(url: string): string {
-  return url.slice('sqlite:'.length);
-}
-
-export function isEmbedded(url: string): boolean {
-  return url.startsWith('sqlite:');
+  return /^sqlite:(.*)/s.exec(url)?.[1];
 }

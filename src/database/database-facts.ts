@@ -7,6 +7,7 @@ import {
   fileOf,
   MIGRATIONS_TABLE,
 } from './data-source-options.js';
+import { NOW } from './database-time.js';
 import { migrationsThatRan } from './migrate.js';
 
 /** The state of a database, for `petstore doctor`. */
@@ -42,7 +43,7 @@ async function postgresFacts(url: string): Promise<DatabaseFacts> {
     >(
       `SELECT current_setting('server_version') AS version,
         has_schema_privilege(current_schema(), 'CREATE') AS "mayMigrate",
-        floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS "nowMs"`,
+        ${NOW.postgres} AS "nowMs"`,
     );
     const aheadMs = Number(answer.nowMs) - (startMs + Date.now()) / 2;
     return {

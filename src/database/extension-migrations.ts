@@ -1,4 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { MIGRATIONS } from './migrations/index.js';
 import { driverErrorOf } from './outage.js';
 
 export type MigrationClass = new () => MigrationInterface;
@@ -16,6 +17,17 @@ export interface ExtensionMigrations {
 const OFFSET_MS = 7_000_000_000_000;
 const OF_EXTENSION = /^(.+):(.+):\d{13}$/;
 
+/** The migrations of the service and of its extensions. */
+export function allMigrations(extensions: readonly ExtensionMigrations[]): MigrationClass[] {
+  const own = MIGRATIONS.map((Migration) => named(Migration));
+  return [...own, ...extensions.flatMap(ownedMigrations)];
+}
+
+/** The names in the table of migrations after all have run. */
+export function migrationNames(extensions: readonly ExtensionMigrations[]): string[] {
+  return allMigrations(extensions).map(nameOf);
+}
+
 /** The migrations of an extension, with its name in theirs, so that two extensions may use the same names. */
 export function ownedMigrations({ owner, migrations }: ExtensionMigrations): MigrationClass[] {
   return migrations.map((Migration) => {
@@ -25,7 +37,7 @@ export function ownedMigrations({ owner, migrations }: ExtensionMigrations): Mig
 }
 
 /** The migration with a name of its own, and errors that tell which migration failed. */
-export function named(Migration: MigrationClass, name = nameOf(Migration)): MigrationClass {
+function named(Migration: MigrationClass, name = nameOf(Migration)): MigrationClass {
   return class extends Migration {
     constructor() {
       super();
@@ -44,7 +56,7 @@ export function named(Migration: MigrationClass, name = nameOf(Migration)): Migr
   };
 }
 
-export function nameOf(Migration: MigrationClass): string {
+function nameOf(Migration: MigrationClass): string {
   return new Migration().name ?? Migration.name;
 }
 

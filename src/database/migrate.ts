@@ -12,14 +12,18 @@ const RETRY_DELAY_MS = 250;
 /** Keeps the time of a failing start below 10 s. */
 const MAX_WAIT_MS = 6_000;
 
-/** Called once with what a migration waits for. */
-export type OnWait = (reason: string) => void;
+const IN_USE =
+  'The database schema cannot be changed while a backup, a long query or another session locks its tables: ' +
+  'run "petstore migrate" when that has ended';
+
+type OnWait = (reason: string) => void;
 
 /**
  * Brings the schema up to date; several processes may call this at once.
+ * @param onWait called once if a migration has to wait
  * @param mayMigrate on PostgreSQL; the embedded database belongs to one server, and is always migrated
  * @returns the names of the migrations that ran
- * @throws {SchemaInUseError} if other sessions migrate the database or lock its tables for too long
+ * @throws {Error} if the schema may not be migrated, or if other sessions migrate the database or lock its tables for too long
  */
 export async function migrate(
   dataSource: DataSource,
@@ -59,16 +63,6 @@ export async function migrationsThatRan(dataSource: DataSource): Promise<string[
   }
 }
 
-export class SchemaInUseError extends Error {
-  constructor(cause: unknown) {
-    super(
-      'The database schema cannot be changed while a backup, a long query or another session locks its tables: ' +
-        'run "petstore migrate" when that has ended',
-      { cause },
-    );
-  }
-}
-
 /**
  * Runs the pending migrations in one transaction, and looks for them within it: of several processes, one migrates and
  * the others find nothing to do.
@@ -97,9 +91,9 @@ async function retryWhileLocked<T>(work: () => Promise<T>, onWait: OnWait): Prom
       return await work();
     } catch (error) {
       // The error of a migration has that of its statement as the cause.
-      const { cause = error } = error as Error;
-      if (!isHeld(cause) && !isBusy(cause)) throw error;
-      if (performance.now() > deadline) throw new SchemaInUseError(error);
+      const { cause: ofStatement = error } = error as Error;
+      if (!isHeld(ofStatement) && !isBusy(ofStatement)) throw error;
+      if (performance.now() > deadline) throw new Error(IN_USE, { cause: error });
       if (attempt === 1)
         onWait('Other sessions migrate the database or lock its tables: trying again');
       await setTimeout(RETRY_DELAY_MS);
