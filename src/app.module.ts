@@ -64,7 +64,7 @@ export class AppModule {
       module: AppModule,
       imports: [
         ...coreModules(options),
-        HttpModule.forRoot(transport, address, DatabaseFaults),
+        HttpModule.forRoot({ transport, address, outages: DatabaseFaults, core: CORE_MODULES }),
         KeysModule.forRoot(extensions.map(({ scopes = {} }) => scopes)),
         AuthenticationModule.forRoot(extensions.flatMap(({ verifier }) => verifier ?? [])),
         PetsModule,
@@ -85,7 +85,7 @@ export class AppModule {
 }
 
 /** Modules of the service itself; the others are extensions. */
-export const CORE_MODULE_CLASSES: ReadonlySet<Type> = new Set<Type>([
+const CORE_MODULES: ReadonlySet<Type> = new Set<Type>([
   AppModule,
   PetsModule,
   UsageModule,

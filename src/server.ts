@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DataSource } from 'typeorm';
-import { AppModule, type AppOptions, CORE_MODULE_CLASSES } from './app.module.js';
+import { AppModule, type AppOptions } from './app.module.js';
 import { type Config, loadConfig } from './config/config.js';
 import { lockDatabase } from './database/data-source-options.js';
 import { migrate } from './database/migrate.js';
@@ -12,10 +12,9 @@ import type { Extension } from './extensions/define.js';
 import { trackExtensionRequests } from './extensions/extension-requests.js';
 import { settingsOf } from './extensions/settings.js';
 import { FastifyAdapter } from './http/fastify.adapter.js';
-import { OperationIds } from './http/operation-ids.js';
-import { operationsOf } from './http/operations.js';
+import { corsOptions } from './http/cors.js';
+import { Operations } from './http/operations.js';
 import { PublicAddress } from './http/public-address.js';
-import { publicPaths } from './http/public-paths.js';
 import { Transport } from './http/transport.js';
 import { DocumentSource } from './openapi/document-source.js';
 import { PetStore } from './pet-store.js';
@@ -43,8 +42,7 @@ export interface StartOptions extends CheckOptions {
 export async function createApp(options: CreateOptions): Promise<NestFastifyApplication> {
   const { config, logger, extensions = [] } = options;
   for (const warning of checkExtensions(extensions, options)) logger.warn({}, warning);
-  const requestHeaders = extensions.flatMap((each) => each.requestHeaders ?? []);
-  const transport = new Transport(config, logger, requestHeaders);
+  const transport = new Transport(config, logger);
   const address = new PublicAddress(config);
   rejectContentTypeParsers(transport.server);
   const app = await NestFactory.create<NestFastifyApplication>(
@@ -58,11 +56,14 @@ export async function createApp(options: CreateOptions): Promise<NestFastifyAppl
     await app.close();
     throw error;
   }
-  const operations = operationsOf(app);
-  app.get(OperationIds).assign(operations, CORE_MODULE_CLASSES);
-  trackExtensionRequests(operations, transport.server, CORE_MODULE_CLASSES);
-  app.setGlobalPrefix('v1', { exclude: publicPaths(app) });
-  app.get(DocumentSource).describes(app, CORE_MODULE_CLASSES);
+  const operations = app.get(Operations);
+  trackExtensionRequests(operations, transport.server);
+  app.setGlobalPrefix('v1', { exclude: operations.publicPaths });
+  if (config.corsOrigins.length > 0) {
+    const requestHeaders = extensions.flatMap((each) => each.requestHeaders ?? []);
+    app.enableCors(corsOptions(config.corsOrigins, transport.routes, requestHeaders));
+  }
+  app.get(DocumentSource).describes(app);
   return app;
 }
 

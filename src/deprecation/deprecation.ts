@@ -12,7 +12,7 @@ import { Config } from '../config/config.js';
 import { ApiErrors } from '../errors/api-errors.decorator.js';
 import { errors } from '../errors/errors.js';
 import { PublicAddress } from '../http/public-address.js';
-import { OperationIds } from '../http/operation-ids.js';
+import { Operations } from '../http/operations.js';
 import { PerOperation, replyOf } from '../http/request-context.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { Clock } from '../time/clock.js';
@@ -60,7 +60,7 @@ export class DeprecationGuard implements CanActivate {
   constructor(
     reflector: Reflector,
     private readonly address: PublicAddress,
-    private readonly operations: OperationIds,
+    private readonly operations: Operations,
     metrics: Metrics,
   ) {
     this.calls = metrics.counter({

@@ -9,8 +9,7 @@ import { ModulesContainer, Reflector } from '@nestjs/core';
 import { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 import type { FastifyInstance } from 'fastify';
 import { DataSource } from 'typeorm';
-import { FallbackController } from '../http/fallback.controller.js';
-import { type Operation, operationsOf } from '../http/operations.js';
+import { type Operation, Operations } from '../http/operations.js';
 import { isPublic } from '../http/public.decorator.js';
 import { isApiTarget } from '../http/target.js';
 import { REQUIRED_SCOPES } from '../keys/scope.guard.js';
@@ -35,9 +34,7 @@ const reflector = new Reflector();
  * @throws {ExtensionError} with class and method of every fault
  */
 export function checkApplication(app: INestApplication): void {
-  const operations = operationsOf(app).filter(
-    ({ controller }) => controller !== FallbackController,
-  );
+  const operations = app.get(Operations).all;
   const scopes = app.get(Scopes);
   const faults = [
     ...repetitions(operations.flatMap(resourcesOf)),

@@ -1,20 +1,14 @@
-import type { Type } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
-import type { Operation } from '../http/operations.js';
+import type { Operations } from '../http/operations.js';
 import { runWithRequest } from '../telemetry/request-context.js';
 
 /**
  * Runs the operations of extensions with the request as async context, for log lines and cursors. Core operations pass
  * the request on explicitly, because AsyncLocalStorage costs 11 % of a get on Node 20 and 22.
- * @param coreModules the modules of the service
  */
-export function trackExtensionRequests(
-  operations: readonly Operation[],
-  transport: FastifyInstance,
-  coreModules: ReadonlySet<Type>,
-): void {
-  const core = operations
-    .filter(({ module }) => coreModules.has(module))
+export function trackExtensionRequests(operations: Operations, transport: FastifyInstance): void {
+  const core = operations.all
+    .filter(({ isCore }) => isCore)
     .flatMap(({ method, paths }) => paths.map((path) => `${method} /v1${path}`));
   transport.addHook('onRoute', (route) => {
     const { handler, method, url } = route;

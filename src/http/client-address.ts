@@ -1,39 +1,15 @@
 import { isIP } from 'node:net';
 import type { IncomingMessage, Server } from 'node:http';
-import { Injectable } from '@nestjs/common';
 import { normalizeIp } from '@nestjs/throttler';
-import proxyAddress, { compile } from '@fastify/proxy-addr';
-import { Config } from '../config/config.js';
 import type { Logger } from '../telemetry/logger.js';
+import type { ApiRequest } from './request-context.js';
 
-type Trust = ReturnType<typeof compile>;
-
-/** Some proxies append the port of the client: `203.0.113.1:4711`, `[2001:db8::1]:4711`. */
-const WITH_PORT = /^(?:\[([\da-f:.]+)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?$/i;
-
-/** The address of a caller: behind trusted proxies, the nearest address that is not one of them. */
-@Injectable()
-export class ClientAddress {
-  private readonly trust: Trust | undefined;
-
-  constructor({ trustProxy }: Config) {
-    if (trustProxy === false) return;
-    const trust = compile(trustProxy);
-    this.trust = (address, hop) => trust(withoutPort(address), hop);
-  }
-
-  /** @returns an IPv4 address, or the /64 of an IPv6 address, since a client usually controls all of it */
-  of(message: IncomingMessage): string {
-    const direct = message.socket.remoteAddress ?? 'unknown';
-    const address =
-      this.trust === undefined ? direct : withoutPort(proxyAddress(message, this.trust));
-    return normalizeIp(isIP(address) === 0 ? direct : address);
-  }
-}
-
-function withoutPort(address: string): string {
-  const [, bracketed, plain] = WITH_PORT.exec(address) ?? [];
-  return bracketed ?? plain ?? address;
+/**
+ * The address of a caller: behind the proxies of TRUST_PROXY, the nearest address that is not one of them.
+ * @returns an IPv4 address, or the /64 of an IPv6 address, since a client usually controls all of it
+ */
+export function clientAddress({ ip, raw }: Pick<ApiRequest, 'ip' | 'raw'>): string {
+  return normalizeIp(isIP(ip) === 0 ? (raw.socket.remoteAddress ?? 'unknown') : ip);
 }
 
 /** Warns once if `X-Forwarded-For` arrives although no proxy is trusted. */

@@ -13,8 +13,8 @@ import { SingleChunkResponse } from './single-chunk-response.js';
 
 /** Requests of one connection that may be without a response at the same time. */
 const MAX_UNANSWERED = 32;
-/** A stalled client is noticed within one part of the send timeout. */
-const PARTS = 4;
+/** Part of the send timeout after which the server looks for clients that do not read. */
+const SCAN_SHARE = 0.25;
 /** While draining: how long clients may still learn from a response that their connection closes. */
 const CLOSE_NOTICE_MS = 500;
 const CLOSE_NOTICE_SHARE = 0.2;
@@ -23,9 +23,9 @@ const DRAIN_CHECK_MS = 50;
 interface Connection {
   /** The request in progress is `response.req`. Undefined while the connection is idle. */
   response: ServerResponse | undefined;
-  /** Responses to later requests, or the answer to a message that could not be parsed, which is the last. */
-  waiting: (ServerResponse | (() => void))[];
-  isStalled: boolean;
+  /** Starts later requests, or answers a message that could not be parsed, which is the last. */
+  waiting: (() => void)[];
+  isPaused: boolean;
 }
 
 /**
@@ -39,34 +39,37 @@ interface Connection {
  */
 export class ClientConnections {
   isDraining = false;
-  private handler: RequestListener | undefined;
   /** An entry per connection. With one per request, the tables that V8 replaces would keep old requests alive. */
   private readonly connections = new Map<Socket, Connection>();
 
-  /** @param sendTimeoutMs how long a client may read nothing of a response */
+  /** @param sendTimeoutMs how long a client may read nothing of a response; it is disconnected before twice this time */
   constructor(private readonly sendTimeoutMs: number) {}
 
   /** Creates an HTTP server whose requests reach `handler` once every earlier one of their connection is answered. */
   createServer(options: ServerOptions, handler: RequestListener): Server {
-    this.handler = handler;
     const server = createServer({
       ...options,
       IncomingMessage: this.messageClass(),
       ServerResponse: SingleChunkResponse,
     });
     server.on('connection', (socket) => {
-      this.connections.set(socket, { response: undefined, waiting: [], isStalled: false });
+      this.connections.set(socket, { response: undefined, waiting: [], isPaused: false });
       socket.once('close', () => this.connections.delete(socket));
     });
-    server.on('request', (request, response) => this.enqueue(request.socket, response));
-    const timer = setInterval(() => this.findStalled(), this.sendTimeoutMs / PARTS).unref();
-    server.on('close', () => clearInterval(timer));
-    return server;
+    server.on('request', ({ socket }, response) => {
+      const connection = this.connections.get(socket);
+      // It has just been closed.
+      if (connection === undefined) return;
+      if (connection.response === undefined) this.start(connection, response, handler);
+      else connection.waiting.push(() => this.start(connection, response, handler));
+    });
+    const timer = setInterval(() => this.pauseSending(), this.sendTimeoutMs * SCAN_SHARE).unref();
+    return server.on('close', () => clearInterval(timer));
   }
 
   /**
-   * Handles a message that could not be parsed. If it is the body of the request in progress, whoever reads that body
-   * gets the error; if nobody does, the response is the last. Otherwise `answer` is called once every earlier request
+   * Handles a message that could not be parsed. If it is the body of the request in progress, the reader of that body
+   * gets the error; if there is none, the response is the last. Otherwise `answer` is called once every earlier request
    * is answered.
    */
   reject(socket: Socket, error: Error, answer: () => void): void {
@@ -74,15 +77,10 @@ export class ClientConnections {
     socket.pause();
     const connection = this.connections.get(socket);
     const response = connection?.response;
-    if (response === undefined) {
-      answer();
-    } else if (response.req.complete) {
-      connection!.waiting.push(answer);
-    } else if (response.req.listenerCount('error') > 0) {
-      response.req.emit('error', error);
-    } else {
-      response.on('close', () => socket.destroySoon());
-    }
+    if (response === undefined) answer();
+    else if (response.req.complete) connection!.waiting.push(answer);
+    else if (response.req.listenerCount('error') > 0) response.req.emit('error', error);
+    else response.on('close', () => socket.destroySoon());
   }
 
   /**
@@ -92,15 +90,14 @@ export class ClientConnections {
    */
   async drain(server: Server, deadlineMs: number): Promise<void> {
     this.isDraining = true;
-    const noticeMs = (deadlineMs - performance.now()) * CLOSE_NOTICE_SHARE;
-    await delay(Math.min(CLOSE_NOTICE_MS, noticeMs));
-    // Node takes a connection for idle while the last bytes of its response are still to be sent.
-    while (this.isSending && performance.now() < deadlineMs) await delay(DRAIN_CHECK_MS);
+    const remainingMs = deadlineMs - performance.now();
+    await delay(Math.min(CLOSE_NOTICE_MS, remainingMs * CLOSE_NOTICE_SHARE));
     const closed = once(server, 'close');
-    server.close();
     const timer = setInterval(() => {
-      if (performance.now() >= deadlineMs) server.closeAllConnections();
-      else if (!this.isSending) server.closeIdleConnections();
+      const isOver = performance.now() >= deadlineMs;
+      // Closes idle connections too. Node takes one for idle while the last bytes of its response are still to be sent.
+      if (isOver || !this.isSending) server.close();
+      if (isOver) server.closeAllConnections();
     }, DRAIN_CHECK_MS);
     await closed;
     clearInterval(timer);
@@ -123,12 +120,23 @@ export class ClientConnections {
     };
   }
 
-  private enqueue(socket: Socket, response: ServerResponse): void {
-    const connection = this.connections.get(socket);
-    // It has just been closed.
-    if (connection === undefined) return;
-    if (connection.response === undefined) this.start(connection, response);
-    else connection.waiting.push(response);
+  private start(connection: Connection, response: ServerResponse, handler: RequestListener): void {
+    connection.response = response;
+    response.on('close', () => this.next(connection, response.req.socket));
+    void handler(response.req, response);
+  }
+
+  private next(connection: Connection, socket: Socket): void {
+    connection.response = undefined;
+    const next = connection.waiting.shift();
+    if (connection.isPaused) {
+      connection.isPaused = false;
+      socket.resume();
+      // Without another request, the keep-alive timeout has replaced the send timeout.
+      if (next !== undefined) socket.setTimeout(0);
+    }
+    // Nothing is answered behind a response that closes the connection (RFC 9112 section 9.6).
+    if (socket.writable) next?.();
   }
 
   private get isSending(): boolean {
@@ -138,47 +146,16 @@ export class ClientConnections {
     return false;
   }
 
-  private start(connection: Connection, response: ServerResponse): void {
-    connection.response = response;
-    response.on('close', () => this.next(connection, response.req.socket));
-    void this.handler!(response.req, response);
-  }
-
-  private next(connection: Connection, socket: Socket): void {
-    connection.response = undefined;
-    const next = connection.waiting.shift();
-    if (connection.isStalled) {
-      connection.isStalled = false;
-      socket.resume();
-      if (next !== undefined) socket.setTimeout(0);
-    }
-    // Nothing is answered behind a response that closes the connection (RFC 9112 section 9.6).
-    if (next === undefined || !socket.writable) return;
-    if (typeof next === 'function') next();
-    else this.start(connection, next);
-  }
-
   /**
-   * Node's socket timeout restarts with each byte that is sent or received. Without reading, it measures the progress
-   * of the response alone: it fires after each part of the send timeout in which nothing was sent.
+   * Node closes a connection without any traffic for the time of its socket timeout. As long as nothing is read from
+   * the client, traffic is the progress of the response.
    */
-  private findStalled(): void {
-    const partMs = this.sendTimeoutMs / PARTS;
+  private pauseSending(): void {
     for (const [socket, connection] of this.connections) {
-      const { response } = connection;
-      if (response === undefined || socket.writableLength === 0 || connection.isStalled) continue;
-      connection.isStalled = true;
-      let sinceMs = performance.now();
-      let firedMs = sinceMs;
-      response.on('timeout', () => {
-        const nowMs = performance.now();
-        if (nowMs - firedMs > 1.5 * partMs) sinceMs = nowMs - partMs;
-        firedMs = nowMs;
-        if (nowMs - sinceMs >= this.sendTimeoutMs) socket.destroy();
-        else socket.setTimeout(partMs);
-      });
+      if (connection.response === undefined || socket.writableLength === 0) continue;
       socket.pause();
-      socket.setTimeout(partMs);
+      if (!connection.isPaused) socket.setTimeout(this.sendTimeoutMs);
+      connection.isPaused = true;
     }
   }
 }

@@ -16,7 +16,6 @@ import type { Logger } from '../telemetry/logger.js';
 import { loadConfig } from '../config/config.js';
 import { defineErrors } from '../errors/define-errors.js';
 import { errors } from '../errors/errors.js';
-import { ClientAddress } from './client-address.js';
 import { ErrorFilter } from './error.filter.js';
 import { PublicAddress } from './public-address.js';
 import type { ApiRequest } from './request-context.js';
@@ -29,7 +28,8 @@ const request = {
   id: 'r1',
   url: '/v1/pets?x',
   operation: 'listPets',
-  raw: { socket: { remoteAddress: '192.0.2.7' } },
+  ip: '192.0.2.7',
+  raw: {},
 } as unknown as ApiRequest;
 
 describe(ErrorFilter.name, () => {
@@ -38,7 +38,6 @@ describe(ErrorFilter.name, () => {
     new ErrorFilter(
       { isOutage: (error) => error === outage },
       routes,
-      new ClientAddress(loadConfig({})),
       new PublicAddress(loadConfig({ PUBLIC_BASE_URL: 'https://api.example.com/v1' })),
       logger as unknown as Logger,
     );
@@ -129,10 +128,10 @@ describe(ErrorFilter.name, () => {
   });
 
   it.each([
-    [400, 'malformed_request'],
-    [414, 'uri_too_long'],
+    [400, 'invalid_request'],
+    [413, 'payload_too_large'],
   ])("puts Fastify's %i into the words of the API", (statusCode, code) => {
-    const thrown = Object.assign(new Error('secret'), { statusCode, code: 'FST_ERR_X' });
+    const thrown = Object.assign(new Error('secret'), { statusCode, name: 'FastifyError' });
     const wrapped = new HttpException('secret', statusCode, { cause: thrown });
     for (const each of [thrown, wrapped]) {
       expect(JSON.parse(answerTo(each).body)).toMatchObject({ code, status: statusCode });

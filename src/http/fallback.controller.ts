@@ -1,6 +1,5 @@
 import { All, Controller, Req } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import { unserved } from './refusals.js';
 import type { ApiRequest } from './request-context.js';
 import { RouteTable } from './route-table.js';
 
@@ -13,13 +12,8 @@ import { RouteTable } from './route-table.js';
 export class FallbackController {
   constructor(private readonly routes: RouteTable) {}
 
-  @All()
-  base(@Req() request: ApiRequest): never {
-    return this.unknown(request);
-  }
-
-  @All('*')
+  @All(['', '*'])
   unknown(@Req() request: ApiRequest): never {
-    throw unserved(request, this.routes);
+    throw this.routes.refusalOf(request);
   }
 }

@@ -1,4 +1,6 @@
-import type { HttpException } from '@nestjs/common';
+import { STATUS_CODES } from 'node:http';
+import { HttpException } from '@nestjs/common';
+import type { FastifyError } from 'fastify';
 import { ApiError } from '../errors/api-error.js';
 import { errors, generalCode, OUTAGE_RETRY_AFTER } from '../errors/errors.js';
 
@@ -12,26 +14,31 @@ const HEADERS: Record<number, Record<string, string>> = {
   503: { 'Retry-After': OUTAGE_RETRY_AFTER },
 };
 
-/** Converts an exception of Nest. The message of a 500 appears only in the log. */
-export function toApiError(exception: HttpException): ApiError {
-  const status = exception.getStatus();
-  if (status === 500 || !(status >= 200 && status <= 599)) {
-    return errors.internal_error('The service failed to answer this request', { cause: exception });
+/** Converts an exception of Nest or Fastify. Other errors, and the message of a 500, appear only in the log. */
+export function toApiError(thrown: unknown): ApiError {
+  const exception = fromFastify(thrown) ?? thrown;
+  const status = exception instanceof HttpException ? exception.getStatus() : 500;
+  if (!(exception instanceof HttpException) || status === 500 || !(status in STATUS_CODES)) {
+    return errors.internal_error('The service failed to answer this request', { cause: thrown });
   }
   const response = exception.getResponse();
   const given: { code?: unknown; message?: unknown } =
     typeof response === 'string' ? { message: response } : response;
   const code = [given.code, exception.errorCode].find(isText) ?? generalCode(status);
-  return new ApiError({ code, status }, messageOf(given.message, exception), {
-    headers: HEADERS[status] ?? {},
-    cause: exception,
+  const headers = HEADERS[status] ?? {};
+  // An exception of a pipe has a list of messages.
+  const message = Array.isArray(given.message) ? given.message.join('; ') : given.message;
+  return new ApiError({ code, status }, isText(message) ? message : exception.message, {
+    headers,
+    cause: thrown,
   });
 }
 
-/** An exception of a pipe has a list of messages. */
-function messageOf(message: unknown, exception: HttpException): string {
-  if (Array.isArray(message)) return message.map(String).join('; ');
-  return isText(message) ? message : exception.message;
+/** An error of Fastify, which Nest may have wrapped, without its message: it may reveal too much. */
+function fromFastify(thrown: unknown): HttpException | undefined {
+  const error = (thrown instanceof HttpException ? thrown.cause : thrown) as FastifyError | null;
+  if (error?.name !== 'FastifyError' || error.statusCode === undefined) return undefined;
+  return new HttpException(STATUS_CODES[error.statusCode] ?? '', error.statusCode);
 }
 
 function isText(value: unknown): value is string {

@@ -1,43 +1,34 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { AdmissionQueue } from './admission-queue.js';
-import { ClientAddress } from './client-address.js';
 import { ClientConnections } from './client-connections.js';
-import { ErrorFilter } from './error.filter.js';
-import { OperationIds } from './operation-ids.js';
-import { OutageDetector } from './outage-detector.js';
+import { ErrorFilter, OutageDetector } from './error.filter.js';
+import { CORE_MODULES, Operations } from './operations.js';
 import { PublicAddress } from './public-address.js';
 import { RouteTable } from './route-table.js';
 import type { Transport } from './transport.js';
 
+interface HttpOptions {
+  /** Both exist before the application, which is built on them. */
+  transport: Transport;
+  address: PublicAddress;
+  outages: Type<OutageDetector>;
+  /** The modules of the service itself. */
+  core: ReadonlySet<Type>;
+}
+
 @Module({})
 export class HttpModule {
-  /** @param transport and address exist before the application, which is built on them */
-  static forRoot(
-    transport: Transport,
-    address: PublicAddress,
-    outages: Type<OutageDetector>,
-  ): DynamicModule {
-    return {
-      module: HttpModule,
-      global: true,
-      providers: [
-        { provide: RouteTable, useValue: transport.routes },
-        { provide: AdmissionQueue, useValue: transport.queue },
-        { provide: ClientConnections, useValue: transport.connections },
-        { provide: PublicAddress, useValue: address },
-        { provide: OutageDetector, useExisting: outages },
-        ClientAddress,
-        ErrorFilter,
-        OperationIds,
-      ],
-      exports: [
-        RouteTable,
-        AdmissionQueue,
-        PublicAddress,
-        ClientAddress,
-        ErrorFilter,
-        OperationIds,
-      ],
-    };
+  static forRoot({ transport, address, outages, core }: HttpOptions): DynamicModule {
+    const providers = [
+      { provide: RouteTable, useValue: transport.routes },
+      { provide: AdmissionQueue, useValue: transport.queue },
+      { provide: ClientConnections, useValue: transport.connections },
+      { provide: PublicAddress, useValue: address },
+      { provide: OutageDetector, useExisting: outages },
+      { provide: CORE_MODULES, useValue: core },
+      ErrorFilter,
+      Operations,
+    ];
+    return { module: HttpModule, global: true, providers, exports: providers };
   }
 }

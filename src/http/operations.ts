@@ -1,11 +1,28 @@
-import { type INestApplication, RequestMethod, type Type } from '@nestjs/common';
+import {
+  type ExecutionContext,
+  Inject,
+  Injectable,
+  RequestMethod,
+  type Type,
+} from '@nestjs/common';
 import { METHOD_METADATA, MODULE_PATH, PATH_METADATA } from '@nestjs/common/constants.js';
-import { MetadataScanner, ModulesContainer } from '@nestjs/core';
-import type { Handler } from './request-context.js';
+import { DiscoveryService, MetadataScanner, ModulesContainer } from '@nestjs/core';
+import { FallbackController } from './fallback.controller.js';
+import { isPublic } from './public.decorator.js';
+import { type Handler, PerOperation } from './request-context.js';
+
+/** Injection token: the modules of the service itself. The others are extensions. */
+export const CORE_MODULES = Symbol('CORE_MODULES');
+/** The metadata key of `@ApiOperation()`, which @nestjs/swagger does not export. */
+const API_OPERATION = 'swagger/apiOperation';
+/** Characters with a meaning in a path pattern. */
+const PATTERN_CHARACTERS = /[:*{}()[\]+?!\\]/g;
 
 /** A method of a controller that answers requests. */
 export interface Operation {
-  module: Type;
+  /** Unique; in the document, in metrics and in the log. */
+  id: string;
+  isCore: boolean;
   controller: Type;
   handler: Handler;
   /** For example `PetsController.listPets`. */
@@ -16,40 +33,110 @@ export interface Operation {
 }
 
 /** Every operation of the application, those of extensions included. */
-export function operationsOf(app: INestApplication): Operation[] {
-  const scanner = new MetadataScanner();
-  const modules = app.get(ModulesContainer);
-  return [...modules.values()].flatMap(({ controllers, metatype: module }) => {
-    // RouterModule stores the prefix of a module for each application.
-    const prefix = pathsOf(module, MODULE_PATH + modules.applicationId)[0]!;
-    return [...controllers.values()].flatMap(({ metatype }) => {
+@Injectable()
+export class Operations {
+  private operations: readonly Operation[] | undefined;
+  private readonly ids = new PerOperation(
+    (controller, handler) =>
+      this.all.find((each) => each.controller === controller && each.handler === handler)?.id ??
+      handler.name,
+  );
+
+  constructor(
+    private readonly modules: ModulesContainer,
+    @Inject(CORE_MODULES) private readonly coreModules: ReadonlySet<Type>,
+  ) {}
+
+  /** Complete once the application is created. */
+  get all(): readonly Operation[] {
+    this.operations ??= withUniqueIds(this.find());
+    return this.operations;
+  }
+
+  /** The id of the operation that answers a request. */
+  of(context: ExecutionContext): string {
+    return this.ids.of(context);
+  }
+
+  /** The paths of public controllers, as patterns that match nothing else. Every other path is under `/v1`. */
+  get publicPaths(): { path: string; method: RequestMethod }[] {
+    return this.all
+      .filter(({ controller }) => isPublic(controller))
+      .flatMap(({ method, paths }) =>
+        paths.map((path) => ({
+          path: path.replace(PATTERN_CHARACTERS, '\\$&'),
+          method: RequestMethod[method],
+        })),
+      );
+  }
+
+  private find(): Operation[] {
+    const scanner = new MetadataScanner();
+    const wrappers = new DiscoveryService(this.modules).getControllers();
+    return wrappers.flatMap(({ metatype, host }) => {
       const controller = metatype as Type;
+      if (controller === FallbackController) return [];
+      // RouterModule stores the prefix of a module for each application.
+      const [prefix] = pathsOf(host!.metatype, MODULE_PATH + this.modules.applicationId);
       const prototype = controller.prototype as Record<string, Handler>;
-      return scanner.getAllMethodNames(prototype).flatMap((name): Operation[] => {
-        const handler = prototype[name]!;
+      return scanner.getAllMethodNames(prototype).flatMap((key): Operation[] => {
+        const handler = prototype[key]!;
         const method = Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod | undefined;
         if (method === undefined) return [];
         return [
           {
-            module,
+            id: handler.name,
+            isCore: this.coreModules.has(host!.metatype),
             controller,
             handler,
-            name: `${controller.name}.${name}`,
+            name: `${controller.name}.${key}`,
             method: RequestMethod[method] as Operation['method'],
             paths: pathsOf(controller).flatMap((base) =>
-              pathsOf(handler).map((path) => clean(`${prefix}/${base}/${path}`)),
+              pathsOf(handler).map((path) => normalize(`${prefix}/${base}/${path}`)),
             ),
           },
         ];
       });
     });
+  }
+}
+
+/**
+ * Names each operation: the id of `@ApiOperation()`, otherwise the name of the method, combined with the controller's
+ * if another operation has the same. Operations of the service keep their names.
+ */
+export function withUniqueIds(operations: readonly Operation[]): Operation[] {
+  const names = operations.map((each) => givenId(each) ?? each.handler.name);
+  const taken = new Set<string>();
+  const coreFirst = [...operations].sort((one, two) => Number(two.isCore) - Number(one.isCore));
+  return coreFirst.map((operation) => {
+    const { handler, controller, isCore } = operation;
+    const isAlone = names.filter((name) => name === handler.name).length === 1;
+    const name = isCore || isAlone ? handler.name : `${controller.name}_${handler.name}`;
+    const id = uniqueName(taken, givenId(operation) ?? name);
+    taken.add(id);
+    return { ...operation, id };
   });
+}
+
+/** The `operationId` of `@ApiOperation()`. */
+function givenId({ handler }: Operation): string | undefined {
+  const noted = Reflect.getMetadata(API_OPERATION, handler) as { operationId?: string } | undefined;
+  return noted?.operationId;
+}
+
+/** The name, or the name with the first number that is free. */
+export function uniqueName(taken: ReadonlySet<string>, name: string): string {
+  if (!taken.has(name)) return name;
+  for (let number = 2; ; number++) {
+    if (!taken.has(`${name}_${number}`)) return `${name}_${number}`;
+  }
 }
 
 function pathsOf(target: object, key = PATH_METADATA): string[] {
   return [(Reflect.getMetadata(key, target) ?? '') as string | string[]].flat();
 }
 
-function clean(path: string): string {
+function normalize(path: string): string {
   return `/${path.split('/').filter(Boolean).join('/')}`;
 }

@@ -1,12 +1,9 @@
-import type { IncomingMessage } from 'node:http';
 import type { preValidationHookHandler } from 'fastify';
-import { malformedError } from './refusals.js';
+import { malformedError } from './malformed-message.js';
 
 /** 64 KiB: some hundred times the largest pet. */
 export const MAX_BODY_BYTES = 65_536;
 const TOO_LARGE = Buffer.alloc(MAX_BODY_BYTES + 1);
-/** Nest reads no body of these. */
-const BODILESS = new Set(['GET', 'HEAD']);
 
 /**
  * Buffers the body as `request.body`, unparsed: the guards decide first. Fastify's own parser answers an invalid media
@@ -15,8 +12,8 @@ const BODILESS = new Set(['GET', 'HEAD']);
  */
 export const bufferBody: preValidationHookHandler = (request, reply, done) => {
   const { raw } = request;
-  // A middleware of an extension may have read it.
-  if (BODILESS.has(raw.method!) || !hasBody(raw) || raw.readableEnded) return done();
+  // Nest reads no body of these. A middleware of an extension may have read it.
+  if (raw.method === 'GET' || raw.method === 'HEAD' || raw.readableEnded) return done();
   if (Number(raw.headers['content-length']) > MAX_BODY_BYTES) {
     request.body = TOO_LARGE;
     return done();
@@ -43,8 +40,3 @@ export const bufferBody: preValidationHookHandler = (request, reply, done) => {
   };
   raw.on('data', collect).on('end', end).on('error', fail);
 };
-
-function hasBody({ headers }: IncomingMessage): boolean {
-  const { 'content-length': length, 'transfer-encoding': coding } = headers;
-  return coding !== undefined || (length !== undefined && length !== '0');
-}

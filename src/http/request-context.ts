@@ -34,16 +34,6 @@ export function appendHeader(reply: ApiReply, name: string, value: string): void
   reply.header(name, others === undefined ? value : `${String(others)}, ${value}`);
 }
 
-/** Whether a header was sent more than once; Node keeps the first. @param field in lower case */
-export function isRepeated(field: string, rawHeaders: readonly string[]): boolean {
-  let count = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index]!;
-    if (name.length === field.length && name.toLowerCase() === field) count++;
-  }
-  return count > 1;
-}
-
 const ACCEPTABLE_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
 /** The caller's `X-Request-Id` if it is safe to log, otherwise a new one. */
@@ -54,21 +44,17 @@ export function requestIdOf(message: IncomingMessage): string {
 
 /** Caches a value derived from the metadata of an operation, by controller and handler. */
 export class PerOperation<Value> {
-  private readonly cache = new WeakMap<Type, WeakMap<Handler, { value: Value }>>();
+  private readonly cache = new Map<Type, Map<Handler, { value: Value }>>();
 
   constructor(private readonly resolve: (controller: Type, handler: Handler) => Value) {}
 
   of(context: ExecutionContext): Value {
     const [controller, handler] = [context.getClass(), context.getHandler()];
-    let ofController = this.cache.get(controller);
-    if (ofController === undefined) {
-      ofController = new WeakMap();
-      this.cache.set(controller, ofController);
-    }
-    let found = ofController.get(handler);
+    let found = this.cache.get(controller)?.get(handler);
     if (found === undefined) {
       found = { value: this.resolve(controller, handler) };
-      ofController.set(handler, found);
+      const ofController = this.cache.get(controller) ?? new Map<Handler, { value: Value }>();
+      this.cache.set(controller, ofController.set(handler, found));
     }
     return found.value;
   }

@@ -1,28 +1,40 @@
 import { METHODS } from 'node:http';
 import type { RouteOptions } from 'fastify';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
+import type { ApiError } from '../errors/api-error.js';
+import { errors, notFound } from '../errors/errors.js';
+import type { ApiRequest } from './request-context.js';
+import { pathOf } from './target.js';
 
 /** The methods of each path. Fastify's router answers a wrong method with 404; the service answers 405 with `Allow`. */
 export class RouteTable {
   private readonly router = findMyWay({ maxParamLength: Number.MAX_SAFE_INTEGER });
 
-  /** A route for every method, as the fallback is, stands for no resource. */
+  /** Routes for every method (the fallback) or every path (of @fastify/cors) stand for no resource. */
   add({ method, url }: Pick<RouteOptions, 'method' | 'url'>): void {
     const methods = [method].flat() as HTTPMethod[];
-    if (methods.includes('TRACE')) return;
+    if (methods.includes('TRACE') || url === '*') return;
     for (const each of methods) {
       if (!this.router.hasRoute(each, url)) this.router.on(each, url, () => undefined);
     }
   }
 
-  /** @returns the methods of the resource at `path`, sorted; empty if there is no resource */
-  methodsOf(path: string): string[] {
+  /** @returns the methods of the resource at `target`, sorted; empty if there is no resource */
+  methodsOf(target: string): string[] {
+    const path = pathOf(target);
     // find-my-way ignores the first character.
     if (!path.startsWith('/')) return [];
     return METHODS.filter((method) => {
       const route = this.router.find(method as HTTPMethod, path);
+      const parameters = Object.entries(route?.params ?? {});
       // find-my-way matches an empty segment for a parameter; Nest does not.
-      return route !== null && !Object.values(route.params).includes('');
+      return route !== null && parameters.every(([name, value]) => name === '*' || value !== '');
     }).sort();
+  }
+
+  /** The error for a request without a route: 405 if the path has other methods, otherwise 404. */
+  refusalOf({ method, url }: ApiRequest): ApiError {
+    if (this.methodsOf(url).length === 0) return notFound();
+    return errors.method_not_allowed(`The resource has no method ${method}`);
   }
 }

@@ -7,9 +7,8 @@ import type { Logger } from '../telemetry/logger.js';
 import { AdmissionQueue } from './admission-queue.js';
 import { warnOfProxy } from './client-address.js';
 import { ClientConnections } from './client-connections.js';
-import { Cors } from './cors.js';
 import { acceptNamedWildcard } from './named-wildcard.js';
-import { refuseMalformed, unserved } from './refusals.js';
+import { malformedError, refuseMalformed } from './malformed-message.js';
 import { bufferBody } from './request-body.js';
 import { type ApiReply, type ApiRequest, requestIdOf } from './request-context.js';
 import { RouteTable } from './route-table.js';
@@ -26,28 +25,25 @@ export class Transport {
   readonly queue = new AdmissionQueue();
   readonly connections: ClientConnections;
   readonly server: FastifyInstance;
-  private readonly cors: Cors | undefined;
   private fallback: RouteHandlerMethod | undefined;
 
-  /** @param requestHeaders request headers that extensions allow for CORS */
   constructor(
     private readonly config: Config,
     logger: Logger,
-    requestHeaders: readonly string[] = [],
   ) {
-    const { corsOrigins, trustProxy } = config;
-    if (corsOrigins.length > 0) this.cors = new Cors(corsOrigins, this.routes, requestHeaders);
-    this.connections = new ClientConnections(config.sendTimeoutSeconds * 1000);
+    const { trustProxy, sendTimeoutSeconds } = config;
+    this.connections = new ClientConnections(sendTimeoutSeconds * 1000);
     this.server = fastify({
       genReqId: requestIdOf,
-      // For `@Ip()` in extensions.
       trustProxy,
       return503OnClosing: false,
       serverFactory: (handler) => this.createServer(handler),
       routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
-      // No hook runs for these errors.
-      frameworkErrors: (error, request, reply) =>
-        this.begin(request, reply, () => void this.rejectUnrouted(error, request, reply)),
+      // The router could not decode the target. No hook runs.
+      frameworkErrors: (error, request, reply) => {
+        this.begin(request, reply);
+        this.rejectUnrouted(malformedError(error), request, reply);
+      },
       clientErrorHandler: (error, socket) =>
         this.connections.reject(socket, error, () => refuseMalformed(error, socket)),
     });
@@ -64,13 +60,13 @@ export class Transport {
 
   /** Under `/v1` the guards decide first, through the route of the FallbackController. */
   rejectUnrouted(error: Error | undefined, request: ApiRequest, reply: ApiReply): unknown {
-    if (isApiTarget(request.url) && this.fallback !== undefined) {
-      request.messageError = error;
-      request.query ??= {};
-      return this.fallback.call(this.server, request, reply);
+    if (!isApiTarget(request.url) || this.fallback === undefined) {
+      const refusal = (error ?? this.routes.refusalOf(request)) as FastifyError;
+      return this.server.errorHandler(refusal, request, reply);
     }
-    const answered = (error ?? unserved(request, this.routes)) as FastifyError;
-    return this.server.errorHandler(answered, request, reply);
+    request.messageError = error;
+    request.query ??= {};
+    return this.fallback.call(this.server, request, reply);
   }
 
   private createServer(handler: RequestListener): Server {
@@ -79,6 +75,8 @@ export class Transport {
       requestTimeout: this.config.requestTimeoutSeconds * 1000,
       keepAliveTimeout: this.config.keepAliveSeconds * 1000,
       connectionsCheckingInterval: 500,
+      // Two `Authorization` headers are an invalid key. By default, Node ignores the second.
+      joinDuplicateHeaders: true,
     };
     const server = this.connections.createServer(options, handler);
     // Node drops fields beyond 2,000, one of which may be the key. Their total size is limited.
@@ -94,13 +92,12 @@ export class Transport {
       if (route.url === FALLBACK_ROUTE) this.fallback = route.handler;
     });
     this.server.addHook('onRequest', (request, reply, done) => {
+      this.begin(request, reply);
+      // Load balancers probe an overloaded server too.
+      if (isProbe(request.raw.url!)) return done();
       const start = (): void => void (reply.raw.destroyed || done());
-      this.begin(request, reply, () => {
-        // Load balancers probe an overloaded server too.
-        if (isProbe(request.raw.url!)) done();
-        // The queue calls it in the context of another request, and so in its trace.
-        else this.queue.enqueue(isTraced ? AsyncResource.bind(start) : start);
-      });
+      // The queue calls it in the context of another request, and so in its trace.
+      this.queue.enqueue(isTraced ? AsyncResource.bind(start) : start);
     });
     this.server.addHook('preValidation', bufferBody);
     this.server.addHook('onSend', (request, reply, payload, done) => {
@@ -111,11 +108,11 @@ export class Transport {
     });
   }
 
-  private begin(request: ApiRequest, reply: ApiReply, start: () => void): void {
+  /** Headers of every response. */
+  private begin(request: ApiRequest, reply: ApiReply): void {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
     // Node may lose the message behind an offer to change the protocol.
     const isLast = this.connections.isDraining || request.raw.headers.upgrade !== undefined;
     if (isLast) reply.header('connection', 'close');
-    if (!this.cors?.answersPreflight(request, reply)) start();
   }
 }

@@ -1,5 +1,5 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import { OperationIds } from '../http/operation-ids.js';
+import { Operations } from '../http/operations.js';
 import { isPublic } from '../http/public.decorator.js';
 import { replyOf, requestOf } from '../http/request-context.js';
 import { Authenticator } from './authenticator.js';
@@ -12,7 +12,7 @@ export const BEARER_SCHEME = 'apiKey';
 export class ApiKeyGuard implements CanActivate {
   constructor(
     private readonly authenticator: Authenticator,
-    private readonly operations: OperationIds,
+    private readonly operations: Operations,
   ) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {

@@ -2,7 +2,6 @@ import type { Config } from '../config/config.js';
 import { FakeClock } from '../../test/support/clock.js';
 import { loadConfig } from '../config/config.js';
 import type { ApiError } from '../errors/api-error.js';
-import { ClientAddress } from '../http/client-address.js';
 import type { ApiReply, ApiRequest } from '../http/request-context.js';
 import { Limits } from '../rate-limits/limits.js';
 import { addressRateLimitKey } from '../rate-limits/rate-limit-key.js';
@@ -48,7 +47,6 @@ describe(Authenticator.name, () => {
       cache as unknown as KeyCache,
       verifiers as unknown as Verifiers,
       new RateLimiter(store, metrics),
-      new ClientAddress(config),
       config,
       metrics,
     );
@@ -56,10 +54,9 @@ describe(Authenticator.name, () => {
 
   /** Authenticates a request with these `Authorization` headers. */
   async function authenticate(sent?: string | string[], remoteAddress = address) {
-    const fields = [sent ?? []].flat();
-    const rawHeaders = ['Host', 'x', ...fields.flatMap((field) => ['AUTHORIZATION', field])];
-    const headers = { authorization: fields[0] };
-    const request = { raw: { headers, rawHeaders, socket: { remoteAddress } } };
+    // Node joins them: see `joinDuplicateHeaders` of the transport.
+    const headers = { authorization: sent && [sent].flat().join(', ') };
+    const request = { ip: remoteAddress, raw: { headers } };
     const asked = request as unknown as ApiRequest;
     const replied: Record<string, unknown> = {};
     const reply = { header: (name: string, value: unknown) => (replied[name] = value) };

@@ -1,11 +1,10 @@
-import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import type { Counter } from 'prom-client';
 import { Config } from '../config/config.js';
 import { errors } from '../errors/errors.js';
-import { ClientAddress } from '../http/client-address.js';
+import { clientAddress } from '../http/client-address.js';
 import { CHALLENGE } from '../http/http-exception.js';
-import { type ApiReply, type ApiRequest, isRepeated } from '../http/request-context.js';
+import type { ApiReply, ApiRequest } from '../http/request-context.js';
 import { Limits, type Quota } from '../rate-limits/limits.js';
 import { addressRateLimitKey } from '../rate-limits/rate-limit-key.js';
 import { RateLimiter } from '../rate-limits/rate-limiter.js';
@@ -18,8 +17,9 @@ import { Verifiers } from './verifiers.js';
 /**
  * Only spaces may separate scheme and token. Any other white space makes the token invalid rather than
  * missing. Node has already removed the white space at the end of the header.
+ * A comma at the start joins a second header to an empty one.
  */
-const BEARER = /^Bearer(?: +|(?=\s))(.*)$/i;
+const BEARER = /^(?:Bearer(?: +|(?=\s))|(?=,))(.*)$/i;
 
 const REASONS = ['missing', 'malformed', 'unknown', 'revoked', 'expired', 'address_limited'];
 
@@ -33,7 +33,6 @@ export class Authenticator {
     private readonly cache: KeyCache,
     private readonly verifiers: Verifiers,
     private readonly limiter: RateLimiter,
-    private readonly addresses: ClientAddress,
     config: Config,
     metrics: Metrics,
   ) {
@@ -52,7 +51,7 @@ export class Authenticator {
    * @throws {ApiError} 401, or 429 if the address has failed too often
    */
   authenticate(request: ApiRequest, reply: ApiReply): true | Promise<true> {
-    const token = bearerToken(request.raw);
+    const token = bearerToken(request);
     const digest = token?.length === KEY_LENGTH ? digestOf(token) : undefined;
     const cached = digest === undefined ? undefined : this.cache.getCached(digest);
     return cached === undefined
@@ -106,8 +105,8 @@ export class Authenticator {
     return canBeValid ? 'unknown' : 'malformed';
   }
 
-  private addressQuota({ raw }: ApiRequest): Quota {
-    const subject = addressRateLimitKey(this.addresses.of(raw));
+  private addressQuota(request: ApiRequest): Quota {
+    const subject = addressRateLimitKey(clientAddress(request));
     return { subject, limits: this.addressLimits };
   }
 }
@@ -118,13 +117,7 @@ function identify(request: ApiRequest, caller: Caller): true {
   return true;
 }
 
-/**
- * Returns the token as sent, undefined if there is none. Node keeps only the first of two `Authorization` headers,
- * so two of them count as an invalid token.
- */
-function bearerToken({ headers, rawHeaders }: IncomingMessage): string | undefined {
-  const { authorization } = headers;
-  if (authorization === undefined) return undefined;
-  if (isRepeated('authorization', rawHeaders)) return '';
-  return BEARER.exec(authorization)?.[1] || undefined;
+/** The token as sent, undefined if there is none. Two `Authorization` headers arrive joined: an invalid token. */
+function bearerToken({ raw }: ApiRequest): string | undefined {
+  return BEARER.exec(raw.headers.authorization ?? '')?.[1] || undefined;
 }

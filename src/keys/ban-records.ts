@@ -1,5 +1,5 @@
 import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
-import { ClientAddress } from '../http/client-address.js';
+import { clientAddress } from '../http/client-address.js';
 import { Events } from '../events/events.js';
 import type { ApiRequest } from '../http/request-context.js';
 import { BanRepository } from '../rate-limits/bans/ban.repository.js';
@@ -31,7 +31,6 @@ export class BanRecords implements BeforeApplicationShutdown {
     limiter: RateLimiter,
     private readonly bans: BanRepository,
     private readonly audit: AuditTrail,
-    private readonly addresses: ClientAddress,
     private readonly events: Events,
     private readonly logger: Logger,
   ) {
@@ -44,11 +43,12 @@ export class BanRecords implements BeforeApplicationShutdown {
     return this.saving;
   }
 
-  private record(ban: Ban, { caller, raw, id: requestId }: ApiRequest): void {
+  private record(ban: Ban, request: ApiRequest): void {
+    const { caller, id: requestId } = request;
     if (caller === undefined) return;
     const { keyId, clientId, plan, quota } = caller;
     this.events.emit('key.banned', { keyId, clientId, until: new Date(ban.until) }, requestId);
-    const address = this.addresses.of(raw);
+    const address = clientAddress(request);
     const seconds = Math.ceil((ban.until - ban.at) / 1000);
     const until = isoTime(ban.until);
     this.logger.warn(

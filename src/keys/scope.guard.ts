@@ -1,20 +1,11 @@
-import {
-  applyDecorators,
-  type CanActivate,
-  type ExecutionContext,
-  Injectable,
-  SetMetadata,
-} from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { ApiExtension } from '@nestjs/swagger';
 import { errors } from '../errors/errors.js';
 import { CHALLENGE } from '../http/http-exception.js';
 import { PerOperation, requestOf } from '../http/request-context.js';
 
 /** Metadata key of the scopes that an operation requires: an empty list accepts any valid key. */
 export const REQUIRED_SCOPES = 'petstore:required-scopes';
-/** The extension of the OpenAPI operation that lists its scopes. */
-export const SCOPES_EXTENSION = 'x-required-scopes';
 
 /**
  * Requires a key with all of these scopes, for an operation or for every operation of a controller. Name all
@@ -24,19 +15,12 @@ export const SCOPES_EXTENSION = 'x-required-scopes';
 export function RequireScope(
   ...scopes: readonly [string, ...string[]]
 ): MethodDecorator & ClassDecorator {
-  return requireScopes(scopes);
+  return SetMetadata(REQUIRED_SCOPES, scopes);
 }
 
 /** Accepts any valid key, regardless of its scopes. */
 export function AnyScope(): MethodDecorator & ClassDecorator {
-  return requireScopes([]);
-}
-
-function requireScopes(scopes: readonly string[]): MethodDecorator & ClassDecorator {
-  return applyDecorators(
-    SetMetadata(REQUIRED_SCOPES, scopes),
-    ApiExtension(SCOPES_EXTENSION, scopes),
-  );
+  return SetMetadata(REQUIRED_SCOPES, []);
 }
 
 /** Rejects a caller whose key lacks a required scope: 403 `insufficient_scope`. */

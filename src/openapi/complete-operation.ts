@@ -1,9 +1,13 @@
+import { HTTP_CODE_METADATA } from '@nestjs/common/constants.js';
+import { Reflector } from '@nestjs/core';
 import type { ErrorDefinition } from '../errors/api-error.js';
 import { ERROR_EXTENSION } from '../errors/api-errors.decorator.js';
 import { errors } from '../errors/errors.js';
+import type { Operation } from '../http/operations.js';
+import { isPublic } from '../http/public.decorator.js';
 import { BEARER_SCHEME } from '../keys/api-key.guard.js';
-import { SCOPES_EXTENSION } from '../keys/scope.guard.js';
-import { SEPARATE_QUOTA_EXTENSION } from '../rate-limits/separate-quota.decorator.js';
+import { REQUIRED_SCOPES } from '../keys/scope.guard.js';
+import { SEPARATE_QUOTA } from '../rate-limits/separate-quota.decorator.js';
 import { headersOf } from './headers.js';
 
 const JSON_TYPE = 'application/json';
@@ -20,7 +24,7 @@ interface ResponseObject {
   headers?: Record<string, unknown>;
   content?: Record<string, MediaObject>;
 }
-/** An operation of the document. The decorators of the service pass facts to this file in members with `x-`. */
+/** An operation of the document. */
 export interface OperationObject {
   operationId?: string;
   parameters?: { name?: string }[];
@@ -51,13 +55,16 @@ const WITH_BODY: Record<string, string> = {
 
 /**
  * Adds to an operation what applies to every operation: security, responses, headers, an example of each error.
- * @param isOpen whether the operation is outside `/v1` and requires no key
  * @returns the error codes that the operation documents
  */
-export function completeOperation(operation: OperationObject, isOpen: boolean): string[] {
+export function completeOperation(
+  operation: OperationObject,
+  { controller, handler, method }: Operation,
+): string[] {
   const { responses, requestBody } = operation;
-  const scopes = (take(operation, SCOPES_EXTENSION) ?? []) as readonly string[];
-  const hasSeparateQuota = take(operation, SEPARATE_QUOTA_EXTENSION) === true;
+  const isOpen = isPublic(controller);
+  const targets = [handler, controller];
+  const scopes = new Reflector().getAllAndOverride<string[]>(REQUIRED_SCOPES, targets) ?? [];
   operation.security = isOpen ? [] : [{ [BEARER_SCHEME]: scopes }];
 
   const list = scopes.map((scope) => `\`${scope}\``).join(', ');
@@ -67,8 +74,15 @@ export function completeOperation(operation: OperationObject, isOpen: boolean): 
     ...(!isOpen && list && { 403: `The API key lacks the scope ${list}.` }),
     ...(requestBody && WITH_BODY),
   };
-  for (const [status, description] of Object.entries(general))
+  if (Object.keys(responses).every((status) => Number(status) >= 400)) {
+    // The generator adds no successful response to an operation that documents only errors.
+    const status = Reflect.getMetadata(HTTP_CODE_METADATA, handler) as number | undefined;
+    responses[status ?? (method === 'POST' ? 201 : 200)] = { description: '' };
+  }
+  for (const [status, description] of Object.entries(general)) {
     responses[status] ??= { description };
+  }
+  const hasSeparateQuota = Reflect.hasMetadata(SEPARATE_QUOTA, handler);
   const ofStatus = Object.values<ErrorDefinition>(errors).filter(
     ({ code, status }) =>
       status in general &&
@@ -88,25 +102,24 @@ export function completeOperation(operation: OperationObject, isOpen: boolean): 
   return documented.map(({ code }) => code);
 }
 
-function take(operation: OperationObject, name: `x-${string}`): unknown {
-  const value = operation[name];
-  delete operation[name];
-  return value;
-}
-
-/** The errors of `@ApiErrors`. */
+/** Removes and returns the errors of `@ApiErrors`, which its decorator passes as extensions of the operation. */
 function takeErrors(operation: OperationObject): ErrorDefinition[] {
-  const names = Object.keys(operation).filter((name) => name.startsWith(ERROR_EXTENSION));
-  return names.map((name) => take(operation, name as `x-${string}`) as ErrorDefinition);
+  const names = Object.keys(operation) as `x-${string}`[];
+  return names
+    .filter((name) => name.startsWith(ERROR_EXTENSION))
+    .map((name) => {
+      const error = operation[name] as ErrorDefinition;
+      delete operation[name];
+      return error;
+    });
 }
 
 function examplesOf(documented: readonly ErrorDefinition[], ofStatus: number, scope?: string) {
-  const examples = documented.flatMap(
-    ({ code, status, meaning, example = meaning.replace(/\.$/, '') }) => {
-      if (status !== ofStatus) return [];
+  const examples = documented
+    .filter(({ status }) => status === ofStatus)
+    .map(({ code, status, meaning, example = meaning.replace(/\.$/, '') }) => {
       const message = scope ? example.replace('pets:write', scope) : example;
-      return [[code, { summary: meaning, value: { code, message, status } }]];
-    },
-  );
-  return Object.fromEntries(examples) as object;
+      return [code, { summary: meaning, value: { code, message, status } }] as const;
+    });
+  return Object.fromEntries(examples);
 }

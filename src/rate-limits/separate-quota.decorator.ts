@@ -1,12 +1,9 @@
 import { applyDecorators, SetMetadata } from '@nestjs/common';
-import { ApiExtension } from '@nestjs/swagger';
 import { SkipThrottle } from '@nestjs/throttler';
 import { Limits } from './limits.js';
 
 /** Metadata of an operation with a separate quota: its `Limits`. */
 export const SEPARATE_QUOTA = 'petstore:separate-quota';
-/** Marks such an operation for the OpenAPI document. */
-export const SEPARATE_QUOTA_EXTENSION = 'x-separate-quota';
 
 /**
  * The operation consumes nothing of the caller's quota, and answers even if the quota is used up or the key is banned.
@@ -14,9 +11,5 @@ export const SEPARATE_QUOTA_EXTENSION = 'x-separate-quota';
  */
 export function SeparateQuota({ perMinute }: { perMinute: number }): MethodDecorator {
   const limits = new Limits(perMinute, perMinute * 60 * 24);
-  return applyDecorators(
-    SkipThrottle(),
-    SetMetadata(SEPARATE_QUOTA, limits),
-    ApiExtension(SEPARATE_QUOTA_EXTENSION, true),
-  );
+  return applyDecorators(SkipThrottle(), SetMetadata(SEPARATE_QUOTA, limits));
 }

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { refuseMalformed } from './refusals.js';
+import { refuseMalformed } from './malformed-message.js';
 
 describe(refuseMalformed.name, () => {
   it.each([

@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ApiError } from '../errors/api-error.js';
+import { errors } from '../errors/errors.js';
+
+/** The error for a message that could not be parsed, or that did not arrive in time. */
+export function malformedError(cause: NodeJS.ErrnoException): ApiError {
+  switch (cause.code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return errors.request_timeout('The request did not arrive in time', { cause });
+    case 'HPE_HEADER_OVERFLOW':
+      return errors.header_fields_too_large('The header fields are too large', { cause });
+    default:
+      return errors.malformed_request('The request is not well-formed HTTP', { cause });
+  }
+}
+
+/** Answers a message for which Node has no request, and closes the connection. */
+export function refuseMalformed(cause: NodeJS.ErrnoException, socket: Socket): void {
+  if (cause.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const error = malformedError(cause);
+  const body = error.toBody();
+  socket.write(
+    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n` +
+      'Content-Type: application/json; charset=utf-8\r\n' +
+      `Content-Length: ${Buffer.byteLength(body)}\r\n` +
+      'Cache-Control: no-store\r\n' +
+      `X-Request-Id: ${randomUUID()}\r\n` +
+      'X-Content-Type-Options: nosniff\r\n' +
+      `Connection: close\r\n\r\n${body}`,
+  );
+  socket.destroySoon();
+}
