@@ -1,15 +1,14 @@
 import { Module } from '@nestjs/common';
 import { RateLimitsModule } from '../rate-limits/rate-limits.module.js';
-import { DocsAssets } from './docs.assets.js';
 import { DocsController } from './docs.controller.js';
-import { DocsPages } from './docs.pages.js';
+import { DocsFiles } from './docs.files.js';
 import { DocumentSource } from './document-source.js';
 import { PageLimitGuard } from './page-limit.guard.js';
 
 @Module({
   imports: [RateLimitsModule],
   controllers: [DocsController],
-  providers: [DocumentSource, DocsAssets, DocsPages, PageLimitGuard],
+  providers: [DocumentSource, DocsFiles, PageLimitGuard],
   exports: [DocumentSource],
 })
 export class OpenApiModule {}

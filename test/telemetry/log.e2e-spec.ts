@@ -57,7 +57,7 @@ describe('the log', () => {
       { ...refusal, path: '/v1/pets', method: 'POST', status: 403, code: 'insufficient_scope' },
       { path: '/v1/pets', status: 401, code: 'missing_api_key', address: '127.0.0.1' },
       { ...refusal, keyId: revoked.keyId, status: 401, code: 'invalid_api_key' },
-      { operation: 'referencePage', status: 200 },
+      { operation: 'docsFile', status: 200 },
     ]);
     expect(others[3]).not.toHaveProperty('keyId');
     const documented = readFileSync('docs/operating.md', 'utf8');
