@@ -17,9 +17,9 @@ import { Verifiers } from './verifiers.js';
 /**
  * Only spaces may separate scheme and token. Any other white space makes the token invalid rather than
  * missing. Node has already removed the white space at the end of the header.
- * A comma at the start joins a second header to an empty one.
+ * A comma joins two headers, of which the first has no token.
  */
-const BEARER = /^(?:Bearer(?: +|(?=\s))|(?=,))(.*)$/i;
+const BEARER = /^(?:Bearer(?: +|(?=[\s,]))|(?=,))(.*)$/i;
 
 const REASONS = ['missing', 'malformed', 'unknown', 'revoked', 'expired', 'address_limited'];
 
