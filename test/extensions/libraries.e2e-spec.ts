@@ -1,0 +1,151 @@
+import { Writable } from 'node:stream';
+import { CacheInterceptor, CacheModule } from '@nestjs/cache-manager';
+import { Controller, Get, Module, Query, UseInterceptors } from '@nestjs/common';
+import {
+  HealthCheck,
+  HealthCheckService,
+  TerminusModule,
+  TypeOrmHealthIndicator,
+} from '@nestjs/terminus';
+import { ClsModule, ClsService } from 'nestjs-cls';
+import { LoggerModule, PinoLogger } from 'nestjs-pino';
+import { AnyScope, Public } from 'pet-store-service';
+import { startService, type TestService } from '../support/start-service.js';
+
+/** The lines that nestjs-pino writes. */
+const lines: Record<string, unknown>[] = [];
+const stream = new Writable({
+  write(chunk: Buffer, _encoding, done) {
+    lines.push(JSON.parse(chunk.toString()) as Record<string, unknown>);
+    done();
+  },
+});
+
+@AnyScope()
+@Controller('toys')
+class ToysController {
+  private counted = 0;
+
+  constructor(
+    private readonly cls: ClsService,
+    private readonly logger: PinoLogger,
+  ) {}
+
+  @Get('context')
+  async context(): Promise<object> {
+    await Promise.resolve();
+    return { id: this.cls.getId(), tenant: this.cls.get<string>('tenant') };
+  }
+
+  @Get('logged')
+  async logged(): Promise<object> {
+    await Promise.resolve();
+    this.logger.info({ toy: 'ball' }, 'Toy looked at');
+    return {};
+  }
+
+  @Get('cached')
+  @UseInterceptors(CacheInterceptor)
+  cached(@Query('kind') kind?: string): object {
+    return { id: 9223372036854775807n, counted: ++this.counted, kind };
+  }
+}
+
+@Public()
+@Controller('status')
+class StatusController {
+  constructor(
+    private readonly health: HealthCheckService,
+    private readonly database: TypeOrmHealthIndicator,
+  ) {}
+
+  @Get()
+  @HealthCheck()
+  check() {
+    return this.health.check([() => this.database.pingCheck('database')]);
+  }
+}
+
+@Module({
+  imports: [
+    ClsModule.forRoot({
+      middleware: {
+        mount: true,
+        generateId: true,
+        idGenerator: ({ headers }: { headers: Record<string, string> }) => headers['x-request-id']!,
+        setup: (cls, { headers }: { headers: Record<string, string> }) =>
+          cls.set('tenant', headers['x-tenant']),
+      },
+    }),
+    LoggerModule.forRoot({
+      pinoHttp: [{ genReqId: ({ headers }) => headers['x-request-id']! }, stream],
+    }),
+    TerminusModule,
+    CacheModule.register(),
+  ],
+  controllers: [ToysController, StatusController],
+})
+class LibrariesModule {}
+
+describe('an extension with libraries of Nest', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService({ extensions: [{ module: LibrariesModule }] });
+  });
+  afterAll(() => service?.close());
+
+  it('has the context of nestjs-cls in its handlers, one for each request', async () => {
+    const client = await service.client();
+    const requests = ['a', 'b', 'c'].map(async (tenant) => {
+      const headers = { 'x-request-id': `r-${tenant}`, 'x-tenant': tenant };
+      return (await client.get('/v1/toys/context', headers)).json();
+    });
+    expect(await Promise.all(requests)).toEqual([
+      { id: 'r-a', tenant: 'a' },
+      { id: 'r-b', tenant: 'b' },
+      { id: 'r-c', tenant: 'c' },
+    ]);
+  });
+
+  it('logs each request with nestjs-pino', async () => {
+    const client = await service.client();
+    await client.get('/v1/toys/logged', { 'x-request-id': 'r-9' });
+    expect(lines).toContainEqual(
+      expect.objectContaining({
+        msg: 'Toy looked at',
+        toy: 'ball',
+        req: expect.objectContaining({ id: 'r-9', url: '/v1/toys/logged' }),
+      }),
+    );
+    expect(lines).toContainEqual(
+      expect.objectContaining({
+        msg: 'request completed',
+        req: expect.objectContaining({ id: 'r-9' }),
+        res: expect.objectContaining({ statusCode: 200 }),
+      }),
+    );
+  });
+
+  it('answers with the health check of @nestjs/terminus, without a key', async () => {
+    const answer = await service.anonymous().get('/status');
+    expect(answer.status).toBe(200);
+    expect(answer.json()).toMatchObject({
+      status: 'ok',
+      details: { database: { status: 'up' } },
+    });
+  });
+
+  it('answers from the cache of @nestjs/cache-manager, and counts those requests too', async () => {
+    const client = await service.client({ perMinute: 9, perDay: 9 });
+    const answers = [];
+    for (const path of ['cached', 'cached', 'cached?kind=ball']) {
+      answers.push(await client.get(`/v1/toys/${path}`));
+    }
+    expect(answers.map(({ text }) => text)).toEqual([
+      '{"id":9223372036854775807,"counted":1}',
+      '{"id":9223372036854775807,"counted":1}',
+      '{"id":9223372036854775807,"counted":2,"kind":"ball"}',
+    ]);
+    expect(answers.map(({ headers }) => headers['x-ratelimit-remaining'])).toEqual(['8', '7', '6']);
+  });
+});
