@@ -3,7 +3,6 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { type EntityManager, Repository } from 'typeorm';
 import { BanRepository } from '../rate-limits/bans/ban.repository.js';
 import { PLANS, type PlanName } from '../rate-limits/plan.js';
-import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
 import { Clock } from '../time/clock.js';
 import { ApiKey } from './api-key.entity.js';
 import { digestOf, mintId, mintKey } from './api-key-format.js';
@@ -52,7 +51,6 @@ export class KeysService {
   constructor(
     @InjectRepository(ApiKey) private readonly keys: Repository<ApiKey>,
     private readonly audit: AuditTrail,
-    private readonly store: RateLimitStore,
     private readonly bans: BanRepository,
     private readonly clock: Clock,
     private readonly scopes: Scopes,
@@ -61,8 +59,8 @@ export class KeysService {
 
   /** Returns a service whose changes are audited as those of `initiator`. */
   by(initiator: Initiator): KeysService {
-    const { keys, audit, store, bans, clock, scopes } = this;
-    return new KeysService(keys, audit, store, bans, clock, scopes, initiator);
+    const { keys, audit, bans, clock, scopes } = this;
+    return new KeysService(keys, audit, bans, clock, scopes, initiator);
   }
 
   /** @throws {RangeError} */
@@ -126,14 +124,12 @@ export class KeysService {
   }
 
   async unban(id: string): Promise<ApiKey> {
-    const key = await this.change(id, async (found, { manager, record }) => {
+    return this.change(id, async (found, { manager, record }) => {
       const until = await this.bans.lift(found.clientId, manager);
       const before = { bannedUntil: isoTime(until) };
       if (until > this.clock.now()) await record('key.unban', id, before, { bannedUntil: null });
       return found;
     });
-    await this.store.unban(key.clientId);
-    return key;
   }
 
   /** @throws {Error} if there is no such key */

@@ -1,15 +1,13 @@
 import { type BeforeApplicationShutdown, Injectable, type OnModuleInit } from '@nestjs/common';
-import { forEachBatch, inBatches } from '../database/in-batches.js';
+import { forEachBatch } from '../database/in-batches.js';
 import { ChangePoller } from '../database/change-poller.js';
 import { Logger } from '../telemetry/logger.js';
 import { Clock } from '../time/clock.js';
 import { dayOf } from '../time/windows.js';
 import { BanRepository } from './bans/ban.repository.js';
-import type { Ban } from './bans/bans.js';
 import { CounterRepository } from './counter.repository.js';
 import { MemoryStore } from './stores/memory.store.js';
 import { RateLimitStore } from './stores/rate-limit-store.js';
-import type { RateLimitKey } from './rate-limit-key.js';
 
 /** A `kill -9` may lose one second of counts: this interval, and the time that saving takes. */
 const SAVE_INTERVAL_MS = 500;
@@ -18,7 +16,7 @@ const FORGET_INTERVAL_MS = 60_000;
 /**
  * Keeps the counters of this process in the database, so that a restart never refills a quota.
  *
- * - At start, the counters of the day and all bans are loaded. Bans are then followed by polling.
+ * - At start, the counters of the day are loaded. Bans are loaded and followed by polling.
  * - Every 500 ms, and at shutdown, counters that changed are written. While the database cannot be written, they stay
  *   marked as changed, which costs no memory beyond the counters themselves.
  * - While Redis counts, its counts are only collected here. They are written when Redis fails and at shutdown, so that
@@ -47,12 +45,10 @@ export class CounterPersistence implements OnModuleInit, BeforeApplicationShutdo
     for (const count of await this.counters.since(dayOf(this.clock.now()))) {
       this.memory.restore(count);
     }
-    this.restoreBans(await this.bans.all());
-    this.poller.subscribe(async (sinceMs) =>
-      this.restoreBans(
-        await (sinceMs === undefined ? this.bans.all() : this.bans.changedSince(sinceMs)),
-      ),
-    );
+    this.poller.subscribe(async (sinceMs = 0) => {
+      const bans = await this.bans.changedSince(sinceMs);
+      for (const ban of bans) this.memory.restoreBan(ban.subject, ban);
+    });
     this.timers = [
       setInterval(() => {
         if (this.store.mode !== 'redis') void this.save();
@@ -100,17 +96,12 @@ export class CounterPersistence implements OnModuleInit, BeforeApplicationShutdo
     try {
       if (day !== this.forgottenDay) {
         this.memory.forgetBefore(day);
-        await inBatches((rows) => this.counters.forgetBefore(day, rows), signal);
+        await this.counters.forgetBefore(day, signal);
         this.forgottenDay = day;
       }
-      if (minute === undefined) return;
-      await inBatches((rows) => this.counters.forgetAddressesBefore(minute, rows), signal);
+      if (minute !== undefined) await this.counters.forgetAddressesBefore(minute, signal);
     } catch (err) {
       this.logger.warn({ err }, 'Old counters cannot be removed; the service retries');
     }
-  }
-
-  private restoreBans(bans: readonly (Ban & { subject: RateLimitKey })[]): void {
-    for (const ban of bans) this.memory.restoreBan(ban.subject, ban);
   }
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { MoreThanOrEqual, type Repository } from 'typeorm';
+import { deleteInBatches } from '../database/in-batches.js';
 import { RateLimitCounter } from './rate-limit-counter.entity.js';
 import type { RateLimitKey } from './rate-limit-key.js';
 
@@ -43,21 +44,14 @@ export class CounterRepository {
     return this.counters.findOneBy({ subject });
   }
 
-  /** Deletes up to `rows` counts of earlier days. Returns how many it deleted. */
-  forgetBefore(day: number, rows: number): Promise<number> {
-    return this.delete('day < :day', { day, rows });
+  /** Deletes the counts of earlier days. */
+  forgetBefore(day: number, stop: AbortSignal): Promise<void> {
+    return deleteInBatches(this.counters, 'day < :day', { day }, stop);
   }
 
-  /** Deletes up to `rows` addresses that were last counted before `minute`. Returns how many it deleted. */
-  forgetAddressesBefore(minute: number, rows: number): Promise<number> {
-    return this.delete(`subject LIKE 'ip:%' AND minute < :minute`, { minute, rows });
-  }
-
-  private async delete(condition: string, parameters: Record<string, number>): Promise<number> {
-    const some = `SELECT subject FROM rate_limit_counters WHERE ${condition} LIMIT :rows`;
-    // PostgreSQL evaluates only the outer condition again for a row that another node has just updated.
-    const query = this.counters.createQueryBuilder().delete();
-    const result = await query.where(`subject IN (${some}) AND ${condition}`, parameters).execute();
-    return result.affected ?? 0;
+  /** Deletes the addresses that were last counted before `minute`. */
+  forgetAddressesBefore(minute: number, stop: AbortSignal): Promise<void> {
+    const condition = `subject LIKE 'ip:%' AND minute < :minute`;
+    return deleteInBatches(this.counters, condition, { minute }, stop);
   }
 }

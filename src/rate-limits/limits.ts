@@ -16,6 +16,15 @@ export class Limits {
   }
 }
 
+/** A limit of one operation for each client, in addition to the plan's limits, from `@Throttle()`. */
+export interface FurtherLimit {
+  /** The same on every node. */
+  operation: string;
+  limit: number;
+  /** Length of its windows, which are aligned to Unix time. */
+  ttlMs: number;
+}
+
 /** The subject that a request counts for, and its limits. */
 export interface Quota {
   subject: RateLimitKey;

@@ -15,6 +15,7 @@ import {
 import { storeOrders } from '../../examples/store-orders/src/index.js';
 import { KeysService } from '../../src/keys/keys.service.js';
 import { FakeClock } from '../support/clock.js';
+import { eventually } from '../support/eventually.js';
 import { FaultProxy } from '../support/fault-proxy.js';
 import { type TestService, startService, useService } from '../support/start-service.js';
 
@@ -234,7 +235,7 @@ describe(PetStoreClient.name, () => {
     expect(sent).toEqual(['getUsage']);
     clock.advance(60_000);
     await service.store.app.get(KeysService).unban(banned.keyId!);
-    expect((await informed.getUsage()).bannedUntil).toBeNull();
+    await eventually(async () => (await informed.getUsage()).bannedUntil === null);
     await expect(informed.createPet(rex)).resolves.toMatchObject({ name: 'Rex' });
   });
 });

@@ -1,4 +1,5 @@
 import { Clock } from '../../src/time/clock.js';
+import type { Ban } from '../../src/rate-limits/bans/bans.js';
 import { FallbackStore } from '../../src/rate-limits/stores/fallback.store.js';
 import { MemoryStore } from '../../src/rate-limits/stores/memory.store.js';
 import { RedisStore } from '../../src/rate-limits/stores/redis.store.js';
@@ -38,20 +39,19 @@ describeWith('redis', 'with counters in Redis', (program) => {
   };
 
   describeStore(RedisStore.name, async () => {
-    const store = await connect();
-    return { store: bare(store), close };
+    return { ...asNode(await connect()), close };
   });
 
   describeStore(`${RedisStore.name} on two nodes in turn`, async () => {
-    const [one, other] = [bare(await connect()), bare(await connect())];
+    const nodes = [asNode(await connect()), asNode(await connect())] as const;
     let turns = 0;
-    const next = () => (turns++ % 2 === 0 ? one : other);
+    const next = () => nodes[turns++ % 2 === 0 ? 0 : 1].store;
     return {
       store: {
         take: (subject, limits, further) => next().take(subject, limits, further),
         peek: (subject) => next().peek(subject),
-        unban: (subject) => next().unban(subject),
       },
+      restoreBan: (subject, ban) => nodes.forEach((node) => node.restoreBan(subject, ban)),
       close,
     };
   });
@@ -59,15 +59,18 @@ describeWith('redis', 'with counters in Redis', (program) => {
   describeStore(FallbackStore.name, async () => {
     const memory = new MemoryStore(new Clock(), SUITE_CONFIG);
     const store = new FallbackStore(await connect(), memory, metrics, logger);
-    return { store, close };
+    return { store, restoreBan: (subject, ban) => memory.restoreBan(subject, ban), close };
   });
 });
 
-/** As a node uses it that knows nothing by itself. */
-function bare(store: RedisStore): StoreUnderTest['store'] {
+/** As a node uses it that knows only the bans of the database. */
+function asNode(store: RedisStore): Pick<StoreUnderTest, 'store' | 'restoreBan'> {
+  const bans = new Map<string, Ban>();
   return {
-    take: (subject, limits, further) => store.take(subject, limits, undefined, further),
-    peek: (subject) => store.peek(subject, undefined),
-    unban: (subject) => store.unban(subject),
+    store: {
+      take: (subject, limits, further) => store.take(subject, limits, bans.get(subject), further),
+      peek: (subject) => store.peek(subject, bans.get(subject)),
+    },
+    restoreBan: (subject, ban) => void bans.set(subject, ban),
   };
 }

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager, Raw } from 'typeorm';
+import { DataSource, type EntityManager } from 'typeorm';
 import { databaseNow } from '../../database/database-time.js';
 import { Database, type Statement } from '../../database/database.js';
-import { DAY_MS } from '../../time/windows.js';
 import type { RateLimitKey } from '../rate-limit-key.js';
 import type { Ban } from './bans.js';
 import { RateLimitBan } from './rate-limit-ban.entity.js';
@@ -44,12 +43,6 @@ export class BanRepository {
 
   find(subject: RateLimitKey): Promise<RateLimitBan | null> {
     return this.dataSource.manager.findOneBy(RateLimitBan, { subject });
-  }
-
-  /** Every ban that is in force or lengthens the next one. */
-  all(): Promise<RateLimitBan[]> {
-    const changedAt = Raw((column) => `${column} >= ${this.now()} - ${DAY_MS}`);
-    return this.dataSource.manager.findBy(RateLimitBan, { changedAt });
   }
 
   /** Bans that started or were lifted since a moment of the database's clock. */

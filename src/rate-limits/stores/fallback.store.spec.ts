@@ -6,7 +6,7 @@ import type { Metrics } from '../../telemetry/metrics.js';
 import { FallbackStore } from './fallback.store.js';
 import { Limits } from '../limits.js';
 import { MemoryStore } from './memory.store.js';
-import type { RedisStore, SharedDecision } from './redis.store.js';
+import type { RedisStore } from './redis.store.js';
 import { dayOf, minuteOf } from '../../time/windows.js';
 
 const PROBE_MS = 250;
@@ -15,13 +15,13 @@ describe(FallbackStore.name, () => {
   const limits = new Limits(5, 50);
   const clock = new FakeClock();
   const nowMs = clock.now();
-  const redis = { take: jest.fn(), peek: jest.fn(), probe: jest.fn(), unban: jest.fn() };
+  const redis = { take: jest.fn(), peek: jest.fn(), probe: jest.fn() };
   const metrics = { setQuotaStore: jest.fn() };
   const logger = { error: jest.fn(), info: jest.fn() };
   let memory: MemoryStore;
   let store: FallbackStore;
 
-  const shared = (minuteUsed: number, more: Partial<SharedDecision> = {}): SharedDecision => ({
+  const shared = (minuteUsed: number, more: Partial<Decision> = {}): Decision => ({
     admitted: true,
     nowMs,
     minute: minuteOf(nowMs),
@@ -29,7 +29,6 @@ describe(FallbackStore.name, () => {
     day: dayOf(nowMs),
     dayUsed: minuteUsed,
     bannedUntilMs: 0,
-    ban: undefined,
     ...more,
   });
   const isGone = (): void => {
@@ -39,7 +38,6 @@ describe(FallbackStore.name, () => {
     redis.take.mockResolvedValue(shared(minuteUsed));
     redis.peek.mockResolvedValue(shared(minuteUsed));
     redis.probe.mockResolvedValue(undefined);
-    redis.unban.mockResolvedValue(undefined);
   };
 
   const isSteady = () => jest.advanceTimersByTimeAsync(6 * PROBE_MS);
@@ -142,53 +140,25 @@ describe(FallbackStore.name, () => {
 
   describe('with a ban', () => {
     const ban = { at: nowMs, until: nowMs + 60_000, bans: 1 };
-    const banned = shared(5, { admitted: false, bannedUntilMs: ban.until, ban });
-    let first: Decision;
+    const banned = { admitted: false, bannedUntilMs: ban.until };
     beforeEach(async () => {
-      redis.take.mockImplementation(() => Promise.resolve({ ...banned }));
-      first = await store.take('zoo', limits);
-      redis.take.mockClear();
+      redis.take.mockResolvedValueOnce(shared(5, { ...banned, newBan: ban }));
+      expect(await store.take('zoo', limits)).toMatchObject(banned);
     });
 
-    it('does not call Redis again while it lasts', async () => {
-      expect(first).toMatchObject({ bannedUntilMs: ban.until });
-      expect(await store.take('zoo', limits)).toMatchObject({ bannedUntilMs: ban.until });
-      expect(await store.peek('zoo')).toMatchObject({ bannedUntilMs: ban.until });
-      expect(redis.take).not.toHaveBeenCalled();
-    });
-
-    it('reports the counts of Redis, also for a client that this node has not seen', async () => {
-      memory.restoreBan('ark', ban);
-      isBack(5);
-      expect(await store.peek('ark')).toMatchObject({
-        admitted: false,
-        minuteUsed: 5,
-        bannedUntilMs: ban.until,
-      });
-    });
-
-    it('keeps it when Redis fails', async () => {
-      isGone();
-      await jest.advanceTimersByTimeAsync(PROBE_MS);
-      expect(await store.take('zoo', limits)).toMatchObject({ bannedUntilMs: ban.until });
-    });
-
-    it('ends it on the node and in Redis, also if an earlier answer of Redis arrives later', async () => {
-      await store.unban('zoo');
-      expect(redis.unban).toHaveBeenCalledWith('zoo');
+    it.each(['started', 'lifted'])('passes to Redis that it was %s', async (what) => {
+      const known = what === 'started' ? ban : { ...ban, until: 0 };
+      memory.restoreBan('zoo', known);
       await store.take('zoo', limits);
-      expect(memory.isBanned('zoo')).toBe(false);
+      expect(redis.take).toHaveBeenLastCalledWith('zoo', limits, known, undefined);
+      await store.peek('zoo');
+      expect(redis.peek).toHaveBeenLastCalledWith('zoo', known);
     });
 
-    it('passes its end to Redis with the next request', async () => {
+    it('keeps it when Redis fails, until it is lifted', async () => {
+      isGone();
+      expect(await store.take('zoo', limits)).toMatchObject(banned);
       memory.restoreBan('zoo', { ...ban, until: 0 });
-      await store.take('zoo', limits);
-      expect(redis.take).toHaveBeenCalledWith('zoo', limits, { ...ban, until: 0 }, undefined);
-    });
-
-    it('ends it while Redis is down', async () => {
-      isGone();
-      await store.unban('zoo');
       expect(await store.take('zoo', limits)).toMatchObject({ bannedUntilMs: 0 });
     });
   });

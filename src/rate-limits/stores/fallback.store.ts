@@ -1,12 +1,11 @@
 import type { OnApplicationBootstrap, OnApplicationShutdown } from '@nestjs/common';
 import type { Logger } from '../../telemetry/logger.js';
 import type { Metrics } from '../../telemetry/metrics.js';
-import type { FurtherLimit } from '../further-limit.js';
-import type { Limits } from '../limits.js';
+import type { FurtherLimit, Limits } from '../limits.js';
 import type { RateLimitKey } from '../rate-limit-key.js';
 import type { MemoryStore } from './memory.store.js';
 import { type Decision, RateLimitStore } from './rate-limit-store.js';
-import type { RedisStore, SharedDecision } from './redis.store.js';
+import type { RedisStore } from './redis.store.js';
 
 const PROBE_INTERVAL_MS = 250;
 /** Successful probes in a row before Redis is used again, so that an unstable Redis does not cause constant changes. */
@@ -21,7 +20,7 @@ const PROBES_BEFORE_RETURN = 6;
  *   transferred to Redis: with n nodes, up to n times the remaining quota may be admitted during an outage.
  * - Probes that write, to the part of Redis that failed, find out when it is back; the node switches back after six in
  *   a row. An idle node probes as well, so its reported mode is right.
- * - Bans reach every node through the database. They are checked in memory first, whichever counters are in use.
+ * - Bans, and their ends, reach every node through the database, and Redis with the next request of the client.
  */
 export class FallbackStore
   extends RateLimitStore
@@ -56,7 +55,7 @@ export class FallbackStore
   }
 
   async take(subject: RateLimitKey, limits: Limits, further?: FurtherLimit): Promise<Decision> {
-    if (this.usesRedis && !this.memory.isBanned(subject)) {
+    if (this.usesRedis) {
       try {
         const known = this.memory.banOf(subject);
         const decision = await this.redis.take(subject, limits, known, further);
@@ -72,27 +71,17 @@ export class FallbackStore
   async peek(subject: RateLimitKey): Promise<Decision> {
     if (!this.usesRedis) return this.memory.peek(subject);
     try {
-      const decision = await this.redis.peek(subject, this.memory.banOf(subject));
-      const { bannedUntilMs } = this.memory.peek(subject);
-      return bannedUntilMs > 0 ? { ...decision, admitted: false, bannedUntilMs } : decision;
+      return await this.redis.peek(subject, this.memory.banOf(subject));
     } catch (error) {
       this.fallBack(error, subject);
       return this.memory.peek(subject);
     }
   }
 
-  /** If Redis is unreachable, nodes learn the end of the ban from the database and pass it on with the next request. */
-  async unban(subject: RateLimitKey): Promise<void> {
-    this.memory.unban(subject);
-    await this.redis.unban(subject).catch(() => undefined);
-  }
-
-  private mirror(subject: RateLimitKey, decision: SharedDecision): void {
-    const { minute, minuteUsed, day, dayUsed, ban } = decision;
+  private mirror(subject: RateLimitKey, decision: Decision): void {
+    const { minute, minuteUsed, day, dayUsed, newBan } = decision;
     this.memory.mirror({ subject, minute, minuteUsed, day, dayUsed });
-    // A ban that is known already may have been lifted while the answer was on its way.
-    const knownAt = this.memory.banOf(subject)?.at ?? 0;
-    if (ban !== undefined && ban.at > knownAt) this.memory.restoreBan(subject, ban);
+    if (newBan !== undefined) this.memory.restoreBan(subject, newBan);
   }
 
   private fallBack(error: unknown, subject: RateLimitKey): void {

@@ -4,8 +4,7 @@ import { Config } from '../../config/config.js';
 import { Clock, SteadyClock } from '../../time/clock.js';
 import { dayOf, minuteOf } from '../../time/windows.js';
 import { type Ban, nextBan } from '../bans/bans.js';
-import { FurtherCounts, type FurtherLimit } from '../further-limit.js';
-import type { Limits } from '../limits.js';
+import type { FurtherLimit, Limits } from '../limits.js';
 import type { RateLimitCounter } from '../rate-limit-counter.entity.js';
 import { isAddress, isClient, type RateLimitKey } from '../rate-limit-key.js';
 import { type Decision, RateLimitStore } from './rate-limit-store.js';
@@ -14,6 +13,8 @@ interface Counter extends RateLimitCounter {
   /** Refused requests in `minute`. */
   refusals: number;
   ban: Ban | undefined;
+  /** Counts of further limits, by operation. */
+  further: Map<string, { window: number; used: number }> | undefined;
 }
 
 const WINDOWS = [
@@ -34,12 +35,13 @@ export class MemoryStore extends RateLimitStore {
   readonly mode = 'memory';
   private readonly clock: SteadyClock;
   private readonly clients = new Map<RateLimitKey, Counter>();
+  /** With `max` in place of `maxSize`, it would allocate its lists at once. */
   private readonly addresses = new LRUCache<RateLimitKey, Counter>({
-    max: MAX_ADDRESSES,
+    maxSize: MAX_ADDRESSES,
+    sizeCalculation: () => 1,
     dispose: (counter) => this.changed.delete(counter),
   });
   private readonly changed = new Set<Counter>();
-  private readonly further = new FurtherCounts();
 
   constructor(
     clock: Clock,
@@ -55,13 +57,12 @@ export class MemoryStore extends RateLimitStore {
     const { ban } = counter;
     if (ban !== undefined && ban.until > nowMs) return this.decide(counter, nowMs, false);
 
-    const more = further && this.further.at(subject, further, nowMs);
-    const furtherFullUntilMs = more?.fullUntilMs ?? 0;
+    const more = further && furtherCount(counter, further, nowMs);
+    const isFurtherFull = more !== undefined && more.used >= further!.limit;
+    const furtherFullUntilMs = isFurtherFull ? (more.window + 1) * further!.ttlMs : 0;
     if (counter.minuteUsed < limits.perMinute && counter.dayUsed < limits.perDay) {
-      if (furtherFullUntilMs > 0) {
-        return { ...this.decide(counter, nowMs, false), furtherFullUntilMs };
-      }
-      if (more) more.count.used++;
+      if (isFurtherFull) return { ...this.decide(counter, nowMs, false), furtherFullUntilMs };
+      if (more) more.used++;
       counter.minuteUsed++;
       counter.dayUsed++;
       this.changed.add(counter);
@@ -77,19 +78,9 @@ export class MemoryStore extends RateLimitStore {
     return this.decide(counter, nowMs, (counter.ban?.until ?? 0) <= nowMs);
   }
 
-  unban(subject: RateLimitKey): void {
-    const ban = this.banOf(subject);
-    if (ban !== undefined) this.restoreBan(subject, { ...ban, until: 0 });
-  }
-
   /** The last ban of a client, whether it has ended or not. */
   banOf(subject: RateLimitKey): Ban | undefined {
     return this.clients.get(subject)?.ban;
-  }
-
-  isBanned(subject: RateLimitKey): boolean {
-    const ban = this.banOf(subject);
-    return ban !== undefined && ban.until > this.clock.now();
   }
 
   /** Raises a counter to a count that was made elsewhere, and never lowers it. */
@@ -191,8 +182,20 @@ export class MemoryStore extends RateLimitStore {
 }
 
 function newCounter(subject: RateLimitKey, nowMs: number): Counter {
-  const [minute, day] = [minuteOf(nowMs), dayOf(nowMs)];
-  return { subject, minute, minuteUsed: 0, day, dayUsed: 0, refusals: 0, ban: undefined };
+  const windows = { minute: minuteOf(nowMs), minuteUsed: 0, day: dayOf(nowMs), dayUsed: 0 };
+  return { subject, ...windows, refusals: 0, ban: undefined, further: undefined };
+}
+
+/** The count in the window of a further limit. */
+function furtherCount(counter: Counter, { operation, ttlMs }: FurtherLimit, nowMs: number) {
+  counter.further ??= new Map();
+  const window = Math.floor(nowMs / ttlMs);
+  let count = counter.further.get(operation);
+  if (count === undefined || count.window < window) {
+    count = { window, used: 0 };
+    counter.further.set(operation, count);
+  }
+  return count;
 }
 
 /** Starts the windows of `nowMs`, if they are later than those of the counter. */

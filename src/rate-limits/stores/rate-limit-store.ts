@@ -1,7 +1,6 @@
 import type { QuotaStoreMode } from '../../telemetry/metrics.js';
 import type { Ban } from '../bans/bans.js';
-import type { FurtherLimit } from '../further-limit.js';
-import type { Limits } from '../limits.js';
+import type { FurtherLimit, Limits } from '../limits.js';
 import type { RateLimitKey } from '../rate-limit-key.js';
 
 /** The result of one request. Counts are those after the request. */
@@ -39,9 +38,6 @@ export abstract class RateLimitStore {
 
   /** The current counts, without counting a request. */
   abstract peek(subject: RateLimitKey): Decision | Promise<Decision>;
-
-  /** Ends a ban and resets the count of refusals. */
-  abstract unban(subject: RateLimitKey): void | Promise<void>;
 
   /** The mode in force. */
   abstract readonly mode: QuotaStoreMode;

@@ -2,8 +2,7 @@ import type { Config } from '../../config/config.js';
 import type { RedisClient, Script } from '../../redis/redis.client.js';
 import { DAY_MS, MINUTE_MS } from '../../time/windows.js';
 import { type Ban, NEXT_BAN_LUA } from '../bans/bans.js';
-import type { FurtherLimit } from '../further-limit.js';
-import type { Limits } from '../limits.js';
+import type { FurtherLimit, Limits } from '../limits.js';
 import { isClient, type RateLimitKey } from '../rate-limit-key.js';
 import type { Decision } from './rate-limit-store.js';
 
@@ -109,16 +108,6 @@ const PROBE: Script = {
   lua: `return redis.call('SET', KEYS[1], 1, 'EX', 60)`,
 };
 
-const UNBAN: Script = {
-  name: 'petstoreUnban',
-  lua: `if redis.call('HEXISTS', KEYS[1], 'bu') == 1 then redis.call('HSET', KEYS[1], 'bu', 0, 'r', 0) end return 1`,
-};
-
-export interface SharedDecision extends Decision {
-  /** The ban in force. */
-  ban: Ban | undefined;
-}
-
 type Reply = [number, number, number, number, number, number, number, number, number, number];
 
 /** The counters in Redis. Its methods reject if Redis fails: `fallback.store.ts` handles that. */
@@ -134,7 +123,7 @@ export class RedisStore {
     { perMinute, perDay }: Limits,
     known: Ban | undefined,
     further?: FurtherLimit,
-  ): Promise<SharedDecision> {
+  ): Promise<Decision> {
     const { banAfterRejections, banSeconds } = this.config;
     const client = isClient(subject);
     const threshold = client ? banAfterRejections : 0;
@@ -144,17 +133,13 @@ export class RedisStore {
     return toDecision((await this.client.run(TAKE, keyOf(subject), args)) as Reply);
   }
 
-  async peek(subject: RateLimitKey, known: Ban | undefined): Promise<SharedDecision> {
+  async peek(subject: RateLimitKey, known: Ban | undefined): Promise<Decision> {
     return toDecision((await this.client.run(PEEK, keyOf(subject), banArguments(known))) as Reply);
   }
 
   /** Rejects unless Redis accepts writes in the slot of this subject. */
   async probe(subject: RateLimitKey): Promise<void> {
     await this.client.run(PROBE, `${keyOf(subject)}:probe`, []);
-  }
-
-  async unban(subject: RateLimitKey): Promise<void> {
-    await this.client.run(UNBAN, keyOf(subject), []);
   }
 }
 
@@ -167,9 +152,8 @@ function banArguments(ban: Ban | undefined): number[] {
   return ban === undefined ? [0, 0, 0] : [ban.at, ban.until, ban.bans];
 }
 
-function toDecision(reply: Reply): SharedDecision {
+function toDecision(reply: Reply): Decision {
   const [result, nowMs, minute, minuteUsed, day, dayUsed, until, at, bans, full] = reply;
-  const ban = until > 0 ? { at, until, bans } : undefined;
   return {
     admitted: result === 1,
     nowMs,
@@ -178,8 +162,7 @@ function toDecision(reply: Reply): SharedDecision {
     day,
     dayUsed,
     bannedUntilMs: until,
-    ban,
-    newBan: result === 2 ? ban : undefined,
+    newBan: result === 2 ? { at, until, bans } : undefined,
     furtherFullUntilMs: full,
   };
 }
