@@ -39,10 +39,10 @@ export { Creates } from './http/creates.decorator.js';
 export {
   ApiIdempotent,
   IdempotencyKey,
-  type IdempotentRequest,
-} from './idempotency/idempotency-key.decorator.js';
-export { IdempotencyService } from './idempotency/idempotency.service.js';
-export { Idempotent, type IdempotentOptions } from './idempotency/idempotent.decorator.js';
+  Idempotent,
+  type IdempotentOptions,
+} from './idempotency/idempotent.decorator.js';
+export { IdempotencyService, type IdempotentRequest } from './idempotency/idempotency.service.js';
 export { AnyScope, RequireScope } from './keys/scope.guard.js';
 export { type Caller, CurrentCaller } from './keys/caller.js';
 export type { TokenVerifier, VerifiedCaller } from './keys/verifiers.js';

@@ -13,7 +13,6 @@ import { Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { Clock } from '../time/clock.js';
 import { DAY_MS } from '../time/windows.js';
-import type { IdempotentRequest } from './idempotency-key.decorator.js';
 import { IdempotencyRecord } from './idempotency-record.entity.js';
 import { FIND, LOCK_TIMEOUT } from './idempotency.statements.js';
 
@@ -21,6 +20,16 @@ const KEPT_MS = DAY_MS;
 const PURGE_INTERVAL_MS = 600_000;
 
 type StoredResponse = Pick<IdempotencyRecord, 'bodyDigest' | 'answer'>;
+
+/** A request with an `Idempotency-Key`. */
+export interface IdempotentRequest {
+  keyId: string;
+  idempotencyKey: string;
+  /** SHA-256 of the method, the path and the body as sent, base64url. */
+  bodyDigest: string;
+  /** Adds `Idempotent-Replayed` to the response. */
+  markReplayed: () => void;
+}
 
 /** The JSON text of the response, which may be that of an earlier request. */
 export interface Outcome {

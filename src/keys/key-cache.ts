@@ -59,7 +59,11 @@ function select(name: string, condition: string) {
  */
 @Injectable()
 export class KeyCache {
-  private readonly callers = new LRUCache<string, CachedCaller>({ max: MAX_CALLERS });
+  private readonly callers = new LRUCache<string, CachedCaller>({
+    maxSize: MAX_CALLERS,
+    // Unlike `max`, it does not allocate the lists of a full cache at once.
+    sizeCalculation: () => 1,
+  });
   private readonly changes: Subscription;
   private readonly lookups: Counter<'result'>;
 

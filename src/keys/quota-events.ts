@@ -4,6 +4,7 @@ import { Events } from '../events/events.js';
 import type { ApiRequest } from '../http/request-context.js';
 import { RateLimiter } from '../rate-limits/rate-limiter.js';
 
+/** Percentages. `RateLimiter` reports decisions from the first one on. */
 const THRESHOLDS = [75, 90, 100] as const;
 
 /** A client has used this share of its quota in a window. */
@@ -22,7 +23,10 @@ declare module '../events/events.js' {
 /** Emits the event `quota.threshold`, once per window and node. */
 @Injectable()
 export class QuotaEvents {
-  private readonly emitted = new LRUCache<string, true>({ max: 100_000 });
+  private readonly emitted = new LRUCache<string, true>({
+    maxSize: 100_000,
+    sizeCalculation: () => 1,
+  });
 
   constructor(
     limiter: RateLimiter,
@@ -41,8 +45,7 @@ export class QuotaEvents {
     share: number,
     { caller, id }: ApiRequest,
   ): void {
-    const isNearLimit = share * 100 >= THRESHOLDS[0];
-    if (!isNearLimit || caller === undefined || !this.events.has('quota.threshold')) return;
+    if (caller === undefined || !this.events.has('quota.threshold')) return;
     const { clientId, quota } = caller;
     for (const percent of THRESHOLDS) {
       // By subject: an external client may have the client id of a key.

@@ -11,11 +11,8 @@ import type { ApiError } from '../errors/api-error.js';
 import { ApiErrors, ErrorBody } from '../errors/api-errors.decorator.js';
 import { errors } from '../errors/errors.js';
 import { Creates } from '../http/creates.decorator.js';
-import {
-  IdempotencyKey,
-  type IdempotentRequest,
-} from '../idempotency/idempotency-key.decorator.js';
-import { Idempotent } from '../idempotency/idempotent.decorator.js';
+import type { IdempotentRequest } from '../idempotency/idempotency.service.js';
+import { IdempotencyKey, Idempotent } from '../idempotency/idempotent.decorator.js';
 import { ApiPage, type Page } from '../input/page.js';
 import { Int64Pipe } from '../input/int64.js';
 import { type Origin, RequestOrigin } from '../keys/caller.js';

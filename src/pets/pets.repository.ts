@@ -9,8 +9,7 @@ import {
   type TableColumns,
   type TextRow,
 } from '../database/table-columns.js';
-import type { IdempotentRequest } from '../idempotency/idempotency-key.decorator.js';
-import { IdempotencyService } from '../idempotency/idempotency.service.js';
+import { IdempotencyService, type IdempotentRequest } from '../idempotency/idempotency.service.js';
 import { insertOnceStatement } from '../idempotency/idempotency.statements.js';
 import { parseOwnJson } from '../input/json.js';
 import type { NewPet, PetDto } from './pet.dto.js';

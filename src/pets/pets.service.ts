@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { errors } from '../errors/errors.js';
 import { Events } from '../events/events.js';
-import type { IdempotentRequest } from '../idempotency/idempotency-key.decorator.js';
+import type { IdempotentRequest } from '../idempotency/idempotency.service.js';
 import { JsonPage } from '../input/json-page.js';
 import type { Page } from '../input/page.js';
 import type { Origin } from '../keys/caller.js';

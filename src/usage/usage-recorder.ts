@@ -31,7 +31,10 @@ const MAX_CODE_LENGTH = 64;
 export class UsageRecorder implements OnModuleInit, BeforeApplicationShutdown {
   private readonly writer = mintId('use');
   private pending = new Map<string, UsageHour>();
-  private readonly refusals = new LRUCache<string, Refusal[]>({ max: MAX_REFUSED_CLIENTS });
+  private readonly refusals = new LRUCache<string, Refusal[]>({
+    maxSize: MAX_REFUSED_CLIENTS,
+    sizeCalculation: () => 1,
+  });
   private refusedClients = new Set<string>();
   private timer: NodeJS.Timeout | undefined;
   private flushing: Promise<void> | undefined;
