@@ -1,9 +1,7 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
-import { batchPerTick } from '../../time/batch-per-tick.js';
 import { Database, type Parameter, PING, type PoolState, type Statement } from '../database.js';
 import type { DatabaseMetrics } from '../database-metrics.js';
 import { isOutage } from '../outage.js';
-import type { Mutex } from './mutex.js';
 import { openForWriting } from './sqlite.connection.js';
 import type { SqliteDataSource } from './sqlite.data-source.js';
 import { SqliteReader, SqliteStatements } from './sqlite.statements.js';
@@ -25,12 +23,9 @@ interface Write {
  * without blocking the event loop.
  */
 export class SqliteDatabase extends Database implements OnApplicationShutdown {
-  private readonly addToBatch = batchPerTick<Write>((writes) => void this.enqueue(writes));
-  private readonly mutex: Mutex;
   private readonly reader: SqliteReader;
-  private readonly writer: SqliteStatements;
+  private readonly statements: SqliteStatements;
   private readonly waiting: Write[] = [];
-  private isCommitting = false;
 
   constructor(
     private readonly dataSource: SqliteDataSource,
@@ -38,10 +33,9 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
   ) {
     super();
     const { file, writer } = dataSource;
-    this.writer = new SqliteStatements(openForWriting(file.path));
+    this.statements = new SqliteStatements(openForWriting(file.path));
     this.reader = new SqliteReader(file.path);
-    this.mutex = writer.mutex;
-    this.mutex.onRelease = this.reader.endView;
+    writer.onRelease = this.reader.endView;
   }
 
   // eslint-disable-next-line @typescript-eslint/require-await -- SQLite answers synchronously
@@ -57,7 +51,8 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
   write<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]> {
     const rows = new Promise<unknown[]>((resolve, reject) => {
       this.dataSource.transactions.assertOutside();
-      this.addToBatch({ statement, parameters, resolve, reject });
+      const waiting = this.waiting.push({ statement, parameters, resolve, reject });
+      if (waiting === 1) setImmediate(() => void this.commitWaiting());
     });
     return this.metrics.time(statement.name, rows) as Promise<Row[]>;
   }
@@ -72,40 +67,33 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
   }
 
   pool(): PoolState {
-    const { isHeld, waiting } = this.mutex.state;
+    const { isHeld, waiting } = this.dataSource.writer.state;
     return { inUse: isHeld ? 1 : 0, idle: isHeld ? 0 : 1, waiting };
   }
 
   onApplicationShutdown(): void {
     this.reader.close();
-    this.writer.connection.close();
+    this.statements.connection.close();
   }
 
-  private async enqueue(writes: Write[]): Promise<void> {
-    this.waiting.push(...writes);
-    if (this.isCommitting) return;
-    this.isCommitting = true;
-    await this.mutex.acquire();
+  /** Without a lock of another process, the writes are settled in the same tick. */
+  private async commitWaiting(): Promise<void> {
+    const { file, writer } = this.dataSource;
+    await writer.acquire();
     try {
-      await this.commitWaiting();
+      let size = Infinity;
+      while (this.waiting.length > 0) {
+        file.assertInPlace();
+        await whenUnlocked(() => this.statements.connection.exec('BEGIN IMMEDIATE'));
+        const writes = this.waiting.splice(0, size);
+        if (this.commit(writes)) continue;
+        this.waiting.unshift(...writes);
+        size = 1;
+      }
     } catch (error) {
       for (const { reject } of this.waiting.splice(0)) reject(error);
     } finally {
-      this.isCommitting = false;
-      this.mutex.release();
-    }
-  }
-
-  /** The promise resolves in the same tick unless another process holds the lock. */
-  private async commitWaiting(): Promise<void> {
-    let size = Infinity;
-    while (this.waiting.length > 0) {
-      this.dataSource.file.assertInPlace();
-      await whenUnlocked(() => this.writer.connection.exec('BEGIN IMMEDIATE'));
-      const writes = this.waiting.splice(0, size);
-      if (this.commit(writes)) continue;
-      this.waiting.unshift(...writes);
-      size = 1;
+      writer.release();
     }
   }
 
@@ -114,11 +102,11 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
    * @returns false if one of several has failed and each must be repeated by itself
    */
   private commit(writes: readonly Write[]): boolean {
-    const { reader, writer } = this;
+    const { reader, statements } = this;
     try {
-      const rows = writes.map(({ statement, parameters }) => writer.run(statement, parameters));
+      const rows = writes.map(({ statement, parameters }) => statements.run(statement, parameters));
       const startedAtMs = performance.now();
-      writer.connection.exec('COMMIT');
+      statements.connection.exec('COMMIT');
       this.metrics.observe('commit', startedAtMs);
       this.metrics.batchSizes.observe(writes.length);
       reader.endView();
@@ -132,7 +120,7 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
   }
 
   private rollBack(): void {
-    const { connection } = this.writer;
+    const { connection } = this.statements;
     try {
       if (connection.inTransaction) connection.exec('ROLLBACK');
     } catch {

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isBusy } from '../outage.js';
-import { Mutex } from './mutex.js';
 import { ExactDatabase } from './sqlite.connection.js';
 import type { SqliteFile } from './sqlite.file.js';
 
@@ -22,11 +21,46 @@ export async function whenUnlocked<Result>(work: () => Result | Promise<Result>)
   }
 }
 
-/** The writes of TypeORM, one after the other and in turn with those of the `Database` port. */
+/**
+ * Lets the writers of this process write one after the other, first come, first served: the commits of the `Database`
+ * port, the transactions of TypeORM and its single statements. Two connections that compete for SQLite's own lock
+ * starve each other.
+ */
 export class SqliteWriter {
-  readonly mutex = new Mutex();
+  private readonly queue: (() => void)[] = [];
+  private isHeld = false;
+
+  /** Called after each writer, before the next one. */
+  onRelease = (): void => undefined;
 
   constructor(private readonly file: SqliteFile) {}
+
+  get state(): { isHeld: boolean; waiting: number } {
+    return { isHeld: this.isHeld, waiting: this.queue.length };
+  }
+
+  async acquire(): Promise<void> {
+    if (this.isHeld) await new Promise<void>((resolve) => this.queue.push(resolve));
+    this.isHeld = true;
+  }
+
+  release(): void {
+    this.onRelease();
+    const next = this.queue.shift();
+    if (next === undefined) this.isHeld = false;
+    else next();
+  }
+
+  /** Runs a statement of TypeORM that is a transaction by itself. */
+  async alone<Result>(write: () => Promise<Result>): Promise<Result> {
+    await this.acquire();
+    try {
+      this.file.assertInPlace();
+      return await whenUnlocked(write);
+    } finally {
+      this.release();
+    }
+  }
 
   /**
    * Begins a transaction on a connection of its own, so that a statement that comes late finds it closed.
@@ -34,7 +68,7 @@ export class SqliteWriter {
    * @throws {SqliteError} SQLITE_BUSY if another process holds the lock for too long
    */
   async begin({ foreignKeys }: { foreignKeys: boolean }): Promise<ExactDatabase> {
-    await this.mutex.acquire();
+    await this.acquire();
     let connection: ExactDatabase | undefined;
     try {
       this.file.assertInPlace();
@@ -44,7 +78,7 @@ export class SqliteWriter {
       return connection;
     } catch (error) {
       connection?.close();
-      this.mutex.release();
+      this.release();
       throw error;
     }
   }
@@ -52,17 +86,6 @@ export class SqliteWriter {
   /** Rolls back what is not committed, and lets the next writer in. */
   end(connection: ExactDatabase): void {
     connection.close();
-    this.mutex.release();
-  }
-
-  /** Runs a statement that is a transaction by itself. */
-  async alone<Result>(write: () => Promise<Result>): Promise<Result> {
-    await this.mutex.acquire();
-    try {
-      this.file.assertInPlace();
-      return await whenUnlocked(write);
-    } finally {
-      this.mutex.release();
-    }
+    this.release();
   }
 }
