@@ -1,5 +1,3 @@
-import type { TableColumns } from './table-columns.js';
-
 export type Parameter = string | number | bigint | null;
 
 /**
@@ -12,8 +10,8 @@ export interface Statement {
   /** Several texts run in order, in one transaction; the rows are those of the first text. */
   readonly sqlite: string | readonly string[];
   readonly postgres: string;
-  /** The rows are JSON object texts: SQLite builds them itself, rows of PostgreSQL are converted in this process. */
-  readonly json?: TableColumns;
+  /** The rows are JSON object texts: SQLite builds them itself, this converts a row of PostgreSQL. */
+  readonly json?: (row: readonly (string | null)[]) => string;
   /**
    * The text for PostgreSQL takes an array per parameter and returns one row per element, in their order: the writes of
    * one tick become one statement.

@@ -5,6 +5,7 @@ import {
   columnNames,
   columnsAsText,
   jsonExpression,
+  jsonWriter,
   membersOf,
   type TableColumns,
   type TextRow,
@@ -37,7 +38,7 @@ function page(name: string, condition: string): Statement {
   const from = `FROM pets WHERE ${condition}`;
   return {
     name,
-    json: COLUMNS,
+    json: jsonWriter(COLUMNS),
     sqlite: `SELECT ${jsonExpression(COLUMNS)} ${from}`,
     postgres: `SELECT ${columnNames(COLUMNS)} ${from}`,
   };

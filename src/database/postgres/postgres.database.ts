@@ -2,7 +2,6 @@ import type { OnApplicationShutdown } from '@nestjs/common';
 import { Pool } from 'pg';
 import { QueryFailedError } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
-import { batchPerTick } from '../../time/batch-per-tick.js';
 import { Database, type Parameter, PING, type PoolState, type Statement } from '../database.js';
 import type { DatabaseMetrics } from '../database-metrics.js';
 import {
@@ -13,11 +12,8 @@ import {
   isStale,
   OutageError,
 } from '../outage.js';
-import { jsonWriter } from '../table-columns.js';
 import type { PostgresDataSource } from './postgres.data-source.js';
 
-/** Inserts per statement. A larger batch would delay its first insert. */
-const MAX_BATCH = 500;
 /** Timeout of statements of the poller and of readiness, including the connection. */
 const OBSERVE_TIMEOUT_MS = 700;
 /** Shorter, so that a locked table is not mistaken for an unreachable database. */
@@ -38,8 +34,8 @@ type Values = (Parameter | Parameter[])[];
  * to have changed nothing (a stale plan, a deadlock, a read on a broken connection) is repeated once, unprepared.
  */
 export class PostgresDatabase extends Database implements OnApplicationShutdown {
-  private readonly batches = new Map<Statement, (write: Write) => void>();
-  private readonly writers = new Map<Statement, (row: never) => string>();
+  /** The writes of this tick that share a statement. */
+  private readonly batches = new Map<Statement, Write[]>();
   /** The poller and readiness never wait for requests. */
   private readonly observers: Pool;
 
@@ -93,12 +89,13 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
 
   private enqueue<Row>(statement: Statement, parameters: Parameter[]): Promise<Row[]> {
     return new Promise((resolve, reject) => {
-      let add = this.batches.get(statement);
-      if (add === undefined) {
-        add = batchPerTick<Write>((writes) => void this.writeAll(statement, writes), MAX_BATCH);
-        this.batches.set(statement, add);
-      }
-      add({ parameters, resolve: resolve as Write['resolve'], reject });
+      const batch = this.batches.get(statement) ?? [];
+      if (batch.push({ parameters, resolve: resolve as Write['resolve'], reject }) > 1) return;
+      this.batches.set(statement, batch);
+      setImmediate(() => {
+        this.batches.delete(statement);
+        void this.writeAll(statement, batch);
+      });
     });
   }
 
@@ -129,7 +126,7 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
       if (!isRepeatable) throw error;
       return this.run({ ...query, name: undefined });
     });
-    return (statement.json ? rows.map(this.writerOf(statement)) : rows) as Row[];
+    return (statement.json ? rows.map(statement.json) : rows) as Row[];
   }
 
   private async run(query: object): Promise<never[]> {
@@ -145,11 +142,5 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
     } finally {
       client.release(failure);
     }
-  }
-
-  private writerOf(statement: Statement): (row: never) => string {
-    let writer = this.writers.get(statement);
-    if (writer === undefined) this.writers.set(statement, (writer = jsonWriter(statement.json!)));
-    return writer;
   }
 }
