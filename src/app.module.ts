@@ -16,20 +16,18 @@ import { HttpModule } from './http/http.module.js';
 import { MessageGuard } from './http/message.guard.js';
 import type { PublicAddress } from './http/public-address.js';
 import type { Transport } from './http/transport.js';
-import { ContentGuard, CORE_CONTROLLERS } from './input/content.guard.js';
+import { ContentGuard } from './input/content.guard.js';
 import { InputPipe } from './input/input.pipe.js';
 import { ApiKeyGuard } from './keys/api-key.guard.js';
 import { AuthenticationModule } from './keys/authentication.module.js';
 import { KeysModule } from './keys/keys.module.js';
 import { ScopeGuard } from './keys/scope.guard.js';
 import { OpenApiModule } from './openapi/openapi.module.js';
-import { PetsController } from './pets/pets.controller.js';
 import { PetsModule } from './pets/pets.module.js';
 import { OverloadGuard } from './rate-limits/overload.guard.js';
 import { PlanThrottlerGuard } from './rate-limits/plan-throttler.guard.js';
 import { AccessLog } from './telemetry/access-log.js';
 import { MetricsServer } from './telemetry/metrics.server.js';
-import { UsageController } from './usage/usage.controller.js';
 import { UsageModule } from './usage/usage.module.js';
 
 export interface AppOptions extends CoreOptions, CheckOptions {
@@ -74,12 +72,7 @@ export class AppModule {
         OpenApiModule,
       ],
       controllers: [FallbackController],
-      providers: [
-        ...EVALUATION_ORDER,
-        { provide: CORE_CONTROLLERS, useValue: new Set<Type>([PetsController, UsageController]) },
-        AccessLog,
-        MetricsServer,
-      ],
+      providers: [...EVALUATION_ORDER, AccessLog, MetricsServer],
     };
   }
 }

@@ -5,13 +5,14 @@ import { type Operation, withUniqueIds } from './operations.js';
 function operationsOf(controller: Type, isCore = false): Operation[] {
   const prototype = controller.prototype as Record<string, Operation['handler']>;
   return Object.getOwnPropertyNames(prototype)
-    .filter((name) => name !== 'constructor')
-    .map((name) => ({
+    .filter((key) => key !== 'constructor')
+    .map((key) => ({
       id: '',
       isCore,
       controller,
-      handler: prototype[name]!,
-      name: `${controller.name}.${name}`,
+      handler: prototype[key]!,
+      key,
+      name: `${controller.name}.${key}`,
       method: 'GET',
       paths: ['/'],
     }));

@@ -25,6 +25,8 @@ export interface Operation {
   isCore: boolean;
   controller: Type;
   handler: Handler;
+  /** The name of the method. That of the handler differs if a decorator has replaced it. */
+  key: string;
   /** For example `PetsController.listPets`. */
   name: string;
   method: keyof typeof RequestMethod;
@@ -89,6 +91,7 @@ export class Operations {
             isCore: this.coreModules.has(host!.metatype),
             controller,
             handler,
+            key,
             name: `${controller.name}.${key}`,
             method: RequestMethod[method] as Operation['method'],
             paths: pathsOf(controller).flatMap((base) =>

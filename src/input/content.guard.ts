@@ -1,19 +1,13 @@
 import { MIMEType } from 'node:util';
-import {
-  type CanActivate,
-  type ExecutionContext,
-  Inject,
-  Injectable,
-  type Type,
-} from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/internal';
-import { MetadataScanner } from '@nestjs/core';
 import type { IncomingHttpHeaders } from 'node:http';
 import { errors } from '../errors/errors.js';
-import { FallbackController } from '../http/fallback.controller.js';
+import { type Operation, Operations } from '../http/operations.js';
+import { isPublic } from '../http/public.decorator.js';
 import { MAX_BODY_BYTES } from '../http/request-body.js';
-import { type Handler, PerOperation, requestOf } from '../http/request-context.js';
+import { PerOperation, requestOf } from '../http/request-context.js';
 import { invalidRequest, notJson, quoteForMessage } from './invalid-request.js';
 import { parseBody } from './json.js';
 
@@ -24,21 +18,21 @@ declare module 'fastify' {
   }
 }
 
-/** Injection token: the controllers under `/v1` of the service itself. */
-export const CORE_CONTROLLERS = Symbol('CORE_CONTROLLERS');
-
 /**
  * The last guard, after the key, the quota and the scopes. It rejects the query of a core operation that declares none,
  * and parses the body that Fastify has buffered.
  */
 @Injectable()
 export class ContentGuard implements CanActivate {
-  private readonly declared = new PerOperation((controller, handler) => ({
-    body: declares(RouteParamtypes.BODY, controller, handler),
-    query: declares(RouteParamtypes.QUERY, controller, handler),
-  }));
+  /** Undefined for the catch-all controller. */
+  private readonly declared = new PerOperation((controller, handler) => {
+    const operation = this.operations.all.find(
+      (each) => each.controller === controller && each.handler === handler,
+    );
+    return operation && declarationOf(operation);
+  });
 
-  constructor(@Inject(CORE_CONTROLLERS) private readonly coreControllers: ReadonlySet<Type>) {}
+  constructor(private readonly operations: Operations) {}
 
   canActivate(context: ExecutionContext): boolean {
     const request = requestOf(context);
@@ -46,11 +40,10 @@ export class ContentGuard implements CanActivate {
     const bytes = request.body as Buffer | undefined;
     request.rawBody = bytes;
     request.body = undefined;
-    const controller = context.getClass();
-    if (controller === FallbackController) return true;
-    const { body, query } = this.declared.of(context);
-    if (!query && this.coreControllers.has(controller)) assertNoQuery(request.query as object);
-    if (isToBeParsed(bytes, headers, body)) {
+    const declared = this.declared.of(context);
+    if (declared === undefined) return true;
+    if (!declared.mayHaveQuery) assertNoQuery(request.query as object);
+    if (isToBeParsed(bytes, headers, declared.hasBody)) {
       assertReadable(bytes, headers);
       request.body = parseBody(bytes);
     }
@@ -58,14 +51,13 @@ export class ContentGuard implements CanActivate {
   }
 }
 
-/** Whether a handler has a parameter such as `@Body()`. The keys of Nest's metadata are `KIND:INDEX`. */
-function declares(kind: RouteParamtypes, controller: Type, handler: Handler): boolean {
-  const prototype = controller.prototype as Record<string, Handler>;
-  // A decorator may have replaced the method by a function of another name.
-  const names = new MetadataScanner().getAllMethodNames(prototype);
-  const method = names.find((name) => prototype[name] === handler) ?? handler.name;
-  const parameters = Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, method) as object;
-  return Object.keys(parameters ?? {}).some((key) => key.startsWith(`${kind}:`));
+function declarationOf({ controller, key, isCore }: Operation) {
+  const parameters = Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, key) as object;
+  // The keys of Nest's metadata are `KIND:INDEX`.
+  const declares = (kind: RouteParamtypes): boolean =>
+    Object.keys(parameters ?? {}).some((each) => each.startsWith(`${kind}:`));
+  const mayHaveQuery = declares(RouteParamtypes.QUERY) || !isCore || isPublic(controller);
+  return { hasBody: declares(RouteParamtypes.BODY), mayHaveQuery };
 }
 
 function assertNoQuery(query: object): void {
