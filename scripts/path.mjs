@@ -1,5 +1,6 @@
 /**
- * Prints the files whose code one `POST /v1/pets` with an `Idempotency-Key` runs, in the order of the request.
+ * Prints the files whose code one `POST /v1/pets` with an `Idempotency-Key` runs, in the order of the request, each with
+ * the number of lines of its functions that run. Types, decorators and code that runs once do not count.
  *
  *   node scripts/path.mjs
  */
@@ -64,14 +65,19 @@ const create = () =>
 try {
   for (let time = 0; time < 20; time++) await create();
   const functions = await functionsRun();
-  const files = await inOrder(functions);
-  files.forEach((file, index) => process.send(`${String(index + 1).padStart(2)} ${file}`));
+  let total = 0;
+  for (const scriptId of await inOrder(functions)) {
+    const lines = await linesOf(scriptId, functions.get(scriptId));
+    total += lines;
+    process.send(`${String(lines).padStart(5)} ${sourceOf(scriptId)}`);
+  }
+  process.send(`${String(total).padStart(5)} lines in ${functions.size} files`);
 } finally {
   await store.close();
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** The functions of each file that every request runs. */
+/** The functions of each file that every request runs: the ranges of their text. */
 async function functionsRun() {
   const runs = [];
   await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
@@ -85,10 +91,13 @@ async function functionsRun() {
   await session.post('Profiler.stopPreciseCoverage');
   const [first, ...others] = runs;
   for (const [scriptId, run] of first) {
-    first.set(
-      scriptId,
-      run.filter((start) => others.every((other) => other.get(scriptId)?.includes(start))),
+    const always = run.filter(({ startOffset }) =>
+      others.every((other) =>
+        other.get(scriptId)?.some((each) => each.startOffset === startOffset),
+      ),
     );
+    if (always.length > 0) first.set(scriptId, always);
+    else first.delete(scriptId);
   }
   return first;
 }
@@ -96,7 +105,26 @@ async function functionsRun() {
 /** Without the code that runs when a module is loaded. */
 function runOf({ scriptId, functions }) {
   const run = functions.filter(({ ranges }) => ranges[0].count > 0 && ranges[0].startOffset > 0);
-  return [scriptId, run.map(({ ranges }) => ranges[0].startOffset)];
+  return [scriptId, run.map(({ ranges }) => ranges[0])];
+}
+
+/** Counts the lines of functions, without comments and blank lines. */
+async function linesOf(scriptId, ranges) {
+  const { scriptSource } = await session.post('Debugger.getScriptSource', { scriptId });
+  const lines = new Set();
+  for (const { startOffset, endOffset } of ranges) {
+    const first = scriptSource.slice(0, startOffset).split('\n').length;
+    scriptSource
+      .slice(startOffset, endOffset)
+      .split('\n')
+      .forEach((text, index) => /^\s*(?:\/\/|\/?\*|$)/.test(text) || lines.add(first + index));
+  }
+  return lines.size;
+}
+
+function sourceOf(scriptId) {
+  const path = fileURLToPath(scripts.get(scriptId));
+  return path.replace(/^.*\/dist\/src\//, 'src/').replace(/js$/, 'ts');
 }
 
 /** Records the order with breakpoints whose condition is never true but notes that it was evaluated. */
@@ -107,10 +135,10 @@ async function inOrder(functions) {
     hasArrived ||= scripts.get(scriptId).includes('/src/http/');
     if (hasArrived) files.add(scriptId);
   };
-  for (const [scriptId, starts] of functions) {
+  for (const [scriptId, ranges] of functions) {
     const { scriptSource } = await session.post('Debugger.getScriptSource', { scriptId });
-    for (const start of starts) {
-      const before = scriptSource.slice(0, start).split('\n');
+    for (const { startOffset } of ranges) {
+      const before = scriptSource.slice(0, startOffset).split('\n');
       const { locations } = await session.post('Debugger.getPossibleBreakpoints', {
         start: { scriptId, lineNumber: before.length - 1, columnNumber: before.at(-1).length },
         restrictToFunction: true,
@@ -127,7 +155,5 @@ async function inOrder(functions) {
   hasArrived = false;
   files.clear();
   await create();
-  return Array.from(files, (scriptId) => fileURLToPath(scripts.get(scriptId))).map((path) =>
-    path.replace(/^.*\/dist\/src\//, 'src/').replace(/js$/, 'ts'),
-  );
+  return files;
 }

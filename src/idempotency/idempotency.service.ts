@@ -25,7 +25,7 @@ type StoredResponse = Pick<IdempotencyRecord, 'bodyDigest' | 'answer'>;
 export interface IdempotentRequest {
   keyId: string;
   idempotencyKey: string;
-  /** SHA-256 of the method, the path and the body as sent, base64url. */
+  /** SHA-256 of the method, the target and the body as sent, base64url. */
   bodyDigest: string;
   /** Adds `Idempotent-Replayed` to the response. */
   markReplayed: () => void;

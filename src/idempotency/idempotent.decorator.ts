@@ -14,7 +14,6 @@ import { from, lastValueFrom, type Observable } from 'rxjs';
 import { ApiErrors } from '../errors/api-errors.decorator.js';
 import { replyOf, requestOf } from '../http/request-context.js';
 import { stringifyJson } from '../http/stringify-json.js';
-import { pathOf } from '../http/target.js';
 import { invalidRequest } from '../input/invalid-request.js';
 import { parseOwnJson } from '../input/json.js';
 import { IdempotencyService, type IdempotentRequest } from './idempotency.service.js';
@@ -43,7 +42,7 @@ function idempotentRequestOf(context: ExecutionContext): IdempotentRequest | und
     keyId: caller!.keyId,
     idempotencyKey: parseKey(raw.headersDistinct[FIELD_NAME]!),
     bodyDigest: createHash('sha256')
-      .update(`${method} ${pathOf(url)}\n`)
+      .update(`${method} ${url}\n`)
       .update(request.rawBody ?? '')
       .digest('base64url'),
     markReplayed: () => void replyOf(context).header('idempotent-replayed', 'true'),
