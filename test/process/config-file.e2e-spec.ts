@@ -3,64 +3,53 @@ import { resolve } from 'node:path';
 import { Client } from '../support/client.js';
 import { expectError } from '../support/expectations.js';
 import { Workplace } from '../support/petstore-process.js';
-import { workplaceWithToys } from '../support/toys.js';
+import { workplaceWithOrders } from '../support/workplace-with-orders.js';
 
 // A test here starts the program several times.
 jest.setTimeout(180_000);
 
-const toysKey = [
-  'keys',
-  'issue',
-  '--name',
-  't',
-  '--plan',
-  'enterprise',
-  '--per-minute',
-  '100000',
-  '--per-day',
-  '40',
-  '--scopes',
-  'toys:read,toys:write',
-];
-
 describe('petstore.config.js', () => {
   it('is read by the server and by every command', async () => {
-    using workplace = workplaceWithToys();
+    using workplace = workplaceWithOrders();
     const served = await workplace.serve({ LOG_FORMAT: 'json' });
-    const { key } = await workplace.json(...toysKey);
+    const scopes = ['--scopes', 'pets:write,orders:read,orders:write'];
+    const { key } = await workplace.json(
+      'keys',
+      'issue',
+      '--name',
+      'z',
+      '--plan',
+      'pro',
+      ...scopes,
+    );
     const client = new Client(served.origin, key);
-    const answer = await client.get('/v1/toys');
-    expect([answer.status, answer.json()]).toEqual([200, []]);
-    const broken = await client.post('/v1/toys/1', {}, { 'x-request-id': 'r-9' });
-    expectError(broken, 409, 'toy_broken');
-    for (let time = 0; time < 40; time++) await client.get('/v1/toys');
+    expect((await client.get('/v1/store/orders')).json()).toEqual([]);
+    expectError(await client.get('/v1/store/orders/7'), 404, 'order_not_found');
+    const rex = { name: 'Rex', categoryId: 7, status: 'available' };
+    const { id: petId } = (await client.post('/v1/pets', rex)).json();
+    const { id } = (await client.post('/v1/store/orders', { petId, quantity: 1 })).json();
+    await client.post(`/v1/store/orders/${id}/complete`, '', { 'x-request-id': 'r-9' });
     client.close();
     expect(await served.stop()).toBe(0);
-    expect(served.output()).toMatch(/"requestId":"r-9".*"msg":"It breaks"/);
-    const told = served.output().matchAll(/"window":"day","percent":(\d+),"msg":"Threshold"/g);
-    expect(Array.from(told, ([, percent]) => Number(percent)).sort()).toEqual([100, 75, 90]);
+    expect(served.output()).toMatch(/"requestId":"r-9".*"msg":"An animal was sold"/);
   });
 
   it('is read from --config', async () => {
-    using workplace = workplaceWithToys({}, 'other.js');
+    using workplace = workplaceWithOrders({}, 'other.js');
     const document = (args: string[]) => workplace.json('openapi', ...args);
-    expect((await document([])).paths).not.toHaveProperty('/toys');
-    expect((await document(['--config', 'other.js'])).paths).toHaveProperty('/toys');
+    expect((await document([])).paths).not.toHaveProperty('/store/orders');
+    expect((await document(['--config', 'other.js'])).paths).toHaveProperty('/store/orders');
   });
 
   it('is read by the command line of TypeORM', () => {
-    using workplace = workplaceWithToys();
+    using workplace = workplaceWithOrders();
+    const typeorm = resolve('node_modules/typeorm/cli.js');
     const shown = execFileSync(
       process.execPath,
-      [
-        resolve('node_modules/typeorm/cli.js'),
-        'migration:show',
-        '-d',
-        resolve('dist/ormconfig.js'),
-      ],
+      [typeorm, 'migration:show', '-d', resolve('dist/ormconfig.js')],
       { cwd: workplace.directory, encoding: 'utf8' },
     );
-    expect(shown).toContain('CreateToys1700000000000');
+    expect(shown).toContain('CreateOrders1764720000000');
   });
 
   it.each([

@@ -1,40 +1,42 @@
 import { describeWith } from '../support/engines.js';
 import { PostgresServer } from '../support/postgres.js';
-import { workplaceWithToys } from '../support/toys.js';
+import { workplaceWithOrders } from '../support/workplace-with-orders.js';
 
 // A test here starts the program several times.
 jest.setTimeout(180_000);
 
-const CREATE_TOYS = 'CreateToys1700000000000';
+const CREATE_ORDERS = 'CreateOrders1764720000000';
 const NO_EXTENSION = ['--config', 'none.js'];
 
 describe('the migrations of an extension', () => {
   it('run after those of the service, and migrate prints their extension', async () => {
-    using workplace = workplaceWithToys();
+    using workplace = workplaceWithOrders();
     const { migrations, extensions } = await workplace.json('migrate');
     expect(migrations[0]).toBe('CreateSchema1764633600000');
-    expect(migrations).not.toContain(CREATE_TOYS);
-    expect(extensions).toEqual({ toys: [CREATE_TOYS] });
+    expect(migrations).not.toContain(CREATE_ORDERS);
+    expect(extensions).toEqual({ 'store-orders': [CREATE_ORDERS] });
     expect(await workplace.json('migrate')).toEqual({ migrations: [] });
   });
 
   describeWith('postgres', 'on PostgreSQL', (initdb) => {
     it('stop the start while they are pending, with the name of the extension', async () => {
       await using server = await PostgresServer.start(initdb);
-      using workplace = workplaceWithToys({ DATABASE_URL: await server.createDatabase() });
+      using workplace = workplaceWithOrders({ DATABASE_URL: await server.createDatabase() });
       workplace.write('none.js', 'export default { extensions: [] }');
       const behind = (names: string) =>
         `error: The database schema lacks ${names}: run "petstore migrate" first\n`;
       expect((await workplace.run('serve')).stderr).toContain(
-        behind(`CreateSchema1764633600000, ${CREATE_TOYS} of toys`),
+        behind(`CreateSchema1764633600000, ${CREATE_ORDERS} of store-orders`),
       );
       await workplace.json('migrate', ...NO_EXTENSION);
       const { code, stderr } = await workplace.run('serve');
       expect(code).toBe(1);
-      expect(stderr).toContain(behind(`${CREATE_TOYS} of toys`));
-      expect((await workplace.run('migrate')).stdout).toBe(`Ran ${CREATE_TOYS} of toys.\n`);
+      expect(stderr).toContain(behind(`${CREATE_ORDERS} of store-orders`));
+      expect((await workplace.run('migrate')).stdout).toBe(
+        `Ran ${CREATE_ORDERS} of store-orders.\n`,
+      );
       const found = (await workplace.run('doctor', ...NO_EXTENSION)).stdout;
-      expect(found).toContain(`migrations of unknown extensions: ${CREATE_TOYS} of toys`);
+      expect(found).toContain(`migrations of unknown extensions: ${CREATE_ORDERS} of store-orders`);
       const served = await workplace.serve();
       expect(await served.stop()).toBe(0);
     });

@@ -4,26 +4,24 @@ import { describeWith, findEngine } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { freePort } from '../support/free-port.js';
 import { Nginx } from '../support/nginx.js';
-import type { Served, Workplace } from '../support/petstore-process.js';
 import { PostgresServer } from '../support/postgres.js';
-import { workplaceWithToys } from '../support/toys.js';
+import { workplaceWithOrders } from '../support/workplace-with-orders.js';
 
-// A test here starts the program several times, on a machine that may be busy.
+// The test starts the program several times, on a machine that may be busy.
 jest.setTimeout(180_000);
 const PATIENCE_MS = 60_000;
 
 const CALLERS = 4;
 const PAUSE_MS = 15;
-const ENOUGH = 40;
+const ROUNDS = 40;
 const rex = { name: 'Rex', categoryId: 7 };
 
-/** The next version: it adds an operation and its table, and a column to one that the version before uses. */
+/** The next version adds an operation, its table, and a column to a table that the previous version uses. */
 const NEWER = ['--config', 'newer.js'];
 const NEWER_CONFIG = `
-import { defineConfig } from 'pet-store-service';
-import { toys } from './toys.js';
-class AddMood1700000000001 {
-  name = 'AddMood1700000000001';
+import { storeOrders } from './index.js';
+class AddMood1800000000000 {
+  name = 'AddMood1800000000000';
   async up(runner) {
     await runner.query('ALTER TABLE pets ADD COLUMN mood varchar(20)');
   }
@@ -31,128 +29,83 @@ class AddMood1700000000001 {
     await runner.query('ALTER TABLE pets DROP COLUMN mood');
   }
 }
-export default defineConfig({
-  extensions: [{ ...toys, migrations: [...toys.migrations, AddMood1700000000001] }],
-});
+const migrations = [...storeOrders.migrations, AddMood1800000000000];
+export default { extensions: [{ ...storeOrders, migrations }] };
 `;
 
-function twoVersions(env: Record<string, string> = {}): Workplace {
-  const workplace = workplaceWithToys(
-    { LOG_LEVEL: 'warn', NODE_ENV: 'production', ...env },
-    'newer.js',
-  );
-  workplace.write('newer.js', NEWER_CONFIG);
-  return workplace;
-}
-
-async function issueKey(workplace: Workplace): Promise<string> {
-  const quota = ['--plan', 'enterprise', '--per-minute', '1000000', '--per-day', '10000000'];
-  const { key } = await workplace.json('keys', 'issue', '--name', 'load', ...quota);
-  return key as string;
-}
-
-async function isNewer({ origin }: Served): Promise<boolean> {
-  const document = await fetch(`${origin}/openapi.json`);
-  return (await document.text()).includes('"/toys"');
-}
-
-/** Adds an animal, and resolves to its number once it is there and can be read. */
-type Round = () => Promise<number>;
-
-/** Callers who go on until it is over, and what became of their rounds. */
-class Load implements AsyncDisposable {
-  readonly created: number[] = [];
-  readonly failures: string[] = [];
-  private isOver = false;
-  private readonly callers: Promise<void>[];
-
-  constructor(rounds: readonly Round[]) {
-    this.callers = rounds.map((round) => this.call(round));
-  }
-
-  /** Waits until so many more rounds were made. */
-  more(): Promise<void> {
-    const until = this.created.length + this.failures.length + ENOUGH;
-    const isThere = () => this.created.length + this.failures.length >= until;
-    return eventually(() => Promise.resolve(isThere()), PATIENCE_MS);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.isOver = true;
-    await Promise.all(this.callers);
-  }
-
-  private async call(round: Round): Promise<void> {
-    while (!this.isOver) {
-      try {
-        this.created.push(await round());
-      } catch (error) {
-        this.failures.push(String(error));
-      }
+/** Calls without pause until `stop()`. A response with an unexpected status is a failure; nothing is retried. */
+function startLoad(clients: readonly Client[]) {
+  const created: number[] = [];
+  const failures: string[] = [];
+  let isOver = false;
+  const expectStatus = (answer: Awaited<ReturnType<Client['get']>>, status: number) => {
+    if (answer.status !== status) failures.push(`${answer.status}: ${answer.text}`);
+  };
+  const callers = clients.map(async (client) => {
+    while (!isOver) {
+      const pet = await client.post('/v1/pets', rex, { 'idempotency-key': randomUUID() });
+      expectStatus(pet, 201);
+      created.push(pet.json().id as number);
+      expectStatus(await client.get(`/v1/pets/${pet.json().id}`), 200);
+      expectStatus(await client.get('/v1/pets'), 200);
       await new Promise((resume) => setTimeout(resume, PAUSE_MS));
     }
-  }
+  });
+  return {
+    created,
+    failures,
+    more: () => {
+      const target = created.length + ROUNDS;
+      return eventually(() => Promise.resolve(created.length >= target), PATIENCE_MS);
+    },
+    stop: () => ((isOver = true), Promise.all(callers)),
+  };
 }
-
-const inOrder = (ids: readonly number[]) => ids.toSorted((one, other) => one - other);
 
 const missing = findEngine('nginx') === undefined ? 'nginx' : 'postgres';
 
 describeWith(missing, 'two nodes on PostgreSQL, behind nginx', () => {
-  /** Every status but this one fails the round: nothing is tried again. */
-  function roundOf(client: Client): Round {
-    const ok = async (answer: ReturnType<Client['get']>, expected: number) => {
-      const { status, text, json } = await answer;
-      if (status !== expected) throw new Error(`${status}: ${text}`);
-      return json();
-    };
-    return async () => {
-      const key = { 'idempotency-key': randomUUID() };
-      const { id } = await ok(client.post('/v1/pets', rex, key), 201);
-      await ok(client.get(`/v1/pets/${id}`), 200);
-      await ok(client.get('/v1/pets'), 200);
-      return id as number;
-    };
-  }
-
-  it('are brought to the next version and back, one by one, and no request fails', async () => {
+  it('are upgraded to the next version and rolled back, one by one, and no request fails', async () => {
     await using server = await PostgresServer.start(findEngine('postgres')!);
     const url = await server.createDatabase();
-    using workplace = twoVersions({ DATABASE_URL: url });
+    using workplace = workplaceWithOrders(
+      { LOG_LEVEL: 'warn', NODE_ENV: 'production', DATABASE_URL: url },
+      'newer.js',
+    );
+    workplace.write('newer.js', NEWER_CONFIG);
     await workplace.json('migrate');
+    const quota = ['--plan', 'enterprise', '--per-minute', '1000000', '--per-day', '10000000'];
+    const { key } = await workplace.json('keys', 'issue', '--name', 'load', ...quota);
     const ports = [await freePort(), await freePort()] as const;
     const start = (node: 0 | 1, ...args: string[]) =>
       workplace.serve({ PORT: String(ports[node]) }, ...args);
-    const [key, ...nodes] = await Promise.all([issueKey(workplace), start(0), start(1)]);
+    const nodes = [await start(0), await start(1)];
     await using nginx = new Nginx(findEngine('nginx')!, await freePort(), ports);
     await nginx.start();
-    const clients = Array.from(
-      { length: CALLERS },
-      () => new Client(`http://127.0.0.1:${nginx.port}`, key),
-    );
-    const load = new Load(clients.map(roundOf));
+    const origin = `http://127.0.0.1:${nginx.port}`;
+    const load = startLoad(Array.from({ length: CALLERS }, () => new Client(origin, key)));
     try {
       await load.more();
       const { extensions } = await workplace.json('migrate', ...NEWER);
-      expect(extensions.toys).toHaveLength(2);
-      // The version before serves on, on the schema of the next one.
+      expect(extensions['store-orders']).toHaveLength(2);
+      // The previous version serves on the schema of the next one.
       await load.more();
       for (const version of [NEWER, []]) {
         for (const node of [0, 1] as const) {
-          expect(await nodes[node].stop()).toBe(0);
+          expect(await nodes[node]!.stop()).toBe(0);
           await load.more();
           nodes[node] = await start(node, ...version);
-          expect(await isNewer(nodes[node])).toBe(version === NEWER);
+          const document = await (await fetch(`${nodes[node].origin}/openapi.json`)).text();
+          expect(document.includes('"/store/orders"')).toBe(version === NEWER);
           await load.more();
         }
       }
     } finally {
-      await load[Symbol.asyncDispose]();
-      for (const client of clients) client.close();
+      await load.stop();
     }
-    expect([...new Set(load.failures)]).toEqual([]);
+    expect(load.failures).toEqual([]);
     const rows = (await server.query('SELECT id FROM pets', url)) as { id: string }[];
-    expect(inOrder(rows.map(({ id }) => Number(id)))).toEqual(inOrder(load.created));
+    expect(new Set(rows.map(({ id }) => Number(id)))).toEqual(new Set(load.created));
     expect(await Promise.all(nodes.map((node) => node.stop()))).toEqual([0, 0]);
   });
 });
