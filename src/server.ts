@@ -73,14 +73,17 @@ export async function startPetStore(options: StartOptions = {}): Promise<PetStor
   const logger = options.logger ?? (await createLogger(config));
   for (const warning of config.warnings) logger.warn({}, warning);
   const lock = lockDatabase(config.databaseUrl);
-  const stopTracing = await startTracing(config, logger);
+  // OpenTelemetry is loaded on demand.
+  const tracing = config.tracing && (await import('./telemetry/traces.js'));
+  const stopTracing = await tracing?.startTracing(config.tracing!, logger);
   let app: NestFastifyApplication | undefined;
   try {
     app = await createApp({ ...options, config, logger });
     const onWait = (reason: string): void => logger.warn({}, reason);
     await migrate(app.get(DataSource), onWait, options.migrate ?? false);
     await options.prepare?.(app);
-    await listen(app, config);
+    await app.listen({ port: config.port, host: config.host, backlog: LISTEN_BACKLOG });
+    app.get(PublicAddress).listensOn((app.getHttpServer().address() as AddressInfo).port);
   } catch (error) {
     await app?.close().catch(() => undefined);
     lock?.release();
@@ -92,22 +95,4 @@ export async function startPetStore(options: StartOptions = {}): Promise<PetStor
   });
   logger.info({ origin: store.origin }, 'Listening');
   return store;
-}
-
-async function listen(app: NestFastifyApplication, { port, host }: Config): Promise<void> {
-  try {
-    await app.listen({ port, host, backlog: LISTEN_BACKLOG });
-  } catch (error) {
-    // Its code alone would look like an unknown database host.
-    if ((error as NodeJS.ErrnoException).syscall !== 'getaddrinfo') throw error;
-    const { message } = error as Error;
-    throw new Error(`${message}: set HOST to an address of this machine`, { cause: error });
-  }
-  app.get(PublicAddress).listensOn((app.getHttpServer().address() as AddressInfo).port);
-}
-
-/** Loads OpenTelemetry on demand. */
-async function startTracing({ tracing }: Config, logger: Logger) {
-  if (tracing === undefined) return undefined;
-  return (await import('./telemetry/traces.js')).startTracing(tracing, logger);
 }

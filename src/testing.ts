@@ -76,17 +76,10 @@ export class TestStore implements AsyncDisposable {
 
   /** Issues a key to a new client. */
   async issueKey(key: TestKey = {}): Promise<string> {
-    const { plan = 'enterprise', scopes, perMinute, perDay } = key;
+    const { plan = 'enterprise', ...rest } = key;
     const limits = plan === 'enterprise' ? AMPLE : {};
-    const issued = await this.store.app.get(KeysService).issue({
-      name: 'test',
-      plan,
-      ...limits,
-      ...(scopes !== undefined && { scopes }),
-      ...(perMinute !== undefined && { perMinute }),
-      ...(perDay !== undefined && { perDay }),
-    });
-    return issued.key;
+    const keys = this.store.app.get(KeysService);
+    return (await keys.issue({ name: 'test', plan, ...limits, ...rest })).key;
   }
 
   /** Like the global `fetch`, with a path such as `/v1/pets`. The media type of a string body defaults to JSON. */
@@ -132,7 +125,7 @@ export async function startTestStore(options: TestStoreOptions = {}): Promise<Te
         DATABASE_URL: databaseUrl ?? `sqlite:${join(directory, 'petstore.db')}`,
         ...env,
       },
-      settingsOf(options.extensions ?? []),
+      settingsOf(extensions),
     );
     const logger = await createLogger(config);
     const store = await startPetStore({ config, logger, clock, extensions, migrate: true });

@@ -12,6 +12,8 @@ const FIXES: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another program uses this port; set PORT to a free one',
   EADDRNOTAVAIL: 'set HOST to an address of this machine',
   EACCES: 'permission denied; choose another path, or a PORT above 1023',
+  EAI_AGAIN: 'set HOST to an address of this machine',
+  ENOTFOUND: 'set HOST to an address of this machine',
   ENOSPC: 'free disk space',
   SQLITE_BUSY: 'another process locks the database; try again',
   SQLITE_CANTOPEN: OTHER_PATH,

@@ -14,12 +14,12 @@ export interface Tracing {
 }
 export type OtlpProtocol = (typeof OTLP_PROTOCOLS)[number];
 const OTLP_PROTOCOLS = ['http/protobuf', 'http/json'] as const;
-const SAMPLERS = ['always_on', 'always_off', 'traceidratio'].flatMap((name) => [
-  name,
-  `parentbased_${name}`,
-]);
+const ROOT_SAMPLERS = ['always_on', 'always_off', 'traceidratio'];
+const SAMPLERS = [...ROOT_SAMPLERS, ...ROOT_SAMPLERS.map((name) => `parentbased_${name}`)];
 const PROPAGATORS = ['tracecontext', 'baggage'];
 
+const DATABASE_URLS = 'sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE';
+const DEFAULT_DATABASE_URL = 'sqlite:./data/petstore.db';
 const ENVIRONMENTS = ['production', 'development', 'test'];
 
 /** Every setting of the service, validated. Nothing else reads the environment. A class, so that Nest can inject it. */
@@ -53,7 +53,7 @@ export function loadConfig(
 ): Config {
   const { values, warnings } = environment
     ? { values: environment, warnings: [] }
-    : processEnvironment();
+    : withDotEnv(process.env);
   const read = new SettingReader(values);
   const extensions = readers.map((reader) => reader(values));
   const settings = extensions.map((each) => each.settings);
@@ -63,14 +63,6 @@ export function loadConfig(
   const known = [...read.names, ...extensions.flatMap(({ variables }) => variables)];
   config.warnings.push(...warnings, ...unknownSettings(values, known));
   return config;
-}
-
-function processEnvironment(): ReturnType<typeof withDotEnv> {
-  try {
-    return withDotEnv(process.env);
-  } catch (error) {
-    throw new ConfigError([`.env cannot be read: ${(error as Error).message}`]);
-  }
 }
 
 function readConfig(read: SettingReader, settings: object[]) {
@@ -86,7 +78,7 @@ function readConfig(read: SettingReader, settings: object[]) {
     host: read.text('HOST') ?? '127.0.0.1',
     port: read.integer('PORT', 3000, 0, 65_535),
     /** `sqlite:PATH` or `postgres://...`. */
-    databaseUrl: readDatabaseUrl(read) ?? 'sqlite:./data/petstore.db',
+    databaseUrl: read.valid('DATABASE_URL', DATABASE_URLS, isDatabaseUrl) ?? DEFAULT_DATABASE_URL,
     databasePoolSize: read.integer('DATABASE_POOL_SIZE', 10, 1, 1_000),
     /** `redis://...`; several, separated by commas, are the nodes of a cluster. */
     redisUrl: read.list('REDIS_URL', 'nodes as redis://HOST:PORT', isRedisUrl)?.join(),
@@ -97,7 +89,9 @@ function readConfig(read: SettingReader, settings: object[]) {
     metricsPort: read.integer('METRICS_PORT', 9464, 0, 65_535),
     metricsHost: read.text('METRICS_HOST') ?? '127.0.0.1',
     /** Addresses and CIDR ranges whose `X-Forwarded-For` is trusted. */
-    trustProxy: readTrustProxy(read),
+    trustProxy:
+      read.text('TRUST_PROXY') !== 'false' &&
+      (read.list('TRUST_PROXY', 'IP addresses and CIDR ranges', isAddressOrRange) ?? false),
     corsOrigins:
       read.list('CORS_ORIGINS', 'exact origins such as https://app.example.com', isOrigin) ?? [],
     logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS) ?? 'info',
@@ -132,36 +126,29 @@ function readConfig(read: SettingReader, settings: object[]) {
   return config;
 }
 
-function readDatabaseUrl(read: SettingReader): string | undefined {
-  const isUrl = (text: string): boolean =>
-    /^(?:sqlite:(?!:memory:)|postgres(?:ql)?:\/\/)./.test(text) && URL.canParse(text);
-  const expected = 'sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE';
-  return read.valid('DATABASE_URL', expected, isUrl);
+function isDatabaseUrl(text: string): boolean {
+  return /^(?:sqlite:(?!:memory:)|postgres(?:ql)?:\/\/)./.test(text) && URL.canParse(text);
 }
 
 function isRedisUrl(text: string): boolean {
   return /^rediss?:\/\//.test(text) && URL.canParse(text);
 }
 
-function readTrustProxy(read: SettingReader): false | string[] {
-  if (read.text('TRUST_PROXY') === 'false') return false;
-  return read.list('TRUST_PROXY', 'IP addresses and CIDR ranges', isAddressOrRange) ?? false;
-}
-
 /** @returns undefined if tracing is off; then no value of its variables is a fault */
-function readTracing({ environment, faults }: SettingReader): Tracing | undefined {
-  const read = new SettingReader(environment);
+function readTracing(read: SettingReader): Tracing | undefined {
+  const { environment } = read;
   const endpoints = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
-  const hasEndpoint = endpoints.some((name) => read.text(name) !== undefined);
-  const exporter = read.oneOf('OTEL_TRACES_EXPORTER', ['otlp', 'none']);
+  const exporter = environment['OTEL_TRACES_EXPORTER'];
   const isOff = exporter === 'none' || environment['OTEL_SDK_DISABLED'] === 'true';
-  if (isOff || (!hasEndpoint && exporter !== 'otlp')) return undefined;
+  if (isOff || !(exporter === 'otlp' || endpoints.some((name) => environment[name]))) {
+    return undefined;
+  }
   for (const name of endpoints) read.valid(name, 'an http(s) URL', isHttpUrl);
-  const ofSignals = read.oneOf('OTEL_EXPORTER_OTLP_PROTOCOL', OTLP_PROTOCOLS) ?? 'http/protobuf';
-  const protocol = read.oneOf('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', OTLP_PROTOCOLS) ?? ofSignals;
+  read.oneOf('OTEL_TRACES_EXPORTER', ['otlp', 'none']);
   read.oneOf('OTEL_TRACES_SAMPLER', SAMPLERS);
   read.list('OTEL_PROPAGATORS', PROPAGATORS.join(', '), (name) => PROPAGATORS.includes(name));
-  faults.push(...read.faults);
+  const ofSignals = read.oneOf('OTEL_EXPORTER_OTLP_PROTOCOL', OTLP_PROTOCOLS) ?? 'http/protobuf';
+  const protocol = read.oneOf('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', OTLP_PROTOCOLS) ?? ofSignals;
   const variables = Object.entries(environment).filter(([name]) => name.startsWith('OTEL_'));
   return { protocol, variables: Object.fromEntries(variables) };
 }

@@ -38,11 +38,6 @@ export class SettingReader {
   /** Without a trailing slash, and encoded as header fields require. */
   baseUrl(name: string): string | undefined {
     const expected = 'an http(s) URL that ends with /v1, without a user, query or fragment';
-    const isBaseUrl = (text: string): boolean => {
-      if (!isHttpUrl(text)) return false;
-      const { href, pathname, username, password } = new URL(text);
-      return !username && !password && !/[?#]/.test(href) && /\/v1\/*$/.test(pathname);
-    };
     const text = this.valid(name, expected, isBaseUrl);
     return text && new URL(text).href.replace(/\/+$/, '');
   }
@@ -55,6 +50,10 @@ export class SettingReader {
     this.faults.push(`${name} must be ${expected}${given}`);
     return undefined;
   }
+}
+
+function isBaseUrl(text: string): boolean {
+  return /^https?:\/\/[^@?#]+\/v1\/*$/i.test(text) && URL.canParse(text);
 }
 
 export function isHttpUrl(text: string): boolean {

@@ -40,15 +40,11 @@ export function Deprecated(deprecation: Deprecation): MethodDecorator {
     SetMetadata(DEPRECATION, deprecation),
     // Undefined keeps the summary of `@ApiOperation()`; without the member, it would be emptied.
     ApiOperation({ summary: undefined, deprecated: true }),
-    ApiExtension('x-deprecated-since', isoDay(since)),
-    ApiExtension('x-sunset', isoDay(sunset)),
+    ApiExtension('x-deprecated-since', since.toISOString().slice(0, 10)),
+    ApiExtension('x-sunset', sunset.toISOString().slice(0, 10)),
     ApiExtension('x-replaced-by', `${successor.path} ${successor.hint}`),
     ApiErrors('operation_removed'),
   );
-}
-
-function isoDay(date: Date): string {
-  return date.toISOString().slice(0, 10);
 }
 
 /** Runs first, so that errors of a deprecated operation carry its headers as well. */
