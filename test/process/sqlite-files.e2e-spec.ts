@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import {
   chmodSync,
   copyFileSync,
   existsSync,
+  linkSync,
   readdirSync,
   renameSync,
   rmSync,
@@ -51,6 +53,16 @@ describe('the files of the embedded database', () => {
     const next = await workplace.serve({ LOG_LEVEL: 'warn' });
     expect((await workplace.run('serve')).stderr).toContain(`by process ${next.pid} on `);
     expect(await next.stop()).toBe(0);
+  });
+
+  it('belong to one server by whatever path it opens them', async () => {
+    using workplace = new Workplace({ LOG_LEVEL: 'warn' });
+    const server = await workplace.serve();
+    linkSync(workplace.databaseFile, join(workplace.directory, 'link.db'));
+    const second = workplace.start(['serve'], { DATABASE_URL: 'sqlite:link.db' });
+    const [code] = (await once(second, 'close')) as [number | null];
+    expect(code).toBe(1);
+    expect((await fetch(`${server.origin}/health/ready`)).status).toBe(200);
   });
 
   it('are for their owner alone, also those that were not', async () => {
