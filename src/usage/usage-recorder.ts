@@ -8,9 +8,8 @@ import { mintId } from '../keys/api-key-format.js';
 import { Logger } from '../telemetry/logger.js';
 import { Clock } from '../time/clock.js';
 import { DAY_MS, HOUR_MS } from '../time/windows.js';
-import type { UsageHour } from './usage-hour.entity.js';
 import { LATEST_REFUSALS } from './usage-report.js';
-import type { Refusal } from './usage-refusals.entity.js';
+import type { Refusal, UsageHour } from './usage.entities.js';
 import { UsageRepository } from './usage.repository.js';
 
 const FLUSH_INTERVAL_MS = 10_000;

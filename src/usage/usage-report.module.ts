@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { UsageHour } from './usage-hour.entity.js';
-import { UsageRefusals } from './usage-refusals.entity.js';
+import { UsageHour, UsageRefusals } from './usage.entities.js';
 import { UsageReport } from './usage-report.js';
 import { UsageRepository } from './usage.repository.js';
 

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../time/clock.js';
 import { HOUR_MS } from '../time/windows.js';
-import type { Refusal } from './usage-refusals.entity.js';
-import type { UsageHour } from './usage-hour.entity.js';
+import type { Refusal, UsageHour } from './usage.entities.js';
 import { UsageRepository } from './usage.repository.js';
 
 /** Number of rejected requests that are shown of each client. */

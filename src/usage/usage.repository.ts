@@ -2,8 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, In, LessThan } from 'typeorm';
 import { deleteInBatches } from '../database/in-batches.js';
 import { HOUR_MS } from '../time/windows.js';
-import { UsageHour } from './usage-hour.entity.js';
-import { type Refusal, UsageRefusals } from './usage-refusals.entity.js';
+import { type Refusal, UsageHour, UsageRefusals } from './usage.entities.js';
 
 /** Processes whose latest refusals are read: each start of a server is one. */
 const MAX_PROCESSES = 100;
