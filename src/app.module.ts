@@ -13,8 +13,7 @@ import { HealthModule } from './health/health.module.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { FallbackController } from './http/fallback.controller.js';
 import { HttpModule } from './http/http.module.js';
-import { MessageGuard } from './http/message.guard.js';
-import type { PublicAddress } from './http/public-address.js';
+import type { PublicAddress } from './config/public-address.js';
 import type { Transport } from './http/transport.js';
 import { ContentGuard } from './input/content.guard.js';
 import { InputPipe } from './input/input.pipe.js';
@@ -23,11 +22,13 @@ import { AuthenticationModule } from './keys/authentication.module.js';
 import { KeysModule } from './keys/keys.module.js';
 import { ScopeGuard } from './keys/scope.guard.js';
 import { OpenApiModule } from './openapi/openapi.module.js';
+import { PetsController } from './pets/pets.controller.js';
 import { PetsModule } from './pets/pets.module.js';
 import { OverloadGuard } from './rate-limits/overload.guard.js';
 import { PlanThrottlerGuard } from './rate-limits/plan-throttler.guard.js';
 import { AccessLog } from './telemetry/access-log.js';
 import { MetricsServer } from './telemetry/metrics.server.js';
+import { UsageController } from './usage/usage.controller.js';
 import { UsageModule } from './usage/usage.module.js';
 
 export interface AppOptions extends CoreOptions, CheckOptions {
@@ -46,13 +47,15 @@ const EVALUATION_ORDER = [
   { provide: APP_GUARD, useClass: ApiKeyGuard }, // 401
   { provide: APP_GUARD, useClass: OverloadGuard }, // 503
   { provide: APP_GUARD, useClass: PlanThrottlerGuard }, // headers, 429
-  { provide: APP_GUARD, useClass: MessageGuard }, // 414
   { provide: APP_GUARD, useClass: ScopeGuard }, // 403
   { provide: APP_GUARD, useClass: SunsetGuard }, // 410
-  { provide: APP_GUARD, useClass: ContentGuard }, // 415, 413, 400
+  { provide: APP_GUARD, useClass: ContentGuard }, // 414, 415, 413, 400
   { provide: APP_PIPE, useClass: InputPipe }, // 400
   { provide: APP_PIPE, useClass: StandardSchemaValidationPipe }, // 400
 ];
+
+/** Controllers under `/v1` of the service itself; the others are extensions. */
+const CORE_CONTROLLERS: ReadonlySet<Type> = new Set<Type>([PetsController, UsageController]);
 
 @Module({})
 export class AppModule {
@@ -62,7 +65,7 @@ export class AppModule {
       module: AppModule,
       imports: [
         ...coreModules(options),
-        HttpModule.forRoot({ transport, address, outages: DatabaseFaults, core: CORE_MODULES }),
+        HttpModule.forRoot({ transport, address, outages: DatabaseFaults, core: CORE_CONTROLLERS }),
         KeysModule.forRoot(extensions.map(({ scopes = {} }) => scopes)),
         AuthenticationModule.forRoot(extensions.flatMap(({ verifier }) => verifier ?? [])),
         PetsModule,
@@ -76,12 +79,3 @@ export class AppModule {
     };
   }
 }
-
-/** Modules of the service itself; the others are extensions. */
-const CORE_MODULES: ReadonlySet<Type> = new Set<Type>([
-  AppModule,
-  PetsModule,
-  UsageModule,
-  HealthModule,
-  OpenApiModule,
-]);

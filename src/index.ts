@@ -20,7 +20,7 @@ export { afterCommit } from './database/after-commit.js';
 export { Readiness, type ReadinessCheck } from './health/readiness.js';
 export { settingsOf } from './extensions/settings.js';
 export { Public } from './http/public.decorator.js';
-export { PublicAddress } from './http/public-address.js';
+export { PublicAddress } from './config/public-address.js';
 export { bigintColumn } from './database/columns.js';
 export {
   INT64_MAX,

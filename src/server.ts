@@ -14,7 +14,7 @@ import { settingsOf } from './extensions/settings.js';
 import { FastifyAdapter } from './http/fastify.adapter.js';
 import { corsOptions } from './http/cors.js';
 import { Operations } from './http/operations.js';
-import { PublicAddress } from './http/public-address.js';
+import { PublicAddress } from './config/public-address.js';
 import { Transport } from './http/transport.js';
 import { DocumentSource } from './openapi/document-source.js';
 import { PetStore } from './pet-store.js';

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.js';
 import { fileOf } from '../database/data-source-options.js';
-import { PublicAddress } from '../http/public-address.js';
+import { PublicAddress } from '../config/public-address.js';
 import type { PetStore } from '../pet-store.js';
 import { MetricsServer } from '../telemetry/metrics.server.js';
 import type { Output } from './output.js';

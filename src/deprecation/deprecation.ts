@@ -11,7 +11,7 @@ import type { Counter } from 'prom-client';
 import { Config } from '../config/config.js';
 import { ApiErrors } from '../errors/api-errors.decorator.js';
 import { errors } from '../errors/errors.js';
-import { PublicAddress } from '../http/public-address.js';
+import { PublicAddress } from '../config/public-address.js';
 import { Operations } from '../http/operations.js';
 import { PerOperation, replyOf } from '../http/request-context.js';
 import { Metrics } from '../telemetry/metrics.js';

@@ -17,7 +17,7 @@ import { loadConfig } from '../config/config.js';
 import { defineErrors } from '../errors/define-errors.js';
 import { errors } from '../errors/errors.js';
 import { ErrorFilter } from './error.filter.js';
-import { PublicAddress } from './public-address.js';
+import { PublicAddress } from '../config/public-address.js';
 import type { ApiRequest } from './request-context.js';
 import { RouteTable } from './route-table.js';
 
@@ -93,10 +93,8 @@ describe(ErrorFilter.name, () => {
     }
   });
 
-  it('answers an outage with 503, and logs its cause once a minute', () => {
-    for (let time = 0; time < 3; time++) {
-      expect(answerTo(outage)).toMatchObject({ status: 503, headers: { 'Retry-After': '2' } });
-    }
+  it('answers an outage with 503, and logs its cause', () => {
+    expect(answerTo(outage)).toMatchObject({ status: 503, headers: { 'Retry-After': '2' } });
     expect(logger.error).not.toHaveBeenCalled();
     expect(logger.warn).toHaveBeenCalledTimes(1);
     expect(logger.warn).toHaveBeenCalledWith(

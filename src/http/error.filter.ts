@@ -3,12 +3,10 @@ import { ApiError } from '../errors/api-error.js';
 import { errors, serviceUnavailable } from '../errors/errors.js';
 import { Logger } from '../telemetry/logger.js';
 import { clientAddress } from './client-address.js';
-import { toApiError } from './http-exception.js';
-import { PublicAddress } from './public-address.js';
+import { toApiError } from '../errors/to-api-error.js';
+import { PublicAddress } from '../config/public-address.js';
 import { type ApiReply, type ApiRequest, appendHeader } from './request-context.js';
 import { RouteTable } from './route-table.js';
-
-const OUTAGE_LOG_INTERVAL_MS = 60_000;
 
 /** Distinguishes an outage of a dependency, which is a 503, from a fault of the service. */
 export abstract class OutageDetector {
@@ -18,8 +16,6 @@ export abstract class OutageDetector {
 /** Turns every error into the Error body of the specification; the only place that does. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
-  private outageLoggedMs = -Infinity;
-
   constructor(
     private readonly outages: OutageDetector,
     private readonly routes: RouteTable,
@@ -68,17 +64,8 @@ export class ErrorFilter implements ExceptionFilter {
     if (error.status >= 500 && error.status !== 503) {
       this.logger.error(details, 'Request failed');
     } else if (error.cause !== undefined) {
-      const level = error.status === 503 && this.isOutageDue() ? 'warn' : 'debug';
-      this.logger[level](details, `Answered ${error.status}`);
+      this.logger[error.status === 503 ? 'warn' : 'debug'](details, `Answered ${error.status}`);
     }
-  }
-
-  /** During an outage, one line a minute states the cause. */
-  private isOutageDue(): boolean {
-    const nowMs = performance.now();
-    if (nowMs - this.outageLoggedMs < OUTAGE_LOG_INTERVAL_MS) return false;
-    this.outageLoggedMs = nowMs;
-    return true;
   }
 }
 

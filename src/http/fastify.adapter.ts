@@ -2,7 +2,7 @@ import { FastifyAdapter as NestFastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import { createdPath } from './creates.decorator.js';
 import { isPagedResponse, nextPageUrl } from './paged-response.js';
-import type { PublicAddress } from './public-address.js';
+import type { PublicAddress } from '../config/public-address.js';
 import { type ApiReply, appendHeader } from './request-context.js';
 import { stringifyJson } from './stringify-json.js';
 import { isApiTarget, pathOf } from './target.js';

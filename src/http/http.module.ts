@@ -2,8 +2,8 @@ import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { AdmissionQueue } from './admission-queue.js';
 import { ClientConnections } from './client-connections.js';
 import { ErrorFilter, OutageDetector } from './error.filter.js';
-import { CORE_MODULES, Operations } from './operations.js';
-import { PublicAddress } from './public-address.js';
+import { CORE_CONTROLLERS, Operations } from './operations.js';
+import { PublicAddress } from '../config/public-address.js';
 import { RouteTable } from './route-table.js';
 import type { Transport } from './transport.js';
 
@@ -12,7 +12,7 @@ interface HttpOptions {
   transport: Transport;
   address: PublicAddress;
   outages: Type<OutageDetector>;
-  /** The modules of the service itself. */
+  /** The controllers under `/v1` of the service itself. */
   core: ReadonlySet<Type>;
 }
 
@@ -25,7 +25,7 @@ export class HttpModule {
       { provide: ClientConnections, useValue: transport.connections },
       { provide: PublicAddress, useValue: address },
       { provide: OutageDetector, useExisting: outages },
-      { provide: CORE_MODULES, useValue: core },
+      { provide: CORE_CONTROLLERS, useValue: core },
       ErrorFilter,
       Operations,
     ];

@@ -1,5 +1,16 @@
 import type { Socket } from 'node:net';
-import { refuseMalformed } from './malformed-message.js';
+import type { ApiRequest } from './request-context.js';
+import { assertWellFormed, refuseMalformed } from './malformed-message.js';
+
+describe(assertWellFormed.name, () => {
+  const check = (length: number) => () =>
+    assertWellFormed({ originalUrl: 'a'.repeat(length) } as ApiRequest);
+
+  it('accepts a target of 8,000 characters and no longer', () => {
+    expect(check(8_000)).not.toThrow();
+    expect(check(8_001)).toThrow(expect.objectContaining({ code: 'uri_too_long' }));
+  });
+});
 
 describe(refuseMalformed.name, () => {
   it.each([

@@ -3,6 +3,18 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ApiError } from '../errors/api-error.js';
 import { errors } from '../errors/errors.js';
+import type { ApiRequest } from './request-context.js';
+
+/** RFC 9110 section 4.1 asks for at least 8,000. */
+const MAX_TARGET_LENGTH = 8_000;
+
+/** @throws 414 `uri_too_long`, or the reason why the target or the body could not be read */
+export function assertWellFormed({ originalUrl, messageError }: ApiRequest): void {
+  if (originalUrl.length > MAX_TARGET_LENGTH) {
+    throw errors.uri_too_long(`The target must not exceed ${MAX_TARGET_LENGTH} characters`);
+  }
+  if (messageError !== undefined) throw messageError;
+}
 
 /** The error for a message that could not be parsed, or that did not arrive in time. */
 export function malformedError(cause: NodeJS.ErrnoException): ApiError {

@@ -1,3 +1,4 @@
+import { join } from 'node:path/posix';
 import {
   type ExecutionContext,
   Inject,
@@ -11,8 +12,8 @@ import { FallbackController } from './fallback.controller.js';
 import { isPublic } from './public.decorator.js';
 import { type Handler, PerOperation } from './request-context.js';
 
-/** Injection token: the modules of the service itself. The others are extensions. */
-export const CORE_MODULES = Symbol('CORE_MODULES');
+/** Injection token: the controllers under `/v1` of the service itself. */
+export const CORE_CONTROLLERS = Symbol('CORE_CONTROLLERS');
 /** The metadata key of `@ApiOperation()`, which @nestjs/swagger does not export. */
 const API_OPERATION = 'swagger/apiOperation';
 /** Characters with a meaning in a path pattern. */
@@ -39,20 +40,22 @@ export interface Operation {
 export class Operations {
   private operations: readonly Operation[] | undefined;
   private readonly ids = new PerOperation(
-    (controller, handler) =>
-      this.all.find((each) => each.controller === controller && each.handler === handler)?.id ??
-      handler.name,
+    (controller, handler) => this.find(controller, handler)?.id ?? handler.name,
   );
 
   constructor(
     private readonly modules: ModulesContainer,
-    @Inject(CORE_MODULES) private readonly coreModules: ReadonlySet<Type>,
+    @Inject(CORE_CONTROLLERS) private readonly coreControllers: ReadonlySet<Type>,
   ) {}
 
   /** Complete once the application is created. */
   get all(): readonly Operation[] {
-    this.operations ??= withUniqueIds(this.find());
+    this.operations ??= withUniqueIds(this.discover());
     return this.operations;
+  }
+
+  find(controller: Type, handler: Handler): Operation | undefined {
+    return this.all.find((each) => each.controller === controller && each.handler === handler);
   }
 
   /** The id of the operation that answers a request. */
@@ -72,10 +75,9 @@ export class Operations {
       );
   }
 
-  private find(): Operation[] {
+  private discover(): Operation[] {
     const scanner = new MetadataScanner();
-    const wrappers = new DiscoveryService(this.modules).getControllers();
-    return wrappers.flatMap(({ metatype, host }) => {
+    return new DiscoveryService(this.modules).getControllers().flatMap(({ metatype, host }) => {
       const controller = metatype as Type;
       if (controller === FallbackController) return [];
       // RouterModule stores the prefix of a module for each application.
@@ -88,14 +90,14 @@ export class Operations {
         return [
           {
             id: handler.name,
-            isCore: this.coreModules.has(host!.metatype),
+            isCore: this.coreControllers.has(controller),
             controller,
             handler,
             key,
             name: `${controller.name}.${key}`,
             method: RequestMethod[method] as Operation['method'],
             paths: pathsOf(controller).flatMap((base) =>
-              pathsOf(handler).map((path) => normalize(`${prefix}/${base}/${path}`)),
+              pathsOf(handler).map((path) => withoutEndSlash(join('/', prefix!, base, path))),
             ),
           },
         ];
@@ -140,6 +142,6 @@ function pathsOf(target: object, key = PATH_METADATA): string[] {
   return [(Reflect.getMetadata(key, target) ?? '') as string | string[]].flat();
 }
 
-function normalize(path: string): string {
-  return `/${path.split('/').filter(Boolean).join('/')}`;
+function withoutEndSlash(path: string): string {
+  return path.replace(/(.)\/$/, '$1');
 }

@@ -14,7 +14,7 @@ import { type ApiReply, type ApiRequest, requestIdOf } from './request-context.j
 import { RouteTable } from './route-table.js';
 import { isApiTarget } from './target.js';
 
-/** The MessageGuard limits the target as a whole. */
+/** The guards limit the target as a whole: see `assertWellFormed()`. */
 const MAX_PARAMETER_LENGTH = 65_536;
 /** The route of the FallbackController. */
 const FALLBACK_ROUTE = '/v1/*';

@@ -4,6 +4,7 @@ import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/internal';
 import type { IncomingHttpHeaders } from 'node:http';
 import { errors } from '../errors/errors.js';
+import { assertWellFormed } from '../http/malformed-message.js';
 import { type Operation, Operations } from '../http/operations.js';
 import { isPublic } from '../http/public.decorator.js';
 import { MAX_BODY_BYTES } from '../http/request-body.js';
@@ -19,16 +20,14 @@ declare module 'fastify' {
 }
 
 /**
- * The last guard, after the key, the quota and the scopes. It rejects the query of a core operation that declares none,
- * and parses the body that Fastify has buffered.
+ * The last guard, after the key, the quota and the scopes. It rejects a malformed request and the query of a core
+ * operation that declares none, and parses the body that Fastify has buffered.
  */
 @Injectable()
 export class ContentGuard implements CanActivate {
   /** Undefined for the catch-all controller. */
   private readonly declared = new PerOperation((controller, handler) => {
-    const operation = this.operations.all.find(
-      (each) => each.controller === controller && each.handler === handler,
-    );
+    const operation = this.operations.find(controller, handler);
     return operation && declarationOf(operation);
   });
 
@@ -36,6 +35,7 @@ export class ContentGuard implements CanActivate {
 
   canActivate(context: ExecutionContext): boolean {
     const request = requestOf(context);
+    assertWellFormed(request);
     const { headers } = request.raw;
     const bytes = request.body as Buffer | undefined;
     request.rawBody = bytes;

@@ -3,7 +3,7 @@ import type { Counter } from 'prom-client';
 import { Config } from '../config/config.js';
 import { errors } from '../errors/errors.js';
 import { clientAddress } from '../http/client-address.js';
-import { CHALLENGE } from '../http/http-exception.js';
+import { CHALLENGE } from '../errors/to-api-error.js';
 import type { ApiReply, ApiRequest } from '../http/request-context.js';
 import { Limits, type Quota } from '../rate-limits/limits.js';
 import { addressRateLimitKey } from '../rate-limits/rate-limit-key.js';

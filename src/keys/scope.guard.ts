@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { errors } from '../errors/errors.js';
-import { CHALLENGE } from '../http/http-exception.js';
+import { CHALLENGE } from '../errors/to-api-error.js';
 import { PerOperation, requestOf } from '../http/request-context.js';
 
 /** Metadata key of the scopes that an operation requires: an empty list accepts any valid key. */

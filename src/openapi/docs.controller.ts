@@ -2,7 +2,7 @@ import { Controller, Get, Param, Redirect, Req, Res, UseGuards } from '@nestjs/c
 import { ApiExcludeController } from '@nestjs/swagger';
 import { Config } from '../config/config.js';
 import { notFound } from '../errors/errors.js';
-import { PublicAddress } from '../http/public-address.js';
+import { PublicAddress } from '../config/public-address.js';
 import { Public } from '../http/public.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/request-context.js';
 import { DocsFiles } from './docs.files.js';

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Injectable } from '@nestjs/common';
 import { Config } from '../config/config.js';
 import { StaticAsset } from './static-asset.js';
@@ -10,7 +11,7 @@ const CONTENT_TYPES: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
 };
-const { resolve } = createRequire(import.meta.url);
+const SWAGGER_UI_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js'];
 
 /** The files under `/docs`: the reference, the guides, and the scripts, styles and images of the pages. */
 @Injectable()
@@ -19,7 +20,7 @@ export class DocsFiles {
   private files: Promise<ReadonlyMap<string, StaticAsset>> | undefined;
 
   constructor({ extensionGuide }: Config) {
-    this.guides = ['clients', ...(extensionGuide ? ['extending'] : [])];
+    this.guides = extensionGuide ? ['clients', 'extending'] : ['clients'];
   }
 
   /**
@@ -33,19 +34,14 @@ export class DocsFiles {
 
   private async load(): Promise<ReadonlyMap<string, StaticAsset>> {
     const files = new Map<string, StaticAsset>();
+    const { resolve } = createRequire(import.meta.url);
     const own = await readdir(new URL('page', import.meta.url));
-    const paths = [
-      ...['swagger-ui.css', 'swagger-ui-bundle.js'].map((name) =>
-        resolve(`swagger-ui-dist/${name}`),
-      ),
-      ...own.map((name) => new URL(`page/${name}`, import.meta.url)),
-    ];
-    for (const path of paths) {
-      const name = basename(String(path));
-      files.set(
-        `assets/${name}`,
-        new StaticAsset(CONTENT_TYPES[extname(name)]!, await readFile(path)),
-      );
+    for (const path of [
+      ...SWAGGER_UI_FILES.map((name) => resolve(`swagger-ui-dist/${name}`)),
+      ...own.map((name) => fileURLToPath(new URL(`page/${name}`, import.meta.url))),
+    ]) {
+      const asset = new StaticAsset(CONTENT_TYPES[extname(path)]!, await readFile(path));
+      files.set(`assets/${basename(path)}`, asset);
     }
     for (const name of this.guides) files.set(`guides/${name}`, await this.guidePage(name));
     return files.set('', await this.referencePage());
@@ -68,12 +64,10 @@ export class DocsFiles {
   }
 
   private async page(title: string, path: string, main: string): Promise<StaticAsset> {
-    const extending = this.guides.includes('extending')
-      ? '<a href="/docs/guides/extending">Extending</a>'
-      : '';
-    const html = (await readText('page.html'))
+    let html = await readText('page.html');
+    if (!this.guides.includes('extending')) html = html.replace(/^.*guides\/extending.*\n/m, '');
+    html = html
       .replace('{{title}}', title)
-      .replace('{{extending}}', extending)
       .replace(`<a href="${path}">`, `<a href="${path}" aria-current="page">`)
       .replace('{{main}}', () => main);
     return new StaticAsset('text/html; charset=utf-8', html);

@@ -8,7 +8,7 @@ import {
 import type { Config } from '../config/config.js';
 import { errors } from '../errors/errors.js';
 import { type Operation, Operations, uniqueName } from '../http/operations.js';
-import { PublicAddress } from '../http/public-address.js';
+import { PublicAddress } from '../config/public-address.js';
 import { isPublic } from '../http/public.decorator.js';
 import { BEARER_SCHEME } from '../keys/api-key.guard.js';
 import { completeOperation, type OperationObject } from './complete-operation.js';

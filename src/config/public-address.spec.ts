@@ -1,4 +1,4 @@
-import { loadConfig } from '../config/config.js';
+import { loadConfig } from './config.js';
 import { PublicAddress } from './public-address.js';
 
 describe(PublicAddress.name, () => {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Config } from '../config/config.js';
+import { Config } from './config.js';
 
 /**
  * The base address that callers use, with its version segment, for absolute URLs in responses.

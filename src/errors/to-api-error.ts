@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import { HttpException } from '@nestjs/common';
 import type { FastifyError } from 'fastify';
-import { ApiError } from '../errors/api-error.js';
-import { errors, generalCode, OUTAGE_RETRY_AFTER } from '../errors/errors.js';
+import { ApiError } from './api-error.js';
+import { errors, generalCode, OUTAGE_RETRY_AFTER } from './errors.js';
 
 /** How to authenticate (RFC 6750 section 3). */
 export const CHALLENGE = 'Bearer realm="pet-store"';
