@@ -7,20 +7,18 @@ import { Config } from './config.js';
  */
 @Injectable()
 export class PublicAddress {
-  baseUrl: string;
+  baseUrl = '';
+  /** The origin, for public controllers and the documentation. */
+  origin = '';
 
   constructor(private readonly config: Config) {
-    this.baseUrl = config.publicBaseUrl ?? `http://localhost:${config.port}/v1`;
+    this.listensOn(config.port);
   }
 
   /** @param port the actual port, since port 0 lets the system choose one */
   listensOn(port: number): void {
     this.baseUrl = this.config.publicBaseUrl ?? `http://localhost:${port}/v1`;
-  }
-
-  /** The origin, for public controllers and the documentation. */
-  get origin(): string {
-    return new URL(this.baseUrl).origin;
+    this.origin = new URL(this.baseUrl).origin;
   }
 
   get docsUrl(): string {

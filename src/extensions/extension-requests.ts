@@ -1,4 +1,6 @@
 import type { FastifyInstance } from 'fastify';
+import { FALLBACK_ROUTE } from '../http/fallback.controller.js';
+import { isPublic } from '../http/public.decorator.js';
 import type { Operations } from '../http/operations.js';
 import { runWithRequest } from '../telemetry/request-context.js';
 
@@ -9,10 +11,13 @@ import { runWithRequest } from '../telemetry/request-context.js';
 export function trackExtensionRequests(operations: Operations, transport: FastifyInstance): void {
   const core = operations.all
     .filter(({ isCore }) => isCore)
-    .flatMap(({ method, paths }) => paths.map((path) => `${method} /v1${path}`));
+    .flatMap(({ controller, method, paths }) =>
+      paths.map((path) => `${method} ${isPublic(controller) ? '' : '/v1'}${path}`),
+    );
   transport.addHook('onRoute', (route) => {
     const { handler, method, url } = route;
-    if (core.includes(`${method === 'HEAD' ? 'GET' : String(method)} ${url}`)) return;
+    const isCore = core.includes(`${method === 'HEAD' ? 'GET' : String(method)} ${url}`);
+    if (isCore || url === FALLBACK_ROUTE) return;
     route.handler = function (request, reply) {
       return runWithRequest(request, () => handler.call(this, request, reply));
     };

@@ -38,12 +38,12 @@ export function nextPageUrl(
   query: Readonly<Record<string, unknown>>,
   page: PageCopy,
 ): string {
-  const parameters = new URLSearchParams();
+  let filter = '';
   for (const [name, value] of Object.entries(query)) {
     if (name === 'cursor' || name === 'limit') continue;
-    for (const each of [value].flat()) parameters.append(name, String(each));
+    for (const each of [value].flat())
+      filter += `${String(new URLSearchParams({ [name]: String(each) }))}&`;
   }
-  parameters.set('limit', String(page.length ?? page.items.length));
-  parameters.set('cursor', String(page.next));
-  return `${url}?${parameters.toString()}`;
+  const limit = page.length ?? page.items.length;
+  return `${url}?${filter}limit=${limit}&cursor=${encodeURIComponent(String(page.next))}`;
 }

@@ -7,6 +7,7 @@ import type { Logger } from '../telemetry/logger.js';
 import { AdmissionQueue } from './admission-queue.js';
 import { warnOfProxy } from './client-address.js';
 import { ClientConnections } from './client-connections.js';
+import { FALLBACK_ROUTE } from './fallback.controller.js';
 import { acceptNamedWildcard } from './named-wildcard.js';
 import { malformedError, refuseMalformed } from './malformed-message.js';
 import { bufferBody } from './request-body.js';
@@ -16,8 +17,6 @@ import { isApiTarget } from './target.js';
 
 /** The guards limit the target as a whole: see `assertWellFormed()`. */
 const MAX_PARAMETER_LENGTH = 65_536;
-/** The route of the FallbackController. */
-const FALLBACK_ROUTE = '/v1/*';
 
 /** Fastify with the options and hooks of the service. Nest and the guards are built on it. */
 export class Transport {

@@ -69,6 +69,6 @@ export class Cursor {
 function digestOf(filter: object): string {
   const given = Object.entries(filter).filter(([, value]) => value !== undefined);
   const { routeOptions, params } = getRequestContext() ?? {};
-  const list = [given.sort(), routeOptions?.url, params];
-  return hash('sha256', stringifyJson(list), 'base64url').slice(0, 12);
+  const list = [routeOptions?.url, params, given.length > 0 ? stringifyJson(given.sort()) : ''];
+  return hash('sha256', JSON.stringify(list), 'base64url').slice(0, 12);
 }

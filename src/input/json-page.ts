@@ -22,7 +22,7 @@ export class JsonPage<Item> extends Page<Item> {
     next: Cursor | undefined,
     parse: (text: string) => Item,
   ) {
-    super([], next);
+    super(undefined, next);
     this.#texts = texts;
     this.#parse = parse;
     Object.defineProperty(this, 'items', JsonPage.ITEMS);

@@ -58,17 +58,18 @@ export class PageQuery {
 
 /** A page of a list. It is sent as an array, with a `Link` (RFC 8288) to the next page if there is one. */
 export class Page<Item> extends PagedResponse {
+  // Only declared: a page of JSON texts defines it as an accessor.
   @Expose()
-  readonly items: readonly Item[];
+  declare readonly items: readonly Item[];
 
   /** Undefined on the last page. */
   @Expose()
   @Transform(({ obj }: { obj: Page<unknown> }) => obj.next?.toString())
   readonly next: Cursor | undefined;
 
-  protected constructor(items: readonly Item[], next: Cursor | undefined) {
+  protected constructor(items: readonly Item[] | undefined, next: Cursor | undefined) {
     super();
-    this.items = items;
+    if (items !== undefined) this.items = items;
     this.next = next;
   }
 
