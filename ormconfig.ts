@@ -15,11 +15,10 @@ const entities = fileURLToPath(new URL('./src/**/*.entity.{ts,js}', import.meta.
 // To import an extension is to define its entities.
 const theirs = getMetadataArgsStorage().tables.map(({ target }) => target as new () => object);
 
-export default createDataSource(
-  dataSourceOptions({
-    url: databaseUrl,
-    poolSize: databasePoolSize,
-    entities: [entities, ...theirs],
-    extensions: migrationsOf(extensions),
-  }),
-);
+const options = dataSourceOptions({
+  url: databaseUrl,
+  poolSize: databasePoolSize,
+  extensions: migrationsOf(extensions),
+});
+
+export default createDataSource({ ...options, entities: [entities, ...theirs] });

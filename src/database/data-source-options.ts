@@ -1,4 +1,4 @@
-import type { DataSource, DataSourceOptions, EntitySchema } from 'typeorm';
+import type { DataSource, DataSourceOptions } from 'typeorm';
 import type { BetterSqlite3DataSourceOptions } from 'typeorm/driver/better-sqlite3/BetterSqlite3DataSourceOptions.js';
 import { AfterCommitSubscriber } from './after-commit.js';
 import { allMigrations, type ExtensionMigrations } from './extension-migrations.js';
@@ -6,8 +6,6 @@ import { PostgresDataSource } from './postgres/postgres.data-source.js';
 import { DatabaseLock } from './sqlite/database-lock.js';
 import { ExactDatabase } from './sqlite/sqlite.connection.js';
 import { SqliteDataSource } from './sqlite/sqlite.data-source.js';
-
-export type EntityClass = (new () => object) | string | EntitySchema;
 
 /** A name of our own, because other applications in the same database often have a table `migrations`. */
 export const MIGRATIONS_TABLE = 'petstore_migrations';
@@ -19,15 +17,13 @@ export interface DataSourceSettings {
   /** `sqlite:PATH` or `postgres://...`. */
   url: string;
   poolSize: number;
-  entities?: readonly EntityClass[];
   extensions?: readonly ExtensionMigrations[];
 }
 
 /** The options of TypeORM for either engine. Only migrations change the schema. */
 export function dataSourceOptions(settings: DataSourceSettings): DataSourceOptions {
-  const { url, poolSize, entities = [], extensions = [] } = settings;
+  const { url, poolSize, extensions = [] } = settings;
   const common = {
-    entities: [...entities],
     migrations: allMigrations(extensions),
     subscribers: [AfterCommitSubscriber],
     migrationsTableName: MIGRATIONS_TABLE,
