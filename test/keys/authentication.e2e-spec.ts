@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually.js';
 import { FakeClock } from '../support/clock.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
 import { sendRaw } from '../support/raw-answers.js';
-import { startService, type TestService } from '../support/start-service.js';
+import { useService } from '../support/start-service.js';
 
 @Module({})
 class OrdersModule {}
@@ -17,19 +17,16 @@ const CHALLENGE = 'Bearer realm="pet-store"';
 const INVALID = `${CHALLENGE}, error="invalid_token"`;
 
 describe('authentication', () => {
-  let service: TestService;
-  let clock: FakeClock;
+  const clock = new FakeClock();
+  const orders = { module: OrdersModule, scopes: { 'orders:read': 'Read orders.' } };
+  const { service, client } = useService({ clock, extensions: [orders] });
   let keys: KeysService;
   let key: string;
-  beforeAll(async () => {
-    clock = new FakeClock();
-    const orders = { module: OrdersModule, scopes: { 'orders:read': 'Read orders.' } };
-    service = await startService({ clock, extensions: [orders] });
+  beforeAll(() => {
     keys = service.store.app.get(KeysService);
-    key = (await service.client()).key!;
+    key = client.key!;
   });
-  afterAll(() => service?.close());
-  // Each test within what one address may fail at.
+  // Each test starts with a new limit for failed authentication.
   beforeEach(() => clock.advance(60_000));
 
   const get = (authorization?: string | string[]) =>

@@ -2,20 +2,11 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { chromium } from 'playwright-core';
+import { launchChromium } from '../support/chromium.js';
 import { FakeClock } from '../support/clock.js';
 import { describeWith } from '../support/engines.js';
 import { startService } from '../support/start-service.js';
 import { buildClient } from '../support/build-client.js';
-
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  // A separate GPU process may not start in time on a busy machine, and Chromium then exits.
-  '--in-process-gpu',
-  '--no-first-run',
-  '--disable-background-networking',
-];
 
 /** Serves a page and the built client from another origin than that of the service. */
 async function servePage() {
@@ -43,7 +34,7 @@ describeWith('chromium', 'the client in a browser', (executablePath) => {
       env: { CORS_ORIGINS: page.origin },
     });
     const { key: apiKey } = await service.client({ plan: 'free' });
-    await using browser = await chromium.launch({ executablePath, args: FLAGS });
+    await using browser = await launchChromium(executablePath);
     const tab = await browser.newPage();
     await tab.goto(page.origin);
 
