@@ -1,16 +1,18 @@
 import { JsonPage } from './json-page.js';
-import { PageQuery } from './page.js';
+import { Page, PageQuery } from './page.js';
 
 interface Item {
   id: number;
 }
-const page = (ids: number[], limit: number) =>
-  JsonPage.fromTexts(
-    ids.map((id) => `{"id":${id}}`),
-    Object.assign(new PageQuery(), { limit }),
-    (text) => JSON.parse(text) as Item,
-    (text) => BigInt((JSON.parse(text) as Item).id),
+const parse = (text: string) => JSON.parse(text) as Item;
+const page = (ids: number[], limit: number) => {
+  const texts = ids.map((id) => `{"id":${id}}`);
+  const query = Object.assign(new PageQuery(), { limit });
+  return new JsonPage(
+    Page.of(texts, query, (text) => BigInt(parse(text).id)),
+    parse,
   );
+};
 
 describe(JsonPage.name, () => {
   it('is sent as the texts of the database, without the row behind the page', () => {

@@ -1,5 +1,4 @@
-import type { Cursor, CursorKey } from './cursor.js';
-import { cursorAfter, Page, type PageQuery } from './page.js';
+import { Page } from './page.js';
 
 /** A page of JSON object texts, built by the database. They are sent as they are unless something uses `items`. */
 export class JsonPage<Item> extends Page<Item> {
@@ -17,26 +16,11 @@ export class JsonPage<Item> extends Page<Item> {
   readonly #texts: readonly string[];
   readonly #parse: (text: string) => Item;
 
-  private constructor(
-    texts: readonly string[],
-    next: Cursor | undefined,
-    parse: (text: string) => Item,
-  ) {
-    super(undefined, next);
-    this.#texts = texts;
+  constructor(page: Page<string>, parse: (text: string) => Item) {
+    super(undefined, page.next);
+    this.#texts = page.items;
     this.#parse = parse;
     Object.defineProperty(this, 'items', JsonPage.ITEMS);
-  }
-
-  /** @see Page.of */
-  static fromTexts<Row>(
-    texts: readonly string[],
-    query: PageQuery,
-    parse: (text: string) => Row,
-    keyOf: (text: string) => CursorKey | readonly CursorKey[],
-  ): Page<Row> {
-    const next = cursorAfter(texts, query, keyOf);
-    return new JsonPage(texts.slice(0, query.limit), next, parse);
   }
 
   override get json(): string | undefined {

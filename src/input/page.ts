@@ -82,23 +82,15 @@ export class Page<Item> extends PagedResponse {
     query: PageQuery,
     keyOf: (row: Row) => CursorKey | readonly CursorKey[],
   ): Page<Row> {
-    return new Page(rows.slice(0, query.limit), cursorAfter(rows, query, keyOf));
+    const { limit } = query;
+    if (rows.length <= limit) return new Page(rows, undefined);
+    const keys = [keyOf(rows[limit - 1]!)].flat();
+    return new Page(rows.slice(0, limit), Cursor.after(keys, filterOf(query)));
   }
 
   map<Other>(to: (item: Item) => Other): Page<Other> {
     return new Page(this.items.map(to), this.next);
   }
-}
-
-/** @returns undefined if no row follows the page */
-export function cursorAfter<Row>(
-  rows: readonly Row[],
-  query: PageQuery,
-  keyOf: (row: Row) => CursorKey | readonly CursorKey[],
-): Cursor | undefined {
-  const { limit } = query;
-  if (rows.length <= limit) return undefined;
-  return Cursor.after([keyOf(rows[limit - 1]!)].flat(), filterOf(query));
 }
 
 function filterOf(query: PageQuery): object {

@@ -3,7 +3,7 @@ import { errors } from '../errors/errors.js';
 import { Events } from '../events/events.js';
 import type { IdempotentRequest } from '../idempotency/idempotency.service.js';
 import { JsonPage } from '../input/json-page.js';
-import type { Page } from '../input/page.js';
+import { Page } from '../input/page.js';
 import type { Origin } from '../keys/caller.js';
 import { Clock } from '../time/clock.js';
 import type { ListPetsQuery, NewPet, PetDto } from './pet.dto.js';
@@ -22,7 +22,7 @@ export class PetsService {
   async list(query: ListPetsQuery): Promise<Page<PetDto>> {
     const { status, limit } = query;
     const texts = await this.pets.page(status, query.after('int64') ?? 0n, limit + 1);
-    return JsonPage.fromTexts(texts, query, parsePet, idOf);
+    return new JsonPage(Page.of(texts, query, idOf), parsePet);
   }
 
   async create(
