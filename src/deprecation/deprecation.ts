@@ -92,15 +92,20 @@ export class DeprecationGuard implements CanActivate {
 /** Answers 410 after the sunset, but only to callers whose key permits the operation. */
 @Injectable()
 export class SunsetGuard implements CanActivate {
+  private readonly deprecations: PerOperation<Deprecation | undefined>;
+
   constructor(
+    reflector: Reflector,
     private readonly clock: Clock,
-    private readonly reflector: Reflector,
     private readonly config: Config,
-  ) {}
+  ) {
+    this.deprecations = new PerOperation((_controller, handler) =>
+      reflector.get<Deprecation | undefined>(DEPRECATION, handler),
+    );
+  }
 
   canActivate(context: ExecutionContext): boolean {
-    const handler = context.getHandler();
-    const deprecation = this.reflector.get<Deprecation | undefined>(DEPRECATION, handler);
+    const deprecation = this.deprecations.of(context);
     if (deprecation === undefined) return true;
     const endMs = deprecation.sunset.getTime() + this.config.sunsetExtensionDays * DAY_MS;
     if (this.clock.now() < endMs) return true;

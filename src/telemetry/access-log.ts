@@ -26,7 +26,6 @@ export function isProbe(url: string): boolean {
 @Injectable()
 export class AccessLog implements OnModuleInit {
   private readonly durations: Histogram<Label>;
-  private readonly children = new Map<string, Histogram.Internal<Label>>();
 
   constructor(
     private readonly adapterHost: HttpAdapterHost,
@@ -51,7 +50,7 @@ export class AccessLog implements OnModuleInit {
   private record(request: FastifyRequest, status: number, elapsedMs: number): void {
     const { operation = 'unknown', method, refusal } = request;
     const usual = USUAL_METHODS.has(method) ? method : 'other';
-    this.durationsOf(operation, usual, status).observe(elapsedMs / 1000);
+    this.durations.observe({ operation, method: usual, status }, elapsedMs / 1000);
     const line = {
       requestId: request.id,
       traceId: request.traceId,
@@ -67,20 +66,5 @@ export class AccessLog implements OnModuleInit {
     };
     if (refusal === undefined && isProbe(request.url)) this.logger.debug(line, 'request');
     else this.logger.info(line, 'request');
-  }
-
-  /** prom-client hashes the labels with each observation that has them; a child is hashed once. */
-  private durationsOf(
-    operation: string,
-    method: string,
-    status: number,
-  ): Histogram.Internal<Label> {
-    const name = `${operation} ${method} ${status}`;
-    let child = this.children.get(name);
-    if (child === undefined) {
-      child = this.durations.labels({ operation, method, status });
-      this.children.set(name, child);
-    }
-    return child;
   }
 }
