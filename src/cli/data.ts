@@ -1,9 +1,10 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { Presets, SingleBar } from 'cli-progress';
 import { describeMigration, ownerOf } from '../database/extension-migrations.js';
 import { PetSeeder } from '../pets/pet-seeder.js';
 import type { CommonOptions, Result } from './add-command.js';
 import { runAsOperator } from './operator.js';
 import type { Output } from './output.js';
-import { withProgress } from './progress.js';
 
 /** `petstore migrate` */
 export async function migrate(options: CommonOptions, output: Output): Promise<Result> {
@@ -28,11 +29,12 @@ export async function migrate(options: CommonOptions, output: Output): Promise<R
 export async function seed(options: CommonOptions & { pets: number }): Promise<Result> {
   const { pets } = options;
   const startedAt = performance.now();
-  await withProgress((update) =>
-    runAsOperator(options, (app) => app.get(PetSeeder).seed(pets, (done) => update(done / pets)), {
-      mayCreate: true,
-    }),
-  );
+  // Shown if standard error is a terminal.
+  const bar = new SingleBar({ stream: process.stderr, noTTYOutput: false }, Presets.shades_classic);
+  bar.start(pets, 0);
+  const work = (app: INestApplicationContext): Promise<void> =>
+    app.get(PetSeeder).seed(pets, (done) => bar.update(done));
+  await runAsOperator(options, work, { mayCreate: true }).finally(() => bar.stop());
   const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
   return { value: { pets, seconds }, text: () => `Added ${pets} animals in ${seconds} s.` };
 }

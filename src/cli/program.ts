@@ -84,22 +84,16 @@ function addData(program: Command, output: Output): void {
     const data = await import('./data.js');
     return data.seed(options);
   }).requiredOption('--pets <n>', 'number of animals', parse.quantity);
-  const backup = [
-    'backup',
-    'copy the SQLite database to a file, also while the server runs',
-    'backup zoo.db',
-  ];
+  const copy = 'copy the SQLite database to a file, also while the server runs';
+  const backup = ['backup', copy, 'backup zoo.db'];
   addCommand<{ yes?: true }>(program, output, backup, async (options, file) => {
     const copies = await import('./backup.js');
     return copies.backup(file, options);
   })
     .argument('<file>', 'file to write, readable only by its owner', parse.file)
     .option('--yes', 'overwrite the file without confirmation, whatever it is');
-  const restore = [
-    'restore',
-    'replace the SQLite database by a backup; stop the server first',
-    'restore zoo.db',
-  ];
+  const replace = 'replace the SQLite database by a backup; stop the server first';
+  const restore = ['restore', replace, 'restore zoo.db'];
   addCommand<{ yes?: true }>(program, output, restore, async (options, file) => {
     const copies = await import('./backup.js');
     return copies.restore(file, options);
