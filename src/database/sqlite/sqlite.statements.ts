@@ -1,6 +1,5 @@
 import type { Database as Connection, Statement as Prepared } from 'better-sqlite3';
 import type { Parameter, Statement } from '../database.js';
-import { openForReading } from './sqlite.connection.js';
 
 /** A text of a statement, with the places of the parameters that it binds. */
 interface Compiled {
@@ -8,11 +7,44 @@ interface Compiled {
   order: number[];
 }
 
-/** Statements prepared on one connection. */
+/**
+ * Statements prepared on one connection.
+ *
+ * The reads of one tick share one read transaction, and so one view of the database: to begin a read costs 2 µs, the
+ * read of one row as much. A view ends with its tick and with each write of this process.
+ */
 export class SqliteStatements {
   private readonly compiled = new Map<Statement, Compiled[]>();
+  private readonly begin: Prepared;
+  private readonly commit: Prepared;
+  private hasView = false;
 
-  constructor(readonly connection: Connection) {}
+  constructor(readonly connection: Connection) {
+    this.begin = connection.prepare('BEGIN');
+    this.commit = connection.prepare('COMMIT');
+  }
+
+  read(statement: Statement, parameters: readonly Parameter[]): unknown[] {
+    if (!this.hasView) {
+      this.begin.run();
+      this.hasView = true;
+      setImmediate(this.endView);
+    }
+    return this.run(statement, parameters);
+  }
+
+  readonly endView = (): void => {
+    if (!this.hasView) return;
+    this.hasView = false;
+    // An I/O error has ended the transaction already.
+    if (!this.connection.inTransaction) return;
+    try {
+      this.commit.run();
+    } catch {
+      // A damaged page is reported again here; the read that found it has failed with it.
+      if (this.connection.inTransaction) this.connection.exec('ROLLBACK');
+    }
+  };
 
   run(statement: Statement, parameters: readonly Parameter[]): unknown[] {
     let rows: unknown[] | undefined;
@@ -45,52 +77,5 @@ export class SqliteStatements {
     const prepared = this.connection.prepare(anonymous);
     if (json !== undefined) prepared.pluck();
     return { prepared, order };
-  }
-}
-
-/**
- * The reads of one tick share one read transaction, and so one view of the database: to begin a read costs 2 µs, the
- * read of one row as much. A view ends with its tick and with each write of this process.
- */
-export class SqliteReader {
-  private readonly statements: SqliteStatements;
-  private readonly connection: Connection;
-  private readonly begin: Prepared;
-  private readonly commit: Prepared;
-  private hasView = false;
-
-  /** @param path of a database file that exists */
-  constructor(path: string) {
-    this.connection = openForReading(path);
-    this.statements = new SqliteStatements(this.connection);
-    this.begin = this.connection.prepare('BEGIN');
-    this.commit = this.connection.prepare('COMMIT');
-  }
-
-  all(statement: Statement, parameters: readonly Parameter[]): unknown[] {
-    if (!this.hasView) {
-      this.begin.run();
-      this.hasView = true;
-      setImmediate(this.endView);
-    }
-    return this.statements.run(statement, parameters);
-  }
-
-  readonly endView = (): void => {
-    if (!this.hasView) return;
-    this.hasView = false;
-    // An I/O error has ended the transaction already.
-    if (!this.connection.inTransaction) return;
-    try {
-      this.commit.run();
-    } catch {
-      // A damaged page is reported again here; the read that found it has failed with it.
-      if (this.connection.inTransaction) this.connection.exec('ROLLBACK');
-    }
-  };
-
-  close(): void {
-    this.endView();
-    this.connection.close();
   }
 }
