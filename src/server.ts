@@ -16,7 +16,7 @@ import { corsOptions } from './http/cors.js';
 import { Operations } from './http/operations.js';
 import { PublicAddress } from './config/public-address.js';
 import { Transport } from './http/transport.js';
-import { DocumentSource } from './openapi/document-source.js';
+import { DocumentSource } from './openapi/document.js';
 import { PetStore } from './pet-store.js';
 import { createLogger, type Logger } from './telemetry/logger.js';
 import { NestLogger } from './telemetry/nest-logger.js';

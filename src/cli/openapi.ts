@@ -1,6 +1,6 @@
 import { loadConfig } from '../config/config.js';
 import { settingsOf } from '../extensions/settings.js';
-import { DocumentSource } from '../openapi/document-source.js';
+import { DocumentSource } from '../openapi/document.js';
 import { createApp } from '../server.js';
 import { createLogger } from '../telemetry/logger.js';
 import { type CommonOptions, loadExtensions } from './add-command.js';

@@ -6,7 +6,7 @@ import { PublicAddress } from '../config/public-address.js';
 import { Public } from '../http/public.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/request-context.js';
 import { DocsFiles } from './docs.files.js';
-import { DocumentSource } from './document-source.js';
+import { DocumentSource } from './document.js';
 import { PageLimitGuard } from './page-limit.guard.js';
 import { StaticAsset } from './static-asset.js';
 

@@ -1,11 +1,11 @@
-import type { INestApplication } from '@nestjs/common';
+import { type INestApplication, Injectable } from '@nestjs/common';
 import {
   DocumentBuilder,
   type OpenAPIObject,
   type SwaggerDocumentOptions,
   SwaggerModule,
 } from '@nestjs/swagger';
-import type { Config } from '../config/config.js';
+import { Config } from '../config/config.js';
 import { errors } from '../errors/errors.js';
 import { type Operation, Operations, uniqueName } from '../http/operations.js';
 import { PublicAddress } from '../config/public-address.js';
@@ -16,8 +16,30 @@ import { describeApi } from './description.js';
 import { completeSchemas, furtherSchemas, otherError } from './document-components.js';
 import { headerComponents } from './headers.js';
 
-/** Builds the OpenAPI 3.1 document of the application, with the operations of extensions. */
-export function buildDocument(app: INestApplication, config: Config): OpenAPIObject {
+/** The OpenAPI 3.1 document as text. It is built on request, which keeps the start fast. */
+@Injectable()
+export class DocumentSource {
+  private app: INestApplication | undefined;
+
+  constructor(private readonly config: Config) {}
+
+  /** Called once the application is assembled. */
+  describes(app: INestApplication): void {
+    this.app = app;
+  }
+
+  json(): string {
+    return `${JSON.stringify(buildDocument(this.app!, this.config), null, 2)}\n`;
+  }
+
+  async yaml(): Promise<string> {
+    const { stringify } = await import('yaml');
+    return stringify(buildDocument(this.app!, this.config), { aliasDuplicateObjects: false });
+  }
+}
+
+/** Builds the document of the application, with the operations of extensions. */
+function buildDocument(app: INestApplication, config: Config): OpenAPIObject {
   const document = SwaggerModule.createDocument(app, builderOf(app, config).build(), {
     ignoreGlobalPrefix: true,
     standardSchemaConverter: convertSchema,

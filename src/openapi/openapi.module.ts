@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { RateLimitsModule } from '../rate-limits/rate-limits.module.js';
 import { DocsController } from './docs.controller.js';
 import { DocsFiles } from './docs.files.js';
-import { DocumentSource } from './document-source.js';
+import { DocumentSource } from './document.js';
 import { PageLimitGuard } from './page-limit.guard.js';
 
 @Module({
