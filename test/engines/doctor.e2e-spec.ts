@@ -22,6 +22,8 @@ describe('petstore doctor', () => {
   describeOnPostgres('on PostgreSQL', (server) => {
     it('reports the version, an outdated schema, and the offset of the clock', async () => {
       const url = await server.createDatabase();
+      // Of another application.
+      await server.query(`CREATE TABLE migrations AS SELECT 1 AS id, 'Other1' AS name`, url);
       expect(await checks({ DATABASE_URL: url })).toContainEqual(
         expect.objectContaining({ check: 'schema', status: 'failed', fix: 'run petstore migrate' }),
       );
