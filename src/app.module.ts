@@ -9,6 +9,7 @@ import { coreModules, type CoreOptions } from './core.module.js';
 import { DatabaseFaults } from './database/database-faults.js';
 import { DeprecationGuard, SunsetGuard } from './deprecation/deprecation.js';
 import type { CheckOptions } from './extensions/check.js';
+import { HealthController } from './health/health.controller.js';
 import { HealthModule } from './health/health.module.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { FallbackController } from './http/fallback.controller.js';
@@ -21,6 +22,7 @@ import { ApiKeyGuard } from './keys/api-key.guard.js';
 import { AuthenticationModule } from './keys/authentication.module.js';
 import { KeysModule } from './keys/keys.module.js';
 import { ScopeGuard } from './keys/scope.guard.js';
+import { DocsController } from './openapi/docs.controller.js';
 import { OpenApiModule } from './openapi/openapi.module.js';
 import { PetsController } from './pets/pets.controller.js';
 import { PetsModule } from './pets/pets.module.js';
@@ -55,7 +57,12 @@ const EVALUATION_ORDER = [
 ];
 
 /** Controllers under `/v1` of the service itself; the others are extensions. */
-const CORE_CONTROLLERS: ReadonlySet<Type> = new Set<Type>([PetsController, UsageController]);
+const CORE_CONTROLLERS: ReadonlySet<Type> = new Set<Type>([
+  PetsController,
+  UsageController,
+  HealthController,
+  DocsController,
+]);
 
 @Module({})
 export class AppModule {
