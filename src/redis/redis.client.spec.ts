@@ -1,9 +1,19 @@
 import { inspect } from 'node:util';
 import tls, { type ConnectionOptions } from 'node:tls';
-import { ScriptedRedis } from '../../test/support/scripted-redis.js';
+import { FakeServer } from '../../test/support/fake-server.js';
 import { connectRedis, RedisClient } from './redis.client.js';
 
+/** https://redis.io/docs/latest/develop/reference/protocol-spec/ */
+const COMMAND = /\*\d+\r\n\$\d+\r\n(\w+)\r\n/g;
 const SCRIPT = { name: 'petstoreTest', lua: 'return 1' };
+
+/** A Redis that answers commands by their names. */
+const startRedis = (answer: (command: string) => string) =>
+  FakeServer.start((chunk) =>
+    Array.from(chunk.matchAll(COMMAND), ([, name]) => `${answer(name!.toUpperCase())}\r\n`).join(
+      '',
+    ),
+  );
 
 async function failure(url: string): Promise<Error> {
   const client = await connectRedis(url);
@@ -26,7 +36,7 @@ describe(RedisClient.name, () => {
 
   it('names host, port, cause and fix of a wrong password in one line, and never the password', async () => {
     const cause = 'WRONGPASS invalid username-password pair or user is disabled.';
-    await using redis = await ScriptedRedis.start((name) =>
+    await using redis = await startRedis((name) =>
       name === 'AUTH' ? `-${cause}` : '-NOAUTH Authentication required.',
     );
     const address = `127.0.0.1:${redis.port}`;
@@ -39,7 +49,7 @@ describe(RedisClient.name, () => {
   });
 
   it('names the fix for rediss:// on a port without TLS, and for no Redis at all', async () => {
-    await using redis = await ScriptedRedis.start(() => '-ERR Protocol error');
+    await using redis = await startRedis(() => '-ERR Protocol error');
     const address = `127.0.0.1:${redis.port}`;
     expect((await failure(`rediss://${address}`)).message).toMatch(
       new RegExp(`^Redis at ${address}: .*; use redis:// in REDIS_URL, or the TLS port`),

@@ -4,7 +4,7 @@ import { MIGRATION_LOCK } from '../../src/database/migrate.js';
 import { closedAtEnd } from '../support/closed-at-end.js';
 import { describeWith } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
-import { MuteServer } from '../support/mute-server.js';
+import { FakeServer } from '../support/fake-server.js';
 import { Workplace } from '../support/petstore-process.js';
 import { PostgresServer } from '../support/postgres.js';
 import { RedisServer } from '../support/redis.js';
@@ -35,13 +35,13 @@ describeWith('redis', 'without its database, petstore', (program) => {
   }
 
   it('exits with one line if the server never answers', async () => {
-    await using server = await MuteServer.start();
+    await using server = await FakeServer.start();
     const line = new RegExp(`^error: PostgreSQL at 127.0.0.1:${server.port} .* timeout`);
     await expectToFail(`postgres://shop@127.0.0.1:${server.port}/shop`, line);
   });
 
   it('ends a start on SIGTERM', async () => {
-    await using server = await MuteServer.start();
+    await using server = await FakeServer.start();
     using workplace = new Workplace({
       ...{ DATABASE_URL: `postgres://shop@127.0.0.1:${server.port}/shop` },
       ...{ REDIS_URL: redis.url, METRICS_PORT: '0' },

@@ -19,6 +19,10 @@ export interface StoreUnderTest {
   close(): Promise<void>;
 }
 
+const yes = (times: number) => Array.from({ length: times }, () => true);
+const no = (times: number) => Array.from({ length: times }, () => false);
+const isBanned = ({ bannedUntilMs }: { bannedUntilMs: number }) => bannedUntilMs > 0;
+
 let subjects = 0;
 
 /**
@@ -74,40 +78,32 @@ export function describeStore(
       ['minute', new Limits(2, 9)],
       ['day', new Limits(9, 2)],
     ] as const) {
-      guarantee(`takes from neither window where the ${window} is full`, async () => {
+      guarantee(`counts in neither window if the ${window} is full`, async () => {
         expect(await admissions(4, limits)).toEqual([true, true, false, false]);
         expect(await store.peek(subject)).toMatchObject({ minuteUsed: 2, dayUsed: 2 });
       });
     }
 
-    guarantee(
-      'judges a further limit with the plan: all have room, or none is taken from',
-      async () => {
-        const limits = new Limits(9, 9);
-        const further = { operation: 'GET /v1/orders', limit: 2, ttlMs: 86_400_000 };
-        const decisions = [];
-        for (let request = 0; request < 9; request++) {
-          decisions.push(await store.take(subject, limits, further));
-        }
-        expect(decisions.map(({ admitted }) => admitted)).toEqual([
-          true,
-          true,
-          ...Array(7).fill(false),
-        ]);
-        for (const refused of decisions.slice(2)) {
-          const { nowMs } = refused;
-          expect(refused).toMatchObject({ minuteUsed: 2, dayUsed: 2, bannedUntilMs: 0 });
-          expect(refused.furtherFullUntilMs).toBe(
-            (Math.floor(nowMs / 86_400_000) + 1) * 86_400_000,
-          );
-        }
-        const other = { ...further, operation: 'GET /v1/others' };
-        expect((await store.take(subject, limits, other)).admitted).toBe(true);
-        expect((await store.take(subject, new Limits(9, 3), other)).admitted).toBe(false);
-        expect((await store.take(subject, limits, other)).admitted).toBe(true);
-        expect((await store.take(subject, limits, other)).admitted).toBe(false);
-      },
-    );
+    guarantee('counts a further limit with the plan: in all windows or in none', async () => {
+      const limits = new Limits(9, 9);
+      const further = { operation: 'GET /v1/orders', limit: 2, ttlMs: 86_400_000 };
+      const decisions = [];
+      for (let request = 0; request < 9; request++) {
+        decisions.push(await store.take(subject, limits, further));
+      }
+      expect(decisions.map(({ admitted }) => admitted)).toEqual([...yes(2), ...no(7)]);
+      for (const refusal of decisions.slice(2)) {
+        expect(refusal).toMatchObject({ minuteUsed: 2, dayUsed: 2, bannedUntilMs: 0 });
+        const endOfDay = (Math.floor(refusal.nowMs / 86_400_000) + 1) * 86_400_000;
+        expect(refusal.furtherFullUntilMs).toBe(endOfDay);
+      }
+      const other = { ...further, operation: 'GET /v1/others' };
+      const takeOther = async (of = limits) => (await store.take(subject, of, other)).admitted;
+      expect(await takeOther()).toBe(true);
+      expect(await takeOther(new Limits(9, 3))).toBe(false);
+      expect(await takeOther()).toBe(true);
+      expect(await takeOther()).toBe(false);
+    });
 
     guarantee('counts each subject by itself', async () => {
       const limits = new Limits(9, 1);
@@ -115,42 +111,32 @@ export function describeStore(
       expect(await admissions(2, limits, `${subject}_other`)).toEqual([true, false]);
     });
 
-    guarantee('counts nothing by looking, and knows nothing of whom it has not seen', async () => {
-      const unseen = { admitted: true, minuteUsed: 0, dayUsed: 0, bannedUntilMs: 0 };
-      expect(await store.peek(subject)).toMatchObject(unseen);
-      expect(await store.peek(subject)).toMatchObject(unseen);
-    });
+    guarantee(
+      'counts nothing when it is read, and has no counts for an unknown subject',
+      async () => {
+        const unseen = { admitted: true, minuteUsed: 0, dayUsed: 0, bannedUntilMs: 0 };
+        expect(await store.peek(subject)).toMatchObject(unseen);
+        expect(await store.peek(subject)).toMatchObject(unseen);
+      },
+    );
 
-    guarantee('judges by the limits of now, with what is used already', async () => {
+    guarantee('applies changed limits to the requests already counted', async () => {
       await take(5, new Limits(9, 9));
       expect(await admissions(1, new Limits(9, 3))).toEqual([false]);
       expect(await admissions(2, new Limits(9, 6))).toEqual([true, false]);
     });
 
     guarantee(
-      'bans at the refusal that passes the threshold, and is not made to prolong it',
+      'bans at the refusal that exceeds the threshold, and never prolongs a ban',
       async () => {
         const limits = new Limits(9, 1);
         const decisions = await take(5, limits);
-        expect(decisions.map(({ bannedUntilMs }) => bannedUntilMs > 0)).toEqual([
-          false,
-          false,
-          false,
-          false,
-          true,
-        ]);
-        const [banned] = decisions.slice(-1);
-        expect(banned!.bannedUntilMs - banned!.nowMs).toBe(BAN_MS);
-        for (const { admitted, bannedUntilMs } of await take(9, limits)) {
-          expect({ admitted, bannedUntilMs }).toEqual({
-            admitted: false,
-            bannedUntilMs: banned!.bannedUntilMs,
-          });
-        }
-        expect(await store.peek(subject)).toMatchObject({
-          admitted: false,
-          bannedUntilMs: banned!.bannedUntilMs,
-        });
+        expect(decisions.map(isBanned)).toEqual([...no(4), true]);
+        const { nowMs, bannedUntilMs } = decisions.at(-1)!;
+        expect(bannedUntilMs - nowMs).toBe(BAN_MS);
+        const banned = { admitted: false, bannedUntilMs };
+        for (const decision of await take(9, limits)) expect(decision).toMatchObject(banned);
+        expect(await store.peek(subject)).toMatchObject(banned);
       },
     );
 
@@ -166,19 +152,14 @@ export function describeStore(
         const { newBan } = (await take(5, limits))[4]!;
         tested.restoreBan(subject, { ...newBan!, until: 0 });
         const decisions = await take(4, limits);
-        expect(decisions.map(({ bannedUntilMs }) => bannedUntilMs > 0)).toEqual([
-          false,
-          false,
-          false,
-          true,
-        ]);
-        const [banned] = decisions.slice(-1);
-        expect(banned!.bannedUntilMs - banned!.nowMs).toBe(2 * BAN_MS);
+        expect(decisions.map(isBanned)).toEqual([...no(3), true]);
+        const { nowMs, bannedUntilMs } = decisions.at(-1)!;
+        expect(bannedUntilMs - nowMs).toBe(2 * BAN_MS);
       },
     );
 
     if (!hasClock) return;
-    describe('by a clock that is moved', () => {
+    describe('with a clock that moves', () => {
       const limits = new Limits(2, 5);
       const clock = (): FakeClock => tested.clock!;
       beforeEach(() => {
@@ -201,16 +182,7 @@ export function describeStore(
       });
 
       it.each(['2026-06-15T12:00:29Z', '2026-06-15T11:00:00Z', '2026-06-14T12:00:00Z'])(
-        'refills nothing when it is set back to %s',
-        async (earlier) => {
-          await take(2, limits);
-          clock().set(earlier);
-          expect(await admissions(2, limits)).toEqual([false, false]);
-        },
-      );
-
-      it.each(['2026-06-15T12:00:29Z', '2026-06-15T11:00:00Z', '2026-06-14T12:00:00Z'])(
-        'tells of the windows that it counted in when it is set back to %s',
+        'keeps its windows when it is set back to %s, and refills nothing',
         async (earlier) => {
           const [{ minute, day } = {}] = await take(1, limits);
           clock().set(earlier);
@@ -226,13 +198,7 @@ export function describeStore(
         const banned = new Limits(9, 1);
         await take(4, banned);
         clock().advance(60_000);
-        const decisions = await take(4, banned);
-        expect(decisions.map(({ bannedUntilMs }) => bannedUntilMs > 0)).toEqual([
-          false,
-          false,
-          false,
-          true,
-        ]);
+        expect((await take(4, banned)).map(isBanned)).toEqual([...no(3), true]);
       });
 
       it('applies the windows again after a ban, and resets the length of bans after 24 hours', async () => {

@@ -1,23 +1,22 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
-/** Accepts every connection and responds to the first bytes with `farewell`, or never. */
-export class MuteServer implements AsyncDisposable {
+/** A TCP server that responds to each chunk with `answer`, or never. */
+export class FakeServer implements AsyncDisposable {
   private readonly sockets = new Set<Socket>();
   private readonly server = createServer((socket) => {
     this.sockets.add(socket);
     socket.on('error', () => undefined);
-    socket.once('close', () => this.sockets.delete(socket));
-    socket.once('data', () => this.farewell && socket.end(this.farewell));
+    socket.on('data', (chunk) => socket.write(this.answer(chunk.toString())));
   });
 
-  private constructor(private readonly farewell: Buffer | undefined) {}
+  private constructor(private readonly answer: (chunk: string) => string) {}
 
-  static async start(farewell?: Buffer): Promise<MuteServer> {
-    const mute = new MuteServer(farewell);
-    mute.server.listen(0, '127.0.0.1');
-    await once(mute.server, 'listening');
-    return mute;
+  static async start(answer: (chunk: string) => string = () => ''): Promise<FakeServer> {
+    const fake = new FakeServer(answer);
+    fake.server.listen(0, '127.0.0.1');
+    await once(fake.server, 'listening');
+    return fake;
   }
 
   get port(): number {
