@@ -201,7 +201,8 @@ describeWith('postgres', 'the package', (initdb) => {
       writeFileSync(join(project.directory, 'package.json'), '{ "type": "module" }');
       // yarn installs no peers by itself.
       const peers = Object.entries(peerDependencies).map(([name, range]) => `${name}@${range}`);
-      await project.run('npx', ['--yes', ...install, '--ignore-scripts', tarball, ...peers]);
+      const args = ['--yes', ...install, '--ignore-scripts', tarball, ...peers];
+      expect(await project.run('npx', args)).not.toMatch(/unmet peer|deprecated/);
       const service = realpathSync(join(project.directory, 'node_modules/pet-store-service'));
       const addon = join('better-sqlite3', 'build');
       cpSync(join(ROOT, 'node_modules', addon), join(service, '..', addon), { recursive: true });
