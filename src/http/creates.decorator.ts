@@ -38,17 +38,16 @@ export function Creates(type: Type, { at, description = '' }: CreatesOptions): M
 }
 
 /**
- * The path of a created resource.
+ * The path of a created resource; undefined if `created` lacks a member of it.
  * @param at as in `CreatesOptions`
- * @param created the body of the response
  */
-export function createdPath(at: string, created: unknown): string {
-  return at.replace(/:(\w+)/g, (_parameter, name: string) => {
-    const value = (created as Record<string, unknown> | null | undefined)?.[name];
-    if (value === undefined || value === null) {
-      throw new Error(`The response of @Creates({ at: '${at}' }) has no ${name}`);
-    }
+export function createdPath(at: string, created: unknown): string | undefined {
+  let isComplete = true;
+  const path = at.replace(/:(\w+)/g, (_parameter, name: string) => {
+    const value = (created as Record<string, unknown> | null | undefined)?.[name] ?? undefined;
+    isComplete &&= value !== undefined;
     // eslint-disable-next-line @typescript-eslint/no-base-to-string -- an id of any type
     return encodeURIComponent(String(value));
   });
+  return isComplete ? path : undefined;
 }

@@ -10,6 +10,7 @@ class Toys extends PagedResponse {
 describe(PagedResponse.name, () => {
   it('is written as its items, also inside of another object', () => {
     expect(stringifyJson({ toys: new Toys() })).toBe('{"toys":[{"id":9223372036854775807}]}');
+    expect(new Toys().toJSON()).toEqual([{ id: 9223372036854775807n }]);
   });
 
   it('is recognised in a copy', () => {

@@ -33,19 +33,20 @@ export class FastifyAdapter extends NestFastifyAdapter {
 
   override reply(response: ApiReply, body: unknown, status?: number): ApiReply {
     if ((status ?? response.statusCode) === 201) this.locate(response, body);
-    if (isPagedResponse(body)) {
-      if (body.next !== undefined) this.linkToNextPage(response, body);
-      response.header('content-type', JSON_TYPE);
-      return super.reply(response, body.json ?? stringifyJson(body.items), status);
-    }
-    return super.reply(response, body, status);
+    const page = unwrap(body, (part) => (isPagedResponse(part) ? part : undefined));
+    if (page?.next !== undefined) this.linkToNextPage(response, page);
+    if (page === undefined || page !== body) return super.reply(response, body, status);
+    response.header('content-type', JSON_TYPE);
+    return super.reply(response, page.json ?? stringifyJson(page.items), status);
   }
 
   private locate(response: ApiReply, body: unknown): void {
     const { config, url } = response.routeOptions;
-    if (config.createdAt === undefined) return;
+    const { createdAt } = config;
+    if (createdAt === undefined) return;
     const base = url?.startsWith('/v1/') ? this.address.baseUrl : this.address.origin;
-    response.header('location', base + createdPath(config.createdAt, body));
+    const path = unwrap(body, (created) => createdPath(createdAt, created));
+    if (path !== undefined) response.header('location', base + path);
   }
 
   private linkToNextPage(response: ApiReply, page: Parameters<typeof nextPageUrl>[2]): void {
@@ -57,4 +58,15 @@ export class FastifyAdapter extends NestFastifyAdapter {
     const next = nextPageUrl(address, query as Record<string, unknown>, page);
     appendHeader(response, 'link', `<${next}>; rel="next"`);
   }
+}
+
+/** Reads a response, or the member of an envelope such as `{ data }` that an interceptor of an extension has made. */
+function unwrap<Part>(body: unknown, read: (part: unknown) => Part | undefined): Part | undefined {
+  const own = read(body);
+  if (own !== undefined || (body as object | null | undefined)?.constructor !== Object) return own;
+  for (const member of Object.values(body as object)) {
+    const inner = read(member);
+    if (inner !== undefined) return inner;
+  }
+  return undefined;
 }

@@ -22,6 +22,11 @@ export abstract class PagedResponse {
   get length(): number {
     return this.items.length;
   }
+
+  /** Interceptors may copy a page as JSON. */
+  toJSON(): readonly unknown[] {
+    return this.items;
+  }
 }
 
 type PageCopy = Pick<PagedResponse, 'items' | 'next'> &

@@ -285,4 +285,20 @@ describe('a global interceptor', () => {
     const enveloped = await client.get('/v1/toys/enveloped?limit=1');
     expect(enveloped.json()).toEqual({ data: [{ id: 1 }] });
   });
+
+  it('may wrap the answers of the service, which keep Location and Link', async () => {
+    @Module({ providers: [{ provide: APP_INTERCEPTOR, useClass: Envelope }] })
+    class EnvelopingModule {}
+    await using service = await startService({ extensions: [{ module: EnvelopingModule }] });
+    const client = await service.client();
+    const post = () => client.post('/v1/pets', { name: 'Rex', categoryId: 7 });
+    const made = await post();
+    await post();
+    expect([made.status, made.headers.location]).toEqual([201, expect.stringMatching(/pets\/1$/)]);
+    const data = { id: 1, name: 'Rex', categoryId: 7 };
+    expect(made.json()).toEqual({ data });
+    const page = await client.get('/v1/pets?limit=1');
+    expect(page.json()).toEqual({ data: [data] });
+    expect(page.headers.link).toMatch(/rel="next"$/);
+  });
 });
