@@ -55,6 +55,20 @@ describe(OverloadMonitor.name, () => {
     }
   });
 
+  it('measures nothing if SHED_AFTER_MS is 0', () => {
+    jest.useFakeTimers();
+    const config = { shedAfterMs: 0 } as Config;
+    const queue = {} as AdmissionQueue;
+    new OverloadMonitor(
+      config,
+      new Metrics(),
+      logger as unknown as Logger,
+      queue,
+    ).onApplicationBootstrap();
+    expect(jest.getTimerCount()).toBe(0);
+    jest.useRealTimers();
+  });
+
   it('logs the beginning and the end', () => {
     lag(LATE, 2_000);
     lag(0, 50);

@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { eventually } from '../support/eventually.js';
 import { type Served, Workplace } from '../support/petstore-process.js';
 
 const CONNECTIONS = 1_000;
 const BOUND_BYTES = 250_000_000;
 
-/** Connections that send requests and read no response. */
+/** Connections that send requests and never read. */
 class Deaf implements Disposable {
   readonly sockets: Socket[] = [];
 
@@ -26,12 +25,6 @@ class Deaf implements Disposable {
     return this.sockets.every(({ connecting }) => !connecting);
   }
 
-  get areCut(): boolean {
-    // A client that does not read notices the end of its connection when it writes.
-    for (const socket of this.sockets) if (socket.writable) socket.write('x');
-    return this.sockets.every(({ destroyed }) => destroyed);
-  }
-
   [Symbol.dispose](): void {
     for (const socket of this.sockets) socket.destroy();
   }
@@ -49,29 +42,19 @@ function workedMs({ pid }: Served): number {
 }
 
 describe('clients that never read', () => {
-  let workplace: Workplace;
-  beforeEach(() => {
-    workplace = new Workplace({
-      LOG_LEVEL: 'warn',
-      FAILED_AUTH_PER_MINUTE: '1000000',
-      FAILED_AUTH_PER_DAY: '100000000',
-    });
-  });
-  afterEach(() => workplace.remove());
-
-  async function start(env: Record<string, string> = {}) {
+  async function start(workplace: Workplace) {
     const limits = ['--per-minute', '1000000', '--per-day', '10000000'];
     const issue = ['keys', 'issue', '--name', 'test', '--plan', 'enterprise', ...limits];
     await workplace.json('seed', '--pets', '200');
     const [{ key }, served] = await Promise.all([
       workplace.json(...issue),
-      workplace.serve({ NODE_ENV: 'production', ...env }),
+      workplace.serve({ NODE_ENV: 'production' }),
     ]);
     const authorization = `Authorization: Bearer ${key}\r\n`;
     return { served, key: String(key), authorization };
   }
 
-  /** Somebody else, who tells what the server worked, in ms, before it came to the answer. */
+  /** Sends a request of another client. @returns the processor time of the server until its response, in ms */
   async function ask(served: Served, key: string, path: string): Promise<number> {
     const before = workedMs(served);
     const answer = await fetch(served.origin + path, {
@@ -92,7 +75,10 @@ describe('clients that never read', () => {
     ['/openapi.json', 32],
     ['the largest asset of /docs', 3],
   ])('cost less than 250 MB and delay no other client by a second: %s', async (what, requests) => {
-    const { served, key, authorization } = await start();
+    using workplace = new Workplace({
+      ...{ LOG_LEVEL: 'warn', FAILED_AUTH_PER_MINUTE: '1000000', FAILED_AUTH_PER_DAY: '100000000' },
+    });
+    const { served, key, authorization } = await start(workplace);
     const path = what.startsWith('/') ? what : await largestAsset(served);
     for (let index = 0; index < 200; index++) await ask(served, key, '/v1/pets?limit=100');
     const before = residentBytes(served);
@@ -105,43 +91,6 @@ describe('clients that never read', () => {
       expect(await ask(served, key, '/v1/pets/1')).toBeLessThan(1_000);
       expect(residentBytes(served) - before).toBeLessThan(BOUND_BYTES);
     }
-    await served.stop('SIGKILL');
-  });
-
-  it('are disconnected when they send 64 KiB of requests at once, and delay no other client', async () => {
-    const { served, key, authorization } = await start();
-    for (let index = 0; index < 200; index++) await ask(served, key, '/v1/pets?limit=100');
-    const before = residentBytes(served);
-    const request = (of: string) => `GET /v1/pets HTTP/1.1\r\nHost: x\r\n${of}\r\n`;
-    using known = new Deaf(served.origin, request(authorization), 600, CONNECTIONS / 2);
-    using unknown = new Deaf(served.origin, request(''), 1_700, CONNECTIONS / 2);
-    while (!known.areCut || !unknown.areCut) {
-      expect(await ask(served, key, '/v1/pets/1')).toBeLessThan(1_000);
-      expect(residentBytes(served) - before).toBeLessThan(BOUND_BYTES);
-    }
-    await served.stop('SIGKILL');
-  });
-
-  it('are cut when they read nothing for SEND_TIMEOUT_SECONDS, and a client that reads is not', async () => {
-    const { served } = await start({ SEND_TIMEOUT_SECONDS: '2' });
-    const request = `GET ${await largestAsset(served)} HTTP/1.1\r\nHost: x\r\n\r\n`;
-    // Some 45 MB: more than the buffers of both kernels hold.
-    using deaf = new Deaf(served.origin, request, 32, 3);
-    using slow = new Deaf(served.origin, request, 32, 1);
-    const [reader] = slow.sockets as [Socket];
-    let received = 0;
-    reader.on('readable', () => undefined);
-    const timer = setInterval(() => {
-      received += (reader.read() as Buffer | null)?.length ?? 0;
-    }, 100);
-    try {
-      await eventually(() => Promise.resolve(deaf.areCut));
-      const before = received;
-      await eventually(() => Promise.resolve(received > before));
-    } finally {
-      clearInterval(timer);
-    }
-    expect(reader.destroyed).toBe(false);
     await served.stop('SIGKILL');
   });
 });

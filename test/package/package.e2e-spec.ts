@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describeWith } from '../support/engines.js';
 import { PostgresServer } from '../support/postgres.js';
+import { eventually } from '../support/eventually.js';
 import { freePort } from '../support/free-port.js';
 
 const ROOT = resolve('.');
@@ -28,7 +29,7 @@ const ENVIRONMENT = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(?:NODE_|JEST_|TEST_|npm_)/.test(name)),
 );
 
-/** Runs a program to its end; what it printed. */
+/** Runs a program that must succeed. @returns its standard output */
 function run(command: string, args: string[], options: ExecFileOptions): Promise<string> {
   return new Promise((done, fail) => {
     execFile(
@@ -50,7 +51,7 @@ class Project {
   static async install(directory: string, ...tarballs: string[]): Promise<Project> {
     const project = new Project(directory);
     await project.npm('install', ...tarballs);
-    // The addon is the one that the repository has compiled: to compile it again takes over a minute.
+    // Copies the addon of the repository: compiling it again takes over a minute.
     const addon = 'node_modules/better-sqlite3/build';
     cpSync(join(ROOT, addon), join(directory, addon), { recursive: true });
     return project;
@@ -65,11 +66,11 @@ class Project {
     return this.run(join(this.directory, 'node_modules/.bin', name), args, env);
   }
 
-  /** The extension's own tests, as they were compiled. */
+  /** Runs the compiled tests of the extension. */
   async test(name: string, env: Record<string, string> = {}): Promise<void> {
-    const told = await this.run(process.execPath, ['--test', `dist/test/${name}.test.js`], env);
-    expect(told).toMatch(/^# pass [1-9]/m);
-    expect(told).toMatch(/^# fail 0$/m);
+    const output = await this.run(process.execPath, ['--test', `dist/test/${name}.test.js`], env);
+    expect(output).toMatch(/^# pass [1-9]/m);
+    expect(output).toMatch(/^# fail 0$/m);
   }
 
   run(command: string, args: string[], env: Record<string, string> = {}): Promise<string> {
@@ -87,7 +88,7 @@ describeWith('postgres', 'the package', (initdb) => {
     const clone = join(directory, 'clone');
     await run('git', ['clone', '--quiet', '--local', ROOT, clone], {});
     symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'));
-    // Nothing is built in there: that is what packing does.
+    // `npm pack` must build the clone.
     await run('npm', ['pack'], { cwd: clone });
     cpSync(join(clone, 'examples/store-orders'), join(directory, 'store-orders'), {
       recursive: true,
@@ -96,7 +97,7 @@ describeWith('postgres', 'the package', (initdb) => {
       PostgresServer.start(initdb),
       Project.install(join(directory, 'store-orders'), tarball),
     ]);
-    // Ours among what is checked, whatever the project's own settings say of libraries.
+    // Checks the declarations of the service as well.
     await orders.bin('tsc', ['--skipLibCheck', 'false']);
   }, PATIENCE_MS);
   afterAll(async () => {
@@ -109,57 +110,6 @@ describeWith('postgres', 'the package', (initdb) => {
     async () => {
       const TEST_DATABASE_URL = await postgres.createDatabase();
       await Promise.all([orders.test('orders'), orders.test('orders', { TEST_DATABASE_URL })]);
-    },
-    PATIENCE_MS,
-  );
-
-  it(
-    'serves an extension on PostgreSQL',
-    async () => {
-      const DATABASE_URL = await postgres.createDatabase();
-      const port = await freePort();
-      const env = {
-        DATABASE_URL,
-        PORT: String(port),
-        METRICS_PORT: '0',
-        LOG_FORMAT: 'json',
-        // However busy the machine is: all 50 come to a process that has compiled nothing yet.
-        SHED_AFTER_MS: '0',
-      };
-      await orders.bin('petstore', ['migrate'], env);
-      const scopes = 'orders:read,orders:write,pets:write';
-      const issue = ['keys', 'issue', '--name', 'shop', '--plan', 'pro', '--scopes', scopes];
-      const { key } = JSON.parse(await orders.bin('petstore', [...issue, '--json'], env)) as {
-        key: string;
-      };
-      const server = spawn('node_modules/.bin/petstore', ['serve'], {
-        cwd: orders.directory,
-        env: { ...ENVIRONMENT, ...env },
-        stdio: 'ignore',
-      });
-      try {
-        const origin = `http://127.0.0.1:${port}`;
-        await untilReady(origin);
-        const post = (path: string, body: object): Promise<Response> =>
-          fetch(`${origin}/v1${path}`, {
-            method: 'POST',
-            headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-            body: JSON.stringify(body),
-          });
-        const pet = await post('/pets', { name: 'Rex', categoryId: 7, status: 'available' });
-        const { id: petId } = (await pet.json()) as { id: number };
-        const answers = await Promise.all(
-          Array.from({ length: 50 }, () => post('/store/orders', { petId, quantity: 1 })),
-        );
-        expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(49).fill(409)]);
-        const document = await fetch(`${origin}/openapi.json`);
-        const { paths } = (await document.json()) as { paths: object };
-        expect(paths).toHaveProperty(['/store/orders/{orderId}/cancel']);
-      } finally {
-        const closed = once(server, 'close');
-        server.kill('SIGTERM');
-        await closed;
-      }
     },
     PATIENCE_MS,
   );
@@ -186,6 +136,21 @@ describeWith('postgres', 'the package', (initdb) => {
       const DATABASE_URL = `sqlite:${directory}/visits.db`;
       const migrated = await installed.bin('petstore', ['migrate', '--json'], { DATABASE_URL });
       expect(migrated).toContain('CreateToyVisits');
+      const PORT = String(await freePort());
+      const server = spawn('node_modules/.bin/petstore', ['serve'], {
+        cwd: shop,
+        env: { ...ENVIRONMENT, DATABASE_URL, PORT, METRICS_PORT: '0' },
+        stdio: 'ignore',
+      });
+      const get = (path: string) =>
+        fetch(`http://127.0.0.1:${PORT}${path}`).catch(() => new Response(null, { status: 503 }));
+      await eventually(async () => (await get('/health/ready')).ok, 60_000);
+      expect(await (await get('/openapi.json')).text()).toContain('"/toy-visits');
+      for (const path of ['/docs/guides/clients', '/docs/assets/page.js']) {
+        expect([path, (await get(path)).status]).toEqual([path, 200]);
+      }
+      server.kill('SIGTERM');
+      expect(await once(server, 'close')).toEqual([0, null]);
     },
     PATIENCE_MS,
   );
@@ -199,7 +164,7 @@ describeWith('postgres', 'the package', (initdb) => {
       const project = new Project(join(directory, manager));
       mkdirSync(project.directory);
       writeFileSync(join(project.directory, 'package.json'), '{ "type": "module" }');
-      // yarn installs no peers by itself.
+      // yarn does not install peers.
       const peers = Object.entries(peerDependencies).map(([name, range]) => `${name}@${range}`);
       const args = ['--yes', ...install, '--ignore-scripts', tarball, ...peers];
       expect(await project.run('npx', args)).not.toMatch(/unmet peer|deprecated/);
@@ -224,13 +189,3 @@ describeWith('postgres', 'the package', (initdb) => {
     PATIENCE_MS,
   );
 });
-
-async function untilReady(origin: string): Promise<void> {
-  const deadline = performance.now() + 60_000;
-  for (;;) {
-    const answer = await fetch(`${origin}/health/ready`).catch(() => undefined);
-    if (answer?.ok) return;
-    if (performance.now() > deadline) throw new Error('petstore serve did not start');
-    await new Promise((resume) => setTimeout(resume, 100));
-  }
-}

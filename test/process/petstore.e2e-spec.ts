@@ -57,16 +57,6 @@ describe('petstore', () => {
     expect(await server.stop()).toBe(0);
   });
 
-  it('seeds any number of animals, and adds none at the first start if there are some', async () => {
-    expect(await run('seed', '--pets', '12345')).toMatchObject({ pets: 12_345 });
-    const server = await workplace.serve();
-    await isIntroduced(server);
-    const client = new Client(server.origin, keyIn(server));
-    expect((await client.get('/v1/pets/12345')).status).toBe(200);
-    expect((await client.get('/v1/pets/12346')).status).toBe(404);
-    expect(await server.stop()).toBe(0);
-  });
-
   it('says which setting to change if its port is taken, and issues no first key', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
