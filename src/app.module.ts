@@ -1,9 +1,4 @@
-import {
-  type DynamicModule,
-  Module,
-  StandardSchemaValidationPipe,
-  type Type,
-} from '@nestjs/common';
+import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { coreModules, type CoreOptions } from './core.module.js';
 import { DatabaseFaults } from './database/database-faults.js';
@@ -53,7 +48,6 @@ const EVALUATION_ORDER = [
   { provide: APP_GUARD, useClass: SunsetGuard }, // 410
   { provide: APP_GUARD, useClass: ContentGuard }, // 414, 415, 413, 400
   { provide: APP_PIPE, useClass: InputPipe }, // 400
-  { provide: APP_PIPE, useClass: StandardSchemaValidationPipe }, // 400
 ];
 
 /** Controllers under `/v1` of the service itself; the others are extensions. */

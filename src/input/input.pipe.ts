@@ -1,6 +1,11 @@
-import { type ArgumentMetadata, Injectable, ValidationPipe } from '@nestjs/common';
+import {
+  type ArgumentMetadata,
+  Injectable,
+  StandardSchemaValidationPipe,
+  ValidationPipe,
+} from '@nestjs/common';
 import { getMetadataStorage, type ValidationError, type ValidatorOptions } from 'class-validator';
-import { isCertainlyValid } from './fast-validation.js';
+import { transformIfValid } from './fast-validation.js';
 import { invalidRequest, notJson, quoteForMessage } from './invalid-request.js';
 
 type Class = NonNullable<ArgumentMetadata['metatype']>;
@@ -11,6 +16,9 @@ type Class = NonNullable<ArgumentMetadata['metatype']>;
  */
 @Injectable()
 export class InputPipe extends ValidationPipe {
+  /** For `@Body({ schema })` and the like. */
+  private readonly schemas = new StandardSchemaValidationPipe();
+
   constructor() {
     super({
       transform: true,
@@ -21,6 +29,7 @@ export class InputPipe extends ValidationPipe {
   }
 
   override transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
+    if (metadata.schema !== undefined) return this.schemas.transform(value, metadata);
     const dto = this.toValidate(metadata) ? metadata.metatype : undefined;
     // `@Query('page') page: number` is the string that was sent, as in Nest without a global pipe.
     if (metadata.type !== 'body' && dto === undefined) return Promise.resolve(value);
@@ -36,6 +45,8 @@ export class InputPipe extends ValidationPipe {
     if (dto && type === 'body') assertObject(value, data);
     const faults = takeInherited(value, type, (dto ?? Object).prototype as object);
     if (dto && type === 'query') faults.push(...takeRepeated(value as object, dto));
+    const valid = dto && faults.length === 0 ? transformIfValid(dto, value) : undefined;
+    if (valid !== undefined) return valid;
     let cause: unknown;
     try {
       const result: unknown = await super.transform(value, metadata);
@@ -60,7 +71,6 @@ export class InputPipe extends ValidationPipe {
     options?: ValidatorOptions,
   ): Promise<ValidationError[]> {
     try {
-      if (isCertainlyValid(object)) return [];
       return await super.validate(object, options);
     } catch (cause) {
       throw new FailedRule('A validation rule failed', { cause });
