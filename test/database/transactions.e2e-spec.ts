@@ -70,7 +70,6 @@ describe('transactions of an extension', () => {
     expect(await pets.countBy({ categoryId: 2n })).toBe(20);
     expect(await pets.countBy({ categoryId: 3n })).toBe(20);
     expect(await pets.countBy({ name: 'Rex' })).toBe(50);
-    client.close();
   });
 
   it('are visible to others only after the commit', async () => {
@@ -161,7 +160,6 @@ describe('transactions of an extension', () => {
     expect(await bank.balance()).toBe(0);
     await bank.dataSource.transaction(bank.deposit);
     expect(await bank.balance()).toBe(1);
-    client.close();
   });
 
   it('keep int64 exact, through Repository too', async () => {
@@ -186,6 +184,5 @@ describe('transactions of an extension', () => {
     const client = await bank.service.client();
     expectError(await client.get(`/v1/pets/${far - 1n}`), 404, 'pet_not_found');
     expect((await client.get(`/v1/pets/${far}`)).text).toContain(`"id":${far},`);
-    client.close();
   });
 });

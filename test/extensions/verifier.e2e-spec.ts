@@ -15,31 +15,21 @@ const inAnHour = Math.floor(clock.now() / 1000) + 3_600;
 
 describe('callers with a token (JWT) of an identity provider', () => {
   let service: TestService;
-  let token: (claims?: Record<string, unknown>, exp?: number) => Promise<string>;
+  let privateKey: Awaited<ReturnType<typeof generateKeyPair>>['privateKey'];
   beforeAll(async () => {
-    const { publicKey, privateKey } = await generateKeyPair('ES256');
-    const keys = createLocalJWKSet({ keys: [await exportJWK(publicKey)] });
-    service = await startService({
-      clock,
-      extensions: [jwtCallers({ issuer, audience, keys })],
-    });
-    token = (claims = {}, exp = inAnHour) =>
-      new SignJWT({
-        iss: issuer,
-        aud: audience,
-        sub: 'zoo',
-        scope: 'pets:read',
-        plan: 'free',
-        ...claims,
-      })
-        .setProtectedHeader({ alg: 'ES256' })
-        .setExpirationTime(exp)
-        .sign(privateKey);
+    const pair = await generateKeyPair('ES256');
+    privateKey = pair.privateKey;
+    const keys = createLocalJWKSet({ keys: [await exportJWK(pair.publicKey)] });
+    service = await startService({ clock, extensions: [jwtCallers({ issuer, audience, keys })] });
   });
   afterAll(() => service?.close());
 
-  const withToken = async (...claims: Parameters<typeof token>) =>
-    new Client(service.origin, await token(...claims));
+  /** A client with a new token. */
+  async function withToken(claims: Record<string, unknown> = {}): Promise<Client> {
+    const common = { iss: issuer, aud: audience, sub: 'zoo', scope: 'pets:read', plan: 'free' };
+    const token = new SignJWT({ ...common, ...claims }).setProtectedHeader({ alg: 'ES256' });
+    return new Client(service.origin, await token.setExpirationTime(inAnHour).sign(privateKey));
+  }
 
   it('are accepted with the scopes and the quota of the token', async () => {
     const client = await withToken();
@@ -60,15 +50,10 @@ describe('callers with a token (JWT) of an identity provider', () => {
     const [one, other] = [await withToken({ client_id: 'a' }), await withToken({ client_id: 'a' })];
     await one.get('/v1/pets');
     await other.get('/v1/pets');
-    const { plan, scopes, limits, expiresAt } = (await other.get('/v1/usage')).json();
-    expect([plan, scopes, limits.day.remaining, expiresAt]).toEqual([
-      'free',
-      ['pets:read'],
-      998,
-      inAnHour,
-    ]);
-    const third = await withToken({ client_id: 'b' });
-    expect((await third.get('/v1/usage')).json().limits.day.remaining).toBe(1_000);
+    expect((await other.get('/v1/usage')).json()).toMatchObject({
+      ...{ plan: 'free', scopes: ['pets:read'], expiresAt: inAnHour },
+      limits: { day: { remaining: 998 } },
+    });
   });
 });
 

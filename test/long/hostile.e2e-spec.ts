@@ -1,12 +1,12 @@
 import { KeysService } from '../../src/keys/keys.service.js';
 import { mintKey } from '../../src/keys/api-key-format.js';
 import { RateLimitStore } from '../../src/rate-limits/stores/rate-limit-store.js';
-import type { Answer, Client } from '../support/client.js';
+import type { Answer } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
 import { expectError, expectRateHeaders, headerCounts } from '../support/expectations.js';
 import { Random } from '../support/random.js';
 import { parseAnswers, sendRaw, shortened } from '../support/raw-answers.js';
-import { startService, type TestService } from '../support/start-service.js';
+import { useService } from '../support/start-service.js';
 
 /** Another seed finds other cases: `HOSTILE_SEED=7 npm run test:long -- hostile`. */
 const SEED = Number(process.env['HOSTILE_SEED'] ?? 20_260_615);
@@ -36,7 +36,6 @@ const TYPES = [
 const ODDITIES = [
   ['Idempotency-Key: k', 'Idempotency-Key: l'],
   ['Idempotency-Key: "'],
-  [`Idempotency-Key: ${'k'.repeat(256)}`],
   ['Content-Encoding: gzip'],
   ['Range: bytes=0-0,9-', 'If-None-Match: *'],
   ['Origin: null', 'Access-Control-Request-Method: x'],
@@ -46,7 +45,6 @@ const ODDITIES = [
 ];
 
 interface HostileRequest {
-  method: string;
   hasKey: boolean;
   bytes: Buffer;
 }
@@ -56,45 +54,38 @@ function hostileRequest(random: Random, key: string, requestId: string): Hostile
   const method = random.pick(METHODS);
   const hasKey = random.chance(0.7);
   const valid = `Authorization: Bearer ${key}`;
-  const invalid = [
-    [],
-    [valid, valid],
-    [`${valid}x`],
-    [`Authorization: Bearer ${mintKey()}`],
-    [`Authorization: Basic ${key}`],
-  ];
-  const body = method === 'POST' || random.chance(0.2) ? bodyOf(random) : undefined;
+  const invalid = [[], [valid, valid], [`${valid}x`], [`Authorization: Bearer ${mintKey()}`]];
   const fields = [
     ...['Host: x', `X-Request-Id: ${requestId}`],
     ...(hasKey ? [valid] : random.pick<readonly string[]>(invalid)),
     ...(random.chance(0.3) ? random.pick(ODDITIES) : []),
-    ...(body === undefined ? [] : [`Content-Type: ${random.pick(TYPES)}`]),
   ];
-  const isChunked = random.chance(0.4);
-  if (body !== undefined) {
-    fields.push(isChunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${body.length}`);
+  let content: Buffer[] = [];
+  if (method === 'POST' || random.chance(0.2)) {
+    const body = bodyOf(random);
+    fields.push(`Content-Type: ${random.pick(TYPES)}`);
+    if (random.chance(0.4)) {
+      fields.push('Transfer-Encoding: chunked');
+      content = [...chunks(random, body), Buffer.from('0\r\n\r\n')];
+    } else {
+      fields.push(`Content-Length: ${body.length}`);
+      content = [body];
+    }
   }
   const head = `${method} ${random.pick(TARGETS)} HTTP/1.1\r\n${fields.join('\r\n')}\r\n\r\n`;
-  const content =
-    body === undefined
-      ? []
-      : isChunked
-        ? [...chunks(random, body), Buffer.from('0\r\n\r\n')]
-        : [body];
-  return { method, hasKey, bytes: Buffer.concat([Buffer.from(head), ...content]) };
+  return { hasKey, bytes: Buffer.concat([Buffer.from(head), ...content]) };
 }
 
 function bodyOf(random: Random): Buffer {
-  const members = random.times(random.below(4), () => {
-    return `"${random.pick(MEMBERS)}":${random.pick(VALUES)}`;
-  });
-  const text = random.oneOf(
-    () => '{"name":"Rex","categoryId":7}',
-    () => `{"name":"Rex","categoryId":7,${members.join()}}`,
-    () => `{${members.join(random.pick([',', ',,', ' ']))}}`,
-    () => random.pick(VALUES),
-    () => `{${random.times(random.below(3_000), (index) => `"m${index}":${index}`).join()}}`,
-  );
+  const member = () => `"${random.pick(MEMBERS)}":${random.pick(VALUES)}`;
+  const members = random.times(random.below(4), member);
+  const text = random.pick([
+    '{"name":"Rex","categoryId":7}',
+    `{"name":"Rex","categoryId":7,${members.join()}}`,
+    `{${members.join(random.pick([',', ',,', ' ']))}}`,
+    random.pick(VALUES),
+    `{${random.times(random.below(3_000), (index) => `"m${index}":${index}`).join()}}`,
+  ]);
   const bytes = Buffer.from(text);
   if (bytes.length > 0 && random.chance(0.2)) bytes[random.below(bytes.length)] = random.below(256);
   return bytes;
@@ -102,42 +93,28 @@ function bodyOf(random: Random): Buffer {
 
 function chunks(random: Random, body: Buffer): Buffer[] {
   const middle = random.below(body.length);
-  const parts = [body.subarray(0, middle), body.subarray(middle)].filter(
-    ({ length }) => length > 0,
-  );
+  const parts = [body.subarray(0, middle), body.subarray(middle)].filter(({ length }) => length);
   return parts.map((part) =>
-    Buffer.concat([Buffer.from(`${part.length.toString(16)};a=b\r\n`), part, Buffer.from('\r\n')]),
+    Buffer.concat([Buffer.from(`${part.length.toString(16)}\r\n`), part, Buffer.from('\r\n')]),
   );
 }
 
-const lastRequest = (key: string, requestId: string): Buffer =>
-  Buffer.from(
-    `GET /v1/pets?limit=1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Request-Id: ${requestId}\r\n` +
-      `Authorization: Bearer ${key}\r\n\r\n`,
-  );
-
-function expectAnswerTo({ method, hasKey }: HostileRequest, answer: Answer): void {
+function expectAnswerTo({ hasKey }: HostileRequest, answer: Answer): void {
   expect(answer.status).toBeLessThan(500);
   const repeated = Object.entries(headerCounts(answer)).filter(([, count]) => count > 1);
   expect(repeated).toEqual([]);
-  if (method !== 'HEAD' && answer.status >= 400) {
-    expectError(answer, answer.status, answer.json().code as string);
-  }
+  if (answer.status >= 400) expectError(answer, answer.status, answer.json().code as string);
   expectRateHeaders(answer);
   if (hasKey) expect([401, 403, 408, 429]).not.toContain(answer.status);
   else expect(answer.status).toBe(401);
 }
 
 describe(`hostile requests (seed ${SEED})`, () => {
-  let service: TestService;
-  let client: Client;
-  beforeAll(async () => {
-    const env = { FAILED_AUTH_PER_MINUTE: '1000000', FAILED_AUTH_PER_DAY: '1000000' };
-    service = await startService({ clock: new FakeClock(), env });
-    client = await service.client();
-    await client.post('/v1/pets', { name: 'Rex', categoryId: 7 });
+  const { service, client } = useService({
+    clock: new FakeClock(),
+    env: { FAILED_AUTH_PER_MINUTE: '1000000', FAILED_AUTH_PER_DAY: '1000000' },
   });
-  afterAll(() => service?.close());
+  beforeAll(() => client.post('/v1/pets', { name: 'Rex', categoryId: 7 }));
 
   it('each get one response, in their order, and are counted once', async () => {
     const key = client.key!;
@@ -147,17 +124,18 @@ describe(`hostile requests (seed ${SEED})`, () => {
     };
     const before = await used();
     const failures: string[] = [];
-    let next = 0;
-    let counted = 0;
-    let unread = 0;
+    let [next, counted, unread] = [0, 0, 0];
     const worker = async (): Promise<void> => {
       for (let index = next++; index < CONNECTIONS; index = next++) {
         const random = new Random(SEED + index);
         const ids = random.times(1 + random.below(4), (request) => `c${index}-${request}`);
         const requests = ids.map((id) => hostileRequest(random, key, id));
+        const lastId = `c${index}-end`;
+        const last = `GET /v1/pets?limit=1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n`;
+        const fields = `X-Request-Id: ${lastId}\r\nAuthorization: Bearer ${key}\r\n\r\n`;
         const sent = Buffer.concat([
           ...requests.map(({ bytes }) => bytes),
-          lastRequest(key, `c${index}-end`),
+          Buffer.from(last + fields),
         ]);
         const middle = random.below(sent.length);
         try {
@@ -167,7 +145,7 @@ describe(`hostile requests (seed ${SEED})`, () => {
           const answered = requests.slice(0, answers.length);
           answered.forEach((request, each) => expectAnswerTo(request, answers[each]!));
           expect(answers.map(({ headers }) => headers['x-request-id'])).toEqual(
-            [...ids, `c${index}-end`].slice(0, answers.length),
+            [...ids, lastId].slice(0, answers.length),
           );
           expect(answers.at(-1)!.headers.connection).toBe('close');
           counted += answered.filter(({ hasKey }) => hasKey).length;
