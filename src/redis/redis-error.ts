@@ -23,7 +23,7 @@ export class RedisUnavailableError extends Error {
    */
   constructor(url: string, cause: string) {
     const { host, protocol } = new URL(url);
-    const reason = reasonOf(cause, protocol === 'rediss:');
+    const reason = reasonOf(cause, protocol);
     const fix = FIXES.find(([pattern]) => pattern.test(reason))?.[1] ?? FIX_OF_OTHERS;
     super(`Redis at ${host}: ${reason}; ${fix}`);
     [this.reason, this.fix] = [reason, fix];
@@ -32,10 +32,11 @@ export class RedisUnavailableError extends Error {
   }
 }
 
-function reasonOf(cause: string, isEncrypted: boolean): string {
+function reasonOf(cause: string, protocol: string): string {
   if (/isn't writeable|Connection is closed/.test(cause)) return 'not connected';
   // Redis without TLS waits for the rest of the handshake, which it takes for a command.
-  if (isEncrypted && cause === 'connect ETIMEDOUT') return `${cause} (it may have no TLS)`;
+  if (protocol === 'rediss:' && cause === 'connect ETIMEDOUT')
+    return `${cause} (it may have no TLS)`;
   // Without OpenSSL's error code and source file.
   return /SSL routines:[^:]*:([^:]+)/.exec(cause)?.[1] ?? cause;
 }

@@ -18,7 +18,7 @@ const startRedis = (answer: (command: string) => string) =>
 async function failure(url: string): Promise<Error> {
   const client = await connectRedis(url);
   const error: unknown = await client.run(SCRIPT, 'key', []).catch((caught: unknown) => caught);
-  client.disconnect();
+  client.onApplicationShutdown();
   return error as Error;
 }
 
@@ -29,7 +29,7 @@ describe(RedisClient.name, () => {
     const connect = jest.spyOn(tls, 'connect');
     // Nothing listens there.
     const client = await connectRedis('rediss://localhost:1,rediss://localhost:2');
-    client.disconnect();
+    client.onApplicationShutdown();
     const hosts = connect.mock.calls.map(([options]) => (options as ConnectionOptions).host);
     expect(new Set(hosts)).toEqual(new Set(['localhost']));
   });

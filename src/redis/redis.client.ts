@@ -1,7 +1,7 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import type { Cluster, ClusterOptions, Redis, RedisOptions } from 'ioredis';
 import type { Histogram } from 'prom-client';
-import { TimeoutError, waitAtMost, withTimeout } from '../time/timeout.js';
+import { waitAtMost, withTimeout } from '../time/timeout.js';
 import { RedisUnavailableError } from './redis-error.js';
 
 /** Longest wait of a request for its counter. */
@@ -17,8 +17,6 @@ const OPTIONS = {
   socketTimeout: CONNECT_TIMEOUT_MS,
   // A lost connection does not answer QUIT; waiting for it delays the reconnect and the exit.
   disconnectTimeout: COMMAND_TIMEOUT_MS,
-  // Redis estimates how long it loads its data. Try more often than that.
-  maxLoadingRetryTime: RECONNECT_MS,
   // Without a connection a command fails at once: a request does not wait for Redis to return.
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
@@ -34,7 +32,7 @@ export interface Script {
   lua: string;
 }
 
-type ScriptCommand = (key: string, ...args: (string | number)[]) => Promise<unknown>;
+type ScriptCommand = (key: string, ...args: readonly (string | number)[]) => Promise<unknown>;
 
 /** Redis, or a Redis Cluster. */
 export class RedisClient implements OnApplicationShutdown {
@@ -57,32 +55,21 @@ export class RedisClient implements OnApplicationShutdown {
    * Runs a script by its SHA-1, and loads it if Redis does not know it.
    * @throws {RedisUnavailableError} without a reply in time, or if Redis rejects the command
    */
-  async run(script: Script, key: string, args: readonly (string | number)[]): Promise<unknown> {
+  async run({ name, lua }: Script, key: string, args: readonly (string | number)[] = []) {
     const startedAtMs = performance.now();
     try {
-      return await withTimeout(this.timeoutMs, this.call(script, key, args));
+      const commands = this.connection as object as Record<string, ScriptCommand>;
+      if (!(name in commands)) this.connection.defineCommand(name, { numberOfKeys: 1, lua });
+      return await withTimeout(this.timeoutMs, commands[name]!(key, ...args));
     } catch (error) {
-      const cause = this.lastError ?? (error as Error);
-      const isSilent = cause instanceof TimeoutError;
-      const reason = isSilent ? `did not answer within ${this.timeoutMs} ms` : cause.message;
-      throw new RedisUnavailableError(this.url, reason);
+      throw new RedisUnavailableError(this.url, (this.lastError ?? (error as Error)).message);
     } finally {
       this.durations?.observe((performance.now() - startedAtMs) / 1000);
     }
   }
 
   onApplicationShutdown(): void {
-    this.disconnect();
-  }
-
-  disconnect(): void {
     this.connection.disconnect();
-  }
-
-  private call({ name, lua }: Script, key: string, args: readonly (string | number)[]) {
-    const commands = this.connection as object as Record<string, ScriptCommand | undefined>;
-    if (commands[name] === undefined) this.connection.defineCommand(name, { numberOfKeys: 1, lua });
-    return commands[name]!(key, ...args);
   }
 }
 
@@ -97,10 +84,10 @@ export async function connectRedis(
   // Loaded on demand: one node alone does not use it.
   const { Cluster, Redis } = await import('ioredis');
   const urls = url.split(',');
-  const isCluster = urls.length > 1;
-  const connection = isCluster
-    ? new Cluster(urls, clusterOptions(new URL(urls[0]!)))
-    : new Redis(url, OPTIONS);
+  const connection =
+    urls.length > 1
+      ? new Cluster(urls, clusterOptions(new URL(urls[0]!)))
+      : new Redis(url, OPTIONS);
   const client = new RedisClient(connection, urls[0]!, timeoutMs, durations);
   const connected =
     connection instanceof Cluster ? connectShards(connection) : connection.connect();
@@ -130,17 +117,17 @@ function clusterOptions({ protocol, username, password }: URL): ClusterOptions {
   };
 }
 
-/** Left to itself, a cluster connects to a shard with the first command for it, which then exceeds its time. */
+/** By default, a shard is connected with the first command for it, which then exceeds its time. */
 async function connectShards(cluster: Cluster): Promise<void> {
-  const connectAll = async (): Promise<void> => {
+  const connectNew = async (): Promise<void> => {
     if (cluster.status !== 'ready') return;
-    const waiting = cluster.nodes().filter(({ status }) => status === 'wait');
-    await Promise.all(waiting.map((node) => node.connect().catch(() => undefined)));
+    const shards = cluster.nodes().filter(({ status }) => status === 'wait');
+    await Promise.all(shards.map((shard) => shard.connect().catch(() => undefined)));
   };
   const ready = new Promise<void>((resolve) => {
-    cluster.on('ready', () => void connectAll().then(resolve));
+    cluster.on('ready', () => void connectNew().then(resolve));
   });
-  cluster.on('+node', () => setImmediate(() => void connectAll()));
+  cluster.on('+node', () => setImmediate(() => void connectNew()));
   await cluster.connect();
   await ready;
 }

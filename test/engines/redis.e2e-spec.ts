@@ -34,7 +34,7 @@ describeWith('redis', 'counters in Redis', (program) => {
     const node = async (url = server.url): Promise<RedisStore> => {
       // The counts are under test, not the speed of this machine.
       const client = await connectRedis(url, { timeoutMs: 10_000 });
-      keep({ [Symbol.dispose]: () => client.disconnect() });
+      keep({ [Symbol.dispose]: () => client.onApplicationShutdown() });
       return new RedisStore(client, policy);
     };
 

@@ -34,7 +34,7 @@ describeWith('redis', 'with counters in Redis', (program) => {
     return new RedisStore(client, SUITE_CONFIG);
   };
   const close = (): Promise<void> => {
-    for (const client of clients.splice(0)) client.disconnect();
+    for (const client of clients.splice(0)) client.onApplicationShutdown();
     return Promise.resolve();
   };
 

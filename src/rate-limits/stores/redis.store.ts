@@ -139,7 +139,7 @@ export class RedisStore {
 
   /** Rejects unless Redis accepts writes in the slot of this subject. */
   async probe(subject: RateLimitKey): Promise<void> {
-    await this.client.run(PROBE, `${keyOf(subject)}:probe`, []);
+    await this.client.run(PROBE, `${keyOf(subject)}:probe`);
   }
 }
 
