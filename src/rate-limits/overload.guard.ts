@@ -42,20 +42,18 @@ export class OverloadMonitor implements OnApplicationBootstrap, OnApplicationShu
   }
 
   onApplicationBootstrap(): void {
-    if (this.config.shedAfterMs > 0) this.schedule(performance.now() + SAMPLE_MS);
+    if (this.config.shedAfterMs === 0) return;
+    let dueMs = performance.now() + SAMPLE_MS;
+    // `monitorEventLoopDelay()` does not fit: after a reset it skips one interval, so a window may have no value.
+    this.timer = setInterval(() => {
+      const nowMs = performance.now();
+      this.sample(Math.max(nowMs - dueMs, this.queue.takeLongestWaitMs()), nowMs);
+      dueMs = nowMs + SAMPLE_MS;
+    }, SAMPLE_MS).unref();
   }
 
   onApplicationShutdown(): void {
-    clearTimeout(this.timer);
-  }
-
-  /** `monitorEventLoopDelay()` does not fit: after a reset it skips one interval, so a window may have no value. */
-  private schedule(dueMs: number): void {
-    this.timer = setTimeout(() => {
-      const nowMs = performance.now();
-      this.sample(Math.max(nowMs - dueMs, this.queue.takeLongestWaitMs()), nowMs);
-      this.schedule(nowMs + SAMPLE_MS);
-    }, SAMPLE_MS).unref();
+    clearInterval(this.timer);
   }
 
   /** Takes in the lag since the previous sample. */

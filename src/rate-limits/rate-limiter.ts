@@ -4,7 +4,7 @@ import type { ApiError } from '../errors/api-error.js';
 import { errors } from '../errors/errors.js';
 import type { ApiReply, ApiRequest } from '../http/request-context.js';
 import { Metrics } from '../telemetry/metrics.js';
-import { minuteEndUnix, secondsUntil } from '../time/windows.js';
+import { secondsUntil } from '../time/windows.js';
 import type { FurtherLimit, Limits, Quota } from './limits.js';
 import { PLAN_NAMES } from './plan.js';
 import { type QuotaReport, reportQuota } from './quota-report.js';
@@ -63,7 +63,9 @@ export class RateLimiter {
     const report = reportQuota(limits, decision);
     setHeaders(limits, report, reply);
     if (plan !== undefined) {
-      this.count(plan, decision, limits);
+      const name = decisionName(decision, limits);
+      if (name !== undefined) this.decisions.inc({ plan, decision: name });
+      if (decision.newBan !== undefined) this.bans.inc({ plan });
       for (const notify of this.listeners) notify(decision, quota, reply.request);
     }
     if (!decision.admitted) throw refusalOf(decision, report);
@@ -80,22 +82,8 @@ export class RateLimiter {
    * @throws {ApiError} 429 `rate_limit_exceeded`
    */
   async admitSeparately({ subject }: Quota, limits: Limits): Promise<void> {
-    const { admitted, nowMs, minute } = await this.store.take(
-      separateRateLimitKey(subject),
-      limits,
-    );
-    if (admitted) return;
-    const seconds = secondsUntil(minuteEndUnix(minute), nowMs);
-    throw errors.rate_limit_exceeded(
-      `This operation is limited to ${limits.perMinute} requests a minute. Retry after ${seconds} seconds.`,
-      { headers: { 'Retry-After': String(seconds) } },
-    );
-  }
-
-  private count(plan: string, decision: Decision, limits: Limits): void {
-    const name = decisionName(decision, limits);
-    if (name !== undefined) this.decisions.inc({ plan, decision: name });
-    if (decision.newBan !== undefined) this.bans.inc({ plan });
+    const decision = await this.store.take(separateRateLimitKey(subject), limits);
+    if (!decision.admitted) throw refusalOf(decision, reportQuota(limits, decision));
   }
 }
 

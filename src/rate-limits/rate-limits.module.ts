@@ -23,10 +23,7 @@ function chooseStore(
   metrics: Metrics,
   logger: Logger,
 ): RateLimitStore {
-  if (client === undefined) {
-    metrics.setQuotaStore('memory');
-    return memory;
-  }
+  if (client === undefined) return memory;
   return new FallbackStore(new RedisStore(client, config), memory, metrics, logger);
 }
 

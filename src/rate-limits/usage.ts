@@ -5,13 +5,6 @@ import { MemoryStore } from './stores/memory.store.js';
 import { type Decision, RateLimitStore } from './stores/rate-limit-store.js';
 import type { RateLimitKey } from './rate-limit-key.js';
 
-/** Thrown while Redis is unreachable: only the nodes know what was used since. */
-export class UsageUnknownError extends Error {
-  constructor() {
-    super('Redis is unreachable, so the current usage is unknown');
-  }
-}
-
 /** The usage of a subject for a process that does not count it; it may lag by a second. */
 @Injectable()
 export class Usage {
@@ -22,12 +15,15 @@ export class Usage {
     private readonly bans: BanRepository,
   ) {}
 
+  /** @throws {Error} if Redis is unreachable: only the nodes know what was used since */
   async of(subject: RateLimitKey): Promise<Decision> {
     const [count, ban] = await Promise.all([this.counters.find(subject), this.bans.find(subject)]);
     if (count !== null) this.memory.restore(count);
     if (ban !== null) this.memory.restoreBan(subject, ban);
     const usage = await this.store.peek(subject);
-    if (this.store.mode === 'fallback') throw new UsageUnknownError();
+    if (this.store.mode === 'fallback') {
+      throw new Error('Redis is unreachable, so the current usage is unknown');
+    }
     return usage;
   }
 }

@@ -38,6 +38,7 @@ export class Metrics {
     const help = 'Release and version of Node.js; always 1.';
     const buildInfo = this.gauge({ name: 'build_info', help, labelNames: ['version', 'node'] });
     buildInfo.set({ version: VERSION, node: process.versions.node }, 1);
+    this.setQuotaStore('memory');
   }
 
   counter<Label extends string>(options: Options<CounterConfiguration<Label>>): Counter<Label> {

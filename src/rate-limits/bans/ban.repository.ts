@@ -25,7 +25,8 @@ export class BanRepository {
   ) {}
 
   async record(subject: RateLimitKey, ban: Ban, manager: EntityManager): Promise<void> {
-    await manager.upsert(RateLimitBan, { subject, ...ban, changedAt: this.now }, ['subject']);
+    const changedAt = () => databaseNow(this.dataSource);
+    await manager.upsert(RateLimitBan, { subject, ...ban, changedAt }, ['subject']);
   }
 
   /**
@@ -36,7 +37,7 @@ export class BanRepository {
     const ban = await manager.findOneBy(RateLimitBan, { subject });
     if (ban === null) return 0;
     const { until } = ban;
-    const lifted = { until: 0, changedAt: this.now };
+    const lifted = { until: 0, changedAt: () => databaseNow(this.dataSource) };
     const { affected } = await manager.update(RateLimitBan, { subject, until }, lifted);
     return affected ? until : 0;
   }
@@ -49,6 +50,4 @@ export class BanRepository {
   changedSince(ms: number): Promise<(Ban & { subject: RateLimitKey })[]> {
     return this.database.observe(CHANGED_SINCE, ms);
   }
-
-  private readonly now = (): string => databaseNow(this.dataSource);
 }

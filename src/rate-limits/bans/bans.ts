@@ -1,13 +1,8 @@
-import type { Config } from '../../config/config.js';
 import { DAY_MS } from '../../time/windows.js';
 
 const LONGEST_BAN_MS = 3_600_000;
-/** A ban doubles the length of the next one for this long after its start. */
-const MEMORY_MS = DAY_MS;
 /** Enough for the longest ban. Without a bound, the length would become infinite. */
 const MOST_DOUBLINGS = 30;
-
-export type BanPolicy = Pick<Config, 'banAfterRejections' | 'banSeconds'>;
 
 /** The last ban of a subject. Times are Unix milliseconds. */
 export interface Ban {
@@ -18,11 +13,10 @@ export interface Ban {
   bans: number;
 }
 
-/** The next ban. Each further one within 24 hours is twice as long, up to one hour. */
-export function nextBan(previous: Ban | undefined, nowMs: number, { banSeconds }: BanPolicy): Ban {
-  const inARow = previous !== undefined && nowMs - previous.at < MEMORY_MS;
+/** The next ban. The first is `firstMs` long, and each further one within 24 hours twice as long, up to one hour. */
+export function nextBan(previous: Ban | undefined, nowMs: number, firstMs: number): Ban {
+  const inARow = previous !== undefined && nowMs - previous.at < DAY_MS;
   const bans = inARow ? previous.bans + 1 : 1;
-  const firstMs = banSeconds * 1000;
   const doubledMs = firstMs * 2 ** Math.min(bans - 1, MOST_DOUBLINGS);
   const lengthMs = Math.min(doubledMs, Math.max(LONGEST_BAN_MS, firstMs));
   return { at: nowMs, until: nowMs + lengthMs, bans };
@@ -31,7 +25,7 @@ export function nextBan(previous: Ban | undefined, nowMs: number, { banSeconds }
 /** The same rule in Lua: start and number of the previous ban (0 if none), now, and the length of a first ban. */
 export const NEXT_BAN_LUA = `
 local function nextBan(at, bans, now, first)
-  if at > 0 and now - at < ${MEMORY_MS} then bans = bans + 1 else bans = 1 end
+  if at > 0 and now - at < ${DAY_MS} then bans = bans + 1 else bans = 1 end
   local doubled = first * 2 ^ math.min(bans - 1, ${MOST_DOUBLINGS})
   return now, now + math.min(doubled, math.max(${LONGEST_BAN_MS}, first)), bans
 end`;

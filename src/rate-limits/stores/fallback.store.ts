@@ -59,7 +59,8 @@ export class FallbackStore
       try {
         const known = this.memory.banOf(subject);
         const decision = await this.redis.take(subject, limits, known, further);
-        this.mirror(subject, decision);
+        this.memory.mirror({ subject, ...decision });
+        if (decision.newBan !== undefined) this.memory.restoreBan(subject, decision.newBan);
         return decision;
       } catch (error) {
         this.fallBack(error, subject);
@@ -76,12 +77,6 @@ export class FallbackStore
       this.fallBack(error, subject);
       return this.memory.peek(subject);
     }
-  }
-
-  private mirror(subject: RateLimitKey, decision: Decision): void {
-    const { minute, minuteUsed, day, dayUsed, newBan } = decision;
-    this.memory.mirror({ subject, minute, minuteUsed, day, dayUsed });
-    if (newBan !== undefined) this.memory.restoreBan(subject, newBan);
   }
 
   private fallBack(error: unknown, subject: RateLimitKey): void {

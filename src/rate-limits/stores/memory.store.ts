@@ -159,9 +159,9 @@ export class MemoryStore extends RateLimitStore {
 
   /** Counts a refusal. Returns the ban if this refusal exceeds the threshold. */
   private refuse(counter: Counter, nowMs: number): Ban | undefined {
-    const { banAfterRejections } = this.config;
+    const { banAfterRejections, banSeconds } = this.config;
     if (banAfterRejections === 0 || ++counter.refusals <= banAfterRejections) return undefined;
-    counter.ban = nextBan(counter.ban, nowMs, this.config);
+    counter.ban = nextBan(counter.ban, nowMs, banSeconds * 1000);
     counter.refusals = 0;
     return counter.ban;
   }
