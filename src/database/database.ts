@@ -10,13 +10,13 @@ export interface Statement {
   /** Several texts run in order, in one transaction; the rows are those of the first text. */
   readonly sqlite: string | readonly string[];
   readonly postgres: string;
-  /** The rows are JSON object texts: SQLite builds them itself, this converts a row of PostgreSQL. */
-  readonly json?: (row: readonly (string | null)[]) => string;
   /**
-   * The text for PostgreSQL takes an array per parameter and returns one row per element, in their order: the writes of
-   * one tick become one statement.
+   * The text for PostgreSQL takes an array per parameter and returns one row per element, in their order: the calls of
+   * one tick become one statement. A row that begins with NULL stands for no row.
    */
   readonly isBatched?: true;
+  /** The rows are JSON object texts. PostgreSQL returns those of an element in one text, a line each. */
+  readonly isJson?: true;
 }
 
 /** Reads a table: an empty database of the same name, as after an early failover, cannot be used. */

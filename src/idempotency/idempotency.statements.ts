@@ -1,6 +1,10 @@
 import type { Statement } from '../database/database.js';
-import { insertStatement } from '../database/insert-statement.js';
-import { columnNames, postgresType, type TableColumns } from '../database/table-columns.js';
+import {
+  given,
+  insertStatement,
+  postgresType,
+  type TableColumns,
+} from '../database/table-statements.js';
 
 /** How long PostgreSQL waits for an unfinished request with the same key. */
 export const LOCK_TIMEOUT = '50ms';
@@ -18,8 +22,12 @@ export const FIND: Statement = { name: 'idempotency.find', sqlite: FIND_TEXT, po
 export function insertOnceStatement(name: string, table: string, columns: TableColumns): Statement {
   const record =
     'INSERT INTO idempotency_records (key_id, idempotency_key, body_digest, answer, created_at)';
-  const values = columns.map((column, index) => `$${index + 1}::${postgresType(column)}`);
+  const names = columns.map(({ column }) => column).join(', ');
   const [keyId, key, digest, rest, now] = [1, 2, 3, 4, 5].map((n) => `$${columns.length + n}`);
+  const asked = given(
+    [names, 'key_id', 'idempotency_key', 'body_digest', 'rest', 'asked_at'],
+    [...columns.map(postgresType), 'text', 'text', 'text', 'text', 'bigint'],
+  );
   return {
     name,
     sqlite: [
@@ -28,11 +36,14 @@ export function insertOnceStatement(name: string, table: string, columns: TableC
     ],
     // The setting ends with the transaction, which is this statement. It is read before the insert that may wait.
     postgres: `WITH setting AS MATERIALIZED (SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}', true)),
+      asked AS (SELECT asked.* FROM setting, ${asked}),
       created AS (
-        INSERT INTO ${table} (${columnNames(columns)}) SELECT ${values.join(', ')} FROM setting RETURNING id),
+        INSERT INTO ${table} (${names}) SELECT ${names} FROM asked ORDER BY place RETURNING id),
+      numbered AS (SELECT id, row_number() OVER (ORDER BY id) AS place FROM created),
       recorded AS (
-        ${record} SELECT ${keyId}::text, ${key}::text, ${digest}::text,
-          '{"id":' || id || ${rest}::text, ${now}::bigint FROM created)
-      SELECT id FROM created`,
+        ${record} SELECT key_id, idempotency_key, body_digest, '{"id":' || id || rest, asked_at
+          FROM asked JOIN numbered USING (place))
+      SELECT id FROM numbered ORDER BY place`,
+    isBatched: true,
   };
 }

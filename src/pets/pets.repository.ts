@@ -1,15 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Statement } from '../database/database.js';
-import { insertStatement } from '../database/insert-statement.js';
+import { Database } from '../database/database.js';
 import {
-  columnNames,
-  columnsAsText,
-  jsonExpression,
-  jsonWriter,
+  findStatement,
+  insertStatement,
   membersOf,
+  pageStatement,
   type TableColumns,
   type TextRow,
-} from '../database/table-columns.js';
+} from '../database/table-statements.js';
 import { IdempotencyService, type IdempotentRequest } from '../idempotency/idempotency.service.js';
 import { insertOnceStatement } from '../idempotency/idempotency.statements.js';
 import { parseOwnJson } from '../input/json.js';
@@ -24,25 +22,11 @@ const SENT = [
 ] as const satisfies TableColumns;
 const COLUMNS: TableColumns = [{ member: 'id', column: 'id', type: 'int64' }, ...SENT];
 
-const PAGE = page('pets.page', 'id > $1 ORDER BY id LIMIT $2');
-const PAGE_OF_STATUS = page('pets.page-of-status', 'status = $1 AND id > $2 ORDER BY id LIMIT $3');
-const FIND: Statement = {
-  name: 'pets.find',
-  sqlite: `SELECT ${columnsAsText(COLUMNS)} FROM pets WHERE pets.id = $1`,
-  postgres: `SELECT ${columnNames(COLUMNS)} FROM pets WHERE id = $1`,
-};
+const PAGE = pageStatement('pets.page', 'pets', COLUMNS);
+const PAGE_OF_STATUS = pageStatement('pets.page-of-status', 'pets', COLUMNS, ['status']);
+const FIND = findStatement('pets.find', 'pets', COLUMNS);
 const INSERT = insertStatement('pets.insert', 'pets', SENT);
 const INSERT_ONCE = insertOnceStatement('pets.insert-once', 'pets', SENT);
-
-function page(name: string, condition: string): Statement {
-  const from = `FROM pets WHERE ${condition}`;
-  return {
-    name,
-    json: jsonWriter(COLUMNS),
-    sqlite: `SELECT ${jsonExpression(COLUMNS)} ${from}`,
-    postgres: `SELECT ${columnNames(COLUMNS)} ${from}`,
-  };
-}
 
 /** @param text JSON that this repository or the database has written */
 export function parsePet(text: string): PetDto {

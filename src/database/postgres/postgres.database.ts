@@ -19,7 +19,8 @@ const OBSERVE_TIMEOUT_MS = 700;
 /** Shorter, so that a locked table is not mistaken for an unreachable database. */
 const OBSERVE_LOCK_TIMEOUT_MS = 250;
 
-interface Write {
+/** A call whose statement is shared with others of its tick. */
+interface Call {
   parameters: Parameter[];
   resolve: (rows: unknown[]) => void;
   reject: (error: unknown) => void;
@@ -30,12 +31,12 @@ type Values = (Parameter | Parameter[])[];
 /**
  * PostgreSQL, on the pool of TypeORM, with named prepared statements.
  *
- * The inserts of one tick are one statement. If it fails, each insert is repeated by itself. A statement that is known
- * to have changed nothing (a stale plan, a deadlock, a read on a broken connection) is repeated once, unprepared.
+ * Calls of one tick with the same statement are one statement. If it fails, each call is repeated by itself. A statement
+ * that is known to have changed nothing (a stale plan, a deadlock, a read on a broken connection) is repeated once,
+ * unprepared.
  */
 export class PostgresDatabase extends Database implements OnApplicationShutdown {
-  /** The writes of this tick that share a statement. */
-  private readonly batches = new Map<Statement, Write[]>();
+  private readonly batches = new Map<Statement, Call[]>();
   /** The poller and readiness never wait for requests. */
   private readonly observers: Pool;
 
@@ -57,16 +58,11 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
   }
 
   query<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]> {
-    return this.metrics.time(statement.name, this.execute<Row>(statement, parameters, true));
+    return this.call(statement, parameters, true);
   }
 
   write<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]> {
-    return this.metrics.time(
-      statement.name,
-      statement.isBatched
-        ? this.enqueue(statement, parameters)
-        : this.execute(statement, parameters, false),
-    );
+    return this.call(statement, parameters, false);
   }
 
   async observe<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]> {
@@ -87,53 +83,71 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
     await this.observers.end();
   }
 
-  private enqueue<Row>(statement: Statement, parameters: Parameter[]): Promise<Row[]> {
+  private call<Row>(
+    statement: Statement,
+    parameters: Parameter[],
+    isRead: boolean,
+  ): Promise<Row[]> {
+    const answer = statement.isBatched
+      ? this.enqueue(statement, parameters, isRead)
+      : this.execute(statement, parameters, isRead);
+    return this.metrics.time(statement.name, answer as Promise<Row[]>);
+  }
+
+  private enqueue(
+    statement: Statement,
+    parameters: Parameter[],
+    isRead: boolean,
+  ): Promise<unknown[]> {
     return new Promise((resolve, reject) => {
       const batch = this.batches.get(statement) ?? [];
-      if (batch.push({ parameters, resolve: resolve as Write['resolve'], reject }) > 1) return;
+      if (batch.push({ parameters, resolve, reject }) > 1) return;
       this.batches.set(statement, batch);
       setImmediate(() => {
         this.batches.delete(statement);
-        void this.writeAll(statement, batch);
+        void this.executeAll(statement, batch, isRead);
       });
     });
   }
 
-  private async writeAll(statement: Statement, writes: readonly Write[]): Promise<void> {
+  private async executeAll(
+    statement: Statement,
+    calls: readonly Call[],
+    isRead: boolean,
+  ): Promise<void> {
     try {
-      const columns = writes[0]!.parameters.map((_, index) =>
-        writes.map(({ parameters }) => parameters[index]!),
+      const columns = calls[0]!.parameters.map((_, index) =>
+        calls.map(({ parameters }) => parameters[index]!),
       );
-      const rows = await this.execute(statement, columns, false);
-      this.metrics.batchSizes.observe(writes.length);
-      writes.forEach(({ resolve }, index) => resolve([rows[index]]));
+      const rows = await this.execute<Record<string, string | null>>(statement, columns, isRead);
+      if (!isRead) this.metrics.batchSizes.observe(calls.length);
+      calls.forEach(({ resolve }, index) => {
+        const row = rows[index]!;
+        const first = Object.values(row)[0];
+        if (first === null || first === undefined) resolve([]);
+        else resolve(statement.isJson ? first.split('\n') : [row]);
+      });
     } catch (error) {
-      if (writes.length === 1 || isOutage(error)) for (const { reject } of writes) reject(error);
-      else for (const write of writes) void this.writeAll(statement, [write]);
+      if (calls.length === 1 || isOutage(error)) for (const { reject } of calls) reject(error);
+      else for (const call of calls) void this.executeAll(statement, [call], isRead);
     }
   }
 
-  private async execute<Row>(
-    statement: Statement,
-    values: Values,
-    isRead: boolean,
-  ): Promise<Row[]> {
-    const rowMode = statement.json && 'array';
-    const query = { name: statement.name, text: statement.postgres, values, rowMode };
-    const rows = await this.run(query).catch((error: unknown) => {
+  private execute<Row>(statement: Statement, values: Values, isRead: boolean): Promise<Row[]> {
+    const query = { name: statement.name, text: statement.postgres, values };
+    return this.run<Row>(query).catch((error: unknown) => {
       const isRepeatable =
         isStale(error) || isConflict(error) || (isRead && isConnectionLost(error));
       if (!isRepeatable) throw error;
       return this.run({ ...query, name: undefined });
     });
-    return (statement.json ? rows.map(statement.json) : rows) as Row[];
   }
 
-  private async run(query: object): Promise<never[]> {
+  private async run<Row>(query: object): Promise<Row[]> {
     const client = await this.dataSource.connectPatiently();
     let failure: Error | undefined;
     try {
-      return (await client.query(query as { text: string })).rows as never[];
+      return (await client.query(query as { text: string })).rows as Row[];
     } catch (error) {
       const cause = error as Error;
       // Closing the connection ends whatever is still running on it, and forgets its prepared statements.

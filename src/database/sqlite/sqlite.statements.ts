@@ -59,7 +59,7 @@ export class SqliteStatements {
   private of(statement: Statement): Compiled[] {
     let compiled = this.compiled.get(statement);
     if (compiled === undefined) {
-      compiled = [statement.sqlite].flat().map((text) => this.compile(text, statement.json));
+      compiled = [statement.sqlite].flat().map((text) => this.compile(text, statement.isJson));
       this.compiled.set(statement, compiled);
     }
     return compiled;
@@ -69,13 +69,13 @@ export class SqliteStatements {
    * better-sqlite3 binds an array to anonymous parameters only. A LIMIT becomes an expression: for a plain parameter,
    * SQLite plans the statement anew at each binding, a tenth of the cost of a page.
    */
-  private compile(text: string, json: unknown): Compiled {
+  private compile(text: string, isJson: true | undefined): Compiled {
     const order: number[] = [];
     const anonymous = text
       .replace(/LIMIT \$/g, 'LIMIT +$')
       .replace(/\$(\d+)/g, (_parameter, place) => (order.push(Number(place) - 1), '?'));
     const prepared = this.connection.prepare(anonymous);
-    if (json !== undefined) prepared.pluck();
+    if (isJson) prepared.pluck();
     return { prepared, order };
   }
 }

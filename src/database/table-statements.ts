@@ -1,0 +1,114 @@
+import type { Statement } from './database.js';
+
+/** A column of a table, as a member of the API's JSON objects. */
+export interface TableColumn {
+  member: string;
+  column: string;
+  /** A `word` is a text without characters that JSON escapes. */
+  type: 'int64' | 'text' | 'word';
+  /** NULL in the column means that the object has no such member. */
+  isOptional?: true;
+}
+
+/** The columns of an object, in the order of its members. The first one is never NULL. */
+export type TableColumns = readonly TableColumn[];
+
+/** A row of `findStatement()`. */
+export type TextRow = Readonly<Record<string, string | null>>;
+
+/** Reads the row with an id, each column as text. */
+export function findStatement(name: string, table: string, columns: TableColumns): Statement {
+  const select = columns.map(({ column }) => `CAST(${table}.${column} AS text) AS ${column}`);
+  return {
+    name,
+    sqlite: `SELECT ${select.join(', ')} FROM ${table} WHERE ${table}.id = $1`,
+    postgres: `SELECT ${select.join(', ')}
+      FROM ${given(['asked_id'], ['bigint'])} LEFT JOIN ${table} ON id = asked_id ORDER BY place`,
+    isBatched: true,
+  };
+}
+
+/**
+ * Reads rows in the order of their ids, as JSON object texts. Its parameters are a value for each of `filters`, the id
+ * that the rows come after, and their number.
+ * @param filters columns of type text
+ */
+export function pageStatement(
+  name: string,
+  table: string,
+  columns: TableColumns,
+  filters: readonly string[] = [],
+): Statement {
+  const { length } = filters;
+  const types = [...filters.map(() => 'text'), 'bigint', 'bigint'];
+  const isWanted = filters.map((column, index) => `${column} = $${index + 1} AND `).join('');
+  const isAsked = filters.map((column) => `${table}.${column} = asked.${column} AND `).join('');
+  return {
+    name,
+    sqlite: `SELECT ${jsonOf(columns, sqliteText)} FROM ${table}
+      WHERE ${isWanted} id > $${length + 1} ORDER BY id LIMIT $${length + 2}`,
+    postgres: `SELECT (
+        SELECT string_agg(item, E'\\n' ORDER BY id) FROM (
+          SELECT id, ${jsonOf(columns, postgresText)} AS item FROM ${table}
+          WHERE ${isAsked} id > after_id ORDER BY id LIMIT row_count) page) AS items
+      FROM ${given([...filters, 'after_id', 'row_count'], types)} ORDER BY place`,
+    isBatched: true,
+    isJson: true,
+  };
+}
+
+/**
+ * Inserts a row and returns its generated `id`.
+ * @param columns of its parameters, in their order
+ */
+export function insertStatement(name: string, table: string, columns: TableColumns): Statement {
+  const names = columns.map(({ column }) => column);
+  return {
+    name,
+    sqlite: `INSERT INTO ${table} (${names.join(', ')})
+      VALUES (${names.map((_, index) => `$${index + 1}`).join(', ')}) RETURNING CAST(id AS text) AS id`,
+    postgres: `INSERT INTO ${table} (${names.join(', ')})
+      SELECT ${names.join(', ')} FROM ${given(names, columns.map(postgresType))}
+      ORDER BY place RETURNING id`,
+    isBatched: true,
+  };
+}
+
+/** The parameters of a batch on PostgreSQL as a table with a row per element, and its `place`. */
+export function given(names: readonly string[], types: readonly string[]): string {
+  const arrays = types.map((type, index) => `$${index + 1}::${type}[]`);
+  return `unnest(${arrays.join(', ')}) WITH ORDINALITY AS asked(${names.join(', ')}, place)`;
+}
+
+export function postgresType({ type }: TableColumn): string {
+  return type === 'int64' ? 'bigint' : 'text';
+}
+
+/** The object of a row: an int64 is a bigint, a member whose column is NULL is missing. */
+export function membersOf<Dto>(columns: TableColumns, row: TextRow): Dto {
+  const members: Record<string, string | bigint> = {};
+  for (const { member, column, type } of columns) {
+    const value = row[column];
+    if (value !== null && value !== undefined) {
+      members[member] = type === 'int64' ? BigInt(value) : value;
+    }
+  }
+  return members as Dto;
+}
+
+/** NULL for NULL, and otherwise the JSON text of a text. */
+const sqliteText = (column: string): string => `nullif(json_quote(${column}), 'null')`;
+const postgresText = (column: string): string => `to_json(${column})::text`;
+
+/**
+ * An SQL expression for the JSON text of a row. It has no CASE per optional member: a tree of those doubles with each of
+ * them.
+ */
+function jsonOf(columns: TableColumns, textOf: (column: string) => string): string {
+  const members = columns.map(({ member, column, type, isOptional }, index) => {
+    const value = { int64: column, text: textOf(column), word: `'"' || ${column} || '"'` }[type];
+    const text = `'${index === 0 ? '' : ','}"${member}":' || ${value}`;
+    return isOptional ? `coalesce(${text}, '')` : text;
+  });
+  return `'{' || ${members.join(' || ')} || '}'`;
+}
