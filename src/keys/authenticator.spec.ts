@@ -96,15 +96,18 @@ describe(Authenticator.name, () => {
     expect(cache.load).not.toHaveBeenCalled();
   });
 
-  it.each(['psk_1', 'x'.repeat(8_000), 'A'.repeat(key.length), `${key.slice(0, -1)}!`])(
-    'does not ask the database about %s, which cannot be a key',
-    async (sent) => {
-      expect((await authenticate(`Bearer ${sent}`)).error).toMatchObject({
-        code: 'invalid_api_key',
-      });
-      expect(cache.load).not.toHaveBeenCalled();
-    },
-  );
+  it.each([
+    'psk_1',
+    'x'.repeat(8_000),
+    'A'.repeat(key.length),
+    `${key.slice(0, -1)}!`,
+    `${key.slice(0, -6)}000000`,
+  ])('does not ask the database about %s, which cannot be a key', async (sent) => {
+    expect((await authenticate(`Bearer ${sent}`)).error).toMatchObject({
+      code: 'invalid_api_key',
+    });
+    expect(cache.load).not.toHaveBeenCalled();
+  });
 
   it('counts each failure once against the address, and sets its rate-limit headers', async () => {
     const { error, headers } = await authenticate();

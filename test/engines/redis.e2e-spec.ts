@@ -7,6 +7,7 @@ import { closedAtEnd } from '../support/closed-at-end.js';
 import { describeOnPostgres, describeWith } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
+import { startLoad } from '../support/load.js';
 import { FaultProxy } from '../support/fault-proxy.js';
 import { jsonInProcess } from '../support/run-program.js';
 import { RedisServer } from '../support/redis.js';
@@ -140,30 +141,6 @@ describeWith('redis', 'counters in Redis', (program) => {
       ),
     );
 
-    /** Steady load on both nodes while something happens; every answer. */
-    async function during(key: string, happening: () => Promise<void>): Promise<Answer[]> {
-      const answers: Answer[] = [];
-      const tookMs: number[] = [];
-      let over = false;
-      const load = async (client: Client): Promise<void> => {
-        while (!over) {
-          const began = performance.now();
-          answers.push(await client.get('/v1/pets'));
-          tookMs.push(performance.now() - began);
-        }
-      };
-      const loads = both(key).flatMap((client) => [load(client), load(client)]);
-      try {
-        await happening();
-      } finally {
-        over = true;
-        await Promise.allSettled(loads);
-      }
-      await Promise.all(loads);
-      expect(Math.max(...tookMs)).toBeLessThan(HANGS_MS);
-      return answers;
-    }
-
     it.each<[string, () => Promise<unknown>, () => Promise<unknown>]>([
       ['gone', () => server.kill(), () => server.run()],
       ['stalled', () => Promise.resolve(server.stall()), () => Promise.resolve(server.resume())],
@@ -181,24 +158,26 @@ describeWith('redis', 'counters in Redis', (program) => {
       'go on by themselves while Redis is %s, refill nothing, and come back',
       async (_what, fault, mend) => {
         const { key } = await limited(1_000_000);
-        const [here] = both(key!) as [Client, Client];
-        for (let request = 0; request < 5; request++) await here.get('/v1/pets');
-        const answers = await during(key!, async () => {
-          await fault();
-          try {
-            for (const node of [one, two]) {
-              await eventually(async () => (await mode(node)).checks.counters === 'fallback');
-              expect((await mode(node)).status).toBe('degraded');
-            }
-          } finally {
-            await mend();
-          }
-          await inRedis();
+        const load = startLoad([...both(key!), ...both(key!)], async (client) => {
+          const began = performance.now();
+          const answer = await client.get('/v1/pets');
+          expectRateHeaders(answer);
+          return { status: answer.status, tookMs: performance.now() - began };
         });
-        expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-        answers.forEach(expectRateHeaders);
-        const left = remaining(await here.get('/v1/pets'));
-        expect(left).toBeLessThan(1_000_000 - 5);
+        await fault();
+        try {
+          for (const node of [one, two]) {
+            await eventually(async () => (await mode(node)).checks.counters === 'fallback');
+            expect((await mode(node)).status).toBe('degraded');
+          }
+        } finally {
+          await mend();
+          await inRedis().finally(load.stop);
+        }
+        expect(new Set(load.results.map(({ status }) => status))).toEqual(new Set([200]));
+        expect(Math.max(...load.results.map(({ tookMs }) => tookMs))).toBeLessThan(HANGS_MS);
+        const [here] = both(key!) as [Client, Client];
+        expect(remaining(await here.get('/v1/pets'))).toBeLessThan(1_000_000 - 5);
       },
     );
   });

@@ -9,7 +9,7 @@ declare const document: {
   activeElement: { textContent: string; closest(selector: string): unknown };
 };
 
-describeWith('chromium', 'the documentation where something is in its way', (executablePath) => {
+describeWith('chromium', 'the documentation under difficulties', (executablePath) => {
   let service: TestService;
   let browser: Browser | undefined;
   let context: BrowserContext;
@@ -43,25 +43,19 @@ describeWith('chromium', 'the documentation where something is in its way', (exe
     ['429', { status: 429, headers: { 'retry-after': '1' } }, 'Too many requests'],
     ['503', { status: 503, headers: { 'retry-after': '1' } }, 'The reference cannot be loaded'],
     ["a proxy's page", { body: '<html>', headers: { 'retry-after': '1' } }, 'cannot be loaded'],
-  ])('says that the document is %s, and asks again', async (_what, answer, told) => {
+  ])('reports that the document is %s, and tries again', async (_what, answer, message) => {
     let isRefused = true;
     await page.route('**/openapi.json', (route) =>
       isRefused ? route.fulfill(answer) : route.continue(),
     );
     await open();
-    await page.getByText(`${told}: retrying in 1 s`).waitFor();
+    await page.getByText(`${message}: retrying in 1 s`).waitFor();
     isRefused = false;
     await reference().waitFor();
   });
 
-  it('says that the service cannot be reached', async () => {
-    await page.route('**/openapi.json', (route) => route.abort());
-    await open();
-    await page.getByText('The service cannot be reached: retrying in 10 s').waitFor();
-  });
-
   it.each(['swagger-ui-bundle.js', 'page.js'])(
-    'says that it cannot load its %s, and is loaded again once it can',
+    'reports that %s cannot be loaded, and reloads itself later',
     async (name) => {
       await page.clock.install();
       let [loads, refusals] = [0, 0];
@@ -82,12 +76,12 @@ describeWith('chromium', 'the documentation where something is in its way', (exe
       await page.clock.fastForward(45_000);
       await reference().waitFor();
       expect(loads).toBe(2);
-      // Complaints about the missing script.
+      // Errors because of the missing script are expected.
       complaints = [];
     },
   );
 
-  it('takes a key where the browser forbids storage, and keeps it nowhere', async () => {
+  it('accepts a key if the browser forbids storage', async () => {
     const { key } = await service.client();
     await page.addInitScript(`for (const name of ['localStorage', 'sessionStorage']) {
       const get = () => { throw new DOMException('Access is denied', 'SecurityError'); };
@@ -109,32 +103,35 @@ describeWith('chromium', 'the documentation where something is in its way', (exe
   it.each([
     ['Authorize', '.auth-wrapper > .authorize'],
     ['the lock of an operation', '#operations-pets-listPets .authorization__btn'],
-  ])('keeps the focus in the dialog that %s opens, and gives it back', async (_what, opener) => {
-    await open();
-    await page.locator(opener).focus();
-    await page.keyboard.press('Enter');
-    const dialog = page.getByRole('dialog', { name: 'Available authorizations' });
-    await dialog.waitFor();
-    expect(await dialog.getAttribute('aria-modal')).toBe('true');
-    await page.keyboard.type('psk_x');
-    expect(await dialog.getByRole('textbox').inputValue()).toBe('psk_x');
-    // Past the end of the dialog is the browser's own, where the document itself counts as focused.
-    const places = new Set<unknown>();
-    for (let presses = 0; presses < 12; presses++) {
-      await page.keyboard.press('Tab');
-      places.add(
-        await page.evaluate(() =>
-          ['.modal-ux', 'body:not(:focus-within)'].find(
-            (place) => document.activeElement.closest(place) !== null,
+  ])(
+    'keeps the focus in the dialog that %s opens, and returns it afterwards',
+    async (_what, opener) => {
+      await open();
+      await page.locator(opener).focus();
+      await page.keyboard.press('Enter');
+      const dialog = page.getByRole('dialog', { name: 'Available authorizations' });
+      await dialog.waitFor();
+      expect(await dialog.getAttribute('aria-modal')).toBe('true');
+      await page.keyboard.type('psk_x');
+      expect(await dialog.getByRole('textbox').inputValue()).toBe('psk_x');
+      // Behind the end of the dialog, the focus is in the browser, and the document counts as focused.
+      const places = new Set<unknown>();
+      for (let presses = 0; presses < 12; presses++) {
+        await page.keyboard.press('Tab');
+        places.add(
+          await page.evaluate(() =>
+            ['.modal-ux', 'body:not(:focus-within)'].find(
+              (place) => document.activeElement.closest(place) !== null,
+            ),
           ),
-        ),
-      );
-    }
-    expect(places).toContain('.modal-ux');
-    expect(places).not.toContain(undefined);
-    await page.keyboard.press('Escape');
-    await dialog.waitFor({ state: 'detached' });
-    expect(await page.locator(`${opener}:focus`).count()).toBe(1);
-    expect(await page.locator('[inert]').count()).toBe(0);
-  });
+        );
+      }
+      expect(places).toContain('.modal-ux');
+      expect(places).not.toContain(undefined);
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+      expect(await page.locator(`${opener}:focus`).count()).toBe(1);
+      expect(await page.locator('[inert]').count()).toBe(0);
+    },
+  );
 });

@@ -12,6 +12,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { Client } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
+import { startLoad } from '../support/load.js';
 import { Workplace } from '../support/petstore-process.js';
 import { jsonInProcess, runInProcess } from '../support/run-program.js';
 
@@ -60,21 +61,16 @@ describe('petstore backup and restore', () => {
     await eventually(async () => (await json('keys', 'show', banned.id)).bannedUntil !== null);
 
     const client = new Client(server.origin, writer.key);
-    const acknowledged: string[] = [];
-    let running = true;
-    const writing = Array.from({ length: 4 }, async () => {
-      while (running) {
-        const answer = await client.post('/v1/pets', REX);
-        if (answer.status === 201) acknowledged.push(answer.text);
-        await pause(10);
-      }
+    const load = startLoad([client, client, client, client], async () => {
+      await pause(10);
+      return (await client.post('/v1/pets', REX)).text;
     });
+    const acknowledged = load.results;
     await eventually(() => Promise.resolve(acknowledged.length > 100));
     const before = acknowledged.length;
     const { day: counted } = await json('keys', 'usage', writer.id);
     const { stdout } = await workplace.run('backup', backup, '--json');
-    running = false;
-    await Promise.all(writing);
+    await load.stop();
     expect(acknowledged.length).toBeGreaterThan(before);
     await server.stop('SIGKILL');
     expect(JSON.parse(stdout)).toEqual({ file: backup, bytes: statSync(backup).size });

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from '../support/client.js';
 import { describeWith, findEngine } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { freePort } from '../support/free-port.js';
+import { startLoad } from '../support/load.js';
 import { Nginx } from '../support/nginx.js';
 import { PostgresServer } from '../support/postgres.js';
 import { workplaceWithOrders } from '../support/workplace-with-orders.js';
@@ -33,33 +35,18 @@ const migrations = [...storeOrders.migrations, AddMood1800000000000];
 export default { extensions: [{ ...storeOrders, migrations }] };
 `;
 
-/** Calls without pause until `stop()`. A response with an unexpected status is a failure; nothing is retried. */
-function startLoad(clients: readonly Client[]) {
-  const created: number[] = [];
-  const failures: string[] = [];
-  let isOver = false;
-  const expectStatus = (answer: Awaited<ReturnType<Client['get']>>, status: number) => {
-    if (answer.status !== status) failures.push(`${answer.status}: ${answer.text}`);
+/** Creates and reads a pet. Every response must have the expected status: nothing is retried. @returns the ID */
+async function round(client: Client): Promise<number> {
+  const ok = async (answer: ReturnType<Client['get']>, expected: number) => {
+    const { status, text, json } = await answer;
+    if (status !== expected) throw new Error(`${status}: ${text}`);
+    return json();
   };
-  const callers = clients.map(async (client) => {
-    while (!isOver) {
-      const pet = await client.post('/v1/pets', rex, { 'idempotency-key': randomUUID() });
-      expectStatus(pet, 201);
-      created.push(pet.json().id as number);
-      expectStatus(await client.get(`/v1/pets/${pet.json().id}`), 200);
-      expectStatus(await client.get('/v1/pets'), 200);
-      await new Promise((resume) => setTimeout(resume, PAUSE_MS));
-    }
-  });
-  return {
-    created,
-    failures,
-    more: () => {
-      const target = created.length + ROUNDS;
-      return eventually(() => Promise.resolve(created.length >= target), PATIENCE_MS);
-    },
-    stop: () => ((isOver = true), Promise.all(callers)),
-  };
+  const { id } = await ok(client.post('/v1/pets', rex, { 'idempotency-key': randomUUID() }), 201);
+  await ok(client.get(`/v1/pets/${id}`), 200);
+  await ok(client.get('/v1/pets'), 200);
+  await pause(PAUSE_MS);
+  return id as number;
 }
 
 const missing = findEngine('nginx') === undefined ? 'nginx' : 'postgres';
@@ -83,29 +70,33 @@ describeWith(missing, 'two nodes on PostgreSQL, behind nginx', () => {
     await using nginx = new Nginx(findEngine('nginx')!, await freePort(), ports);
     await nginx.start();
     const origin = `http://127.0.0.1:${nginx.port}`;
-    const load = startLoad(Array.from({ length: CALLERS }, () => new Client(origin, key)));
+    const callers = Array.from({ length: CALLERS }, () => new Client(origin, key));
+    const load = startLoad(callers, round);
+    const moreRounds = () => {
+      const target = load.results.length + ROUNDS;
+      return eventually(() => Promise.resolve(load.results.length >= target), PATIENCE_MS);
+    };
     try {
-      await load.more();
+      await moreRounds();
       const { extensions } = await workplace.json('migrate', ...NEWER);
       expect(extensions['store-orders']).toHaveLength(2);
       // The previous version serves on the schema of the next one.
-      await load.more();
+      await moreRounds();
       for (const version of [NEWER, []]) {
         for (const node of [0, 1] as const) {
           expect(await nodes[node]!.stop()).toBe(0);
-          await load.more();
+          await moreRounds();
           nodes[node] = await start(node, ...version);
           const document = await (await fetch(`${nodes[node].origin}/openapi.json`)).text();
           expect(document.includes('"/store/orders"')).toBe(version === NEWER);
-          await load.more();
+          await moreRounds();
         }
       }
     } finally {
       await load.stop();
     }
-    expect(load.failures).toEqual([]);
     const rows = (await server.query('SELECT id FROM pets', url)) as { id: string }[];
-    expect(new Set(rows.map(({ id }) => Number(id)))).toEqual(new Set(load.created));
+    expect(new Set(rows.map(({ id }) => Number(id)))).toEqual(new Set(load.results));
     expect(await Promise.all(nodes.map((node) => node.stop()))).toEqual([0, 0]);
   });
 });

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import {
   type ArgumentsHost,
   Body,
@@ -10,7 +9,6 @@ import {
   Delete,
   type ExceptionFilter,
   type ExecutionContext,
-  ForbiddenException,
   Get,
   Header,
   Headers,
@@ -124,7 +122,6 @@ const Aviary = v.object({
 });
 const Stable = type({ name: 'string >= 2', 'horses?': 'number.integer' });
 
-/** An error of a library. */
 class ClosedForToday extends Error {}
 
 @Catch(ClosedForToday)
@@ -320,7 +317,7 @@ class LimitedController {
 export const seen: string[] = [];
 
 @Injectable()
-class LookingGuard implements CanActivate {
+class BodyGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const { body } = context
       .switchToHttp()
@@ -331,7 +328,7 @@ class LookingGuard implements CanActivate {
 }
 
 @Injectable()
-class LookingPipe implements PipeTransform<unknown, unknown> {
+class RecordingPipe implements PipeTransform<unknown, unknown> {
   transform(value: unknown): unknown {
     seen.push('pipe');
     return value;
@@ -339,7 +336,7 @@ class LookingPipe implements PipeTransform<unknown, unknown> {
 }
 
 @Injectable()
-class LookingInterceptor implements NestInterceptor {
+class RecordingInterceptor implements NestInterceptor {
   intercept(_context: ExecutionContext, next: CallHandler): Observable<unknown> {
     return next.handle().pipe(map((data: unknown) => (seen.push('interceptor'), data)));
   }
@@ -349,17 +346,16 @@ class LookingInterceptor implements NestInterceptor {
   controllers: [VisitsController, ShopController, TillController, LimitedController],
   providers: [
     Receipt,
-    { provide: APP_GUARD, useClass: LookingGuard },
-    { provide: APP_PIPE, useClass: LookingPipe },
-    { provide: APP_INTERCEPTOR, useClass: LookingInterceptor },
+    { provide: APP_GUARD, useClass: BodyGuard },
+    { provide: APP_PIPE, useClass: RecordingPipe },
+    { provide: APP_INTERCEPTOR, useClass: RecordingInterceptor },
   ],
 })
 class OrdinaryModule implements NestModule {
   configure(consumer: MiddlewareConsumer): void {
     consumer
-      .apply(({ headers }: IncomingMessage, _reply: unknown, next: () => void) => {
+      .apply((_request: unknown, _reply: unknown, next: () => void) => {
         seen.push('middleware');
-        if (headers['x-tenant'] === 'none') throw new ForbiddenException('No tenant');
         next();
       })
       .forRoutes('*path');
