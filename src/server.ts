@@ -72,25 +72,24 @@ export async function startPetStore(options: StartOptions = {}): Promise<PetStor
   const config = options.config ?? loadConfig(undefined, settingsOf(options.extensions ?? []));
   const logger = options.logger ?? (await createLogger(config));
   for (const warning of config.warnings) logger.warn({}, warning);
-  const lock = lockDatabase(config.databaseUrl);
+  const unlock = lockDatabase(config.databaseUrl);
   // OpenTelemetry is loaded on demand.
   const tracing = config.tracing && (await import('./telemetry/traces.js'));
   const stopTracing = await tracing?.startTracing(config.tracing!, logger);
   let app: NestFastifyApplication | undefined;
   try {
     app = await createApp({ ...options, config, logger });
-    const onWait = (reason: string): void => logger.warn({}, reason);
-    await migrate(app.get(DataSource), onWait, options.migrate ?? false);
+    await migrate(app.get(DataSource), options.migrate ?? false);
     await options.prepare?.(app);
     await app.listen({ port: config.port, host: config.host, backlog: LISTEN_BACKLOG });
     app.get(PublicAddress).listensOn((app.getHttpServer().address() as AddressInfo).port);
   } catch (error) {
     await app?.close().catch(() => undefined);
-    lock?.release();
+    unlock();
     throw error;
   }
   const store = new PetStore(app, async () => {
-    lock?.release();
+    unlock();
     await stopTracing?.();
   });
   logger.info({ origin: store.origin }, 'Listening');

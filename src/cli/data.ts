@@ -4,14 +4,12 @@ import { describeMigration, ownerOf } from '../database/extension-migrations.js'
 import { PetSeeder } from '../pets/pet-seeder.js';
 import type { CommonOptions, Result } from './add-command.js';
 import { runAsOperator } from './operator.js';
-import type { Output } from './output.js';
 
 /** `petstore migrate` */
-export async function migrate(options: CommonOptions, output: Output): Promise<Result> {
+export async function migrate(options: CommonOptions): Promise<Result> {
   const migrations = await runAsOperator(options, (_app, ran) => ran, {
     mayMigrate: true,
     mayCreate: true,
-    onWait: (message) => output.error(message),
   });
   const ran = migrations.map(ownerOf);
   const namesOf = (owner?: string): string[] =>

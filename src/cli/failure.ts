@@ -1,10 +1,10 @@
 import { ConfigError } from '../config/config.js';
-import { DatabaseConnectionError } from '../database/connection-error.js';
+import { DatabaseConnectionError } from '../database/connect.js';
 import type { Output } from './output.js';
 
 const OTHER_PATH = 'permission denied; choose another path, or set DATABASE_URL';
 const RESTORE =
-  'set DATABASE_URL to another file, or keep a copy of this one and run petstore restore BACKUP';
+  'set DATABASE_URL to another file, or stop the server, keep a copy of this one and run petstore restore BACKUP';
 
 /** The remedies of errors, by their code. Each fix is safe: none destroys data that may still be good. */
 const FIXES: Readonly<Record<string, string>> = {

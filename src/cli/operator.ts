@@ -43,9 +43,9 @@ export class OperatorModule {
 export async function runAsOperator<T>(
   options: CommonOptions,
   work: (app: INestApplicationContext, migrations: readonly string[]) => T | Promise<T>,
-  settings: { mayMigrate?: boolean; mayCreate?: boolean; onWait?: (message: string) => void } = {},
+  settings: { mayMigrate?: boolean; mayCreate?: boolean } = {},
 ): Promise<T> {
-  const { mayMigrate = false, mayCreate = false, onWait } = settings;
+  const { mayMigrate = false, mayCreate = false } = settings;
   const known = await loadExtensions(options);
   checkExtensions(known.extensions, known);
   const config = { ...loadConfig(), metricsPort: 0 };
@@ -56,7 +56,7 @@ export async function runAsOperator<T>(
     { logger: false, abortOnError: false },
   );
   try {
-    const migrations = await migrate(app.get(DataSource), onWait, mayMigrate);
+    const migrations = await migrate(app.get(DataSource), mayMigrate);
     return await work(app, migrations);
   } finally {
     await waitAtMost(CLOSE_TIMEOUT_MS, app.close());

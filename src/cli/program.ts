@@ -77,7 +77,7 @@ function addData(program: Command, output: Output): void {
   const migrate = ['migrate', 'create the database schema, or bring it up to date', 'migrate'];
   addCommand(program, output, migrate, async (options) => {
     const data = await import('./data.js');
-    return data.migrate(options, output);
+    return data.migrate(options);
   });
   const seed = ['seed', 'add made-up animals', 'seed --pets 100000'];
   addCommand<{ pets: number }>(program, output, seed, async (options) => {

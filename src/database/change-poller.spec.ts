@@ -79,7 +79,7 @@ describe(ChangePoller.name, () => {
     away = true;
     await pass(20_000);
     away = false;
-    await pass(100);
+    await pass(300);
     expect(look).toHaveBeenCalledTimes(2);
     expect(look.mock.lastCall![0]).toBeLessThanOrEqual(seen - 10_000);
   });
@@ -95,7 +95,7 @@ describe(ChangePoller.name, () => {
     await pass(100);
     expect(watch.isCurrent).toBe(false);
     away = false;
-    await pass(100);
+    await pass(300);
     expect(watch.isCurrent).toBe(true);
   });
 

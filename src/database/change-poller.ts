@@ -11,7 +11,6 @@ import { isHeld } from './outage.js';
 
 /** A change takes effect on every node within a second: two polls, and some slack. */
 const INTERVAL_MS = 300;
-const INTERVAL_WHILE_FAILING_MS = 100;
 /** How long cached rows count as current, from the start of the last complete poll. */
 const CURRENT_MS = 900;
 /** A transaction may commit this long after the time that it has written to its rows. */
@@ -72,8 +71,7 @@ export class ChangePoller implements OnApplicationBootstrap, OnApplicationShutdo
     if (isFailing && !this.isFailing) this.logger.error({ err }, UNREADABLE);
     if (!isFailing && this.isFailing) this.logger.info({}, 'The database can be read again');
     this.isFailing = isFailing;
-    const delayMs = isFailing ? INTERVAL_WHILE_FAILING_MS : INTERVAL_MS;
-    setTimeout(() => void this.poll(), delayMs).unref();
+    setTimeout(() => void this.poll(), INTERVAL_MS).unref();
   }
 
   /** @returns an error; a table that cannot be read does not keep the other subscriptions from polling */

@@ -1,16 +1,45 @@
 import { Client, type ClientConfig } from 'pg';
 import type { DataSource } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
-import { addressOf, DatabaseConnectionError, toConnectionError } from './connection-error.js';
+import { driverErrorOf, isLostStatement } from './outage.js';
 
-/** SQLSTATE of a prepared statement that is missing, or that another client has created under its name. */
-const LOST_STATEMENT = /^(?:26000|42P05)$/;
-/** SQLSTATE of PgBouncer for a startup parameter that it does not know. */
-const PROTOCOL_VIOLATION = '08P01';
+/** By the code or the message of an error of PostgreSQL, of Node or of the driver. */
+const FIXES: readonly (readonly [RegExp, string])[] = [
+  [
+    /^(?:SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_(?:GET|VERIFY))/,
+    'add sslrootcert=FILE to DATABASE_URL, with the certificate of the CA that signed that of the server',
+  ],
+  [/does not support SSL/, 'turn TLS on in PostgreSQL, or remove sslmode from DATABASE_URL'],
+  [/^ECONNREFUSED/, 'start PostgreSQL, or correct host and port in DATABASE_URL'],
+  [/^28/, 'correct user and password in DATABASE_URL, or allow the user in pg_hba.conf'],
+  [/^3D000/, 'create the database, or correct its name in DATABASE_URL'],
+  [/^53300/, 'raise the connection limit, or lower DATABASE_POOL_SIZE'],
+  [/not UTF8$/, 'create one with: createdb --encoding=UTF8 --template=template0 NAME'],
+  [
+    /unsupported startup parameter/,
+    'add statement_timeout, idle_in_transaction_session_timeout and lock_timeout to ignore_startup_parameters of PgBouncer (docs/scaling.md)',
+  ],
+  [
+    /^(?:26000|42P05)/,
+    'use session mode of the pooler, or PgBouncer 1.21 or later with max_prepared_statements: this pooler loses prepared statements',
+  ],
+];
+const OTHER = 'check that PostgreSQL runs and can be reached from this machine, and DATABASE_URL';
+
+/** PostgreSQL cannot be used: `reason` has host, port and cause. */
+export class DatabaseConnectionError extends Error {
+  constructor(
+    readonly reason: string,
+    readonly fix: string,
+    cause: unknown,
+  ) {
+    super(`${reason}; ${fix}`, { cause });
+  }
+}
 
 /**
  * Connects, and checks that the service can work with the server.
- * @throws {DatabaseConnectionError} with the fix, on PostgreSQL
+ * @throws {DatabaseConnectionError} on PostgreSQL
  */
 export async function connect(dataSource: DataSource): Promise<DataSource> {
   const { options } = dataSource;
@@ -22,7 +51,14 @@ export async function connect(dataSource: DataSource): Promise<DataSource> {
     return dataSource;
   } catch (error) {
     if (dataSource.isInitialized) await dataSource.destroy();
-    throw toConnectionError(error, options.url!);
+    // An AggregateError, of several addresses of one name, has no message.
+    const { code = '', message = '' } = driverErrorOf(error) as { code?: string; message?: string };
+    const [, fix = OTHER] =
+      FIXES.find(([pattern]) => pattern.test(code) || pattern.test(message)) ?? [];
+    const { hostname, port, searchParams } = new URL(options.url!);
+    const address = searchParams.get('host') ?? `${hostname || 'localhost'}:${port || 5432}`;
+    const reason = `PostgreSQL at ${address} cannot be used: ${message || code}`;
+    throw new DatabaseConnectionError(reason, fix, error);
   }
 }
 
@@ -31,10 +67,7 @@ async function assertUtf8(dataSource: DataSource): Promise<void> {
     `SELECT current_setting('server_encoding') AS encoding, current_database() AS name`,
   );
   if (row.encoding === 'UTF8') return;
-  throw new DatabaseConnectionError(
-    `the database ${row.name} has the encoding ${row.encoding}, and not UTF8`,
-    `create one with: createdb --encoding=UTF8 --template=template0 NAME`,
-  );
+  throw new Error(`the database ${row.name} has the encoding ${row.encoding}, and not UTF8`);
 }
 
 /**
@@ -42,8 +75,7 @@ async function assertUtf8(dataSource: DataSource): Promise<void> {
  * 1.21 does not take the prepared statements along. Here another client occupies the first connection.
  */
 async function assertKeepsStatements({ url, extra }: PostgresDataSourceOptions): Promise<void> {
-  // With every startup parameter that a pool of `serve` has.
-  const config = { ...(extra as ClientConfig), connectionString: url, lock_timeout: 250 };
+  const config = { ...(extra as ClientConfig), connectionString: url };
   const [one, two] = [new Client(config), new Client(config)];
   const probe = (): Promise<unknown> => one.query({ name: 'petstore_probe', text: 'SELECT 1' });
   try {
@@ -52,15 +84,8 @@ async function assertKeepsStatements({ url, extra }: PostgresDataSourceOptions):
     await two.query('BEGIN');
     await probe();
   } catch (error) {
-    const { code = '' } = error as { code?: string };
-    if (code === PROTOCOL_VIOLATION) throw error;
     // Anything else, such as too few connections, is for the requests to report.
-    if (!LOST_STATEMENT.test(code)) return;
-    throw new DatabaseConnectionError(
-      `the pooler at ${addressOf(url!)} loses prepared statements, as PgBouncer before 1.21 does in transaction mode`,
-      'use session mode, PgBouncer 1.21 or later with max_prepared_statements, or no pooler',
-      error,
-    );
+    if (isLostStatement(error)) throw error;
   } finally {
     for (const client of [one, two]) client.end().catch(() => undefined);
   }

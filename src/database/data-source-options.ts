@@ -1,9 +1,10 @@
+import type { Client } from 'pg';
 import type { DataSource, DataSourceOptions } from 'typeorm';
 import type { BetterSqlite3DataSourceOptions } from 'typeorm/driver/better-sqlite3/BetterSqlite3DataSourceOptions.js';
 import { AfterCommitSubscriber } from './after-commit.js';
 import { allMigrations, type ExtensionMigrations } from './extension-migrations.js';
 import { PostgresDataSource } from './postgres/postgres.data-source.js';
-import { DatabaseLock } from './sqlite/database-lock.js';
+import { lockFile } from './sqlite/database-lock.js';
 import { ExactDatabase } from './sqlite/sqlite.connection.js';
 import { SqliteDataSource } from './sqlite/sqlite.data-source.js';
 
@@ -30,7 +31,7 @@ export function dataSourceOptions(settings: DataSourceSettings): DataSourceOptio
   };
   const database = fileOf(url);
   if (database !== undefined) {
-    // `ExactDatabase` caches statements for all query runners.
+    // A query runner changes its connection with each transaction, so it must not keep statements.
     const driver = { driver: ExactDatabase, statementCacheSize: 0 };
     return { ...common, type: 'better-sqlite3', database, ...driver };
   }
@@ -45,9 +46,12 @@ export function dataSourceOptions(settings: DataSourceSettings): DataSourceOptio
     poolErrorHandler: () => undefined,
     extra: {
       statement_timeout: STATEMENT_TIMEOUT_MS,
+      lock_timeout: STATEMENT_TIMEOUT_MS,
       query_timeout: STATEMENT_TIMEOUT_MS + 500,
       idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
       keepAlive: true,
+      // An error reaches the query that waits for its answer. Without a listener, one that comes later ends the process.
+      onConnect: (client: Client) => client.on('error', () => undefined),
     },
   };
 }
@@ -64,13 +68,10 @@ export function createDataSource(options: DataSourceOptions): DataSource {
     : new SqliteDataSource(options as BetterSqlite3DataSourceOptions);
 }
 
-/**
- * Makes this process the server of an SQLite file. PostgreSQL may have several.
- * @throws {DatabaseServedError} if another server has it
- */
-export function lockDatabase(url: string): DatabaseLock | undefined {
+/** `lockFile()`, for either engine: PostgreSQL may have several servers. */
+export function lockDatabase(url: string): () => void {
   const file = fileOf(url);
-  return file === undefined ? undefined : DatabaseLock.acquire(file);
+  return file === undefined ? () => undefined : lockFile(file);
 }
 
 /** @returns the path of the SQLite file; undefined for PostgreSQL */

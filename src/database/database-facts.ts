@@ -21,13 +21,11 @@ export interface DatabaseFacts {
   /** The clock to compare with that of this machine. SQLite has only the time of its latest write. */
   clock: string;
   aheadMs: number;
-  /** SQLite: the fault of the file. */
-  damage?: string | undefined;
 }
 
 /**
  * Reads the facts without changing the database. PostgreSQL is connected to exactly as `serve` does.
- * @throws {DatabaseConnectionError} or an error of SQLite, if `serve` could not use the database
+ * @throws {DatabaseConnectionError} or an error of SQLite, if the database cannot be used or is damaged
  */
 export async function readDatabaseFacts(url: string): Promise<DatabaseFacts> {
   const file = fileOf(url);
@@ -60,13 +58,15 @@ async function postgresFacts(url: string): Promise<DatabaseFacts> {
 }
 
 function sqliteFacts(path: string): DatabaseFacts {
-  const files = [path, `${path}-wal`].map((each) => statSync(each, { throwIfNoEntry: false }));
   const database = new Sqlite(path, { fileMustExist: true });
   const read = (sql: string): string[] => database.prepare(sql).pluck().all() as string[];
   try {
     const tables = read(`SELECT name FROM sqlite_schema WHERE name = '${MIGRATIONS_TABLE}'`);
     // Checks every page, but not the order of the indexes, which would take much longer.
-    const [fault] = read('PRAGMA quick_check(1)');
+    const [fault = ''] = read('PRAGMA quick_check(1)');
+    // The lines before the last one name the database.
+    const message = `the file is damaged: ${fault.split('\n').at(-1)}`;
+    if (fault !== 'ok') throw new Sqlite.SqliteError(message, 'SQLITE_CORRUPT');
     return {
       engine: 'SQLite',
       version: read('SELECT sqlite_version()')[0]!,
@@ -74,9 +74,7 @@ function sqliteFacts(path: string): DatabaseFacts {
       mayMigrate: true,
       clock: 'the latest write',
       // In the future if the clock of this machine was set back.
-      aheadMs: Math.max(0, ...files.map((file) => (file?.mtimeMs ?? 0) - Date.now())),
-      // The lines before the last one name the database.
-      damage: fault === 'ok' ? undefined : fault!.split('\n').at(-1),
+      aheadMs: Math.max(0, statSync(path).mtimeMs - Date.now()),
     };
   } finally {
     database.close();

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Logger } from '../telemetry/logger.js';
-import { driverErrorOf, isDatabaseOutage } from './outage.js';
+import { driverErrorOf, isOutage } from './outage.js';
 
 const INTERVAL_MS = 60_000;
 
+/** Faults that an operator has to fix, by their codes. Other outages end by themselves. */
 const FAULTS = {
   damaged: {
     codes: /^SQLITE_(?:CORRUPT|NOTADB)/,
@@ -14,8 +15,6 @@ const FAULTS = {
     fix: 'The disk of the database is full, so writes are answered with 503: free space on that disk',
   },
 };
-
-/** A fault that an operator has to fix. Other outages end by themselves. */
 export type DatabaseFault = keyof typeof FAULTS;
 
 /** Recognises outages of the database, logs faults once a minute, and remembers them for readiness. */
@@ -33,7 +32,7 @@ export class DatabaseFaults {
 
   /** Whether the database, and not the service or its caller, is why `error` was thrown. */
   isOutage(error: unknown): boolean {
-    if (!isDatabaseOutage(error)) return false;
+    if (!isOutage(error)) return false;
     const code = String(driverErrorOf(error).code);
     for (const fault of ['damaged', 'disk full'] as const) {
       if (!FAULTS[fault].codes.test(code) || this.isRecent(fault)) continue;

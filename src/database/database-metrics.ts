@@ -1,9 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { Histogram } from 'prom-client';
+import { exponentialBuckets, type Histogram } from 'prom-client';
 import { Metrics } from '../telemetry/metrics.js';
 import type { PoolState } from './database.js';
-
-const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
 @Injectable()
 export class DatabaseMetrics {
@@ -20,7 +18,7 @@ export class DatabaseMetrics {
     this.batchSizes = metrics.histogram({
       name: 'commit_batch_size',
       help: 'Writes that one commit made durable together.',
-      buckets: BATCH_SIZES,
+      buckets: exponentialBuckets(1, 2, 11),
     });
   }
 

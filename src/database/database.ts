@@ -20,7 +20,7 @@ export interface Statement {
 }
 
 /** Reads a table: an empty database of the same name, as after an early failover, cannot be used. */
-export const PING: Statement = {
+const PING: Statement = {
   name: 'ping',
   sqlite: 'PRAGMA schema_version',
   postgres: 'SELECT 1 FROM api_keys LIMIT 1',
@@ -37,18 +37,20 @@ export abstract class Database {
   /**
    * Runs a durable write: when the promise resolves, neither a crash of this process nor a power failure loses it.
    * A failed write leaves nothing behind and affects no other write.
-   * @throws {NestedTransactionError} on SQLite, within a transaction of TypeORM
+   * @throws {Error} on SQLite, within a transaction of TypeORM
    */
   abstract write<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]>;
 
   /**
-   * Runs a short read that never waits for requests, for the change poller.
-   * @throws if there is no answer within a second
+   * Runs a short read that never waits for requests, for the change poller and readiness.
+   * @throws if there is no answer within a second, or the file of SQLite was moved
    */
   abstract observe<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]>;
 
-  /** Checks that the database can be used. Never waits for requests. */
-  abstract ping(): Promise<void>;
+  /** Checks that the database can be used. */
+  async ping(): Promise<void> {
+    await this.observe(PING);
+  }
 
   /** Connections for requests; on SQLite, the one writer. */
   abstract pool(): PoolState;

@@ -16,25 +16,18 @@ const IN_USE =
   'The database schema cannot be changed while a backup, a long query or another session locks its tables: ' +
   'run "petstore migrate" when that has ended';
 
-type OnWait = (reason: string) => void;
-
 /**
  * Brings the schema up to date; several processes may call this at once.
- * @param onWait called once if a migration has to wait
  * @param mayMigrate on PostgreSQL; the embedded database belongs to one server, and is always migrated
  * @returns the names of the migrations that ran
  * @throws {Error} if the schema may not be migrated, or if other sessions migrate the database or lock its tables for too long
  */
-export async function migrate(
-  dataSource: DataSource,
-  onWait: OnWait = () => undefined,
-  mayMigrate = true,
-): Promise<string[]> {
+export async function migrate(dataSource: DataSource, mayMigrate = true): Promise<string[]> {
   const { options } = dataSource;
   const ran = await migrationsThatRan(dataSource);
   const pending = dataSource.migrations.filter(({ name }) => !ran.includes(name!));
   if (pending.length === 0) return [];
-  if (options.type !== 'postgres') return retryWhileLocked(() => runMigrations(dataSource), onWait);
+  if (options.type !== 'postgres') return retryWhileLocked(() => runMigrations(dataSource));
   if (!mayMigrate) {
     const names = pending.map(({ name }) => describeMigration(name!)).join(', ');
     throw new Error(`The database schema lacks ${names}: run "petstore migrate" first`);
@@ -43,7 +36,7 @@ export async function migrate(
   const extra = { lock_timeout: LOCK_TIMEOUT_MS };
   const own = await createDataSource({ ...options, poolSize: 1, extra }).initialize();
   try {
-    return await retryWhileLocked(() => runMigrations(own), onWait);
+    return await retryWhileLocked(() => runMigrations(own));
   } finally {
     await own.destroy();
   }
@@ -84,9 +77,9 @@ async function runMigrations(dataSource: DataSource): Promise<string[]> {
   }
 }
 
-async function retryWhileLocked<T>(work: () => Promise<T>, onWait: OnWait): Promise<T> {
+async function retryWhileLocked<T>(work: () => Promise<T>): Promise<T> {
   const deadline = performance.now() + MAX_WAIT_MS;
-  for (let attempt = 1; ; attempt++) {
+  for (;;) {
     try {
       return await work();
     } catch (error) {
@@ -94,8 +87,6 @@ async function retryWhileLocked<T>(work: () => Promise<T>, onWait: OnWait): Prom
       const { cause: ofStatement = error } = error as Error;
       if (!isHeld(ofStatement) && !isBusy(ofStatement)) throw error;
       if (performance.now() > deadline) throw new Error(IN_USE, { cause: error });
-      if (attempt === 1)
-        onWait('Other sessions migrate the database or lock its tables: trying again');
       await setTimeout(RETRY_DELAY_MS);
     }
   }

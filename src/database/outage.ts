@@ -1,12 +1,14 @@
+import { TimeoutError } from '../time/timeout.js';
+
 /** SQLSTATE codes (PostgreSQL, appendix A) of failures that pass by themselves. */
 const POSTGRES_OUTAGE = /^(?:(?:08|28|40|53|58)...|3D000|57P0.|57014|25006|25P03|55P03)$/;
 const SQLITE_OUTAGE =
   /^SQLITE_(?:BUSY|LOCKED|IOERR|FULL|READONLY|CANTOPEN|PROTOCOL|NOMEM|CORRUPT|NOTADB)/;
-const NETWORK_OUTAGE =
-  /^(?:ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/;
 /** Errors of node-postgres, which have no code. */
 const DRIVER_OUTAGE =
   /^(?:Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error)/;
+const NETWORK_OUTAGE =
+  /^(?:ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/;
 
 interface DriverError {
   code?: unknown;
@@ -34,6 +36,9 @@ export const isBusy = matches(/^SQLITE_BUSY/);
 /** Whether a lock of PostgreSQL was not free within the lock timeout. */
 export const isHeld = matches(/^55P03$/);
 
+/** Whether a prepared statement is missing, or another client of the pooler has created it. */
+export const isLostStatement = matches(/^(?:26000|42P05)$/);
+
 /** Whether a prepared statement is gone or no longer fits the schema. Nothing was executed. */
 export const isStale = matches(/^(?:0A000|26000)$/);
 
@@ -54,23 +59,19 @@ export function isMissing(error: unknown): boolean {
 }
 const isMissingInPostgres = matches(/^(?:42P01|3F000)$/);
 
-/** Whether an error of the database is an outage: a 503, and not a fault of the service. */
+/**
+ * Whether an error of the database is an outage: a 503, and not a fault of the service. An error of the network counts
+ * if TypeORM or the `Database` port has thrown it; without their wrapping, it may be of any other connection.
+ */
 export function isOutage(error: unknown): boolean {
-  return error instanceof OutageError || isOfNetwork(driverErrorOf(error)) || isOfEngine(error);
-}
-
-/** `isOutage()` of an error that may come from a connection of an extension. */
-export function isDatabaseOutage(error: unknown): boolean {
   const driverError = driverErrorOf(error);
-  return isOutage(error) && (driverError !== error || !isOfNetwork(driverError));
+  const { code, syscall } = driverError;
+  // A socket of the file system is gone together with its server.
+  const isOfNetwork = NETWORK_OUTAGE.test(String(code)) || syscall === 'connect';
+  const isCertain = error instanceof OutageError || error instanceof TimeoutError;
+  return isCertain || isOfEngine(error) || (driverError !== error && isOfNetwork);
 }
-
 const isOfEngine = matches(POSTGRES_OUTAGE, SQLITE_OUTAGE, DRIVER_OUTAGE);
-
-/** A socket of the file system is gone together with its server. */
-function isOfNetwork({ code, syscall }: DriverError): boolean {
-  return NETWORK_OUTAGE.test(String(code)) || syscall === 'connect';
-}
 
 /** Tests the code of an error, or its message if it has no code. */
 function matches(...patterns: RegExp[]): (error: unknown) => boolean {

@@ -1,6 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 
+const NESTED =
+  'Nested transaction: use the EntityManager passed to the transaction callback instead of starting another write.';
+
 /** Knows the transaction of TypeORM that the running code belongs to. */
 export class TransactionScope {
   private readonly runners = new AsyncLocalStorage<QueryRunner>();
@@ -21,22 +24,14 @@ export class TransactionScope {
     return this.current?.data['isShared'] ? this.current : undefined;
   }
 
-  /** @throws {NestedTransactionError} within a transaction, for which another writer would wait forever */
+  /** @throws {Error} within a transaction, for which another writer would wait forever */
   assertOutside(): void {
-    if (this.current !== undefined) throw new NestedTransactionError();
+    if (this.current !== undefined) throw new Error(NESTED);
   }
 
   private get current(): QueryRunner | undefined {
     const runner = this.runners.getStore();
     return runner?.isTransactionActive && !runner.isReleased ? runner : undefined;
-  }
-}
-
-export class NestedTransactionError extends Error {
-  constructor() {
-    super(
-      'Nested transaction: use the EntityManager passed to the transaction callback instead of starting another write.',
-    );
   }
 }
 

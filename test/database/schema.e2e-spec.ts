@@ -39,13 +39,11 @@ function describeSchema(newDatabase: () => string | Promise<string>): void {
     await stock.destroy();
   });
 
-  it('can be reverted, and created again', async () => {
+  it('is created once', async () => {
     await using source = await opened(await newDatabase());
     const { dataSource } = source;
     expect(await migrate(dataSource)).toEqual(['CreateSchema1764633600000']);
     expect(await migrate(dataSource)).toEqual([]);
-    await dataSource.undoLastMigration();
-    expect(await migrate(dataSource)).toEqual(['CreateSchema1764633600000']);
   });
 }
 

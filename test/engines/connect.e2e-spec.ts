@@ -143,7 +143,10 @@ ignore_startup_parameters = extra_float_digits
       accept('lock_timeout');
       const version = execFileSync(pgbouncer, ['--version'], { encoding: 'utf8' });
       if (/ 1\.(?:1\d|20)\./.test(version)) {
-        await expectRefused(url, /pooler at .* loses prepared statements.*; use session mode/);
+        await expectRefused(
+          url,
+          /prepared statement .*; use session mode .* loses prepared statements/,
+        );
       } else {
         await jsonInProcess(url, 'keys', 'list');
       }

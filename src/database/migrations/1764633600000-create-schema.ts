@@ -9,21 +9,10 @@ export class CreateSchema1764633600000 implements MigrationInterface {
     for (const statement of schema(isPostgres)) await queryRunner.query(statement);
   }
 
-  async down(queryRunner: QueryRunner): Promise<void> {
-    for (const table of TABLES) await queryRunner.query(`DROP TABLE "${table}"`);
+  down(): Promise<void> {
+    throw new Error('The first migration cannot be reverted: drop the database instead');
   }
 }
-
-const TABLES = [
-  'usage_refusals',
-  'usage_hours',
-  'rate_limit_bans',
-  'rate_limit_counters',
-  'idempotency_records',
-  'audit_records',
-  'api_keys',
-  'pets',
-];
 
 /** Without AUTOINCREMENT, SQLite would reuse the id of a deleted last row. */
 const SQLITE_ID = '"id" integer PRIMARY KEY AUTOINCREMENT NOT NULL';

@@ -8,6 +8,7 @@ import { OutageError } from '../outage.js';
 import { TransactionScope } from '../transaction-scope.js';
 
 const TOO_MANY_CONNECTIONS = '53300';
+const REFUSED = 'PostgreSQL refuses further connections: requests wait for one of the pool';
 const RETRY_MS = 100;
 /** How long a request waits for a connection that the server refuses to make. */
 const PATIENCE_MS = 3_000;
@@ -17,8 +18,6 @@ const SHRUNK_MS = 30_000;
 /** TypeORM on PostgreSQL, on a pool that the `Database` port shares. */
 export class PostgresDataSource extends DataSource {
   readonly transactions = new TransactionScope();
-  private readonly log = new Logger('PostgreSQL');
-  private isShrunk = false;
 
   constructor(options: PostgresDataSourceOptions) {
     super(options);
@@ -32,15 +31,6 @@ export class PostgresDataSource extends DataSource {
   /** Available once the data source is initialised. */
   get pool(): Pool {
     return (this.driver as PostgresDriver).master as Pool;
-  }
-
-  override async initialize(): Promise<this> {
-    await super.initialize();
-    // An error reaches the query that waits for its answer. Without a listener, one that comes later ends the process.
-    this.pool.on('acquire', (client) => {
-      if (client.listenerCount('error') === 0) client.on('error', () => undefined);
-    });
-    return this;
   }
 
   override createQueryRunner(mode: ReplicationMode = 'master'): QueryRunner {
@@ -68,16 +58,11 @@ export class PostgresDataSource extends DataSource {
 
   private shrinkPool(): void {
     const { options, totalCount } = this.pool;
-    const { max } = options;
-    if (totalCount >= max) return;
-    options.max = Math.max(1, totalCount);
-    if (this.isShrunk) return;
-    this.isShrunk = true;
-    this.log.warn('PostgreSQL refuses further connections: requests wait for one of the pool');
-    const grow = (): void => {
-      options.max = max;
-      this.isShrunk = false;
-    };
-    setTimeout(grow, SHRUNK_MS).unref();
+    const { poolSize = 1 } = this.options as PostgresDataSourceOptions;
+    if (options.max === poolSize) {
+      new Logger('PostgreSQL').warn(REFUSED);
+      setTimeout(() => (options.max = poolSize), SHRUNK_MS).unref();
+    }
+    options.max = Math.max(1, Math.min(options.max, totalCount));
   }
 }

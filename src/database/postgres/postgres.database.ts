@@ -2,7 +2,7 @@ import type { OnApplicationShutdown } from '@nestjs/common';
 import { Pool } from 'pg';
 import { QueryFailedError } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
-import { Database, type Parameter, PING, type PoolState, type Statement } from '../database.js';
+import { Database, type Parameter, type PoolState, type Statement } from '../database.js';
 import type { DatabaseMetrics } from '../database-metrics.js';
 import {
   isConflict,
@@ -68,10 +68,6 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
   async observe<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]> {
     const answer = this.observers.query(statement.postgres, parameters);
     return (await this.metrics.time(statement.name, answer)).rows as Row[];
-  }
-
-  async ping(): Promise<void> {
-    await this.observe(PING);
   }
 
   pool(): PoolState {
@@ -149,10 +145,10 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
     try {
       return (await client.query(query as { text: string })).rows as Row[];
     } catch (error) {
-      const cause = error as Error;
+      const failed = new QueryFailedError('', [], error as Error);
       // Closing the connection ends whatever is still running on it, and forgets its prepared statements.
-      if (isOutage(cause) || isStale(cause)) failure = cause;
-      throw isMissing(cause) ? new OutageError(cause) : new QueryFailedError('', [], cause);
+      if (isOutage(failed) || isStale(failed)) failure = failed;
+      throw isMissing(failed) ? new OutageError(failed) : failed;
     } finally {
       client.release(failure);
     }

@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, openSync, realpathSync, renameSync, rmSync } from
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { MIGRATIONS_TABLE } from '../data-source-options.js';
-import { DatabaseLock } from './database-lock.js';
+import { lockFile } from './database-lock.js';
 import { LOG_SUFFIXES, OWNER_ONLY } from './sqlite.file.js';
 
 const BUSY_TIMEOUT_MS = 5_000;
@@ -36,7 +36,7 @@ export function backupDatabase(source: string, target: string): void {
  */
 export function restoreDatabase(backup: string, path: string): void {
   migrationsIn(backup);
-  const lock = DatabaseLock.acquire(path);
+  const release = lockFile(path);
   try {
     const place = realpathSync(path);
     const arrival = `${place}.restored`;
@@ -45,7 +45,7 @@ export function restoreDatabase(backup: string, path: string): void {
     for (const suffix of LOG_SUFFIXES) rmSync(place + suffix, { force: true });
     renameDurably(arrival, place);
   } finally {
-    lock.release();
+    release();
   }
 }
 

@@ -1,6 +1,5 @@
 import {
   DataSource,
-  type Driver,
   EntityManager,
   type EntityTarget,
   type ObjectLiteral,
@@ -24,7 +23,6 @@ export class SqliteDataSource extends DataSource {
     super(options);
     this.file = new SqliteFile(options.database);
     this.writer = new SqliteWriter(this.file);
-    countIdsExactly(this.driver);
   }
 
   override async initialize(): Promise<this> {
@@ -74,13 +72,4 @@ class ScopedManager extends EntityManager {
       transactions.run(manager.queryRunner!, () => work(manager)),
     );
   }
-}
-
-/** TypeORM counts back from the id of the last inserted row, and takes it for a Number. */
-function countIdsExactly(driver: Driver): void {
-  const createGeneratedMap = driver.createGeneratedMap.bind(driver);
-  driver.createGeneratedMap = (metadata, last: unknown, index = 0, count = 1) =>
-    typeof last === 'bigint'
-      ? metadata.generatedColumns[0]?.createValueMap(last - BigInt(count - 1 - index))
-      : createGeneratedMap(metadata, last, index, count);
 }

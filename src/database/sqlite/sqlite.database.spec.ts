@@ -6,7 +6,6 @@ import { Metrics } from '../../telemetry/metrics.js';
 import { dataSourceOptions } from '../data-source-options.js';
 import type { Statement } from '../database.js';
 import { DatabaseMetrics } from '../database-metrics.js';
-import { makeDurable } from './sqlite.connection.js';
 import { SqliteDataSource } from './sqlite.data-source.js';
 import { SqliteDatabase } from './sqlite.database.js';
 
@@ -158,19 +157,5 @@ describe(SqliteDatabase.name, () => {
     const prepare = jest.spyOn(Sqlite.prototype, 'prepare');
     await database.query(statement('SELECT word FROM words LIMIT $2 OFFSET $1'), 0, 2);
     expect(prepare).toHaveBeenCalledWith('SELECT word FROM words LIMIT +? OFFSET ?');
-  });
-});
-
-describe(makeDurable.name, () => {
-  it('refuses a database that does not sync its commits', () => {
-    const database = new Sqlite(':memory:');
-    const { pragma } = database;
-    jest
-      .spyOn(database, 'pragma')
-      .mockImplementation((text, options) =>
-        text === 'synchronous' ? 1 : pragma.call(database, text, options),
-      );
-    expect(() => makeDurable(database)).toThrow(/synchronous=FULL/);
-    database.close();
   });
 });

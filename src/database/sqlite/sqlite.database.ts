@@ -1,5 +1,5 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
-import { Database, type Parameter, PING, type PoolState, type Statement } from '../database.js';
+import { Database, type Parameter, type PoolState, type Statement } from '../database.js';
 import type { DatabaseMetrics } from '../database-metrics.js';
 import { isOutage } from '../outage.js';
 import { openDurably } from './sqlite.connection.js';
@@ -55,13 +55,9 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
     return this.metrics.time(statement.name, rows) as Promise<Row[]>;
   }
 
-  observe<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]> {
-    return this.query(statement, ...parameters);
-  }
-
-  async ping(): Promise<void> {
+  async observe<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]> {
     this.dataSource.file.assertInPlace();
-    await this.query(PING);
+    return this.query(statement, ...parameters);
   }
 
   pool(): PoolState {

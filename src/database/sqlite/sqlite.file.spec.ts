@@ -52,12 +52,12 @@ describe('a database file', () => {
     ['its path', (path, other) => fs.symlinkSync(path, other)],
     ['a hard link in another directory', (path, other) => fs.linkSync(path, other)],
   ])('is served once, also by %s, until the server ends', (_by, link) => {
-    const lock = lockDatabase(`sqlite:${path}`)!;
+    const unlock = lockDatabase(`sqlite:${path}`);
     const other = join(directory, 'other.db');
     link(path, other);
     expect(() => lockDatabase(`sqlite:${other}`)).toThrow(DatabaseServedError);
     expect(() => lockDatabase(`sqlite:${other}`)).toThrow(`by process ${process.pid} on `);
-    lock.release();
-    lockDatabase(`sqlite:${other}`)!.release();
+    unlock();
+    lockDatabase(`sqlite:${other}`)();
   });
 });

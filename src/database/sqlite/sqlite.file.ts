@@ -25,7 +25,7 @@ export class SqliteFile {
 
   /** Creates the file if there is none, for its owner only. */
   create(): void {
-    if (this.isThere()) return;
+    if (this.path === ':memory:' || this.isThere()) return;
     // Absolute: Node never returns from a relative path in a working directory that was removed.
     mkdirSync(dirname(resolve(this.path)), { recursive: true, mode: 0o700 });
     closeSync(openSync(this.path, 'a', OWNER_ONLY));

@@ -48,21 +48,14 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
     return Promise.resolve();
   }
 
-  override async startTransaction(
-    ...[isolation]: Parameters<BetterSqlite3QueryRunner['startTransaction']>
-  ): Promise<void> {
-    if (!this.isTransactionActive) this.transactions.assertOutside();
-    await super.startTransaction(isolation);
-  }
-
   override async query(...statement: Parameters<Query>): ReturnType<Query> {
     const [text] = statement;
     if (text === 'BEGIN TRANSACTION') return this.begin();
     if (this.isTimedOut) throw new Error(TIMED_OUT);
     if (this.transaction === undefined) return this.queryAlone(statement);
-    if (text !== 'COMMIT' && text !== 'ROLLBACK') return super.query(...statement);
     if (text === 'COMMIT') this.transaction.exec(text);
-    this.end();
+    if (text === 'COMMIT' || text === 'ROLLBACK') return this.end();
+    return super.query(...statement);
   }
 
   override async release(): Promise<void> {
@@ -72,6 +65,7 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
   }
 
   private async begin(): Promise<void> {
+    this.transactions.assertOutside();
     this.transaction = await this.writer.begin({ foreignKeys: !this.isMigrating });
     if (this.isMigrating) return;
     this.timer = setTimeout(() => {
@@ -91,17 +85,9 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
 
   private async queryAlone(statement: Parameters<Query>): ReturnType<Query> {
     const database = (await super.connect()) as Database;
-    if (isRead(database, statement[0])) return whenUnlocked(() => super.query(...statement));
+    if (database.prepare(statement[0]).readonly)
+      return whenUnlocked(() => super.query(...statement));
     this.transactions.assertOutside();
     return this.writer.alone(() => super.query(...statement));
-  }
-}
-
-/** A text that cannot be prepared fails in the same way when it runs. */
-function isRead(database: Database, text: string): boolean {
-  try {
-    return database.prepare(text).readonly;
-  } catch {
-    return true;
   }
 }
