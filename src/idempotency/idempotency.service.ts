@@ -90,7 +90,8 @@ export class IdempotencyService implements OnModuleInit, OnApplicationShutdown {
       const [row] = await this.database
         .write<{ id: string }>(statement, ...parameters, ...record)
         .catch(rejectRepeat);
-      return `{"id":${row!.id}${rest}`;
+      if (row === undefined) throw inUse();
+      return `{"id":${row.id}${rest}`;
     });
   }
 

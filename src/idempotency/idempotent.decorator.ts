@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   applyDecorators,
   type CallHandler,
@@ -20,6 +20,7 @@ import { IdempotencyService, type IdempotentRequest } from './idempotency.servic
 
 const FIELD_NAME = 'idempotency-key';
 const MAX_LENGTH = 255;
+const NO_BODY = Buffer.alloc(0);
 /** draft-ietf-httpapi-idempotency-key-header: a quoted string (RFC 8941). A bare key is accepted as well. */
 const QUOTED = /^"((?:[^"\\]|\\["\\])*)"$/;
 const PRINTABLE = /^[\x20-\x7e]+$/;
@@ -38,13 +39,11 @@ function idempotentRequestOf(context: ExecutionContext): IdempotentRequest | und
   const request = requestOf(context);
   const { raw, method, url, caller } = request;
   if (raw.headers[FIELD_NAME] === undefined) return undefined;
+  const target = Buffer.from(`${method} ${url}\n`);
   return {
     keyId: caller!.keyId,
     idempotencyKey: parseKey(raw.headersDistinct[FIELD_NAME]!),
-    bodyDigest: createHash('sha256')
-      .update(`${method} ${url}\n`)
-      .update(request.rawBody ?? '')
-      .digest('base64url'),
+    bodyDigest: hash('sha256', Buffer.concat([target, request.rawBody ?? NO_BODY]), 'base64url'),
     markReplayed: () => void replyOf(context).header('idempotent-replayed', 'true'),
   };
 }
