@@ -3,14 +3,14 @@ import { getMetadataArgsStorage } from 'typeorm';
 import { loadConfig } from './src/config/config.js';
 import { createDataSource, dataSourceOptions } from './src/database/data-source-options.js';
 import { migrationsOf } from './src/extensions/define.js';
-import { loadPetStoreConfig } from './src/extensions/petstore-config.js';
+import { loadExtensions } from './src/extensions/petstore-config.js';
 
 /**
  * The DataSource of the TypeORM command line, on the database that the service is configured for, with the
  * extensions of `petstore.config.js`: `npm run typeorm -- migration:show`
  */
 const { databaseUrl, databasePoolSize } = loadConfig();
-const { extensions } = await loadPetStoreConfig();
+const { extensions } = await loadExtensions({});
 const entities = fileURLToPath(new URL('./src/**/*.entity.{ts,js}', import.meta.url));
 // To import an extension is to define its entities.
 const theirs = getMetadataArgsStorage().tables.map(({ target }) => target as new () => object);

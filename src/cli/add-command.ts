@@ -1,6 +1,4 @@
 import type { Command } from 'commander';
-import type { CheckOptions } from '../extensions/check.js';
-import type { LoadedConfig } from '../extensions/petstore-config.js';
 import { FailedError, type Output } from './output.js';
 
 /** The options of every command. */
@@ -47,13 +45,4 @@ export function addCommand<Options>(
       output.print(result.value, options.json, result.text);
       if (result.hasFailed) throw new FailedError();
     });
-}
-
-/** Loads the configuration file that the options name, with the extensions that it imports. */
-export async function loadExtensions(
-  options: CommonOptions,
-): Promise<LoadedConfig & Pick<CheckOptions, 'ignoreCompatibility'>> {
-  const { loadPetStoreConfig } = await import('../extensions/petstore-config.js');
-  const loaded = await loadPetStoreConfig(options.config);
-  return { ...loaded, ignoreCompatibility: options.ignoreCompatibility };
 }

@@ -7,6 +7,7 @@ const MAX_GRACE_MS = 365 * UNITS_MS.d;
 /** 100 years. */
 const MAX_DAYS = 36_500;
 const MAX_NAME_LENGTH = 255;
+const MAX_PACKAGE_NAME = 40;
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
 const ISO_8601 =
   /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
@@ -31,6 +32,11 @@ export function keyName(text: string): string {
 export function file(text: string): string {
   if (text.trim() !== '') return text;
   throw new InvalidArgumentError('It must be the path of a file.');
+}
+
+export function packageName(text: string): string {
+  if (/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(text) && text.length <= MAX_PACKAGE_NAME) return text;
+  throw new InvalidArgumentError('It must be in kebab case, for example store-orders.');
 }
 
 /** Parses a comma-separated list and removes repeated scopes. */

@@ -5,7 +5,8 @@ import { fileOf } from '../database/data-source-options.js';
 import { migrationNames } from '../database/extension-migrations.js';
 import { backupDatabase, migrationsIn, restoreDatabase } from '../database/sqlite/sqlite.copy.js';
 import { migrationsOf } from '../extensions/define.js';
-import { type CommonOptions, loadExtensions, type Result } from './add-command.js';
+import { loadExtensions } from '../extensions/petstore-config.js';
+import type { CommonOptions, Result } from './add-command.js';
 import { confirm, isInteractive } from './confirmation.js';
 import { assertDatabaseExists } from './operator.js';
 

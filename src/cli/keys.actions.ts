@@ -8,7 +8,8 @@ import { Scopes } from '../keys/scopes.js';
 import type { PlanName } from '../rate-limits/plan.js';
 import { Usage } from '../rate-limits/usage.js';
 import { UsageReport } from '../usage/usage-report.js';
-import { type CommonOptions, loadExtensions, type Result } from './add-command.js';
+import { loadExtensions } from '../extensions/petstore-config.js';
+import type { CommonOptions, Result } from './add-command.js';
 import { confirm } from './confirmation.js';
 import { issuedView, keyView, rotatedView, usageView } from './key-views.js';
 import * as describe from './keys.output.js';
@@ -38,24 +39,21 @@ function keyActions(app: INestApplicationContext) {
     const [key] = await list.find({ id });
     return key!;
   };
-  const show = async ({ id }: KeyOptions, text?: string): Promise<Result> => {
+  const show = async ({ id }: KeyOptions): Promise<Result> => {
     const view = keyView(await find(id));
-    return { value: view, text: () => text ?? describe.key(view) };
+    return { value: view, text: () => describe.key(view) };
   };
   return {
-    show: (options: KeyOptions) => show(options),
+    show,
     issue: async (options: KeyOptions) => {
       const { key, record } = await keys.issue(options);
       return { value: issuedView(record, key), text: () => describe.issued(record, key) };
     },
     list: async ({ idle, expiresWithin, ...options }: KeyOptions) => {
-      const { after, limit } = options;
-      if (after !== undefined) await keys.get(after);
+      if (options.after !== undefined) await keys.get(options.after);
       const filter = { ...options, idleDays: idle, expiresWithinDays: expiresWithin };
       const found = (await list.find(filter)).map(keyView);
-      const isFull = found.length > 0 && found.length === limit;
-      const more = isFull ? `\nThere may be more: --after ${found.at(-1)!.id}` : '';
-      return { value: found, text: () => describe.keys(found) + more };
+      return { value: found, text: () => describe.keys(found) };
     },
     usage: async ({ id }: KeyOptions) => {
       const key = await find(id);
@@ -71,11 +69,11 @@ function keyActions(app: INestApplicationContext) {
       const { name, id } = await keys.get(options.id);
       await confirm(`Revoke the key ${id} (${name}) permanently?`, options.yes);
       await keys.revoke(id);
-      return show(options, `Revoked ${id}.`);
+      return show(options);
     },
     unban: async (options: KeyOptions) => {
       await keys.unban(options.id);
-      return show(options, `Unbanned ${options.id}.`);
+      return show(options);
     },
     'set-plan': async (options: KeyOptions) => {
       await keys.setPlan(options.id, options.plan, options);

@@ -6,10 +6,6 @@ import { table } from './output.js';
 
 const DATE = 'YYYY-MM-DD'.length;
 const SECONDS = 'YYYY-MM-DDTHH:MM:SS'.length;
-const MEMBERS = [
-  ...(['clientId', 'last4', 'name', 'plan', 'perMinute', 'perDay', 'scopes'] as const),
-  ...(['createdAt', 'expiresAt', 'lastUsedAt', 'replacedBy'] as const),
-];
 
 export function issued({ id, name, plan }: ApiKey, secret: string): string {
   return `${secret}\n\nKey ${id} for ${name}, plan ${plan}. Store it now: it is not shown again.`;
@@ -24,21 +20,20 @@ export function keys(list: readonly KeyView[]): string {
   if (list.length === 0) return 'No keys found.';
   const rows = list.map((view) => {
     const lastUsed = view.lastUsedAt?.slice(0, DATE) ?? 'never';
-    return [view.id, `...${view.last4}`, view.plan, statusOf(view)[0], lastUsed, view.name];
+    return [view.id, `...${view.last4}`, view.plan, statusOf(view), lastUsed, view.name];
   });
   return table(['ID', 'KEY', 'PLAN', 'STATUS', 'LAST USED', 'NAME'], rows);
 }
 
-export function key(view: KeyView): string {
-  const rows = MEMBERS.map((name) => [name, valueText(view[name])]);
-  return table(['id', view.id], [...rows, ['status', statusOf(view).join(' ')]]);
+export function key({ id, ...members }: KeyView): string {
+  const rows = Object.entries(members).map(([name, value]) => [name, valueText(value)]);
+  return table(['id', id], rows);
 }
 
 /** The key, its two windows, and the outcomes and latest refusals of its client. */
-export function usage(view: UsageView): string {
-  const { outcomes, refusals } = view;
-  const windows = (['minute', 'day'] as const).map((name) => {
-    const { used, limit, remaining, resetAt } = view[name];
+export function usage({ minute, day, outcomes, refusals, ...view }: UsageView): string {
+  const windows = Object.entries({ minute, day }).map(([name, window]) => {
+    const { used, limit, remaining, resetAt } = window;
     return [name, `${used}`, `${limit}`, `${remaining}`, resetAt];
   });
   const requests = outcomes.map(({ code, status, requests: count }) => {
@@ -76,9 +71,8 @@ function valueText(value: State[string] | undefined): string {
   return value === null || value === undefined ? 'none' : [value].flat().join(' ');
 }
 
-/** The state of a key, and since or until when. */
-function statusOf({ revokedAt, expiresAt, bannedUntil }: KeyView): [string, ...string[]] {
-  if (revokedAt !== null) return ['revoked', revokedAt];
-  if (expiresAt !== null && Date.parse(expiresAt) <= Date.now()) return ['expired', expiresAt];
-  return bannedUntil === null ? ['active'] : ['banned', 'until', bannedUntil];
+function statusOf({ revokedAt, expiresAt, bannedUntil }: KeyView): string {
+  if (revokedAt !== null) return 'revoked';
+  if (expiresAt !== null && Date.parse(expiresAt) <= Date.now()) return 'expired';
+  return bannedUntil === null ? 'active' : 'banned';
 }

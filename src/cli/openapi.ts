@@ -3,7 +3,8 @@ import { settingsOf } from '../extensions/settings.js';
 import { DocumentSource } from '../openapi/document.js';
 import { createApp } from '../server.js';
 import { createLogger } from '../telemetry/logger.js';
-import { type CommonOptions, loadExtensions } from './add-command.js';
+import { loadExtensions } from '../extensions/petstore-config.js';
+import type { CommonOptions } from './add-command.js';
 
 /** `petstore openapi` */
 export async function documentText(

@@ -1,4 +1,4 @@
-import { type DynamicModule, type INestApplicationContext, Module } from '@nestjs/common';
+import type { DynamicModule, INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { loadConfig } from '../config/config.js';
@@ -12,7 +12,8 @@ import { PetSeeder } from '../pets/pet-seeder.js';
 import { createLogger } from '../telemetry/logger.js';
 import { waitAtMost } from '../time/timeout.js';
 import { UsageReportModule } from '../usage/usage-report.module.js';
-import { type CommonOptions, loadExtensions } from './add-command.js';
+import { loadExtensions } from '../extensions/petstore-config.js';
+import type { CommonOptions } from './add-command.js';
 
 /** An unreachable database may never confirm that a connection is closed. */
 const CLOSE_TIMEOUT_MS = 2_000;
@@ -24,16 +25,10 @@ export function assertDatabaseExists(path: string | undefined): void {
 }
 
 /** The modules that commands need. HTTP and OpenAPI, which take longest to load, are left out. */
-@Module({})
-export class OperatorModule {
-  static forRoot(options: CoreOptions): DynamicModule {
-    const scopes = (options.extensions ?? []).map((extension) => extension.scopes ?? {});
-    return {
-      module: OperatorModule,
-      imports: [...coreModules(options), KeysModule.forRoot(scopes), UsageReportModule],
-      providers: [PetSeeder],
-    };
-  }
+function operatorModule(options: CoreOptions): DynamicModule {
+  const scopes = (options.extensions ?? []).map((extension) => extension.scopes ?? {});
+  const imports = [...coreModules(options), KeysModule.forRoot(scopes), UsageReportModule];
+  return { module: class OperatorModule {}, imports, providers: [PetSeeder] };
 }
 
 /**
@@ -52,7 +47,7 @@ export async function runAsOperator<T>(
   if (!mayCreate) assertDatabaseExists(fileOf(config.databaseUrl));
   const logger = await createLogger({ logLevel: 'silent', logFormat: 'json' });
   const app = await NestFactory.createApplicationContext(
-    OperatorModule.forRoot({ config, logger, ...known }),
+    operatorModule({ config, logger, ...known }),
     { logger: false, abortOnError: false },
   );
   try {

@@ -75,39 +75,34 @@ function addServe(program: Command, output: Output): void {
 
 function addData(program: Command, output: Output): void {
   const migrate = ['migrate', 'create the database schema, or bring it up to date', 'migrate'];
-  addCommand(program, output, migrate, async (options) => {
-    const data = await import('./data.js');
-    return data.migrate(options);
-  });
+  addCommand(program, output, migrate, async (options) =>
+    (await import('./data.js')).migrate(options),
+  );
   const seed = ['seed', 'add made-up animals', 'seed --pets 100000'];
-  addCommand<{ pets: number }>(program, output, seed, async (options) => {
-    const data = await import('./data.js');
-    return data.seed(options);
-  }).requiredOption('--pets <n>', 'number of animals', parse.quantity);
+  addCommand<{ pets: number }>(program, output, seed, async (options) =>
+    (await import('./data.js')).seed(options),
+  ).requiredOption('--pets <n>', 'number of animals', parse.quantity);
   const copy = 'copy the SQLite database to a file, also while the server runs';
   const backup = ['backup', copy, 'backup zoo.db'];
-  addCommand<{ yes?: true }>(program, output, backup, async (options, file) => {
-    const copies = await import('./backup.js');
-    return copies.backup(file, options);
-  })
+  addCommand<{ yes?: true }>(program, output, backup, async (options, file) =>
+    (await import('./backup.js')).backup(file, options),
+  )
     .argument('<file>', 'file to write, readable only by its owner', parse.file)
     .option('--yes', 'overwrite the file without confirmation, whatever it is');
   const replace = 'replace the SQLite database by a backup; stop the server first';
   const restore = ['restore', replace, 'restore zoo.db'];
-  addCommand<{ yes?: true }>(program, output, restore, async (options, file) => {
-    const copies = await import('./backup.js');
-    return copies.restore(file, options);
-  })
+  addCommand<{ yes?: true }>(program, output, restore, async (options, file) =>
+    (await import('./backup.js')).restore(file, options),
+  )
     .argument('<file>', 'a file that petstore backup wrote', parse.file)
     .option('--yes', 'do not ask for confirmation');
 }
 
 function addTools(program: Command, output: Output): void {
   const check = 'check configuration, database, schema, Redis, clocks and files; print fixes';
-  addCommand(program, output, ['doctor', check, 'doctor'], async (options) => {
-    const { doctor } = await import('./doctor.js');
-    return doctor(options);
-  });
+  addCommand(program, output, ['doctor', check, 'doctor'], async (options) =>
+    (await import('./doctor.js')).doctor(options),
+  );
   const openapi = ['openapi', 'print the OpenAPI document', 'openapi --format yaml > openapi.yaml'];
   addCommand<{ format: 'json' | 'yaml' }>(program, output, openapi, async (options) => {
     const { documentText } = await import('./openapi.js');
@@ -117,16 +112,14 @@ function addTools(program: Command, output: Output): void {
   const parent = program.command('new').description('create a package');
   const create = ['extension', 'create a package with an extension', 'new extension store-orders'];
   addCommand(parent, output, create, async (_options, name) => {
-    const { faultOfName, writeExtension } = await import('../extensions/new-extension.js');
-    const fault = faultOfName(name);
-    if (fault !== undefined) throw new UsageError(fault);
-    const { files, tarball } = writeExtension(name, Date.now());
+    const { writeExtension } = await import('../extensions/new-extension.js');
+    const { files, tarball } = writeExtension(name);
     const install = tarball === undefined ? 'npm install --save-dev TARBALL' : 'npm install';
     const source = tarball ?? 'the TARBALL that npm pack writes in a clone of the service';
     const text = `Created ${files.length} files. Next, with the service from ${source}:`;
     const next = [text, '', `  cd ${name}`, `  ${install}`, '  npm test'].join('\n');
     return { value: { name, files, tarball }, text: () => next };
-  }).argument('<name>', 'name of the package, its path and its scopes, such as store-orders');
+  }).argument('<name>', 'name of the package, its path and its scopes', parse.packageName);
 }
 
 function missingCommand(argv: readonly string[]): string {

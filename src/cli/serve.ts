@@ -1,13 +1,16 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { type Config, loadConfig } from '../config/config.js';
+import { PublicAddress } from '../config/public-address.js';
 import { fileOf } from '../database/data-source-options.js';
 import { settingsOf } from '../extensions/settings.js';
 import { KeysService } from '../keys/keys.service.js';
 import { PetSeeder } from '../pets/pet-seeder.js';
+import type { PetStore } from '../pet-store.js';
 import { startPetStore } from '../server.js';
 import { createLogger, type Logger } from '../telemetry/logger.js';
-import { type CommonOptions, loadExtensions } from './add-command.js';
-import { introduce } from './introduction.js';
+import { MetricsServer } from '../telemetry/metrics.server.js';
+import { loadExtensions } from '../extensions/petstore-config.js';
+import type { CommonOptions } from './add-command.js';
 import type { Output } from './output.js';
 
 export interface ServeOptions extends CommonOptions {
@@ -44,7 +47,11 @@ export async function serve(
     return;
   }
   const key = await issueFirstKey(store.app, config);
-  introduce(store, config, { ...options, animals, key }, output);
+  // A log in JSON is read by programs; only the first key must be seen.
+  if (options.json || key !== null || config.logFormat === 'pretty') {
+    const { value, text } = introduction(store, config, animals, key);
+    output.print(value, options.json, () => text);
+  }
   await stop;
   await store.close();
 }
@@ -66,4 +73,35 @@ function exitOnUncaughtException(logger: Logger): void {
     logger.flush();
     process.exit(1);
   });
+}
+
+/** The addresses, the number of made-up animals that were added, and the first key if one was issued. */
+function introduction(store: PetStore, config: Config, animals: number, key: string | null) {
+  const { baseUrl, docsUrl } = store.app.get(PublicAddress);
+  const metricsUrl = store.app.get(MetricsServer).url ?? null;
+  const { host, pathname } = new URL(config.databaseUrl);
+  // Without the password of PostgreSQL.
+  const database = fileOf(config.databaseUrl) ?? `postgres://${host}${pathname}`;
+  const isClone = process.argv[1]?.endsWith('petstore.mjs');
+  const program = isClone ? 'npm run --silent petstore --' : 'petstore';
+  const addresses = `
+  The pet store is running.
+
+    API            ${baseUrl}
+    Documentation  ${docsUrl}
+    Metrics        ${metricsUrl ?? 'off (METRICS_PORT)'}
+    Database       ${database}${animals === 0 ? '' : ` (with ${animals} made-up animals)`}
+    More keys      ${program} keys issue --name "My app" --plan pro
+`;
+  const firstKey = `
+  Your first API key (plan free), shown once:
+
+    ${key}
+
+  Try it:
+
+    curl -i -H 'Authorization: Bearer ${key}' ${baseUrl}/pets
+`;
+  const value = { origin: store.origin, baseUrl, docsUrl, metricsUrl, database, key };
+  return { value, text: key === null ? addresses : addresses + firstKey };
 }

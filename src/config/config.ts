@@ -1,5 +1,12 @@
 import { type Environment, unknownSettings, withDotEnv } from './environment.js';
-import { isAddressOrRange, isHttpUrl, isOrigin, SettingReader } from './setting-reader.js';
+import {
+  isAddressOrRange,
+  isDatabaseUrl,
+  isHttpUrl,
+  isOrigin,
+  isRedisUrl,
+  SettingReader,
+} from './setting-reader.js';
 
 export type { Environment } from './environment.js';
 
@@ -124,14 +131,6 @@ function readConfig(read: SettingReader, settings: object[]) {
     read.faults.push(`METRICS_PORT must differ from PORT, not ${config.port}; 0 turns metrics off`);
   }
   return config;
-}
-
-function isDatabaseUrl(text: string): boolean {
-  return /^(?:sqlite:(?!:memory:)|postgres(?:ql)?:\/\/)./.test(text) && URL.canParse(text);
-}
-
-function isRedisUrl(text: string): boolean {
-  return /^rediss?:\/\//.test(text) && URL.canParse(text);
 }
 
 /** @returns undefined if tracing is off; then no value of its variables is a fault */

@@ -4,7 +4,7 @@ import type { Environment } from './environment.js';
 /** Reads one variable after the other and collects the faults. */
 export class SettingReader {
   readonly faults: string[] = [];
-  /** The variables that were read. */
+  /** The names of the variables. */
   readonly names: string[] = [];
 
   constructor(readonly environment: Environment) {}
@@ -28,9 +28,8 @@ export class SettingReader {
   }
 
   list(name: string, expected: string, isEntry: (entry: string) => boolean): string[] | undefined {
-    const entries = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean);
-    const isList = (text: string): boolean =>
-      entries(text).length > 0 && entries(text).every(isEntry);
+    const entries = (text: string): string[] => text.split(/[\s,]+/);
+    const isList = (text: string): boolean => entries(text).every(isEntry);
     const text = this.valid(name, `a comma-separated list of ${expected}`, isList);
     return text === undefined ? undefined : entries(text);
   }
@@ -52,13 +51,11 @@ export class SettingReader {
   }
 }
 
-function isBaseUrl(text: string): boolean {
-  return /^https?:\/\/[^@?#]+\/v1\/*$/i.test(text) && URL.canParse(text);
-}
-
-export function isHttpUrl(text: string): boolean {
-  return /^https?:\/\//i.test(text) && URL.canParse(text);
-}
+const isUrl = (form: RegExp) => (text: string) => form.test(text) && URL.canParse(text);
+const isBaseUrl = isUrl(/^https?:\/\/[^@?#]+\/v1\/*$/i);
+export const isDatabaseUrl = isUrl(/^(?:sqlite:(?!:memory:)|postgres(?:ql)?:\/\/)./);
+export const isHttpUrl = isUrl(/^https?:\/\//i);
+export const isRedisUrl = isUrl(/^rediss?:\/\//);
 
 /** Whether a browser can send this as the `Origin` header: in this form, and without a wildcard. */
 export function isOrigin(text: string): boolean {
@@ -67,8 +64,7 @@ export function isOrigin(text: string): boolean {
 
 export function isAddressOrRange(text: string): boolean {
   try {
-    compile(text);
-    return true;
+    return Boolean(compile(text));
   } catch {
     return false;
   }

@@ -1,9 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
-/** The package.json is beside `src`, or beside `dist` where that was built. */
-const [root] = ['../../package.json', '../../../package.json']
-  .map((path) => new URL(path, import.meta.url))
-  .filter(existsSync);
+/** The root of the package is two levels above `src/config`, or three above `dist/src/config`. */
+export const PACKAGE_ROOT = ['../../', '../../../']
+  .map((path) => fileURLToPath(new URL(path, import.meta.url)))
+  .find((path) => existsSync(`${path}package.json`))!;
+
+const manifest = readFileSync(`${PACKAGE_ROOT}package.json`, 'utf8');
 
 /** The release of this service. */
-export const { version: VERSION } = JSON.parse(readFileSync(root!, 'utf8')) as { version: string };
+export const { version: VERSION } = JSON.parse(manifest) as { version: string };

@@ -12,8 +12,6 @@ export interface ErrorDefinition<Code extends string = string> {
   readonly code: Code;
   readonly status: number;
   readonly meaning: string;
-  /** An example message. Default: the meaning. */
-  readonly example?: string | undefined;
 }
 
 /** Nest's exception class without its private `status`, so that filters for `HttpException` catch an `ApiError`. */

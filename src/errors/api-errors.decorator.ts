@@ -39,10 +39,9 @@ export function ApiErrors(
 ): MethodDecorator & ClassDecorator {
   const byStatus = new Map<number, string[]>();
   const extensions = errors.map((error) => {
-    const { code, status, meaning, example } =
-      typeof error === 'string' ? coreErrors[error] : error;
+    const { code, status, meaning } = typeof error === 'string' ? coreErrors[error] : error;
     byStatus.set(status, [...(byStatus.get(status) ?? []), meaning]);
-    return ApiExtension(`${ERROR_EXTENSION}${code}`, { code, status, meaning, example });
+    return ApiExtension(`${ERROR_EXTENSION}${code}`, { code, status, meaning });
   });
   const responses = Array.from(byStatus, ([status, meanings]) =>
     ApiResponse({ status, description: meanings.join(' '), type: ErrorBody }),

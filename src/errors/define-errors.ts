@@ -11,10 +11,10 @@ export type ErrorFactories<Codes extends string = string> = {
 
 /** Makes a factory for each code of the table. */
 export function defineErrors<Codes extends string>(
-  table: Readonly<Record<Codes, { status: number; meaning: string; example?: string }>>,
+  table: Readonly<Record<Codes, { status: number; meaning: string }>>,
 ): ErrorFactories<Codes> {
   const factories = Object.entries<Omit<ErrorDefinition, 'code'>>(table).map(
-    ([code, { status, meaning, example }]) => [code, factoryOf({ code, status, meaning, example })],
+    ([code, { status, meaning }]) => [code, factoryOf({ code, status, meaning })],
   );
   return Object.freeze(Object.fromEntries(factories) as ErrorFactories<Codes>);
 }

@@ -4,64 +4,24 @@ import { defineErrors } from './define-errors.js';
 
 /** Every error code of the service, with its HTTP status and meaning. The document lists them. */
 export const errors = defineErrors({
-  invalid_request: {
-    status: 400,
-    meaning: 'A parameter, header or body member is invalid.',
-    example: '"page" is not a known query parameter',
-  },
-  malformed_json: {
-    status: 400,
-    meaning: 'The body is not valid JSON.',
-    example: 'The body is not JSON: it is empty',
-  },
-  malformed_request: {
-    status: 400,
-    meaning: 'The message is not well-formed HTTP.',
-    example: 'The request is not well-formed HTTP',
-  },
-  missing_api_key: {
-    status: 401,
-    meaning: 'No API key was sent.',
-    example: 'Send an API key: "Authorization: Bearer <API_KEY>"',
-  },
-  invalid_api_key: {
-    status: 401,
-    meaning: 'The API key is unknown, revoked or expired.',
-    example: 'The API key is not valid',
-  },
-  insufficient_scope: {
-    status: 403,
-    meaning: 'The API key lacks the scope of the operation.',
-    example: 'The API key lacks the scope pets:write',
-  },
+  invalid_request: { status: 400, meaning: 'A parameter, header or body member is invalid.' },
+  malformed_json: { status: 400, meaning: 'The body is not valid JSON.' },
+  malformed_request: { status: 400, meaning: 'The message is not well-formed HTTP.' },
+  missing_api_key: { status: 401, meaning: 'No API key was sent.' },
+  invalid_api_key: { status: 401, meaning: 'The API key is unknown, revoked or expired.' },
+  insufficient_scope: { status: 403, meaning: 'The API key lacks the scope of the operation.' },
   pet_not_found: { status: 404, meaning: 'There is no such animal.' },
   not_found: { status: 404, meaning: 'There is no such resource.' },
-  method_not_allowed: {
-    status: 405,
-    meaning: 'The resource has no such method.',
-    example: 'The resource has no method DELETE',
-  },
+  method_not_allowed: { status: 405, meaning: 'The resource has no such method.' },
   request_timeout: { status: 408, meaning: 'The request did not arrive in time.' },
   idempotency_key_in_use: {
     status: 409,
     meaning: 'The first request with this Idempotency-Key is still in progress.',
   },
-  operation_removed: {
-    status: 410,
-    meaning: 'The operation has been removed.',
-    example: 'The operation was removed; use GET /pets with a status filter',
-  },
-  payload_too_large: {
-    status: 413,
-    meaning: 'The body is larger than 64 KiB.',
-    example: 'The body must not exceed 65536 bytes',
-  },
+  operation_removed: { status: 410, meaning: 'The operation has been removed.' },
+  payload_too_large: { status: 413, meaning: 'The body is larger than 64 KiB.' },
   uri_too_long: { status: 414, meaning: 'The request target is too long.' },
-  unsupported_media_type: {
-    status: 415,
-    meaning: 'The body is not declared as UTF-8 JSON.',
-    example: 'The body must be sent as application/json',
-  },
+  unsupported_media_type: { status: 415, meaning: 'The body is not declared as UTF-8 JSON.' },
   expectation_failed: { status: 417, meaning: 'Unsupported Expect header.' },
   idempotency_key_reused: {
     status: 422,
@@ -70,24 +30,19 @@ export const errors = defineErrors({
   rate_limit_exceeded: {
     status: 429,
     meaning: 'The quota is used up; retry after the time in Retry-After.',
-    example: 'The rate limit is exceeded. Retry after 17 seconds.',
   },
   key_banned: {
     status: 429,
     meaning: 'The API key is banned because it kept sending requests after being rate limited.',
-    example:
-      'This API key is temporarily banned because it kept sending requests after being rate limited. Retry after 300 seconds.',
   },
   header_fields_too_large: { status: 431, meaning: 'The header fields are too many or too large.' },
   internal_error: {
     status: 500,
     meaning: 'The service failed; its log has the cause under the request ID.',
-    example: 'The service failed to answer this request',
   },
   service_unavailable: {
     status: 503,
     meaning: 'The service is temporarily unavailable; retry after the time in Retry-After.',
-    example: 'The service is temporarily unavailable',
   },
 });
 

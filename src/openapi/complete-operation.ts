@@ -96,7 +96,7 @@ export function completeOperation(
     if (!(Number(status) >= 400)) continue;
     const media = (response.content ??= { [JSON_TYPE]: { schema: ERROR_SCHEMA } })[JSON_TYPE];
     if (media?.schema?.$ref !== ERROR_SCHEMA.$ref || media.example !== undefined) continue;
-    media.examples ??= examplesOf(documented, Number(status), scopes[0]);
+    media.examples ??= examplesOf(documented, Number(status));
   }
   responses['default'] ??= { $ref: '#/components/responses/OtherError' };
   return documented.map(({ code }) => code);
@@ -114,11 +114,11 @@ function takeErrors(operation: OperationObject): ErrorDefinition[] {
     });
 }
 
-function examplesOf(documented: readonly ErrorDefinition[], ofStatus: number, scope?: string) {
+function examplesOf(documented: readonly ErrorDefinition[], ofStatus: number) {
   const examples = documented
     .filter(({ status }) => status === ofStatus)
-    .map(({ code, status, meaning, example = meaning.replace(/\.$/, '') }) => {
-      const message = scope ? example.replace('pets:write', scope) : example;
+    .map(({ code, status, meaning }) => {
+      const message = meaning.replace(/\.$/, '');
       return [code, { summary: meaning, value: { code, message, status } }] as const;
     });
   return Object.fromEntries(examples);

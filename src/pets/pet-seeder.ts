@@ -15,7 +15,7 @@ export class PetSeeder {
   }
 
   /** Adds made-up pets, the same ones every time. */
-  async seed(count: number, progress?: (done: number) => void): Promise<void> {
+  async seed(count: number): Promise<void> {
     for (let done = 0; done < count;) {
       const last = Math.min(done + BATCH, count);
       await this.dataSource.sql`INSERT INTO pets (name, category_id, status)
@@ -29,7 +29,6 @@ export class PetSeeder {
         FROM made JOIN named ON n = i % 10
         ORDER BY i`;
       done = last;
-      progress?.(done);
     }
   }
 }

@@ -58,7 +58,7 @@ describe('petstore doctor', () => {
       const settings = { REDIS_URL: redis.url, DATABASE_URL: `sqlite:${workplace.databaseFile}` };
       const ofRedis = async () => (await checks(settings)).filter(({ check }) => check === 'redis');
       expect(await ofRedis()).toMatchObject([
-        { detail: expect.stringMatching(/^Redis \d\S* at \S+, [\d.]+ ms$/) },
+        { detail: expect.stringMatching(/^Redis \d\S* at \S+$/) },
       ]);
       await redis.call('CONFIG', 'SET', 'maxmemory', '100mb', 'maxmemory-policy', 'allkeys-lru');
       expect(await ofRedis()).toMatchObject([

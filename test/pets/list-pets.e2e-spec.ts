@@ -39,7 +39,7 @@ describe('GET /v1/pets', () => {
   });
 
   describe('with 250 animals', () => {
-    beforeAll(() => service.store.app.get(PetSeeder).seed(250, () => undefined));
+    beforeAll(() => service.store.app.get(PetSeeder).seed(250));
 
     it('answers 20 by default, in the order of their ids', async () => {
       const answer = await client.get('/v1/pets');

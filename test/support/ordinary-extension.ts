@@ -132,7 +132,7 @@ class ClosedFilter implements ExceptionFilter<ClosedForToday> {
 }
 
 export const visitErrors = defineErrors({
-  visit_over: { status: 409, meaning: 'The visit is over.', example: 'The visit 7 is over' },
+  visit_over: { status: 409, meaning: 'The visit is over.' },
 });
 
 @AnyScope()
