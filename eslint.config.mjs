@@ -18,7 +18,6 @@ const ROWS = [
   ['health', 'openapi', 'extensions'],
   ['core.module.ts'],
   ['app.module.ts'],
-  ['pet-store.ts'],
   ['server.ts'],
   ['cli'],
   ['index.ts', 'testing.ts'],

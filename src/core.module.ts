@@ -1,4 +1,4 @@
-import { type DynamicModule, Module, type Type } from '@nestjs/common';
+import type { DynamicModule, Type } from '@nestjs/common';
 import { Config } from './config/config.js';
 import { DatabaseModule } from './database/database.module.js';
 import { EventsModule } from './events/events.js';
@@ -16,25 +16,22 @@ export interface CoreOptions {
 }
 
 /** Provides configuration, settings of extensions, clock, log and metrics in every module. */
-@Module({})
-class CoreModule {
-  static forRoot({ config, clock = new Clock(), logger }: CoreOptions): DynamicModule {
-    const providers = [
-      { provide: Config, useValue: config },
-      ...config.settings.map((each) => ({ provide: each.constructor, useValue: each })),
-      { provide: Clock, useValue: clock },
-      { provide: Logger, useValue: logger },
-      Metrics,
-    ];
-    return { module: CoreModule, global: true, providers, exports: providers };
-  }
+function coreModule({ config, clock = new Clock(), logger }: CoreOptions): DynamicModule {
+  const providers = [
+    { provide: Config, useValue: config },
+    ...config.settings.map((each) => ({ provide: each.constructor, useValue: each })),
+    { provide: Clock, useValue: clock },
+    { provide: Logger, useValue: logger },
+    Metrics,
+  ];
+  return { module: class CoreModule {}, global: true, providers, exports: providers };
 }
 
 /** Modules of every process, the server and the command line. They load neither Fastify nor Swagger, which take long. */
 export function coreModules(options: CoreOptions): (DynamicModule | Type)[] {
   const { extensions = [] } = options;
   return [
-    CoreModule.forRoot(options),
+    coreModule(options),
     RedisModule,
     EventsModule,
     DatabaseModule.forRoot(migrationsOf(extensions)),

@@ -167,6 +167,7 @@ describe(runProgram.name, () => {
     expect(JSON.parse((await run('openapi')).out)).toMatchObject({ openapi: '3.1.0' });
     expect((await run('openapi', '--format', 'yaml')).out).toMatch(/^openapi: 3.1.0$/m);
     expect(readdirSync(directory)).toEqual([]);
+    expect(readdirSync('.')).not.toContain(':memory:');
   });
 
   it('prints every fault of the configuration, with exit code 1', async () => {

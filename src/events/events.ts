@@ -29,15 +29,11 @@ export class Events {
     event: PetStoreEvents[Name],
     id: string | undefined,
   ): void {
-    const emit = async (): Promise<void> => {
-      try {
-        await this.emitter.emitAsync(name, event);
-      } catch (err) {
-        // A handler with `suppressErrors: false`, or a listener that was added to the emitter itself.
-        this.logger.error({ err, event: name }, 'An event handler failed');
-      }
-    };
-    setImmediate(() => void (id === undefined ? emit() : runWithRequest({ id }, emit)));
+    const emit = async (): Promise<void> => void (await this.emitter.emitAsync(name, event));
+    // Fails for a handler with `suppressErrors: false`, or a listener that was added to the emitter itself.
+    const log = (err: unknown): void =>
+      this.logger.error({ err, event: name }, 'An event handler failed');
+    setImmediate(() => void (id === undefined ? emit() : runWithRequest({ id }, emit)).catch(log));
   }
 }
 

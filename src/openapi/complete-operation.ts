@@ -24,6 +24,25 @@ interface ResponseObject {
   headers?: Record<string, unknown>;
   content?: Record<string, MediaObject>;
 }
+/** The messages of the examples, where they are not the meaning of the code. */
+const MESSAGES: Readonly<Record<string, string>> = {
+  invalid_request: '"page" is not a known query parameter',
+  malformed_json: 'The body is not JSON: it is empty',
+  malformed_request: 'The request is not well-formed HTTP',
+  missing_api_key: 'Send an API key: "Authorization: Bearer <API_KEY>"',
+  invalid_api_key: 'The API key is not valid',
+  insufficient_scope: 'The API key lacks the scope SCOPE',
+  method_not_allowed: 'The resource has no method DELETE',
+  operation_removed: 'The operation was removed; use GET /pets with a status filter',
+  payload_too_large: 'The body must not exceed 65536 bytes',
+  unsupported_media_type: 'The body must be sent as application/json',
+  rate_limit_exceeded: 'The rate limit is exceeded. Retry after 17 seconds.',
+  key_banned:
+    'This API key is temporarily banned because it kept sending requests after being rate limited. Retry after 300 seconds.',
+  internal_error: 'The service failed to answer this request',
+  service_unavailable: 'The service is temporarily unavailable',
+};
+
 /** An operation of the document. */
 export interface OperationObject {
   operationId?: string;
@@ -96,7 +115,7 @@ export function completeOperation(
     if (!(Number(status) >= 400)) continue;
     const media = (response.content ??= { [JSON_TYPE]: { schema: ERROR_SCHEMA } })[JSON_TYPE];
     if (media?.schema?.$ref !== ERROR_SCHEMA.$ref || media.example !== undefined) continue;
-    media.examples ??= examplesOf(documented, Number(status));
+    media.examples ??= examplesOf(documented, Number(status), scopes[0]);
   }
   responses['default'] ??= { $ref: '#/components/responses/OtherError' };
   return documented.map(({ code }) => code);
@@ -114,11 +133,12 @@ function takeErrors(operation: OperationObject): ErrorDefinition[] {
     });
 }
 
-function examplesOf(documented: readonly ErrorDefinition[], ofStatus: number) {
+/** @param scope of the operation, which the message of a 403 names */
+function examplesOf(documented: readonly ErrorDefinition[], ofStatus: number, scope = '') {
   const examples = documented
     .filter(({ status }) => status === ofStatus)
     .map(({ code, status, meaning }) => {
-      const message = meaning.replace(/\.$/, '');
+      const message = (MESSAGES[code] ?? meaning.replace(/\.$/, '')).replace('SCOPE', scope);
       return [code, { summary: meaning, value: { code, message, status } }] as const;
     });
   return Object.fromEntries(examples);

@@ -24,12 +24,9 @@ const VISIBLE = /[^\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
 function isName(value: unknown): boolean {
   return (
     typeof value === 'string' &&
-    // Code points are at most as many as UTF-16 units, and at least half as many.
-    value.length <= 2 * MAX_NAME_LENGTH &&
     [...value].length <= MAX_NAME_LENGTH &&
     NAME.test(value) &&
-    VISIBLE.test(value) &&
-    value.isWellFormed()
+    VISIBLE.test(value)
   );
 }
 

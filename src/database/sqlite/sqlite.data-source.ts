@@ -26,7 +26,7 @@ export class SqliteDataSource extends DataSource {
   }
 
   override async initialize(): Promise<this> {
-    this.file.create();
+    if (this.file.path !== ':memory:') this.file.create();
     await super.initialize();
     this.file.opened();
     return this;
