@@ -16,6 +16,8 @@ interface QueuedRequest {
  * responses and ask again, the server works on the other half, so neither side waits for the other. Timers and
  * socket writes run between two batches, however many requests arrive.
  *
+ * It saves 28 % of a get and 30 % of a list at 64 connections, and 23 % and 27 % at a constant rate (decision 11).
+ *
  * libuv accepts one connection per tick. While ticks bring new connections, up to 16 in a row start no request, so
  * that a thousand clients that connect at once are accepted within a few milliseconds.
  */
