@@ -14,15 +14,15 @@ export const MIGRATIONS_TABLE = 'petstore_migrations';
 const CONNECT_TIMEOUT_MS = 2_000;
 const STATEMENT_TIMEOUT_MS = 3_000;
 
-export interface DataSourceSettings {
-  /** `sqlite:PATH` or `postgres://...`. */
+/**
+ * The options of TypeORM for either engine. Only migrations change the schema.
+ * @param settings.url `sqlite:PATH` or `postgres://...`
+ */
+export function dataSourceOptions(settings: {
   url: string;
   poolSize: number;
   extensions?: readonly ExtensionMigrations[];
-}
-
-/** The options of TypeORM for either engine. Only migrations change the schema. */
-export function dataSourceOptions(settings: DataSourceSettings): DataSourceOptions {
+}): DataSourceOptions {
   const { url, poolSize, extensions = [] } = settings;
   const common = {
     migrations: allMigrations(extensions),

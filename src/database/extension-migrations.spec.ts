@@ -38,7 +38,9 @@ describe(ownedMigrations.name, () => {
 
 it('a failing migration is named in the error, with its extension', async () => {
   class Broken1700000000000 {
-    up = () => Promise.reject(new Error('no such table: toys'));
+    up(): Promise<void> {
+      return Promise.reject(new Error('no such table: toys'));
+    }
     down = () => Promise.resolve();
   }
   const [Migration] = ownedMigrations({ owner: 'toys', migrations: [Broken1700000000000] });

@@ -39,19 +39,15 @@ export function ownedMigrations({ owner, migrations }: ExtensionMigrations): Mig
 /** The migration with a name of its own, and errors that tell which migration failed. */
 function named(Migration: MigrationClass, name = nameOf(Migration)): MigrationClass {
   return class extends Migration {
-    constructor() {
-      super();
-      this.name = name;
-      const up = this.up.bind(this);
-      this.up = async (queryRunner: QueryRunner) => {
-        try {
-          await up(queryRunner);
-        } catch (cause) {
-          const { message } = driverErrorOf(cause);
-          const reason = String(message ?? cause);
-          throw new Error(`The migration ${describeMigration(name)} failed: ${reason}`, { cause });
-        }
-      };
+    override name = name;
+
+    override async up(queryRunner: QueryRunner): Promise<void> {
+      try {
+        await super.up(queryRunner);
+      } catch (cause) {
+        const reason = String(driverErrorOf(cause).message ?? cause);
+        throw new Error(`The migration ${describeMigration(name)} failed: ${reason}`, { cause });
+      }
     }
   };
 }

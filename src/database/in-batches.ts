@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { ObjectLiteral, Repository } from 'typeorm';
 
 /** SQLite runs in this process: no request is answered during a batch, which takes some 5 ms. */
@@ -20,9 +19,13 @@ export async function inBatches(
     const done = await batch(ROWS);
     total += done;
     if (done < ROWS) break;
-    await pause(PAUSE_MS);
+    await pause();
   }
   return total;
+}
+
+function pause(): Promise<void> {
+  return new Promise((resume) => setTimeout(resume, PAUSE_MS));
 }
 
 /** Deletes the rows that meet a condition, in such batches. */
@@ -48,11 +51,8 @@ export async function forEachBatch<Item>(
   items: readonly Item[],
   handle: (batch: Item[]) => Promise<void>,
 ): Promise<void> {
-  let start = 0;
-  await inBatches(async (rows) => {
-    const batch = items.slice(start, start + rows);
-    start += batch.length;
-    if (batch.length > 0) await handle(batch);
-    return batch.length;
-  });
+  for (let start = 0; start < items.length; start += ROWS) {
+    if (start > 0) await pause();
+    await handle(items.slice(start, start + ROWS));
+  }
 }

@@ -36,11 +36,8 @@ export const isBusy = matches(/^SQLITE_BUSY/);
 /** Whether a lock of PostgreSQL was not free within the lock timeout. */
 export const isHeld = matches(/^55P03$/);
 
-/** Whether a prepared statement is missing, or another client of the pooler has created it. */
-export const isLostStatement = matches(/^(?:26000|42P05)$/);
-
-/** Whether a prepared statement is gone or no longer fits the schema. Nothing was executed. */
-export const isStale = matches(/^(?:0A000|26000)$/);
+/** Whether a prepared statement is gone, is that of another client, or no longer fits the schema. Nothing was executed. */
+export const isStale = matches(/^(?:0A000|26000|42P05)$/);
 
 /** Whether the connection broke while a statement was running on it. */
 export const isConnectionLost = matches(

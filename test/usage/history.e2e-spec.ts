@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { HttpAdapterHost } from '@nestjs/core';
+import { OutageError } from '../../src/database/outage.js';
 import { UsageRecorder } from '../../src/usage/usage-recorder.js';
 import { UsageReport } from '../../src/usage/usage-report.js';
 import { UsageRepository } from '../../src/usage/usage.repository.js';
@@ -8,7 +9,7 @@ import { recordedLog } from '../support/recorded-log.js';
 import { startService, type TestService } from '../support/start-service.js';
 
 const HOUR_MS = 3_600_000;
-const outage = Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
+const outage = new OutageError(new Error('away'));
 
 function request(clientId: string, code?: string): FastifyRequest {
   const refusal = code === undefined ? undefined : { code, address: '192.0.2.1' };

@@ -4,31 +4,24 @@ import Sqlite, { type Database, type Options, type Statement } from 'better-sqli
 const OPENING_TIMEOUT_MS = 2_000;
 
 /**
- * Opens a connection. Every commit is synced, so that it survives a power failure. The file is not mapped into memory: a
- * mapped file that is truncated kills the process (SIGBUS).
+ * A connection that syncs every commit, so that it survives a power failure. The file is not mapped into memory: a mapped
+ * file that is truncated kills the process (SIGBUS).
  */
-export function openDurably(path: string): Database {
-  return makeDurable(new Sqlite(path, { timeout: OPENING_TIMEOUT_MS }));
-}
-
-function makeDurable(database: Database): Database {
-  database.pragma('journal_mode = WAL');
-  database.pragma('synchronous = FULL');
-  database.pragma('foreign_keys = ON');
-  database.pragma('busy_timeout = 0');
-  return database;
+export class DurableDatabase extends Sqlite {
+  constructor(path: string, options?: Options) {
+    super(path, { ...options, timeout: OPENING_TIMEOUT_MS });
+    this.pragma('journal_mode = WAL');
+    this.pragma('synchronous = FULL');
+    this.pragma('foreign_keys = ON');
+    this.pragma('busy_timeout = 0');
+  }
 }
 
 /**
  * A connection of TypeORM, by its option `driver`. An INTEGER beyond 2^53 is read as a BigInt, because a Number would
  * round it; any other as a Number, which TypeORM expects of its own tables.
  */
-export class ExactDatabase extends Sqlite {
-  constructor(path: string, options?: Options) {
-    super(path, { ...options, timeout: OPENING_TIMEOUT_MS });
-    makeDurable(this);
-  }
-
+export class ExactDatabase extends DurableDatabase {
   override prepare = ((source: string) =>
     exactIntegers(super.prepare(source))) as Database['prepare'];
 }

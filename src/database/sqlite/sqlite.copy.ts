@@ -24,7 +24,11 @@ export function backupDatabase(source: string, target: string): void {
   try {
     // Reads one snapshot and builds every index anew, so a damaged page fails here and is not copied.
     withDatabase(source, (database) => database.prepare('VACUUM INTO ?').run(temporary));
-    renameDurably(temporary, target);
+    // SQLite does not sync that file, and would replay the log of the database that it replaces into it.
+    sync(temporary);
+    for (const suffix of LOG_SUFFIXES) rmSync(target + suffix, { force: true });
+    renameSync(temporary, target);
+    sync(dirname(target));
   } finally {
     rmSync(temporary, { force: true });
   }
@@ -38,12 +42,7 @@ export function restoreDatabase(backup: string, path: string): void {
   migrationsIn(backup);
   const release = lockFile(path);
   try {
-    const place = realpathSync(path);
-    const arrival = `${place}.restored`;
-    backupDatabase(backup, arrival);
-    // SQLite would replay the log of the previous database into the restored one.
-    for (const suffix of LOG_SUFFIXES) rmSync(place + suffix, { force: true });
-    renameDurably(arrival, place);
+    backupDatabase(backup, realpathSync(path));
   } finally {
     release();
   }
@@ -68,13 +67,6 @@ function withDatabase<Result>(path: string, work: (database: Sqlite.Database) =>
   } finally {
     database.close();
   }
-}
-
-/** SQLite does not sync the file that `VACUUM INTO` writes. */
-function renameDurably(from: string, to: string): void {
-  sync(from);
-  renameSync(from, to);
-  sync(dirname(to));
 }
 
 function sync(path: string): void {

@@ -2,7 +2,7 @@ import type { OnApplicationShutdown } from '@nestjs/common';
 import { Database, type Parameter, type PoolState, type Statement } from '../database.js';
 import type { DatabaseMetrics } from '../database-metrics.js';
 import { isOutage } from '../outage.js';
-import { openDurably } from './sqlite.connection.js';
+import { DurableDatabase } from './sqlite.connection.js';
 import type { SqliteDataSource } from './sqlite.data-source.js';
 import { SqliteStatements } from './sqlite.statements.js';
 import { whenUnlocked } from './sqlite.writer.js';
@@ -32,7 +32,7 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
   ) {
     super();
     const { file, writer } = dataSource;
-    this.statements = new SqliteStatements(openDurably(file.path));
+    this.statements = new SqliteStatements(new DurableDatabase(file.path));
     writer.onRelease = this.statements.endView;
   }
 
@@ -61,8 +61,8 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
   }
 
   pool(): PoolState {
-    const { isHeld, waiting } = this.dataSource.writer.state;
-    return { inUse: isHeld ? 1 : 0, idle: isHeld ? 0 : 1, waiting };
+    const { isHeld, queue } = this.dataSource.writer;
+    return { inUse: isHeld ? 1 : 0, idle: isHeld ? 0 : 1, waiting: queue.length };
   }
 
   onApplicationShutdown(): void {

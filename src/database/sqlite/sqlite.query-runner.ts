@@ -79,15 +79,16 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
   private end(): void {
     clearTimeout(this.timer);
     if (this.transaction === undefined) return;
-    this.writer.end(this.transaction);
+    this.transaction.close();
     this.transaction = undefined;
+    this.writer.release();
   }
 
   private async queryAlone(statement: Parameters<Query>): ReturnType<Query> {
     const database = (await super.connect()) as Database;
-    if (database.prepare(statement[0]).readonly)
-      return whenUnlocked(() => super.query(...statement));
+    const work = (): ReturnType<Query> => super.query(...statement);
+    if (database.prepare(statement[0]).readonly) return whenUnlocked(work);
     this.transactions.assertOutside();
-    return this.writer.alone(() => super.query(...statement));
+    return this.writer.alone(work);
   }
 }

@@ -27,17 +27,13 @@ export async function whenUnlocked<Result>(work: () => Result | Promise<Result>)
  * starve each other.
  */
 export class SqliteWriter {
-  private readonly queue: (() => void)[] = [];
-  private isHeld = false;
+  readonly queue: (() => void)[] = [];
+  isHeld = false;
 
   /** Called after each writer, before the next one. */
   onRelease = (): void => undefined;
 
   constructor(private readonly file: SqliteFile) {}
-
-  get state(): { isHeld: boolean; waiting: number } {
-    return { isHeld: this.isHeld, waiting: this.queue.length };
-  }
 
   async acquire(): Promise<void> {
     if (this.isHeld) await new Promise<void>((resolve) => this.queue.push(resolve));
@@ -64,7 +60,7 @@ export class SqliteWriter {
 
   /**
    * Begins a transaction on a connection of its own, so that a statement that comes late finds it closed.
-   * @returns to be passed to `end()`
+   * @returns to be closed before `release()`, which rolls back what is not committed
    * @throws {SqliteError} SQLITE_BUSY if another process holds the lock for too long
    */
   async begin({ foreignKeys }: { foreignKeys: boolean }): Promise<ExactDatabase> {
@@ -81,11 +77,5 @@ export class SqliteWriter {
       this.release();
       throw error;
     }
-  }
-
-  /** Rolls back what is not committed, and lets the next writer in. */
-  end(connection: ExactDatabase): void {
-    connection.close();
-    this.release();
   }
 }
