@@ -1,23 +1,23 @@
 import { parseArgs } from 'node:util';
 
 /** Parts that can be measured alone. */
-export const PARTS = ['sqlite', 'postgres', 'redis', 'growth'];
+export const PARTS = ['sqlite', 'postgres', 'growth'];
 
 export const HELP = `npm run bench [-- OPTIONS]
 
-Compares the service with other programs, interleaved, and writes docs/performance.md and its chart.
+Races the service against other programs, interleaved, and writes docs/performance.md and its chart, in about half an hour.
 
-  --quick        service and floor program on SQLite, in a minute; writes nothing
+  --quick        the service and the Fastify program on SQLite, in a minute; writes nothing
   --only PART    one part with short rounds; writes nothing. PART is one of ${PARTS.join(', ')}
-  --publish      with --only: longer rounds; writes the results to docs/performance.json and the page
-  --check        service and floor program on every engine; fails if a ratio is more than 10 % below the published
-                 one. Ratios differ between machines: use --beside on another machine
+  --publish      with --only: the rounds of a full run; writes the results to docs/performance.json and the page
+  --check        the service and the Fastify program on both engines; fails if a ratio is more than 10 % below the
+                 published one. Ratios differ between machines: use --beside on another machine
   --beside REF   this build and that of commit REF, in turn: the cost of a change, on any machine. SQLite, or
                  PostgreSQL with --only postgres; each build prepares its own database
   --help         this text
 
-Requires two cores, wrk and taskset; except for --quick and --beside on SQLite also PostgreSQL and redis-server.
-A full run, --only sqlite and --publish also require: npm ci --prefix bench && npm ci --prefix bench/directus
+Requires two cores, wrk, taskset and, except on SQLite, PostgreSQL. The Go program takes part if its compiler and
+libraries are installed. Bun is installed into bench/node_modules.
 `;
 
 /** Wrong arguments: reported in one line, exit 2. */

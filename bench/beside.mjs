@@ -5,7 +5,7 @@ import { run } from './children.mjs';
 import { median, ratioOf, runRounds } from './compare.mjs';
 import { preparePostgres, prepareSqlite, writeKeys } from './data.mjs';
 import { startPostgres } from './engines.mjs';
-import { startOurs } from './servers.mjs';
+import { startService } from './field/field.mjs';
 import { ANIMALS, root } from './settings.mjs';
 
 const WORKS = { sqlite: ['list', 'get', 'create'], postgres: ['list', 'get', 'create', 'keyed'] };
@@ -22,18 +22,20 @@ export async function beside(stage, pace, commit, engine = 'sqlite') {
   const builds = [];
   for (const [name, build] of Object.entries(folders)) {
     const { databaseUrl, keys } = await prepare(stage, server, name, build);
-    builds.push({ name, build, databaseUrl, keyFile: writeKeys(stage, `keys-${name}`, keys) });
+    const keyFile = writeKeys(stage, `keys-${name}`, keys);
+    builds.push({ name, program: `${build}dist/src/main.js`, databaseUrl, keyFile });
   }
   const works = WORKS[engine];
   const figures = new Map(works.map((work) => [work, { this: [], other: [] }]));
   for (let pair = 0; pair < PAIRS; pair++) {
     const servers = [];
     for (const build of builds) {
-      servers.push({ running: await startOurs(stage, build), keyFile: build.keyFile });
+      const { name, program, databaseUrl, keyFile } = build;
+      servers.push({ running: await startService(stage, databaseUrl, { name, program }), keyFile });
     }
     for (const work of works) {
       const measured = await runRounds(servers, work, pace);
-      for (const [name, { rounds }] of measured) figures.get(work)[name].push(...rounds);
+      for (const [name, rounds] of measured) figures.get(work)[name].push(...rounds);
     }
     for (const { running } of servers) await running.stop();
   }

@@ -1,49 +1,66 @@
 // Compares servers: checks that their responses are equal, then loads them in turn, round after round.
-import { load } from './load.mjs';
+import { load, loadAtRate } from './load.mjs';
 
+/** Headers of a kept connection, which not every server sends. */
+const OF_CONNECTION = ['connection', 'keep-alive'];
 /** Headers whose value differs from request to request. */
 const CHANGING = [
   ['x-request-id', 'date', 'ratelimit'],
   ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'],
 ].flat();
 
+const REQUESTS = [
+  ['/v1/pets?limit=20'],
+  ['/v1/pets?limit=3&status=sold'],
+  ['/v1/pets/7'],
+  [
+    '/v1/pets',
+    {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"name":"Rex","categoryId":7}',
+    },
+  ],
+];
+
 /**
  * Checks that two servers do the same work: equal status, headers and body.
- * @param {string[]} unsaid headers that only one of them sends
  * @throws if a response differs
  */
-export async function compareAnswers(one, other, key, unsaid = []) {
-  const json = { 'content-type': 'application/json' };
-  const requests = [
-    ['/v1/pets?limit=20'],
-    [`/v1/pets?limit=20&cursor=${Buffer.from(':80').toString('base64url')}`],
-    ['/v1/pets?limit=3&status=sold'],
-    ['/v1/pets/7'],
-    ['/v1/pets', { method: 'POST', headers: json, body: '{"name":"Rex","categoryId":7}' }],
-  ];
-  for (const [path, { headers, ...options } = {}] of requests) {
-    const [a, b] = await Promise.all(
-      [one, other].map(async ({ running }) => {
-        const authorization = `Bearer ${key}`;
-        const response = await fetch(`http://127.0.0.1:${running.port}${path}`, {
-          ...options,
-          headers: { authorization, ...headers },
-        });
-        return describe(response, await response.text(), options.method, unsaid);
-      }),
-    );
-    if (a !== b) throw new Error(`${path}: the responses differ\n${a}\n${b}`);
+export async function compareAnswers(one, other, key) {
+  const [expected, actual] = [await answersOf(one, key), await answersOf(other, key)];
+  for (const [index, answer] of actual.entries()) {
+    if (answer !== expected[index])
+      throw new Error(`${other.id} responds differently:\n${expected[index]}\n${answer}`);
   }
 }
 
-function describe({ status, headers }, body, method, unsaid) {
-  const fields = [...headers]
-    .filter(([name]) => !unsaid.includes(name))
+/** The responses to all requests, and the second page, to which the first has a link. */
+async function answersOf({ running }, key) {
+  const origin = `http://127.0.0.1:${running.port}`;
+  const send = async (path, { headers, ...options } = {}) => {
+    const authorization = `Bearer ${key}`;
+    const response = await fetch(`${origin}${path}`, {
+      ...options,
+      headers: { authorization, ...headers },
+    });
+    return { link: response.headers.get('link'), text: await describe(response) };
+  };
+  const answers = [];
+  for (const request of REQUESTS) answers.push(await send(...request));
+  const [, second] = /<http:\/\/[^/]*(.*)>; rel="next"/.exec(answers[0].link);
+  return [...answers, await send(second)].map(({ text }) => text);
+}
+
+async function describe(response) {
+  const body = await response.text();
+  const fields = [...response.headers]
+    .filter(([name]) => !OF_CONNECTION.includes(name))
     .map(([name, value]) => (CHANGING.includes(name) ? name : `${name}: ${value}`))
     .sort();
-  const text = [status, ...fields, body].join('\n');
-  // Each database assigns its own ids.
-  return method === 'POST' ? text.replaceAll(String(JSON.parse(body).id), 'ID') : text;
+  // Each server has cursors of its own, and each database assigns its own ids.
+  const text = [response.status, ...fields, body].join('\n').replace(/cursor=[\w-]+/g, 'cursor');
+  return response.status === 201 ? text.replaceAll(String(JSON.parse(body).id), 'ID') : text;
 }
 
 export function median(values) {
@@ -62,32 +79,35 @@ export function ratioOf(figures, reference, of = ({ perSecond }) => perSecond) {
 
 /**
  * Loads the servers in turn, each after a warm-up. Every other round is in reverse order, so that no position is better.
- * @param {{running: {name: string}, seconds?: number}[]} servers `seconds`: replaces those of the pace
+ * @param {{running: {name: string}}[]} servers
  * @param {string} work
  * @param {import('./settings.mjs').Pace} pace
- * @returns {Promise<Map<string, {rounds: object[], perSecond: number, p99Ms: number, processorMicros: number}>>}
- *   by name; the figures are medians
+ * @returns {Promise<Map<string, object[]>>} the figures of each round, by name
  */
-export async function runRounds(servers, work, pace) {
-  const rounds = new Map(servers.map(({ running }) => [running.name, []]));
-  for (let round = 0; round < pace.rounds; round++) {
-    for (const server of round % 2 === 0 ? servers : servers.toReversed()) {
-      const { seconds = pace.seconds } = server;
-      // A server that was idle while others were loaded is cold.
-      await load(server, { work, seconds: pace.warmUpSeconds });
-      rounds.get(server.running.name).push(await load(server, { work, seconds }));
-    }
+export async function runRounds(servers, work, { rounds, warmUpSeconds, seconds }) {
+  return inTurn(servers, rounds, async (server) => {
+    // A server that was idle while others were loaded is cold.
+    await load(server, { work, seconds: warmUpSeconds });
+    return load(server, { work, seconds });
+  });
+}
+
+/** The same at a constant rate of requests. */
+export function runOpenRounds(
+  servers,
+  work,
+  perSecond,
+  { openRounds, warmUpSeconds, openSeconds },
+) {
+  const options = { work, perSecond, warmUpSeconds, seconds: openSeconds };
+  return inTurn(servers, openRounds, (server) => loadAtRate(server, options));
+}
+
+async function inTurn(servers, rounds, measure) {
+  const figures = new Map(servers.map(({ running }) => [running.name, []]));
+  for (let round = 0; round < rounds; round++) {
+    for (const server of round % 2 === 0 ? servers : servers.toReversed())
+      figures.get(server.running.name).push(await measure(server));
   }
-  const summary = new Map();
-  for (const [name, figures] of rounds) {
-    const of = (member) => median(figures.map((figure) => figure[member]));
-    const [perSecond, p99Ms] = [of('perSecond'), of('p99Ms')];
-    summary.set(name, {
-      rounds: figures,
-      perSecond,
-      p99Ms,
-      processorMicros: of('processorMicros'),
-    });
-  }
-  return summary;
+  return figures;
 }

@@ -1,9 +1,7 @@
-// Starts PostgreSQL and Redis on the core of the load generator, because a server under test has its core for itself.
-// Both sides of a comparison use the same engines.
+// Starts PostgreSQL on the core of the load generator, because a server under test has its core for itself.
 import { execFileSync } from 'node:child_process';
 import { chownSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { Redis } from 'ioredis';
 import pg from 'pg';
 import { findProgram } from './machine.mjs';
 import { OTHER_CORE } from './settings.mjs';
@@ -35,21 +33,6 @@ export async function startPostgres(stage) {
   return url;
 }
 
-/** Without persistence. @returns {Promise<string>} its URL */
-export async function startRedis(stage) {
-  const port = await freePort();
-  const settings = ['--port', String(port), '--bind', '127.0.0.1', '--save', ''];
-  await stage.start({
-    name: 'Redis',
-    command: findProgram('redis-server'),
-    args: [...settings, '--appendonly', 'no', '--dir', stage.directory],
-    port,
-    core: OTHER_CORE,
-    isReady: () => ping(port),
-  });
-  return `redis://127.0.0.1:${port}`;
-}
-
 /** Runs SQL on a new connection; resolves to the rows. */
 export async function query(url, text, values = []) {
   const client = new pg.Client({ connectionString: url });
@@ -58,17 +41,6 @@ export async function query(url, text, values = []) {
     return (await client.query(text, values)).rows;
   } finally {
     await client.end();
-  }
-}
-
-async function ping(port) {
-  const redis = new Redis({ port, lazyConnect: true, retryStrategy: () => null });
-  redis.on('error', () => undefined);
-  try {
-    await redis.connect();
-    return (await redis.ping()) === 'PONG';
-  } finally {
-    redis.disconnect();
   }
 }
 

@@ -9,9 +9,12 @@ import { root } from './settings.mjs';
 const PROGRAMS = {
   wrk: { from: 'wrk' },
   taskset: { from: 'util-linux' },
-  'redis-server': { from: 'redis-server' },
   go: { from: 'golang-go' },
   gcc: { from: 'gcc' },
+  pgx: {
+    from: 'golang-github-jackc-pgx-v4-dev',
+    beside: ['/usr/share/gocode/src/github.com/jackc'],
+  },
   'sqlite3.h': { from: 'libsqlite3-dev', beside: ['/usr/include', '/usr/local/include'] },
   initdb: {
     from: 'postgresql',
@@ -19,15 +22,11 @@ const PROGRAMS = {
   },
 };
 
-/** @throws if a second core, a program or a package is missing */
-export function assertCapable({ programs, packages }) {
+/** @throws if a second core or a program is missing */
+export function assertCapable(programs) {
   const missing = [];
   if (cpus().length < 2) missing.push('a second core for the load generator');
   missing.push(...missingPrograms(programs));
-  for (const folder of packages) {
-    if (!existsSync(`${root}${folder}/node_modules`))
-      missing.push(`packages (npm ci --prefix ${folder})`);
-  }
   if (missing.length > 0) throw new Error(`The bench requires ${missing.join(', ')}`);
 }
 
@@ -54,8 +53,10 @@ export function describeMachine() {
 
 /** Versions of all programs and packages that take part. */
 export function versions() {
-  const installed = (name, folder = '') =>
-    JSON.parse(readFileSync(`${root}${folder}node_modules/${name}/package.json`, 'utf8')).version;
+  const installed = (name, folder = '') => {
+    const manifest = `${root}${folder}node_modules/${name}/package.json`;
+    return existsSync(manifest) ? JSON.parse(readFileSync(manifest, 'utf8')).version : 'missing';
+  };
   return {
     'Node.js': process.version.slice(1),
     Nest: installed('@nestjs/core'),
@@ -63,14 +64,11 @@ export function versions() {
     'better-sqlite3': installed('better-sqlite3'),
     TypeORM: installed('typeorm'),
     pg: installed('pg'),
-    ioredis: installed('ioredis'),
     PostgreSQL: versionOf('initdb', ['--version']),
-    Redis: versionOf('redis-server', ['--version']),
     // Its only option for this, and its exit code is 1.
     wrk: versionOf('wrk', ['-v']),
-    'json-server': installed('json-server', 'bench/'),
-    Prism: installed('@stoplight/prism-cli', 'bench/'),
-    Directus: installed('directus', 'bench/directus/'),
+    Bun: installed('bun', 'bench/'),
+    Elysia: installed('elysia', 'bench/'),
     Go: versionOf('go', ['version']),
   };
 }

@@ -2,20 +2,20 @@
 import { HELP, readArguments, UsageError } from './arguments.mjs';
 import { beside } from './beside.mjs';
 import { check } from './check.mjs';
-import { onPostgres, onSqlite } from './contests.mjs';
-import { fieldHere } from './field/field.mjs';
+import { race } from './contests.mjs';
+import { FASTIFY, fieldHere, SERVICE, UNGUARDED } from './field/field.mjs';
 import { growth } from './growth/growth.mjs';
 import { assertCapable } from './machine.mjs';
 import { publish } from './published.mjs';
 import { PACES } from './settings.mjs';
 import { Stage } from './stage.mjs';
 
-const EVERY_PROGRAM = ['wrk', 'taskset', 'initdb', 'redis-server'];
-const EVERY_PACKAGE = ['bench', 'bench/directus'];
-
-async function quick(stage) {
-  await onSqlite(stage, PACES.quick, []);
-}
+/** The parts of a full run. */
+const PARTS = {
+  sqlite: (stage, pace) => race(stage, pace, 'sqlite', [...fieldHere(), UNGUARDED]),
+  postgres: (stage, pace) => race(stage, pace, 'postgres', fieldHere()),
+  growth: (stage, pace) => growth(stage, pace, { full: pace === PACES.full }),
+};
 
 async function checked(stage) {
   const worse = await check(stage, PACES.quick);
@@ -25,27 +25,18 @@ async function checked(stage) {
   else process.exitCode = 1;
 }
 
-async function one(stage, part, pace, full) {
-  if (part === 'sqlite') return { sqlite: await onSqlite(stage, pace, fieldHere()) };
-  if (part === 'growth') return { growth: await growth(stage, pace, { full }) };
-  return onPostgres(stage, pace, [part]);
+/** Each part is published once it is measured. */
+async function measure(stage, parts, pace, publishes) {
+  for (const part of parts) {
+    const results = await PARTS[part](stage, pace);
+    if (publishes) publish({ [part]: results }, pace);
+  }
 }
 
-async function everything(stage) {
-  const sqlite = await onSqlite(stage, PACES.full, fieldHere());
-  const engines = await onPostgres(stage, PACES.full, ['postgres', 'redis']);
-  const grown = await growth(stage, PACES.full, { full: true });
-  publish({ sqlite, ...engines, growth: grown }, PACES.full);
-}
-
-function requirementsOf({ quick, check, beside: commit, only, publish: publishes }) {
-  const isOnSqlite = quick || (commit !== undefined && only !== 'postgres');
-  const isOfOurs = isOnSqlite || check || (only !== undefined && only !== 'sqlite');
-  return {
-    programs: isOnSqlite ? ['wrk', 'taskset'] : EVERY_PROGRAM,
-    // The published page names their versions.
-    packages: isOfOurs && !publishes ? [] : EVERY_PACKAGE,
-  };
+function requirementsOf({ quick, only, beside: commit }) {
+  const isOnSqlite = quick || only === 'sqlite' || only === 'growth';
+  const needsPostgres = commit === undefined ? !isOnSqlite : only === 'postgres';
+  return ['wrk', 'taskset', ...(needsPostgres ? ['initdb'] : [])];
 }
 
 async function main() {
@@ -56,14 +47,14 @@ async function main() {
   for (const signal of ['SIGINT', 'SIGTERM']) {
     process.once(signal, () => void stage.close().finally(() => process.exit(1)));
   }
+  const { quick, check: checks, beside: commit, only, publish: publishes } = options;
   try {
-    if (options.quick) await quick(stage);
-    else if (options.check) await checked(stage);
-    else if (options.beside !== undefined)
-      await beside(stage, PACES.quick, options.beside, options.only);
-    else if (options.publish) publish(await one(stage, options.only, PACES.part, true), PACES.part);
-    else if (options.only !== undefined) await one(stage, options.only, PACES.short, false);
-    else await everything(stage);
+    if (quick) await race(stage, PACES.quick, 'sqlite', [SERVICE, FASTIFY]);
+    else if (checks) await checked(stage);
+    else if (commit !== undefined) await beside(stage, PACES.quick, commit, only);
+    else if (only !== undefined)
+      await measure(stage, [only], publishes ? PACES.full : PACES.short, publishes);
+    else await measure(stage, Object.keys(PARTS), PACES.full, true);
   } finally {
     await stage.close();
   }

@@ -1,73 +1,101 @@
-// The other programs of the comparison: how each is started, and what it does not do. Each has the animals of the given
-// file, if it can hold any.
-import { copyFileSync, writeFileSync } from 'node:fs';
-import Database from 'better-sqlite3';
-import { PATHS } from '../load.mjs';
-import { missingPrograms } from '../machine.mjs';
-import { PAGE, root } from '../settings.mjs';
+// The programs of the race: how each is started, and what it lacks. All have the same duties: a key by digest, a quota a
+// minute and a day, rate-limit headers, an access line, a latency histogram, a durable create.
+import { existsSync } from 'node:fs';
+import { run } from '../children.mjs';
+import { findProgram, missingPrograms } from '../machine.mjs';
+import { ADDRESS, root } from '../settings.mjs';
 import { answers, freePort } from '../stage.mjs';
-import { startDirectus } from './directus.mjs';
-import { GO, NEEDS, startGo } from './go.mjs';
 import { compileTutorial } from './tutorial/compile.mjs';
 
-const WORKS = ['list', 'get', 'create'];
+/** The service sets this flag of V8 itself. The Fastify program gets it too. */
+const NO_PRETENURING = '--no-allocation-site-pretenuring';
+/** Debian installs pgx and its dependencies here. */
+const GOPATH = '/usr/share/gocode';
 
 /**
- * @typedef {object} Context
- * @property {string} file a database of the service, to copy
- * @property {string} keyFile
- * @property {number} pageBytes of a page of the list
- * @property {string} key one of the keys
- * @property {object} floor the floor program, as `load` takes it
- *
  * @typedef {object} Contestant
- * @property {string} name
- * @property {string[]} works
+ * @property {string} id
+ * @property {string} name as on the page
+ * @property {string} [lacks] what the service does and it does not, for the page
  * @property {string[]} [needs] programs that the machine may lack
- * @property {string} unequal its differences, for the page
- * @property {(stage: object, context: Context) => Promise<object>} start resolves to the server that `load` takes
+ * @property {boolean} [isEqual] its responses have to equal those of the service
+ * @property {(stage: object, databaseUrl: string) => Promise<object>} start resolves to a `Running`, see `stage.mjs`
  */
 
-/** @type {Contestant[]} */
-export const FIELD = [
-  {
-    name: 'ceiling (`node:http`)',
-    works: ['list'],
-    unequal: 'a constant page of the same size: no key, no quota, no database, no routing',
-    start: startCeiling,
+/** @type {Contestant} */
+export const SERVICE = {
+  id: 'service',
+  name: 'the service',
+  start: (stage, databaseUrl) => startService(stage, databaseUrl),
+};
+
+/** @type {Contestant} */
+export const FASTIFY = {
+  id: 'fastify',
+  name: 'Fastify, by hand',
+  lacks:
+    'revocation (keys are cached for ever), bans, scopes, idempotency, exact int64, quotas that survive a restart, usage statistics, overload protection, shared commits',
+  isEqual: true,
+  start(stage, databaseUrl) {
+    const args = [NO_PRETENURING, `${root}bench/field/fastify/main.mjs`, databaseUrl];
+    return startProgram(stage, { id: 'fastify', args });
   },
-  {
-    name: GO,
-    works: WORKS,
-    needs: NEEDS,
-    unequal:
-      'the same responses and durability, with group commit; no log, metrics, bans or idempotency; SQLite of the system',
-    start: startGo,
+};
+
+/** @type {Contestant} */
+export const GO = {
+  id: 'go',
+  name: 'Go, `net/http`',
+  lacks: 'the same, except int64 and, on SQLite, shared commits',
+  needs: ['go', 'gcc', 'sqlite3.h', 'pgx'],
+  isEqual: true,
+  async start(stage, databaseUrl) {
+    const program = stage.path('petstore-go');
+    const env = { ...process.env, GO111MODULE: 'off', GOPATH, GOCACHE: stage.path('go-cache') };
+    const build = ['build', '-o', program, '.'];
+    await run(findProgram('go'), build, { cwd: `${root}bench/field/go`, env });
+    return startProgram(stage, { id: 'go', command: program, args: [databaseUrl] });
   },
-  tutorial('Fastify', 'fastify'),
-  tutorial('Express', 'express'),
-  {
-    name: 'json-server',
-    works: WORKS,
-    unequal:
-      'no keys, quota or validation; animals in memory; a create rewrites the whole file and does not sync it',
-    start: startJsonServer,
+};
+
+/** @type {Contestant} */
+export const BUN = {
+  id: 'bun',
+  name: 'Bun, Elysia',
+  lacks: 'the same',
+  isEqual: true,
+  async start(stage, databaseUrl) {
+    const command = `${root}bench/node_modules/.bin/bun`;
+    if (!existsSync(command)) await run('npm', ['ci', '--no-audit', '--prefix', `${root}bench`]);
+    const args = [`${root}bench/field/bun/main.mjs`, databaseUrl];
+    return startProgram(stage, { id: 'bun', command, args });
   },
-  {
-    name: 'Prism mock',
-    works: WORKS,
-    unequal:
-      'no animals: responds with the examples of openapi.json after validation; keys are not looked up; no quota',
-    start: startPrism,
+};
+
+/** @type {Contestant} */
+export const TUTORIAL = {
+  id: 'tutorial',
+  name: 'tutorial Nest',
+  lacks:
+    'the same, and cursors, links and ids beyond 2^53; its throttler counts by key, where it is faster than by address',
+  start(stage, databaseUrl) {
+    compileTutorial();
+    const args = [`${root}bench/field/tutorial/main.mjs`, databaseUrl];
+    return startProgram(stage, { id: 'tutorial', args });
   },
-  {
-    name: 'Directus',
-    works: WORKS,
-    unequal:
-      'one static token instead of keys; one quota window by address; no cursors; last version for Node 20',
-    start: startDirectus,
+};
+
+/** The service without its guarantees. */
+export const UNGUARDED = {
+  id: 'unguarded',
+  name: 'the service without key, quota, log and metrics',
+  start(stage, databaseUrl) {
+    const options = { name: 'unguarded', program: `${root}bench/field/unguarded.mjs` };
+    return startService(stage, databaseUrl, options);
   },
-];
+};
+
+export const FIELD = [SERVICE, FASTIFY, GO, BUN, TUTORIAL];
 
 /** The programs that this machine can start; prints why the others are left out. */
 export function fieldHere() {
@@ -78,77 +106,42 @@ export function fieldHere() {
   });
 }
 
-function tutorial(title, platform) {
-  return {
-    name: `tutorial Nest/${title}`,
-    works: WORKS,
-    unequal:
-      'Nest as its guides teach it: no cursors, ids beyond 2^53 rounded, quota in memory only. It counts by key, which ' +
-      'is faster than its default (by address). Each commit is synced; concurrent creates share one transaction',
-    async start(stage, { file, keyFile }) {
-      compileTutorial();
-      const database = stage.path(`tutorial-${platform}.db`);
-      copyFileSync(file, database);
-      const port = await freePort();
-      const running = await stage.start({
-        name: `tutorial Nest/${title}`,
-        args: [`${root}bench/field/tutorial/main.mjs`, platform, database, String(port)],
-        env: { NODE_ENV: 'production' },
-        port,
-        isReady: () => answers(`http://127.0.0.1:${port}${PATHS.list}`),
-      });
-      return { running, keyFile };
+/**
+ * Starts the service as in production: log at `info` to a file, metrics on.
+ * @param {{name?: string, program?: string}} options `program`: that of another build
+ */
+export async function startService(
+  stage,
+  databaseUrl,
+  { name = 'service', program = `${root}dist/src/main.js` } = {},
+) {
+  const [port, metricsPort] = [await freePort(), await freePort()];
+  return stage.start({
+    name,
+    args: [program, 'serve'],
+    env: {
+      NODE_ENV: 'production',
+      PORT: String(port),
+      METRICS_PORT: String(metricsPort),
+      LOG_LEVEL: 'info',
+      LOG_FORMAT: 'json',
+      DATABASE_URL: databaseUrl,
+      PUBLIC_BASE_URL: `${ADDRESS}/v1`,
     },
-  };
-}
-
-/** @returns the server that `load` takes */
-export async function startCeiling(stage, { keyFile, pageBytes }) {
-  const port = await freePort();
-  const running = await stage.start({
-    name: 'ceiling (`node:http`)',
-    args: [`${root}bench/field/ceiling.mjs`, String(pageBytes), String(port)],
     port,
-    isReady: () => answers(`http://127.0.0.1:${port}/`),
+    isReady: () => answers(`http://127.0.0.1:${port}/health/ready`),
   });
-  return { running, keyFile };
 }
 
-async function startJsonServer(stage, { file, keyFile }) {
-  const database = new Database(file, { readonly: true });
-  const pets = database
-    .prepare('SELECT id, name, category_id AS "categoryId", status FROM pets ORDER BY id')
-    .all();
-  database.close();
-  const [data, routes] = [stage.path('json-server.json'), stage.path('json-server-routes.json')];
-  writeFileSync(data, JSON.stringify({ pets }));
-  writeFileSync(routes, JSON.stringify({ '/v1/*': '/$1' }));
+/** Every program gets the port and the address in its links as further arguments. */
+async function startProgram(stage, { id, command, args }) {
   const port = await freePort();
-  const program = `${root}bench/node_modules/json-server/lib/cli/bin.js`;
-  const options = ['--quiet', '--host', '127.0.0.1', '--port', String(port), '--routes', routes];
-  const running = await stage.start({
-    name: 'json-server',
-    args: [program, ...options, data],
+  return stage.start({
+    name: id,
+    command,
+    args: [...args, String(port), ADDRESS],
     env: { NODE_ENV: 'production' },
     port,
-    isReady: () => answers(`http://127.0.0.1:${port}/v1/pets/1`),
+    isReady: () => answers(`http://127.0.0.1:${port}/v1/pets`),
   });
-  return { running, keyFile, paths: { ...PATHS, list: `/v1/pets?_limit=${PAGE}` } };
-}
-
-async function startPrism(stage, { keyFile }) {
-  const port = await freePort();
-  const program = `${root}bench/node_modules/@stoplight/prism-cli/dist/index.js`;
-  const running = await stage.start({
-    name: 'Prism mock',
-    args: [program, 'mock', '-p', String(port), '-v', 'warn', `${root}openapi.json`],
-    env: { NODE_ENV: 'production' },
-    port,
-    isReady: () => answers(`http://127.0.0.1:${port}/pets`),
-  });
-  return {
-    running,
-    keyFile,
-    paths: { list: `/pets?limit=${PAGE}`, get: '/pets/', create: '/pets' },
-  };
 }

@@ -2,9 +2,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { median, ratioOf } from '../compare.mjs';
 import { prepareSqlite, writeKeys } from '../data.mjs';
+import { startService } from '../field/field.mjs';
 import { load } from '../load.mjs';
 import { memoryMb } from '../process.mjs';
-import { startOurs } from '../servers.mjs';
 import { describe } from './pages.mjs';
 
 const ANIMALS = 1_000;
@@ -60,6 +60,6 @@ async function serve(stage, count) {
     animals: ANIMALS,
     keys: count,
   });
-  const running = await startOurs(stage, { databaseUrl: `sqlite:${file}` });
+  const running = await startService(stage, `sqlite:${file}`);
   return { running, keyFile: writeKeys(stage, `${count}-keys`, keys), animals: ANIMALS };
 }

@@ -1,8 +1,8 @@
 // Measures whether the cost of a request grows with the table, the page number or the connections.
 import { ratioOf } from '../compare.mjs';
 import { prepareSqlite, writeKeys } from '../data.mjs';
+import { startService } from '../field/field.mjs';
 import { load, PATHS } from '../load.mjs';
-import { startOurs } from '../servers.mjs';
 import { CONNECTIONS, KEYS } from '../settings.mjs';
 
 const PAGE_NUMBER = 5_000;
@@ -16,7 +16,7 @@ const MANY_CONNECTIONS = 1_000;
 export async function growthOfPages(stage, pace, { small, large }) {
   const [few, many] = [await serve(stage, small), await serve(stage, large)];
   const after = Math.min(PAGE_NUMBER - 1, large / PAGE - 2) * PAGE;
-  const cursor = Buffer.from(`:${after}`).toString('base64url');
+  const cursor = await cursorAfter(after, many);
   const deep = { ...many, paths: { ...PATHS, list: `${PATHS.list}&cursor=${cursor}` } };
   const count = (number) => number.toLocaleString('en');
   const cases = [
@@ -41,12 +41,12 @@ export async function growthOfPages(stage, pace, { small, large }) {
 }
 
 /** The processor time per request, as a ratio to that of `reference`. */
-async function timesTheCost(server, reference, work, { rounds, shortSeconds, warmUpSeconds }) {
+async function timesTheCost(server, reference, work, { rounds, seconds, warmUpSeconds }) {
   const [figures, references] = [[], []];
   for (const each of [server, reference]) await load(each, { work, seconds: warmUpSeconds });
   for (let round = 0; round < rounds; round++) {
-    figures.push(await load(server, { work, seconds: shortSeconds }));
-    references.push(await load(reference, { work, seconds: shortSeconds }));
+    figures.push(await load(server, { work, seconds }));
+    references.push(await load(reference, { work, seconds }));
   }
   return ratioOf(figures, references, ({ processorMicros }) => processorMicros);
 }
@@ -56,9 +56,18 @@ export function describe({ name, ratio, least, most }) {
   return `${name}: ${median} times the cost (${from}-${to})`;
 }
 
+/** A cursor of the server has a digest of the filter and the last id of the page before. */
+async function cursorAfter(id, { running, key }) {
+  const url = `http://127.0.0.1:${running.port}${PATHS.list}`;
+  const { headers } = await fetch(url, { headers: { authorization: `Bearer ${key}` } });
+  const [, cursor] = /cursor=([\w-]+)/.exec(headers.get('link'));
+  const [filter] = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+  return Buffer.from(JSON.stringify([filter, String(id)])).toString('base64url');
+}
+
 async function serve(stage, animals) {
   const { file, keys } = await prepareSqlite(stage, `animals-${animals}`, { animals, keys: KEYS });
   const keyFile = writeKeys(stage, `keys-${animals}`, keys);
-  const running = await startOurs(stage, { databaseUrl: `sqlite:${file}` });
-  return { running, keyFile, animals };
+  const running = await startService(stage, `sqlite:${file}`);
+  return { running, keyFile, key: keys[0], animals };
 }

@@ -1,7 +1,7 @@
 // Measures the time from the start of `node` to the first response of a ready server, on a migrated file.
 import { median } from '../compare.mjs';
 import { prepareSqlite } from '../data.mjs';
-import { startOurs } from '../servers.mjs';
+import { startService } from '../field/field.mjs';
 import { ANIMALS } from '../settings.mjs';
 
 const STARTS = 5;
@@ -11,7 +11,7 @@ export async function timeToReady(stage) {
   const { file } = await prepareSqlite(stage, 'start', { animals: ANIMALS, keys: 1 });
   const times = [];
   for (let start = 0; start < STARTS; start++) {
-    const running = await startOurs(stage, { databaseUrl: `sqlite:${file}` });
+    const running = await startService(stage, `sqlite:${file}`);
     times.push(running.readyMs);
     await running.stop();
   }

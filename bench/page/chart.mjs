@@ -1,4 +1,4 @@
-// Draws docs/performance.svg: bars are ratios to the floor program, which is a line at 1. Each panel has its own scale.
+// Draws docs/performance.svg: bars are ratios to the Fastify program, which is a line at 1. Each panel has its own scale.
 
 const WIDTH = 760;
 const LABELS = 190;
@@ -11,7 +11,7 @@ const BAR_WIDTH = WIDTH - LABELS - RIGHT;
 /** A column of its own, so that no line crosses the values. */
 const VALUES = WIDTH - RIGHT + 16;
 
-const TITLE = 'Requests per second, as a ratio to the floor program';
+const TITLE = 'Requests per second, as a ratio to the hand-written Fastify program';
 
 /** The chart has its own background, which follows the reader's colour scheme, because the page behind it may not. */
 const STYLE = `
@@ -21,7 +21,7 @@ const STYLE = `
   .note { fill: #6e7781; font-size: 12px; }
   .ours { fill: #1f6feb; }
   .other { fill: #8c959f; }
-  .floor { stroke: #57606a; stroke-dasharray: 4 3; }
+  .fastify { stroke: #57606a; stroke-dasharray: 4 3; }
   .spread { stroke: #24292f; stroke-width: 1.5; }
   .goal { stroke: #cf222e; stroke-width: 2; }
   .key { fill: #cf222e; font-size: 12px; }
@@ -31,7 +31,7 @@ const STYLE = `
     .note { fill: #9198a1; }
     .ours { fill: #4493f8; }
     .other { fill: #656c76; }
-    .floor { stroke: #9198a1; }
+    .fastify { stroke: #9198a1; }
     .spread { stroke: #f0f6fc; }
     .goal { stroke: #ff7b72; }
     .key { fill: #ff7b72; }
@@ -54,7 +54,7 @@ export function drawChart(panels) {
 </style>
 <rect class="ground" width="${WIDTH}" height="${height}" rx="6"/>
 ${text('note', 12, 20, `${TITLE}; the thin line spans the lowest and the highest round.`)}
-${text('note', 12, 36, 'The floor is a hand-written Fastify program with the same data, headers and durability.')}
+${text('note', 12, 36, 'All programs have the same duties. The red line is the goal of the service.')}
 ${parts.join('\n')}
 </svg>
 `;
@@ -70,8 +70,8 @@ function drawPanel({ title, bars }, top) {
   const rows = bars.map((bar, index) => drawBar(bar, first + index * ROW, x, line));
   return [
     text('title', 12, top + 4, title),
-    text('note', x(1), top + 16, 'floor = 1', 'middle'),
-    line('floor', 1, top + 20, bottom),
+    text('note', x(1), top + 16, 'Fastify = 1', 'middle'),
+    line('fastify', 1, top + 20, bottom),
     ...rows,
   ].join('\n');
 }

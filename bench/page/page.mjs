@@ -1,14 +1,16 @@
 // Writes docs/performance.md from the published figures.
-import { FIELD } from '../field/field.mjs';
+import { FIELD, GO, SERVICE, UNGUARDED } from '../field/field.mjs';
 import { ANIMALS, CONNECTIONS, KEYS, OTHER_CORE, PAGE, SERVER_CORE } from '../settings.mjs';
-import { goalsOf, isMet, shortfall } from './goals.mjs';
+import { goalsOf, isMet, latencyGoal, requestsGoal, timesTheRequests } from './goals.mjs';
 
-const TITLES = {
-  sqlite: 'SQLite',
-  postgres: 'PostgreSQL',
-  redis: 'PostgreSQL and Redis',
-  growth: 'growth, start and memory',
-};
+const ENGINES = { sqlite: 'SQLite', postgres: 'PostgreSQL' };
+const TITLES = { ...ENGINES, growth: 'growth, start and memory' };
+const NAMES = new Map([...FIELD, UNGUARDED].map(({ id, name }) => [id, name]));
+/** How a miss is introduced, by the reason of its goal. */
+const TOPICS = new Map([
+  ...[...FIELD, UNGUARDED].map(({ id, name }) => [id, `requests/s, to ${name}`]),
+  ['p99', `p99, to ${GO.name}`],
+]);
 
 /**
  * @param {{parts: Record<string, object>, versions: Record<string, string>,
@@ -21,41 +23,94 @@ export function writePage({ parts, versions, notes }) {
   const goals = goalsOf(results);
   return `# Performance
 
-How fast the service is, compared with other programs that do the same or a similar job on the same machine.
+How fast the service is, compared with other programs that have the same duties, on the same machine.
 \`npm run bench\` measures it and writes this page (\`npm run bench -- --help\` lists shorter runs);
 [performance.json](performance.json) has every figure.
 
-Only the ratios are meaningful: requests per second depend on the machine and the hour. The **floor** is
-[a hand-written Fastify program](../bench/field/floor.mjs) with the same data, headers and durability. A *list* is a
-page of ${PAGE} animals, a *get* one animal, a *create* a durable insert.
+Each program looks a key up by its digest, counts a quota a minute and a day, sends the rate-limit headers, writes an
+access line and a latency histogram, and answers a create once it is durable. A *list* is a page of ${PAGE} animals, a *get*
+one animal, a *create* a durable insert. Only the ratios are meaningful: all else depends on the machine and the hour.
 
-![Requests per second, as a ratio to the floor program](performance.svg)
+![Requests per second, as a ratio to the hand-written Fastify program](performance.svg)
 
-## Goals and results
+## Results
 
-The median of all rounds; in parentheses the lowest and the highest.
+- **requests/s**: with ${CONNECTIONS} connections that send the next request once the last is answered.
+- **processor**: time of the server for each of these requests, in the process and in the kernel, without PostgreSQL.
+- **p50 / p99**: latency at a constant arrival rate, half of what the slowest program can process.
+- **the service, to it**: the ratio of the requests/s and, to Go, of the p99: the median of all rounds, in parentheses
+  the lowest and the highest, then the goal.
 
-${table(['goal', 'required', 'measured', 'result'], goals.map(goalRow))}
+${raceTable(results, new Map(goals.map((goal) => [goal.id, goal])))}
 
-${explained(goals, notes)}## How it was measured
+${otherGoals(goals)}${explained(goals, notes)}## How it was measured
 
-- **Data**: ${count(ANIMALS)} animals; ${count(KEYS)} keys, used in random order; ${CONNECTIONS} keep-alive connections.
-- **Machine**: the server has core ${SERVER_CORE} for itself. The load generator, PostgreSQL and Redis share core ${OTHER_CORE}, so on these
-  engines they may be the limit.
-- **Load**: \`taskset -c ${OTHER_CORE} wrk -t1 -c${CONNECTIONS} -d SECONDS --timeout 30s --latency -s bench/load/requests.lua\`.
-- **Rounds**: all servers in turn, every other round in reverse order, each after a warm-up.
-- **Equal work**: before each comparison, service and floor have to give equal responses: status, headers and body.
-- **Service**: log at \`info\` to a file, metrics on. **Floor**: no log, metrics, bans, idempotency or exact int64.
-- **Durability**: SQLite with \`synchronous=FULL\`, PostgreSQL as installed. The floor commits once per create, the
-  service once per event-loop tick.
-- **Growth** is compared by processor time per request, everything else by requests per second.
+- **Data**: ${count(ANIMALS)} animals; ${count(KEYS)} keys, used in random order.
+- **Machine**: the server has core ${SERVER_CORE} for itself. The load generator and PostgreSQL share core ${OTHER_CORE}, so on PostgreSQL that
+  core may be the limit.
+- **Load**: \`taskset -c ${OTHER_CORE} wrk -t1 -c${CONNECTIONS} -d SECONDS --timeout 30s --latency -s bench/load/requests.lua\`; at a constant
+  rate [open-loop.mjs](../bench/load/open-loop.mjs), in which a request that waits for a connection is late from when it was due.
+- **Rounds**: all programs in turn, every other round in reverse order, each after a warm-up.
+- **Equal work**: Fastify, Go and Bun have to give the responses of the service: status, headers and body.
+- **Durability**: SQLite with \`synchronous=FULL\`, PostgreSQL as installed. Creates that arrive together share a commit in
+  the service on both engines, and in Go and tutorial Nest on SQLite; elsewhere each has its own.
+- **Growth** is compared by processor time per request.
 ${describeParts(parts)}
 
 ${Object.entries(versions)
   .map(([name, version]) => `${name} ${version}`)
   .join(', ')}.
 
-${results.sqlite === undefined ? '' : othersLeaveOut(results.sqlite)}`;
+## What the other programs lack
+
+${FIELD.filter(({ lacks }) => lacks)
+  .map(({ name, lacks }) => `- **${name}**: ${lacks}.`)
+  .join('\n')}
+`;
+}
+
+function raceTable(results, goals) {
+  const rows = Object.keys(ENGINES).flatMap((engine) =>
+    (results[engine] ?? []).flatMap((contest) => contestRows(contest, engine, goals)),
+  );
+  return table(
+    ['request', 'program', 'requests/s', 'processor', 'p50 / p99', 'the service, to it'],
+    rows,
+  );
+}
+
+function contestRows(contest, engine, goals) {
+  const { work, openPerSecond, entries } = contest;
+  return entries.map((entry, index) => {
+    const { id, perSecond, processorMicros, p50Ms, p99Ms } = entry;
+    const rate = openPerSecond === undefined ? '' : `, at ${count(openPerSecond)}/s`;
+    return [
+      index === 0 ? `**${work}** on ${ENGINES[engine]}${rate}` : '',
+      id === SERVICE.id ? `**${NAMES.get(id)}**` : NAMES.get(id),
+      count(Math.round(perSecond)),
+      `${processorMicros.toFixed(0)} µs`,
+      p50Ms === undefined ? '' : `${p50Ms.toFixed(2)} / ${p99Ms.toFixed(2)} ms`,
+      id === SERVICE.id ? '' : ratiosTo(contest, engine, id, goals),
+    ];
+  });
+}
+
+function ratiosTo(contest, engine, id, goals) {
+  const { work } = contest;
+  const goal = engine === 'sqlite' ? goals.get(requestsGoal(work, id)) : undefined;
+  const { ratio, least, most } = timesTheRequests(contest, id);
+  const cells = [figure({ measured: ratio, least, most, unit: '', digits: 2, ...goal })];
+  const latency = id === GO.id ? goals.get(latencyGoal(work, engine)) : undefined;
+  if (latency !== undefined) cells.push(`p99 ${figure(latency)}`);
+  return cells.join('; ');
+}
+
+/** What is not in the table. */
+function otherGoals(goals) {
+  const others = goals.filter(({ reason }) => !TOPICS.has(reason));
+  if (others.length === 0) return '';
+  const lines = others.map((goal) => `- ${goal.text}: ${figure(goal)}`);
+  return `## Growth, start and memory\n\n${lines.join('\n')}\n\n`;
 }
 
 /** The load average that the bench itself causes. */
@@ -67,52 +122,35 @@ function describeParts(parts) {
   for (const [part, { pace, measuredOn, machine, busy }] of Object.entries(parts)) {
     const others =
       busy > OWN_LOAD ? `, **while other programs used the machine** (load average ${busy})` : '';
-    const line = `${pace.rounds} rounds of ${pace.seconds} s, on ${measuredOn}, ${machine}${others}`;
+    const rounds = `${pace.rounds} rounds of ${pace.seconds} s, ${pace.openRounds} of ${pace.openSeconds} s at a constant rate`;
+    const line = `${rounds}, on ${measuredOn}, ${machine}${others}`;
     titles.set(line, [...(titles.get(line) ?? []), TITLES[part]]);
   }
   return Array.from(titles, ([line, names]) => `- **${names.join('; ')}**: ${line}.`).join('\n');
 }
 
-function othersLeaveOut(contests) {
-  const tookPart = new Set(contests.flatMap(({ entries }) => entries.map(({ name }) => name)));
-  const others = FIELD.filter(({ name }) => tookPart.has(name));
-  return `## What the other programs leave out
-
-${others.map(({ name, unequal }) => `- **${name}**: ${unequal}.`).join('\n')}
-`;
-}
-
+/** One line for all missed goals with the same reason. */
 function explained(goals, notes) {
-  const missed = goals.filter((goal) => !isMet(goal));
-  if (missed.length === 0) return '';
-  const lines = missed.map(
-    (goal) => `- **${goal.text}**: ${notes.get(goal.id) ?? 'Not explained yet.'}`,
-  );
+  const byReason = new Map();
+  for (const goal of goals.filter((each) => !isMet(each)))
+    byReason.set(goal.reason, [...(byReason.get(goal.reason) ?? []), goal.text]);
+  if (byReason.size === 0) return '';
+  const lines = Array.from(byReason, ([reason, texts]) => {
+    const topic = TOPICS.has(reason) ? `${TOPICS.get(reason)}: ${texts.join(', ')}` : texts[0];
+    return `- **${topic}**. ${notes.get(reason) ?? 'Not explained yet.'}`;
+  });
   return `## Why goals were missed\n\n${lines.join('\n')}\n\n`;
 }
 
-function verdictOn(goal) {
-  return isMet(goal) ? 'met' : `missed by ${percent(shortfall(goal))}`;
-}
-
-function goalRow(goal) {
-  const { text, atLeast, unit, digits } = goal;
-  const figure = (value) =>
+/** A measured value with its spread and its goal, if there is one. */
+function figure({ measured, least, most, goal, atLeast, unit, digits }) {
+  const show = (value) =>
     unit === '' ? value.toFixed(digits) : `${count(Math.round(value))} ${unit}`;
-  const wanted = unit === '' ? String(goal.goal) : `${count(goal.goal)} ${unit}`;
-  const spread =
-    goal.least === undefined ? '' : ` (${goal.least.toFixed(digits)}-${goal.most.toFixed(digits)})`;
-  return [
-    text,
-    `${atLeast ? '≥' : '≤'} ${wanted}`,
-    `**${figure(goal.measured)}**${spread}`,
-    verdictOn(goal),
-  ];
-}
-
-function percent(share) {
-  if (share < 0.001) return 'less than 0.1 %';
-  return `${(share * 100).toFixed(share < 0.01 ? 1 : 0)} %`;
+  const spread = least === undefined ? '' : ` (${least.toFixed(digits)}-${most.toFixed(digits)})`;
+  if (goal === undefined) return `${show(measured)}${spread}`;
+  const wanted = unit === '' ? String(goal) : `${count(goal)} ${unit}`;
+  const verdict = isMet({ measured, goal, atLeast }) ? '' : ' **missed**';
+  return `**${show(measured)}**${spread}, ${atLeast ? '≥' : '≤'} ${wanted}${verdict}`;
 }
 
 function count(number) {

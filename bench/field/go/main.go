@@ -1,9 +1,8 @@
-// The same responses as the floor program in Go: net/http, SQLite by cgo, group commit. Arguments: a database file with
-// the schema in place, and the port.
+// The same duties in Go: net/http; SQLite by cgo with group commit, or PostgreSQL by pgx. Arguments: sqlite:PATH or
+// postgres://... with the schema in place, the port, and the address in its links.
 package main
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -13,11 +12,29 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 	"unicode/utf8"
 )
 
+type newPet struct {
+	name       string
+	categoryID int64
+	status     string
+}
+
+type storage interface {
+	// A page as JSON without brackets, and the id for the next page if there is one.
+	list(status string, after int64, limit int) (page []byte, last int64, more bool)
+	// One animal as JSON; empty if there is none.
+	get(id int64) []byte
+	// The holder of a key; nil if there is none.
+	caller(digest string) *caller
+	// Returns once the animal is durable.
+	insert(pet newPet) int64
+}
+
 var (
-	store   *storage
+	store   storage
 	base    string
 	docs    string
 	callers sync.Map
@@ -52,7 +69,26 @@ func refuse(response http.ResponseWriter, status int, code string) {
 	send(response, status, []byte(`{"code":"`+code+`"}`))
 }
 
-func serve(response http.ResponseWriter, request *http.Request) {
+// Remembers the status for the access line.
+type recorder struct {
+	http.ResponseWriter
+	status int
+}
+
+func (r *recorder) WriteHeader(status int) {
+	r.status = status
+	r.ResponseWriter.WriteHeader(status)
+}
+
+func serve(writer http.ResponseWriter, request *http.Request) {
+	begun := time.Now()
+	response := &recorder{ResponseWriter: writer}
+	operation, keyID := handle(response, request)
+	header := response.Header()
+	observe(operation, request.Method, response.status, header["X-Request-Id"][0], keyID, time.Since(begun))
+}
+
+func handle(response http.ResponseWriter, request *http.Request) (operation, keyID string) {
 	header := response.Header()
 	id := request.Header["X-Request-Id"]
 	if len(id) == 0 {
@@ -60,26 +96,36 @@ func serve(response http.ResponseWriter, request *http.Request) {
 	}
 	header["X-Request-Id"] = id
 	header["X-Content-Type-Options"] = []string{"nosniff"}
+	if request.Method == http.MethodGet {
+		header["Cache-Control"] = []string{"private, no-cache"}
+	} else {
+		header["Cache-Control"] = []string{"no-store"}
+	}
 	who := callerOf(request)
 	if who == nil {
 		refuse(response, http.StatusUnauthorized, "invalid_api_key")
-		return
+		return "unknown", ""
 	}
 	if !who.take(header) {
 		refuse(response, http.StatusTooManyRequests, "rate_limit_exceeded")
-		return
+		return "unknown", who.keyID
 	}
 	path := request.URL.Path
 	switch {
 	case path == "/v1/pets" && request.Method == http.MethodGet:
+		operation = "listPets"
 		list(response, request)
 	case path == "/v1/pets" && request.Method == http.MethodPost:
+		operation = "createPet"
 		create(response, request)
 	case strings.HasPrefix(path, "/v1/pets/") && request.Method == http.MethodGet:
+		operation = "getPet"
 		get(response, path[len("/v1/pets/"):])
 	default:
+		operation = "unknown"
 		refuse(response, http.StatusNotFound, "not_found")
 	}
+	return operation, who.keyID
 }
 
 func isStatus(text string) bool {
@@ -151,31 +197,23 @@ func create(response http.ResponseWriter, request *http.Request) {
 		refuse(response, http.StatusBadRequest, "invalid_request")
 		return
 	}
-	pet := &newPet{name: *sent.Name, categoryID: *sent.CategoryID}
+	pet := newPet{name: *sent.Name, categoryID: *sent.CategoryID}
 	if sent.Status != nil {
 		pet.status = *sent.Status
 	}
-	id := strconv.FormatInt(store.insert(pet), 10)
-	var body bytes.Buffer
-	body.WriteString(`{"id":` + id + `,"name":`)
-	name, _ := json.Marshal(pet.name)
-	body.Write(name)
-	body.WriteString(`,"categoryId":` + strconv.FormatInt(pet.categoryID, 10))
-	if pet.status != "" {
-		body.WriteString(`,"status":"` + pet.status + `"`)
-	}
-	body.WriteByte('}')
-	response.Header()["Location"] = []string{base + "/pets/" + id}
-	send(response, http.StatusCreated, body.Bytes())
+	id := store.insert(pet)
+	response.Header()["Location"] = []string{base + "/pets/" + strconv.FormatInt(id, 10)}
+	send(response, http.StatusCreated, appendPet(nil, id, pet.name, pet.categoryID, sent.Status))
 }
 
 func main() {
-	port := os.Args[2]
-	public := port
-	if len(os.Args) > 3 {
-		public = os.Args[3]
+	url, port, address := os.Args[1], os.Args[2], os.Args[3]
+	base, docs = address+"/v1", address+"/docs"
+	if strings.HasPrefix(url, "sqlite:") {
+		store = openSqlite(strings.TrimPrefix(url, "sqlite:"))
+	} else {
+		store = openPostgres(url)
 	}
-	base, docs = "http://localhost:"+public+"/v1", "http://localhost:"+public+"/docs"
-	store = openStorage(os.Args[1])
+	go flushLog()
 	log.Fatal(http.ListenAndServe("127.0.0.1:"+port, http.HandlerFunc(serve)))
 }

@@ -20,16 +20,17 @@ type counter struct {
 var counters sync.Map
 
 type caller struct {
+	keyID             string
 	perMinute, perDay int64
 	policy            []string
 	counter           *counter
 }
 
-func newCaller(subject string, perMinute, perDay int64) *caller {
+func newCaller(keyID, subject string, perMinute, perDay int64) *caller {
 	policy := `"minute";q=` + strconv.FormatInt(perMinute, 10) + `;w=60,"day";q=` +
 		strconv.FormatInt(perDay, 10) + `;w=86400`
 	shared, _ := counters.LoadOrStore(subject, &counter{})
-	return &caller{perMinute, perDay, []string{policy}, shared.(*counter)}
+	return &caller{keyID, perMinute, perDay, []string{policy}, shared.(*counter)}
 }
 
 // Counts a request unless a window is full, and sets the five headers.

@@ -70,14 +70,15 @@ static int insert_pet(sqlite3_stmt *insert, sqlite3 *database, const char *name,
   return result == SQLITE_DONE ? SQLITE_OK : result;
 }
 
-static int find_key(sqlite3_stmt *find, const char *digest, int length, char *subject,
+static int find_key(sqlite3_stmt *find, const char *digest, int length, char *id, char *subject,
     sqlite3_int64 *per_minute, sqlite3_int64 *per_day) {
   sqlite3_bind_text(find, 1, digest, length, SQLITE_STATIC);
   int found = sqlite3_step(find) == SQLITE_ROW;
   if (found) {
-    strncpy(subject, (const char *)sqlite3_column_text(find, 0), 63);
-    *per_minute = sqlite3_column_int64(find, 1);
-    *per_day = sqlite3_column_int64(find, 2);
+    strncpy(id, (const char *)sqlite3_column_text(find, 0), 63);
+    strncpy(subject, (const char *)sqlite3_column_text(find, 1), 63);
+    *per_minute = sqlite3_column_int64(find, 2);
+    *per_day = sqlite3_column_int64(find, 3);
   }
   sqlite3_reset(find);
   return found;
@@ -133,36 +134,34 @@ func (c connection) prepare(text string) *C.sqlite3_stmt {
 
 const columns = "id, name, category_id, status"
 
-type newPet struct {
-	name       string
-	categoryID int64
-	status     string
-	id         chan int64
+// An animal to insert, and the channel for its id.
+type insertion struct {
+	newPet
+	id chan int64
 }
 
-type storage struct {
+type sqliteStorage struct {
 	mutex                              sync.Mutex
 	page, pageOfStatus, find, ofDigest *C.sqlite3_stmt
 	buffer                             *C.char
-	inserts                            chan *newPet
+	inserts                            chan *insertion
 }
 
-func openStorage(file string) *storage {
+func openSqlite(file string) *sqliteStorage {
 	reader := open(file)
-	s := &storage{
+	s := &sqliteStorage{
 		page:         reader.prepare("SELECT " + columns + " FROM pets WHERE id > ? ORDER BY id LIMIT ?"),
 		pageOfStatus: reader.prepare("SELECT " + columns + " FROM pets WHERE id > ? AND status = ? ORDER BY id LIMIT ?"),
 		find:         reader.prepare("SELECT " + columns + " FROM pets WHERE id = ?"),
-		ofDigest:     reader.prepare("SELECT client_id, per_minute, per_day FROM api_keys WHERE digest = ?"),
+		ofDigest:     reader.prepare("SELECT id, client_id, per_minute, per_day FROM api_keys WHERE digest = ?"),
 		buffer:       (*C.char)(C.malloc(pageBytes)),
-		inserts:      make(chan *newPet, insertsAtOnce),
+		inserts:      make(chan *insertion, insertsAtOnce),
 	}
 	go s.write(open(file))
 	return s
 }
 
-// A page as JSON without brackets, and the id for the next page if there is one.
-func (s *storage) list(status string, after int64, limit int) (page []byte, last int64, more bool) {
+func (s *sqliteStorage) list(status string, after int64, limit int) (page []byte, last int64, more bool) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	rows := s.page
@@ -178,14 +177,14 @@ func (s *storage) list(status string, after int64, limit int) (page []byte, last
 	return s.read(rows, after, limit)
 }
 
-func (s *storage) get(id int64) []byte {
+func (s *sqliteStorage) get(id int64) []byte {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	pet, _, _ := s.read(s.find, id, 1)
 	return pet
 }
 
-func (s *storage) read(rows *C.sqlite3_stmt, id int64, most int) ([]byte, int64, bool) {
+func (s *sqliteStorage) read(rows *C.sqlite3_stmt, id int64, most int) ([]byte, int64, bool) {
 	var count, more C.int
 	var last C.sqlite3_int64
 	C.sqlite3_bind_int64(rows, 1, C.sqlite3_int64(id))
@@ -193,29 +192,29 @@ func (s *storage) read(rows *C.sqlite3_stmt, id int64, most int) ([]byte, int64,
 	return C.GoBytes(unsafe.Pointer(s.buffer), length), int64(last), more != 0
 }
 
-func (s *storage) caller(digest string) *caller {
+func (s *sqliteStorage) caller(digest string) *caller {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	var perMinute, perDay C.sqlite3_int64
-	subject := (*C.char)(C.calloc(1, 64))
+	id, subject := (*C.char)(C.calloc(1, 64)), (*C.char)(C.calloc(1, 64))
+	defer C.free(unsafe.Pointer(id))
 	defer C.free(unsafe.Pointer(subject))
 	text := C.CString(digest)
 	defer C.free(unsafe.Pointer(text))
-	if C.find_key(s.ofDigest, text, C.int(len(digest)), subject, &perMinute, &perDay) == 0 {
+	if C.find_key(s.ofDigest, text, C.int(len(digest)), id, subject, &perMinute, &perDay) == 0 {
 		return nil
 	}
-	return newCaller(C.GoString(subject), int64(perMinute), int64(perDay))
+	return newCaller(C.GoString(id), C.GoString(subject), int64(perMinute), int64(perDay))
 }
 
-// Returns once the animal is durable.
-func (s *storage) insert(pet *newPet) int64 {
-	pet.id = make(chan int64, 1)
-	s.inserts <- pet
-	return <-pet.id
+func (s *sqliteStorage) insert(pet newPet) int64 {
+	id := make(chan int64, 1)
+	s.inserts <- &insertion{pet, id}
+	return <-id
 }
 
 // Group commit: creates that arrive during a commit share the next one.
-func (s *storage) write(writer connection) {
+func (s *sqliteStorage) write(writer connection) {
 	insert := writer.prepare("INSERT INTO pets (name, category_id, status) VALUES (?, ?, ?)")
 	begin, commit := writer.prepare("BEGIN IMMEDIATE"), writer.prepare("COMMIT")
 	step := func(statement *C.sqlite3_stmt) {
@@ -225,7 +224,7 @@ func (s *storage) write(writer connection) {
 		C.sqlite3_reset(statement)
 	}
 	for first := range s.inserts {
-		batch := []*newPet{first}
+		batch := []*insertion{first}
 		for waiting := true; waiting && len(batch) < insertsAtOnce; {
 			select {
 			case next := <-s.inserts:
@@ -237,7 +236,7 @@ func (s *storage) write(writer connection) {
 		ids := make([]int64, len(batch))
 		step(begin)
 		for index, pet := range batch {
-			ids[index] = writer.insert(insert, pet)
+			ids[index] = writer.insert(insert, pet.newPet)
 		}
 		step(commit)
 		for index, pet := range batch {
@@ -246,7 +245,7 @@ func (s *storage) write(writer connection) {
 	}
 }
 
-func (c connection) insert(statement *C.sqlite3_stmt, pet *newPet) int64 {
+func (c connection) insert(statement *C.sqlite3_stmt, pet newPet) int64 {
 	var id C.sqlite3_int64
 	name, status := C.CString(pet.name), C.CString(pet.status)
 	defer C.free(unsafe.Pointer(name))

@@ -1,36 +1,31 @@
-// The floor program: hand-written Fastify with prepared statements, a cached key lookup by digest, two counters per key,
-// the same headers, and compiled serialisation.
-// Arguments: `sqlite:PATH` or `postgres://...`, the port, and for shared counters `redis://...`.
+// Hand-written Fastify: prepared statements, a cached key lookup by digest, two counters per client, compiled validation
+// and serialisation, an access line by pino, a latency histogram by prom-client.
+// Arguments: `sqlite:PATH` or `postgres://...` with the schema in place, the port, and the address in its links.
 import { hash, randomUUID } from 'node:crypto';
 import fastify from 'fastify';
-import { describeQuota, policyOf } from './floor/quota.mjs';
-import { newPet, pageQuery, pet } from './floor/schemas.mjs';
+import { take } from './counters.mjs';
+import { observe } from './observe.mjs';
+import { policyOf, quotaHeaders } from './quota.mjs';
+import { newPet, pageQuery, pet } from './schemas.mjs';
 
-const [, , databaseUrl, port, redisUrl] = process.argv;
+const [, , databaseUrl, port, address] = process.argv;
 const storage = await openStorage(databaseUrl);
-const take = await openCounters(redisUrl);
 
 async function openStorage(url) {
   if (url.startsWith('sqlite:')) {
-    const { openSqlite } = await import('./floor/sqlite.storage.mjs');
+    const { openSqlite } = await import('./sqlite.storage.mjs');
     return openSqlite(url.slice('sqlite:'.length));
   }
-  const { openPostgres } = await import('./floor/postgres.storage.mjs');
+  const { openPostgres } = await import('./postgres.storage.mjs');
   return openPostgres(url);
 }
 
-async function openCounters(url) {
-  if (url === undefined) return (await import('./floor/memory.counters.mjs')).countInMemory();
-  return (await import('./floor/redis.counters.mjs')).countInRedis(url);
-}
-
-/** SQLite and memory are synchronous and do not pay for promises. */
+/** SQLite is synchronous and does not pay for promises. */
 function then(value, next) {
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
-const base = `http://localhost:${port}/v1`;
-const docs = `http://localhost:${port}/docs`;
+const base = `${address}/v1`;
 const callers = new Map();
 
 function callerOf(authorization) {
@@ -46,20 +41,36 @@ function callerOf(authorization) {
   });
 }
 
-const app = fastify({ logger: false });
+const app = fastify({ genReqId: ({ headers }) => headers['x-request-id'] ?? randomUUID() });
+app.decorateRequest('keyId');
 
 app.addHook('onRequest', (request, reply, done) => {
-  reply.header('x-request-id', request.headers['x-request-id'] ?? randomUUID());
-  reply.header('x-content-type-options', 'nosniff');
+  reply.headers({
+    'x-request-id': request.id,
+    'x-content-type-options': 'nosniff',
+    'cache-control': request.method === 'GET' ? 'private, no-cache' : 'no-store',
+  });
   const admitted = then(callerOf(request.headers.authorization), (caller) => {
     if (caller === undefined) return void reply.code(401).send({ code: 'invalid_api_key' });
-    return then(take(caller), (counted) => {
-      describeQuota(reply, caller, counted);
-      if (!counted.admitted) return void reply.code(429).send({ code: 'rate_limit_exceeded' });
-      done();
-    });
+    request.keyId = caller.keyId;
+    const counted = take(caller);
+    reply.headers(quotaHeaders(caller, counted));
+    if (!counted.admitted) return void reply.code(429).send({ code: 'rate_limit_exceeded' });
+    done();
   });
   if (admitted instanceof Promise) admitted.catch(done);
+});
+
+app.addHook('onResponse', (request, reply, done) => {
+  observe({
+    requestId: request.id,
+    keyId: request.keyId,
+    operation: request.routeOptions.url,
+    method: request.method,
+    status: reply.statusCode,
+    durationMs: reply.elapsedTime,
+  });
+  done();
 });
 
 /** A status that is not set is absent, not null. */
@@ -102,7 +113,7 @@ app.get('/v1/pets/:petId', { schema: { response: { 200: pet } } }, (request, rep
     reply.header('sunset', 'Thu, 05 Dec 2030 00:00:00 GMT');
     reply.header(
       'link',
-      `<${base}/pets>; rel="successor-version", <${docs}>; rel="deprecation"; type="text/html"`,
+      `<${base}/pets>; rel="successor-version", <${address}/docs>; rel="deprecation"; type="text/html"`,
     );
     reply.send(shape(row));
   }),

@@ -1,3 +1,0 @@
-module petstore
-
-go 1.19
