@@ -1,9 +1,22 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import satisfies from 'semver/functions/satisfies.js';
 import { VERSION } from '../config/version.js';
 import { errors } from '../errors/errors.js';
 import { isScope } from '../keys/scopes.js';
 import { type Extension, nameOf } from './define.js';
-import { secondCopies } from './second-copies.js';
+
+/** Classes, metadata and injection tokens of a second copy do not match those of the first. */
+const SHARED = [
+  '@nestjs/common',
+  '@nestjs/core',
+  'typeorm',
+  'class-validator',
+  'class-transformer',
+  'pet-store-service',
+];
 
 /** An extension that the service cannot start with. */
 export class ExtensionError extends Error {}
@@ -82,4 +95,32 @@ export function repetitions(declared: readonly (readonly [name: string, by: stri
     firsts.set(name, by);
     return first === undefined ? [] : [`${name} is declared twice: by ${first} and by ${by}`];
   });
+}
+
+/** Finds packages that an extension, or the configuration file, would import from another folder than this service. */
+function secondCopies(extensions: readonly Extension[], file?: string): string[] {
+  const own = fileURLToPath(import.meta.url);
+  const importers = [
+    ...extensions.map((each) => ({
+      label: `extension ${nameOf(each)}`,
+      path: each.from && fileURLToPath(each.from),
+    })),
+    { label: 'the configuration', path: file },
+  ];
+  return importers.flatMap(({ label, path }) =>
+    SHARED.flatMap((name) => {
+      const [theirs, ours] = [path && folderOf(name, path), folderOf(name, own)];
+      if (!theirs || !ours || theirs === ours) return [];
+      return [`${label} uses a second copy of ${name}: ${theirs} beside ${ours}; install it once`];
+    }),
+  );
+}
+
+/** Searches the folders instead of resolving the package, because `typeorm` does not export its `package.json`. */
+function folderOf(name: string, importer: string): string | undefined {
+  const from = existsSync(importer) ? realpathSync(importer) : importer;
+  const folder = (createRequire(from).resolve.paths(name) ?? [])
+    .map((each) => join(each, name))
+    .find((each) => existsSync(each));
+  return folder && realpathSync(folder);
 }

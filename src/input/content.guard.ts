@@ -43,7 +43,13 @@ export class ContentGuard implements CanActivate {
     const declared = this.declared.of(context);
     if (declared === undefined) return true;
     if (!declared.mayHaveQuery) assertNoQuery(request.query as object);
-    if (isToBeParsed(bytes, headers, declared.hasBody)) {
+    // `InputPipe` decides whether an operation can do without the body that it declares. One that is not declared is
+    // parsed if it is JSON, for guards and interceptors that look at `request.body`, as behind a body parser.
+    const hasBytes = bytes !== undefined && bytes.length > 0;
+    const isParsed = declared.hasBody
+      ? hasBytes || headers['content-type'] !== undefined
+      : hasBytes && charsetOfJson(headers) !== undefined;
+    if (isParsed) {
       assertReadable(bytes, headers);
       request.body = parseBody(bytes);
     }
@@ -64,19 +70,6 @@ function assertNoQuery(query: object): void {
   const names = Object.keys(query).map(quoteForMessage);
   if (names.length === 0) return;
   throw invalidRequest(names.map((name) => `${name} is not a known query parameter`));
-}
-
-/**
- * `InputPipe` decides whether an operation can do without the body that it declares. A body that is not declared is
- * parsed if it is JSON, for guards and interceptors that look at `request.body`, as behind a body parser.
- */
-function isToBeParsed(
-  bytes: Buffer | undefined,
-  headers: IncomingHttpHeaders,
-  isDeclared: boolean,
-): boolean {
-  if (!bytes?.length) return isDeclared && headers['content-type'] !== undefined;
-  return isDeclared || charsetOfJson(headers) !== undefined;
 }
 
 /** @throws {ApiError} 415 `unsupported_media_type`, 413 `payload_too_large` */
