@@ -21,8 +21,17 @@ export type EngineName = keyof typeof ENGINES;
 /** The path of the program of an engine; undefined if it is not installed. */
 export function findEngine(name: EngineName): string | undefined {
   const { program, beside } = ENGINES[name];
+  return find(program, beside);
+}
+
+function find(program: string, beside: readonly string[] = []): string | undefined {
   const folders = [...beside, ...(process.env['PATH'] ?? '').split(delimiter)];
   return folders.map((folder) => join(folder, program)).find((path) => existsSync(path));
+}
+
+/** `it`, or `it.skip` if a program that the test runs is missing. In CI the test runs, and fails. */
+export function itWith(program: string): jest.It {
+  return find(program) === undefined && process.env['CI'] !== 'true' ? it.skip : it;
 }
 
 /**
