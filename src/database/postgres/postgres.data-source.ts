@@ -18,6 +18,7 @@ const SHRUNK_MS = 30_000;
 /** TypeORM on PostgreSQL, on a pool that the `Database` port shares. */
 export class PostgresDataSource extends DataSource {
   readonly transactions = new TransactionScope();
+  private isShrunk = false;
 
   constructor(options: PostgresDataSourceOptions) {
     super(options);
@@ -58,11 +59,16 @@ export class PostgresDataSource extends DataSource {
 
   private shrinkPool(): void {
     const { options, totalCount } = this.pool;
-    const { poolSize = 1 } = this.options as PostgresDataSourceOptions;
-    if (options.max === poolSize) {
-      new Logger('PostgreSQL').warn(REFUSED);
-      setTimeout(() => (options.max = poolSize), SHRUNK_MS).unref();
-    }
-    options.max = Math.max(1, Math.min(options.max, totalCount));
+    if (totalCount >= options.max) return;
+    const { max } = options;
+    options.max = Math.max(1, totalCount);
+    if (this.isShrunk) return;
+    this.isShrunk = true;
+    new Logger('PostgreSQL').warn(REFUSED);
+    const grow = (): void => {
+      options.max = max;
+      this.isShrunk = false;
+    };
+    setTimeout(grow, SHRUNK_MS).unref();
   }
 }
