@@ -27,7 +27,7 @@ const PING: Statement = {
 };
 
 /**
- * The hot path of the database: five statements for pets, keys and idempotency records. Everything else goes through
+ * The hot path of the database: statements for pets, keys and idempotency records. Everything else goes through
  * TypeORM.
  */
 export abstract class Database {
