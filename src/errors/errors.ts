@@ -7,12 +7,12 @@ export const errors = defineErrors({
   invalid_request: { status: 400, meaning: 'A parameter, header or body member is invalid.' },
   malformed_json: { status: 400, meaning: 'The body is not valid JSON.' },
   malformed_request: { status: 400, meaning: 'The message is not well-formed HTTP.' },
-  missing_api_key: { status: 401, meaning: 'No API key was sent.' },
+  missing_api_key: { status: 401, meaning: 'The request has no API key.' },
   invalid_api_key: { status: 401, meaning: 'The API key is unknown, revoked or expired.' },
   insufficient_scope: { status: 403, meaning: 'The API key lacks the scope of the operation.' },
   pet_not_found: { status: 404, meaning: 'There is no such animal.' },
   not_found: { status: 404, meaning: 'There is no such resource.' },
-  method_not_allowed: { status: 405, meaning: 'The resource has no such method.' },
+  method_not_allowed: { status: 405, meaning: 'The resource does not support the method.' },
   request_timeout: { status: 408, meaning: 'The request did not arrive in time.' },
   idempotency_key_in_use: {
     status: 409,
@@ -38,7 +38,7 @@ export const errors = defineErrors({
   header_fields_too_large: { status: 431, meaning: 'The header fields are too many or too large.' },
   internal_error: {
     status: 500,
-    meaning: 'The service failed; its log has the cause under the request ID.',
+    meaning: 'The service failed; its log contains the cause and the request ID.',
   },
   service_unavailable: {
     status: 503,

@@ -17,7 +17,7 @@ export interface CreatesOptions {
   description?: string;
 }
 
-/** Answers 201 with the absolute `Location` of what was created, and documents both. */
+/** Answers 201 with the absolute `Location` of the created resource, and documents both. */
 export function Creates(type: Type, { at, description = '' }: CreatesOptions): MethodDecorator {
   return applyDecorators(
     HttpCode(201),
@@ -28,7 +28,7 @@ export function Creates(type: Type, { at, description = '' }: CreatesOptions): M
       type,
       headers: {
         Location: {
-          description: 'The address of what was created.',
+          description: 'URL of the created resource.',
           required: true,
           schema: { type: 'string', format: 'uri' },
         },

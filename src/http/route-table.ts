@@ -35,6 +35,6 @@ export class RouteTable {
   /** The error for a request without a route: 405 if the path has other methods, otherwise 404. */
   refusalOf({ method, url }: ApiRequest): ApiError {
     if (this.methodsOf(url).length === 0) return notFound();
-    return errors.method_not_allowed(`The resource has no method ${method}`);
+    return errors.method_not_allowed(`The resource does not support the method ${method}`);
   }
 }

@@ -197,7 +197,7 @@ function rejectRepeat(error: unknown): never {
 
 function inUse(): ApiError {
   return errors.idempotency_key_in_use(
-    'The first request with this Idempotency-Key is still under way',
+    'The first request with this Idempotency-Key is still in progress',
     { headers: { 'Retry-After': '1' } },
   );
 }

@@ -100,7 +100,7 @@ function filterOf(query: PageQuery): object {
 /** Documents an operation that returns a `Page` of `type`. */
 export function ApiPage(type: Type, description = 'A page of the list.'): MethodDecorator {
   const Link = {
-    description: 'Address of the next page (RFC 8288). Absent on the last page.',
+    description: 'URL of the next page (RFC 8288). Absent on the last page.',
     schema: { type: 'string' as const },
   };
   return ApiOkResponse({ description, type: [type], headers: { Link } });

@@ -9,15 +9,15 @@ export function describeApi(): string {
 Send your API key with every request: \`Authorization: Bearer <API_KEY>\`.
 
 ## Rate limits
-Requests are counted in two windows: the UTC minute and the UTC day.
+The service counts the requests of a key in two windows: the UTC minute and the UTC day.
 
 | Plan | Requests per minute | Requests per day |
 | --- | --- | --- |
 ${planRows()}
 
-Every response contains the quota that is left. The \`X-RateLimit-*\` headers describe the window with the fewest
+Every response states the remaining quota. The \`X-RateLimit-*\` headers describe the window with the fewest
 requests left; \`RateLimit\` and \`RateLimit-Policy\` describe both windows. After a 429, wait for the number of seconds
-in \`Retry-After\`. A client that keeps sending requests instead is banned for several minutes.
+in \`Retry-After\`. A key that keeps sending requests instead is banned for several minutes.
 
 ## Errors
 Every error has the body \`{"code", "message", "status"}\`.

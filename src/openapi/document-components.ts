@@ -32,7 +32,7 @@ export function furtherSchemas(codes: Iterable<string>): Record<string, object> 
     ErrorCode: {
       type: 'string',
       description:
-        'Machine-readable error code. More codes may be added: treat an unknown code as its status.',
+        'Machine-readable error code. More codes may be added: handle an unknown code by its status.',
       'x-extensible-enum': [...codes],
     },
   };

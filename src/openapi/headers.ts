@@ -4,7 +4,7 @@ const STRING = { type: 'string' };
 /** The headers of the API: description, schema, example. */
 const HEADERS = {
   'X-RateLimit-Limit': [
-    'The limit of the window that these headers describe.',
+    'Limit of the window with the fewest requests left.',
     { ...INT64, minimum: 1 },
     60,
   ],
@@ -21,13 +21,17 @@ const HEADERS = {
     '"minute";q=60;w=60,"day";q=1000;w=86400',
   ],
   'X-Request-Id': [
-    'Identifies the request: the value that the client sent, otherwise a new one.',
+    'ID of the request: the value that the client sent, otherwise a new one.',
     { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
     '3d6f1f0e-7c1b-4b52-9d3c-0b1f0f3a5f10',
   ],
   'Retry-After': ['Seconds to wait before a retry.', { type: 'integer', minimum: 1 }, 17],
-  'WWW-Authenticate': ['How to authenticate (RFC 6750).', STRING, 'Bearer realm="pet-store"'],
-  Allow: ['The methods of the resource.', STRING, 'GET, HEAD, POST'],
+  'WWW-Authenticate': [
+    'Authentication scheme and error (RFC 6750).',
+    STRING,
+    'Bearer realm="pet-store"',
+  ],
+  Allow: ['Methods that the resource supports.', STRING, 'GET, HEAD, POST'],
   Link: [
     'Related pages (RFC 8288): the documentation of the error, or of a deprecation and its replacement.',
     STRING,

@@ -31,7 +31,7 @@ export class PetsController {
     summary: 'List animals',
     description:
       'Returns one page of animals in the order of their IDs. If more animals follow, `Link` contains the ' +
-      'address of the next page. Following the links to the end returns every animal exactly once.',
+      'URL of the next page. Following the links to the end returns every animal exactly once.',
   })
   @ApiPage(PetDto, 'A page of animals.')
   listPets(@Query() query: ListPetsQuery): Promise<Page<PetDto>> {
