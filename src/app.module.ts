@@ -29,28 +29,28 @@ import { UsageController } from './usage/usage.controller.js';
 import { UsageModule } from './usage/usage.module.js';
 
 export interface AppOptions extends CoreOptions, CheckOptions {
-  /** Both exist before the application, which is built on them. */
+  /** Created before the application, because the HTTP adapter of Nest needs both. */
   transport: Transport;
   address: PublicAddress;
 }
 
 /**
- * First authentication, then quota, then the content of the request. The guards are global: the order holds for every
- * path under `/v1`, known or not, and for operations of extensions.
+ * First authentication, then quota, then the content of the request. Nest runs global guards in the order of their
+ * registration, for every path under `/v1`, known or not, and before the guards of extensions.
  */
 const EVALUATION_ORDER = [
   { provide: APP_FILTER, useExisting: ErrorFilter },
-  { provide: APP_GUARD, useClass: DeprecationGuard }, // headers of every response
+  { provide: APP_GUARD, useClass: DeprecationGuard }, // headers of a deprecated operation, on errors too
   { provide: APP_GUARD, useClass: ApiKeyGuard }, // 401
   { provide: APP_GUARD, useClass: OverloadGuard }, // 503
-  { provide: APP_GUARD, useClass: PlanThrottlerGuard }, // headers, 429
+  { provide: APP_GUARD, useClass: PlanThrottlerGuard }, // rate-limit headers, 429
   { provide: APP_GUARD, useClass: ScopeGuard }, // 403
   { provide: APP_GUARD, useClass: SunsetGuard }, // 410
   { provide: APP_GUARD, useClass: ContentGuard }, // 414, 415, 413, 400
   { provide: APP_PIPE, useClass: InputPipe }, // 400
 ];
 
-/** Controllers under `/v1` of the service itself; the others are extensions. */
+/** Controllers of the service itself; all others belong to extensions. */
 const CORE_CONTROLLERS: ReadonlySet<Type> = new Set<Type>([
   PetsController,
   UsageController,

@@ -8,11 +8,11 @@ import { RouteTable } from './route-table.js';
 import type { Transport } from './transport.js';
 
 interface HttpOptions {
-  /** Both exist before the application, which is built on them. */
+  /** Created before the application, because the HTTP adapter of Nest needs both. */
   transport: Transport;
   address: PublicAddress;
   outages: Type<OutageDetector>;
-  /** The controllers under `/v1` of the service itself. */
+  /** The controllers of the service itself. */
   core: ReadonlySet<Type>;
 }
 

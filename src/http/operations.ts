@@ -12,7 +12,7 @@ import { FallbackController } from './fallback.controller.js';
 import { isPublic } from './public.decorator.js';
 import { type Handler, PerOperation } from './request-context.js';
 
-/** Injection token: the controllers under `/v1` of the service itself. */
+/** Injection token: the controllers of the service itself. */
 export const CORE_CONTROLLERS = Symbol('CORE_CONTROLLERS');
 /** The metadata key of `@ApiOperation()`, which @nestjs/swagger does not export. */
 const API_OPERATION = 'swagger/apiOperation';

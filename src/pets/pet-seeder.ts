@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 
-/** Rows per statement, so that a running server can write in between. */
+/** Rows per statement. Between two statements, a running server can write. */
 const BATCH = 5_000;
 
 /** Made-up pets, for `petstore seed` and the first start. */

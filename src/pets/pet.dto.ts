@@ -13,12 +13,12 @@ import { PET_STATUSES, type PetStatus } from './pet.entity.js';
 
 const MAX_NAME_LENGTH = 255;
 const NAME_DESCRIPTION = 'Name of the animal.';
-/** No control characters, and one that is no white space. No look-ahead: the pattern is part of the document. */
+/** No control characters, at least one that is not white space. The document has the pattern, so it has no look-ahead. */
 const NAME =
   // eslint-disable-next-line no-control-regex -- the characters that a name must not have
   /^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$/u;
 
-/** Excludes white space, format characters, fillers and the blank Braille pattern, all of which print nothing. */
+/** Stricter than `NAME`: format characters, fillers and the blank Braille pattern are invisible as well. */
 const VISIBLE = /[^\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 function isName(value: unknown): boolean {
@@ -85,7 +85,7 @@ class PetIdAndName {
   })
   id!: bigint;
 
-  /** Without the limits of `NewPet`: a client that checks them would reject animals once they are raised. */
+  /** Without the limits of `NewPet`: if they are raised, a client that validates responses must not reject the pet. */
   @ApiProperty({ description: NAME_DESCRIPTION, example: 'Rex' })
   name!: string;
 }

@@ -4,13 +4,13 @@ import { bigintColumn } from '../database/columns.js';
 export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
 export type PetStatus = (typeof PET_STATUSES)[number];
 
-// TypeORM cannot describe both engines' generated int64 ids in one entity, so migrations are written by hand, and
-// `migration:generate` of an extension leaves the table alone.
+// Migrations are written by hand: TypeORM cannot describe the generated int64 ids of both engines in one entity. With
+// `synchronize: false`, `migration:generate` of an extension ignores the table.
 @Entity('pets', { synchronize: false })
 @Index('pets_status_id', ['status', 'id'])
 @Check('pets_status_known', `"status" IN ('available', 'pending', 'sold')`)
 export class Pet {
-  /** Assigned on creation; ever growing, never used again. */
+  /** Assigned by the database; strictly increasing, never reused. */
   @PrimaryColumn({ type: 'bigint', transformer: bigintColumn })
   @Generated('increment')
   id!: bigint;
@@ -21,7 +21,7 @@ export class Pet {
   @Column({ name: 'category_id', type: 'bigint', transformer: bigintColumn })
   categoryId!: bigint;
 
-  /** Null where the caller left it out: then no response has it, and no filter selects it. */
+  /** Null if the client omitted it: responses then have no `status`, and no filter selects the pet. */
   @Column({ type: 'varchar', length: 9, nullable: true })
   status!: PetStatus | null;
 }

@@ -7,9 +7,7 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import { Deprecated } from '../deprecation/deprecation.js';
-import type { ApiError } from '../errors/api-error.js';
 import { ApiErrors, ErrorBody } from '../errors/api-errors.decorator.js';
-import { errors } from '../errors/errors.js';
 import { Creates } from '../http/creates.decorator.js';
 import type { IdempotentRequest } from '../idempotency/idempotency.service.js';
 import { IdempotencyKey, Idempotent } from '../idempotency/idempotent.decorator.js';
@@ -18,7 +16,7 @@ import { Int64Pipe } from '../input/int64.js';
 import { type Origin, RequestOrigin } from '../keys/caller.js';
 import { RequireScope } from '../keys/scope.guard.js';
 import { ListPetsQuery, NewPet, PetDto } from './pet.dto.js';
-import { PetsService } from './pets.service.js';
+import { noSuchPet, PetsService } from './pets.service.js';
 
 @ApiTags('pets')
 @Controller('pets')
@@ -45,6 +43,7 @@ export class PetsController {
     description: 'Adds a new animal. The response is sent once the animal is stored durably.',
   })
   @Creates(PetDto, { at: '/pets/:id', description: 'The animal was added.' })
+  // The repository stores the response together with the pet.
   @Idempotent({ transaction: false })
   @ApiBadRequestResponse({
     description: 'The body lacks required members or contains invalid values.',
@@ -81,8 +80,4 @@ export class PetsController {
   getPet(@Param('petId', new Int64Pipe(noSuchPet)) petId: bigint): Promise<PetDto> {
     return this.pets.get(petId);
   }
-}
-
-function noSuchPet(): ApiError {
-  return errors.pet_not_found('There is no such animal');
 }

@@ -11,7 +11,7 @@ import { Clock } from '../time/clock.js';
 import { Pet, type PetStatus } from './pet.entity.js';
 import './pet.events.js';
 
-/** The pets, for extensions. */
+/** Reads and changes pets in the code of extensions. */
 @Injectable()
 export class Pets {
   constructor(
@@ -45,7 +45,7 @@ export class Pets {
     assertTransaction(manager);
     await this.emitAfterCommit(id, status, manager);
     const { affected } = isInt64(id) ? await manager.update(Pet, { id }, { status }) : {};
-    if (!affected) throw errors.pet_not_found(`There is no pet ${id}.`);
+    if (!affected) throw errors.pet_not_found(`There is no animal with the ID ${id}`);
   }
 
   /** Emits the event after the commit, if the status changes. */
@@ -70,7 +70,7 @@ export class Pets {
 function assertTransaction(manager: EntityManager): void {
   if (manager.queryRunner?.isTransactionActive) return;
   throw new Error(
-    'A pet is locked and changed within a transaction: ' +
+    'Pets.lock() and Pets.setStatus() need a transaction: ' +
       'dataSource.transaction((manager) => pets.lock(id, manager)).',
   );
 }

@@ -14,7 +14,7 @@ import { parseOwnJson } from '../input/json.js';
 import type { NewPet, PetDto } from './pet.dto.js';
 import type { PetStatus } from './pet.entity.js';
 
-/** The columns of a pet that a caller sends, in the order of the members of a response. */
+/** The columns that a client sends, in the order of the members of a response. */
 const SENT = [
   { member: 'name', column: 'name', type: 'text' },
   { member: 'categoryId', column: 'category_id', type: 'int64' },
@@ -28,7 +28,7 @@ const FIND = findStatement('pets.find', 'pets', COLUMNS);
 const INSERT = insertStatement('pets.insert', 'pets', SENT);
 const INSERT_ONCE = insertOnceStatement('pets.insert-once', 'pets', SENT);
 
-/** @param text JSON that this repository or the database has written */
+/** @param text JSON that this repository or the database has built */
 export function parsePet(text: string): PetDto {
   const pet = parseOwnJson(text) as PetDto;
   return { ...pet, id: BigInt(pet.id) };
@@ -53,7 +53,7 @@ export class PetsRepository {
     return row && membersOf<PetDto>(COLUMNS, row);
   }
 
-  /** @param request with one, the response is stored for its repeats, and a repeat inserts nothing */
+  /** @param request of an `Idempotency-Key`: stores the response with the pet; a repeat inserts nothing */
   async insert(
     pet: NewPet,
     request?: IdempotentRequest,

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { ApiError } from '../errors/api-error.js';
 import { errors } from '../errors/errors.js';
 import { Events } from '../events/events.js';
 import type { IdempotentRequest } from '../idempotency/idempotency.service.js';
@@ -38,7 +39,7 @@ export class PetsService {
   /** @throws {ApiError} 404 `pet_not_found` */
   async get(id: bigint): Promise<PetDto> {
     const pet = await this.pets.find(id);
-    if (pet === undefined) throw errors.pet_not_found('There is no such animal');
+    if (pet === undefined) throw noSuchPet();
     return pet;
   }
 
@@ -50,7 +51,11 @@ export class PetsService {
   }
 }
 
-/** The first member. Parsing the whole text took 5 % of a list in a profile. */
+export function noSuchPet(): ApiError {
+  return errors.pet_not_found('There is no such animal');
+}
+
+/** Reads the first member. To parse the whole text would cost 5 % of a list. */
 function idOf(text: string): bigint {
   return BigInt(text.slice('{"id":'.length, text.indexOf(',')));
 }
