@@ -32,7 +32,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
   missing_api_key: 'Send an API key: "Authorization: Bearer <API_KEY>"',
   invalid_api_key: 'The API key is not valid',
   insufficient_scope: 'The API key lacks the scope SCOPE',
-  method_not_allowed: 'The resource has no method DELETE',
+  method_not_allowed: 'The resource does not support the method DELETE',
   operation_removed: 'The operation was removed; use GET /pets with a status filter',
   payload_too_large: 'The body must not exceed 65536 bytes',
   unsupported_media_type: 'The body must be sent as application/json',
