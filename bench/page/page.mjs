@@ -24,19 +24,19 @@ export function writePage({ parts, versions, notes }) {
   return `# Performance
 
 How fast the service is, compared with other programs that have the same duties, on the same machine.
-\`npm run bench\` measures it and writes this page (\`npm run bench -- --help\` lists shorter runs);
+\`npm run bench\` runs the measurements and writes this page (\`npm run bench -- --help\` lists shorter runs);
 [performance.json](performance.json) has every figure.
 
-Each program looks a key up by its digest, counts a quota a minute and a day, sends the rate-limit headers, writes an
+Each program looks a key up by its digest, counts its requests per minute and per day, sends the rate-limit headers, writes an
 access line and a latency histogram, and answers a create once it is durable. A *list* is a page of ${PAGE} animals, a *get*
-one animal, a *create* a durable insert. Only the ratios are meaningful: all else depends on the machine and the hour.
+one animal, a *create* a durable insert. Only the ratios are meaningful: the figures depend on the machine and the hour.
 
 ![Requests per second, as a ratio to the hand-written Fastify program](performance.svg)
 
 ## Results
 
-- **requests/s**: with ${CONNECTIONS} connections that send the next request once the last is answered.
-- **processor**: time of the server for each of these requests, in the process and in the kernel, without PostgreSQL.
+- **requests/s**: with ${CONNECTIONS} connections; each sends its next request after the response to the previous one.
+- **processor**: processor time of the server per request, in user and kernel mode, without PostgreSQL.
 - **p50 / p99**: latency at a constant arrival rate, half of what the slowest program can process.
 - **the service, to it**: the ratio of the requests/s and, to Go, of the p99: the median of all rounds, in parentheses
   the lowest and the highest, then the goal.
@@ -46,13 +46,13 @@ ${raceTable(results, new Map(goals.map((goal) => [goal.id, goal])))}
 ${otherGoals(goals)}${explained(goals, notes)}## How it was measured
 
 - **Data**: ${count(ANIMALS)} animals; ${count(KEYS)} keys, used in random order.
-- **Machine**: the server has core ${SERVER_CORE} for itself. The load generator and PostgreSQL share core ${OTHER_CORE}, so on PostgreSQL that
-  core may be the limit.
+- **Machine**: the server has core ${SERVER_CORE} for itself. The load generator and PostgreSQL share core ${OTHER_CORE}, which may limit
+  the results on PostgreSQL.
 - **Load**: \`taskset -c ${OTHER_CORE} wrk -t1 -c${CONNECTIONS} -d SECONDS --timeout 30s --latency -s bench/load/requests.lua\`; at a constant
-  rate [open-loop.mjs](../bench/load/open-loop.mjs), in which a request that waits for a connection is late from when it was due.
+  rate [open-loop.mjs](../bench/load/open-loop.mjs), which measures each latency from the time when the request was due.
 - **Rounds**: all programs in turn, every other round in reverse order, each after a warm-up.
-- **Equal work**: Fastify, Go and Bun have to give the responses of the service: status, headers and body.
-- **Durability**: SQLite with \`synchronous=FULL\`, PostgreSQL as installed. Creates that arrive together share a commit in
+- **Equal work**: the bench checks that Fastify, Go and Bun send the responses of the service: status, headers and body.
+- **Durability**: SQLite with \`synchronous=FULL\`, PostgreSQL with its default settings. Creates that arrive together share a commit in
   the service on both engines, and in Go and tutorial Nest on SQLite; elsewhere each has its own.
 - **Growth** is compared by processor time per request.
 ${describeParts(parts)}
