@@ -32,7 +32,11 @@ export function addKeysCommands(program: Command, output: Output): void {
   addPlanOptions(issue)
     .requiredOption('--name <label>', 'name of the key', parse.keyName)
     .option('--scopes <list>', 'scopes of the key (default: pets:read,pets:write)', parse.scopes)
-    .option('--expires-at <iso8601>', 'end of the key (default: never)', parse.expiry);
+    .option(
+      '--expires-at <iso8601>',
+      'date or time when the key expires (default: never)',
+      parse.expiry,
+    );
   add('list', 'list keys', 'keys list --plan pro --status active', 'keys list --idle 90 --json')
     .addOption(new Option('--plan <plan>', 'keys with this plan').choices(PLAN_NAMES))
     .addOption(new Option('--status <status>', 'keys in this state').choices(STATUSES))
@@ -43,8 +47,11 @@ export function addKeysCommands(program: Command, output: Output): void {
     .option('--limit <n>', 'maximum number of results', parse.quantity)
     .option('--after <id>', 'start after this key ID');
   addForKey('show', 'show one key');
-  addForKey('usage', 'show how much of its quota a key has used, and its refusals');
-  const grace = new Option('--grace <duration>', 'how long the old key stays valid')
+  addForKey('usage', 'show the quota that a key has used, and its refused requests');
+  const grace = new Option(
+    '--grace <duration>',
+    'how long the old key stays valid, in s, m, h or d',
+  )
     .argParser(parse.duration)
     .default(parse.duration('24h'), '24h');
   addForKey('rotate', 'issue a new key for the same client', ' --grace 24h').addOption(grace);

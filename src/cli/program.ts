@@ -89,7 +89,7 @@ function addData(program: Command, output: Output): void {
   )
     .argument('<file>', 'file to write, readable only by its owner', parse.file)
     .option('--yes', 'overwrite the file without confirmation, whatever it is');
-  const replace = 'replace the SQLite database by a backup; stop the server first';
+  const replace = 'replace the SQLite database with a backup; stop the server first';
   const restore = ['restore', replace, 'restore zoo.db'];
   addCommand<{ yes?: true }>(program, output, restore, async (options, file) =>
     (await import('./backup.js')).restore(file, options),
@@ -108,7 +108,11 @@ function addTools(program: Command, output: Output): void {
     const { documentText } = await import('./openapi.js');
     output.raw(await documentText(options));
     return undefined;
-  }).addOption(new Option('--format <format>').choices(['json', 'yaml']).default('json'));
+  }).addOption(
+    new Option('--format <format>', 'format of the document')
+      .choices(['json', 'yaml'])
+      .default('json'),
+  );
   const parent = program.command('new').description('create a package');
   const create = ['extension', 'create a package with an extension', 'new extension store-orders'];
   addCommand(parent, output, create, async (_options, name) => {
