@@ -24,7 +24,7 @@ const FIXES: readonly (readonly [RegExp, string])[] = [
     'use session mode of the pooler, or PgBouncer 1.21 or later with max_prepared_statements: this pooler loses prepared statements',
   ],
 ];
-const OTHER = 'check that PostgreSQL runs and can be reached from this machine, and DATABASE_URL';
+const OTHER = 'check DATABASE_URL, and that PostgreSQL runs and can be reached from this machine';
 
 /** PostgreSQL cannot be used: `reason` has host, port and cause. */
 export class DatabaseConnectionError extends Error {

@@ -13,8 +13,8 @@ const RETRY_DELAY_MS = 250;
 const MAX_WAIT_MS = 6_000;
 
 const IN_USE =
-  'The database schema cannot be changed while a backup, a long query or another session locks its tables: ' +
-  'run "petstore migrate" when that has ended';
+  'the database schema cannot be changed while a backup, a long query or another session locks its tables; ' +
+  'run "petstore migrate" afterwards';
 
 /**
  * Brings the schema up to date; several processes may call this at once.
@@ -30,7 +30,7 @@ export async function migrate(dataSource: DataSource, mayMigrate = true): Promis
   if (options.type !== 'postgres') return retryWhileLocked(() => runMigrations(dataSource));
   if (!mayMigrate) {
     const names = pending.map(({ name }) => describeMigration(name!)).join(', ');
-    throw new Error(`The database schema lacks ${names}: run "petstore migrate" first`);
+    throw new Error(`the database schema lacks ${names}; run "petstore migrate" first`);
   }
   // The connections for requests end long statements.
   const extra = { lock_timeout: LOCK_TIMEOUT_MS };

@@ -30,12 +30,20 @@ describe(checkExtensions.name, () => {
     [
       'function',
       [() => toys],
-      'extension number 1 of the list: expected an object with a module; call a function',
+      'extension number 1 of the list: expected an object with a module; if it is a function',
     ],
     ['null', [toys, null], 'extension number 2 of the list: expected an object'],
     ['manifest without module', [{ name: 'toys' }], 'extension toys: expected an object with a'],
-    ['name with a space', [{ ...toys, name: 'my toys' }], 'the name must be like store-orders'],
-    ['invalid scope', [{ ...toys, scopes: { toys: '' } }], 'the scope toys must be like orders:'],
+    [
+      'name with a space',
+      [{ ...toys, name: 'my toys' }],
+      'the name must be in kebab case, such as store-orders',
+    ],
+    [
+      'invalid scope',
+      [{ ...toys, scopes: { toys: '' } }],
+      'the scope toys must have the form orders:',
+    ],
   ])('rejects a %s', (_what, extensions, message) => {
     expect(() => checkExtensions(extensions as Extension[])).toThrow(message);
   });
@@ -64,7 +72,7 @@ describe(checkExtensions.name, () => {
         const file = join(directory, name, 'extension.js');
         writeFileSync(file, '');
         const from = pathToFileURL(file).href;
-        const message = `uses a second copy of ${name}: ${copy} beside ${realpathSync(`node_modules/${name}`)}`;
+        const message = `uses a second copy of ${name}: ${copy}, while the service uses ${realpathSync(`node_modules/${name}`)}`;
         expect(() => checkExtensions([{ ...toys, from }])).toThrow(`extension toys ${message}`);
         expect(() => checkExtensions([toys], { file })).toThrow(`the configuration ${message}`);
       },

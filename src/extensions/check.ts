@@ -60,15 +60,15 @@ function stopOn(faults: readonly string[]): void {
 function manifestFaults(extension: Extension, index: number): string[] {
   const label = `extension ${extension?.name || `number ${index + 1} of the list`}`;
   if (typeof extension !== 'object' || !extension?.module) {
-    return [`${label}: expected an object with a module; call a function of options`];
+    return [`${label}: expected an object with a module; if it is a function of options, call it`];
   }
   const { name = 'unnamed', scopes = {} } = extension;
   const isNamed = /^[a-z][a-z0-9-]*$/.test(name);
   return [
-    ...(isNamed ? [] : [`${label}: the name must be like store-orders`]),
+    ...(isNamed ? [] : [`${label}: the name must be in kebab case, such as store-orders`]),
     ...Object.keys(scopes)
       .filter((scope) => !isScope(scope))
-      .map((scope) => `${label}: the scope ${scope} must be like orders:read`),
+      .map((scope) => `${label}: the scope ${scope} must have the form orders:read`),
   ];
 }
 
@@ -76,7 +76,7 @@ function incompatibility(extension: Extension): string {
   return `extension ${nameOf(extension)} requires pet-store-service ${extension.compatibility}, but this is ${VERSION}`;
 }
 
-/** The error codes, each with what declares it. */
+/** The error codes, each with its owner. */
 function codesOf(extensions: readonly Extension[]): [code: string, owner: string][] {
   const owners = [
     { owner: 'the service', codes: errors },
@@ -87,7 +87,7 @@ function codesOf(extensions: readonly Extension[]): [code: string, owner: string
   );
 }
 
-/** Messages on everything that is declared twice. @param declared names, each with what declares it */
+/** Returns a message for each name that is declared twice. @param declared each name with its owner */
 export function repetitions(declared: readonly (readonly [name: string, by: string])[]): string[] {
   const firsts = new Map<string, string>();
   return declared.flatMap(([name, by]) => {
@@ -111,7 +111,9 @@ function secondCopies(extensions: readonly Extension[], file?: string): string[]
     SHARED.flatMap((name) => {
       const [theirs, ours] = [path && folderOf(name, path), folderOf(name, own)];
       if (!theirs || !ours || theirs === ours) return [];
-      return [`${label} uses a second copy of ${name}: ${theirs} beside ${ours}; install it once`];
+      return [
+        `${label} uses a second copy of ${name}: ${theirs}, while the service uses ${ours}; install it once`,
+      ];
     }),
   );
 }

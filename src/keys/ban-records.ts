@@ -63,7 +63,10 @@ export class BanRecords implements BeforeApplicationShutdown {
         await transaction.record('key.ban', keyId, { bannedUntil: null }, after);
       });
     this.saving = this.saving.then(save).catch((err: unknown) => {
-      this.logger.error({ err, requestId, keyId }, 'A ban is not saved: a restart ends it');
+      this.logger.error(
+        { err, requestId, keyId },
+        'A ban could not be saved: it ends when this server restarts',
+      );
     });
   }
 }

@@ -181,7 +181,7 @@ async function lockClient(manager: EntityManager, id: string): Promise<ApiKey> {
 }
 
 function existing(key: ApiKey | null, id: string): ApiKey {
-  if (key === null) throw new Error(`There is no key with the id ${id}`);
+  if (key === null) throw new Error(`no key has the ID ${id}`);
   return key;
 }
 
@@ -218,9 +218,9 @@ function termsOf({ plan, perMinute, perDay, scopes, expiresAt }: Terms) {
 
 /** @throws {Error} */
 function assertRotatable({ id, replacedBy, revokedAt, expiresAt }: ApiKey, nowMs: number): void {
-  if (replacedBy !== null) throw new Error(`The key ${id} is replaced by ${replacedBy}`);
-  if (revokedAt !== null) throw new Error(`The key ${id} is revoked`);
-  if ((expiresAt ?? Infinity) <= nowMs) throw new Error(`The key ${id} is expired`);
+  if (replacedBy !== null) throw new Error(`key ${id} was already replaced by ${replacedBy}`);
+  if (revokedAt !== null) throw new Error(`key ${id} is revoked`);
+  if ((expiresAt ?? Infinity) <= nowMs) throw new Error(`key ${id} has expired`);
 }
 
 /** Returns the plan and limits to store. @throws {RangeError} if they do not fit together */

@@ -10,7 +10,7 @@ const FIXES: readonly [cause: RegExp, fix: string][] = [
   [/OOM/, 'give Redis more memory (maxmemory)'],
   [/READONLY/, 'name the primary in REDIS_URL, not a replica'],
 ];
-const FIX_OF_OTHERS = 'check that Redis runs and accepts connections from here, and REDIS_URL';
+const FIX_OF_OTHERS = 'check REDIS_URL, and that Redis runs and can be reached from this machine';
 
 /** Redis cannot be used. The message names host, port, cause and fix in one line. */
 export class RedisUnavailableError extends Error {

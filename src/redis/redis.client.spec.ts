@@ -55,7 +55,7 @@ describe(RedisClient.name, () => {
       new RegExp(`^Redis at ${address}: .*; use redis:// in REDIS_URL, or the TLS port`),
     );
     expect((await failure('redis://127.0.0.1:1')).message).toMatch(
-      /^Redis at 127\.0\.0\.1:1: .*ECONNREFUSED.*; check that Redis runs and accepts connections/,
+      /^Redis at 127\.0\.0\.1:1: .*ECONNREFUSED.*; check REDIS_URL, and that Redis runs/,
     );
   });
 });

@@ -23,7 +23,7 @@ describe('the migrations of an extension', () => {
       using workplace = workplaceWithOrders({ DATABASE_URL: await server.createDatabase() });
       workplace.write('none.js', 'export default { extensions: [] }');
       const behind = (names: string) =>
-        `error: The database schema lacks ${names}: run "petstore migrate" first\n`;
+        `error: the database schema lacks ${names}; run "petstore migrate" first\n`;
       expect((await workplace.run('serve')).stderr).toContain(
         behind(`CreateSchema1764633600000, ${CREATE_ORDERS} of store-orders`),
       );

@@ -8,7 +8,8 @@ import { OutageError } from '../outage.js';
 import { TransactionScope } from '../transaction-scope.js';
 
 const TOO_MANY_CONNECTIONS = '53300';
-const REFUSED = 'PostgreSQL refuses further connections: requests wait for one of the pool';
+const REFUSED =
+  'PostgreSQL refuses further connections: requests wait for a connection of the pool';
 const RETRY_MS = 100;
 /** How long a request waits for a connection that the server refuses to make. */
 const PATIENCE_MS = 3_000;

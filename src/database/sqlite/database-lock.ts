@@ -52,7 +52,7 @@ function lock(lockFile: string, path: string): Database {
     const fix = 'stop that server, or set DATABASE_URL to another file';
     const failure = isBusy(error)
       ? new DatabaseServedError(
-          `The database ${path} is already served by ${holderIn(database)}: ${fix}`,
+          `the database ${path} is already served by ${holderIn(database)}; ${fix}`,
         )
       : error;
     database.close();
