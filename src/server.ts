@@ -54,7 +54,7 @@ export class PetStore {
     private readonly cleanUp: () => Promise<void>,
   ) {}
 
-  /** Where it listens: `http://HOST:PORT`. */
+  /** The address on which the server listens: `http://HOST:PORT`. */
   get origin(): string {
     const { address, port, family } = this.app.getHttpServer().address() as AddressInfo;
     return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;

@@ -68,7 +68,7 @@ export class TestStore implements AsyncDisposable {
     private readonly cleanUp: () => void,
   ) {}
 
-  /** `http://127.0.0.1:PORT`, without the version. */
+  /** `http://127.0.0.1:PORT`, without `/v1`. */
   get url(): string {
     return this.store.origin;
   }

@@ -36,8 +36,8 @@ export class TransactionScope {
 }
 
 /**
- * Runs `work` in one transaction, which everything joins that `work` does through TypeORM: a repository reads and
- * writes within it, and a transaction becomes a savepoint of it.
+ * Runs `work` in one transaction. Everything that `work` does through TypeORM joins it: a repository reads and writes
+ * within it, and a transaction becomes a savepoint of it.
  */
 export function inSharedTransaction<Result>(
   dataSource: DataSource,

@@ -22,7 +22,7 @@ import { DAY_MS } from '../time/windows.js';
 export interface Deprecation {
   /** Start of the deprecation. */
   since: Date;
-  /** From this moment on, the operation answers 410. */
+  /** From this moment on, plus `SUNSET_EXTENSION_DAYS`, the operation answers 410. */
   sunset: Date;
   /** The replacement: its method (default GET), its path relative to the base address, and how to use it. */
   successor: { method?: string; path: string; hint: string };
@@ -32,7 +32,7 @@ const DEPRECATION = 'petstore:deprecation';
 
 /**
  * Deprecates an operation: the document marks it, every response carries `Deprecation` (RFC 9745), `Sunset` (RFC 8594)
- * and `Link`, and from its sunset on it answers 410.
+ * and `Link`. From its sunset on, the operation answers 410.
  */
 export function Deprecated(deprecation: Deprecation): MethodDecorator {
   const { since, sunset, successor } = deprecation;

@@ -21,7 +21,7 @@ const PublicHttpException: new (
   options?: HttpExceptionOptions,
 ) => Error & Pick<HttpException, 'getStatus' | 'getResponse'> = HttpException;
 
-/** An error response, made by the factories of `defineErrors`. Callers see `message` but not `cause`. */
+/** An error response, created by the factories of `defineErrors`. The client receives `message`, but not `cause`. */
 export class ApiError<Code extends string = string> extends PublicHttpException {
   readonly status: number;
   readonly code: Code;

@@ -9,7 +9,7 @@ export type ErrorFactories<Codes extends string = string> = {
   readonly [Code in Codes]: ErrorFactory<Code>;
 };
 
-/** Makes a factory for each code of the table. */
+/** Creates an error factory for each code of the table. */
 export function defineErrors<Codes extends string>(
   table: Readonly<Record<Codes, { status: number; meaning: string }>>,
 ): ErrorFactories<Codes> {

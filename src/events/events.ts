@@ -3,7 +3,7 @@ import { EventEmitter2, EventEmitterModule } from '@nestjs/event-emitter';
 import { Logger } from '../telemetry/logger.js';
 import { runWithRequest } from '../telemetry/request-context.js';
 
-/** The events by name; each room adds its own. */
+/** The events by name; each module adds its own. */
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- filled by declaration merging
 export interface PetStoreEvents {}
 

@@ -38,9 +38,9 @@ export interface Outcome {
 }
 
 /**
- * Creates once, however often a request is repeated (draft-ietf-httpapi-idempotency-key-header). The record of the
- * response is written in the transaction that creates; its primary key makes repeats exclusive, on all nodes. A repeat
- * of a finished request is answered without a lock.
+ * Creates once, however often a request is repeated (draft-ietf-httpapi-idempotency-key-header). The transaction that
+ * creates also writes the record of the response. The primary key of the record lets only one request create, on all
+ * nodes. A repeat of a finished request does not wait for a lock.
  */
 @Injectable()
 export class IdempotencyService implements OnModuleInit, OnApplicationShutdown {
@@ -96,9 +96,9 @@ export class IdempotencyService implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Runs `work` in one transaction, which everything joins that it does through TypeORM, together with the record of
-   * its response. For a repeat, `work` is not run.
-   * @param request of `@IdempotencyKey()`; without one, nothing is recorded
+   * Runs `work` in one transaction, which also stores the response. Everything that `work` does through TypeORM joins the
+   * transaction. For a repeat, `work` is not run.
+   * @param request value of `@IdempotencyKey()`; without it, nothing is stored
    * @param work resolves to the JSON text of the response
    * @throws {ApiError} 409, 422
    */

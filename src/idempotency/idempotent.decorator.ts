@@ -29,12 +29,12 @@ const FIELD = /^(?:"(?:[ !#-\x5b\x5d-~]|\\["\\]){1,255}"|[!#-~](?:[ -~]{0,253}[!
 /** A quoted key with an escape before each character. */
 const MAX_FIELD_LENGTH = 2 * MAX_LENGTH + 2;
 
-/** The request as `IdempotencyService` takes it, as a parameter of a handler; undefined without an `Idempotency-Key`. */
+/** Parameter of a handler: the `IdempotentRequest` for `IdempotencyService`. Undefined without an `Idempotency-Key`. */
 export const IdempotencyKey = createParamDecorator((_data: unknown, context: ExecutionContext) =>
   idempotentRequestOf(context),
 );
 
-/** @throws {ApiError} 400 if the field is not one usable key */
+/** @throws {ApiError} 400 if the header is not exactly one valid key */
 function idempotentRequestOf(context: ExecutionContext): IdempotentRequest | undefined {
   const request = requestOf(context);
   const { raw, method, url, caller } = request;

@@ -1,7 +1,7 @@
 import { ValidateBy, ValidateIf } from 'class-validator';
 
 /**
- * A validation rule of class-validator.
+ * Creates a validation rule of class-validator.
  * @param expected completes the message "NAME must be ..."
  */
 export function constrain<Whole extends object>(

@@ -66,7 +66,7 @@ function int64Rule(
  */
 @Injectable()
 export class Int64Pipe implements PipeTransform<string, bigint> {
-  /** @param missing makes the error; undefined for `not_found` */
+  /** @param missing creates the error; default: `not_found` */
   constructor(@Optional() readonly missing?: () => ApiError) {}
 
   transform(text: string): bigint {
