@@ -4,23 +4,23 @@ import type { OrderStatus } from './order.entity.js';
 
 @Injectable()
 export class OrderMetrics {
-  private readonly orders: Counter<'became'>;
+  private readonly orders: Counter<'status'>;
   private readonly sales: Counter;
 
   constructor(metrics: Metrics) {
     this.orders = metrics.counter({
       name: 'store_orders_total',
-      help: 'Orders by what became of them.',
-      labelNames: ['became'],
+      help: 'Orders that were placed, completed or cancelled, by their new status.',
+      labelNames: ['status'],
     });
     this.sales = metrics.counter({
       name: 'store_sales_total',
-      help: 'Animals that were sold, by whatever means.',
+      help: 'Animals whose status became sold, with or without an order.',
     });
   }
 
-  count(became: OrderStatus): void {
-    this.orders.inc({ became });
+  count(status: OrderStatus): void {
+    this.orders.inc({ status });
   }
 
   countSale(): void {

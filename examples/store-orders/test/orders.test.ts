@@ -49,7 +49,7 @@ describe('store orders', () => {
     assert.deepEqual([answer.status, body.code, body.status], [status, code, status]);
   }
 
-  it('are placed, found and completed, and the animal goes with them', async () => {
+  it('are placed, found and completed, and change the status of the animal', async () => {
     const petId = await newPet();
     const placed = await post('/v1/store/orders', { petId, quantity: 1 });
     assert.equal(placed.status, 201);
@@ -66,25 +66,25 @@ describe('store orders', () => {
     await expectError(await post(`/v1/store/orders/${order.id}/cancel`), 409, 'order_closed');
   });
 
-  it('are told of once they have sold an animal', async () => {
-    const heard = mock.method(store.get(Sales), 'statusChanged');
+  it('emit an event for each change of the status of the animal', async () => {
+    const listener = mock.method(store.get(Sales), 'statusChanged');
     const petId = await newPet();
     const { id } = await read<OrderAnswer>(await post('/v1/store/orders', { petId, quantity: 1 }));
     await post(`/v1/store/orders/${id}/complete`);
     // Event handlers run after the response.
-    while (heard.mock.callCount() < 2) await new Promise((resume) => setImmediate(resume));
-    const told = heard.mock.calls.map(({ arguments: [event] }) => event.pet);
+    while (listener.mock.callCount() < 2) await new Promise((resume) => setImmediate(resume));
+    const pets = listener.mock.calls.map(({ arguments: [event] }) => event.pet);
     assert.deepEqual(
-      told.map((pet) => [pet.id, pet.status]),
+      pets.map((pet) => [pet.id, pet.status]),
       [
         [BigInt(petId), 'pending'],
         [BigInt(petId), 'sold'],
       ],
     );
-    heard.mock.restore();
+    listener.mock.restore();
   });
 
-  it('give the animal back when they are cancelled', async () => {
+  it('make the animal available again when they are cancelled', async () => {
     const petId = await newPet();
     const { id } = await read<OrderAnswer>(await post('/v1/store/orders', { petId, quantity: 1 }));
     assert.equal((await post(`/v1/store/orders/${id}/cancel`)).status, 200);
@@ -92,7 +92,7 @@ describe('store orders', () => {
     assert.equal((await post('/v1/store/orders', { petId, quantity: 1 })).status, 201);
   });
 
-  it('are never two open ones for one animal, with 50 buyers at once', async () => {
+  it('are placed once for an animal that 50 clients order at the same time', async () => {
     const petId = await newPet();
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => post('/v1/store/orders', { petId, quantity: 1 })),
@@ -101,7 +101,7 @@ describe('store orders', () => {
     assert.deepEqual(statuses, [201, ...Array<number>(49).fill(409)]);
   });
 
-  it('are placed once, however often an Idempotency-Key is sent', async () => {
+  it('are placed once for repeated requests with one Idempotency-Key', async () => {
     const petId = await newPet();
     const header = { 'idempotency-key': `order-of-${petId}` };
     const first = await post('/v1/store/orders', { petId, quantity: 1 }, header);
@@ -134,7 +134,7 @@ describe('store orders', () => {
     assert.deepEqual(listed, ids);
   });
 
-  it('are their client’s alone', async () => {
+  it('are visible only to the client that placed them', async () => {
     const petId = await newPet();
     const { id } = await read<OrderAnswer>(await post('/v1/store/orders', { petId, quantity: 1 }));
     const other = await store.issueKey({ scopes: ['orders:read'] });
@@ -142,7 +142,7 @@ describe('store orders', () => {
     await expectError(answer, 404, 'order_not_found');
   });
 
-  it('say what is wrong', async () => {
+  it('reject invalid requests', async () => {
     const [sold, unknown] = [await newPet('sold'), 9_007_199_254_740_000];
     const order = (petId: unknown, quantity = 1) => post('/v1/store/orders', { petId, quantity });
     await expectError(await order(sold), 409, 'pet_not_available');
@@ -156,7 +156,7 @@ describe('store orders', () => {
     await expectError(refused, 403, 'insufficient_scope');
   });
 
-  it('are under the quota of their callers', async () => {
+  it('count against the quota of the client', async () => {
     const limited = await store.issueKey({ scopes: ['orders:read'], perMinute: 2, perDay: 10 });
     const list = () => store.fetch('/v1/store/orders', { key: limited });
     assert.deepEqual([(await list()).status, (await list()).status], [200, 200]);
