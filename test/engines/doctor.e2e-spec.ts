@@ -1,12 +1,10 @@
 import type { Finding } from '../../src/cli/doctor.findings.js';
-import { describeOnPostgres, describeWith } from '../support/engines.js';
-import { RedisServer } from '../support/redis.js';
+import { describeOnPostgres } from '../support/engines.js';
 import { jsonInProcess, runInProcess } from '../support/run-program.js';
-import { Workplace } from '../support/petstore-process.js';
 
 jest.setTimeout(60_000);
 
-describe('petstore doctor', () => {
+describeOnPostgres('petstore doctor', (server) => {
   const environment = { ...process.env };
   afterEach(() => {
     process.env = { ...environment };
@@ -19,51 +17,33 @@ describe('petstore doctor', () => {
     return (JSON.parse(out) as { checks: Finding[] }).checks;
   }
 
-  describeOnPostgres('on PostgreSQL', (server) => {
-    it('reports the version, an outdated schema, and the offset of the clock', async () => {
-      const url = await server.createDatabase();
-      // Of another application.
-      await server.query(`CREATE TABLE migrations AS SELECT 1 AS id, 'Other1' AS name`, url);
-      expect(await checks({ DATABASE_URL: url })).toContainEqual(
-        expect.objectContaining({ check: 'schema', status: 'failed', fix: 'run petstore migrate' }),
-      );
-      await jsonInProcess(url, 'migrate');
-      const found = await checks({ DATABASE_URL: url });
-      const details = Object.fromEntries(found.map(({ check, detail }) => [check, detail]));
-      expect(details).toMatchObject({
-        database: expect.stringMatching(/^PostgreSQL \d+/),
-        schema: expect.stringMatching(/^up to date/),
-        clock: expect.stringMatching(/^the clock of the database is \d+ ms /),
-      });
-    });
-
-    it('names fixes that work for a role that may neither create nor read tables', async () => {
-      const url = await server.createDatabase();
-      await server.query('CREATE ROLE bare LOGIN');
-      const settings = { DATABASE_URL: url.replace('postgres@', 'bare@') };
-      const failure = async () =>
-        (await checks(settings)).find(({ status }) => status === 'failed')?.fix ?? 'none';
-      expect(await failure()).toMatch(/^run petstore migrate as a role that may create tables/);
-      await jsonInProcess(url, 'migrate');
-      expect(await failure()).toMatch(/^GRANT/);
-      await server.query('GRANT SELECT ON ALL TABLES IN SCHEMA public TO bare', url);
-      expect(await failure()).toBe('none');
+  it('reports the version, an outdated schema, and the offset of the clock', async () => {
+    const url = await server.createDatabase();
+    // Of another application.
+    await server.query(`CREATE TABLE migrations AS SELECT 1 AS id, 'Other1' AS name`, url);
+    expect(await checks({ DATABASE_URL: url })).toContainEqual(
+      expect.objectContaining({ check: 'schema', status: 'failed', fix: 'run petstore migrate' }),
+    );
+    await jsonInProcess(url, 'migrate');
+    const found = await checks({ DATABASE_URL: url });
+    const details = Object.fromEntries(found.map(({ check, detail }) => [check, detail]));
+    expect(details).toMatchObject({
+      database: expect.stringMatching(/^PostgreSQL \d+/),
+      schema: expect.stringMatching(/^up to date/),
+      clock: expect.stringMatching(/^the clock of the database is \d+ ms /),
     });
   });
 
-  describeWith('redis', 'with Redis', (program) => {
-    it('fails if Redis may evict counters', async () => {
-      await using redis = await RedisServer.start(program);
-      using workplace = new Workplace();
-      const settings = { REDIS_URL: redis.url, DATABASE_URL: `sqlite:${workplace.databaseFile}` };
-      const ofRedis = async () => (await checks(settings)).filter(({ check }) => check === 'redis');
-      expect(await ofRedis()).toMatchObject([
-        { detail: expect.stringMatching(/^Redis \d\S* at \S+$/) },
-      ]);
-      await redis.call('CONFIG', 'SET', 'maxmemory', '100mb', 'maxmemory-policy', 'allkeys-lru');
-      expect(await ofRedis()).toMatchObject([
-        { status: 'failed', fix: expect.stringContaining('noeviction') },
-      ]);
-    });
+  it('names fixes that work for a role that may neither create nor read tables', async () => {
+    const url = await server.createDatabase();
+    await server.query('CREATE ROLE bare LOGIN');
+    const settings = { DATABASE_URL: url.replace('postgres@', 'bare@') };
+    const failure = async () =>
+      (await checks(settings)).find(({ status }) => status === 'failed')?.fix ?? 'none';
+    expect(await failure()).toMatch(/^run petstore migrate as a role that may create tables/);
+    await jsonInProcess(url, 'migrate');
+    expect(await failure()).toMatch(/^GRANT/);
+    await server.query('GRANT SELECT ON ALL TABLES IN SCHEMA public TO bare', url);
+    expect(await failure()).toBe('none');
   });
 });

@@ -61,14 +61,4 @@ describe('Pets, for extensions', () => {
     await dataSource.transaction((manager) => pets.setStatus(id, null, manager));
     expect(await pets.find(id)).toMatchObject({ status: null });
   });
-
-  it('rejects a lock or a change outside a transaction', async () => {
-    const id = await petOf(service);
-    for (const attempt of [
-      pets.lock(id, dataSource.manager),
-      pets.setStatus(id, 'sold', dataSource.manager),
-    ]) {
-      await expect(attempt).rejects.toThrow('within a transaction');
-    }
-  });
 });

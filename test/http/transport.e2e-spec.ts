@@ -52,10 +52,4 @@ describe('the transport', () => {
     const { headers } = await service.anonymous().get('/health/live');
     expect(headers['keep-alive']).toBe('timeout=610');
   });
-
-  it('leaves the Cache-Control of a handler as it is', async () => {
-    await using service = await startService();
-    const { headers } = await service.anonymous().get('/openapi.json');
-    expect(headers['cache-control']).toBe('no-cache');
-  });
 });

@@ -17,7 +17,7 @@ const SNIPPETS = [...GUIDE.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, languag
 /** The file and the command of a program in each language. */
 const RUNNERS: Record<string, { file: string; command: readonly string[] }> = {
   sh: { file: 'snippet.sh', command: ['bash', '-e'] },
-  js: { file: 'snippet.mjs', command: [process.execPath] },
+  js: { file: 'snippet.mjs', command: ['node'] },
   python: { file: 'snippet.py', command: ['python3'] },
   go: { file: 'main.go', command: ['go', 'run'] },
   java: { file: 'Main.java', command: ['java'] },

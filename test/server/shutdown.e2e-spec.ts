@@ -86,23 +86,4 @@ describe('a shutdown', () => {
     await service.store.close();
     expect(isSaved).toBe(true);
   });
-
-  it('ends within the grace period, even if a module does not', async () => {
-    let letGo: () => void = () => undefined;
-    @Module({})
-    class StuckModule implements OnModuleDestroy {
-      onModuleDestroy(): Promise<void> {
-        return new Promise((resolve) => (letGo = resolve));
-      }
-    }
-    await using service = await startService({
-      extensions: [{ module: StuckModule }],
-      env: { SHUTDOWN_GRACE_SECONDS: '1' },
-    });
-    // The process needs some time to end, too.
-    const graceIsAlmostOver = pause(900, 'too late', { ref: false });
-    expect(await Promise.race([service.store.close(), graceIsAlmostOver])).toBeUndefined();
-    letGo();
-    await service.store.app.close();
-  });
 });

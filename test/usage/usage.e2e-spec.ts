@@ -1,3 +1,5 @@
+import { UsageRecorder } from '../../src/usage/usage-recorder.js';
+import { UsageReport } from '../../src/usage/usage-report.js';
 import { FakeClock } from '../support/clock.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
 import { startService, type TestService } from '../support/start-service.js';
@@ -86,4 +88,40 @@ describe('GET /v1/usage', () => {
     expectError(await client.get('/v1/usage?window=minute'), 400, 'invalid_request');
     expectError(await client.post('/v1/usage', {}), 405, 'method_not_allowed');
   });
+});
+
+it('the usage report has the outcomes of the last 24 hours, and the latest refusals', async () => {
+  const clock = new FakeClock(Date.parse('2026-06-15T12:59:00Z'));
+  await using service = await startService({ clock, env: { BAN_AFTER_REJECTIONS: '1' } });
+  const { app } = service.store;
+  const client = await service.client({ perMinute: 3, perDay: 100 });
+  const report = () => app.get(UsageReport).of(client.keyId!);
+  await client.get('/v1/pets');
+  await app.get(UsageRecorder).flush();
+  for (const path of ['pets', 'pets/7', 'pets']) await client.get(`/v1/${path}`);
+  clock.advance(60_000);
+  await client.post('/v1/pets', {});
+  await service.anonymous().get('/v1/pets');
+  await app.get(UsageRecorder).flush();
+
+  const { outcomes, refusals } = await report();
+  expect(new Set(outcomes)).toEqual(
+    new Set([
+      { code: null, status: 200, requests: 2 },
+      { code: 'pet_not_found', status: 404, requests: 1 },
+      { code: 'rate_limit_exceeded', status: 429, requests: 1 },
+      { code: 'invalid_request', status: 400, requests: 1 },
+    ]),
+  );
+  const address = '127.0.0.1';
+  const [before, after] = ['2026-06-15T12:59:00.000Z', '2026-06-15T13:00:00.000Z'];
+  expect(refusals).toEqual([
+    { at: after, code: 'invalid_request', operation: 'createPet', address },
+    { at: before, code: 'rate_limit_exceeded', operation: 'listPets', address },
+    { at: before, code: 'pet_not_found', operation: 'getPet', address },
+  ]);
+  clock.advance(23 * 3_600_000);
+  expect((await report()).outcomes).toEqual([
+    { code: 'invalid_request', status: 400, requests: 1 },
+  ]);
 });
