@@ -15,8 +15,8 @@ export const FIND: Statement = { name: 'idempotency.find', sqlite: FIND_TEXT, po
 
 /**
  * Inserts a row with a generated `id`, and the record of the response `{"id": ..., <members>}`, in one transaction. It
- * returns the id. A repeat inserts nothing: on SQLite it violates the primary key of the records, on PostgreSQL it
- * returns no row, so that it does not affect the other inserts of its tick.
+ * returns the id. A repeat inserts nothing: it violates the primary key of the records. A repeat of a finished request
+ * returns no row on PostgreSQL, so that it does not affect the other inserts of its tick.
  * @param columns of its first parameters; then follow the key id, the idempotency key, the body digest, the text of the
  *   response after the id, and the time
  */
@@ -37,15 +37,19 @@ export function insertOnceStatement(name: string, table: string, columns: TableC
     ],
     // The setting ends with the transaction, which is this statement. It is read before the insert that may wait.
     postgres: `WITH setting AS MATERIALIZED (SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}', true)),
-      asked AS MATERIALIZED (
-        SELECT nextval(pg_get_serial_sequence('${table}', 'id')) AS id, asked.* FROM setting, ${asked}),
-      recorded AS (
-        ${record} SELECT key_id, idempotency_key, body_digest, '{"id":' || id || rest, asked_at FROM asked
-        ON CONFLICT DO NOTHING RETURNING key_id, idempotency_key),
+      asked AS MATERIALIZED (SELECT asked.* FROM setting, ${asked}),
+      fresh AS (
+        SELECT *, row_number() OVER (ORDER BY place) AS number FROM asked WHERE NOT EXISTS (
+          SELECT FROM idempotency_records known
+          WHERE known.key_id = asked.key_id AND known.idempotency_key = asked.idempotency_key)),
       created AS (
-        INSERT INTO ${table} (id, ${names}) SELECT id, ${names}
-        FROM asked JOIN recorded USING (key_id, idempotency_key) ORDER BY place RETURNING id)
-      SELECT created.id FROM asked LEFT JOIN created USING (id) ORDER BY place`,
+        INSERT INTO ${table} (${names}) SELECT ${names} FROM fresh ORDER BY number RETURNING id),
+      numbered AS (SELECT id, row_number() OVER (ORDER BY id) AS number FROM created),
+      recorded AS (
+        ${record} SELECT key_id, idempotency_key, body_digest, '{"id":' || id || rest, asked_at
+        FROM fresh JOIN numbered USING (number))
+      SELECT numbered.id FROM asked LEFT JOIN fresh USING (place) LEFT JOIN numbered USING (number)
+      ORDER BY place`,
     isBatched: true,
   };
 }
