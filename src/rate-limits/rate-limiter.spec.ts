@@ -55,7 +55,7 @@ describe(RateLimiter.name, () => {
     expect(sent).toMatchObject({ 'x-ratelimit-remaining': 0 });
   });
 
-  it('reports each decision on a client with the request, a new ban included', async () => {
+  it('reports each decision on a client with the request, a new ban included', () => {
     const ban = { at: nowMs, until: nowMs + 5_000, bans: 1 };
     const asked = limiter({ ...banned, newBan: ban });
     const heard = jest.fn();
