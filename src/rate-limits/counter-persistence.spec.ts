@@ -1,3 +1,4 @@
+import { setImmediate as writing } from 'node:timers/promises';
 import type { Config } from '../config/config.js';
 import { FakeClock } from '../../test/support/clock.js';
 import type { ChangePoller, PollCallback } from '../database/change-poller.js';
@@ -118,6 +119,10 @@ describe(CounterPersistence.name, () => {
     take();
     let finish = (): void => undefined;
     counters.save.mockReturnValueOnce(new Promise<void>((resolve) => (finish = resolve)));
+    counters.save.mockImplementationOnce(async ([count]: RateLimitCounter[]) => {
+      await writing();
+      rows.set('zoo', count!);
+    });
     await pass(500);
     take();
     const stopped = persistence.beforeApplicationShutdown();
