@@ -90,14 +90,15 @@ export class ClientConnections {
    */
   async drain(server: Server, deadlineMs: number): Promise<void> {
     this.isDraining = true;
-    const remainingMs = deadlineMs - performance.now();
-    await delay(Math.min(CLOSE_NOTICE_MS, remainingMs * CLOSE_NOTICE_SHARE));
+    const noticeMs = (deadlineMs - performance.now()) * CLOSE_NOTICE_SHARE;
+    await delay(Math.min(CLOSE_NOTICE_MS, noticeMs));
+    // Node takes a connection for idle while the last bytes of its response are still to be sent.
+    while (this.isSending && performance.now() < deadlineMs) await delay(DRAIN_CHECK_MS);
     const closed = once(server, 'close');
+    server.close();
     const timer = setInterval(() => {
-      const isOver = performance.now() >= deadlineMs;
-      // Closes idle connections too. Node takes one for idle while the last bytes of its response are still to be sent.
-      if (isOver || !this.isSending) server.close();
-      if (isOver) server.closeAllConnections();
+      if (performance.now() >= deadlineMs) server.closeAllConnections();
+      else if (!this.isSending) server.closeIdleConnections();
     }, DRAIN_CHECK_MS);
     await closed;
     clearInterval(timer);

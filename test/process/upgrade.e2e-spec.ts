@@ -78,8 +78,8 @@ describeWith(missing, 'two nodes on PostgreSQL, behind nginx', () => {
     };
     try {
       await moreRounds();
-      const { extensions } = await workplace.json('migrate', ...NEWER);
-      expect(extensions['store-orders']).toHaveLength(2);
+      const { migrations } = await workplace.json('migrate', ...NEWER);
+      expect(migrations).toHaveLength(2);
       // The previous version serves on the schema of the next one.
       await moreRounds();
       for (const version of [NEWER, []]) {
