@@ -23,7 +23,7 @@ export function findStatement(name: string, table: string, columns: TableColumns
     name,
     sqlite: `SELECT ${select.join(', ')} FROM ${table} WHERE ${table}.id = $1`,
     postgres: `SELECT ${select.join(', ')}
-      FROM ${given(['asked_id'], ['bigint'])} LEFT JOIN ${table} ON id = asked_id ORDER BY place`,
+      FROM ${batchInput(['wanted_id'], ['bigint'])} LEFT JOIN ${table} ON id = wanted_id ORDER BY ordinal`,
     isBatched: true,
   };
 }
@@ -42,7 +42,9 @@ export function pageStatement(
   const { length } = filters;
   const types = [...filters.map(() => 'text'), 'bigint', 'bigint'];
   const isWanted = filters.map((column, index) => `${column} = $${index + 1} AND `).join('');
-  const isAsked = filters.map((column) => `${table}.${column} = asked.${column} AND `).join('');
+  const isWantedInBatch = filters
+    .map((column) => `${table}.${column} = input.${column} AND `)
+    .join('');
   return {
     name,
     sqlite: `SELECT ${jsonOf(columns, sqliteText)} FROM ${table}
@@ -50,8 +52,8 @@ export function pageStatement(
     postgres: `SELECT (
         SELECT string_agg(item, E'\\n' ORDER BY id) FROM (
           SELECT id, ${jsonOf(columns, postgresText)} AS item FROM ${table}
-          WHERE ${isAsked} id > after_id ORDER BY id LIMIT row_count) page) AS items
-      FROM ${given([...filters, 'after_id', 'row_count'], types)} ORDER BY place`,
+          WHERE ${isWantedInBatch} id > after_id ORDER BY id LIMIT row_count) page) AS items
+      FROM ${batchInput([...filters, 'after_id', 'row_count'], types)} ORDER BY ordinal`,
     isBatched: true,
     isJson: true,
   };
@@ -68,16 +70,16 @@ export function insertStatement(name: string, table: string, columns: TableColum
     sqlite: `INSERT INTO ${table} (${names.join(', ')})
       VALUES (${names.map((_, index) => `$${index + 1}`).join(', ')}) RETURNING CAST(id AS text) AS id`,
     postgres: `INSERT INTO ${table} (${names.join(', ')})
-      SELECT ${names.join(', ')} FROM ${given(names, columns.map(postgresType))}
-      ORDER BY place RETURNING id`,
+      SELECT ${names.join(', ')} FROM ${batchInput(names, columns.map(postgresType))}
+      ORDER BY ordinal RETURNING id`,
     isBatched: true,
   };
 }
 
-/** The parameters of a batch on PostgreSQL as a table with a row per element, and its `place`. */
-export function given(names: readonly string[], types: readonly string[]): string {
+/** The parameters of a batch on PostgreSQL as the table `input`, with a row per element and its `ordinal`. */
+export function batchInput(names: readonly string[], types: readonly string[]): string {
   const arrays = types.map((type, index) => `$${index + 1}::${type}[]`);
-  return `unnest(${arrays.join(', ')}) WITH ORDINALITY AS asked(${names.join(', ')}, place)`;
+  return `unnest(${arrays.join(', ')}) WITH ORDINALITY AS input(${names.join(', ')}, ordinal)`;
 }
 
 export function postgresType({ type }: TableColumn): string {

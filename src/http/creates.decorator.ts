@@ -42,12 +42,12 @@ export function Creates(type: Type, { at, description = '' }: CreatesOptions): M
  * @param at as in `CreatesOptions`
  */
 export function createdPath(at: string, created: unknown): string | undefined {
-  let isComplete = true;
-  const path = at.replace(/:(\w+)/g, (_parameter, name: string) => {
-    const value = (created as Record<string, unknown> | null | undefined)?.[name] ?? undefined;
-    isComplete &&= value !== undefined;
+  const members = (created ?? {}) as Record<string, unknown>;
+  const segments = at.split('/').map((segment) => {
+    if (!segment.startsWith(':')) return segment;
+    const value = members[segment.slice(1)] ?? undefined;
     // eslint-disable-next-line @typescript-eslint/no-base-to-string -- an id of any type
-    return encodeURIComponent(String(value));
+    return value === undefined ? undefined : encodeURIComponent(String(value));
   });
-  return isComplete ? path : undefined;
+  return segments.includes(undefined) ? undefined : segments.join('/');
 }

@@ -1,6 +1,6 @@
 import type { Statement } from '../database/database.js';
 import {
-  given,
+  batchInput,
   insertStatement,
   postgresType,
   type TableColumns,
@@ -17,6 +17,9 @@ export const FIND: Statement = { name: 'idempotency.find', sqlite: FIND_TEXT, po
  * Inserts a row with a generated `id`, and the record of the response `{"id": ..., <members>}`, in one transaction. It
  * returns the id. A repeat inserts nothing: it violates the primary key of the records. A repeat of a finished request
  * returns no row on PostgreSQL, so that it does not affect the other inserts of its tick.
+ *
+ * PostgreSQL cannot say which of the inserted rows belongs to which request. Ids ascend in the order of the insert, so
+ * both are numbered and joined by their number.
  * @param columns of its first parameters; then follow the key id, the idempotency key, the body digest, the text of the
  *   response after the id, and the time
  */
@@ -25,8 +28,8 @@ export function insertOnceStatement(name: string, table: string, columns: TableC
     'INSERT INTO idempotency_records (key_id, idempotency_key, body_digest, answer, created_at)';
   const names = columns.map(({ column }) => column).join(', ');
   const [keyId, key, digest, rest, now] = [1, 2, 3, 4, 5].map((n) => `$${columns.length + n}`);
-  const asked = given(
-    [names, 'key_id', 'idempotency_key', 'body_digest', 'rest', 'asked_at'],
+  const input = batchInput(
+    [names, 'key_id', 'idempotency_key', 'body_digest', 'rest', 'requested_at'],
     [...columns.map(postgresType), 'text', 'text', 'text', 'text', 'bigint'],
   );
   return {
@@ -37,19 +40,19 @@ export function insertOnceStatement(name: string, table: string, columns: TableC
     ],
     // The setting ends with the transaction, which is this statement. It is read before the insert that may wait.
     postgres: `WITH setting AS MATERIALIZED (SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}', true)),
-      asked AS MATERIALIZED (SELECT asked.* FROM setting, ${asked}),
+      input AS MATERIALIZED (SELECT input.* FROM setting, ${input}),
       fresh AS (
-        SELECT *, row_number() OVER (ORDER BY place) AS number FROM asked WHERE NOT EXISTS (
+        SELECT *, row_number() OVER (ORDER BY ordinal) AS number FROM input WHERE NOT EXISTS (
           SELECT FROM idempotency_records known
-          WHERE known.key_id = asked.key_id AND known.idempotency_key = asked.idempotency_key)),
+          WHERE known.key_id = input.key_id AND known.idempotency_key = input.idempotency_key)),
       created AS (
         INSERT INTO ${table} (${names}) SELECT ${names} FROM fresh ORDER BY number RETURNING id),
       numbered AS (SELECT id, row_number() OVER (ORDER BY id) AS number FROM created),
       recorded AS (
-        ${record} SELECT key_id, idempotency_key, body_digest, '{"id":' || id || rest, asked_at
+        ${record} SELECT key_id, idempotency_key, body_digest, '{"id":' || id || rest, requested_at
         FROM fresh JOIN numbered USING (number))
-      SELECT numbered.id FROM asked LEFT JOIN fresh USING (place) LEFT JOIN numbered USING (number)
-      ORDER BY place`,
+      SELECT numbered.id FROM input LEFT JOIN fresh USING (ordinal) LEFT JOIN numbered USING (number)
+      ORDER BY ordinal`,
     isBatched: true,
   };
 }

@@ -33,8 +33,8 @@ describe(PlanThrottlerGuard.name, () => {
     admit.mockReturnValue(true);
   });
 
-  const asked = { quota, operation: 'place' };
-  const judge = (controller: typeof Orders, handler: () => void, of: object = asked) => {
+  const request = { quota, operation: 'place' };
+  const canActivate = (controller: typeof Orders, handler: () => void, of: object = request) => {
     return guard.canActivate({
       getArgByIndex: (index: number) => [of, 'reply'][index],
       getClass: () => controller,
@@ -43,18 +43,18 @@ describe(PlanThrottlerGuard.name, () => {
   };
 
   it('counts a request against the quota of its caller', async () => {
-    expect(await judge(Orders, Orders.prototype.list)).toBe(true);
+    expect(await canActivate(Orders, Orders.prototype.list)).toBe(true);
     expect(admit).toHaveBeenCalledWith(quota, 'reply');
   });
 
   it('counts against the limit of the operation besides', async () => {
-    expect(await judge(Orders, Orders.prototype.place)).toBe(true);
+    expect(await canActivate(Orders, Orders.prototype.place)).toBe(true);
     const further = { operation: 'place', limit: 2, ttlMs: 5_000 };
     expect(admit).toHaveBeenLastCalledWith(quota, 'reply', further);
   });
 
   it('counts nothing without a caller', async () => {
-    expect(await judge(Orders, Orders.prototype.list, {})).toBe(true);
+    expect(await canActivate(Orders, Orders.prototype.list, {})).toBe(true);
     expect(admit).not.toHaveBeenCalled();
   });
 
@@ -65,7 +65,7 @@ describe(PlanThrottlerGuard.name, () => {
     ['no operation of a controller that is only a relative', Orders, Orders.prototype.list, 1],
   ])('skips %s with @SkipThrottle()', async (_what, controller, handler, counted) => {
     for (let request = 1; request <= 2; request++) {
-      expect(await judge(controller, handler)).toBe(true);
+      expect(await canActivate(controller, handler)).toBe(true);
       expect(admit).toHaveBeenCalledTimes(counted * request);
       expect(report).toHaveBeenCalledTimes((1 - counted) * request);
     }

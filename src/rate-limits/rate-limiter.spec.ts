@@ -57,14 +57,16 @@ describe(RateLimiter.name, () => {
 
   it('reports each decision on a client with the request, a new ban included', () => {
     const ban = { at: nowMs, until: nowMs + 5_000, bans: 1 };
-    const asked = limiter({ ...banned, newBan: ban });
-    const heard = jest.fn();
-    asked.onDecision(heard);
+    const banning = limiter({ ...banned, newBan: ban });
+    const listener = jest.fn();
+    banning.onDecision(listener);
     const request = { id: 'r' };
-    const told = { ...reply, request } as unknown as ApiReply;
+    const replyOfClient = { ...reply, request } as unknown as ApiReply;
     const client = { ...quota, plan: 'free' };
-    expect(() => asked.admit(client, told)).toThrow(ApiError);
-    expect(heard.mock.calls).toEqual([[expect.objectContaining({ newBan: ban }), client, request]]);
+    expect(() => banning.admit(client, replyOfClient)).toThrow(ApiError);
+    expect(listener.mock.calls).toEqual([
+      [expect.objectContaining({ newBan: ban }), client, request],
+    ]);
   });
 
   it('only describes a quota where a request cannot be judged', async () => {

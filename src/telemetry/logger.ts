@@ -67,7 +67,7 @@ function lines(fd: number, minLength: number) {
     // A full pipe is retried with the next flush; a retry of its own would keep the process from ending.
     retryEAGAIN: () => false,
   });
-  // The stream copies its last chunk with each write. One write per tick makes a list 9 % cheaper, and a get 5 %.
+  // The stream copies its last chunk with each write. One write per tick saves 5 to 9 % of a list.
   const write = stream.write.bind(stream);
   let tick = '';
   const endTick = (): void => {

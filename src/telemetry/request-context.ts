@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** The request that is being processed. Other rooms know more of it. */
+/** The members of the current request that log lines and cursors need. */
 export interface RequestContext {
   readonly id: string;
   readonly traceId?: string | undefined;

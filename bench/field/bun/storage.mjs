@@ -1,7 +1,7 @@
 // Animals and keys: bun:sqlite with one durable commit per create, or the PostgreSQL client of Bun.
 import { SQL } from 'bun';
 import { Database } from 'bun:sqlite';
-import { COLUMNS, FIND_KEY } from '../fastify/sql.mjs';
+import { COLUMNS, FIND_KEY, sqliteStorage } from '../fastify/sql.mjs';
 
 const POOL_SIZE = 10;
 
@@ -13,24 +13,7 @@ function openSqlite(file) {
   const database = new Database(file);
   for (const pragma of ['journal_mode = WAL', 'synchronous = FULL', 'mmap_size = 268435456'])
     database.run(`PRAGMA ${pragma}`);
-  const prepare = (text) => database.prepare(text.replace(/\$\d+/g, '?'));
-
-  const page = prepare(`SELECT ${COLUMNS} FROM pets WHERE id > $1 ORDER BY id LIMIT $2`);
-  const pageOfStatus = prepare(
-    `SELECT ${COLUMNS} FROM pets WHERE status = $1 AND id > $2 ORDER BY id LIMIT $3`,
-  );
-  const find = prepare(`SELECT ${COLUMNS} FROM pets WHERE id = $1`);
-  const insert = prepare(
-    `INSERT INTO pets (name, category_id, status) VALUES ($1, $2, $3) RETURNING ${COLUMNS}`,
-  );
-  const findKey = prepare(FIND_KEY);
-  return {
-    page: (status, after, count) =>
-      status === undefined ? page.all(after, count) : pageOfStatus.all(status, after, count),
-    find: (id) => find.get(id) ?? undefined,
-    insert: (name, categoryId, status) => insert.get(name, categoryId, status),
-    findKey: (digest) => findKey.get(digest) ?? undefined,
-  };
+  return sqliteStorage(database);
 }
 
 function openPostgres(url) {

@@ -1,7 +1,7 @@
 import type { Database as Connection, Statement as Prepared } from 'better-sqlite3';
 import type { Parameter, Statement } from '../database.js';
 
-/** A text of a statement, with the places of the parameters that it binds. */
+/** A text of a statement, with the indexes of the parameters that it binds. */
 interface Compiled {
   prepared: Prepared;
   order: number[];
@@ -49,7 +49,7 @@ export class SqliteStatements {
   run(statement: Statement, parameters: readonly Parameter[]): unknown[] {
     let rows: unknown[] | undefined;
     for (const { prepared, order } of this.of(statement)) {
-      const values = order.map((place) => parameters[place]);
+      const values = order.map((index) => parameters[index]);
       const own = prepared.reader ? prepared.all(values) : void prepared.run(values);
       rows ??= own ?? [];
     }
@@ -73,7 +73,7 @@ export class SqliteStatements {
     const order: number[] = [];
     const anonymous = text
       .replace(/LIMIT \$/g, 'LIMIT +$')
-      .replace(/\$(\d+)/g, (_parameter, place) => (order.push(Number(place) - 1), '?'));
+      .replace(/\$(\d+)/g, (_parameter, ordinal) => (order.push(Number(ordinal) - 1), '?'));
     const prepared = this.connection.prepare(anonymous);
     if (isJson) prepared.pluck();
     return { prepared, order };
