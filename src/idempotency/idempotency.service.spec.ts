@@ -58,3 +58,40 @@ describe('the purge of expired records', () => {
     expect(execute).not.toHaveBeenCalled();
   });
 });
+
+it('a transaction ends only after the response is stored in it', async () => {
+  const steps: string[] = [];
+  const manager = {
+    queryRunner: { data: {}, release: () => undefined },
+    insert: () => Promise.resolve(),
+    update: async () => {
+      await new Promise(setImmediate);
+      steps.push('stored');
+    },
+  };
+  const dataSource = {
+    options: { type: 'better-sqlite3' },
+    transactions: { run: (_runner: unknown, work: () => unknown) => work() },
+    transaction: async (work: (of: typeof manager) => Promise<string>) => {
+      const answer = await work(manager);
+      steps.push('committed');
+      return answer;
+    },
+  };
+  const service = new IdempotencyService(
+    { query: () => Promise.resolve([]) } as unknown as Database,
+    dataSource as unknown as DataSource,
+    new FakeClock(NOON),
+    {} as Logger,
+    new Metrics(),
+  );
+  const request = {
+    keyId: 'k',
+    idempotencyKey: 'i',
+    bodyDigest: '',
+    markReplayed: () => undefined,
+  };
+  const outcome = service.transact(request, () => Promise.resolve('{}'));
+  await expect(outcome).resolves.toEqual({ answer: '{}', replayed: false });
+  expect(steps).toEqual(['stored', 'committed']);
+});

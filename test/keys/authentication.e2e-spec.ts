@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { NOW } from '../../src/database/database-time.js';
 import { mintKey } from '../../src/keys/api-key-format.js';
 import { KeyList } from '../../src/keys/key-list.js';
 import { KeysService, type RotatedKey } from '../../src/keys/keys.service.js';
@@ -7,7 +8,7 @@ import { eventually } from '../support/eventually.js';
 import { FakeClock } from '../support/clock.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
 import { sendRaw } from '../support/raw-answers.js';
-import { useService } from '../support/start-service.js';
+import { onPostgres, useService } from '../support/start-service.js';
 
 @Module({})
 class OrdersModule {}
@@ -88,6 +89,16 @@ describe('authentication', () => {
     const revoked = await service.client();
     expect((await revoked.get('/v1/pets')).status).toBe(200);
     await keys.revoke(revoked.keyId!);
+    await eventually(async () => (await revoked.get('/v1/pets')).status === 401);
+  });
+
+  it('rejects a key that is revoked in the millisecond of its last change', async () => {
+    const engine = onPostgres ? 'postgres' : 'sqlite';
+    const now = jest.replaceProperty(NOW, engine, String(Date.now()));
+    const revoked = await service.client();
+    expect((await revoked.get('/v1/pets')).status).toBe(200);
+    await keys.revoke(revoked.keyId!);
+    now.restore();
     await eventually(async () => (await revoked.get('/v1/pets')).status === 401);
   });
 

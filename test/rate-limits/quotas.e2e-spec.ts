@@ -1,5 +1,9 @@
+import { DataSource } from 'typeorm';
+import { KeysService } from '../../src/keys/keys.service.js';
+import { RateLimitBan } from '../../src/rate-limits/bans/rate-limit-ban.entity.js';
 import { type Answer, Client } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
+import { eventually } from '../support/eventually.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
 import { startService, type TestService } from '../support/start-service.js';
 import { TemporaryDirectory } from '../support/temporary-directory.js';
@@ -135,6 +139,20 @@ describe('quotas', () => {
     expectError(await client.get('/v1/pets'), 429, 'rate_limit_exceeded');
     expectError(await second.anonymous().get('/v1/pets'), 429, 'rate_limit_exceeded');
     expectError(await new Client(second.origin, banned).get('/v1/pets'), 429, 'key_banned');
+  });
+
+  it('ends a ban that is lifted, however long ago it began', async () => {
+    const { app } = service.store;
+    const client = await limited(1, 9);
+    for (let request = 0; request < 5; request++) await client.get('/v1/pets');
+    expectError(await client.get('/v1/pets'), 429, 'key_banned');
+    const isSaved = async () => {
+      const bans = app.get(DataSource).getRepository(RateLimitBan);
+      return (await bans.update({ subject: client.keyId! }, { changedAt: 1 })).affected === 1;
+    };
+    await eventually(isSaved);
+    await app.get(KeysService).unban(client.keyId!);
+    await eventually(async () => !(await client.get('/v1/pets')).text.includes('key_banned'));
   });
 
   it('trusts X-Forwarded-For only of a trusted proxy', async () => {
