@@ -138,12 +138,24 @@ function checkSystemd() {
 }
 
 function checkNginx() {
+  const site = read('deploy/nginx/petstore.conf');
+  checkSite(site);
+  // The site with the changes for an API below a path, as docs/operating.md describes them.
+  const [map, location] = Array.from(
+    read('docs/operating.md').matchAll(/^```nginx\n(.*?)^```$/gms),
+    ([, text]) => text,
+  );
+  const below = site
+    .replace(/^server \{/m, (line) => `${map}\n${line}`)
+    .replace(/ *location \/ \{.*?proxy_pass [^;]*;\n/s, () => location);
+  assert(below.includes(map) && below.includes(location), 'docs/operating.md: nginx');
+  checkSite(below);
+}
+
+function checkSite(text) {
   const directory = mkdtempSync(join(tmpdir(), 'petstore-nginx-'));
   // The names of the nodes exist only in the network of compose.yaml.
-  const site = read('deploy/nginx/petstore.conf').replace(
-    /server node(\d):3000/g,
-    'server 127.0.0.1:300$1',
-  );
+  const site = text.replace(/server node(\d):3000/g, 'server 127.0.0.1:300$1');
   writeFileSync(join(directory, 'site.conf'), site);
   const main = `pid ${directory}/pid; error_log stderr; events {} http { access_log off; include ${directory}/site.conf; }`;
   writeFileSync(join(directory, 'nginx.conf'), main);

@@ -6,14 +6,11 @@ import {
   PetStoreConnectionError,
   PetStoreError,
   PetStoreTimeoutError,
-  RateLimitError,
   type RetryEvent,
   ValidationError,
 } from '../../clients/typescript/src/index.js';
 import { storeOrders } from '../../examples/store-orders/src/index.js';
-import { KeysService } from '../../src/keys/keys.service.js';
 import { FakeClock } from '../support/clock.js';
-import { eventually } from '../support/eventually.js';
 import { FaultProxy } from '../support/fault-proxy.js';
 import { type TestService, startService, useService } from '../support/start-service.js';
 
@@ -21,8 +18,7 @@ const INT64_MAX = 9223372036854775807n;
 const rex = { name: 'Rex', categoryId: INT64_MAX };
 
 describe(PetStoreClient.name, () => {
-  const clock = new FakeClock();
-  const { service } = useService({ clock, extensions: [storeOrders] });
+  const { service } = useService({ clock: new FakeClock(), extensions: [storeOrders] });
 
   /** A client with a key of its own. */
   async function connect(
@@ -153,30 +149,5 @@ describe(PetStoreClient.name, () => {
     setImmediate(() => between.abort(reason));
     await expect(waiting).rejects.toBe(reason);
     expect(sent).toEqual(['createPet']);
-  });
-
-  it('sends nothing during a ban, and takes its end from the usage', async () => {
-    const banned = await service.client({ plan: 'enterprise', perMinute: 1, perDay: 1_000 });
-    for (let request = 0; request < 102; request++) await banned.get('/v1/pets');
-    const sent: string[] = [];
-    const onRequest = ({ operation }: { operation: string }) => sent.push(operation);
-    const connectBanned = () =>
-      new PetStoreClient({ baseUrl: `${service.origin}/v1`, apiKey: banned.key, onRequest });
-    const ban = { name: 'RateLimitError', code: 'key_banned', status: 429, retryAfterSeconds: 300 };
-
-    const refused = connectBanned();
-    await expect(refused.createPet(rex)).rejects.toMatchObject(ban);
-    await expect(refused.createPet(rex)).rejects.toBeInstanceOf(RateLimitError);
-    await expect(refused.listPets()).rejects.toMatchObject(ban);
-    expect(sent.splice(0)).toEqual(['createPet']);
-
-    const informed = connectBanned();
-    expect((await informed.getUsage()).bannedUntil).toBe(clock.now() / 1000 + 300);
-    await expect(informed.createPet(rex)).rejects.toMatchObject(ban);
-    expect(sent).toEqual(['getUsage']);
-    clock.advance(60_000);
-    await service.store.app.get(KeysService).unban(banned.keyId!);
-    await eventually(async () => (await informed.getUsage()).bannedUntil === null);
-    await expect(informed.createPet(rex)).resolves.toMatchObject({ name: 'Rex' });
   });
 });

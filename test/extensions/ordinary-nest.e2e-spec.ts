@@ -8,7 +8,6 @@ import {
   Module,
   type NestInterceptor,
   Query,
-  UseInterceptors,
 } from '@nestjs/common';
 import { APP_INTERCEPTOR } from '@nestjs/core';
 import { Exclude } from 'class-transformer';
@@ -176,8 +175,8 @@ describe('an extension of ordinary Nest code', () => {
     expectError(await service.anonymous().get('/v1/pets'), 401, 'missing_api_key');
     expect(seen).toEqual(['middleware']);
     seen.length = 0;
-    expect((await client.post('/v1/visits/nothing', { as: 'guest' })).status).toBe(201);
-    expect(seen).toEqual(['middleware', 'guard guest', 'interceptor']);
+    expect((await client.post('/v1/visits/nothing', { as: 'visitor' })).status).toBe(201);
+    expect(seen).toEqual(['middleware', 'guard visitor', 'interceptor']);
     expectError(await client.post('/v1/visits/nothing', { as: 'burglar' }), 403, 'forbidden');
   });
 
@@ -192,10 +191,8 @@ describe('an extension of ordinary Nest code', () => {
 
   it('may have providers per request, and counts each request once', async () => {
     const caller = await service.client({ perMinute: 9, perDay: 9 });
-    for (const [requestId, remaining] of [
-      ['r-1', '8'],
-      ['r-2', '7'],
-    ] as const) {
+    for (const remaining of ['8', '7']) {
+      const requestId = `r-${remaining}`;
       const answer = await caller.get('/v1/open/shop/till', { 'x-request-id': requestId });
       expect(answer.json()).toEqual({ requestId });
       expect(answer.headers['x-ratelimit-remaining']).toBe(remaining);
@@ -258,12 +255,6 @@ describe('a global interceptor', () => {
     list(@Query() query: PageQuery): Page<Toy> {
       return Page.of([new Toy(1), new Toy(2)], query, ({ id }) => id);
     }
-
-    @Get('enveloped')
-    @UseInterceptors(Envelope)
-    enveloped(@Query() query: PageQuery): Page<Toy> {
-      return this.list(query);
-    }
   }
   @Module({
     controllers: [ToysController],
@@ -282,8 +273,6 @@ describe('a global interceptor', () => {
     const page = await client.get('/v1/toys?limit=1');
     expect(page.json()).toEqual([{ id: 1 }]);
     expect(page.headers.link).toMatch(/cursor=\w+[^>]*>; rel="next"$/);
-    const enveloped = await client.get('/v1/toys/enveloped?limit=1');
-    expect(enveloped.json()).toEqual({ data: [{ id: 1 }] });
   });
 
   it('may wrap the answers of the service, which keep Location and Link', async () => {

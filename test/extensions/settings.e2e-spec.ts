@@ -1,6 +1,6 @@
-import { Controller, Get, Injectable, Module, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Module, type OnModuleInit } from '@nestjs/common';
 import { IsInt } from 'class-validator';
-import { AnyScope, Readiness } from '../../src/index.js';
+import { Readiness } from '../../src/index.js';
 import { useService } from '../support/start-service.js';
 
 class ToySettings {
@@ -12,35 +12,27 @@ let isOpen = true;
 
 @Injectable()
 class Warehouse implements OnModuleInit {
-  constructor(private readonly readiness: Readiness) {}
+  constructor(
+    private readonly readiness: Readiness,
+    readonly settings: ToySettings,
+  ) {}
 
   onModuleInit(): void {
     this.readiness.register('warehouse', () => Promise.resolve(isOpen));
   }
 }
 
-@AnyScope()
-@Controller('toys')
-class ToysController {
-  constructor(private readonly settings: ToySettings) {}
-
-  @Get()
-  most(): object {
-    return { most: this.settings.TOYS_MOST };
-  }
-}
-
-@Module({ controllers: [ToysController], providers: [Warehouse] })
+@Module({ providers: [Warehouse] })
 class ToysModule {}
 
 describe('an extension', () => {
-  const { service, client } = useService({
+  const { service } = useService({
     extensions: [{ name: 'toys', module: ToysModule, settings: ToySettings }],
     env: { TOYS_MOST: '9' },
   });
 
-  it('is given its settings by their class', async () => {
-    expect((await client.get('/v1/toys')).json()).toEqual({ most: 9 });
+  it('is given its settings by their class', () => {
+    expect(service.store.app.get(Warehouse).settings.TOYS_MOST).toBe(9);
   });
 
   it.each([

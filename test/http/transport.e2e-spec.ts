@@ -1,5 +1,5 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Module } from '@nestjs/common';
-import { APP_FILTER, HttpAdapterHost } from '@nestjs/core';
+import { APP_FILTER } from '@nestjs/core';
 import type { FastifyReply } from 'fastify';
 import { expectError } from '../support/expectations.js';
 import { recordedLog } from '../support/recorded-log.js';
@@ -16,13 +16,6 @@ class TeapotFilter implements ExceptionFilter {
 class TeapotModule {}
 
 describe('the transport', () => {
-  it('has an adapter by whose name libraries recognise Fastify', async () => {
-    await using service = await startService();
-    const { httpAdapter } = service.store.app.get(HttpAdapterHost);
-    expect(httpAdapter.constructor.name).toBe('FastifyAdapter');
-    expect(httpAdapter.getType()).toBe('fastify');
-  });
-
   it('answers the errors of one application, whatever filters another in the process has', async () => {
     await using other = await startService({ extensions: [{ module: TeapotModule }] });
     await using service = await startService();

@@ -1,11 +1,11 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, readdirSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
+import { FakeServer } from '../support/fake-server.js';
 import { freePort } from '../support/free-port.js';
 import { type Served, Workplace } from '../support/petstore-process.js';
 import { jsonInProcess } from '../support/run-program.js';
@@ -58,14 +58,12 @@ describe('petstore', () => {
   });
 
   it('says which setting to change if its port is taken, and issues no first key', async () => {
-    const other = createServer().listen(0, '127.0.0.1');
-    await once(other, 'listening');
-    const PORT = String((other.address() as AddressInfo).port);
+    await using other = await FakeServer.start();
+    const PORT = String(other.port);
     const child = workplace.start(['serve'], { PORT, METRICS_PORT: '0' });
     let stderr = '';
     child.stderr!.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
     expect(await once(child, 'close')).toEqual([1, null]);
-    other.close();
     expect(stderr).toMatch(/^error: .*EADDRINUSE.*set PORT.*\n$/);
     expect(await run('keys', 'list')).toEqual([]);
   });

@@ -20,22 +20,14 @@ describe('limits by default', () => {
   };
   const times = (count: number, code: string) => Array.from({ length: count }, () => code);
 
-  it('bans at the 101st refusal of a minute, which itself gets key_banned', async () => {
-    const client = await limited(1, 100_000);
-    expect(await codesOf(client, 103)).toEqual([
-      'ok',
-      ...times(100, 'rate_limit_exceeded'),
-      ...times(2, 'key_banned'),
-    ]);
-  });
-
-  it('bans for 5 minutes, doubles each further ban within 24 hours, up to 1 hour', async () => {
+  it('bans at the 101st refusal of a minute for 5 minutes, and doubles further bans up to 1 hour', async () => {
     clock.set('2026-06-16T01:00:00Z');
     const client = await limited(1, 100_000);
     const lengths: number[] = [];
     for (let ban = 0; ban < 6; ban++) {
-      const [banned] = [(await codesOf(client, 102)).at(-1)];
-      expect(banned).toBe('key_banned');
+      expect(await codesOf(client, 102)).toEqual([
+        ...['ok', ...times(100, 'rate_limit_exceeded'), 'key_banned'],
+      ]);
       clock.advance(1_000);
       const refused = await client.get('/v1/pets');
       expectError(refused, 429, 'key_banned');

@@ -39,7 +39,11 @@ export function expectError(answer: Answer, status: number, code: string): void 
     status,
     body: expect.stringContaining(`"${code}"`),
   });
-  expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+  expect(answer.headers).toMatchObject({
+    'content-type': 'application/json; charset=utf-8',
+    'x-content-type-options': 'nosniff',
+    'x-request-id': expect.stringMatching(/./),
+  });
   const body = answer.json();
   expect(Object.keys(body).sort()).toEqual(['code', 'message', 'status']);
   expect(body).toMatchObject({ code, status, message: expect.any(String) });

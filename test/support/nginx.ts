@@ -1,11 +1,9 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from './eventually.js';
-
-export const SITE = 'deploy/nginx/petstore.conf';
 
 /** nginx with the site of deploy/, on local addresses. */
 export class Nginx implements AsyncDisposable {
@@ -16,11 +14,10 @@ export class Nginx implements AsyncDisposable {
     private readonly program: string,
     readonly port: number,
     nodePorts: readonly number[],
-    text = readFileSync(SITE, 'utf8'),
   ) {
     const { directory } = this;
     // The host names of the nodes only exist in the network of compose.yaml.
-    const site = text
+    const site = readFileSync('deploy/nginx/petstore.conf', 'utf8')
       .replace(/server node(\d):3000/g, (_all, node) => `server 127.0.0.1:${nodePorts[node - 1]}`)
       .replace('listen 8080', `listen 127.0.0.1:${port}`);
     const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
@@ -31,13 +28,9 @@ export class Nginx implements AsyncDisposable {
     writeFileSync(join(directory, 'nginx.conf'), main);
   }
 
-  /** @throws if nginx rejects the site */
-  check(): void {
-    execFileSync(this.program, ['-t', ...this.arguments], { stdio: 'pipe' });
-  }
-
   async start(): Promise<void> {
-    this.child = spawn(this.program, this.arguments, { stdio: 'ignore' });
+    const configuration = join(this.directory, 'nginx.conf');
+    this.child = spawn(this.program, ['-e', 'stderr', '-c', configuration], { stdio: 'ignore' });
     await eventually(() =>
       fetch(`http://127.0.0.1:${this.port}/`).then(
         () => true,
@@ -53,9 +46,5 @@ export class Nginx implements AsyncDisposable {
       await ended;
     }
     rmSync(this.directory, { recursive: true, force: true });
-  }
-
-  private get arguments(): string[] {
-    return ['-e', 'stderr', '-c', join(this.directory, 'nginx.conf')];
   }
 }

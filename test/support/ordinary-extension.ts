@@ -116,10 +116,7 @@ const KennelQuery = z.object({
   near: z.array(z.string()).optional(),
 });
 
-const Aviary = v.object({
-  name: v.pipe(v.string(), v.minLength(2)),
-  birds: v.optional(v.number(), 3),
-});
+const Aviary = v.object({ name: v.pipe(v.string(), v.minLength(2)) });
 const Stable = type({ name: 'string >= 2', 'horses?': 'number.integer' });
 
 class ClosedForToday extends Error {}

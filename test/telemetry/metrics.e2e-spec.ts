@@ -5,7 +5,6 @@ import { mintKey } from '../../src/keys/api-key-format.js';
 import { KeysService } from '../../src/keys/keys.service.js';
 import { describeWith } from '../support/engines.js';
 import { FakeClock } from '../support/clock.js';
-import { FakeServer } from '../support/fake-server.js';
 import { metricLines, metricValue } from '../support/metrics.js';
 import { startService, type TestService } from '../support/start-service.js';
 import { Client } from '../support/client.js';
@@ -120,12 +119,5 @@ describe('metrics', () => {
       });
       expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: '' });
     });
-  });
-
-  it('that cannot be served do not stop the service', async () => {
-    await using other = await FakeServer.start();
-    const { port } = other;
-    await using service = await startService({ env: { METRICS_PORT: String(port) } });
-    expect((await (await service.client()).get('/v1/pets')).status).toBe(200);
   });
 });
