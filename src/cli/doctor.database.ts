@@ -1,8 +1,8 @@
+import { existsSync } from 'node:fs';
 import type { Config } from '../config/config.js';
 import { fileOf } from '../database/data-source-options.js';
 import { type DatabaseFacts, readDatabaseFacts } from '../database/database-facts.js';
 import { describeMigration, migrationNames, ownerOf } from '../database/extension-migrations.js';
-import { SqliteFile } from '../database/sqlite/sqlite.file.js';
 import { type Extension, migrationsOf } from '../extensions/define.js';
 import { checkClock, failed, type Finding, ok, warning } from './doctor.findings.js';
 import { explain } from './failure.js';
@@ -14,7 +14,7 @@ export async function checkDatabase(
 ): Promise<Finding[]> {
   const file = fileOf(databaseUrl);
   try {
-    if (file !== undefined && !new SqliteFile(file).isThere()) {
+    if (file !== undefined && !existsSync(file)) {
       const fix = 'run petstore migrate or petstore serve to create it, or set DATABASE_URL';
       return [failed('database', `there is no database at ${file}`, fix)];
     }

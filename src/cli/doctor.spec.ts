@@ -92,7 +92,7 @@ describe('petstore doctor', () => {
       /NTP/,
     ],
     ['failed', 'database', damageLastPage, /^the file is damaged: .+$/, /copy .* restore BACKUP$/],
-    ['failed', 'database', () => (rmSync(file), mkdirSync(file)), /not a file/, /DATABASE_URL/],
+    ['failed', 'database', () => (rmSync(file), mkdirSync(file)), /unable to open/, /to a file/],
     [
       'warning',
       'schema',

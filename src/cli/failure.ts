@@ -2,7 +2,7 @@ import { ConfigError } from '../config/config.js';
 import { DatabaseConnectionError } from '../database/connect.js';
 import type { Output } from './output.js';
 
-const OTHER_PATH = 'permission denied; choose another path, or set DATABASE_URL';
+const OTHER_PATH = 'set DATABASE_URL to a file that this user may write';
 const RESTORE =
   'set DATABASE_URL to another file, or stop the server, keep a copy of this one and run petstore restore BACKUP';
 
@@ -12,6 +12,7 @@ const FIXES: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another program uses this port; set PORT to a free one',
   EADDRNOTAVAIL: 'set HOST to an address of this machine',
   EACCES: 'permission denied; choose another path, or a PORT above 1023',
+  EISDIR: OTHER_PATH,
   EAI_AGAIN: 'set HOST to an address of this machine',
   ENOTFOUND: 'set HOST to an address of this machine',
   ENOSPC: 'free disk space',

@@ -1,10 +1,10 @@
+import { existsSync } from 'node:fs';
 import type { DynamicModule, INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { loadConfig } from '../config/config.js';
 import { fileOf } from '../database/data-source-options.js';
 import { migrate } from '../database/migrate.js';
-import { SqliteFile } from '../database/sqlite/sqlite.file.js';
 import { checkExtensions } from '../extensions/check.js';
 import { coreModules, type CoreOptions } from '../core.module.js';
 import { KeysModule } from '../keys/keys.module.js';
@@ -20,7 +20,7 @@ const CLOSE_TIMEOUT_MS = 2_000;
 
 /** A mistyped path must not create an empty database. */
 export function assertDatabaseExists(path: string | undefined): void {
-  if (path === undefined || new SqliteFile(path).isThere()) return;
+  if (path === undefined || existsSync(path)) return;
   throw new Error(`there is no database at ${path}; run petstore migrate, or set DATABASE_URL`);
 }
 

@@ -1,49 +1,47 @@
-import { forEachBatch, inBatches } from './in-batches.js';
+import type { ObjectLiteral, Repository } from 'typeorm';
+import { deleteInBatches, forEachBatch } from './in-batches.js';
 
-/** A table of so many rows, and the sizes of the batches that were asked for. */
+/** A table of so many rows, and how many were deleted by each statement. */
 function table(rows: number) {
-  const asked: number[] = [];
-  const remove = (limit: number): Promise<number> => {
-    asked.push(limit);
-    const removed = Math.min(limit, rows);
-    rows -= removed;
-    return Promise.resolve(removed);
-  };
-  return { asked, remove, left: () => rows };
+  const deleted: number[] = [];
+  const execute = jest.fn(() => {
+    const affected = Math.min(1_000, rows);
+    rows -= affected;
+    deleted.push(affected);
+    return Promise.resolve({ affected });
+  });
+  const query = { delete: () => query, where: () => query, execute };
+  const repository = { metadata: { primaryColumns: [] }, createQueryBuilder: () => query };
+  const remove = (stop = new AbortController().signal) =>
+    deleteInBatches(repository as object as Repository<ObjectLiteral>, 'old', {}, stop);
+  return { deleted, execute, remove };
 }
 
-describe(inBatches.name, () => {
-  it('continues until nothing is left, and returns the total', async () => {
-    const { asked, remove, left } = table(12_345);
-    expect(await inBatches(remove)).toBe(12_345);
-    expect(left()).toBe(0);
-    expect(Math.max(...asked)).toBe(1_000);
-  });
-
-  it('runs once if there is nothing', async () => {
-    const { asked, remove } = table(0);
-    expect(await inBatches(remove)).toBe(0);
-    expect(asked).toHaveLength(1);
+describe(deleteInBatches.name, () => {
+  it('continues until nothing is left', async () => {
+    const { deleted, remove } = table(2_345);
+    await remove();
+    expect(deleted).toEqual([1_000, 1_000, 345]);
   });
 
   it('leaves others the turn between two batches', async () => {
-    const { asked, remove } = table(1_500);
+    const { deleted, remove } = table(1_500);
     let turns = 0;
     const others = setInterval(() => turns++, 0);
-    await inBatches(remove);
+    await remove();
     clearInterval(others);
-    expect(turns).toBeGreaterThanOrEqual(asked.length - 1);
+    expect(turns).toBeGreaterThanOrEqual(deleted.length - 1);
   });
 
   it('stops at the signal, and fails with its batch', async () => {
-    const { asked, remove } = table(10_000);
+    const { deleted, execute, remove } = table(10_000);
     const stop = new AbortController();
-    await inBatches(async (rows) => {
-      stop.abort();
-      return remove(rows);
-    }, stop.signal);
-    expect(asked).toHaveLength(1);
-    await expect(inBatches(() => Promise.reject(new Error('away')))).rejects.toThrow('away');
+    const stopped = remove(stop.signal);
+    stop.abort();
+    await stopped;
+    expect(deleted).toHaveLength(1);
+    execute.mockRejectedValueOnce(new Error('away'));
+    await expect(remove()).rejects.toThrow('away');
   });
 });
 

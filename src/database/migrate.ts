@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
-import { type DataSource, MigrationExecutor } from 'typeorm';
-import { createDataSource, MIGRATIONS_TABLE } from './data-source-options.js';
+import { DataSource, type DataSourceOptions, MigrationExecutor } from 'typeorm';
+import { MIGRATIONS_TABLE } from './data-source-options.js';
 import { describeMigration } from './extension-migrations.js';
 import { isBusy, isHeld, isMissing } from './outage.js';
 
@@ -27,14 +27,14 @@ export async function migrate(dataSource: DataSource, mayMigrate = true): Promis
   const ran = await migrationsThatRan(dataSource);
   const pending = dataSource.migrations.filter(({ name }) => !ran.includes(name!));
   if (pending.length === 0) return [];
-  if (options.type !== 'postgres') return retryWhileLocked(() => runMigrations(dataSource));
-  if (!mayMigrate) {
+  if (!mayMigrate && options.type === 'postgres') {
     const names = pending.map(({ name }) => describeMigration(name!)).join(', ');
     throw new Error(`the database schema lacks ${names}; run "petstore migrate" first`);
   }
-  // The connections for requests end long statements.
+  // The connections for requests end long statements and transactions.
   const extra = { lock_timeout: LOCK_TIMEOUT_MS };
-  const own = await createDataSource({ ...options, poolSize: 1, extra }).initialize();
+  const own = new DataSource({ ...options, poolSize: 1, extra } as DataSourceOptions);
+  await own.initialize();
   try {
     return await retryWhileLocked(() => runMigrations(own));
   } finally {

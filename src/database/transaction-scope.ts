@@ -1,6 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 
+export type Work<Result> = (manager: EntityManager) => Promise<Result>;
+
 const NESTED =
   'Nested transaction: use the EntityManager passed to the transaction callback instead of starting another write.';
 
@@ -9,10 +11,11 @@ export class TransactionScope {
   private readonly runners = new AsyncLocalStorage<QueryRunner>();
   private open = 0;
 
-  async run<Result>(runner: QueryRunner, work: () => Promise<Result>): Promise<Result> {
+  /** @param manager of the transaction that `work` belongs to */
+  async run<Result>(manager: EntityManager, work: Work<Result>): Promise<Result> {
     this.open++;
     try {
-      return await this.runners.run(runner, work);
+      return await this.runners.run(manager.queryRunner!, () => work(manager));
     } finally {
       // Before Node 24, every promise of the process is tracked while the storage is in use.
       if (--this.open === 0) this.runners.disable();
@@ -41,7 +44,7 @@ export class TransactionScope {
  */
 export function inSharedTransaction<Result>(
   dataSource: DataSource,
-  work: (manager: EntityManager) => Promise<Result>,
+  work: Work<Result>,
 ): Promise<Result> {
   const { transactions } = dataSource as DataSource & { transactions: TransactionScope };
   return dataSource.transaction(async (manager) => {
@@ -51,7 +54,7 @@ export function inSharedTransaction<Result>(
     // A repository that joins releases the query runner after each of its statements.
     runner.release = () => Promise.resolve();
     try {
-      return await transactions.run(runner, () => work(manager));
+      return await transactions.run(manager, work);
     } finally {
       runner.release = release;
     }

@@ -18,7 +18,7 @@ import type { PetStatus } from './pet.entity.js';
 const SENT = [
   { member: 'name', column: 'name', type: 'text' },
   { member: 'categoryId', column: 'category_id', type: 'int64' },
-  { member: 'status', column: 'status', type: 'word', isOptional: true },
+  { member: 'status', column: 'status', type: 'word' },
 ] as const satisfies TableColumns;
 const COLUMNS: TableColumns = [{ member: 'id', column: 'id', type: 'int64' }, ...SENT];
 

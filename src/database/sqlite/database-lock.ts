@@ -23,14 +23,13 @@ export class DatabaseServedError extends Error {}
 export function lockFile(path: string): () => void {
   new SqliteFile(path).create();
   const { dev, ino } = statSync(path);
-  const held: Database[] = [];
+  const held = [lock(`${realpathSync(path)}-server`, path)];
   const release = (): void => held.forEach((each) => each.close());
   try {
-    held.push(lock(`${realpathSync(path)}-server`, path));
     held.push(lock(join(tmpdir(), `petstore-${dev}-${ino}.lock`), path));
   } catch (error) {
     // If the temporary directory cannot be written, hard links are not recognised.
-    if (held.length > 0 && !(error instanceof DatabaseServedError)) return release;
+    if (!(error instanceof DatabaseServedError)) return release;
     release();
     throw error;
   }
@@ -40,31 +39,19 @@ export function lockFile(path: string): () => void {
 function lock(lockFile: string, path: string): Database {
   new SqliteFile(lockFile).create();
   const database = new Sqlite(lockFile, { timeout: BUSY_TIMEOUT_MS });
+  const name = `process ${process.pid} on ${hostname()}, since ${new Date().toISOString()}`;
   try {
-    database.pragma('journal_mode = MEMORY');
-    database.exec('BEGIN IMMEDIATE; CREATE TABLE IF NOT EXISTS holder (name); DELETE FROM holder');
-    const name = `process ${process.pid} on ${hostname()}, since ${new Date().toISOString()}`;
+    database.exec('BEGIN IMMEDIATE; DROP TABLE IF EXISTS holder; CREATE TABLE holder (name)');
     database.prepare('INSERT INTO holder VALUES (?)').run(name);
     // Held until the process ends. Others can still read the name of the holder.
     database.exec('COMMIT; BEGIN IMMEDIATE');
     return database;
   } catch (error) {
-    const fix = 'stop that server, or set DATABASE_URL to another file';
-    const failure = isBusy(error)
-      ? new DatabaseServedError(
-          `the database ${path} is already served by ${holderIn(database)}; ${fix}`,
-        )
-      : error;
+    if (!isBusy(error)) throw error;
+    const holder = database.prepare<[], string>('SELECT name FROM holder').pluck().get();
     database.close();
-    throw failure;
-  }
-}
-
-function holderIn(database: Database): string {
-  try {
-    return database.prepare<[], string>('SELECT name FROM holder').pluck().get()!;
-  } catch {
-    // The holder is just writing its name.
-    return 'another process';
+    throw new DatabaseServedError(
+      `the database ${path} is already served by ${holder}; stop that server, or set DATABASE_URL to another file`,
+    );
   }
 }

@@ -1,4 +1,4 @@
-import Sqlite, { type Database, type Options, type Statement } from 'better-sqlite3';
+import Sqlite, { type Database, type Options } from 'better-sqlite3';
 
 /** While another process opens or recovers the database. Later, writers never wait within SQLite. */
 const OPENING_TIMEOUT_MS = 2_000;
@@ -12,7 +12,6 @@ export class DurableDatabase extends Sqlite {
     super(path, { ...options, timeout: OPENING_TIMEOUT_MS });
     this.pragma('journal_mode = WAL');
     this.pragma('synchronous = FULL');
-    this.pragma('foreign_keys = ON');
     this.pragma('busy_timeout = 0');
   }
 }
@@ -22,19 +21,17 @@ export class DurableDatabase extends Sqlite {
  * round it; any other as a Number, which TypeORM expects of its own tables.
  */
 export class ExactDatabase extends DurableDatabase {
-  override prepare = ((source: string) =>
-    exactIntegers(super.prepare(source))) as Database['prepare'];
-}
-
-function exactIntegers(statement: Statement): Statement {
-  if (!statement.reader) return statement;
-  const all = statement.safeIntegers(true).all.bind(statement);
-  statement.all = (...parameters) => {
-    const rows = all(...parameters) as Record<string, unknown>[];
-    for (const row of rows) for (const column in row) row[column] = narrow(row[column]);
-    return rows;
-  };
-  return statement;
+  override prepare = ((source: string) => {
+    const statement = super.prepare(source);
+    if (!statement.reader) return statement;
+    const all = statement.safeIntegers(true).all.bind(statement);
+    statement.all = (...parameters) => {
+      const rows = all(...parameters) as Record<string, unknown>[];
+      for (const row of rows) for (const column in row) row[column] = narrow(row[column]);
+      return rows;
+    };
+    return statement;
+  }) as Database['prepare'];
 }
 
 function narrow(value: unknown): unknown {

@@ -1,5 +1,4 @@
-import { closeSync, fsyncSync, openSync, realpathSync, renameSync, rmSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync, openSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { MIGRATIONS_TABLE } from '../data-source-options.js';
 import { lockFile } from './database-lock.js';
@@ -24,11 +23,9 @@ export function backupDatabase(source: string, target: string): void {
   try {
     // Reads one snapshot and builds every index anew, so a damaged page fails here and is not copied.
     withDatabase(source, (database) => database.prepare('VACUUM INTO ?').run(temporary));
-    // SQLite does not sync that file, and would replay the log of the database that it replaces into it.
-    sync(temporary);
+    // SQLite would replay the log of the database that is replaced into the copy.
     for (const suffix of LOG_SUFFIXES) rmSync(target + suffix, { force: true });
     renameSync(temporary, target);
-    sync(dirname(target));
   } finally {
     rmSync(temporary, { force: true });
   }
@@ -67,10 +64,4 @@ function withDatabase<Result>(path: string, work: (database: Sqlite.Database) =>
   } finally {
     database.close();
   }
-}
-
-function sync(path: string): void {
-  const descriptor = openSync(path, 'r');
-  fsyncSync(descriptor);
-  closeSync(descriptor);
 }

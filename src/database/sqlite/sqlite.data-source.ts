@@ -8,7 +8,7 @@ import {
 } from 'typeorm';
 import type { BetterSqlite3DataSourceOptions } from 'typeorm/driver/better-sqlite3/BetterSqlite3DataSourceOptions.js';
 import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
-import { TransactionScope } from '../transaction-scope.js';
+import { TransactionScope, type Work } from '../transaction-scope.js';
 import { SqliteFile } from './sqlite.file.js';
 import { SqliteQueryRunner } from './sqlite.query-runner.js';
 import { SqliteWriter } from './sqlite.writer.js';
@@ -26,7 +26,7 @@ export class SqliteDataSource extends DataSource {
   }
 
   override async initialize(): Promise<this> {
-    if (this.file.path !== ':memory:') this.file.create();
+    this.file.create();
     await super.initialize();
     this.file.opened();
     return this;
@@ -52,13 +52,11 @@ export class SqliteDataSource extends DataSource {
     const setLock = builder.setLock.bind(builder) as (...lock: unknown[]) => typeof builder;
     builder.setLock = (...lock: unknown[]) =>
       lock[0] === 'optimistic' ? setLock(...lock) : builder;
-    builder.setOnLocked = () => builder;
     return builder;
   }
 }
 
 type Isolation = Parameters<EntityManager['transaction']>[0];
-type Work<Result> = (manager: EntityManager) => Promise<Result>;
 
 /** Refuses a transaction that is started within another one, for which it would wait forever. */
 class ScopedManager extends EntityManager {
@@ -68,8 +66,6 @@ class ScopedManager extends EntityManager {
   ): Promise<Result> {
     const { transactions } = this.dataSource as SqliteDataSource;
     const [isolation, work] = typeof first === 'string' ? [first, second!] : [undefined, first];
-    return super.transaction(isolation!, (manager) =>
-      transactions.run(manager.queryRunner!, () => work(manager)),
-    );
+    return super.transaction(isolation!, (manager) => transactions.run(manager, work));
   }
 }

@@ -14,18 +14,9 @@ export class SqliteFile {
 
   constructor(readonly path: string) {}
 
-  /** @throws if the path leads to a directory, for example */
-  isThere(): boolean {
-    const status = statSync(this.path, { throwIfNoEntry: false });
-    if (status === undefined || status.isFile()) return status !== undefined;
-    throw new Error(
-      `${this.path} is not a file: set DATABASE_URL to one, such as sqlite:./data/petstore.db`,
-    );
-  }
-
   /** Creates the file if there is none, for its owner only. */
   create(): void {
-    if (this.path === ':memory:' || this.isThere()) return;
+    if (this.path === ':memory:') return;
     // Absolute: Node never returns from a relative path in a working directory that was removed.
     mkdirSync(dirname(resolve(this.path)), { recursive: true, mode: 0o700 });
     closeSync(openSync(this.path, 'a', OWNER_ONLY));

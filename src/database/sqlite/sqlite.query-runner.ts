@@ -3,8 +3,8 @@ import type { Database } from 'better-sqlite3';
 import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner.js';
 import type { TransactionScope } from '../transaction-scope.js';
-import type { ExactDatabase } from './sqlite.connection.js';
-import { type SqliteWriter, whenUnlocked } from './sqlite.writer.js';
+import { ExactDatabase } from './sqlite.connection.js';
+import type { SqliteWriter } from './sqlite.writer.js';
 
 /** A transaction holds up all other writers. */
 const MAX_OPEN_MS = 3_000;
@@ -15,14 +15,14 @@ const TIMED_OUT =
 type Query = BetterSqlite3QueryRunner['query'];
 
 /**
- * TypeORM on SQLite, with one writer at a time. A transaction has its own connection; statements outside of one share
- * the connection of TypeORM, where each is a transaction by itself.
+ * TypeORM on SQLite, with one writer at a time. A transaction has its own connection, which a statement that comes late
+ * finds closed; statements outside of one share the connection of TypeORM, where each is a transaction by itself.
  */
 export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
   private transaction: ExactDatabase | undefined;
-  private timer: NodeJS.Timeout | undefined;
+  private isWriter = false;
   private isTimedOut = false;
-  private isMigrating = false;
+  private timer: NodeJS.Timeout | undefined;
 
   constructor(
     driver: BetterSqlite3Driver,
@@ -36,38 +36,36 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
     return this.transaction === undefined ? super.connect() : Promise.resolve(this.transaction);
   }
 
-  /** A migration may take longer, and may rebuild tables that others refer to. */
-  override beforeMigration(): Promise<void> {
-    this.isMigrating = true;
-    clearTimeout(this.timer);
-    return Promise.resolve();
-  }
-
-  override afterMigration(): Promise<void> {
-    this.isMigrating = false;
-    return Promise.resolve();
-  }
-
   override async query(...statement: Parameters<Query>): ReturnType<Query> {
     const [text] = statement;
     if (text === 'BEGIN TRANSACTION') return this.begin();
+    if (text === 'ROLLBACK') return this.end();
     if (this.isTimedOut) throw new Error(TIMED_OUT);
     if (this.transaction === undefined) return this.queryAlone(statement);
-    if (text === 'COMMIT') this.transaction.exec(text);
-    if (text === 'COMMIT' || text === 'ROLLBACK') return this.end();
-    return super.query(...statement);
+    if (text !== 'COMMIT') return super.query(...statement);
+    this.transaction.exec(text);
+    this.end();
   }
 
-  override async release(): Promise<void> {
+  override release(): Promise<void> {
     this.end();
-    await super.release();
     this.isReleased = true;
+    return super.release();
   }
 
   private async begin(): Promise<void> {
     this.transactions.assertOutside();
-    this.transaction = await this.writer.begin({ foreignKeys: !this.isMigrating });
-    if (this.isMigrating) return;
+    await this.writer.acquire();
+    this.isWriter = true;
+    try {
+      await this.writer.whenUnlocked(() => {
+        this.transaction ??= new ExactDatabase(this.driver.options.database);
+        this.transaction.exec('BEGIN IMMEDIATE');
+      });
+    } catch (error) {
+      this.end();
+      throw error;
+    }
     this.timer = setTimeout(() => {
       this.isTimedOut = true;
       new Logger('SQLite').warn(TIMED_OUT);
@@ -78,17 +76,17 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
   /** Rolls back what is not committed. */
   private end(): void {
     clearTimeout(this.timer);
-    if (this.transaction === undefined) return;
-    this.transaction.close();
+    this.transaction?.close();
     this.transaction = undefined;
-    this.writer.release();
+    if (this.isWriter) this.writer.release();
+    this.isWriter = false;
   }
 
   private async queryAlone(statement: Parameters<Query>): ReturnType<Query> {
     const database = (await super.connect()) as Database;
     const work = (): ReturnType<Query> => super.query(...statement);
-    if (database.prepare(statement[0]).readonly) return whenUnlocked(work);
+    if (database.prepare(statement[0]).readonly) return work();
     this.transactions.assertOutside();
-    return this.writer.alone(work);
+    return this.writer.run(work);
   }
 }

@@ -1,25 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isBusy } from '../outage.js';
-import { ExactDatabase } from './sqlite.connection.js';
 import type { SqliteFile } from './sqlite.file.js';
 
 /** How long a write waits for the lock of another process. */
 const LOCK_DEADLINE_MS = 3_000;
 /** Short, because a process that writes one transaction after another leaves short gaps between them. */
 const LOCK_RETRY_MS = 2;
-
-/** Retries while another process holds the lock. To wait within SQLite would block the event loop. */
-export async function whenUnlocked<Result>(work: () => Result | Promise<Result>): Promise<Result> {
-  const deadline = performance.now() + LOCK_DEADLINE_MS;
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isBusy(error) || performance.now() >= deadline) throw error;
-    }
-    await pause(LOCK_RETRY_MS);
-  }
-}
 
 /**
  * Lets the writers of this process write one after the other, first come, first served: the commits of the `Database`
@@ -47,35 +33,27 @@ export class SqliteWriter {
     else next();
   }
 
-  /** Runs a statement of TypeORM that is a transaction by itself. */
-  async alone<Result>(write: () => Promise<Result>): Promise<Result> {
+  /** Runs a write that is a transaction by itself. */
+  async run<Result>(write: () => Result | Promise<Result>): Promise<Result> {
     await this.acquire();
     try {
-      this.file.assertInPlace();
-      return await whenUnlocked(write);
+      return await this.whenUnlocked(write);
     } finally {
       this.release();
     }
   }
 
-  /**
-   * Begins a transaction on a connection of its own, so that a statement that comes late finds it closed.
-   * @returns to be closed before `release()`, which rolls back what is not committed
-   * @throws {SqliteError} SQLITE_BUSY if another process holds the lock for too long
-   */
-  async begin({ foreignKeys }: { foreignKeys: boolean }): Promise<ExactDatabase> {
-    await this.acquire();
-    let connection: ExactDatabase | undefined;
-    try {
+  /** Retries while another process holds the lock. To wait within SQLite would block the event loop. */
+  async whenUnlocked<Result>(write: () => Result | Promise<Result>): Promise<Result> {
+    const deadline = performance.now() + LOCK_DEADLINE_MS;
+    for (;;) {
       this.file.assertInPlace();
-      connection = new ExactDatabase(this.file.path);
-      connection.pragma(`foreign_keys = ${foreignKeys ? 'ON' : 'OFF'}`);
-      await whenUnlocked(() => connection!.exec('BEGIN IMMEDIATE'));
-      return connection;
-    } catch (error) {
-      connection?.close();
-      this.release();
-      throw error;
+      try {
+        return await write();
+      } catch (error) {
+        if (!isBusy(error) || performance.now() >= deadline) throw error;
+      }
+      await pause(LOCK_RETRY_MS);
     }
   }
 }
