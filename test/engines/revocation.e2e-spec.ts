@@ -1,10 +1,10 @@
 import { Client as PostgresClient } from 'pg';
+import { Database } from '../../src/database/database.js';
 import { KeysService } from '../../src/keys/keys.service.js';
 import { describeOnPostgres } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { FaultProxy } from '../support/fault-proxy.js';
-import { polls } from '../support/polls.js';
-import { startService } from '../support/start-service.js';
+import { startService, type TestService } from '../support/start-service.js';
 
 /** Longer than the look-back of the poller: a node that ignores its own pause misses the change. */
 const LONG_MS = 11_000;
@@ -78,6 +78,14 @@ describeOnPostgres('a node with PostgreSQL', (server) => {
 /** A node that PostgreSQL does not answer in time trusts its cache, and a busy machine may be that slow. */
 function mayBeTrusted(askedMs: number): boolean {
   return performance.now() - askedMs >= RECHECK_TIMEOUT_MS;
+}
+
+/** Resolves after `count` more polls for changes. */
+async function polls({ store }: TestService, count: number): Promise<void> {
+  const observe = jest.spyOn(store.app.get(Database), 'observe');
+  const done = () => observe.mock.calls.filter(([{ name }]) => name === 'poller.now').length;
+  await eventually(() => Promise.resolve(done() >= count));
+  observe.mockRestore();
 }
 
 /** Runs SQL in a transaction. The returned function commits it. */

@@ -1,29 +1,19 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { launchChromium } from '../support/chromium.js';
 import { FakeClock } from '../support/clock.js';
 import { describeWith } from '../support/engines.js';
+import { serveHttp } from '../support/serve-http.js';
 import { startService } from '../support/start-service.js';
 import { buildClient } from '../support/build-client.js';
 
 /** Serves a page and the built client from another origin than that of the service. */
-async function servePage() {
+function servePage() {
   const dist = buildClient();
-  const server = createServer(({ url = '/' }, response) => {
+  return serveHttp(({ url = '/' }, response) => {
     const isModule = /^\/[a-z-]+\.js$/.test(url);
     response.setHeader('content-type', isModule ? 'text/javascript' : 'text/html');
     response.end(isModule ? readFileSync(dist + url) : '<!doctype html><title>A page</title>');
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const close = async () => {
-    server.closeAllConnections();
-    server.close();
-    await once(server, 'close');
-  };
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { origin, [Symbol.asyncDispose]: close };
+  });
 }
 
 describeWith('chromium', 'the client in a browser', (executablePath) => {

@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Client } from '../support/client.js';
 import { describeWith } from '../support/engines.js';
@@ -9,6 +6,7 @@ import { freePort } from '../support/free-port.js';
 import { type Served, Workplace } from '../support/petstore-process.js';
 import { PostgresServer } from '../support/postgres.js';
 import { RedisServer } from '../support/redis.js';
+import { serveHttp } from '../support/serve-http.js';
 
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
 const PARENT_ID = 'b7ad6b7169203331';
@@ -37,23 +35,18 @@ const valueOf = (attributes: Attribute[], name: string) =>
 /** Receives spans by OTLP over HTTP, as JSON. */
 async function startCollector() {
   const received: ResourceSpans[] = [];
-  const server = createServer((request, response) => {
+  const server = await serveHttp((request, response) => {
     void text(request).then((body) => {
       const { resourceSpans } = JSON.parse(body) as { resourceSpans: ResourceSpans[] };
       received.push(...resourceSpans);
       response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
     });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  });
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ...server,
     spans: () => received.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans)),
     services: () =>
       new Set(received.map(({ resource }) => valueOf(resource.attributes, 'service.name'))),
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      await new Promise((resume) => server.close(resume));
-    },
   };
 }
 
@@ -83,7 +76,7 @@ async function withTraces(
 describe('traces', () => {
   it('have one span for a request, in the trace of the caller, and none for statements of SQLite', async () => {
     await using collector = await startCollector();
-    await withTraces(collector.url, {}, async (client, server) => {
+    await withTraces(collector.origin, {}, async (client, server) => {
       const traceparent = `00-${TRACE_ID}-${PARENT_ID}-01`;
       const pet = { name: 'Rex', categoryId: 1 };
       expect((await client.post('/v1/pets', pet, { traceparent })).status).toBe(201);
@@ -118,7 +111,7 @@ describe('traces', () => {
   /** The names of the spans below that of a request. */
   async function spansOf(env: Record<string, string>): Promise<string[]> {
     await using collector = await startCollector();
-    await withTraces(collector.url, env, async (client) => {
+    await withTraces(collector.origin, env, async (client) => {
       expect((await client.get('/v1/pets')).status).toBe(200);
     });
     const spans = collector.spans();

@@ -3,8 +3,6 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 
 /** A TCP proxy that can stall, lose or reset connections. */
 export class FaultProxy implements AsyncDisposable {
-  /** Number of connections so far. */
-  connections = 0;
   private readonly lines = new Set<readonly [Socket, Socket]>();
   private readonly lost = new WeakSet<Socket>();
   private refusing = false;
@@ -68,7 +66,6 @@ export class FaultProxy implements AsyncDisposable {
   }
 
   private accept(client: Socket): void {
-    this.connections++;
     if (this.refusing) {
       client.resetAndDestroy();
       return;

@@ -7,7 +7,7 @@ import { KeysService, type NewKey } from '../../src/keys/keys.service.js';
 import { type PetStore, startPetStore, type StartOptions } from '../../src/server.js';
 import { createLogger } from '../../src/telemetry/logger.js';
 import { Client } from './client.js';
-import { copyOfSqliteTemplate, copyOfTemplate } from './templates.js';
+import { copyOfTemplate } from './templates.js';
 
 export interface TestService extends AsyncDisposable {
   store: PetStore;
@@ -23,8 +23,6 @@ export interface TestService extends AsyncDisposable {
 export interface TestServiceOptions extends Omit<StartOptions, 'config'> {
   /** Environment variables, as an operator would set them. */
   env?: Record<string, string>;
-  /** Also when the other tests use PostgreSQL. */
-  engine?: 'sqlite';
 }
 
 /** Whether this run is the one on PostgreSQL. */
@@ -32,7 +30,7 @@ export const onPostgres = process.env['TEST_POSTGRES_URL'] !== undefined;
 
 /** Starts the service in this process, on a real socket and its own database. `close()` removes both. */
 export async function startService(options: TestServiceOptions = {}): Promise<TestService> {
-  const { env, engine, ...rest } = options;
+  const { env, ...rest } = options;
   const directory = mkdtempSync(join(tmpdir(), 'petstore-test-'));
   const config = loadConfig(
     {
@@ -40,8 +38,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
       METRICS_PORT: '0',
       LOG_LEVEL: 'silent',
       LOG_FORMAT: 'json',
-      DATABASE_URL:
-        engine === 'sqlite' ? copyOfSqliteTemplate(directory) : await copyOfTemplate(directory),
+      DATABASE_URL: await copyOfTemplate(directory),
       SHUTDOWN_GRACE_SECONDS: '5',
       // A busy machine must not cause 503 responses.
       SHED_AFTER_MS: '0',

@@ -31,13 +31,8 @@ export async function createTemplates(withPostgres: boolean): Promise<() => Prom
 
 /** A migrated database: a copy of the template. */
 export async function copyOfTemplate(directory: string): Promise<string> {
-  const { TEST_POSTGRES_URL } = process.env;
+  const { TEST_POSTGRES_URL, TEST_TEMPLATE_FILE } = process.env;
   if (TEST_POSTGRES_URL !== undefined) return createDatabase(TEST_POSTGRES_URL, TEMPLATE);
-  return copyOfSqliteTemplate(directory);
-}
-
-export function copyOfSqliteTemplate(directory: string): string {
-  const { TEST_TEMPLATE_FILE } = process.env;
   const file = join(directory, 'petstore.db');
   if (TEST_TEMPLATE_FILE !== undefined) copyFileSync(TEST_TEMPLATE_FILE, file);
   return `sqlite:${file}`;
