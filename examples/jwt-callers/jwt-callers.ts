@@ -1,11 +1,11 @@
 import { Module } from '@nestjs/common';
 import { errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
-import { defineExtension, type TokenVerifier } from '../../src/index.js';
+import { defineExtension, type TokenVerifier } from 'pet-store-service';
 
 export interface JwtCallersOptions {
   /** The `iss` claim of the identity provider. */
   issuer: string;
-  /** The `aud` claim that stands for this service. */
+  /** The `aud` claim that identifies this service. */
   audience: string;
   /** Usually `createRemoteJWKSet(new URL('https://id.example.com/.well-known/jwks.json'))`. */
   keys: JWTVerifyGetKey;

@@ -31,7 +31,7 @@ describe('petstore.config.js', () => {
     await client.post(`/v1/store/orders/${id}/complete`, '', { 'x-request-id': 'r-9' });
     client.close();
     expect(await served.stop()).toBe(0);
-    expect(served.output()).toMatch(/"requestId":"r-9".*"msg":"An animal was sold"/);
+    expect(served.output()).toMatch(/"requestId":"r-9".*"msg":"A pet was sold"/);
   });
 
   it('is read from --config', async () => {

@@ -4,12 +4,12 @@ import { IsInt64, PageQuery } from 'pet-store-service';
 import { type Order, ORDER_STATUSES, type OrderStatus } from './order.entity.js';
 
 export class NewOrder {
-  @ApiProperty({ description: 'The animal that is ordered.', example: 42 })
+  @ApiProperty({ description: 'The pet that is ordered.', example: 42 })
   @IsInt64({ minimum: 1n })
   petId!: bigint;
 
-  @ApiProperty({ description: 'There is one of each animal.', type: 'integer', enum: [1] })
-  @Equals(1, { message: 'quantity must be 1: there is one of each animal' })
+  @ApiProperty({ description: 'There is one of each pet.', type: 'integer', enum: [1] })
+  @Equals(1, { message: 'quantity must be 1: there is one of each pet' })
   quantity!: number;
 }
 

@@ -15,7 +15,7 @@ export class OrderMetrics {
     });
     this.sales = metrics.counter({
       name: 'store_sales_total',
-      help: 'Animals whose status became sold, with or without an order.',
+      help: 'Pets whose status became sold, with or without an order.',
     });
   }
 

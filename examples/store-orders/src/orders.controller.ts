@@ -27,7 +27,7 @@ export class OrdersController {
   @RequireScope('orders:write')
   @Idempotent()
   @Creates(OrderBody, { at: '/store/orders/:id', description: 'The order was placed.' })
-  @ApiOperation({ summary: 'Place an order', description: 'The animal becomes `pending`.' })
+  @ApiOperation({ summary: 'Place an order', description: 'The pet becomes `pending`.' })
   @ApiErrors('pet_not_found', orderErrors.pet_not_available)
   placeOrder(@Body() order: NewOrder, @CurrentCaller() { clientId }: Caller): Promise<OrderBody> {
     return this.orders.place(order, clientId);
@@ -61,7 +61,7 @@ export class OrdersController {
   @HttpCode(200)
   @RequireScope('orders:write')
   @OrderId()
-  @ApiOperation({ summary: 'Complete an order', description: 'The animal becomes `sold`.' })
+  @ApiOperation({ summary: 'Complete an order', description: 'The pet becomes `sold`.' })
   @ApiOkResponse({ description: 'The order is completed.', type: OrderBody })
   @ApiErrors(orderErrors.order_not_found, orderErrors.order_closed)
   completeOrder(
@@ -75,7 +75,7 @@ export class OrdersController {
   @HttpCode(200)
   @RequireScope('orders:write')
   @OrderId()
-  @ApiOperation({ summary: 'Cancel an order', description: 'The animal is `available` again.' })
+  @ApiOperation({ summary: 'Cancel an order', description: 'The pet is `available` again.' })
   @ApiOkResponse({ description: 'The order is cancelled.', type: OrderBody })
   @ApiErrors(orderErrors.order_not_found, orderErrors.order_closed)
   cancelOrder(

@@ -7,7 +7,7 @@ import { Order, type OrderStatus } from './order.entity.js';
 import { orderErrors } from './order.errors.js';
 import { OrderMetrics } from './order.metrics.js';
 
-/** Status of the pet for each status of its order. */
+/** Status that a pet gets when its order is closed. */
 const PET_STATUS = {
   completed: 'sold',
   cancelled: 'available',
@@ -28,11 +28,9 @@ export class OrdersService {
     const placedAt = new Date(this.clock.now()).toISOString();
     const order = await this.dataSource.transaction(async (manager) => {
       const pet = await this.pets.lock(petId, manager);
-      if (pet === undefined) throw errors.pet_not_found(`There is no animal ${petId}`);
+      if (pet === undefined) throw errors.pet_not_found(`There is no pet ${petId}`);
       if (pet.status !== 'available') {
-        throw orderErrors.pet_not_available(
-          `The animal ${petId} is ${pet.status ?? 'not for sale'}`,
-        );
+        throw orderErrors.pet_not_available(`The pet ${petId} is ${pet.status ?? 'not for sale'}`);
       }
       await this.pets.setStatus(petId, 'pending', manager);
       return manager.save(manager.create(Order, { petId, clientId, status: 'placed', placedAt }));

@@ -15,6 +15,6 @@ export class Sales {
   statusChanged({ pet, clientId }: PetEvent): void {
     if (pet.status !== 'sold') return;
     this.metrics.countSale();
-    this.logger.info({ petId: pet.id, clientId }, 'An animal was sold');
+    this.logger.info({ petId: pet.id, clientId }, 'A pet was sold');
   }
 }

@@ -49,7 +49,7 @@ describe('store orders', () => {
     assert.deepEqual([answer.status, body.code, body.status], [status, code, status]);
   }
 
-  it('are placed, found and completed, and change the status of the animal', async () => {
+  it('are placed, found and completed, and change the status of the pet', async () => {
     const petId = await newPet();
     const placed = await post('/v1/store/orders', { petId, quantity: 1 });
     assert.equal(placed.status, 201);
@@ -66,7 +66,7 @@ describe('store orders', () => {
     await expectError(await post(`/v1/store/orders/${order.id}/cancel`), 409, 'order_closed');
   });
 
-  it('emit an event for each change of the status of the animal', async () => {
+  it('emit an event for each change of the status of the pet', async () => {
     const listener = mock.method(store.get(Sales), 'statusChanged');
     const petId = await newPet();
     const { id } = await read<OrderAnswer>(await post('/v1/store/orders', { petId, quantity: 1 }));
@@ -84,7 +84,7 @@ describe('store orders', () => {
     listener.mock.restore();
   });
 
-  it('make the animal available again when they are cancelled', async () => {
+  it('make the pet available again when they are cancelled', async () => {
     const petId = await newPet();
     const { id } = await read<OrderAnswer>(await post('/v1/store/orders', { petId, quantity: 1 }));
     assert.equal((await post(`/v1/store/orders/${id}/cancel`)).status, 200);
@@ -92,7 +92,7 @@ describe('store orders', () => {
     assert.equal((await post('/v1/store/orders', { petId, quantity: 1 })).status, 201);
   });
 
-  it('are placed once for an animal that 50 clients order at the same time', async () => {
+  it('are placed once for a pet that 50 clients order at the same time', async () => {
     const petId = await newPet();
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => post('/v1/store/orders', { petId, quantity: 1 })),
