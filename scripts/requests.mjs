@@ -73,7 +73,7 @@ function toHttp(operation) {
 }
 
 const httpFile = `# ${info.title} ${info.version}: every operation as a request. Generated from openapi.json by \`npm run openapi\`.
-# For REST Client (VS Code), JetBrains' HTTP client, Visual Studio and httpYac. The key is printed at the first start.
+# For REST Client (VS Code), JetBrains' HTTP client, Visual Studio and httpYac. Set @apiKey: a new local service prints a key at its first start.
 
 @baseUrl = ${servers[0].url}
 @apiKey = psk_...
@@ -140,7 +140,11 @@ const collection = {
   auth: { type: 'bearer', bearer: [{ key: 'token', value: '{{apiKey}}', type: 'string' }] },
   variable: [
     { key: 'baseUrl', value: servers[0].url },
-    { key: 'apiKey', value: '', description: 'psk_..., as printed at the first start' },
+    {
+      key: 'apiKey',
+      value: '',
+      description: 'psk_...; a new local service prints one at its first start',
+    },
   ],
   item: tags.map(({ name, description }) => ({
     name,

@@ -3,7 +3,6 @@ import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { coreModules, type CoreOptions } from './core.module.js';
 import { DatabaseFaults } from './database/database-faults.js';
 import { DeprecationGuard, SunsetGuard } from './deprecation/deprecation.js';
-import type { CheckOptions } from './extensions/check.js';
 import { HealthController } from './health/health.controller.js';
 import { HealthModule } from './health/health.module.js';
 import { ErrorFilter } from './http/error.filter.js';
@@ -12,6 +11,7 @@ import { HttpModule } from './http/http.module.js';
 import type { PublicAddress } from './config/public-address.js';
 import type { Transport } from './http/transport.js';
 import { ContentGuard } from './input/content.guard.js';
+import { IdempotencyModule } from './idempotency/idempotency.module.js';
 import { InputPipe } from './input/input.pipe.js';
 import { ApiKeyGuard } from './keys/api-key.guard.js';
 import { AuthenticationModule } from './keys/authentication.module.js';
@@ -28,30 +28,31 @@ import { MetricsServer } from './telemetry/metrics.server.js';
 import { UsageController } from './usage/usage.controller.js';
 import { UsageModule } from './usage/usage.module.js';
 
-export interface AppOptions extends CoreOptions, CheckOptions {
-  /** Created before the application, because the HTTP adapter of Nest needs both. */
+export interface AppOptions extends CoreOptions {
+  /** Created before the application, because the `FastifyAdapter` needs both. */
   transport: Transport;
   address: PublicAddress;
 }
 
 /**
- * First authentication, then quota, then the content of the request. Nest runs global guards in the order of their
- * registration, for every path under `/v1`, known or not, and before the guards of extensions.
+ * First authentication, then quota, then the content of the request. Nest registers global guards module by module,
+ * beginning with the root module: these run before those of extensions. The `FallbackController` is the route of every
+ * unknown path under `/v1`, so they run there too.
  */
 const EVALUATION_ORDER = [
-  { provide: APP_FILTER, useExisting: ErrorFilter },
-  { provide: APP_GUARD, useClass: DeprecationGuard }, // headers of a deprecated operation, on errors too
+  { provide: APP_GUARD, useClass: DeprecationGuard }, // sets headers, rejects nothing
   { provide: APP_GUARD, useClass: ApiKeyGuard }, // 401
   { provide: APP_GUARD, useClass: OverloadGuard }, // 503
   { provide: APP_GUARD, useClass: PlanThrottlerGuard }, // rate-limit headers, 429
   { provide: APP_GUARD, useClass: ScopeGuard }, // 403
   { provide: APP_GUARD, useClass: SunsetGuard }, // 410
-  { provide: APP_GUARD, useClass: ContentGuard }, // 414, 415, 413, 400
+  { provide: APP_GUARD, useClass: ContentGuard }, // 414, 400 (target, query), 415, 413; parses the body
   { provide: APP_PIPE, useClass: InputPipe }, // 400
+  { provide: APP_FILTER, useExisting: ErrorFilter }, // every error; filters of extensions come first
 ];
 
-/** Controllers of the service itself; all others belong to extensions. */
-const CORE_CONTROLLERS: ReadonlySet<Type> = new Set<Type>([
+/** The others belong to extensions. These keep their operation ids, and reject undeclared query parameters. */
+const OWN_CONTROLLERS: ReadonlySet<Type> = new Set<Type>([
   PetsController,
   UsageController,
   HealthController,
@@ -66,9 +67,11 @@ export class AppModule {
       module: AppModule,
       imports: [
         ...coreModules(options),
-        HttpModule.forRoot({ transport, address, outages: DatabaseFaults, core: CORE_CONTROLLERS }),
+        // `http` must not import `database`.
+        HttpModule.forRoot({ transport, address, outages: DatabaseFaults, core: OWN_CONTROLLERS }),
         KeysModule.forRoot(extensions.map(({ scopes = {} }) => scopes)),
         AuthenticationModule.forRoot(extensions.flatMap(({ verifier }) => verifier ?? [])),
+        IdempotencyModule,
         PetsModule,
         UsageModule,
         ...extensions.map(({ module }) => module),

@@ -31,7 +31,7 @@ const EXIT_MS = 400;
 /** Share of the grace period that is left for saving the counters and closing the database. */
 const CLOSING_SHARE = 0.15;
 
-type CreateOptions = Omit<AppOptions, 'transport' | 'address'>;
+type CreateOptions = Omit<AppOptions, 'transport' | 'address'> & CheckOptions;
 
 export interface StartOptions extends CheckOptions {
   config?: Config;

@@ -6,11 +6,11 @@ import { defineErrors } from './define-errors.js';
 export const errors = defineErrors({
   invalid_request: { status: 400, meaning: 'A parameter, header or body member is invalid.' },
   malformed_json: { status: 400, meaning: 'The body is not valid JSON.' },
-  malformed_request: { status: 400, meaning: 'The message is not well-formed HTTP.' },
+  malformed_request: { status: 400, meaning: 'The request is not valid HTTP.' },
   missing_api_key: { status: 401, meaning: 'The request has no API key.' },
   invalid_api_key: { status: 401, meaning: 'The API key is unknown, revoked or expired.' },
   insufficient_scope: { status: 403, meaning: 'The API key lacks the scope of the operation.' },
-  pet_not_found: { status: 404, meaning: 'There is no such animal.' },
+  pet_not_found: { status: 404, meaning: 'There is no such pet.' },
   not_found: { status: 404, meaning: 'There is no such resource.' },
   method_not_allowed: { status: 405, meaning: 'The resource does not support the method.' },
   request_timeout: { status: 408, meaning: 'The request did not arrive in time.' },
@@ -29,16 +29,16 @@ export const errors = defineErrors({
   },
   rate_limit_exceeded: {
     status: 429,
-    meaning: 'The quota is used up; retry after the time in Retry-After.',
+    meaning: 'Too many requests; retry after the time in Retry-After.',
   },
   key_banned: {
     status: 429,
-    meaning: 'The API key is banned because it kept sending requests after being rate limited.',
+    meaning: 'The API key is temporarily banned because of too many 429 responses.',
   },
   header_fields_too_large: { status: 431, meaning: 'The header fields are too many or too large.' },
   internal_error: {
     status: 500,
-    meaning: 'The service failed; its log contains the cause and the request ID.',
+    meaning: 'The service failed; report the X-Request-Id to the operator.',
   },
   service_unavailable: {
     status: 503,

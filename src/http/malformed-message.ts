@@ -24,7 +24,7 @@ export function malformedError(cause: NodeJS.ErrnoException): ApiError {
     case 'HPE_HEADER_OVERFLOW':
       return errors.header_fields_too_large('The header fields are too large', { cause });
     default:
-      return errors.malformed_request('The request is not well-formed HTTP', { cause });
+      return errors.malformed_request('The request is not valid HTTP', { cause });
   }
 }
 

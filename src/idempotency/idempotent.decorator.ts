@@ -104,8 +104,8 @@ export function ApiIdempotent(): MethodDecorator {
       required: false,
       description:
         'Makes retries safe. Within 24 hours, a repeat with the same key and body returns the first ' +
-        'response and creates nothing. Use a new UUID for each request, such as ' +
-        '`8f14e45f-ceea-467f-a1d6-4c3f2b9a7d10`.',
+        'response and creates nothing. Use a new UUID for each resource, such as ' +
+        '`8f14e45f-ceea-467f-a1d6-4c3f2b9a7d10`, and the same one for all retries.',
       // No `example`: the documentation page would send the same key with every request.
       schema: { type: 'string', minLength: 1, maxLength: MAX_FIELD_LENGTH, pattern: FIELD.source },
     }),

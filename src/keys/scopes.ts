@@ -2,8 +2,8 @@
 export type DeclaredScopes = Readonly<Record<string, string>>;
 
 const OWN_SCOPES: DeclaredScopes = {
-  'pets:read': 'Read animals.',
-  'pets:write': 'Add animals.',
+  'pets:read': 'Read pets.',
+  'pets:write': 'Add pets.',
 };
 /** The scopes of a key that is issued without any. */
 export const DEFAULT_SCOPES: readonly string[] = Object.keys(OWN_SCOPES);

@@ -28,10 +28,11 @@ interface ResponseObject {
 const MESSAGES: Readonly<Record<string, string>> = {
   invalid_request: '"page" is not a known query parameter',
   malformed_json: 'The body is not JSON: it is empty',
-  malformed_request: 'The request is not well-formed HTTP',
+  malformed_request: 'The request is not valid HTTP',
   missing_api_key: 'Send an API key: "Authorization: Bearer <API_KEY>"',
   invalid_api_key: 'The API key is not valid',
   insufficient_scope: 'The API key lacks the scope SCOPE',
+  pet_not_found: 'There is no pet 4711',
   method_not_allowed: 'The resource does not support the method DELETE',
   operation_removed: 'The operation was removed; use GET /pets with a status filter',
   payload_too_large: 'The body must not exceed 65536 bytes',
@@ -56,10 +57,10 @@ export interface OperationObject {
 
 /** Responses of every operation. */
 const ALWAYS: Record<string, string> = {
-  400: 'The request is invalid. The message names each fault.',
+  400: 'The request is invalid. The message lists the errors.',
   405: 'The resource does not support the method.',
-  500: 'The server failed. Its log contains the `X-Request-Id`.',
-  503: 'The service is temporarily unavailable. Retry after the time in `Retry-After`.',
+  500: 'The service failed. Report the `X-Request-Id` to the operator.',
+  503: 'Temporarily unavailable. Retry after `Retry-After`; a POST only with an `Idempotency-Key`.',
 };
 /** Further responses of operations that require a key. */
 const WITH_KEY: Record<string, string> = {
@@ -69,7 +70,7 @@ const WITH_KEY: Record<string, string> = {
 /** Further responses of operations that take a body. */
 const WITH_BODY: Record<string, string> = {
   413: 'The body exceeds 64 KiB.',
-  415: 'The media type of the body is not `application/json` in UTF-8.',
+  415: 'The body is not `application/json` in UTF-8 without content encoding.',
 };
 
 /**

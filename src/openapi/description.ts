@@ -3,7 +3,7 @@ import { PLANS } from '../rate-limits/plan.js';
 
 /** The description of the API: what applies to every operation. */
 export function describeApi(): string {
-  return `Lists, adds and retrieves animals that are available for adoption.
+  return `This API lists, adds and retrieves the pets of a store.
 
 ## Authentication
 Send your API key with every request: \`Authorization: Bearer <API_KEY>\`.
@@ -15,9 +15,10 @@ The service counts the requests of a key in two windows: the UTC minute and the 
 | --- | --- | --- |
 ${planRows()}
 
-Every response states the remaining quota. The \`X-RateLimit-*\` headers describe the window with the fewest
-requests left; \`RateLimit\` and \`RateLimit-Policy\` describe both windows. After a 429, wait for the number of seconds
-in \`Retry-After\`. A key that keeps sending requests instead is banned for several minutes.
+Every response states the remaining quota, except a \`malformed_request\`, \`request_timeout\` or
+\`header_fields_too_large\` that is sent before the request has been parsed. The \`X-RateLimit-*\` headers describe the
+window with the fewest requests left; \`RateLimit\` and \`RateLimit-Policy\` describe both windows. After a 429, wait for
+the number of seconds in \`Retry-After\`. A key with too many 429 responses is temporarily banned (\`key_banned\`).
 
 ## Errors
 Every error has the body \`{"code", "message", "status"}\`.

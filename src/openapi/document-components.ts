@@ -1,19 +1,16 @@
 import { STATUS_CODES } from 'node:http';
-import { errors, NEST_CODES } from '../errors/errors.js';
+import { NEST_CODES } from '../errors/errors.js';
 import { ERROR_SCHEMA, type OperationObject } from './complete-operation.js';
 import { headerReference } from './headers.js';
 
 const PET = '#/components/schemas/Pet';
 
-/** The response of every status that an operation does not list, with the general codes. */
+/** The response of every status that an operation does not list. */
 export function otherError(): object {
-  const { uri_too_long, expectation_failed, request_timeout, header_fields_too_large } = errors;
-  const ofTransport = [request_timeout, uri_too_long, expectation_failed, header_fields_too_large];
-  const codes = [...NEST_CODES, ...ofTransport].sort((one, two) => one.status - two.status);
-  const list = codes.map(({ code, status }) => `\`${code}\` (${status})`).join(', ');
-  const { code, status } = codes[0]!;
+  const list = NEST_CODES.map(({ code, status }) => `\`${code}\` (${status})`).join(', ');
+  const { code, status } = NEST_CODES[0]!;
   return {
-    description: `Any other error. \`code\` is the general code of the status: ${list}.`,
+    description: `Any other error. \`code\` is a code of the table above, or the name of the HTTP status: ${list}.`,
     headers: { 'X-Request-Id': headerReference('X-Request-Id') },
     content: {
       'application/json': {
@@ -27,7 +24,7 @@ export function otherError(): object {
 /** The schemas that the generator does not produce. @param codes known error codes */
 export function furtherSchemas(codes: Iterable<string>): Record<string, object> {
   return {
-    Pets: { type: 'array', maxItems: 100, items: { $ref: PET }, description: 'A page of animals.' },
+    Pets: { type: 'array', maxItems: 100, items: { $ref: PET }, description: 'A page of pets.' },
     // Not an enum: a generated client with a closed enum would reject a new code.
     ErrorCode: {
       type: 'string',

@@ -68,9 +68,9 @@ function builderOf(app: INestApplication, config: Config): DocumentBuilder {
     .setVersion('1.0.0')
     .setDescription(describeApi())
     .setLicense('MIT', 'https://opensource.org/license/mit')
-    .addTag('pets', 'Animals available for adoption.')
+    .addTag('pets', 'The pets of the store.')
     .addTag('usage', 'Plan, scopes and quota of an API key.')
-    .addServer(app.get(PublicAddress).baseUrl, 'Production')
+    .addServer(app.get(PublicAddress).baseUrl, config.publicBaseUrl ? 'Production' : 'Local')
     .addBearerAuth(
       {
         type: 'http',

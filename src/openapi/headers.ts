@@ -21,7 +21,7 @@ const HEADERS = {
     '"minute";q=60;w=60,"day";q=1000;w=86400',
   ],
   'X-Request-Id': [
-    'ID of the request: the value that the client sent, otherwise a new one.',
+    'ID of the request: the value that the client sent if it matches the pattern, otherwise a generated one.',
     { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
     '3d6f1f0e-7c1b-4b52-9d3c-0b1f0f3a5f10',
   ],
@@ -33,7 +33,7 @@ const HEADERS = {
   ],
   Allow: ['Methods that the resource supports.', STRING, 'GET, HEAD, POST'],
   Link: [
-    'Related pages (RFC 8288): the documentation of the error, or of a deprecation and its replacement.',
+    'Links (RFC 8288): documentation of the error code (`describedby`) or of the deprecation (`deprecation`), replacement (`successor-version`).',
     STRING,
     '<http://localhost:3000/docs/guides/clients#idempotency_key_reused>; rel="describedby"; type="text/html"',
   ],

@@ -4,7 +4,7 @@ import { DataSource } from 'typeorm';
 /** Rows per statement. Between two statements, a running server can write. */
 const BATCH = 5_000;
 
-/** Made-up pets, for `petstore seed` and the first start. */
+/** Sample pets, for `petstore seed` and the first start. */
 @Injectable()
 export class PetSeeder {
   constructor(private readonly dataSource: DataSource) {}
@@ -14,7 +14,7 @@ export class PetSeeder {
     return pets.length === 0;
   }
 
-  /** Adds made-up pets, the same ones every time. */
+  /** Adds sample pets, the same ones every time. */
   async seed(count: number): Promise<void> {
     for (let done = 0; done < count;) {
       const last = Math.min(done + BATCH, count);

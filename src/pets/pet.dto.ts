@@ -12,8 +12,8 @@ import { PageQuery } from '../input/page.js';
 import { PET_STATUSES, type PetStatus } from './pet.entity.js';
 
 const MAX_NAME_LENGTH = 255;
-const NAME_DESCRIPTION = 'Name of the animal.';
-/** No control characters, at least one that is not white space. The document has the pattern, so it has no look-ahead. */
+const NAME_DESCRIPTION = 'Name of the pet.';
+/** Visible text without control characters. Published in the document, so without look-ahead, which some clients lack. */
 const NAME =
   // eslint-disable-next-line no-control-regex -- the characters that a name must not have
   /^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$/u;
@@ -57,16 +57,17 @@ export class NewPet {
   name!: string;
 
   @ApiProperty({
-    description: 'ID of the category of the animal.',
+    description: 'ID of the category of the pet.',
     type: 'integer',
     format: 'int64',
     example: 7,
   })
+  // Not `@IsInt64()`, which converts every value to `bigint`.
   @constrain('isInt64', `an integer from ${INT64_MIN} to ${INT64_MAX}`, isInt64)
   categoryId!: number | bigint;
 
   @ApiPropertyOptional({
-    description: 'Availability status. Absent if it was never set.',
+    description: 'Availability status. Absent if the pet has none.',
     enum: PET_STATUSES,
     enumName: 'PetStatus',
     example: 'available',
@@ -85,7 +86,7 @@ class PetIdAndName {
   })
   id!: bigint;
 
-  /** Without the limits of `NewPet`: if they are raised, a client that validates responses must not reject the pet. */
+  /** Documented without the limits of `NewPet`: clients that validate responses must accept the pet if they are raised. */
   @ApiProperty({ description: NAME_DESCRIPTION, example: 'Rex' })
   name!: string;
 }
@@ -96,7 +97,7 @@ export class PetDto extends IntersectionType(PetIdAndName, OmitType(NewPet, ['na
 
 export class ListPetsQuery extends PageQuery {
   @ApiPropertyOptional({
-    description: 'Returns only animals with this status.',
+    description: 'Returns only pets with this status.',
     enum: PET_STATUSES,
     enumName: 'PetStatus',
   })

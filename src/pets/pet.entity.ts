@@ -21,7 +21,7 @@ export class Pet {
   @Column({ name: 'category_id', type: 'bigint', transformer: bigintColumn })
   categoryId!: bigint;
 
-  /** Null if the client omitted it: responses then have no `status`, and no filter selects the pet. */
+  /** Null if the pet has none: responses then have no `status`, and no filter selects the pet. */
   @Column({ type: 'varchar', length: 9, nullable: true })
   status!: PetStatus | null;
 }

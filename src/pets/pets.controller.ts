@@ -1,13 +1,7 @@
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
-import {
-  ApiBadRequestResponse,
-  ApiOkResponse,
-  ApiOperation,
-  ApiParam,
-  ApiTags,
-} from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { Deprecated } from '../deprecation/deprecation.js';
-import { ApiErrors, ErrorBody } from '../errors/api-errors.decorator.js';
+import { ApiErrors } from '../errors/api-errors.decorator.js';
 import { Creates } from '../http/creates.decorator.js';
 import type { IdempotentRequest } from '../idempotency/idempotency.service.js';
 import { IdempotencyKey, Idempotent } from '../idempotency/idempotent.decorator.js';
@@ -26,12 +20,12 @@ export class PetsController {
   @Get()
   @RequireScope('pets:read')
   @ApiOperation({
-    summary: 'List animals',
+    summary: 'List pets',
     description:
-      'Returns one page of animals in the order of their IDs. If more animals follow, `Link` contains the ' +
-      'URL of the next page. Following the links to the end returns every animal exactly once.',
+      'Returns one page of pets in the order of their IDs. If more pets follow, `Link` contains the URL of ' +
+      'the next page. Following the links returns every pet that exists throughout exactly once.',
   })
-  @ApiPage(PetDto, 'A page of animals.')
+  @ApiPage(PetDto, 'A page of pets.')
   listPets(@Query() query: ListPetsQuery): Promise<Page<PetDto>> {
     return this.pets.list(query);
   }
@@ -39,16 +33,12 @@ export class PetsController {
   @Post()
   @RequireScope('pets:write')
   @ApiOperation({
-    summary: 'Add an animal',
-    description: 'Adds a new animal. The response is sent once the animal is stored durably.',
+    summary: 'Add a pet',
+    description: 'Adds a new pet. The response is sent once the pet is stored durably.',
   })
-  @Creates(PetDto, { at: '/pets/:id', description: 'The animal was added.' })
-  // The repository stores the response together with the pet.
+  @Creates(PetDto, { at: '/pets/:id', description: 'The pet was added.' })
+  // No interceptor: the repository stores pet and response in one statement.
   @Idempotent({ transaction: false })
-  @ApiBadRequestResponse({
-    description: 'The body lacks required members or contains invalid values.',
-    type: ErrorBody,
-  })
   createPet(
     @Body() pet: NewPet,
     @IdempotencyKey() request: IdempotentRequest | undefined,
@@ -65,17 +55,18 @@ export class PetsController {
     successor: { method: 'GET', path: '/pets', hint: 'with a status filter' },
   })
   @ApiOperation({
-    summary: 'Get an animal by its ID',
+    summary: 'Get a pet by its ID',
     description:
-      'Deprecated. Will be removed on 5 December 2030. Use `GET /pets` with a `status` filter instead.',
+      'Deprecated. Will be removed on 5 December 2030. Use `GET /pets` with a `status` filter instead, and ' +
+      'select by `id`.',
   })
   @ApiParam({
     name: 'petId',
-    description: 'ID of the animal to retrieve.',
-    // The first animal of the demo data.
+    description: 'ID of the pet to retrieve.',
+    // The first sample pet.
     schema: { type: 'integer', format: 'int64', minimum: 1, example: 1 },
   })
-  @ApiOkResponse({ description: 'The animal.', type: PetDto })
+  @ApiOkResponse({ description: 'The pet.', type: PetDto })
   @ApiErrors('pet_not_found')
   getPet(@Param('petId', new Int64Pipe(noSuchPet)) petId: bigint): Promise<PetDto> {
     return this.pets.get(petId);

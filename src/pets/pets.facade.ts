@@ -2,16 +2,16 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type EntityManager, Repository } from 'typeorm';
 import { afterCommit } from '../database/after-commit.js';
-import { errors } from '../errors/errors.js';
 import { Events } from '../events/events.js';
 import type { ApiRequest } from '../http/request-context.js';
 import { isInt64 } from '../input/int64.js';
 import { getRequestContext } from '../telemetry/request-context.js';
 import { Clock } from '../time/clock.js';
 import { Pet, type PetStatus } from './pet.entity.js';
-import './pet.events.js';
+import './pet.events.js'; // declares the events of pets
+import { noSuchPet } from './pets.service.js';
 
-/** Reads and changes pets in the code of extensions. */
+/** For extensions: reads and locks pets, and sets their status. The core uses `PetsService`. */
 @Injectable()
 export class Pets {
   constructor(
@@ -32,6 +32,7 @@ export class Pets {
   async lock(id: bigint, manager: EntityManager): Promise<Pet | undefined> {
     assertTransaction(manager);
     if (!isInt64(id)) return undefined;
+    // On SQLite, a transaction is the only writer and the mode is ignored.
     const lock = { mode: 'pessimistic_write' as const };
     return (await manager.findOne(Pet, { where: { id }, lock })) ?? undefined;
   }
@@ -43,13 +44,14 @@ export class Pets {
    */
   async setStatus(id: bigint, status: PetStatus | null, manager: EntityManager): Promise<void> {
     assertTransaction(manager);
-    await this.emitAfterCommit(id, status, manager);
+    // Before the update, because it reads the previous status.
+    await this.registerEvent(id, status, manager);
     const { affected } = isInt64(id) ? await manager.update(Pet, { id }, { status }) : {};
-    if (!affected) throw errors.pet_not_found(`There is no animal with the ID ${id}`);
+    if (!affected) throw noSuchPet(id);
   }
 
   /** Emits the event after the commit, if the status changes. */
-  private async emitAfterCommit(
+  private async registerEvent(
     id: bigint,
     status: PetStatus | null,
     manager: EntityManager,

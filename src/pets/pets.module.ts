@@ -1,6 +1,5 @@
 import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { IdempotencyModule } from '../idempotency/idempotency.module.js';
 import { Pet } from './pet.entity.js';
 import { PetSeeder } from './pet-seeder.js';
 import { Pets } from './pets.facade.js';
@@ -11,9 +10,9 @@ import { PetsService } from './pets.service.js';
 /** Global, so that an extension can inject `Pets` without importing the module. */
 @Global()
 @Module({
-  imports: [TypeOrmModule.forFeature([Pet]), IdempotencyModule],
+  imports: [TypeOrmModule.forFeature([Pet])],
   controllers: [PetsController],
   providers: [Pets, PetSeeder, PetsService, PetsRepository],
-  exports: [Pets, PetSeeder],
+  exports: [Pets],
 })
 export class PetsModule {}

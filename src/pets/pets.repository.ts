@@ -14,7 +14,7 @@ import { parseOwnJson } from '../input/json.js';
 import type { NewPet, PetDto } from './pet.dto.js';
 import type { PetStatus } from './pet.entity.js';
 
-/** The columns that a client sends, in the order of the members of a response. */
+/** The columns that clients send, in the order in which responses contain them. A `word` needs no JSON escaping. */
 const SENT = [
   { member: 'name', column: 'name', type: 'text' },
   { member: 'categoryId', column: 'category_id', type: 'int64' },
@@ -53,7 +53,7 @@ export class PetsRepository {
     return row && membersOf<PetDto>(COLUMNS, row);
   }
 
-  /** @param request of an `Idempotency-Key`: stores the response with the pet; a repeat inserts nothing */
+  /** Responds with what was sent and the id. With `request`, the response is stored, and a repeat inserts nothing. */
   async insert(
     pet: NewPet,
     request?: IdempotentRequest,

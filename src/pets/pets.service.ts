@@ -9,7 +9,7 @@ import type { Origin } from '../keys/caller.js';
 import { Clock } from '../time/clock.js';
 import type { ListPetsQuery, NewPet, PetDto } from './pet.dto.js';
 import { Pet } from './pet.entity.js';
-import './pet.events.js';
+import './pet.events.js'; // declares the events of pets
 import { parsePet, PetsRepository } from './pets.repository.js';
 
 @Injectable()
@@ -23,6 +23,7 @@ export class PetsService {
   async list(query: ListPetsQuery): Promise<Page<PetDto>> {
     const { status, limit } = query;
     const texts = await this.pets.page(status, query.after('int64') ?? 0n, limit + 1);
+    // The database built the texts. They are parsed only if an interceptor reads `items`.
     return new JsonPage(Page.of(texts, query, idOf), parsePet);
   }
 
@@ -31,7 +32,7 @@ export class PetsService {
     request: IdempotentRequest | undefined,
     origin: Origin,
   ): Promise<PetDto> {
-    const { pet: created, replayed } = await this.pets.insert(pet, request);
+    const { pet: created, replayed } = await this.pets.insert(pet, request); // after the commit
     if (!replayed && this.events.has('pet.created')) this.emitCreated(created, origin);
     return created;
   }
@@ -39,7 +40,7 @@ export class PetsService {
   /** @throws {ApiError} 404 `pet_not_found` */
   async get(id: bigint): Promise<PetDto> {
     const pet = await this.pets.find(id);
-    if (pet === undefined) throw noSuchPet();
+    if (pet === undefined) throw noSuchPet(id);
     return pet;
   }
 
@@ -51,11 +52,11 @@ export class PetsService {
   }
 }
 
-export function noSuchPet(): ApiError {
-  return errors.pet_not_found('There is no such animal');
+export function noSuchPet(id: bigint | string = 'with this ID'): ApiError {
+  return errors.pet_not_found(`There is no pet ${id}`);
 }
 
-/** Reads the first member. To parse the whole text would cost 5 % of a list. */
+/** Reads the first member without parsing the text. */
 function idOf(text: string): bigint {
   return BigInt(text.slice('{"id":'.length, text.indexOf(',')));
 }

@@ -36,9 +36,9 @@ export class UsageBody {
   @ApiProperty({ type: LimitsBody })
   limits!: LimitsBody;
 
-  @ApiProperty({ ...UNIX_TIME_OR_NULL, description: 'End of the ban; null if not banned.' })
+  @ApiProperty({ ...UNIX_TIME_OR_NULL, description: 'End of the ban (Unix time), or null.' })
   bannedUntil!: number | null;
 
-  @ApiProperty({ ...UNIX_TIME_OR_NULL, description: 'Expiry of the key; null if it has none.' })
+  @ApiProperty({ ...UNIX_TIME_OR_NULL, description: 'Expiry of the key (Unix time), or null.' })
   expiresAt!: number | null;
 }

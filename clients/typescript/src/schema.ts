@@ -17,36 +17,36 @@ export interface components {
              */
             id: bigint;
             /**
-             * @description Name of the animal.
+             * @description Name of the pet.
              * @example Rex
              */
             name: string;
             /**
              * Format: int64
-             * @description ID of the category of the animal.
+             * @description ID of the category of the pet.
              * @example 7
              */
             categoryId: bigint;
             /**
-             * @description Availability status. Absent if it was never set.
+             * @description Availability status. Absent if the pet has none.
              * @example available
              */
             status?: components["schemas"]["PetStatus"];
         };
         NewPet: {
             /**
-             * @description Name of the animal. At least one visible character, no control characters.
+             * @description Name of the pet. At least one visible character, no control characters.
              * @example Rex
              */
             name: string;
             /**
              * Format: int64
-             * @description ID of the category of the animal.
+             * @description ID of the category of the pet.
              * @example 7
              */
             categoryId: bigint;
             /**
-             * @description Availability status. Absent if it was never set.
+             * @description Availability status. Absent if the pet has none.
              * @example available
              */
             status?: components["schemas"]["PetStatus"];
@@ -110,17 +110,17 @@ export interface components {
             scopes: string[];
             limits: components["schemas"]["UsageLimits"];
             /**
-             * @description End of the ban; null if not banned.
+             * @description End of the ban (Unix time), or null.
              * @example null
              */
             bannedUntil: number | null;
             /**
-             * @description Expiry of the key; null if it has none.
+             * @description Expiry of the key (Unix time), or null.
              * @example null
              */
             expiresAt: number | null;
         };
-        /** @description A page of animals. */
+        /** @description A page of pets. */
         Pets: components["schemas"]["Pet"][];
     };
     responses: never;
