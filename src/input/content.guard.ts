@@ -9,7 +9,7 @@ import { type Operation, Operations } from '../http/operations.js';
 import { isPublic } from '../http/public.decorator.js';
 import { MAX_BODY_BYTES } from '../http/request-body.js';
 import { PerOperation, requestOf } from '../http/request-context.js';
-import { invalidRequest, notJson, quoteForMessage } from './invalid-request.js';
+import { invalidRequest, notJson, undeclared } from './invalid-request.js';
 import { parseBody } from './json.js';
 
 declare module 'fastify' {
@@ -45,10 +45,9 @@ export class ContentGuard implements CanActivate {
     if (!declared.mayHaveQuery) assertNoQuery(request.query as object);
     // `InputPipe` decides whether an operation can do without the body that it declares. One that is not declared is
     // parsed if it is JSON, for guards and interceptors that look at `request.body`, as behind a body parser.
-    const hasBytes = bytes !== undefined && bytes.length > 0;
-    const isParsed = declared.hasBody
-      ? hasBytes || headers['content-type'] !== undefined
-      : hasBytes && charsetOfJson(headers) !== undefined;
+    const isParsed = bytes?.length
+      ? declared.hasBody || isJson(headers)
+      : declared.hasBody && headers['content-type'] !== undefined;
     if (isParsed) {
       assertReadable(bytes, headers);
       request.body = parseBody(bytes);
@@ -67,34 +66,27 @@ function declarationOf({ controller, key, isCore }: Operation) {
 }
 
 function assertNoQuery(query: object): void {
-  const names = Object.keys(query).map(quoteForMessage);
-  if (names.length === 0) return;
-  throw invalidRequest(names.map((name) => `${name} is not a known query parameter`));
+  const faults = Object.keys(query).map((name) => undeclared(name, 'query'));
+  if (faults.length > 0) throw invalidRequest(faults);
 }
 
 /** @throws {ApiError} 415 `unsupported_media_type`, 413 `payload_too_large` */
 export function assertReadable(bytes: Buffer | undefined, headers: IncomingHttpHeaders): void {
-  const charset = charsetOfJson(headers);
-  if (charset === undefined) throw notJson();
-  if (!/^utf-?8$/i.test(charset)) {
-    throw errors.unsupported_media_type('The charset of the body must be utf-8');
-  }
-  if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
-    throw errors.unsupported_media_type('The body must be sent without content encoding');
-  }
+  if (!isJson(headers)) throw notJson();
   if (bytes !== undefined && bytes.length > MAX_BODY_BYTES) {
     throw errors.payload_too_large(`The body must not exceed ${MAX_BODY_BYTES} bytes`);
   }
 }
 
-/** Undefined for a media type other than `application/json`. A long one would take long to parse. */
-function charsetOfJson({ 'content-type': type = '' }: IncomingHttpHeaders): string | undefined {
-  if (type === 'application/json') return 'utf-8';
-  if (type.length > 256) return undefined;
+/** Whether a body can be parsed by its header fields. A long media type would take long to parse. */
+function isJson(headers: IncomingHttpHeaders): boolean {
+  const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = headers;
+  if (encoding.toLowerCase() !== 'identity' || type.length > 256) return false;
+  if (type === 'application/json') return true;
   try {
     const { essence, params } = new MIMEType(type);
-    return essence === 'application/json' ? (params.get('charset') ?? 'utf-8') : undefined;
+    return essence === 'application/json' && /^utf-?8$/i.test(params.get('charset') ?? 'utf-8');
   } catch {
-    return undefined;
+    return false;
   }
 }

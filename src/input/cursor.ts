@@ -3,26 +3,23 @@ import { stringifyJson } from '../http/stringify-json.js';
 import { getRequestContext } from '../telemetry/request-context.js';
 import { parseInt64 } from './int64.js';
 
-/** Types of columns that a list can be ordered by. */
-export interface CursorKeys {
-  int64: bigint;
-  integer: number;
-  text: string;
-  uuid: string;
-}
-export type CursorKind = keyof CursorKeys;
-export type CursorKey = bigint | number | string;
-
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const INTEGER = /^(?:0|-?[1-9]\d{0,14})$/;
 
 /** A client can invent cursors, so a value that the database would reject or misread is undefined here. */
-const READERS: { [Kind in CursorKind]: (text: string) => CursorKeys[Kind] | undefined } = {
+const READERS = {
   int64: parseInt64,
-  integer: (text) => (INTEGER.test(text) ? Number(text) : undefined),
-  text: (text) => (text.isWellFormed() && !text.includes('\0') ? text : undefined),
-  uuid: (text) => (UUID.test(text) ? text : undefined),
+  integer: (text: string) => (INTEGER.test(text) ? Number(text) : undefined),
+  text: (text: string) => (text.isWellFormed() && !text.includes('\0') ? text : undefined),
+  uuid: (text: string) => (UUID.test(text) ? text : undefined),
 };
+
+/** Types of columns that a list can be ordered by. */
+export type CursorKind = keyof typeof READERS;
+export type CursorKeys = {
+  [Kind in CursorKind]: NonNullable<ReturnType<(typeof READERS)[Kind]>>;
+};
+export type CursorKey = CursorKeys[CursorKind];
 
 /** Position in a list: after the row with these keys. It is bound to the path and the filter of the list. */
 export class Cursor {

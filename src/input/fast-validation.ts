@@ -1,73 +1,53 @@
 import type { ArgumentMetadata } from '@nestjs/common';
-import { plainToInstance } from 'class-transformer';
 import { getMetadataStorage } from 'class-validator';
 
-type Class = NonNullable<ArgumentMetadata['metatype']>;
+export type Class = NonNullable<ArgumentMetadata['metatype']>;
+type Condition = (object: object, value: unknown) => boolean;
 type Test = (object: Readonly<Record<string, unknown>>) => boolean;
-type Rule = ReturnType<
-  ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']
->[number];
 
-const tests = new WeakMap<object, Test>();
+const KNOWN_TYPES = ['conditionalValidation', 'customValidation', 'whitelistValidation'];
+
+const tests = new WeakMap<Class, Test>();
+
+/** The rules of class-validator for the members of a DTO. */
+export function rulesOf(dto: Class) {
+  return getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false);
+}
 
 /**
- * The instance of a DTO, if its members are all declared and keep their rules. Undefined if not, and where only the
- * stock pipe can tell: nested objects, rules for each item, groups, asynchronous rules, errors. It saves 15 % of a list
- * and 6 % of a create.
+ * Whether the members of an instance are all declared and keep their rules. False also where only class-validator can
+ * tell: nested objects, rules for each item, groups, asynchronous rules. It takes 0.2 us instead of 2 us.
  */
-export function transformIfValid(dto: Class, value: unknown): object | undefined {
-  let test = tests.get(dto);
-  if (test === undefined) {
-    test = compile(dto);
-    tests.set(dto, test);
-  }
-  try {
-    const instance = plainToInstance(dto, value) as Record<string, unknown>;
-    return test(instance) ? instance : undefined;
-  } catch {
-    return undefined;
-  }
+export function isValid(dto: Class, instance: object): boolean {
+  const test = tests.get(dto) ?? compile(dto);
+  tests.set(dto, test);
+  return test(instance as Record<string, unknown>);
 }
 
 function compile(dto: Class): Test {
-  const storage = getMetadataStorage();
-  const rules = storage.getTargetValidationMetadatas(dto, '', false, false);
-  if (rules.length === 0 || !rules.every(isSimple)) return () => false;
-  const members = new Map<string, Rule[]>();
-  for (const rule of rules) {
-    members.set(rule.propertyName, [...(members.get(rule.propertyName) ?? []), rule]);
-  }
-  const properties = [...members].map(([property, own]) => ({
-    property,
-    conditions: own
-      .filter(({ type }) => type === 'conditionalValidation')
-      .map(({ constraints }) => constraints[0] as (object: object, value: unknown) => boolean),
-    constraints: own
-      .filter(({ type }) => type === 'customValidation')
-      .flatMap((rule) =>
-        storage
-          .getTargetValidatorConstraints(rule.constraintCls)
-          .map(({ instance }) => ({ instance, constraints: rule.constraints })),
-      ),
-  }));
+  const rules = rulesOf(dto);
+  const isKnown = rules.every(
+    ({ type, each, groups }) => KNOWN_TYPES.includes(type) && !each && !groups?.length,
+  );
+  if (rules.length === 0 || !isKnown) return () => false;
+  const members = new Set(rules.map(({ propertyName }) => propertyName));
+  const conditions = rules.filter(({ type }) => type === 'conditionalValidation');
+  const constraints = rules.flatMap((rule) =>
+    getMetadataStorage()
+      .getTargetValidatorConstraints(rule.constraintCls)
+      .map(({ instance }) => ({ ...rule, instance })),
+  );
   return (object) =>
     Object.keys(object).every((name) => members.has(name)) &&
-    properties.every(({ property, conditions, constraints }) => {
+    constraints.every(({ propertyName: property, constraints: values, instance }) => {
       const value = object[property];
-      if (!conditions.every((holds) => holds(object, value))) return true;
-      return constraints.every(({ instance, constraints: values }) => {
-        const args = { value, constraints: values, targetName: '', object, property };
-        const holds = instance.validate(value, args);
-        // class-validator asks an asynchronous rule again, and reports its error.
-        if (holds instanceof Promise) holds.catch(() => undefined);
-        return holds === true;
-      });
+      const own = conditions.filter(({ propertyName }) => propertyName === property);
+      if (!own.every(({ constraints: [holds] }) => (holds as Condition)(object, value)))
+        return true;
+      const args = { value, constraints: values, targetName: '', object, property };
+      const holds = instance.validate(value, args);
+      // class-validator asks an asynchronous rule again, and reports its error.
+      if (holds instanceof Promise) holds.catch(() => undefined);
+      return holds === true;
     });
-}
-
-function isSimple({ type, each, groups }: Rule): boolean {
-  const isKnown = ['conditionalValidation', 'customValidation', 'whitelistValidation'].includes(
-    type,
-  );
-  return isKnown && !each && !groups?.length;
 }

@@ -135,6 +135,8 @@ describe(InputPipe.name, () => {
     expect(await Promise.all([Number, Boolean, BigInt, String].map(single))).toEqual(
       Array.from({ length: 4 }, () => '5'),
     );
+    expect(await body(undefined, BigInt as unknown as Class<unknown>, 'price')).toBeUndefined();
+    expect(await body(5, BigInt as unknown as Class<unknown>, 'price')).toBe(5);
   });
 
   it('knows a member by the name that it is exposed by', async () => {

@@ -4,11 +4,10 @@ import {
   StandardSchemaValidationPipe,
   ValidationPipe,
 } from '@nestjs/common';
-import { getMetadataStorage, type ValidationError, type ValidatorOptions } from 'class-validator';
-import { transformIfValid } from './fast-validation.js';
-import { invalidRequest, notJson, quoteForMessage } from './invalid-request.js';
-
-type Class = NonNullable<ArgumentMetadata['metatype']>;
+import { plainToInstance } from 'class-transformer';
+import * as validatorPackage from 'class-validator';
+import { type Class, isValid, rulesOf } from './fast-validation.js';
+import { invalidRequest, notJson, undeclared } from './invalid-request.js';
 
 /**
  * Nest's `ValidationPipe`, which rejects undeclared members and names every fault in one message. In addition to the
@@ -20,105 +19,73 @@ export class InputPipe extends ValidationPipe {
   private readonly schemas = new StandardSchemaValidationPipe();
 
   constructor() {
-    super({
-      transform: true,
-      whitelist: true,
-      forbidNonWhitelisted: true,
-      exceptionFactory: (found) => new InvalidInput(found),
-    });
+    super({ whitelist: true, forbidNonWhitelisted: true, validatorPackage });
   }
 
-  override transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
-    if (metadata.schema !== undefined) return this.schemas.transform(value, metadata);
-    const dto = this.toValidate(metadata) ? metadata.metatype : undefined;
+  override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
+    const { type, data, metatype = Object, schema } = metadata;
+    if (schema !== undefined) return this.schemas.transform(value, metadata);
+    const isBody = type === 'body';
     // `@Query('page') page: number` is the string that was sent, as in Nest without a global pipe.
-    if (metadata.type !== 'body' && dto === undefined) return Promise.resolve(value);
-    return this.validateInput(value, metadata, dto);
-  }
-
-  private async validateInput(
-    value: unknown,
-    metadata: ArgumentMetadata,
-    dto: Class | undefined,
-  ): Promise<unknown> {
-    const { type, data } = metadata;
-    if (dto && type === 'body') assertObject(value, data);
-    const faults = takeInherited(value, type, (dto ?? Object).prototype as object);
-    if (dto && type === 'query') faults.push(...takeRepeated(value as object, dto));
-    const valid = dto && faults.length === 0 ? transformIfValid(dto, value) : undefined;
-    if (valid !== undefined) return valid;
-    let cause: unknown;
-    try {
-      const result: unknown = await super.transform(value, metadata);
-      if (faults.length === 0) return result;
-    } catch (error) {
-      if (error instanceof FailedRule) throw error.cause;
+    if (!isBody && data !== undefined) return value;
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    // A class without rules may be the type of a single value, such as `BigInt`: its pipe converts the value.
+    const isDto = this.toValidate(metadata) && (isObject || rulesOf(metatype).length > 0);
+    if (!isDto && !isBody) return value;
+    if (isDto && !isObject && value !== undefined) {
+      throw invalidRequest([`${data ?? 'The body'} must be a JSON object`]);
+    }
+    const { prototype } = (isDto ? metatype : Object) as { prototype?: object };
+    const faults = takeInherited(value, type, prototype);
+    const given = value ?? {};
+    if (type === 'query') faults.push(...takeRepeated(given, metatype));
+    const instance = isDto ? convert(metatype, given, type, faults) : given;
+    if (isDto && (faults.length > 0 || !isValid(metatype, instance))) {
+      const found = await this.validate(instance, this.validatorOptions);
       // No body was sent, and the operation cannot do without one.
-      if (type === 'body' && value === undefined && !data) throw notJson();
-      faults.push(...faultsOf(error, metadata));
-      cause = error;
+      if (found.length > 0 && isBody && value === undefined && !data) throw notJson();
+      const parent = data === undefined ? '' : `${data}.`;
+      faults.push(...found.flatMap((each) => messagesOf(each, parent, type)));
     }
-    throw invalidRequest(faults, cause);
-  }
-
-  /** Types of TypeScript's `bigint` have no rules either. */
-  protected override toValidate(metadata: ArgumentMetadata): boolean {
-    return metadata.metatype !== (BigInt as unknown) && super.toValidate(metadata);
-  }
-
-  protected override async validate(
-    object: object,
-    options?: ValidatorOptions,
-  ): Promise<ValidationError[]> {
-    try {
-      return await super.validate(object, options);
-    } catch (cause) {
-      throw new FailedRule('A validation rule failed', { cause });
-    }
+    if (faults.length > 0) throw invalidRequest(faults);
+    return isDto ? instance : value;
   }
 }
 
-class InvalidInput extends Error {
-  constructor(readonly found: readonly ValidationError[]) {
-    super('Invalid input');
+/** @throws {ApiError} 400 if a `@Transform()` cannot convert a value */
+function convert(dto: Class, given: object, type: string, faults: readonly string[]): object {
+  try {
+    return plainToInstance(dto, given) as object;
+  } catch (cause) {
+    throw invalidRequest([...faults, `The ${type} has a value of the wrong type`], cause);
   }
 }
 
-/** A rule that throws is a fault of the server, unlike a `@Transform()` that cannot convert a value. */
-class FailedRule extends Error {}
-
-function faultsOf(error: unknown, { type, data }: ArgumentMetadata): string[] {
-  if (!(error instanceof InvalidInput)) return [`The ${type} has a value of the wrong type`];
-  const parent = data === undefined ? '' : `${data}.`;
-  return error.found.flatMap((each) => messagesOf(each, parent, type));
-}
-
-function messagesOf(error: ValidationError, parent: string, type: string): string[] {
-  const { property, constraints = {}, children = [] } = error;
+function messagesOf(
+  { property, constraints = {}, children = [] }: validatorPackage.ValidationError,
+  parent: string,
+  type: string,
+): string[] {
   const own = Object.entries(constraints).map(([rule, message]) =>
     rule === 'whitelistValidation' ? undeclared(parent + property, type) : parent + message,
   );
   return [...own, ...children.flatMap((each) => messagesOf(each, `${parent + property}.`, type))];
 }
 
-function undeclared(path: string, type: string): string {
-  return `${quoteForMessage(path)} is not a known ${type === 'query' ? 'query parameter' : 'member'}`;
-}
-
-function assertObject(value: unknown, name = 'The body'): void {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  if (!isObject && value !== undefined) throw invalidRequest([`${name} must be a JSON object`]);
-}
-
 /**
  * Removes and reports members that are named like a property of every object, at any depth, or like a method of the
  * DTO. class-transformer skips them.
  */
-function takeInherited(value: unknown, type: string, prototype: object, parent = ''): string[] {
+function takeInherited(
+  value: unknown,
+  type: string,
+  prototype: object = Object.prototype,
+  parent = '',
+): string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, member]) => {
-    if (!(name in prototype) && name !== 'prototype') {
-      return takeInherited(member, type, Object.prototype, `${parent}${name}.`);
+    if (!(name in prototype)) {
+      return takeInherited(member, type, undefined, `${parent}${name}.`);
     }
     Reflect.deleteProperty(value, name);
     return [undeclared(parent + name, type)];
@@ -127,15 +94,18 @@ function takeInherited(value: unknown, type: string, prototype: object, parent =
 
 /** Leaves the first value of each query parameter that is given twice, unless the DTO declares a list. */
 function takeRepeated(query: object, dto: Class): string[] {
-  const repeated = Object.entries(query).filter(([, values]) => Array.isArray(values));
-  if (repeated.length === 0) return [];
-  const rules = getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false);
-  return repeated.flatMap(([name, values]: [string, unknown[]]) => {
-    const isList =
-      Reflect.getMetadata('design:type', dto.prototype as object, name) === Array ||
-      rules.some((rule) => rule.propertyName === name && (rule.each || rule.name === 'isArray'));
-    if (isList) return [];
+  return Object.entries(query).flatMap(([name, values]: [string, unknown]) => {
+    if (!Array.isArray(values) || isList(dto, name)) return [];
     Reflect.set(query, name, values[0]);
     return [`${name} is given twice`];
   });
+}
+
+function isList(dto: Class, name: string): boolean {
+  return (
+    Reflect.getMetadata('design:type', dto.prototype as object, name) === Array ||
+    rulesOf(dto).some(
+      (rule) => rule.propertyName === name && (rule.each || rule.name === 'isArray'),
+    )
+  );
 }

@@ -24,10 +24,7 @@ export function parseInt64(text: string): bigint | undefined {
   return isInt64(value) ? value : undefined;
 }
 
-interface Range {
-  minimum?: bigint;
-  maximum?: bigint;
-}
+type Range = Partial<Record<'minimum' | 'maximum', bigint>>;
 
 /** Member of a JSON body: a number that is an integer in the int64 range. The DTO has a `bigint`. */
 export function IsInt64(range: Range = {}): PropertyDecorator {
@@ -36,9 +33,7 @@ export function IsInt64(range: Range = {}): PropertyDecorator {
 
 /** Query parameter: plain decimal digits in the int64 range. The DTO has a `bigint`. */
 export function IsInt64Text(range: Range = {}): PropertyDecorator {
-  return int64Rule(range, (value) =>
-    typeof value === 'string' ? (parseInt64(value) ?? value) : value,
-  );
+  return int64Rule(range, (value) => parseInt64(value as string) ?? value);
 }
 
 function int64Rule(

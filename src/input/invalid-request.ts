@@ -14,7 +14,15 @@ export function quoteForMessage(text: string): string {
   return JSON.stringify((isLong ? `${text.slice(0, MAX_QUOTED_LENGTH)}...` : text).toWellFormed());
 }
 
-/** A 415 for a body of another media type, and for no body where one is needed. */
+/** @param type `query`, or the part of the request that has members */
+export function undeclared(name: string, type: string): string {
+  const kind = type === 'query' ? 'query parameter' : 'member';
+  return `${quoteForMessage(name)} is not a known ${kind}`;
+}
+
+/** A 415 for a body of another media type or encoding, and for no body where one is needed. */
 export function notJson(): ApiError {
-  return errors.unsupported_media_type('The body must be sent as application/json');
+  return errors.unsupported_media_type(
+    'The body must be sent as application/json, in UTF-8 and without content encoding',
+  );
 }

@@ -81,7 +81,7 @@ describe(parseBody.name, () => {
   });
 
   it.each([
-    ['', 'it is empty'],
+    ['', 'unexpected end'],
     ['{"name":"Rex', 'unexpected end'],
     ['{"a":1,}', 'unexpected character at position 7'],
     ["{'secret':1}", 'unexpected character at position 1'],

@@ -1,10 +1,11 @@
-import { isInteger, parse, splitNumber } from 'lossless-json';
+import { isInteger, isSafeNumber, parse, splitNumber } from 'lossless-json';
 import { errors } from '../errors/errors.js';
 import { invalidRequest, quoteForMessage } from './invalid-request.js';
 
 /** Bounds for a request body, so that the cost of validating it stays small. */
 const MAX_DEPTH = 32;
 const MAX_VALUES = 1_000;
+const TOO_DEEP = `The body must not be nested more than ${MAX_DEPTH} levels deep`;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -14,14 +15,23 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * @throws {ApiError} 400 `malformed_json`, or `invalid_request` for JSON that the service does not accept
  */
 export function parseBody(body: Buffer | undefined): unknown {
-  if (!body?.length) throw malformed('it is empty');
-  let text: string;
+  const repeated = new Set<string>();
+  const onDuplicateKey = ({ key }: { key: string }): void => void repeated.add(key);
+  let text = '';
+  let value: unknown;
   try {
     text = utf8.decode(body);
+    value = parse(text, undefined, { parseNumber: exactNumber, onDuplicateKey });
   } catch (cause) {
-    throw malformed('it is not UTF-8', cause);
+    if (cause instanceof RangeError) throw invalidRequest([TOO_DEEP]);
+    const reason = reasonOf(text, cause as Error);
+    throw errors.malformed_json(`The body is not JSON: ${reason}`, { cause });
   }
-  const value = parseLossless(text);
+  if (repeated.size > 0) {
+    throw invalidRequest(
+      [...repeated].map((name) => `${quoteForMessage(name)} is given twice with different values`),
+    );
+  }
   assertBounded(value, 0, { values: 0 });
   return value;
 }
@@ -31,26 +41,11 @@ export function parseOwnJson(text: string): unknown {
   return parse(text, undefined, { parseNumber: exactNumber });
 }
 
-function parseLossless(text: string): unknown {
-  const repeated = new Set<string>();
-  const onDuplicateKey = ({ key }: { key: string }): void => void repeated.add(key);
-  let value: unknown;
-  try {
-    value = parse(text, undefined, { parseNumber: exactNumber, onDuplicateKey });
-  } catch (cause) {
-    if (cause instanceof RangeError) throw tooDeep();
-    throw malformed(syntaxError(text, cause as Error), cause);
-  }
-  if (repeated.size === 0) return value;
-  throw invalidRequest(
-    [...repeated].map((name) => `${quoteForMessage(name)} is given twice with different values`),
-  );
-}
-
 /** The parser's own message repeats characters of the body; only its position is used. */
-function syntaxError(text: string, { message }: Error): string {
-  const position = Number(/at position (\d+)/.exec(message)?.[1] ?? text.length);
-  return position >= text.length
+function reasonOf(text: string, { message }: Error): string {
+  const [, position] = /at position (\d+)/.exec(message) ?? [];
+  if (position === undefined) return 'it is not UTF-8';
+  return Number(position) >= text.length
     ? 'unexpected end'
     : `unexpected character at position ${position}`;
 }
@@ -60,7 +55,7 @@ function assertBounded(value: unknown, depth: number, counted: { values: number 
     throw invalidRequest([`The body must not have more than ${MAX_VALUES} values`]);
   }
   if (typeof value !== 'object' || value === null) return;
-  if (depth === MAX_DEPTH) throw tooDeep();
+  if (depth === MAX_DEPTH) throw invalidRequest([TOO_DEEP]);
   for (const [name, member] of Object.entries(value)) {
     // An escape sequence can be half of a surrogate pair, which no database stores.
     if (!name.isWellFormed() || (typeof member === 'string' && !member.isWellFormed())) {
@@ -70,25 +65,17 @@ function assertBounded(value: unknown, depth: number, counted: { values: number 
   }
 }
 
-function tooDeep(): Error {
-  return invalidRequest([`The body must not be nested more than ${MAX_DEPTH} levels deep`]);
-}
-
-function malformed(reason: string, cause?: unknown): Error {
-  return errors.malformed_json(`The body is not JSON: ${reason}`, { cause });
-}
-
 /**
  * The value of a JSON number. An integer, however it is written (`1`, `1.0`, `10e-1`), is a Number if that is exact,
  * otherwise a BigInt. Any other number is the nearest Number, or NaN if rounding would turn it into an integer.
  */
 export function exactNumber(text: string): number | bigint {
   const nearest = Number(text);
-  if (isInteger(text)) return Number.isSafeInteger(nearest) ? nearest || 0 : BigInt(text);
+  if (isSafeNumber(text)) return nearest || 0;
+  if (isInteger(text)) return BigInt(text);
   const { sign, digits, exponent } = splitNumber(text);
   // JavaScript writes such a Number with an exponent as well.
   if (exponent > 20) return nearest;
   if (exponent < digits.length - 1) return Number.isInteger(nearest) ? Number.NaN : nearest;
-  const isExact = Number.isSafeInteger(nearest);
-  return isExact ? nearest || 0 : BigInt(sign + digits.padEnd(exponent + 1, '0'));
+  return BigInt(sign + digits.padEnd(exponent + 1, '0'));
 }

@@ -8,6 +8,7 @@ import { invalidRequest } from './invalid-request.js';
 
 /** Plain decimal digits, 1 to 100. */
 const LIMIT = /^(?:[1-9]\d?|100)$/;
+const EXPECTED_CURSOR = 'from a Link header, with the path and the filter of its own list';
 
 /** Query parameters of a paged list. A list with filters extends this class and declares them. */
 export class PageQuery {
@@ -27,15 +28,12 @@ export class PageQuery {
       'Start of the page, from the `Link` header of the previous page. Opaque; valid only with the same filter.',
     type: 'string',
   })
-  @Transform(({ value }) =>
-    typeof value === 'string' ? (Cursor.parse(value) ?? value) : (value as unknown),
-  )
+  @Transform(({ value }) => Cursor.parse(value as string) ?? (value as unknown))
   @MayBeAbsent()
-  @constrain('isCursor', 'a cursor from a Link header', (value) => value instanceof Cursor)
   @constrain<PageQuery>(
-    'isOfItsList',
-    'used with the path and the filter of its own list',
-    (cursor, query) => !(cursor instanceof Cursor) || cursor.belongsTo(filterOf(query)),
+    'isCursor',
+    EXPECTED_CURSOR,
+    (cursor, query) => cursor instanceof Cursor && cursor.belongsTo(filterOf(query)),
   )
   cursor?: Cursor;
 
@@ -48,10 +46,9 @@ export class PageQuery {
     ...kinds: Kinds
   ): { [Index in keyof Kinds]: CursorKeys[Kinds[Index]] } | undefined;
   after(...kinds: CursorKind[]): CursorKey | readonly CursorKey[] | undefined {
-    const { cursor } = this;
-    if (cursor === undefined) return undefined;
-    const keys = cursor.read(kinds);
-    if (keys === undefined) throw invalidRequest(['cursor must be a cursor from a Link header']);
+    if (this.cursor === undefined) return undefined;
+    const keys = this.cursor.read(kinds);
+    if (keys === undefined) throw invalidRequest([`cursor must be ${EXPECTED_CURSOR}`]);
     return kinds.length === 1 ? keys[0] : keys;
   }
 }
@@ -62,12 +59,11 @@ export class Page<Item> extends PagedResponse {
   @Expose()
   declare readonly items: readonly Item[];
 
-  /** Undefined on the last page. */
+  /** The cursor of the next page; undefined on the last page. */
   @Expose()
-  @Transform(({ obj }: { obj: Page<unknown> }) => obj.next?.toString())
-  readonly next: Cursor | undefined;
+  readonly next: string | undefined;
 
-  protected constructor(items: readonly Item[] | undefined, next: Cursor | undefined) {
+  protected constructor(items: readonly Item[] | undefined, next: string | undefined) {
     super();
     if (items !== undefined) this.items = items;
     this.next = next;
@@ -85,7 +81,7 @@ export class Page<Item> extends PagedResponse {
     const { limit } = query;
     if (rows.length <= limit) return new Page(rows, undefined);
     const keys = [keyOf(rows[limit - 1]!)].flat();
-    return new Page(rows.slice(0, limit), Cursor.after(keys, filterOf(query)));
+    return new Page(rows.slice(0, limit), Cursor.after(keys, filterOf(query)).toString());
   }
 
   map<Other>(to: (item: Item) => Other): Page<Other> {

@@ -27,7 +27,7 @@ interface ResponseObject {
 /** The messages of the examples, where they are not the meaning of the code. */
 const MESSAGES: Readonly<Record<string, string>> = {
   invalid_request: '"page" is not a known query parameter',
-  malformed_json: 'The body is not JSON: it is empty',
+  malformed_json: 'The body is not JSON: unexpected end',
   malformed_request: 'The request is not valid HTTP',
   missing_api_key: 'Send an API key: "Authorization: Bearer <API_KEY>"',
   invalid_api_key: 'The API key is not valid',

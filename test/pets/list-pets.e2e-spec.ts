@@ -125,7 +125,7 @@ describe('GET /v1/pets', () => {
       expectError(answer, 400, 'invalid_request');
       expect(answer.json().message).toBe(
         '"more" is not a known query parameter; limit must be an integer between 1 and 100; ' +
-          'cursor must be used with the path and the filter of its own list',
+          'cursor must be from a Link header, with the path and the filter of its own list',
       );
     });
 
@@ -137,7 +137,7 @@ describe('GET /v1/pets', () => {
         `/v1/pets?cursor=${encodeURI(cursor).replaceAll('%25', '%')}`,
       );
       expectError(answer, 400, 'invalid_request');
-      expect(answer.json().message).toBe('cursor must be a cursor from a Link header');
+      expect(answer.json().message).toMatch(/^cursor must be from a Link header/);
     });
 
     it.each(['', '&status=sold'])(
