@@ -1,5 +1,8 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -29,8 +32,8 @@ const PRINTED: Record<string, readonly RegExp[]> = {
     /^HTTP\/1.1 200 OK\r?\n.*"George"/s,
     /deprecation: @1764892800.*sunset: Thu, 05 Dec 2030/s,
   ],
-  python: [/^\d+ animals\n$/, /^\d+ animals in all\n$/, /^exact\n$/],
-  js: [/^one animal\n$/, /^exact\n$/],
+  python: [/^\d+ pets\n$/, /^\d+ pets in all\n$/, /^exact\n$/],
+  js: [/^one pet\n$/, /^exact\n$/],
   go: [/^true\n$/],
   java: [/^true\n$/],
 };
@@ -84,6 +87,30 @@ describe('docs/clients.md', () => {
       300_000,
     );
   }
+
+  itWith('python3')(
+    'retries each failure that the table of the guide calls temporary',
+    async () => {
+      const fail = (code: string, status: number, headers = {}): RequestListener => {
+        return (_request, response) =>
+          response.writeHead(status, headers).end(JSON.stringify({ code, message: '', status }));
+      };
+      const answers: RequestListener[] = [
+        fail('internal_error', 500),
+        (request) => request.socket.destroy(),
+        fail('service_unavailable', 503, { 'Retry-After': '1' }),
+        (_request, response) => response.end('[{}, {}]'),
+      ];
+      const server = createServer((...exchange) => answers.shift()!(...exchange)).listen(0);
+      await once(server, 'listening');
+      const { port } = server.address() as AddressInfo;
+      const { text } = SNIPPETS.find(({ language }) => language === 'python')!;
+      const program = run('python3', ['-c', text], {
+        env: { ...env, PETSTORE_URL: `http://127.0.0.1:${port}` },
+      });
+      expect((await program.finally(() => server.close())).stdout).toBe('2 pets\n');
+    },
+  );
 
   it('has an entry for each code, under its status, and for no other', () => {
     const entries = [...GUIDE.matchAll(/^### (\w+)\n\n(\d{3})\. /gm)].map(([, code, status]) => [
