@@ -36,7 +36,9 @@ export function file(text: string): string {
 
 export function packageName(text: string): string {
   if (/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(text) && text.length <= MAX_PACKAGE_NAME) return text;
-  throw new InvalidArgumentError('It must be in kebab case, for example store-orders.');
+  throw new InvalidArgumentError(
+    `It must be in kebab case and at most ${MAX_PACKAGE_NAME} characters long, for example store-orders.`,
+  );
 }
 
 /** Parses a comma-separated list and removes repeated scopes. */

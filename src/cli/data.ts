@@ -20,5 +20,5 @@ export async function seed(options: CommonOptions & { pets: number }): Promise<R
   const startedAt = performance.now();
   await runAsOperator(options, (app) => app.get(PetSeeder).seed(pets), { mayCreate: true });
   const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
-  return { value: { pets, seconds }, text: () => `Added ${pets} animals in ${seconds} s.` };
+  return { value: { pets, seconds }, text: () => `Added ${pets} pets in ${seconds} s.` };
 }

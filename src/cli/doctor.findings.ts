@@ -24,7 +24,7 @@ export const failed = report('failed');
 
 export function checkClock(clock: string, aheadMs: number): Finding {
   const offsetMs = Math.round(Math.abs(aheadMs));
-  const detail = `${clock} is ${offsetMs} ms ${aheadMs < 0 ? 'behind' : 'ahead'}`;
+  const detail = `${clock} is ${offsetMs} ms ${aheadMs < 0 ? 'behind' : 'ahead of'} the clock of this machine`;
   if (offsetMs <= CLOCK_WARNING_MS) return ok('clock', detail);
   const severity = offsetMs > CLOCK_FAILURE_MS ? failed : warning;
   return severity('clock', detail, CLOCK_FIX);

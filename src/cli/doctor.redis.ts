@@ -43,7 +43,7 @@ async function checkOne(url: string, isCluster: boolean): Promise<Finding[]> {
     const detail = `Redis ${fact('redis_version')} at ${host}`;
     const policy = fact('maxmemory_policy');
     if (Number(fact('maxmemory')) > 0 && policy !== 'noeviction') {
-      const fix = 'set maxmemory-policy to noeviction, and maxmemory to what is needed';
+      const fix = 'set maxmemory-policy to noeviction, and maxmemory by docs/scaling.md';
       return [failed('redis', `${detail}: may evict counters (${policy})`, fix), clock];
     }
     return [ok('redis', detail), clock];

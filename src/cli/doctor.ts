@@ -80,8 +80,9 @@ function checkFiles({ databaseUrl }: Config): Finding[] {
 
 /** The service speaks no TLS, so an https address is that of a proxy. */
 function checkProxy({ trustProxy, publicBaseUrl = '' }: Config): Finding {
-  if (trustProxy !== false) return ok('proxy', `X-Forwarded-For of ${trustProxy.join(', ')}`);
+  if (trustProxy) return ok('proxy', `X-Forwarded-For is trusted from ${trustProxy.join(', ')}`);
+  if (!publicBaseUrl.startsWith('https:'))
+    return ok('proxy', 'TRUST_PROXY is off, which is correct without a proxy');
   const detail = 'TRUST_PROXY is off: all clients of a proxy share one address';
-  if (!publicBaseUrl.startsWith('https:')) return ok('proxy', detail);
   return warning('proxy', detail, 'set TRUST_PROXY to the addresses of the proxy');
 }

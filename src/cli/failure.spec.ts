@@ -18,7 +18,7 @@ describe(reportFailure.name, () => {
     [failure('EADDRINUSE'), /set PORT to a free one\n$/],
     [failure('EADDRNOTAVAIL'), /set HOST to an address of this machine\n$/],
     [failure('EACCES'), /permission denied; choose another path, or a PORT above 1023\n$/],
-    [failure('SQLITE_NOTADB'), /keep a copy of this one and run petstore restore BACKUP\n$/],
+    [failure('SQLITE_NOTADB'), /copy the damaged file, and run petstore restore BACKUP\n$/],
     [failure('SQLITE_FULL'), /free disk space\n$/],
     [failure('SQLITE_IOERR_SHMSIZE'), /free disk space, or repair the disk\n$/],
     [failure('ERR_DLOPEN_FAILED'), /^error: the SQLite binding .* npm rebuild better-sqlite3/],

@@ -4,11 +4,11 @@ import type { Output } from './output.js';
 
 const OTHER_PATH = 'set DATABASE_URL to a file that this user may write';
 const RESTORE =
-  'set DATABASE_URL to another file, or stop the server, keep a copy of this one and run petstore restore BACKUP';
+  'set DATABASE_URL to another file; or stop the server, copy the damaged file, and run petstore restore BACKUP';
 
 /** The remedies of errors, by their code. Each fix is safe: none destroys data that may still be good. */
 const FIXES: Readonly<Record<string, string>> = {
-  42501: 'GRANT this to the role of DATABASE_URL, or name a role that has it there',
+  42501: 'grant the missing privilege to the role in DATABASE_URL, or use a role that has it',
   EADDRINUSE: 'another program uses this port; set PORT to a free one',
   EADDRNOTAVAIL: 'set HOST to an address of this machine',
   EACCES: 'permission denied; choose another path, or a PORT above 1023',

@@ -32,11 +32,7 @@ export function addKeysCommands(program: Command, output: Output): void {
   addPlanOptions(issue)
     .requiredOption('--name <label>', 'name of the key', parse.keyName)
     .option('--scopes <list>', 'scopes of the key (default: pets:read,pets:write)', parse.scopes)
-    .option(
-      '--expires-at <iso8601>',
-      'date or time when the key expires (default: never)',
-      parse.expiry,
-    );
+    .option('--expires-at <iso8601>', 'expiry date or time (default: never)', parse.expiry);
   add('list', 'list keys', 'keys list --plan pro --status active', 'keys list --idle 90 --json')
     .addOption(new Option('--plan <plan>', 'keys with this plan').choices(PLAN_NAMES))
     .addOption(new Option('--status <status>', 'keys in this state').choices(STATUSES))
@@ -48,20 +44,17 @@ export function addKeysCommands(program: Command, output: Output): void {
     .option('--after <id>', 'start after this key ID');
   addForKey('show', 'show one key');
   addForKey('usage', 'show the quota that a key has used, and its refused requests');
-  const grace = new Option(
-    '--grace <duration>',
-    'how long the old key stays valid, in s, m, h or d',
-  )
+  const grace = new Option('--grace <duration>', 'validity of the old key, in s, m, h or d')
     .argParser(parse.duration)
     .default(parse.duration('24h'), '24h');
   addForKey('rotate', 'issue a new key for the same client', ' --grace 24h').addOption(grace);
   const revoke = addForKey('revoke', 'revoke a key permanently', ' --yes');
   revoke.option('--yes', 'do not ask for confirmation');
-  addForKey('unban', 'end the ban of a key');
+  addForKey('unban', 'end the ban of a client');
   addPlanOptions(addForKey('set-plan', 'change the plan of a client', ' --plan business'));
   const setScopes = addForKey('set-scopes', 'replace the scopes of a key', ' --scopes pets:read');
   setScopes.requiredOption('--scopes <list>', 'new scopes of the key', parse.scopes);
-  add('audit', 'list changes of keys, and bans, latest first', 'keys audit KEY_ID --limit 20')
+  add('audit', 'list key changes and bans, newest first', 'keys audit KEY_ID --limit 20')
     .argument('[id]', 'key ID (default: all keys)')
     .option('--limit <n>', 'maximum number of results', parse.quantity, DEFAULT_AUDIT_LIMIT);
 }

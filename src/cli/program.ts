@@ -69,8 +69,8 @@ function addServe(program: Command, output: Output): void {
     await serve(options, output, stop);
     return undefined;
   })
-    .option('--no-demo', 'add no made-up animals at the first start')
-    .option('--migrate', 'bring the schema up to date first, also on PostgreSQL');
+    .option('--no-demo', 'do not add sample pets at the first start')
+    .option('--migrate', 'migrate the schema first, on PostgreSQL too');
 }
 
 function addData(program: Command, output: Output): void {
@@ -78,17 +78,17 @@ function addData(program: Command, output: Output): void {
   addCommand(program, output, migrate, async (options) =>
     (await import('./data.js')).migrate(options),
   );
-  const seed = ['seed', 'add made-up animals', 'seed --pets 100000'];
+  const seed = ['seed', 'add sample pets', 'seed --pets 100000'];
   addCommand<{ pets: number }>(program, output, seed, async (options) =>
     (await import('./data.js')).seed(options),
-  ).requiredOption('--pets <n>', 'number of animals', parse.quantity);
-  const copy = 'copy the SQLite database to a file, also while the server runs';
+  ).requiredOption('--pets <n>', 'number of pets', parse.quantity);
+  const copy = 'copy the SQLite database to a file; the server may be running';
   const backup = ['backup', copy, 'backup zoo.db'];
   addCommand<{ yes?: true }>(program, output, backup, async (options, file) =>
     (await import('./backup.js')).backup(file, options),
   )
     .argument('<file>', 'file to write, readable only by its owner', parse.file)
-    .option('--yes', 'overwrite the file without confirmation, whatever it is');
+    .option('--yes', 'overwrite an existing file without confirmation');
   const replace = 'replace the SQLite database with a backup; stop the server first';
   const restore = ['restore', replace, 'restore zoo.db'];
   addCommand<{ yes?: true }>(program, output, restore, async (options, file) =>
@@ -99,7 +99,7 @@ function addData(program: Command, output: Output): void {
 }
 
 function addTools(program: Command, output: Output): void {
-  const check = 'check configuration, database, schema, Redis, clocks and files; print fixes';
+  const check = 'check configuration, database, schema, Redis, clocks, files, proxy; print fixes';
   addCommand(program, output, ['doctor', check, 'doctor'], async (options) =>
     (await import('./doctor.js')).doctor(options),
   );
@@ -118,12 +118,12 @@ function addTools(program: Command, output: Output): void {
   addCommand(parent, output, create, async (_options, name) => {
     const { writeExtension } = await import('../extensions/new-extension.js');
     const { files, tarball } = writeExtension(name);
-    const install = tarball === undefined ? 'npm install --save-dev TARBALL' : 'npm install';
-    const source = tarball ?? 'the TARBALL that npm pack writes in a clone of the service';
-    const text = `Created ${files.length} files. Next, with the service from ${source}:`;
+    const install = tarball ? 'npm install' : 'npm install --save-dev TARBALL';
+    const hint = tarball ? '' : ' (npm pack in a clone of the service writes TARBALL)';
+    const text = `Created ${files.length} files. Next steps${hint}:`;
     const next = [text, '', `  cd ${name}`, `  ${install}`, '  npm test'].join('\n');
     return { value: { name, files, tarball }, text: () => next };
-  }).argument('<name>', 'name of the package, its path and its scopes', parse.packageName);
+  }).argument('<name>', 'name in kebab case, used for package, path and scopes', parse.packageName);
 }
 
 function missingCommand(argv: readonly string[]): string {

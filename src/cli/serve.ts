@@ -18,7 +18,7 @@ export interface ServeOptions extends CommonOptions {
 }
 
 /** More than one page, so that there is a next page to follow. */
-const FIRST_ANIMALS = 30;
+const FIRST_PETS = 30;
 
 /** Serves until `stop` resolves, then drains. */
 export async function serve(
@@ -30,12 +30,12 @@ export async function serve(
   const config = loadConfig(undefined, settingsOf(known.extensions));
   const logger = await createLogger(config, options.json ? 2 : 1);
   exitOnUncaughtException(logger);
-  let animals = 0;
+  let samples = 0;
   const prepare = async (app: INestApplicationContext): Promise<void> => {
     const pets = app.get(PetSeeder);
     if (!options.demo || !(await isFirstStart(app, config)) || !(await pets.isEmpty())) return;
-    animals = FIRST_ANIMALS;
-    await pets.seed(animals);
+    samples = FIRST_PETS;
+    await pets.seed(samples);
   };
   const { migrate = false } = options;
   const start = startPetStore({ config, logger, migrate, prepare, ...known });
@@ -48,7 +48,7 @@ export async function serve(
   const key = await issueFirstKey(store.app, config);
   // A log in JSON is read by programs; only the first key must be seen.
   if (options.json || key !== null || config.logFormat === 'pretty') {
-    const { value, text } = introduction(store, config, animals, key);
+    const { value, text } = introduction(store, config, samples, key);
     output.print(value, options.json, () => text);
   }
   await stop;
@@ -74,8 +74,8 @@ function exitOnUncaughtException(logger: Logger): void {
   });
 }
 
-/** The addresses, the number of made-up animals that were added, and the first key if one was issued. */
-function introduction(store: PetStore, config: Config, animals: number, key: string | null) {
+/** The addresses, the number of sample pets that were added, and the first key if one was issued. */
+function introduction(store: PetStore, config: Config, samples: number, key: string | null) {
   const { baseUrl, docsUrl } = store.app.get(PublicAddress);
   const metricsUrl = store.app.get(MetricsServer).url ?? null;
   const { host, pathname } = new URL(config.databaseUrl);
@@ -88,8 +88,8 @@ function introduction(store: PetStore, config: Config, animals: number, key: str
 
     API            ${baseUrl}
     Documentation  ${docsUrl}
-    Metrics        ${metricsUrl ?? 'off (METRICS_PORT)'}
-    Database       ${database}${animals === 0 ? '' : ` (with ${animals} made-up animals)`}
+    Metrics        ${metricsUrl ?? 'not served (see METRICS_PORT)'}
+    Database       ${database}${samples === 0 ? '' : ` (with ${samples} sample pets)`}
     More keys      ${program} keys issue --name "My app" --plan pro
 `;
   const firstKey = `

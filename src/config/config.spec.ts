@@ -124,7 +124,7 @@ describe(loadConfig.name, () => {
   });
 
   it.each([
-    ['NODE_ENV', 'prod', /^NODE_ENV is prod, none of production, development, test$/],
+    ['NODE_ENV', 'prod', /^NODE_ENV should be production or development or test, not prod$/],
     ['LOGLEVEL', 'debug', /^unknown setting LOGLEVEL: did you mean LOG_LEVEL\?$/],
     ['METRIC_PORT', '1', /^unknown setting METRIC_PORT: did you mean METRICS_PORT\?$/],
     ['CORS_ALLOWED_HEADERS', '*', /^unknown setting CORS_ALLOWED_HEADERS is ignored$/],

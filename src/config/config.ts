@@ -78,7 +78,7 @@ function readConfig(read: SettingReader, settings: object[]) {
   const isKnown = ENVIRONMENTS.includes(nodeEnv);
   const config = {
     /** Mistakes that do not stop the start, such as a misspelt variable. */
-    warnings: isKnown ? [] : [`NODE_ENV is ${nodeEnv}, none of ${ENVIRONMENTS.join(', ')}`],
+    warnings: isKnown ? [] : [`NODE_ENV should be ${ENVIRONMENTS.join(' or ')}, not ${nodeEnv}`],
     production,
     /** Instances of the settings classes of extensions. */
     settings,
@@ -88,7 +88,7 @@ function readConfig(read: SettingReader, settings: object[]) {
     databaseUrl: read.valid('DATABASE_URL', DATABASE_URLS, isDatabaseUrl) ?? DEFAULT_DATABASE_URL,
     databasePoolSize: read.integer('DATABASE_POOL_SIZE', 10, 1, 1_000),
     /** `redis://...`; several, separated by commas, are the nodes of a cluster. */
-    redisUrl: read.list('REDIS_URL', 'nodes as redis://HOST:PORT', isRedisUrl)?.join(),
+    redisUrl: read.list('REDIS_URL', 'redis://HOST:PORT or rediss://HOST:PORT', isRedisUrl)?.join(),
     /** Undefined: `http://localhost:PORT/v1` with the port in use. */
     publicBaseUrl: read.baseUrl('PUBLIC_BASE_URL'),
     stagingBaseUrl: read.baseUrl('STAGING_BASE_URL'),
@@ -98,9 +98,9 @@ function readConfig(read: SettingReader, settings: object[]) {
     /** Addresses and CIDR ranges whose `X-Forwarded-For` is trusted. */
     trustProxy:
       read.text('TRUST_PROXY') !== 'false' &&
-      (read.list('TRUST_PROXY', 'IP addresses and CIDR ranges', isAddressOrRange) ?? false),
+      (read.list('TRUST_PROXY', 'an IP address or a CIDR range', isAddressOrRange) ?? false),
     corsOrigins:
-      read.list('CORS_ORIGINS', 'exact origins such as https://app.example.com', isOrigin) ?? [],
+      read.list('CORS_ORIGINS', 'an exact origin such as https://app.example.com', isOrigin) ?? [],
     logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS) ?? 'info',
     logFormat:
       read.oneOf<LogFormat>('LOG_FORMAT', ['json', 'pretty']) ?? (production ? 'json' : 'pretty'),
@@ -128,7 +128,7 @@ function readConfig(read: SettingReader, settings: object[]) {
     read.faults.push('HEADERS_TIMEOUT_SECONDS must not be greater than REQUEST_TIMEOUT_SECONDS');
   }
   if (config.port !== 0 && config.port === config.metricsPort) {
-    read.faults.push(`METRICS_PORT must differ from PORT, not ${config.port}; 0 turns metrics off`);
+    read.faults.push(`METRICS_PORT must differ from PORT (${config.port}); 0 turns metrics off`);
   }
   return config;
 }
@@ -145,7 +145,7 @@ function readTracing(read: SettingReader): Tracing | undefined {
   for (const name of endpoints) read.valid(name, 'an http(s) URL', isHttpUrl);
   read.oneOf('OTEL_TRACES_EXPORTER', ['otlp', 'none']);
   read.oneOf('OTEL_TRACES_SAMPLER', SAMPLERS);
-  read.list('OTEL_PROPAGATORS', PROPAGATORS.join(', '), (name) => PROPAGATORS.includes(name));
+  read.list('OTEL_PROPAGATORS', PROPAGATORS.join(' or '), (name) => PROPAGATORS.includes(name));
   const ofSignals = read.oneOf('OTEL_EXPORTER_OTLP_PROTOCOL', OTLP_PROTOCOLS) ?? 'http/protobuf';
   const protocol = read.oneOf('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', OTLP_PROTOCOLS) ?? ofSignals;
   const variables = Object.entries(environment).filter(([name]) => name.startsWith('OTEL_'));

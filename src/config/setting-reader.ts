@@ -30,7 +30,7 @@ export class SettingReader {
   list(name: string, expected: string, isEntry: (entry: string) => boolean): string[] | undefined {
     const entries = (text: string): string[] => text.split(/[\s,]+/);
     const isList = (text: string): boolean => entries(text).every(isEntry);
-    const text = this.valid(name, `a comma-separated list of ${expected}`, isList);
+    const text = this.valid(name, `${expected}, or several separated by commas`, isList);
     return text === undefined ? undefined : entries(text);
   }
 

@@ -7,21 +7,21 @@ import { driverErrorOf, isStale } from './outage.js';
 const FIXES: readonly (readonly [RegExp, string])[] = [
   [
     /^(?:SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_(?:GET|VERIFY))/,
-    'add sslrootcert=FILE to DATABASE_URL, with the certificate of the CA that signed that of the server',
+    'add sslrootcert=FILE to DATABASE_URL, where FILE is the certificate of the CA of the server',
   ],
   [/does not support SSL/, 'turn TLS on in PostgreSQL, or remove sslmode from DATABASE_URL'],
   [/^ECONNREFUSED/, 'start PostgreSQL, or correct host and port in DATABASE_URL'],
   [/^28/, 'correct user and password in DATABASE_URL, or allow the user in pg_hba.conf'],
   [/^3D000/, 'create the database, or correct its name in DATABASE_URL'],
   [/^53300/, 'raise the connection limit, or lower DATABASE_POOL_SIZE'],
-  [/not UTF8$/, 'create one with: createdb --encoding=UTF8 --template=template0 NAME'],
+  [/instead of UTF8$/, 'create one with: createdb --encoding=UTF8 --template=template0 NAME'],
   [
     /unsupported startup parameter/,
     'add statement_timeout, idle_in_transaction_session_timeout and lock_timeout to ignore_startup_parameters of PgBouncer (docs/scaling.md)',
   ],
   [
     /^(?:26000|42P05)/,
-    'use session mode of the pooler, or PgBouncer 1.21 or later with max_prepared_statements: this pooler loses prepared statements',
+    'this pooler loses prepared statements: use its session mode, or PgBouncer 1.21 or later with max_prepared_statements (docs/scaling.md)',
   ],
 ];
 const OTHER = 'check DATABASE_URL, and that PostgreSQL runs and can be reached from this machine';
@@ -67,7 +67,7 @@ async function assertUtf8(dataSource: DataSource): Promise<void> {
     `SELECT current_setting('server_encoding') AS encoding, current_database() AS name`,
   );
   if (row.encoding === 'UTF8') return;
-  throw new Error(`the database ${row.name} has the encoding ${row.encoding}, and not UTF8`);
+  throw new Error(`the database ${row.name} has the encoding ${row.encoding} instead of UTF8`);
 }
 
 /**

@@ -74,7 +74,7 @@ function sqliteFacts(path: string): DatabaseFacts {
       mayMigrate: true,
       clock: 'the latest write',
       // In the future if the clock of this machine was set back.
-      aheadMs: Math.max(0, statSync(path).mtimeMs - Date.now()),
+      aheadMs: Math.max(0, Math.floor(statSync(path).mtimeMs) - Date.now()),
     };
   } finally {
     database.close();

@@ -34,7 +34,7 @@ export class AccessLog implements OnModuleInit {
   ) {
     this.durations = metrics.histogram({
       name: 'http_request_duration_seconds',
-      help: 'Time from the request line to the last byte of the response, by operation, method and status.',
+      help: 'Time from the parsed request head to the end of the response, by operation, method and status.',
       labelNames: ['operation', 'method', 'status'],
     });
   }

@@ -50,7 +50,7 @@ describeOnPostgres('connecting to PostgreSQL', (server) => {
     );
     await expectRefused(
       server.url.replace(/postgres$/, name),
-      new RegExp(`database ${name} has the encoding ${encoding}, and not UTF8; create one with`),
+      new RegExp(`database ${name} has the encoding ${encoding} instead of UTF8; create one with`),
     );
   });
 
@@ -145,7 +145,7 @@ ignore_startup_parameters = extra_float_digits
       if (/ 1\.(?:1\d|20)\./.test(version)) {
         await expectRefused(
           url,
-          /prepared statement .*; use session mode .* loses prepared statements/,
+          /prepared statement .*; this pooler loses prepared statements: use its session mode/,
         );
       } else {
         await jsonInProcess(url, 'keys', 'list');

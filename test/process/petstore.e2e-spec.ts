@@ -32,9 +32,7 @@ describe('petstore', () => {
     const { stdout } = await promisify(execFile)('sh', ['-c', command]);
     expect(stdout).toMatch(/^HTTP\/1.1 200 /);
     expect(first.output()).toContain(`${first.origin.replace('127.0.0.1', 'localhost')}/docs`);
-    expect(first.output()).toMatch(
-      /petstore\.db \(with 30 made-up animals\)\n.*petstore keys issue/,
-    );
+    expect(first.output()).toMatch(/petstore\.db \(with 30 sample pets\)\n.*petstore keys issue/);
     const client = new Client(first.origin, keyIn(first));
     const page = await client.get('/v1/pets');
     expect(page.json()).toHaveLength(20);
@@ -44,7 +42,7 @@ describe('petstore', () => {
 
     const second = await workplace.serve();
     expect(second.output()).toContain('More keys');
-    expect(second.output()).not.toMatch(/psk_|made-up/);
+    expect(second.output()).not.toMatch(/psk_|sample/);
     expect(await second.stop('SIGINT')).toBe(0);
   });
 
