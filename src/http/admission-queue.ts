@@ -68,12 +68,9 @@ export class AdmissionQueue {
 
   private isAccepting(): boolean {
     const isWaiting = this.hasNewConnection && this.queued.length > 0;
+    const isAccepting = isWaiting && this.acceptingTicks < MAX_ACCEPTING_TICKS;
     this.hasNewConnection = false;
-    if (!isWaiting || this.acceptingTicks >= MAX_ACCEPTING_TICKS) {
-      this.acceptingTicks = 0;
-      return false;
-    }
-    this.acceptingTicks++;
-    return true;
+    this.acceptingTicks = isAccepting ? this.acceptingTicks + 1 : 0;
+    return isAccepting;
   }
 }

@@ -7,7 +7,7 @@ import {
   type ServerOptions,
   type ServerResponse,
 } from 'node:http';
-import type { Socket } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SingleChunkResponse } from './single-chunk-response.js';
 
@@ -18,14 +18,12 @@ const SCAN_SHARE = 0.25;
 /** While draining: how long clients may still learn from a response that their connection closes. */
 const CLOSE_NOTICE_MS = 500;
 const CLOSE_NOTICE_SHARE = 0.2;
-const DRAIN_CHECK_MS = 50;
 
 interface Connection {
   /** The request in progress is `response.req`. Undefined while the connection is idle. */
   response: ServerResponse | undefined;
   /** Starts later requests, or answers a message that could not be parsed, which is the last. */
   waiting: (() => void)[];
-  isPaused: boolean;
 }
 
 /**
@@ -53,7 +51,7 @@ export class ClientConnections {
       ServerResponse: SingleChunkResponse,
     });
     server.on('connection', (socket) => {
-      this.connections.set(socket, { response: undefined, waiting: [], isPaused: false });
+      this.connections.set(socket, { response: undefined, waiting: [] });
       socket.once('close', () => this.connections.delete(socket));
     });
     server.on('request', ({ socket }, response) => {
@@ -63,7 +61,7 @@ export class ClientConnections {
       if (connection.response === undefined) this.start(connection, response, handler);
       else connection.waiting.push(() => this.start(connection, response, handler));
     });
-    const timer = setInterval(() => this.pauseSending(), this.sendTimeoutMs * SCAN_SHARE).unref();
+    const timer = setInterval(() => this.pauseReading(), this.sendTimeoutMs * SCAN_SHARE).unref();
     return server.on('close', () => clearInterval(timer));
   }
 
@@ -90,18 +88,18 @@ export class ClientConnections {
    */
   async drain(server: Server, deadlineMs: number): Promise<void> {
     this.isDraining = true;
-    const noticeMs = (deadlineMs - performance.now()) * CLOSE_NOTICE_SHARE;
-    await delay(Math.min(CLOSE_NOTICE_MS, noticeMs));
-    // Node takes a connection for idle while the last bytes of its response are still to be sent.
-    while (this.isSending && performance.now() < deadlineMs) await delay(DRAIN_CHECK_MS);
+    const remainingMs = deadlineMs - performance.now();
+    await delay(Math.min(CLOSE_NOTICE_MS, remainingMs * CLOSE_NOTICE_SHARE));
     const closed = once(server, 'close');
-    server.close();
-    const timer = setInterval(() => {
-      if (performance.now() >= deadlineMs) server.closeAllConnections();
-      else if (!this.isSending) server.closeIdleConnections();
-    }, DRAIN_CHECK_MS);
+    // `http.Server.close()` would also cut responses whose last bytes are still to be sent.
+    NetServer.prototype.close.call(server);
+    for (const [socket, { response }] of this.connections) {
+      // A new connection may have sent a request that the server has not read yet.
+      if (response === undefined && socket.bytesWritten > 0) socket.destroySoon();
+    }
+    const timer = setTimeout(() => server.closeAllConnections(), deadlineMs - performance.now());
     await closed;
-    clearInterval(timer);
+    clearTimeout(timer);
   }
 
   /** The class of the server's messages, which closes a connection that is too far ahead. */
@@ -114,49 +112,42 @@ export class ClientConnections {
         if (connection === undefined || connection.waiting.length + 1 < MAX_UNANSWERED) return;
         connection.waiting = [];
         socket.destroy();
-        // Node stops parsing at a message that changes the protocol. Otherwise it would parse all requests of the
-        // 64 KiB that it has read, for a closed connection: up to 11 ms instead of 0.3 ms.
+        // At an upgrade, Node stops parsing. It would go on for up to 11 ms with the 64 KiB that it has read.
         Object.defineProperty(this, 'upgrade', { get: () => true, set: () => undefined });
       }
     };
   }
 
   private start(connection: Connection, response: ServerResponse, handler: RequestListener): void {
+    const { req } = response;
     connection.response = response;
-    response.on('close', () => this.next(connection, response.req.socket));
-    void handler(response.req, response);
-  }
-
-  private next(connection: Connection, socket: Socket): void {
-    connection.response = undefined;
-    const next = connection.waiting.shift();
-    if (connection.isPaused) {
-      connection.isPaused = false;
-      socket.resume();
-      // Without another request, the keep-alive timeout has replaced the send timeout.
-      if (next !== undefined) socket.setTimeout(0);
-    }
-    // Nothing is answered behind a response that closes the connection (RFC 9112 section 9.6).
-    if (socket.writable) next?.();
-  }
-
-  private get isSending(): boolean {
-    for (const [{ writableLength }, { response }] of this.connections) {
-      if (response !== undefined && writableLength > 0) return true;
-    }
-    return false;
+    response.on('close', () => {
+      connection.response = undefined;
+      const next = connection.waiting.shift();
+      // Nothing is answered behind a response that closes the connection (RFC 9112 section 9.6).
+      if (next !== undefined && req.socket.writable) next();
+      else if (this.isDraining) req.socket.destroySoon();
+    });
+    void handler(req, response);
   }
 
   /**
    * Node closes a connection without any traffic for the time of its socket timeout. As long as nothing is read from
    * the client, traffic is the progress of the response.
    */
-  private pauseSending(): void {
+  private pauseReading(): void {
     for (const [socket, connection] of this.connections) {
-      if (connection.response === undefined || socket.writableLength === 0) continue;
+      const { response } = connection;
+      if (response === undefined || socket.writableLength === 0) continue;
       socket.pause();
-      if (!connection.isPaused) socket.setTimeout(this.sendTimeoutMs);
-      connection.isPaused = true;
+      // Node has no timeout during a request.
+      if (socket.timeout) continue;
+      socket.setTimeout(this.sendTimeoutMs);
+      response.on('close', () => {
+        socket.resume();
+        // Node has set its keep-alive timeout if the connection is idle.
+        if (connection.response !== undefined) socket.setTimeout(0);
+      });
     }
   }
 }

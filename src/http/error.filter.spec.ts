@@ -13,11 +13,8 @@ import {
 } from '@nestjs/common';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import type { Logger } from '../telemetry/logger.js';
-import { loadConfig } from '../config/config.js';
-import { defineErrors } from '../errors/define-errors.js';
 import { errors } from '../errors/errors.js';
 import { ErrorFilter } from './error.filter.js';
-import { PublicAddress } from '../config/public-address.js';
 import type { ApiRequest } from './request-context.js';
 import { RouteTable } from './route-table.js';
 
@@ -35,12 +32,7 @@ const request = {
 describe(ErrorFilter.name, () => {
   const logger = { error: jest.fn(), warn: jest.fn(), debug: jest.fn() };
   const makeFilter = () =>
-    new ErrorFilter(
-      { isOutage: (error) => error === outage },
-      routes,
-      new PublicAddress(loadConfig({ PUBLIC_BASE_URL: 'https://api.example.com/v1' })),
-      logger as unknown as Logger,
-    );
+    new ErrorFilter({ isOutage: (error) => error === outage }, routes, logger as unknown as Logger);
   let filter: ErrorFilter;
   beforeEach(() => {
     jest.clearAllMocks();
@@ -74,23 +66,6 @@ describe(ErrorFilter.name, () => {
       body: '{"code":"not_found","message":"Nope","status":404}',
     });
     expect(logger.error).not.toHaveBeenCalled();
-  });
-
-  it.each(['idempotency_key_in_use', 'idempotency_key_reused'] as const)(
-    'leads from %s to what to do about it, beside the links that are there',
-    (code) => {
-      const entry = `<https://api.example.com/docs/guides/clients#${code}>; rel="describedby"; type="text/html"`;
-      expect(answerTo(errors[code]('No')).headers['link']).toBe(entry);
-      const linked = errors[code]('No', { headers: { link: '</v1/pets>; rel="up"' } });
-      expect(answerTo(linked).headers['link']).toBe(`</v1/pets>; rel="up", ${entry}`);
-    },
-  );
-
-  it('leads nowhere from a code that the guide does not have', () => {
-    const { order_closed } = defineErrors({ order_closed: { status: 409, meaning: 'Closed.' } });
-    for (const error of [order_closed('No'), new ConflictException('No'), errors.not_found('No')]) {
-      expect(answerTo(error).headers).not.toHaveProperty('link');
-    }
   });
 
   it('answers an outage with 503, and logs its cause', () => {

@@ -1,11 +1,10 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import { ApiError } from '../errors/api-error.js';
-import { errors, serviceUnavailable } from '../errors/errors.js';
+import { serviceUnavailable } from '../errors/errors.js';
 import { Logger } from '../telemetry/logger.js';
 import { clientAddress } from './client-address.js';
 import { toApiError } from '../errors/to-api-error.js';
-import { PublicAddress } from '../config/public-address.js';
-import { type ApiReply, type ApiRequest, appendHeader } from './request-context.js';
+import type { ApiReply, ApiRequest } from './request-context.js';
 import { RouteTable } from './route-table.js';
 
 /** Distinguishes an outage of a dependency, which is a 503, from a fault of the service. */
@@ -19,7 +18,6 @@ export class ErrorFilter implements ExceptionFilter {
   constructor(
     private readonly outages: OutageDetector,
     private readonly routes: RouteTable,
-    private readonly address: PublicAddress,
     private readonly logger: Logger,
   ) {}
 
@@ -51,10 +49,6 @@ export class ErrorFilter implements ExceptionFilter {
     if (error.status === 405 && !reply.hasHeader('allow')) {
       reply.header('allow', this.routes.methodsOf(request.url).join(', '));
     }
-    if (isExplained(error)) {
-      const guide = `${this.address.docsUrl}/guides/clients#${error.code}`;
-      appendHeader(reply, 'link', `<${guide}>; rel="describedby"; type="text/html"`);
-    }
     reply.header('cache-control', 'no-store').type('application/json; charset=utf-8');
     reply.code(error.status).send(error.toBody());
   }
@@ -67,9 +61,4 @@ export class ErrorFilter implements ExceptionFilter {
       this.logger[error.status === 503 ? 'warn' : 'debug'](details, `Answered ${error.status}`);
     }
   }
-}
-
-/** The client guide explains the conflicts of the service. */
-function isExplained({ status, code }: ApiError): boolean {
-  return (status === 409 || status === 422) && Object.hasOwn(errors, code);
 }

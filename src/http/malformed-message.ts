@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import type { FastifyError } from 'fastify';
 import type { ApiError } from '../errors/api-error.js';
 import { errors } from '../errors/errors.js';
 import type { ApiRequest } from './request-context.js';
 
 /** RFC 9110 section 4.1 asks for at least 8,000. */
 const MAX_TARGET_LENGTH = 8_000;
+/** 64 KiB: some hundred times the largest pet. */
+export const MAX_BODY_BYTES = 65_536;
+export const TOO_LARGE = 'FST_ERR_CTP_BODY_TOO_LARGE';
 
 /** @throws 414 `uri_too_long`, or the reason why the target or the body could not be read */
 export function assertWellFormed({ originalUrl, messageError }: ApiRequest): void {
@@ -25,6 +29,18 @@ export function malformedError(cause: NodeJS.ErrnoException): ApiError {
       return errors.header_fields_too_large('The header fields are too large', { cause });
     default:
       return errors.malformed_request('The request is not valid HTTP', { cause });
+  }
+}
+
+/** The error for a body that Fastify could not read. */
+export function bodyError(cause: FastifyError): Error | undefined {
+  switch (cause.code) {
+    case TOO_LARGE:
+      return errors.payload_too_large(`The body must not exceed ${MAX_BODY_BYTES} bytes`);
+    case 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE':
+      return undefined;
+    default:
+      return cause;
   }
 }
 

@@ -9,8 +9,13 @@ import { warnOfProxy } from './client-address.js';
 import { ClientConnections } from './client-connections.js';
 import { FALLBACK_ROUTE } from './fallback.controller.js';
 import { acceptNamedWildcard } from './named-wildcard.js';
-import { malformedError, refuseMalformed } from './malformed-message.js';
-import { bufferBody } from './request-body.js';
+import {
+  bodyError,
+  malformedError,
+  MAX_BODY_BYTES,
+  refuseMalformed,
+  TOO_LARGE,
+} from './malformed-message.js';
 import { type ApiReply, type ApiRequest, requestIdOf } from './request-context.js';
 import { RouteTable } from './route-table.js';
 import { isApiTarget } from './target.js';
@@ -36,6 +41,7 @@ export class Transport {
       genReqId: requestIdOf,
       trustProxy,
       return503OnClosing: false,
+      bodyLimit: MAX_BODY_BYTES,
       serverFactory: (handler) => this.createServer(handler),
       routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
       // The router could not decode the target. No hook runs.
@@ -44,12 +50,20 @@ export class Transport {
         this.rejectUnrouted(malformedError(error), request, reply);
       },
       clientErrorHandler: (error, socket) =>
-        this.connections.reject(socket, error, () => refuseMalformed(error, socket)),
+        this.connections.reject(socket, malformedError(error), () =>
+          refuseMalformed(error, socket),
+        ),
     });
     for (const method of METHODS) {
-      // Fastify parses no body: see bufferBody().
-      if (method !== 'CONNECT') this.server.addHttpMethod(method, { overrideExisting: true });
+      if (method === 'CONNECT' || this.server.supportedMethods.includes(method)) continue;
+      this.server.addHttpMethod(method, { hasBody: true });
     }
+    // The body is only buffered: the guards decide first.
+    this.server.removeAllContentTypeParsers();
+    const types = ['application/json', '*'];
+    this.server.addContentTypeParser(types, { parseAs: 'buffer' }, (_request, body, done) =>
+      done(null, body),
+    );
     this.server.decorateRequest('operation', undefined);
     this.server.decorateRequest('refusal', undefined);
     this.server.decorateRequest('messageError', undefined);
@@ -89,6 +103,16 @@ export class Transport {
       acceptNamedWildcard(route);
       this.routes.add(route);
       if (route.url === FALLBACK_ROUTE) this.fallback = route.handler;
+      route.errorHandler = (error: FastifyError, request, reply) => {
+        // The guards have run.
+        if (request.operation !== undefined) throw error;
+        // The client is gone.
+        if (request.raw.socket.destroyed) return;
+        request.messageError = bodyError(error);
+        // Node skips the rest of a large body, so the connection may stay open.
+        if (error.code === TOO_LARGE) this.begin(request, reply.removeHeader('connection'));
+        return route.handler.call(this.server, request, reply);
+      };
     });
     this.server.addHook('onRequest', (request, reply, done) => {
       this.begin(request, reply);
@@ -98,7 +122,6 @@ export class Transport {
       // The queue calls it in the context of another request, and so in its trace.
       this.queue.enqueue(isTraced ? AsyncResource.bind(start) : start);
     });
-    this.server.addHook('preValidation', bufferBody);
     this.server.addHook('onSend', (request, reply, payload, done) => {
       if (!reply.hasHeader('cache-control') && request.routeOptions.url?.startsWith('/v1')) {
         reply.header('cache-control', reply.statusCode === 200 ? 'private, no-cache' : 'no-store');

@@ -3,11 +3,9 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/internal';
 import type { IncomingHttpHeaders } from 'node:http';
-import { errors } from '../errors/errors.js';
 import { assertWellFormed } from '../http/malformed-message.js';
 import { type Operation, Operations } from '../http/operations.js';
 import { isPublic } from '../http/public.decorator.js';
-import { MAX_BODY_BYTES } from '../http/request-body.js';
 import { PerOperation, requestOf } from '../http/request-context.js';
 import { invalidRequest, notJson, undeclared } from './invalid-request.js';
 import { parseBody } from './json.js';
@@ -49,7 +47,7 @@ export class ContentGuard implements CanActivate {
       ? declared.hasBody || isJson(headers)
       : declared.hasBody && headers['content-type'] !== undefined;
     if (isParsed) {
-      assertReadable(bytes, headers);
+      assertReadable(headers);
       request.body = parseBody(bytes);
     }
     return true;
@@ -70,12 +68,9 @@ function assertNoQuery(query: object): void {
   if (faults.length > 0) throw invalidRequest(faults);
 }
 
-/** @throws {ApiError} 415 `unsupported_media_type`, 413 `payload_too_large` */
-export function assertReadable(bytes: Buffer | undefined, headers: IncomingHttpHeaders): void {
+/** @throws {ApiError} 415 `unsupported_media_type` */
+export function assertReadable(headers: IncomingHttpHeaders): void {
   if (!isJson(headers)) throw notJson();
-  if (bytes !== undefined && bytes.length > MAX_BODY_BYTES) {
-    throw errors.payload_too_large(`The body must not exceed ${MAX_BODY_BYTES} bytes`);
-  }
 }
 
 /** Whether a body can be parsed by its header fields. A long media type would take long to parse. */

@@ -33,9 +33,9 @@ const HEADERS = {
   ],
   Allow: ['Methods that the resource supports.', STRING, 'GET, HEAD, POST'],
   Link: [
-    'Links (RFC 8288): documentation of the error code (`describedby`) or of the deprecation (`deprecation`), replacement (`successor-version`).',
+    'Links (RFC 8288): documentation of the deprecation (`deprecation`), replacement (`successor-version`).',
     STRING,
-    '<http://localhost:3000/docs/guides/clients#idempotency_key_reused>; rel="describedby"; type="text/html"',
+    '<http://localhost:3000/v1/pets>; rel="successor-version"',
   ],
   'Idempotent-Replayed': [
     'Present if this is the response to an earlier request with the same Idempotency-Key.',
@@ -92,7 +92,6 @@ export function headersOf(
     ...(BY_STATUS[status] ?? []),
   ];
   if (isIdempotent && status === '409') names.push('Retry-After');
-  if (isIdempotent && ['409', '422'].includes(status)) names.push('Link');
   if (isIdempotent && Number(status) < 400) names.push('Idempotent-Replayed');
   // A 405 belongs to the resource, not to the deprecated operation.
   if (operation['x-sunset'] !== undefined && status !== '405') {

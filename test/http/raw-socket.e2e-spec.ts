@@ -117,6 +117,8 @@ describe('a raw connection', () => {
 
   it('answers a body that is too large as soon as it is', async () => {
     expectError(await answerTo(create('Content-Length: 65537')), 413, 'payload_too_large');
+    const fitting = '{"name":"Rex","categoryId":7}'.padEnd(65_536);
+    expect(statusesOf(await send(sized(fitting)))).toEqual([201]);
     const large = chunked(' '.repeat(0x10000), ' ');
     const answer = await answerTo(large);
     expectError(answer, 413, 'payload_too_large');

@@ -40,11 +40,7 @@ describe('Idempotency-Key', () => {
       422,
       'idempotency_key_reused',
     );
-    const reused = await post('bodies', `${rex} `);
-    expectError(reused, 422, 'idempotency_key_reused');
-    expect(reused.headers.link).toMatch(
-      /^<http:\/\/localhost:\d+\/docs\/guides\/clients#idempotency_key_reused>; rel="describedby"; type="text\/html"$/,
-    );
+    expectError(await post('bodies', `${rex} `), 422, 'idempotency_key_reused');
     expect((await post('bodies')).headers['idempotent-replayed']).toBe('true');
   });
 
