@@ -37,17 +37,17 @@ class PetWithBreed {
   @PrimaryColumn({ type: 'bigint', transformer: bigintColumn })
   id!: bigint;
 
-  @Column({ type: 'varchar', length: 40, nullable: true })
+  @Column({ name: 'shop_breed', type: 'varchar', length: 40, nullable: true })
   breed!: string | null;
 }
 
 class AddBreed1780000000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
-    await runner.query('ALTER TABLE "pets" ADD COLUMN "breed" varchar(40)');
+    await runner.query('ALTER TABLE "pets" ADD COLUMN "shop_breed" varchar(40)');
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query('ALTER TABLE "pets" DROP COLUMN "breed"');
+    await runner.query('ALTER TABLE "pets" DROP COLUMN "shop_breed"');
   }
 }
 
@@ -65,7 +65,7 @@ class BreedsController {
   @RequireScope('pets:read')
   async get(@Param('petId', Int64Pipe) id: bigint): Promise<Breed> {
     const pet = await this.pets.findOneBy({ id });
-    if (!pet?.breed) throw errors.not_found(`The animal ${id} has no breed`);
+    if (!pet?.breed) throw errors.not_found(`The pet ${id} has no breed`);
     return { breed: pet.breed };
   }
 
