@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import type { Config } from '../config/config.js';
 import { fileOf } from '../database/data-source-options.js';
-import { type DatabaseFacts, readDatabaseFacts } from '../database/database-facts.js';
-import { describeMigration, migrationNames, ownerOf } from '../database/extension-migrations.js';
+import { readDatabaseFacts } from '../database/database-facts.js';
+import { describeMigration, migrationNames } from '../database/extension-migrations.js';
 import { type Extension, migrationsOf } from '../extensions/define.js';
 import { checkClock, failed, type Finding, ok, warning } from './doctor.findings.js';
 import { explain } from './failure.js';
@@ -19,10 +19,12 @@ export async function checkDatabase(
       return [failed('database', `there is no database at ${file}`, fix)];
     }
     const facts = await readDatabaseFacts(databaseUrl);
+    // On SQLite, serve migrates.
+    const severity = file === undefined ? failed : warning;
     return [
-      ok('database', `${facts.engine} ${facts.version}`),
-      checkSchema(facts, extensions),
-      facts.engine === 'SQLite' && facts.aheadMs === 0
+      ok('database', facts.engine),
+      checkSchema(facts.migrations, extensions, severity),
+      file !== undefined && facts.aheadMs === 0
         ? ok('clock', 'no write is in the future')
         : checkClock(facts.clock, facts.aheadMs),
     ];
@@ -33,28 +35,21 @@ export async function checkDatabase(
 }
 
 function checkSchema(
-  { engine, migrations, mayMigrate }: DatabaseFacts,
+  migrations: readonly string[],
   extensions: readonly Extension[],
+  severity: typeof failed,
 ): Finding {
   const known = migrationNames(migrationsOf(extensions));
   const behind = known.filter((name) => !migrations.includes(name));
   const unknown = migrations.filter((name) => !known.includes(name));
-  const ahead = unknown.filter((name) => ownerOf(name).owner === undefined);
   const names = (list: string[]): string => list.map(describeMigration).join(', ');
-  if (ahead.length > 0) {
-    const fix = 'run the version that created it, or the release directly before that';
-    return warning('schema', `newer than this version: ${names(ahead)}`, fix);
-  }
   if (behind.length > 0) {
-    const severity = engine === 'SQLite' ? warning : failed;
-    const fix = mayMigrate
-      ? 'run petstore migrate'
-      : 'run petstore migrate as a role that may create tables in the schema, or GRANT CREATE';
+    const fix = 'run petstore migrate, with a role that may create tables in the schema';
     return severity('schema', `pending migrations: ${names(behind)}`, fix);
   }
   if (unknown.length > 0) {
-    const fix = 'add these extensions to petstore.config.js if they are still in use';
-    return warning('schema', `migrations of unknown extensions: ${names(unknown)}`, fix);
+    const fix = 'run the release that created them, or add their extension to petstore.config.js';
+    return warning('schema', `unknown migrations: ${names(unknown)}`, fix);
   }
   return ok('schema', `up to date, ${known.length} migration${known.length === 1 ? '' : 's'}`);
 }

@@ -9,6 +9,8 @@ const RESTORE =
 /** The remedies of errors, by their code. Each fix is safe: none destroys data that may still be good. */
 const FIXES: Readonly<Record<string, string>> = {
   42501: 'grant the missing privilege to the role in DATABASE_URL, or use a role that has it',
+  '55P03':
+    'a migration, a backup or a long query of another session holds a lock; try again afterwards',
   EADDRINUSE: 'another program uses this port; set PORT to a free one',
   EADDRNOTAVAIL: 'set HOST to an address of this machine',
   EACCES: 'permission denied; choose another path, or a PORT above 1023',

@@ -7,7 +7,6 @@ import { Logger } from '../telemetry/logger.js';
 import { Clock, Stopwatch } from '../time/clock.js';
 import { Database, type Statement } from './database.js';
 import { NOW } from './database-time.js';
-import { isHeld } from './outage.js';
 
 /** A change takes effect on every node within a second: two polls, and some slack. */
 const INTERVAL_MS = 300;
@@ -15,8 +14,6 @@ const INTERVAL_MS = 300;
 const CURRENT_MS = 900;
 /** A transaction may commit this long after the time that it has written to its rows. */
 const LATE_COMMIT_MS = 10_000;
-/** A lock on the table prevents changes, so cached rows stay current for up to this long. */
-const LONGEST_LOCK_MS = 60_000;
 
 const UNREADABLE = 'The database cannot be read; answering from memory where possible';
 const READ_CLOCK: Statement = {
@@ -37,7 +34,11 @@ export type PollCallback = (sinceMs: number | undefined) => Promise<void>;
  */
 @Injectable()
 export class ChangePoller implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly subscriptions: Subscription[] = [];
+  private readonly callbacks: PollCallback[] = [];
+  /** Runs from the start of the last complete poll. */
+  private polled: Stopwatch | undefined;
+  /** The same moment by the database's clock. */
+  private polledMs = 0;
   private isStopped = false;
   private isFailing = false;
 
@@ -47,15 +48,23 @@ export class ChangePoller implements OnApplicationBootstrap, OnApplicationShutdo
     private readonly logger: Logger,
   ) {}
 
-  subscribe(callback: PollCallback): Subscription {
-    const subscription = new Subscription(callback);
-    this.subscriptions.push(subscription);
-    return subscription;
+  subscribe(callback: PollCallback): void {
+    this.callbacks.push(callback);
+  }
+
+  /** Whether everything that the callbacks have loaded is current. */
+  get isCurrent(): boolean {
+    return this.staleForMs < CURRENT_MS;
+  }
+
+  /** Time since the start of the last complete poll; Infinity before the first one. */
+  get staleForMs(): number {
+    return this.polled?.elapsedMs ?? Infinity;
   }
 
   /** The first poll is complete before the first request. */
   async onApplicationBootstrap(): Promise<void> {
-    if (this.subscriptions.length > 0) await this.poll();
+    if (this.callbacks.length > 0) await this.poll();
   }
 
   onApplicationShutdown(): void {
@@ -64,7 +73,7 @@ export class ChangePoller implements OnApplicationBootstrap, OnApplicationShutdo
 
   private async poll(): Promise<void> {
     if (this.isStopped) return;
-    const err = await this.pollAll();
+    const err = await this.loadChanges().catch((error: unknown) => error);
     if (this.isStopped) return;
     const isFailing = err !== undefined;
     // Logged once per outage.
@@ -74,51 +83,13 @@ export class ChangePoller implements OnApplicationBootstrap, OnApplicationShutdo
     setTimeout(() => void this.poll(), INTERVAL_MS).unref();
   }
 
-  /** @returns an error; a table that cannot be read does not keep the other subscriptions from polling */
-  private async pollAll(): Promise<unknown> {
+  private async loadChanges(): Promise<void> {
     const started = new Stopwatch(this.clock);
-    try {
-      const [row] = await this.database.observe<{ nowMs: number | string }>(READ_CLOCK);
-      const polls = this.subscriptions.map((each) => each.poll(started, Number(row!.nowMs)));
-      const results = await Promise.allSettled(polls);
-      return results.find((result) => result.status === 'rejected')?.reason;
-    } catch (error) {
-      return error;
-    }
-  }
-}
-
-/** How fresh the rows of one callback are. */
-export class Subscription {
-  /** Runs from the start of the last poll after which the rows were current. */
-  private current: Stopwatch | undefined;
-  /** Runs from the start of the last complete poll. */
-  private polled: Stopwatch | undefined;
-  /** The same moment by the database's clock. */
-  private polledMs = 0;
-
-  constructor(private readonly callback: PollCallback) {}
-
-  get isCurrent(): boolean {
-    return this.current !== undefined && this.current.elapsedMs < CURRENT_MS;
-  }
-
-  /** Time since the start of the last complete poll; Infinity before the first one. */
-  get staleForMs(): number {
-    return this.polled?.elapsedMs ?? Infinity;
-  }
-
-  async poll(started: Stopwatch, nowMs: number): Promise<void> {
-    const gapMs = this.staleForMs;
-    const sinceMs = Math.min(this.polledMs, Math.floor(nowMs - gapMs)) - LATE_COMMIT_MS;
-    try {
-      await this.callback(this.polled && sinceMs);
-    } catch (error) {
-      if (isHeld(error) && this.isCurrent && gapMs < LONGEST_LOCK_MS) this.current = started;
-      throw error;
-    }
+    const [row] = await this.database.observe<{ nowMs: number | string }>(READ_CLOCK);
+    const nowMs = Number(row!.nowMs);
+    const sinceMs = Math.min(this.polledMs, Math.floor(nowMs - this.staleForMs)) - LATE_COMMIT_MS;
+    for (const callback of this.callbacks) await callback(this.polled && sinceMs);
     this.polledMs = nowMs;
     this.polled = started;
-    this.current = started;
   }
 }

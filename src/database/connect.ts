@@ -17,7 +17,7 @@ const FIXES: readonly (readonly [RegExp, string])[] = [
   [/instead of UTF8$/, 'create one with: createdb --encoding=UTF8 --template=template0 NAME'],
   [
     /unsupported startup parameter/,
-    'add statement_timeout, idle_in_transaction_session_timeout and lock_timeout to ignore_startup_parameters of PgBouncer (docs/scaling.md)',
+    'add statement_timeout and idle_in_transaction_session_timeout to ignore_startup_parameters of PgBouncer (docs/scaling.md)',
   ],
   [
     /^(?:26000|42P05)/,

@@ -46,7 +46,6 @@ export function dataSourceOptions(settings: {
     poolErrorHandler: () => undefined,
     extra: {
       statement_timeout: STATEMENT_TIMEOUT_MS,
-      lock_timeout: STATEMENT_TIMEOUT_MS,
       query_timeout: STATEMENT_TIMEOUT_MS + 500,
       idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
       keepAlive: true,

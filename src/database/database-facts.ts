@@ -12,12 +12,10 @@ import { migrationsThatRan } from './migrate.js';
 
 /** The state of a database, for `petstore doctor`. */
 export interface DatabaseFacts {
-  engine: 'SQLite' | 'PostgreSQL';
-  version: string;
+  /** The engine and its version. */
+  engine: string;
   /** The names of the migrations that ran. */
   migrations: string[];
-  /** Whether the role may create tables, as migrations do. */
-  mayMigrate: boolean;
   /** The clock to compare with that of this machine. SQLite has only the time of its latest write. */
   clock: string;
   aheadMs: number;
@@ -35,22 +33,14 @@ export async function readDatabaseFacts(url: string): Promise<DatabaseFacts> {
 async function postgresFacts(url: string): Promise<DatabaseFacts> {
   const dataSource = await connect(createDataSource(dataSourceOptions({ url, poolSize: 1 })));
   try {
-    const startMs = Date.now();
-    const [answer] = await dataSource.query<
-      [{ version: string; mayMigrate: boolean | null; nowMs: string }]
-    >(
-      `SELECT current_setting('server_version') AS version,
-        has_schema_privilege(current_schema(), 'CREATE') AS "mayMigrate",
-        ${NOW.postgres} AS "nowMs"`,
+    const [row] = await dataSource.query<[{ version: string; nowMs: string }]>(
+      `SELECT current_setting('server_version') AS version, ${NOW.postgres} AS "nowMs"`,
     );
-    const aheadMs = Number(answer.nowMs) - (startMs + Date.now()) / 2;
     return {
-      engine: 'PostgreSQL',
-      version: answer.version,
-      migrations: await migrationsThatRan(dataSource),
-      mayMigrate: answer.mayMigrate === true,
+      engine: `PostgreSQL ${row.version}`,
       clock: 'the clock of the database',
-      aheadMs,
+      aheadMs: Number(row.nowMs) - Date.now(),
+      migrations: await migrationsThatRan(dataSource),
     };
   } finally {
     await dataSource.destroy();
@@ -68,10 +58,8 @@ function sqliteFacts(path: string): DatabaseFacts {
     const message = `the file is damaged: ${fault.split('\n').at(-1)}`;
     if (fault !== 'ok') throw new Sqlite.SqliteError(message, 'SQLITE_CORRUPT');
     return {
-      engine: 'SQLite',
-      version: read('SELECT sqlite_version()')[0]!,
+      engine: `SQLite ${read('SELECT sqlite_version()')[0]}`,
       migrations: tables.flatMap((table) => read(`SELECT name FROM ${table}`)),
-      mayMigrate: true,
       clock: 'the latest write',
       // In the future if the clock of this machine was set back.
       aheadMs: Math.max(0, Math.floor(statSync(path).mtimeMs) - Date.now()),

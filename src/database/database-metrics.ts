@@ -42,10 +42,7 @@ export class DatabaseMetrics {
       help: 'Connections for requests in use and idle, and requests waiting for one. On SQLite, the one writer.',
       labelNames: ['state'],
       collect() {
-        const { inUse, idle, waiting } = pool();
-        this.set({ state: 'in_use' }, inUse);
-        this.set({ state: 'idle' }, idle);
-        this.set({ state: 'waiting' }, waiting);
+        for (const [state, connections] of Object.entries(pool())) this.set({ state }, connections);
       },
     });
   }

@@ -1,26 +1,29 @@
-import { setTimeout } from 'node:timers/promises';
 import { DataSource, type DataSourceOptions, MigrationExecutor } from 'typeorm';
 import { MIGRATIONS_TABLE } from './data-source-options.js';
 import { describeMigration } from './extension-migrations.js';
-import { isBusy, isHeld, isMissing } from './outage.js';
+import { driverErrorOf } from './outage.js';
 
 /** Any number, the same on every node. */
 export const MIGRATION_LOCK = 7_305_197_442;
-/** Requests queue behind a migration that waits for a table lock, so each wait is short. */
-const LOCK_TIMEOUT_MS = 500;
-const RETRY_DELAY_MS = 250;
-/** Keeps the time of a failing start below 10 s. */
-const MAX_WAIT_MS = 6_000;
-
-const IN_USE =
-  'the database schema cannot be changed while a backup, a long query or another session locks its tables; ' +
-  'run "petstore migrate" afterwards';
+/**
+ * Lets one process at a time migrate. The others wait for up to 5 s, so that a start that fails takes less than 10 s.
+ * On PostgreSQL, requests queue behind a migration that waits for the lock of a table, so it waits for a second only.
+ */
+const LOCK = {
+  postgres: [
+    `SET LOCAL lock_timeout = '5s'`,
+    `SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`,
+    `SET LOCAL lock_timeout = '1s'`,
+  ],
+  // A write that changes nothing.
+  sqlite: ['PRAGMA busy_timeout = 5000', 'PRAGMA user_version = 0'],
+};
 
 /**
  * Brings the schema up to date; several processes may call this at once.
  * @param mayMigrate on PostgreSQL; the embedded database belongs to one server, and is always migrated
  * @returns the names of the migrations that ran
- * @throws {Error} if the schema may not be migrated, or if other sessions migrate the database or lock its tables for too long
+ * @throws {Error} if the schema may not be migrated, or if a migration fails, as on a table that another session locks
  */
 export async function migrate(dataSource: DataSource, mayMigrate = true): Promise<string[]> {
   const { options } = dataSource;
@@ -32,11 +35,10 @@ export async function migrate(dataSource: DataSource, mayMigrate = true): Promis
     throw new Error(`the database schema lacks ${names}; run "petstore migrate" first`);
   }
   // The connections for requests end long statements and transactions.
-  const extra = { lock_timeout: LOCK_TIMEOUT_MS };
-  const own = new DataSource({ ...options, poolSize: 1, extra } as DataSourceOptions);
+  const own = new DataSource({ ...options, poolSize: 1, extra: {} } as DataSourceOptions);
   await own.initialize();
   try {
-    return await retryWhileLocked(() => runMigrations(own));
+    return await runMigrations(own);
   } finally {
     await own.destroy();
   }
@@ -51,43 +53,32 @@ export async function migrationsThatRan(dataSource: DataSource): Promise<string[
     const rows = await dataSource.query<{ name: string }[]>(`SELECT name FROM ${MIGRATIONS_TABLE}`);
     return rows.map(({ name }) => name);
   } catch (error) {
-    if (isMissing(error)) return [];
+    const { code, message } = driverErrorOf(error);
+    if (code === '42P01' || /^no such table/.test(String(message))) return [];
     throw error;
   }
 }
 
-/**
- * Runs the pending migrations in one transaction, and looks for them within it: of several processes, one migrates and
- * the others find nothing to do.
- */
+/** Runs the pending migrations in one transaction, and looks for them within it: another process may have run them. */
 async function runMigrations(dataSource: DataSource): Promise<string[]> {
   const runner = dataSource.createQueryRunner();
+  const executor = new MigrationExecutor(dataSource, runner);
+  const isPostgres = dataSource.options.type === 'postgres';
   try {
     await runner.beforeMigration();
     return await runner.manager.transaction(async () => {
-      if (dataSource.options.type === 'postgres') {
-        await runner.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+      for (const text of isPostgres ? LOCK.postgres : LOCK.sqlite) await runner.query(text);
+      const pending = await executor.getPendingMigrations();
+      for (const migration of pending) {
+        await executor.executeMigration(migration).catch((cause: unknown) => {
+          const { code, message } = driverErrorOf(cause);
+          const failed = `The migration ${describeMigration(migration.name)} failed`;
+          throw Object.assign(new Error(`${failed}: ${String(message)}`, { cause }), { code });
+        });
       }
-      const ran = await new MigrationExecutor(dataSource, runner).executePendingMigrations();
-      return ran.map(({ name }) => name);
+      return pending.map(({ name }) => name);
     });
   } finally {
-    await runner.afterMigration();
     await runner.release();
-  }
-}
-
-async function retryWhileLocked<T>(work: () => Promise<T>): Promise<T> {
-  const deadline = performance.now() + MAX_WAIT_MS;
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      // The error of a migration has that of its statement as the cause.
-      const { cause: ofStatement = error } = error as Error;
-      if (!isHeld(ofStatement) && !isBusy(ofStatement)) throw error;
-      if (performance.now() > deadline) throw new Error(IN_USE, { cause: error });
-      await setTimeout(RETRY_DELAY_MS);
-    }
   }
 }

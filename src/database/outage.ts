@@ -1,34 +1,22 @@
 import { TimeoutError } from '../time/timeout.js';
 
-/** SQLSTATE codes (PostgreSQL, appendix A) of failures that pass by themselves. */
-const POSTGRES_OUTAGE = /^(?:(?:08|28|40|53|58)...|3D000|57P0.|57014|25006|25P03|55P03)$/;
-const SQLITE_OUTAGE =
-  /^SQLITE_(?:BUSY|LOCKED|IOERR|FULL|READONLY|CANTOPEN|PROTOCOL|NOMEM|CORRUPT|NOTADB)/;
-/** Errors of node-postgres, which have no code. */
-const DRIVER_OUTAGE =
-  /^(?:Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error)/;
-const NETWORK_OUTAGE =
-  /^(?:ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/;
-
 interface DriverError {
   code?: unknown;
   message?: unknown;
-  /** Set on errors of the operating system. */
-  syscall?: unknown;
-  /** The error that TypeORM, or an `OutageError`, wraps. */
+  /** The error that TypeORM wraps. */
   driverError?: DriverError;
 }
 
-/** The database is not usable, whatever its own error says. */
-export class OutageError extends Error {
-  readonly driverError: DriverError;
+/** Codes of PostgreSQL (appendix A) and SQLite, and messages of node-postgres, of failures that pass or can be repaired. */
+const isOfDatabase = matches(
+  /^(?:(?:08|28|40|53|58)...|3D000|57P0.|57014|25006|25P03|55P03)$/,
+  /^SQLITE_(?:BUSY|LOCKED|IOERR|FULL|READONLY|CANTOPEN|PROTOCOL|NOMEM|CORRUPT|NOTADB)/,
+  /^(?:Connection terminated|Query read timeout|timeout exceeded when trying to connect)/,
+  /^(?:Client has encountered a connection error|Cannot use a pool after calling end)/,
+);
 
-  constructor(cause: unknown) {
-    const driverError = driverErrorOf(cause);
-    super(String(driverError.message), { cause });
-    this.driverError = driverError;
-  }
-}
+/** Codes of the operating system and of TLS, such as ECONNREFUSED. */
+const isOfNetwork = matches(/^(?!SQLITE_|ERR_)[A-Z_]+$/);
 
 /** Whether another process holds the lock of an SQLite database. */
 export const isBusy = matches(/^SQLITE_BUSY/);
@@ -50,25 +38,14 @@ export const isConflict = matches(/^(?:40001|40P01)$/);
 /** Whether a row with the same unique key exists. */
 export const isDuplicate = matches(/^(?:23505|SQLITE_CONSTRAINT_PRIMARYKEY)$/);
 
-/** Whether there is no table or schema of that name. */
-export function isMissing(error: unknown): boolean {
-  return isMissingInPostgres(error) || /^no such table/.test(String(driverErrorOf(error).message));
-}
-const isMissingInPostgres = matches(/^(?:42P01|3F000)$/);
-
 /**
  * Whether an error of the database is an outage: a 503, and not a fault of the service. An error of the network counts
- * if TypeORM or the `Database` port has thrown it; without their wrapping, it may be of any other connection.
+ * only if TypeORM has wrapped it; without that, it may be of any other connection.
  */
 export function isOutage(error: unknown): boolean {
-  const driverError = driverErrorOf(error);
-  const { code, syscall } = driverError;
-  // A socket of the file system is gone together with its server.
-  const isOfNetwork = NETWORK_OUTAGE.test(String(code)) || syscall === 'connect';
-  const isCertain = error instanceof OutageError || error instanceof TimeoutError;
-  return isCertain || isOfEngine(error) || (driverError !== error && isOfNetwork);
+  const isWrapped = driverErrorOf(error) !== error;
+  return isOfDatabase(error) || error instanceof TimeoutError || (isWrapped && isOfNetwork(error));
 }
-const isOfEngine = matches(POSTGRES_OUTAGE, SQLITE_OUTAGE, DRIVER_OUTAGE);
 
 /** Tests the code of an error, or its message if it has no code. */
 function matches(...patterns: RegExp[]): (error: unknown) => boolean {
@@ -78,7 +55,7 @@ function matches(...patterns: RegExp[]): (error: unknown) => boolean {
   };
 }
 
-/** The error of the engine or of the system, within that of TypeORM or an `OutageError`. */
+/** The error of the engine or of the system, within that of TypeORM. */
 export function driverErrorOf(error: unknown): DriverError {
   const own = (error ?? {}) as DriverError;
   return own.driverError ?? own;

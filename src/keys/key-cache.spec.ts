@@ -1,7 +1,7 @@
 import { FakeClock } from '../../test/support/clock.js';
 import type { ChangePoller, PollCallback } from '../database/change-poller.js';
 import type { Database } from '../database/database.js';
-import { isOutage, OutageError } from '../database/outage.js';
+import { isOutage } from '../database/outage.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { KeyCache } from './key-cache.js';
 import type { LastUses } from './last-uses.js';
@@ -19,7 +19,7 @@ const zoo = {
   revokedAt: null as number | null,
   changedAt: 1_000,
 };
-const outage = new OutageError(Object.assign(new Error('away'), { code: 'ECONNREFUSED' }));
+const outage = { driverError: Object.assign(new Error('away'), { code: 'ECONNREFUSED' }) };
 
 describe(KeyCache.name, () => {
   let clock: FakeClock;
@@ -29,13 +29,17 @@ describe(KeyCache.name, () => {
   let lookups: number;
   let uses: string[];
   let look: PollCallback;
-  let watch: { isCurrent: boolean; staleForMs: number };
+  let poller: {
+    isCurrent: boolean;
+    staleForMs: number;
+    subscribe: (callback: PollCallback) => void;
+  };
   let answer: () => unknown;
 
   beforeEach(() => {
     clock = new FakeClock();
     [rows, changes, uses, lookups] = [[{ ...zoo }], [], [], 0];
-    watch = { isCurrent: true, staleForMs: 0 };
+    poller = { isCurrent: true, staleForMs: 0, subscribe: (callback) => (look = callback) };
     answer = () => undefined;
     const database = {
       observe: () => Promise.resolve(changes),
@@ -47,9 +51,7 @@ describe(KeyCache.name, () => {
     };
     cache = new KeyCache(
       database as unknown as Database,
-      {
-        subscribe: (watched: PollCallback) => ((look = watched), watch),
-      } as unknown as ChangePoller,
+      poller as unknown as ChangePoller,
       clock,
       { record: (keyId: string) => void uses.push(keyId) } as Partial<LastUses> as LastUses,
       new Metrics(),
@@ -131,7 +133,7 @@ describe(KeyCache.name, () => {
 
   it('queries the database for a cached key while the last poll is too old', async () => {
     await cache.load('zoo');
-    watch.isCurrent = false;
+    poller.isCurrent = false;
     expect(cache.getCached('zoo')).toBeUndefined();
     rows = [{ ...zoo, revokedAt: clock.now() }];
     expect(await cache.load('zoo')).toBeUndefined();
@@ -139,11 +141,11 @@ describe(KeyCache.name, () => {
 
   it('prefers a later state that the poller reported during a lookup', async () => {
     await cache.load('zoo');
-    watch.isCurrent = false;
+    poller.isCurrent = false;
     changes = [{ ...zoo, changedAt: 2_000, revokedAt: 2_000 }];
     answer = () => look(0).then(() => zoo);
     expect(await cache.load('zoo')).toBeUndefined();
-    watch.isCurrent = true;
+    poller.isCurrent = true;
     expect(cache.getCached('zoo')).toBeUndefined();
   });
 
@@ -152,18 +154,18 @@ describe(KeyCache.name, () => {
     ['does not answer', () => new Promise(() => undefined)],
   ])('trusts cached callers for five minutes while the database %s', async (_, down) => {
     await cache.load('zoo');
-    watch.isCurrent = false;
+    poller.isCurrent = false;
     answer = down;
-    watch.staleForMs = 300_000;
+    poller.staleForMs = 300_000;
     expect(await cache.load('zoo')).toMatchObject({ keyId: 'key_zoo' });
-    watch.staleForMs = 300_001;
+    poller.staleForMs = 300_001;
     const failure = await cache.load('zoo').catch((error: unknown) => error);
     expect(isOutage(failure)).toBe(true);
   });
 
   it('trusts no cached caller because of another fault', async () => {
     await cache.load('zoo');
-    watch.isCurrent = false;
+    poller.isCurrent = false;
     answer = () => Promise.reject(new Error('a bug'));
     await expect(cache.load('zoo')).rejects.toThrow('a bug');
   });

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import type { Counter } from 'prom-client';
-import { ChangePoller, type Subscription } from '../database/change-poller.js';
+import { ChangePoller } from '../database/change-poller.js';
 import { Database } from '../database/database.js';
 import { isOutage } from '../database/outage.js';
 import { Limits } from '../rate-limits/limits.js';
@@ -64,12 +64,11 @@ export class KeyCache {
     // Unlike `max`, it does not allocate the lists of a full cache at once.
     sizeCalculation: () => 1,
   });
-  private readonly changes: Subscription;
   private readonly lookups: Counter<'result'>;
 
   constructor(
     private readonly database: Database,
-    poller: ChangePoller,
+    private readonly poller: ChangePoller,
     private readonly clock: Clock,
     private readonly lastUses: LastUses,
     metrics: Metrics,
@@ -80,13 +79,13 @@ export class KeyCache {
       labelNames: ['result'],
     });
     for (const result of ['hit', 'miss']) this.lookups.inc({ result }, 0);
-    this.changes = poller.subscribe((sinceMs) => this.loadChanges(sinceMs));
+    poller.subscribe((sinceMs) => this.loadChanges(sinceMs));
   }
 
   /** Returns the caller of a valid key if the cache is current. */
   getCached(digest: string): Caller | undefined {
     const cached = this.callers.get(digest);
-    if (cached === undefined || !this.changes.isCurrent) return undefined;
+    if (cached === undefined || !this.poller.isCurrent) return undefined;
     const caller = this.ifValid(cached.caller);
     if (caller !== undefined) this.lookups.inc({ result: 'hit' });
     return caller;
@@ -111,7 +110,7 @@ export class KeyCache {
       return await withTimeout(RECHECK_TIMEOUT_MS, this.find(digest));
     } catch (error) {
       const latest = this.callers.get(digest);
-      const isTrusted = isOutage(error) && this.changes.staleForMs <= TRUSTED_MS;
+      const isTrusted = isOutage(error) && this.poller.staleForMs <= TRUSTED_MS;
       if (latest === undefined || !isTrusted) throw error;
       return this.ifValid(latest.caller);
     }

@@ -139,8 +139,6 @@ ignore_startup_parameters = extra_float_digits
         /unsupported startup parameter: statement_timeout; add statement_timeout/,
       );
       accept('statement_timeout,idle_in_transaction_session_timeout');
-      await expectRefused(url, /unsupported startup parameter: lock_timeout; add statement_/);
-      accept('lock_timeout');
       const version = execFileSync(pgbouncer, ['--version'], { encoding: 'utf8' });
       if (/ 1\.(?:1\d|20)\./.test(version)) {
         await expectRefused(

@@ -79,8 +79,8 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
     await source.initialize();
     await source.query(`SELECT pg_advisory_lock(${MIGRATION_LOCK})`);
     const startedAt = performance.now();
-    await expect(migrate(source)).rejects.toThrow(/cannot be changed while .* locks its tables/);
-    expect(performance.now() - startedAt).toBeGreaterThan(5_500);
+    await expect(migrate(source)).rejects.toThrow('due to lock timeout');
+    expect(performance.now() - startedAt).toBeGreaterThan(4_500);
     expect(performance.now() - startedAt).toBeLessThan(9_000);
     await source.query(`SELECT pg_advisory_unlock(${MIGRATION_LOCK})`);
     expect(await migrate(source)).toHaveLength(1);

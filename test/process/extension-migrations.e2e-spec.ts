@@ -35,7 +35,7 @@ describe('the migrations of an extension', () => {
         `Ran ${CREATE_ORDERS} of store-orders.\n`,
       );
       const found = (await workplace.run('doctor', ...NO_EXTENSION)).stdout;
-      expect(found).toContain(`migrations of unknown extensions: ${CREATE_ORDERS} of store-orders`);
+      expect(found).toContain(`unknown migrations: ${CREATE_ORDERS} of store-orders`);
       const served = await workplace.serve();
       expect(await served.stop()).toBe(0);
     });

@@ -1,10 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import type { Pool, PoolClient } from 'pg';
-import { DataSource, type QueryRunner, type ReplicationMode } from 'typeorm';
+import { DataSource, QueryFailedError, type QueryRunner, type ReplicationMode } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
-import { OutageError } from '../outage.js';
 import { TransactionScope } from '../transaction-scope.js';
 
 const TOO_MANY_CONNECTIONS = '53300';
@@ -42,7 +41,7 @@ export class PostgresDataSource extends DataSource {
   /**
    * Takes a connection from the pool. If the server refuses to make another one, waits for one of those that it has: the
    * role, or the whole server, may allow fewer connections than are configured.
-   * @throws {OutageError}
+   * @throws {QueryFailedError}
    */
   async connectPatiently(): Promise<PoolClient> {
     const deadline = performance.now() + PATIENCE_MS;
@@ -51,7 +50,9 @@ export class PostgresDataSource extends DataSource {
         return await this.pool.connect();
       } catch (error) {
         const isRefused = (error as { code?: unknown }).code === TOO_MANY_CONNECTIONS;
-        if (!isRefused || performance.now() >= deadline) throw new OutageError(error);
+        if (!isRefused || performance.now() >= deadline) {
+          throw new QueryFailedError('', [], error as Error);
+        }
       }
       this.shrinkPool();
       if (this.pool.totalCount === 0) await pause(RETRY_MS);
@@ -60,7 +61,6 @@ export class PostgresDataSource extends DataSource {
 
   private shrinkPool(): void {
     const { options, totalCount } = this.pool;
-    if (totalCount >= options.max) return;
     const { max } = options;
     options.max = Math.max(1, totalCount);
     if (this.isShrunk) return;

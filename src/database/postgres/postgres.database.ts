@@ -4,20 +4,11 @@ import { QueryFailedError } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
 import { Database, type Parameter, type PoolState, type Statement } from '../database.js';
 import type { DatabaseMetrics } from '../database-metrics.js';
-import {
-  isConflict,
-  isConnectionLost,
-  isMissing,
-  isOutage,
-  isStale,
-  OutageError,
-} from '../outage.js';
+import { isConflict, isConnectionLost, isOutage, isStale } from '../outage.js';
 import type { PostgresDataSource } from './postgres.data-source.js';
 
 /** Timeout of statements of the poller and of readiness, including the connection. */
 const OBSERVE_TIMEOUT_MS = 700;
-/** Shorter, so that a locked table is not mistaken for an unreachable database. */
-const OBSERVE_LOCK_TIMEOUT_MS = 250;
 
 /** A call whose statement is shared with others of its tick. */
 interface Call {
@@ -52,17 +43,19 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
       keepAlive: true,
       connectionTimeoutMillis: OBSERVE_TIMEOUT_MS,
       query_timeout: OBSERVE_TIMEOUT_MS,
-      lock_timeout: OBSERVE_LOCK_TIMEOUT_MS,
     });
     this.observers.on('error', () => undefined);
   }
 
   query<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]> {
-    return this.call(statement, parameters, true);
+    const answer = statement.isBatched
+      ? this.enqueue(statement, parameters)
+      : this.execute(statement, parameters);
+    return this.metrics.time(statement.name, answer as Promise<Row[]>);
   }
 
   write<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]> {
-    return this.call(statement, parameters, false);
+    return this.query(statement, ...parameters);
   }
 
   async observe<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]> {
@@ -72,51 +65,32 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
 
   pool(): PoolState {
     const { totalCount, idleCount, waitingCount } = this.dataSource.pool;
-    return { inUse: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
+    return { in_use: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
   }
 
   async onApplicationShutdown(): Promise<void> {
     await this.observers.end();
   }
 
-  private call<Row>(
-    statement: Statement,
-    parameters: Parameter[],
-    isRead: boolean,
-  ): Promise<Row[]> {
-    const answer = statement.isBatched
-      ? this.enqueue(statement, parameters, isRead)
-      : this.execute(statement, parameters, isRead);
-    return this.metrics.time(statement.name, answer as Promise<Row[]>);
-  }
-
-  private enqueue(
-    statement: Statement,
-    parameters: Parameter[],
-    isRead: boolean,
-  ): Promise<unknown[]> {
+  private enqueue(statement: Statement, parameters: Parameter[]): Promise<unknown[]> {
     return new Promise((resolve, reject) => {
       const batch = this.batches.get(statement) ?? [];
       if (batch.push({ parameters, resolve, reject }) > 1) return;
       this.batches.set(statement, batch);
       setImmediate(() => {
         this.batches.delete(statement);
-        void this.executeAll(statement, batch, isRead);
+        void this.executeAll(statement, batch);
       });
     });
   }
 
-  private async executeAll(
-    statement: Statement,
-    calls: readonly Call[],
-    isRead: boolean,
-  ): Promise<void> {
+  private async executeAll(statement: Statement, calls: readonly Call[]): Promise<void> {
     try {
       const columns = calls[0]!.parameters.map((_, index) =>
         calls.map(({ parameters }) => parameters[index]!),
       );
-      const rows = await this.execute<Record<string, string | null>>(statement, columns, isRead);
-      if (!isRead) this.metrics.batchSizes.observe(calls.length);
+      const rows = await this.execute<Record<string, string | null>>(statement, columns);
+      if (!isRead(statement)) this.metrics.batchSizes.observe(calls.length);
       calls.forEach(({ resolve }, index) => {
         const row = rows[index]!;
         const first = Object.values(row)[0];
@@ -125,16 +99,15 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
       });
     } catch (error) {
       if (calls.length === 1 || isOutage(error)) for (const { reject } of calls) reject(error);
-      else for (const call of calls) void this.executeAll(statement, [call], isRead);
+      else for (const call of calls) void this.executeAll(statement, [call]);
     }
   }
 
-  private execute<Row>(statement: Statement, values: Values, isRead: boolean): Promise<Row[]> {
+  private execute<Row>(statement: Statement, values: Values): Promise<Row[]> {
     const query = { name: statement.name, text: statement.postgres, values };
     return this.run<Row>(query).catch((error: unknown) => {
-      const isRepeatable =
-        isStale(error) || isConflict(error) || (isRead && isConnectionLost(error));
-      if (!isRepeatable) throw error;
+      const changedNothing = isStale(error) || isConflict(error);
+      if (!changedNothing && !(isRead(statement) && isConnectionLost(error))) throw error;
       return this.run({ ...query, name: undefined });
     });
   }
@@ -148,9 +121,13 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
       const failed = new QueryFailedError('', [], error as Error);
       // Closing the connection ends whatever is still running on it, and forgets its prepared statements.
       if (isOutage(failed) || isStale(failed)) failure = failed;
-      throw isMissing(failed) ? new OutageError(failed) : failed;
+      throw failed;
     } finally {
       client.release(failure);
     }
   }
+}
+
+function isRead({ postgres }: Statement): boolean {
+  return postgres.startsWith('SELECT');
 }

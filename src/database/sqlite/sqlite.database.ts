@@ -78,7 +78,7 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
 
   pool(): PoolState {
     const { isHeld, queue } = this.dataSource.writer;
-    return { inUse: isHeld ? 1 : 0, idle: isHeld ? 0 : 1, waiting: queue.length };
+    return { in_use: isHeld ? 1 : 0, idle: isHeld ? 0 : 1, waiting: queue.length };
   }
 
   onApplicationShutdown(): void {
