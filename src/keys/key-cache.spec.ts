@@ -1,3 +1,4 @@
+import { QueryFailedError } from 'typeorm';
 import { FakeClock } from '../../test/support/clock.js';
 import type { ChangePoller, PollCallback } from '../database/change-poller.js';
 import type { Database } from '../database/database.js';
@@ -19,7 +20,11 @@ const zoo = {
   revokedAt: null as number | null,
   changedAt: 1_000,
 };
-const outage = { driverError: Object.assign(new Error('away'), { code: 'ECONNREFUSED' }) };
+const outage = new QueryFailedError(
+  '',
+  [],
+  Object.assign(new Error('away'), { code: 'ECONNREFUSED' }),
+);
 
 describe(KeyCache.name, () => {
   let clock: FakeClock;
