@@ -127,6 +127,8 @@ describeWith('redis', 'counters in Redis', (program) => {
           for (let request = 0; request < 6; request++) await here.get('/v1/pets');
           expectError(await here.get('/v1/pets'), 429, 'key_banned');
           expectError(await there.get('/v1/pets'), 429, 'key_banned');
+          await server.call('FLUSHALL');
+          expectError(await here.get('/v1/pets'), 429, 'key_banned');
           process.env['REDIS_URL'] = server.url;
           await jsonInProcess(one.config.databaseUrl, 'keys', 'unban', keyId!);
           delete process.env['REDIS_URL'];
