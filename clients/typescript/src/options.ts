@@ -75,6 +75,6 @@ export interface RequestOptions<Body = unknown> extends CreateOptions {
   query?: Query | undefined;
   /** Sent as JSON. A bigint is written exactly. */
   body?: Body | undefined;
-  /** Members of the response that are always read as bigint. Other integers are bigint only beyond 2^53. */
+  /** Members of the response that are always read as bigint. Other integers are bigint only beyond 2^53 - 1. */
   int64Members?: readonly string[] | undefined;
 }
