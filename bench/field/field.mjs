@@ -33,8 +33,7 @@ export const SERVICE = {
 export const FASTIFY = {
   id: 'fastify',
   name: 'Fastify, by hand',
-  lacks:
-    'revocation (keys are cached for ever), bans, scopes, idempotency, exact int64, quotas that survive a restart, usage statistics, overload protection, shared commits',
+  lacks: 'exact int64, commits that several creates share',
   isEqual: true,
   start(stage, databaseUrl) {
     const args = [NO_PRETENURING, `${root}bench/field/fastify/main.mjs`, databaseUrl];
@@ -46,7 +45,7 @@ export const FASTIFY = {
 export const GO = {
   id: 'go',
   name: 'Go, `net/http`',
-  lacks: 'the same, except int64 and, on SQLite, shared commits',
+  lacks: 'on PostgreSQL, shared commits',
   needs: ['go', 'gcc', 'sqlite3.h', 'pgx'],
   isEqual: true,
   async start(stage, databaseUrl) {
@@ -62,7 +61,7 @@ export const GO = {
 export const BUN = {
   id: 'bun',
   name: 'Bun, Elysia',
-  lacks: 'the same',
+  lacks: 'exact int64, shared commits',
   isEqual: true,
   async start(stage, databaseUrl) {
     const command = `${root}bench/node_modules/.bin/bun`;
@@ -77,7 +76,7 @@ export const TUTORIAL = {
   id: 'tutorial',
   name: 'tutorial Nest',
   lacks:
-    'the same, and cursors, links and ids beyond 2^53; its throttler counts by key, where it is faster than by address',
+    'exact int64, cursors, links and, on PostgreSQL, shared commits; its throttler counts by key, where it is faster than by address',
   start(stage, databaseUrl) {
     compileTutorial();
     const args = [`${root}bench/field/tutorial/main.mjs`, databaseUrl];

@@ -51,7 +51,16 @@ function requests(contest, id) {
   const goal = TIMES_THE_REQUESTS[id]?.[work];
   if (goal === undefined) return [];
   const figure = ratio(timesTheRequests(contest, id));
-  return [{ id: requestsGoal(work, id), reason: id, text: work, goal, atLeast: true, ...figure }];
+  return [
+    {
+      id: requestsGoal(work, id),
+      reason: id,
+      text: `${work} on SQLite`,
+      goal,
+      atLeast: true,
+      ...figure,
+    },
+  ];
 }
 
 function latency(contest, engine) {
@@ -68,7 +77,7 @@ function ofGrowth({ start, costs, memory }) {
   return [
     ...costs.map((cost) => {
       const goal = cost.id === 'keys' ? FLAT_BY_KEYS : FLAT;
-      return atMost(`growth-${cost.id}`, `processor time of ${cost.name}`, goal, ratio(cost));
+      return atMost(`growth-${cost.id}`, `CPU time of ${cost.name}`, goal, ratio(cost));
     }),
     atMost('ready', 'start of `node` to the first response', 900, {
       ...plain(start.readyMs, 'ms'),

@@ -21,40 +21,48 @@ export function writePage({ parts, versions, notes }) {
     Object.entries(parts).map(([part, each]) => [part, each.results]),
   );
   const goals = goalsOf(results);
+  const { postgres, growth } = parts;
   return `# Performance
 
-How fast the service is, compared with other programs that have the same duties, on the same machine.
+How fast the service is, compared on the same machine with programs that do the core of the same work.
 \`npm run bench\` runs the measurements and writes this page (\`npm run bench -- --help\` lists shorter runs);
 [performance.json](performance.json) has every figure.
 
-Each program looks a key up by its digest, counts its requests per minute and per day, sends the rate-limit headers, writes an
-access line and a latency histogram, and answers a create once it is durable. A *list* is a page of ${PAGE} animals, a *get*
-one animal, a *create* a durable insert. Only the ratios are meaningful: the figures depend on the machine and the hour.
+The programs are in [bench/field](../bench/field): hand-written Fastify, Go with \`net/http\`, Bun with Elysia, and Nest written as
+its guides teach. Each of them looks a key up by its digest, counts its requests per minute and per day, sends the rate-limit
+headers, writes an access line and a latency histogram, and answers a create once it is durable. The
+[last section](#what-the-other-programs-lack) lists what they lack. The service without key, quota, log and metrics shows what
+these cost.
+
+A *list* is a page of ${PAGE} pets, a *get* one pet, a *create* a durable insert. Only the ratios are meaningful: the figures
+depend on the machine and the hour.
 
 ![Requests per second, as a ratio to the hand-written Fastify program](performance.svg)
 
 ## Results
 
 - **requests/s**: with ${CONNECTIONS} connections; each sends its next request after the response to the previous one.
-- **processor**: processor time of the server per request, in user and kernel mode, without PostgreSQL.
+- **CPU**: CPU time of the server per request, user and kernel${postgres ? ', without PostgreSQL' : ''}.
 - **p50 / p99**: latency at a constant arrival rate, half of what the slowest program can process.
-- **the service, to it**: the ratio of the requests/s and, to Go, of the p99: the median of all rounds, in parentheses
-  the lowest and the highest, then the goal.
+- **service / program**: requests/s of the service divided by those of the program, and for Go also the ratio of the p99. Median of
+  all rounds, in parentheses the lowest and the highest if there were several, then the goal.
 
 ${raceTable(results, new Map(goals.map((goal) => [goal.id, goal])))}
 
 ${otherGoals(goals)}${explained(goals, notes)}## How it was measured
 
-- **Data**: ${count(ANIMALS)} animals; ${count(KEYS)} keys, used in random order.
-- **Machine**: the server has core ${SERVER_CORE} for itself. The load generator and PostgreSQL share core ${OTHER_CORE}, which may limit
-  the results on PostgreSQL.
+- **Data**: ${count(ANIMALS)} pets; ${count(KEYS)} keys, used in random order.
+- **Machine**: the server has core ${SERVER_CORE} for itself. The load generator ${
+    postgres
+      ? `and PostgreSQL share core ${OTHER_CORE}, which may limit
+  the results on PostgreSQL`
+      : `has core ${OTHER_CORE}`
+  }.
 - **Load**: \`taskset -c ${OTHER_CORE} wrk -t1 -c${CONNECTIONS} -d SECONDS --timeout 30s --latency -s bench/load/requests.lua\`; at a constant
   rate [open-loop.mjs](../bench/load/open-loop.mjs), which measures each latency from the time when the request was due.
 - **Rounds**: all programs in turn, every other round in reverse order, each after a warm-up.
 - **Equal work**: the bench checks that Fastify, Go and Bun send the responses of the service: status, headers and body.
-- **Durability**: SQLite with \`synchronous=FULL\`, PostgreSQL with its default settings. Creates that arrive together share a commit in
-  the service on both engines, and in Go and tutorial Nest on SQLite; elsewhere each has its own.
-- **Growth** is compared by processor time per request.
+- **Durability**: SQLite with \`synchronous=FULL\`${postgres ? ', PostgreSQL with its default settings' : ''}.${growth ? '\n- **Growth** is compared by CPU time per request.' : ''}
 ${describeParts(parts)}
 
 ${Object.entries(versions)
@@ -62,6 +70,9 @@ ${Object.entries(versions)
   .join(', ')}.
 
 ## What the other programs lack
+
+None of them has revocation, bans, scopes, idempotency, quotas that survive a restart, usage statistics or overload protection. They
+also lack:
 
 ${FIELD.filter(({ lacks }) => lacks)
   .map(({ name, lacks }) => `- **${name}**: ${lacks}.`)
@@ -73,10 +84,7 @@ function raceTable(results, goals) {
   const rows = Object.keys(ENGINES).flatMap((engine) =>
     (results[engine] ?? []).flatMap((contest) => contestRows(contest, engine, goals)),
   );
-  return table(
-    ['request', 'program', 'requests/s', 'processor', 'p50 / p99', 'the service, to it'],
-    rows,
-  );
+  return table(['request', 'program', 'requests/s', 'CPU', 'p50 / p99', 'service / program'], rows);
 }
 
 function contestRows(contest, engine, goals) {
@@ -122,12 +130,18 @@ function describeParts(parts) {
   for (const [part, { pace, measuredOn, machine, busy }] of Object.entries(parts)) {
     const others =
       busy > OWN_LOAD ? `, **while other programs used the machine** (load average ${busy})` : '';
-    const rounds = `${pace.rounds} rounds of ${pace.seconds} s, ${pace.openRounds} of ${pace.openSeconds} s at a constant rate`;
+    const rounds = `${inRounds(pace.rounds)} of ${pace.seconds} s, ${inRounds(pace.openRounds)} of ${pace.openSeconds} s at a constant rate`;
     const line = `${rounds}, on ${measuredOn}, ${machine}${others}`;
     titles.set(line, [...(titles.get(line) ?? []), TITLES[part]]);
   }
-  return Array.from(titles, ([line, names]) => `- **${names.join('; ')}**: ${line}.`).join('\n');
+  const lines = Array.from(titles, ([line, names]) => `- **${names.join('; ')}**: ${line}.`);
+  const missing = Object.keys(TITLES).filter((part) => !(part in parts));
+  if (missing.length > 0)
+    lines.push(`- **Not measured**: ${missing.map((part) => TITLES[part]).join('; ')}.`);
+  return lines.join('\n');
 }
+
+const inRounds = (number) => `${number} round${number === 1 ? '' : 's'}`;
 
 /** One line for all missed goals with the same reason. */
 function explained(goals, notes) {
@@ -146,7 +160,10 @@ function explained(goals, notes) {
 function figure({ measured, least, most, goal, atLeast, unit, digits }) {
   const show = (value) =>
     unit === '' ? value.toFixed(digits) : `${count(Math.round(value))} ${unit}`;
-  const spread = least === undefined ? '' : ` (${least.toFixed(digits)}-${most.toFixed(digits)})`;
+  const spread =
+    least === undefined || least === most
+      ? ''
+      : ` (${least.toFixed(digits)}-${most.toFixed(digits)})`;
   if (goal === undefined) return `${show(measured)}${spread}`;
   const wanted = unit === '' ? String(goal) : `${count(goal)} ${unit}`;
   const verdict = isMet({ measured, goal, atLeast }) ? '' : ' **missed**';
