@@ -14,7 +14,7 @@ RUN npm run build:service && npm prune --omit=dev --no-audit --no-fund
 
 FROM node:22-bookworm-slim
 LABEL org.opencontainers.image.title="pet-store-service" \
-  org.opencontainers.image.description="An HTTP/JSON service that lists, adds and retrieves animals up for adoption." \
+  org.opencontainers.image.description="An HTTP/JSON service that lists, adds and retrieves the pets of a store, with API keys and exact quotas." \
   org.opencontainers.image.licenses="MIT"
 ENV NODE_ENV=production \
   LOG_FORMAT=json \
