@@ -33,7 +33,7 @@ export const SERVICE = {
 export const FASTIFY = {
   id: 'fastify',
   name: 'Fastify, by hand',
-  lacks: 'exact int64, commits that several creates share',
+  lacks: 'exact int64, shared commits',
   isEqual: true,
   start(stage, databaseUrl) {
     const args = [NO_PRETENURING, `${root}bench/field/fastify/main.mjs`, databaseUrl];
