@@ -73,7 +73,9 @@ function copies(row, count) {
   const rows = keys.map((key) => {
     const id = `key_${base62(randomBytes(12), 17)}`;
     const digest = createHash('sha256').update(key).digest('base64url');
-    return { ...row, id, client_id: id, digest, last_four: key.slice(-4) };
+    // Keys that have just changed are read again by each poll.
+    const changed_at = row.changed_at - 3_600_000;
+    return { ...row, id, client_id: id, digest, changed_at, last_four: key.slice(-4) };
   });
   return { keys, rows };
 }

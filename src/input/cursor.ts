@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import { stringifyJson } from '../http/stringify-json.js';
 import { getRequestContext } from '../telemetry/request-context.js';
 import { parseInt64 } from './int64.js';
@@ -67,5 +67,5 @@ function digestOf(filter: object): string {
   const given = Object.entries(filter).filter(([, value]) => value !== undefined);
   const { routeOptions, params } = getRequestContext() ?? {};
   const list = [routeOptions?.url, params, given.length > 0 ? stringifyJson(given.sort()) : ''];
-  return hash('sha256', JSON.stringify(list), 'base64url').slice(0, 12);
+  return crc32(JSON.stringify(list)).toString(36);
 }

@@ -88,10 +88,13 @@ describe(KeyCache.name, () => {
     expect(await cache.load('ark')).toBeDefined();
   });
 
-  it('expires a key on time, and records each use of a valid key only', async () => {
-    rows = [{ ...zoo, expiresAt: clock.now() + 1_000 }];
+  it('expires a key on time, and records a use of a valid key once a second', async () => {
+    rows = [{ ...zoo, expiresAt: clock.now() + 2_000 }];
     expect(await cache.load('zoo')).toBeDefined();
     clock.advance(999);
+    expect(cache.getCached('zoo')).toBeDefined();
+    expect(uses).toEqual(['key_zoo']);
+    clock.advance(1_000);
     expect(cache.getCached('zoo')).toBeDefined();
     clock.advance(1);
     expect(cache.getCached('zoo')).toBeUndefined();

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
 import type { Counter } from 'prom-client';
 import { ChangePoller } from '../database/change-poller.js';
 import { Database } from '../database/database.js';
@@ -24,15 +23,18 @@ const TRUSTED_MS = 300_000;
 const RECHECK_TIMEOUT_MS = 500;
 /** Beyond this number of changes, clearing the cache is cheaper than updating it. */
 const MAX_CHANGES = 10_000;
+/** Uses of a key within this time are recorded once. */
+const USE_INTERVAL_MS = 1000;
 /** The expiry of a revoked key: in the past by every clock, also one that is behind. */
 const REVOKED_MS = 0;
 
 type KeyRow = Omit<ApiKey, 'name' | 'lastFour' | 'createdAt' | 'replacedBy' | 'lastUsedAt'>;
 
-interface CachedCaller {
-  caller: Caller;
+interface CachedCaller extends Caller {
   /** Differs for each state of a key. */
   changedAt: number;
+  /** The last recorded use, in Unix milliseconds. */
+  usedAtMs: number;
 }
 
 /** PostgreSQL's driver returns bigint as text; a double holds these numbers exactly. */
@@ -59,11 +61,10 @@ function select(name: string, condition: string) {
  */
 @Injectable()
 export class KeyCache {
-  private readonly callers = new LRUCache<string, CachedCaller>({
-    maxSize: MAX_CALLERS,
-    // Unlike `max`, it does not allocate the lists of a full cache at once.
-    sizeCalculation: () => 1,
-  });
+  /** By digest. When the cache is full, the one that was cached first gives way. */
+  private readonly callers = new Map<string, CachedCaller>();
+  /** By the text of the column: most keys have the same few scopes. */
+  private readonly scopes = new Map<string, ReadonlySet<string>>();
   private readonly lookups: Counter<'result'>;
 
   constructor(
@@ -86,14 +87,14 @@ export class KeyCache {
   getCached(digest: string): Caller | undefined {
     const cached = this.callers.get(digest);
     if (cached === undefined || !this.poller.isCurrent) return undefined;
-    const caller = this.ifValid(cached.caller);
+    const caller = this.ifValid(cached);
     if (caller !== undefined) this.lookups.inc({ result: 'hit' });
     return caller;
   }
 
   /** Returns the caller of a revoked or expired key, once `load` has rejected the key. */
   expiredCaller(digest: string): { caller: Caller; reason: 'revoked' | 'expired' } | undefined {
-    const caller = this.callers.get(digest)?.caller;
+    const caller = this.callers.get(digest);
     const reason = caller?.expiresAtMs === REVOKED_MS ? 'revoked' : 'expired';
     return caller && { caller, reason };
   }
@@ -112,19 +113,23 @@ export class KeyCache {
       const latest = this.callers.get(digest);
       const isTrusted = isOutage(error) && this.poller.staleForMs <= TRUSTED_MS;
       if (latest === undefined || !isTrusted) throw error;
-      return this.ifValid(latest.caller);
+      return this.ifValid(latest);
     }
   }
 
   private async find(digest: string): Promise<Caller | undefined> {
     const [row] = await this.database.query<KeyRow>(FIND, digest);
     if (row === undefined) return undefined;
-    const found = toCached(row);
+    const found = this.toCached(row);
     const cached = this.callers.get(digest);
     // The poller may have loaded a later state since the query began.
     const latest = cached && cached.changedAt > found.changedAt ? cached : found;
+    if (cached === undefined && this.callers.size >= MAX_CALLERS) {
+      const [first] = this.callers.keys();
+      this.callers.delete(first!);
+    }
     this.callers.set(digest, latest);
-    return this.ifValid(latest.caller);
+    return this.ifValid(latest);
   }
 
   /** @param sinceMs by the database's clock; undefined if every key may have changed */
@@ -133,29 +138,35 @@ export class KeyCache {
     const rows = isComplete ? await this.database.observe<KeyRow>(CHANGED, sinceMs) : [];
     if (!isComplete || rows.length === MAX_CHANGES) this.callers.clear();
     for (const row of rows) {
-      const cached = this.callers.peek(row.digest);
+      const cached = this.callers.get(row.digest);
       if (cached === undefined || cached.changedAt === row.changedAt) continue;
-      this.callers.set(row.digest, toCached(row));
+      this.callers.set(row.digest, this.toCached(row));
     }
   }
 
-  private ifValid(caller: Caller): Caller | undefined {
+  private ifValid(caller: CachedCaller): Caller | undefined {
     const nowMs = this.clock.now();
     if (caller.expiresAtMs <= nowMs) return undefined;
-    this.lastUses.record(caller.keyId, nowMs);
+    if (nowMs - caller.usedAtMs >= USE_INTERVAL_MS) {
+      caller.usedAtMs = nowMs;
+      this.lastUses.record(caller.keyId, nowMs);
+    }
     return caller;
   }
-}
 
-function toCached(row: KeyRow): CachedCaller {
-  const { id, clientId, plan, expiresAt, revokedAt, changedAt } = row;
-  const { perMinute, perDay } = PLANS[plan] ?? { perMinute: row.perMinute!, perDay: row.perDay! };
-  return {
-    changedAt,
-    caller: {
-      ...{ clientId, keyId: id, plan, scopes: new Set(row.scopes.split(' ')) },
+  private toCached(row: KeyRow): CachedCaller {
+    const { id, clientId, plan, expiresAt, revokedAt, changedAt } = row;
+    const { perMinute, perDay } = PLANS[plan] ?? { perMinute: row.perMinute!, perDay: row.perDay! };
+    let scopes = this.scopes.get(row.scopes);
+    if (scopes === undefined) {
+      scopes = new Set(row.scopes.split(' '));
+      this.scopes.set(row.scopes, scopes);
+    }
+    return {
+      ...{ clientId, keyId: id, plan, scopes },
       quota: { subject: clientId, plan, limits: new Limits(perMinute, perDay) },
       expiresAtMs: revokedAt === null ? (expiresAt ?? Infinity) : REVOKED_MS,
-    },
-  };
+      ...{ changedAt, usedAtMs: 0 },
+    };
+  }
 }

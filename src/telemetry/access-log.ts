@@ -59,12 +59,14 @@ export class AccessLog implements OnModuleInit {
       method,
       status,
       durationMs: Math.round(elapsedMs * 100) / 100,
-      // The pattern of the route: the path itself may hold a secret.
-      path: refusal && (request.routeOptions.url ?? 'none'),
-      code: refusal?.code,
-      address: refusal?.address,
     };
-    if (refusal === undefined && isProbe(request.url)) this.logger.debug(line, 'request');
+    if (refusal !== undefined) {
+      // The pattern of the route: the path itself may hold a secret.
+      this.logger.info(
+        { ...line, path: request.routeOptions.url ?? 'none', ...refusal },
+        'request',
+      );
+    } else if (isProbe(request.url)) this.logger.debug(line, 'request');
     else this.logger.info(line, 'request');
   }
 }

@@ -46,16 +46,20 @@ export async function createLogger(
       base: { service: SERVICE, version: VERSION },
       formatters: { level: (level) => ({ level }) },
       mixin: requestMembers,
+      mixinMergeStrategy: (line, members) =>
+        members === NO_MEMBERS ? line : { ...members, ...line },
     },
     stream,
   );
   return logger;
 }
 
+const NO_MEMBERS = {};
+
 /** On lines that an operation of an extension writes. Lines of the service name their request themselves. */
 function requestMembers(): object {
   const request = getRequestContext();
-  return request === undefined ? {} : { requestId: request.id, traceId: request.traceId };
+  return request === undefined ? NO_MEMBERS : { requestId: request.id, traceId: request.traceId };
 }
 
 function lines(fd: number, minLength: number) {

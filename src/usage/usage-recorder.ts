@@ -13,14 +13,19 @@ import type { Refusal, UsageHour } from './usage.entities.js';
 import { UsageRepository } from './usage.repository.js';
 
 const FLUSH_INTERVAL_MS = 10_000;
-/** Counters that wait while the database is down. Beyond this, new outcomes are not counted. */
-const MAX_PENDING = 200_000;
+/** Clients per outcome and hour that wait while the database is down. Further clients are not counted. */
+const MAX_PENDING = 100_000;
 /** Clients whose latest refusals are kept in memory. */
 const MAX_REFUSED_CLIENTS = 10_000;
 /** More than the 24 hours that are reported; refusals are shown for as long. */
 const KEPT_DAYS = 7;
 /** The length of the column. */
 const MAX_CODE_LENGTH = 64;
+
+interface Outcome extends Omit<UsageHour, 'clientId' | 'used'> {
+  /** Number of requests by client. */
+  clients: Map<string, number>;
+}
 
 /**
  * Counts the outcomes of requests by client and hour, and remembers the latest refusals of each client. They are
@@ -29,7 +34,7 @@ const MAX_CODE_LENGTH = 64;
 @Injectable()
 export class UsageRecorder implements OnModuleInit, BeforeApplicationShutdown {
   private readonly writer = mintId('use');
-  private pending = new Map<string, UsageHour>();
+  private pending = new Map<string, Outcome>();
   private readonly refusals = new LRUCache<string, Refusal[]>({
     maxSize: MAX_REFUSED_CLIENTS,
     sizeCalculation: () => 1,
@@ -84,12 +89,16 @@ export class UsageRecorder implements OnModuleInit, BeforeApplicationShutdown {
     return this.flushing;
   }
 
-  private add(count: UsageHour): void {
-    const { hour, clientId, status, code, used } = count;
-    const name = `${hour} ${status} ${code} ${clientId}`;
-    const known = this.pending.get(name);
-    if (known !== undefined) known.used += used;
-    else if (this.pending.size < MAX_PENDING) this.pending.set(name, count);
+  private add({ hour, clientId, status, code, used }: UsageHour): void {
+    const name = `${hour} ${status} ${code}`;
+    let outcome = this.pending.get(name);
+    if (outcome === undefined) {
+      outcome = { hour, status, code, clients: new Map() };
+      this.pending.set(name, outcome);
+    }
+    const known = outcome.clients.get(clientId);
+    if (known !== undefined || outcome.clients.size < MAX_PENDING)
+      outcome.clients.set(clientId, (known ?? 0) + used);
   }
 
   private async flushAll(): Promise<void> {
@@ -105,7 +114,9 @@ export class UsageRecorder implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   private async flushCounts(): Promise<void> {
-    const counts = [...this.pending.values()];
+    const counts = [...this.pending.values()].flatMap(({ clients, ...outcome }) =>
+      Array.from(clients, ([clientId, used]) => ({ ...outcome, clientId, used })),
+    );
     this.pending = new Map();
     let saved = 0;
     try {
