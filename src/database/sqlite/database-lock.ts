@@ -3,7 +3,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite, { type Database } from 'better-sqlite3';
 import { isBusy } from '../outage.js';
-import { SqliteFile } from './sqlite.file.js';
+import { createFile } from './sqlite.file.js';
 
 const BUSY_TIMEOUT_MS = 500;
 
@@ -21,7 +21,7 @@ export class DatabaseServedError extends Error {}
  * @throws {DatabaseServedError} if another process has it
  */
 export function lockFile(path: string): () => void {
-  new SqliteFile(path).create();
+  createFile(path);
   const { dev, ino } = statSync(path);
   const held = [lock(`${realpathSync(path)}-server`, path)];
   const release = (): void => held.forEach((each) => each.close());
@@ -37,7 +37,7 @@ export function lockFile(path: string): () => void {
 }
 
 function lock(lockFile: string, path: string): Database {
-  new SqliteFile(lockFile).create();
+  createFile(lockFile);
   const database = new Sqlite(lockFile, { timeout: BUSY_TIMEOUT_MS });
   const name = `process ${process.pid} on ${hostname()}, since ${new Date().toISOString()}`;
   try {

@@ -9,24 +9,21 @@ import {
 import type { BetterSqlite3DataSourceOptions } from 'typeorm/driver/better-sqlite3/BetterSqlite3DataSourceOptions.js';
 import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
 import { TransactionScope, type Work } from '../transaction-scope.js';
-import { SqliteFile } from './sqlite.file.js';
+import { createFile, SqliteFile } from './sqlite.file.js';
 import { SqliteQueryRunner } from './sqlite.query-runner.js';
-import { SqliteWriter } from './sqlite.writer.js';
 
 /** TypeORM on SQLite, with transactions that do not share a connection. */
 export class SqliteDataSource extends DataSource {
   readonly file: SqliteFile;
-  readonly writer: SqliteWriter;
   readonly transactions = new TransactionScope();
 
   constructor(options: BetterSqlite3DataSourceOptions) {
     super(options);
     this.file = new SqliteFile(options.database);
-    this.writer = new SqliteWriter(this.file);
   }
 
   override async initialize(): Promise<this> {
-    this.file.create();
+    createFile(this.file.path);
     await super.initialize();
     this.file.opened();
     return this;
@@ -36,7 +33,7 @@ export class SqliteDataSource extends DataSource {
     const shared = this.transactions.sharedRunner;
     if (shared !== undefined) return shared;
     const driver = this.driver as BetterSqlite3Driver;
-    const runner = new SqliteQueryRunner(driver, this.writer, this.transactions);
+    const runner = new SqliteQueryRunner(driver, this.file, this.transactions);
     return Object.assign(runner, { manager: this.createEntityManager(runner) });
   }
 

@@ -45,7 +45,7 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
     this.connection = new DurableDatabase(dataSource.file.path);
     this.begin = this.connection.prepare('BEGIN');
     this.rollback = this.connection.prepare('ROLLBACK');
-    dataSource.writer.onRelease = this.endTransaction;
+    dataSource.file.onRelease = this.endTransaction;
   }
 
   // eslint-disable-next-line @typescript-eslint/require-await -- SQLite answers synchronously
@@ -77,7 +77,7 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
   }
 
   pool(): PoolState {
-    const { isHeld, queue } = this.dataSource.writer;
+    const { isHeld, queue } = this.dataSource.file;
     return { in_use: isHeld ? 1 : 0, idle: isHeld ? 0 : 1, waiting: queue.length };
   }
 
@@ -92,7 +92,7 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
       while (this.waiting.length > 0) if (!this.commit(size)) size = 1;
     };
     try {
-      await this.dataSource.writer.run(commitAll);
+      await this.dataSource.file.run(commitAll);
     } catch (error) {
       for (const { reject } of this.waiting.splice(0)) reject(error);
     }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { createDataSource, dataSourceOptions, lockDatabase } from '../data-source-options.js';
 import { DatabaseServedError } from './database-lock.js';
-import { SqliteFile } from './sqlite.file.js';
+import { createFile } from './sqlite.file.js';
 
 describe('a database file', () => {
   let directory: string;
@@ -16,7 +16,7 @@ describe('a database file', () => {
 
   it('is created for its owner only, with its directory, also below a relative path', () => {
     const mkdir = jest.spyOn(fs, 'mkdirSync');
-    new SqliteFile(relative('', path)).create();
+    createFile(relative('', path));
     expect(statSync(join(path, '..')).mode & 0o777).toBe(0o700);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     // Node never returns from a relative path in a working directory that was removed.

@@ -4,7 +4,7 @@ import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSq
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner.js';
 import type { TransactionScope } from '../transaction-scope.js';
 import { ExactDatabase } from './sqlite.connection.js';
-import type { SqliteWriter } from './sqlite.writer.js';
+import type { SqliteFile } from './sqlite.file.js';
 
 /** A transaction holds up all other writers. */
 const MAX_OPEN_MS = 3_000;
@@ -26,7 +26,7 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
 
   constructor(
     driver: BetterSqlite3Driver,
-    private readonly writer: SqliteWriter,
+    private readonly file: SqliteFile,
     private readonly transactions: TransactionScope,
   ) {
     super(driver);
@@ -55,11 +55,11 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
 
   private async begin(): Promise<void> {
     this.transactions.assertOutside();
-    await this.writer.acquire();
+    await this.file.acquire();
     this.isWriter = true;
     try {
-      await this.writer.whenUnlocked(() => {
-        this.transaction ??= new ExactDatabase(this.driver.options.database);
+      await this.file.whenUnlocked(() => {
+        this.transaction ??= new ExactDatabase(this.file.path);
         this.transaction.exec('BEGIN IMMEDIATE');
       });
     } catch (error) {
@@ -78,7 +78,7 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
     clearTimeout(this.timer);
     this.transaction?.close();
     this.transaction = undefined;
-    if (this.isWriter) this.writer.release();
+    if (this.isWriter) this.file.release();
     this.isWriter = false;
   }
 
@@ -87,6 +87,6 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
     const work = (): ReturnType<Query> => super.query(...statement);
     if (database.prepare(statement[0]).readonly) return work();
     this.transactions.assertOutside();
-    return this.writer.run(work);
+    return this.file.run(work);
   }
 }
