@@ -7,7 +7,7 @@ import {
   type ServerOptions,
   type ServerResponse,
 } from 'node:http';
-import { Server as NetServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SingleChunkResponse } from './single-chunk-response.js';
 
@@ -91,8 +91,9 @@ export class ClientConnections {
     const remainingMs = deadlineMs - performance.now();
     await delay(Math.min(CLOSE_NOTICE_MS, remainingMs * CLOSE_NOTICE_SHARE));
     const closed = once(server, 'close');
-    // `http.Server.close()` would also cut responses whose last bytes are still to be sent.
-    NetServer.prototype.close.call(server);
+    // `close()` calls it, and cuts responses whose last bytes are still to be sent.
+    server.closeIdleConnections = () => undefined;
+    server.close();
     for (const [socket, { response }] of this.connections) {
       // A new connection may have sent a request that the server has not read yet.
       if (response === undefined && socket.bytesWritten > 0) socket.destroySoon();
