@@ -1,6 +1,7 @@
-import { DataSource } from 'typeorm';
+import { DataSource, type QueryRunner } from 'typeorm';
 import { createDataSource, dataSourceOptions } from '../../src/database/data-source-options.js';
-import { migrate } from '../../src/database/migrate.js';
+import type { ExtensionMigrations } from '../../src/database/extension-migrations.js';
+import { migrate, migrationsThatRan } from '../../src/database/migrate.js';
 import { Pet } from '../../src/index.js';
 import { describeWith } from '../support/engines.js';
 import { createDatabase, PostgresServer } from '../support/postgres.js';
@@ -45,10 +46,26 @@ function describeSchema(newDatabase: () => string | Promise<string>): void {
     expect(await migrate(dataSource)).toEqual(['CreateSchema1764633600000']);
     expect(await migrate(dataSource)).toEqual([]);
   });
+
+  it('names the migration of an extension that fails', async () => {
+    class CreateToys1700000000000 {
+      up = (runner: QueryRunner) => runner.query('CREATE TABLE pets (id integer)');
+      down = () => Promise.resolve();
+    }
+    const extensions = [{ owner: 'toys', migrations: [CreateToys1700000000000] }];
+    await using source = await opened(await newDatabase(), extensions);
+    await expect(migrate(source.dataSource)).rejects.toThrow(
+      /^The migration CreateToys1700000000000 of toys failed: .*"?pets"? already exists/,
+    );
+    expect(await migrationsThatRan(source.dataSource)).toEqual([]);
+  });
 }
 
-async function opened(url: string): Promise<{ dataSource: DataSource } & AsyncDisposable> {
-  const dataSource = createDataSource(dataSourceOptions({ url, poolSize: 2 }));
+async function opened(
+  url: string,
+  extensions: ExtensionMigrations[] = [],
+): Promise<{ dataSource: DataSource } & AsyncDisposable> {
+  const dataSource = createDataSource(dataSourceOptions({ url, poolSize: 2, extensions }));
   await dataSource.initialize();
   return { dataSource, [Symbol.asyncDispose]: () => dataSource.destroy() };
 }
