@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { ObjectLiteral, Repository } from 'typeorm';
 
 /** SQLite runs in this process: no request is answered during a batch, which takes some 5 ms. */
@@ -11,7 +10,7 @@ export async function forEachBatch<Item>(
   handle: (batch: Item[]) => Promise<void>,
 ): Promise<void> {
   for (let start = 0; start < items.length; start += ROWS) {
-    if (start > 0) await pause(PAUSE_MS);
+    if (start > 0) await pause();
     await handle(items.slice(start, start + ROWS));
   }
 }
@@ -34,6 +33,10 @@ export async function deleteInBatches(
     // PostgreSQL evaluates only the outer condition again for a row that another node has just updated.
     query.where(`(${key}) IN (${some}) AND ${condition}`, parameters);
     if ((await query.execute()).affected! < ROWS) return;
-    await pause(PAUSE_MS);
+    await pause();
   }
+}
+
+function pause(): Promise<void> {
+  return new Promise((resume) => setTimeout(resume, PAUSE_MS));
 }
