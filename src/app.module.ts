@@ -14,7 +14,6 @@ import { ContentGuard } from './input/content.guard.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
 import { InputPipe } from './input/input.pipe.js';
 import { ApiKeyGuard } from './keys/api-key.guard.js';
-import { AuthenticationModule } from './keys/authentication.module.js';
 import { KeysModule } from './keys/keys.module.js';
 import { ScopeGuard } from './keys/scope.guard.js';
 import { DocsController } from './openapi/docs.controller.js';
@@ -69,8 +68,10 @@ export class AppModule {
         ...coreModules(options),
         // `http` must not import `database`.
         HttpModule.forRoot({ transport, address, outages: DatabaseFaults, core: OWN_CONTROLLERS }),
-        KeysModule.forRoot(extensions.map(({ scopes = {} }) => scopes)),
-        AuthenticationModule.forRoot(extensions.flatMap(({ verifier }) => verifier ?? [])),
+        KeysModule.forRoot(
+          extensions.map(({ scopes = {} }) => scopes),
+          extensions.flatMap(({ verifier }) => verifier ?? []),
+        ),
         IdempotencyModule,
         PetsModule,
         UsageModule,

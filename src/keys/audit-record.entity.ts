@@ -57,6 +57,8 @@ export class AuditRecord {
   after!: State | null;
 }
 
+export type AuditedChange = Pick<AuditRecord, 'action' | 'target' | 'before' | 'after'>;
+
 /** The actor of a change, and the request that led to it, if one did. */
 export type Initiator = Pick<AuditRecord, 'actor' | 'address' | 'requestId'>;
 

@@ -4,26 +4,15 @@ import { afterCommit } from '../database/after-commit.js';
 import { databaseNow } from '../database/database-time.js';
 import { Logger } from '../telemetry/logger.js';
 import { mintId } from './api-key-format.js';
-import {
-  type AuditAction,
-  AuditRecord,
-  type Initiator,
-  isoTime,
-  type State,
-} from './audit-record.entity.js';
+import { type AuditedChange, AuditRecord, type Initiator, isoTime } from './audit-record.entity.js';
 
 /** A transaction whose changes are audited. */
 export interface AuditedTransaction {
   manager: EntityManager;
   /** The time of the transaction by the clock of the database: Unix milliseconds. */
   nowMs: number;
-  /** Inserts the audit record of a change. @param before null if the target is new */
-  record: (
-    action: AuditAction,
-    target: string,
-    before: State | null,
-    after: State,
-  ) => Promise<void>;
+  /** Inserts the audit record of a change. */
+  record: (change: AuditedChange) => Promise<void>;
 }
 
 const OF_KEY = `record.target = :keyId OR (record.action = 'key.rotate'
@@ -45,8 +34,7 @@ export class AuditTrail {
       const now = databaseNow(this.dataSource);
       const [row] = await manager.query<{ now: number | string }[]>(`SELECT ${now} AS "now"`);
       const nowMs = Number(row!.now);
-      const record: AuditedTransaction['record'] = async (action, target, before, after) => {
-        const change = { action, target, before, after };
+      const record = async (change: AuditedChange): Promise<void> => {
         const audit = { id: mintId('aud'), at: isoTime(nowMs)!, ...by, ...change };
         await manager.insert(AuditRecord, audit);
         afterCommit(manager, () => this.log(audit));
@@ -71,8 +59,7 @@ export class AuditTrail {
 
   private log(audit: AuditRecord): void {
     const { actor, action, target, requestId } = audit;
-    const request = requestId === null ? {} : { requestId };
     const message = `Audit: ${actor.name} ${action} ${target}`;
-    this.logger.info({ event: 'audit', ...request, audit }, message);
+    this.logger.info({ event: 'audit', requestId: requestId ?? undefined, audit }, message);
   }
 }

@@ -56,11 +56,11 @@ export class BanRecords implements BeforeApplicationShutdown {
       `Banned key ${keyId} (plan ${plan}) for ${seconds} s`,
     );
     const by = { ...SERVICE, address, requestId };
-    const after = { bannedUntil: until, seconds, plan };
+    const states = { before: { bannedUntil: null }, after: { bannedUntil: until, seconds, plan } };
     const save = (): Promise<void> =>
       this.audit.write(by, async (transaction) => {
         await this.bans.record(quota.subject, ban, transaction.manager);
-        await transaction.record('key.ban', keyId, { bannedUntil: null }, after);
+        await transaction.record({ action: 'key.ban', target: keyId, ...states });
       });
     this.saving = this.saving.then(save).catch((err: unknown) => {
       this.logger.error(

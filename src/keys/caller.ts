@@ -30,16 +30,14 @@ export interface Origin {
 }
 
 /** The caller of the request, as a parameter of a handler; undefined in a `@Public()` controller. */
-export const CurrentCaller = createParamDecorator(currentCaller);
+export const CurrentCaller = createParamDecorator(
+  (_data: unknown, context: ExecutionContext): Caller | undefined => requestOf(context).caller,
+);
 
 /** The client and the id of the request, as a parameter of a handler. */
-export const RequestOrigin = createParamDecorator(requestOrigin);
-
-function currentCaller(_data: unknown, context: ExecutionContext): Caller | undefined {
-  return requestOf(context).caller;
-}
-
-function requestOrigin(_data: unknown, context: ExecutionContext): Origin {
-  const { caller, id } = requestOf(context);
-  return { clientId: caller!.clientId, requestId: id };
-}
+export const RequestOrigin = createParamDecorator(
+  (_data: unknown, context: ExecutionContext): Origin => {
+    const { caller, id } = requestOf(context);
+    return { clientId: caller!.clientId, requestId: id };
+  },
+);

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { Repository, type SelectQueryBuilder } from 'typeorm';
+import { Repository } from 'typeorm';
 import { RateLimitBan } from '../rate-limits/bans/rate-limit-ban.entity.js';
 import type { PlanName } from '../rate-limits/plan.js';
 import { Clock } from '../time/clock.js';
@@ -38,10 +38,18 @@ export interface KeyFilter {
   limit?: number | undefined;
 }
 
-const SEARCH = `(LOWER(key.name) LIKE LOWER(:part) ESCAPE '!' OR key.id = :text
-  OR key.client_id = :text OR key.last_four = :text)`;
-const AFTER = `(key.created_at, key.id) >
-  (SELECT previous.created_at, previous.id FROM api_keys previous WHERE previous.id = :after)`;
+/** The condition of each filter that is given. */
+const CONDITIONS = {
+  id: 'key.id = :id',
+  plan: 'key.plan = :plan',
+  search: `(LOWER(key.name) LIKE LOWER(:part) ESCAPE '!' OR key.id = :search
+    OR key.client_id = :search OR key.last_four = :search)`,
+  idleDays: `${VALID} AND COALESCE(key.last_used_at, key.created_at) < :idleSince`,
+  neverUsed: `${VALID} AND key.last_used_at IS NULL`,
+  expiresWithinDays: `${VALID} AND key.expires_at < :expiresBefore`,
+  after: `(key.created_at, key.id) >
+    (SELECT previous.created_at, previous.id FROM api_keys previous WHERE previous.id = :after)`,
+};
 
 /** Lists keys for operators, in the order of their creation. */
 @Injectable()
@@ -52,44 +60,23 @@ export class KeyList {
   ) {}
 
   async find(filter: KeyFilter = {}): Promise<ListedKey[]> {
-    const nowMs = this.clock.now();
-    const { entities, raw } = await this.query(filter, nowMs).getRawAndEntities<{
-      bannedUntil: number | string | null;
-    }>();
-    return entities.map((key, index) => {
-      const until = Number(raw[index]!.bannedUntil ?? 0);
-      return Object.assign(key, { bannedUntilMs: until > nowMs ? until : null });
-    });
-  }
-
-  private query(filter: KeyFilter, nowMs: number): SelectQueryBuilder<ApiKey> {
-    const { id, plan, status, search, idleDays, neverUsed, expiresWithinDays, after } = filter;
+    const now = this.clock.now();
+    const { status, search = '', idleDays = 0, expiresWithinDays = 0, limit } = filter;
     const query = this.keys
       .createQueryBuilder('key')
-      .leftJoin(RateLimitBan, 'ban', 'ban.subject = key.client_id')
-      .addSelect('ban.banned_until', 'bannedUntil')
-      .setParameters({ now: nowMs })
-      .orderBy('key.createdAt', 'ASC')
-      .addOrderBy('key.id', 'ASC')
-      .limit(filter.limit);
-    if (id !== undefined) query.andWhere('key.id = :id', { id });
-    if (plan !== undefined) query.andWhere('key.plan = :plan', { plan });
-    if (search !== undefined) {
-      const part = `%${search.replace(/[!%_]/g, '!$&')}%`;
-      query.andWhere(SEARCH, { part, text: search });
-    }
-    if (neverUsed) query.andWhere('key.last_used_at IS NULL');
-    if (idleDays !== undefined) {
-      const since = nowMs - idleDays * DAY_MS;
-      query.andWhere('COALESCE(key.last_used_at, key.created_at) < :since', { since });
-    }
-    if (expiresWithinDays !== undefined) {
-      query.andWhere('key.expires_at < :end', { end: nowMs + expiresWithinDays * DAY_MS });
-    }
-    if (after !== undefined) query.andWhere(AFTER, { after });
-    const findsValid = neverUsed || idleDays !== undefined || expiresWithinDays !== undefined;
+      .leftJoinAndMapOne('key.ban', RateLimitBan, 'ban', 'ban.subject = key.client_id')
+      .setParameters({ ...filter, now, part: `%${search.replace(/[!%_]/g, '!$&')}%` })
+      .setParameter('idleSince', now - idleDays * DAY_MS)
+      .setParameter('expiresBefore', now + expiresWithinDays * DAY_MS)
+      .orderBy({ 'key.createdAt': 'ASC', 'key.id': 'ASC' })
+      .limit(limit);
     if (status !== undefined) query.andWhere(STATUS[status]);
-    else if (findsValid) query.andWhere(VALID);
-    return query;
+    for (const [name, condition] of Object.entries(CONDITIONS)) {
+      if (filter[name as keyof KeyFilter] !== undefined) query.andWhere(condition);
+    }
+    const found = (await query.getMany()) as (ApiKey & { ban: RateLimitBan | null })[];
+    return found.map(({ ban, ...key }) => {
+      return { ...key, bannedUntilMs: ban !== null && ban.until > now ? ban.until : null };
+    });
   }
 }

@@ -1,28 +1,44 @@
-import { type DynamicModule, Module } from '@nestjs/common';
+import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { RateLimitsModule } from '../rate-limits/rate-limits.module.js';
+import { ThrottlingModule } from '../rate-limits/throttling.module.js';
 import { ApiKey } from './api-key.entity.js';
 import { AuditRecord } from './audit-record.entity.js';
 import { AuditTrail } from './audit-trail.js';
+import { Authenticator } from './authenticator.js';
+import { BanRecords } from './ban-records.js';
+import { KeyCache } from './key-cache.js';
 import { KeyList } from './key-list.js';
 import { KeysService } from './keys.service.js';
+import { LastUses } from './last-uses.js';
+import { QuotaEvents } from './quota-events.js';
 import { type DeclaredScopes, Scopes } from './scopes.js';
+import { type TokenVerifier, VERIFIERS, Verifiers } from './verifiers.js';
 
-/** Manages keys, in a server and on the command line. */
-@Module({})
+/** Manages keys, on the command line and in a server. In a server, it also identifies and counts callers. */
+@Module({
+  imports: [TypeOrmModule.forFeature([ApiKey, AuditRecord]), RateLimitsModule],
+  providers: [KeysService, KeyList, AuditTrail],
+  exports: [KeysService, KeyList, AuditTrail, RateLimitsModule],
+})
 export class KeysModule {
-  /** @param scopes those of extensions */
-  static forRoot(scopes: readonly DeclaredScopes[]): DynamicModule {
+  /**
+   * @param scopes those of extensions
+   * @param verifiers those of extensions; undefined on the command line
+   */
+  static forRoot(
+    scopes: readonly DeclaredScopes[],
+    verifiers?: readonly (TokenVerifier | Type<TokenVerifier>)[],
+  ): DynamicModule {
+    const declared = { provide: Scopes, useValue: new Scopes(scopes) };
+    if (!verifiers) return { module: KeysModule, providers: [declared], exports: [Scopes] };
+    const given = { provide: VERIFIERS, useValue: verifiers };
+    const ofServer = [Verifiers, KeyCache, LastUses, Authenticator, BanRecords, QuotaEvents];
     return {
       module: KeysModule,
-      imports: [TypeOrmModule.forFeature([ApiKey, AuditRecord]), RateLimitsModule],
-      providers: [
-        KeysService,
-        KeyList,
-        AuditTrail,
-        { provide: Scopes, useValue: new Scopes(scopes) },
-      ],
-      exports: [KeysService, KeyList, AuditTrail, Scopes, RateLimitsModule],
+      imports: [ThrottlingModule],
+      providers: [declared, given, ...ofServer],
+      exports: [Scopes, Authenticator, ThrottlingModule],
     };
   }
 }

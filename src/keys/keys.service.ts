@@ -67,13 +67,13 @@ export class KeysService {
   async issue(request: NewKey): Promise<IssuedKey> {
     const { name, scopes = DEFAULT_SCOPES, expiresAt = null } = request;
     this.scopes.assertDeclared(scopes);
-    const terms = {
-      ...{ name, scopes: scopes.join(' '), expiresAt },
-      ...planOf(request.plan, request),
-    };
-    return this.audit.write(this.initiator, async ({ manager, nowMs, record }) => {
-      const issued = await this.insert(manager, nowMs, terms);
-      await record('key.issue', issued.record.id, null, { name, ...termsOf(terms) });
+    const plan = planOf(request.plan, request);
+    const terms = { name, ...plan, scopes: scopes.join(' '), expiresAt };
+    return this.audit.write(this.initiator, async (transaction) => {
+      const issued = await this.insert(transaction, terms);
+      const after = { name, ...termsOf(terms) };
+      const target = issued.record.id;
+      await transaction.record({ action: 'key.issue', target, before: null, after });
       return issued;
     });
   }
@@ -85,10 +85,9 @@ export class KeysService {
    */
   async rotate(id: string, graceMs: number): Promise<RotatedKey> {
     return this.change(id, async (replaced, transaction) => {
-      const { manager, nowMs } = transaction;
       const now = this.clock.now();
       assertRotatable(replaced, now);
-      const issued = await this.insert(manager, nowMs, replaced, replaced.clientId);
+      const issued = await this.insert(transaction, replaced, replaced.clientId);
       const expiresAt = Math.min(now + graceMs, replaced.expiresAt ?? Infinity);
       const values = { replacedBy: issued.record.id, expiresAt };
       await update(transaction, 'key.rotate', replaced, values);
@@ -96,93 +95,82 @@ export class KeysService {
     });
   }
 
-  async revoke(id: string): Promise<ApiKey> {
-    return this.change(id, (key, transaction) => {
+  async revoke(id: string): Promise<void> {
+    await this.change(id, (key, transaction) => {
       const revokedAt = key.revokedAt ?? this.clock.now();
       return update(transaction, 'key.revoke', key, { revokedAt });
     });
   }
 
   /** Changes the plan of every key of the client. @throws {RangeError} */
-  async setPlan(id: string, plan: PlanName, own: OwnLimits): Promise<ApiKey> {
+  async setPlan(id: string, plan: PlanName, own: OwnLimits): Promise<void> {
     const wanted = planOf(plan, own);
     await this.change(id, async ({ clientId }, transaction) => {
-      const { manager } = transaction;
-      for (const key of await manager.find(ApiKey, { where: { clientId }, order: { id: 'ASC' } })) {
-        await update(transaction, 'key.set_plan', key, wanted);
-      }
+      const keys = await transaction.manager.findBy(ApiKey, { clientId });
+      for (const key of keys) await update(transaction, 'key.set_plan', key, wanted);
     });
-    return this.get(id);
   }
 
   /** @throws {RangeError} */
-  async setScopes(id: string, scopes: readonly string[]): Promise<ApiKey> {
+  async setScopes(id: string, scopes: readonly string[]): Promise<void> {
     this.scopes.assertDeclared(scopes);
-    return this.change(id, (key, transaction) =>
-      update(transaction, 'key.set_scopes', key, { scopes: scopes.join(' ') }),
-    );
+    const wanted = { scopes: scopes.join(' ') };
+    await this.change(id, (key, transaction) => update(transaction, 'key.set_scopes', key, wanted));
   }
 
-  async unban(id: string): Promise<ApiKey> {
-    return this.change(id, async (found, { manager, record }) => {
-      const until = await this.bans.lift(found.clientId, manager);
-      const before = { bannedUntil: isoTime(until) };
-      if (until > this.clock.now()) await record('key.unban', id, before, { bannedUntil: null });
-      return found;
+  async unban(id: string): Promise<void> {
+    await this.change(id, async ({ clientId }, { manager, record }) => {
+      const until = await this.bans.lift(clientId, manager);
+      if (until <= this.clock.now()) return;
+      const states = { before: { bannedUntil: isoTime(until) }, after: { bannedUntil: null } };
+      await record({ action: 'key.unban', target: id, ...states });
     });
   }
 
   /** @throws {Error} if there is no such key */
-  async get(id: string): Promise<ApiKey> {
-    return existing(await this.keys.findOneBy({ id }), id);
+  async get(id: string, manager: EntityManager = this.keys.manager): Promise<ApiKey> {
+    const key = await manager.findOneBy(ApiKey, { id });
+    if (key === null) throw new Error(`no key has the ID ${id}`);
+    return key;
   }
 
   async isEmpty(): Promise<boolean> {
     return !(await this.keys.exists());
   }
 
+  /**
+   * Runs `work` on a key whose client no other transaction changes meanwhile. The lock is on the first key of
+   * the client, which has the id of the client.
+   */
   private change<Result>(
     id: string,
     work: (key: ApiKey, transaction: AuditedTransaction) => Promise<Result>,
   ): Promise<Result> {
-    return this.audit.write(this.initiator, async (transaction) =>
-      work(await lockClient(transaction.manager, id), transaction),
-    );
+    return this.audit.write(this.initiator, async (transaction) => {
+      const { manager } = transaction;
+      const { clientId } = await this.get(id, manager);
+      const lock = { mode: 'pessimistic_write' as const };
+      await manager.findOne(ApiKey, { where: { id: clientId }, lock });
+      return work(await this.get(id, manager), transaction);
+    });
   }
 
   /** @param clientId left out for the first key of a client, which gives the client its id */
   private async insert(
-    manager: EntityManager,
-    nowMs: number,
-    { name, plan, perMinute, perDay, scopes, expiresAt }: Terms,
+    { manager, nowMs }: AuditedTransaction,
+    terms: Terms,
     clientId?: string,
   ): Promise<IssuedKey> {
     const [id, key] = [mintId('key'), mintKey()];
     const record = manager.create(ApiKey, {
+      ...terms,
       ...{ id, clientId: clientId ?? id, digest: digestOf(key), lastFour: key.slice(-4) },
-      ...{ name, plan, perMinute, perDay, scopes, expiresAt },
       ...{ createdAt: this.clock.now(), changedAt: nowMs },
       ...{ revokedAt: null, replacedBy: null, lastUsedAt: null },
     });
     await manager.insert(ApiKey, record);
     return { key, record };
   }
-}
-
-/**
- * Returns a key whose client no other transaction changes until this one ends. The lock is on the first key of
- * the client, which has the id of the client.
- */
-async function lockClient(manager: EntityManager, id: string): Promise<ApiKey> {
-  const { clientId } = existing(await manager.findOneBy(ApiKey, { id }), id);
-  const lock = { mode: 'pessimistic_write' as const };
-  await manager.findOne(ApiKey, { where: { id: clientId }, lock });
-  return manager.findOneByOrFail(ApiKey, { id });
-}
-
-function existing(key: ApiKey | null, id: string): ApiKey {
-  if (key === null) throw new Error(`no key has the ID ${id}`);
-  return key;
 }
 
 /**
@@ -194,15 +182,15 @@ async function update(
   action: AuditAction,
   key: ApiKey,
   values: Partial<ApiKey>,
-): Promise<ApiKey> {
+): Promise<void> {
   const old: State = stateOf(key);
   Object.assign(key, values, { changedAt: Math.max(nowMs, key.changedAt + 1) });
   await manager.update(ApiKey, { id: key.id }, { ...values, changedAt: key.changedAt });
   const state: State = stateOf(key);
   const names = Object.keys(old).filter((name) => String(old[name]) !== String(state[name]));
   const pick = (from: State): State => Object.fromEntries(names.map((name) => [name, from[name]!]));
-  if (names.length > 0) await record(action, key.id, pick(old), pick(state));
-  return key;
+  if (names.length === 0) return;
+  await record({ action, target: key.id, before: pick(old), after: pick(state) });
 }
 
 /** The members that audit records show. The limits of a plan may differ in a later release. */
