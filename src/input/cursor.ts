@@ -4,12 +4,10 @@ import { getRequestContext } from '../telemetry/request-context.js';
 import { parseInt64 } from './int64.js';
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const INTEGER = /^(?:0|-?[1-9]\d{0,14})$/;
 
 /** A client can invent cursors, so a value that the database would reject or misread is undefined here. */
 const READERS = {
   int64: parseInt64,
-  integer: (text: string) => (INTEGER.test(text) ? Number(text) : undefined),
   text: (text: string) => (text.isWellFormed() && !text.includes('\0') ? text : undefined),
   uuid: (text: string) => (UUID.test(text) ? text : undefined),
 };
