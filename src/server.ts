@@ -4,8 +4,9 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DataSource } from 'typeorm';
 import { AppModule, type AppOptions } from './app.module.js';
 import { Config, loadConfig } from './config/config.js';
-import { lockDatabase } from './database/data-source-options.js';
+import { fileOf } from './database/data-source-options.js';
 import { migrate } from './database/migrate.js';
+import { lockFile } from './database/sqlite/database-lock.js';
 import { checkApplication, rejectContentTypeParsers } from './extensions/check-application.js';
 import { checkExtensions, type CheckOptions } from './extensions/check.js';
 import type { Extension } from './extensions/define.js';
@@ -117,7 +118,9 @@ export async function startPetStore(options: StartOptions = {}): Promise<PetStor
   const config = options.config ?? loadConfig(undefined, settingsOf(options.extensions ?? []));
   const logger = options.logger ?? (await createLogger(config));
   for (const warning of config.warnings) logger.warn({}, warning);
-  const unlock = lockDatabase(config.databaseUrl);
+  const file = fileOf(config.databaseUrl);
+  // PostgreSQL may have several servers.
+  const unlock = file === undefined ? undefined : lockFile(file);
   // OpenTelemetry is loaded on demand.
   const tracing = config.tracing && (await import('./telemetry/traces.js'));
   const stopTracing = await tracing?.startTracing(config.tracing!, logger);
@@ -130,11 +133,11 @@ export async function startPetStore(options: StartOptions = {}): Promise<PetStor
     app.get(PublicAddress).listensOn((app.getHttpServer().address() as AddressInfo).port);
   } catch (error) {
     await app?.close().catch(() => undefined);
-    unlock();
+    unlock?.();
     throw error;
   }
   const store = new PetStore(app, async () => {
-    unlock();
+    unlock?.();
     await stopTracing?.();
   });
   logger.info({ origin: store.origin }, 'Listening');

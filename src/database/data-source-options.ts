@@ -4,7 +4,6 @@ import type { BetterSqlite3DataSourceOptions } from 'typeorm/driver/better-sqlit
 import { AfterCommitSubscriber } from './after-commit.js';
 import { allMigrations, type ExtensionMigrations } from './extension-migrations.js';
 import { PostgresDataSource } from './postgres/postgres.data-source.js';
-import { lockFile } from './sqlite/database-lock.js';
 import { ExactDatabase } from './sqlite/sqlite.connection.js';
 import { SqliteDataSource } from './sqlite/sqlite.data-source.js';
 
@@ -65,12 +64,6 @@ export function createDataSource(options: DataSourceOptions): DataSource {
   return options.type === 'postgres'
     ? new PostgresDataSource(options)
     : new SqliteDataSource(options as BetterSqlite3DataSourceOptions);
-}
-
-/** `lockFile()`, for either engine: PostgreSQL may have several servers. */
-export function lockDatabase(url: string): () => void {
-  const file = fileOf(url);
-  return file === undefined ? () => undefined : lockFile(file);
 }
 
 /** @returns the path of the SQLite file; undefined for PostgreSQL */

@@ -1,8 +1,8 @@
 import fs, { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { createDataSource, dataSourceOptions, lockDatabase } from '../data-source-options.js';
-import { DatabaseServedError } from './database-lock.js';
+import { createDataSource, dataSourceOptions } from '../data-source-options.js';
+import { DatabaseServedError, lockFile } from './database-lock.js';
 import { createFile } from './sqlite.file.js';
 
 describe('a database file', () => {
@@ -27,7 +27,7 @@ describe('a database file', () => {
   it('is refused if it is a directory, which stays as it is', async () => {
     fs.mkdirSync(path, { recursive: true });
     fs.chmodSync(path, 0o755);
-    expect(() => lockDatabase(`sqlite:${path}`)).toThrow(/^EISDIR: .*petstore.db/);
+    expect(() => lockFile(path)).toThrow(/^EISDIR: .*petstore.db/);
     const source = createDataSource(dataSourceOptions({ url: `sqlite:${path}`, poolSize: 1 }));
     await expect(source.initialize()).rejects.toThrow(/^EISDIR: .*petstore.db/);
     expect(statSync(path).mode & 0o777).toBe(0o755);
@@ -47,12 +47,12 @@ describe('a database file', () => {
     ['its path', (path, other) => fs.symlinkSync(path, other)],
     ['a hard link in another directory', (path, other) => fs.linkSync(path, other)],
   ])('is served once, also by %s, until the server ends', (_by, link) => {
-    const unlock = lockDatabase(`sqlite:${path}`);
+    const unlock = lockFile(path);
     const other = join(directory, 'other.db');
     link(path, other);
-    expect(() => lockDatabase(`sqlite:${other}`)).toThrow(DatabaseServedError);
-    expect(() => lockDatabase(`sqlite:${other}`)).toThrow(`by process ${process.pid} on `);
+    expect(() => lockFile(other)).toThrow(DatabaseServedError);
+    expect(() => lockFile(other)).toThrow(`by process ${process.pid} on `);
     unlock();
-    lockDatabase(`sqlite:${other}`)();
+    lockFile(other)();
   });
 });
