@@ -1,9 +1,6 @@
-import { assertReadable } from './content.guard.js';
+import { isJson } from './content.guard.js';
 
-const check = (headers: Record<string, string>) => () => assertReadable(headers);
-const ofType = (type: string) => check({ 'content-type': type });
-
-describe(assertReadable.name, () => {
+describe(isJson.name, () => {
   it.each([
     'application/json',
     'Application/JSON',
@@ -17,7 +14,7 @@ describe(assertReadable.name, () => {
     'application/json; charset="utf-8',
     'application/json ; ; charset=utf-8 ; ',
   ])('accepts %s', (type) => {
-    expect(ofType(type)).not.toThrow();
+    expect(isJson({ 'content-type': type })).toBe(true);
   });
 
   it.each([
@@ -29,22 +26,18 @@ describe(assertReadable.name, () => {
     'application/json; charset=utf-16',
     'application/json; a="b"; Charset="utf-16"',
     'application/json; CHARSET="utf-8 "',
-  ])('rejects %p with 415', (type) => {
-    expect(ofType(type)).toThrow(expect.objectContaining({ status: 415 }));
+    // Would take long to parse.
+    `application/json${' '.repeat(257)}`,
+  ])('rejects %p', (type) => {
+    expect(isJson({ 'content-type': type })).toBe(false);
   });
 
   it('rejects a body without a type, and an encoded body', () => {
     const json = { 'content-type': 'application/json' };
-    expect(check({})).toThrow(expect.objectContaining({ status: 415 }));
+    expect(isJson({})).toBe(false);
     for (const encoding of ['gzip', 'identity, gzip']) {
-      expect(check({ ...json, 'content-encoding': encoding })).toThrow(/content encoding/);
+      expect(isJson({ ...json, 'content-encoding': encoding })).toBe(false);
     }
-    expect(check({ ...json, 'content-encoding': 'Identity' })).not.toThrow();
-  });
-
-  it('rejects a long media type at once', () => {
-    const startedAt = performance.now();
-    expect(ofType(`application/json${' '.repeat(16_000)}!`)).toThrow();
-    expect(performance.now() - startedAt).toBeLessThan(100);
+    expect(isJson({ ...json, 'content-encoding': 'Identity' })).toBe(true);
   });
 });

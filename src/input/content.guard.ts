@@ -40,14 +40,17 @@ export class ContentGuard implements CanActivate {
     request.body = undefined;
     const declared = this.declared.of(context);
     if (declared === undefined) return true;
-    if (!declared.mayHaveQuery) assertNoQuery(request.query as object);
+    const query = Object.keys(request.query as object);
+    if (query.length > 0 && !declared.mayHaveQuery) {
+      throw invalidRequest(query.map((name) => undeclared(name, 'query')));
+    }
     // `InputPipe` decides whether an operation can do without the body that it declares. One that is not declared is
     // parsed if it is JSON, for guards and interceptors that look at `request.body`, as behind a body parser.
     const isParsed = bytes?.length
       ? declared.hasBody || isJson(headers)
       : declared.hasBody && headers['content-type'] !== undefined;
     if (isParsed) {
-      assertReadable(headers);
+      if (!isJson(headers)) throw notJson();
       request.body = parseBody(bytes);
     }
     return true;
@@ -63,18 +66,8 @@ function declarationOf({ controller, key, isCore }: Operation) {
   return { hasBody: declares(RouteParamtypes.BODY), mayHaveQuery };
 }
 
-function assertNoQuery(query: object): void {
-  const faults = Object.keys(query).map((name) => undeclared(name, 'query'));
-  if (faults.length > 0) throw invalidRequest(faults);
-}
-
-/** @throws {ApiError} 415 `unsupported_media_type` */
-export function assertReadable(headers: IncomingHttpHeaders): void {
-  if (!isJson(headers)) throw notJson();
-}
-
 /** Whether a body can be parsed by its header fields. A long media type would take long to parse. */
-function isJson(headers: IncomingHttpHeaders): boolean {
+export function isJson(headers: IncomingHttpHeaders): boolean {
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = headers;
   if (encoding.toLowerCase() !== 'identity' || type.length > 256) return false;
   if (type === 'application/json') return true;
