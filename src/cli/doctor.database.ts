@@ -22,7 +22,9 @@ export async function checkDatabase(
     if (file === undefined) return await checkPostgres(url, known);
     if (existsSync(file)) return await checkSqlite(file, known);
   } catch (error) {
-    const { reason, fix = 'check DATABASE_URL and its permissions' } = explain(driverErrorOf(error));
+    const { reason, fix = 'check DATABASE_URL and its permissions' } = explain(
+      driverErrorOf(error),
+    );
     return [failed('database', reason, fix)];
   }
   const fix = 'run petstore migrate or petstore serve to create it, or set DATABASE_URL';

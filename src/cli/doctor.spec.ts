@@ -85,7 +85,13 @@ describe('petstore doctor', () => {
       /^set TRUST_PROXY/,
     ],
     ['failed', 'files', fillDisk, /^0 MB are free/, /^free disk space$/],
-    ['failed', 'database', () => writeFileSync(file, 'x'.repeat(9_999)), /^file is not a database$/, /copy/],
+    [
+      'failed',
+      'database',
+      () => writeFileSync(file, 'x'.repeat(9_999)),
+      /^file is not a database$/,
+      /copy/,
+    ],
     [
       'failed',
       'clock',

@@ -22,92 +22,57 @@ const POSTGRES_ID =
 const schema = (isPostgres: boolean): string[] => [
   // TypeORM finds a check constraint of SQLite only if nothing stands between its last parentheses.
   `CREATE TABLE "pets" (
-    "name" varchar(255) NOT NULL,
-    "category_id" bigint NOT NULL,
-    "status" varchar(9),
+    "name" varchar(255) NOT NULL, "category_id" bigint NOT NULL, "status" varchar(9),
     ${isPostgres ? POSTGRES_ID : SQLITE_ID},
     CONSTRAINT "pets_status_known" CHECK ("status" IN ('available', 'pending', 'sold')))`,
-  `CREATE INDEX "pets_status_id" ON "pets" ("status", "id")`,
+  'CREATE INDEX "pets_status_id" ON "pets" ("status", "id")',
 
   `CREATE TABLE "api_keys" (
-    "id" varchar(32) PRIMARY KEY NOT NULL,
-    "client_id" varchar(32) NOT NULL,
-    "name" varchar(255) NOT NULL,
-    "digest" varchar(43) NOT NULL,
-    "last_four" varchar(4) NOT NULL,
-    "plan" varchar(16) NOT NULL,
-    "scopes" varchar(1024) NOT NULL,
-    "per_minute" bigint,
-    "per_day" bigint,
-    "created_at" bigint NOT NULL,
-    "expires_at" bigint,
-    "revoked_at" bigint,
-    "replaced_by" varchar(32),
-    "last_used_at" bigint,
-    "changed_at" bigint NOT NULL
-  )`,
-  `CREATE UNIQUE INDEX "api_keys_digest" ON "api_keys" ("digest")`,
-  `CREATE INDEX "api_keys_client_id" ON "api_keys" ("client_id")`,
-  `CREATE INDEX "api_keys_changed_at" ON "api_keys" ("changed_at")`,
+    "id" varchar(32) PRIMARY KEY NOT NULL, "client_id" varchar(32) NOT NULL,
+    "name" varchar(255) NOT NULL, "digest" varchar(43) NOT NULL, "last_four" varchar(4) NOT NULL,
+    "plan" varchar(16) NOT NULL, "scopes" varchar(1024) NOT NULL,
+    "per_minute" bigint, "per_day" bigint,
+    "created_at" bigint NOT NULL, "expires_at" bigint,
+    "revoked_at" bigint, "replaced_by" varchar(32),
+    "last_used_at" bigint, "changed_at" bigint NOT NULL)`,
+  'CREATE UNIQUE INDEX "api_keys_digest" ON "api_keys" ("digest")',
+  'CREATE INDEX "api_keys_client_id" ON "api_keys" ("client_id")',
+  'CREATE INDEX "api_keys_changed_at" ON "api_keys" ("changed_at")',
 
   `CREATE TABLE "audit_records" (
-    "id" varchar(32) PRIMARY KEY NOT NULL,
-    "at" bigint NOT NULL,
-    "action" varchar(32) NOT NULL,
-    "actor_type" varchar(16) NOT NULL,
-    "actor_name" varchar(255) NOT NULL,
-    "target" varchar(64) NOT NULL,
-    "address" varchar(64),
-    "request_id" varchar(128),
-    "before" text,
-    "after" text
-  )`,
-  `CREATE INDEX "audit_records_at" ON "audit_records" ("at")`,
-  `CREATE INDEX "audit_records_target" ON "audit_records" ("target", "at")`,
+    "id" varchar(32) PRIMARY KEY NOT NULL, "at" bigint NOT NULL, "action" varchar(32) NOT NULL,
+    "actor_type" varchar(16) NOT NULL, "actor_name" varchar(255) NOT NULL,
+    "target" varchar(64) NOT NULL, "address" varchar(64), "request_id" varchar(128),
+    "before" text, "after" text)`,
+  'CREATE INDEX "audit_records_at" ON "audit_records" ("at")',
+  'CREATE INDEX "audit_records_target" ON "audit_records" ("target", "at")',
 
   `CREATE TABLE "idempotency_records" (
-    "key_id" varchar(32) NOT NULL,
-    "idempotency_key" varchar(255) NOT NULL,
-    "body_digest" varchar(43) NOT NULL,
-    "answer" text NOT NULL,
-    "created_at" bigint NOT NULL,
-    PRIMARY KEY ("key_id", "idempotency_key")
-  )`,
-  `CREATE INDEX "idempotency_records_created_at" ON "idempotency_records" ("created_at")`,
+    "key_id" varchar(32) NOT NULL, "idempotency_key" varchar(255) NOT NULL,
+    "body_digest" varchar(43) NOT NULL, "answer" text NOT NULL, "created_at" bigint NOT NULL,
+    PRIMARY KEY ("key_id", "idempotency_key"))`,
+  'CREATE INDEX "idempotency_records_created_at" ON "idempotency_records" ("created_at")',
 
   `CREATE TABLE "rate_limit_counters" (
     "subject" varchar(64) PRIMARY KEY NOT NULL,
-    "minute" bigint NOT NULL,
-    "minute_used" bigint NOT NULL,
-    "day" bigint NOT NULL,
-    "day_used" bigint NOT NULL
-  )`,
+    "minute" bigint NOT NULL, "minute_used" bigint NOT NULL,
+    "day" bigint NOT NULL, "day_used" bigint NOT NULL)`,
 
   `CREATE TABLE "rate_limit_bans" (
     "subject" varchar(64) PRIMARY KEY NOT NULL,
-    "banned_at" bigint NOT NULL,
-    "banned_until" bigint NOT NULL,
-    "bans" integer NOT NULL,
-    "changed_at" bigint NOT NULL
-  )`,
-  `CREATE INDEX "rate_limit_bans_changed_at" ON "rate_limit_bans" ("changed_at")`,
+    "banned_at" bigint NOT NULL, "banned_until" bigint NOT NULL,
+    "bans" integer NOT NULL, "changed_at" bigint NOT NULL)`,
+  'CREATE INDEX "rate_limit_bans_changed_at" ON "rate_limit_bans" ("changed_at")',
 
   // WITHOUT ROWID: one B-tree instead of two, so an upsert writes one page instead of two.
   `CREATE TABLE "usage_hours" (
-    "hour" bigint NOT NULL,
-    "client_id" varchar(64) NOT NULL,
-    "status" integer NOT NULL,
-    "code" varchar(64) NOT NULL,
-    "used" bigint NOT NULL,
-    PRIMARY KEY ("hour", "client_id", "status", "code")
-  )${isPostgres ? '' : ' WITHOUT ROWID'}`,
+    "hour" bigint NOT NULL, "client_id" varchar(64) NOT NULL,
+    "status" integer NOT NULL, "code" varchar(64) NOT NULL, "used" bigint NOT NULL,
+    PRIMARY KEY ("hour", "client_id", "status", "code"))${isPostgres ? '' : ' WITHOUT ROWID'}`,
 
   `CREATE TABLE "usage_refusals" (
-    "client_id" varchar(64) NOT NULL,
-    "writer" varchar(32) NOT NULL,
-    "refusals" text NOT NULL,
-    "at" bigint NOT NULL,
-    PRIMARY KEY ("client_id", "writer")
-  )`,
-  `CREATE INDEX "usage_refusals_at" ON "usage_refusals" ("at")`,
+    "client_id" varchar(64) NOT NULL, "writer" varchar(32) NOT NULL,
+    "refusals" text NOT NULL, "at" bigint NOT NULL,
+    PRIMARY KEY ("client_id", "writer"))`,
+  'CREATE INDEX "usage_refusals_at" ON "usage_refusals" ("at")',
 ];
