@@ -5,7 +5,8 @@ export type Class = NonNullable<ArgumentMetadata['metatype']>;
 type Condition = (object: object, value: unknown) => boolean;
 type Test = (object: Readonly<Record<string, unknown>>) => boolean;
 
-const KNOWN_TYPES = ['conditionalValidation', 'customValidation', 'whitelistValidation'];
+const CONDITION = 'conditionalValidation';
+const KNOWN_TYPES = [CONDITION, 'customValidation', 'whitelistValidation'];
 
 const tests = new WeakMap<Class, Test>();
 
@@ -16,7 +17,7 @@ export function rulesOf(dto: Class) {
 
 /**
  * Whether the members of an instance are all declared and keep their rules. False also where only class-validator can
- * tell: nested objects, rules for each item, groups, asynchronous rules. It takes 0.2 us instead of 2 us.
+ * tell: nested objects, rules for each item, groups, asynchronous rules. It takes 0.2 µs instead of 2 µs.
  */
 export function isValid(dto: Class, instance: object): boolean {
   const test = tests.get(dto) ?? compile(dto);
@@ -31,19 +32,19 @@ function compile(dto: Class): Test {
   );
   if (rules.length === 0 || !isKnown) return () => false;
   const members = new Set(rules.map(({ propertyName }) => propertyName));
-  const conditions = rules.filter(({ type }) => type === 'conditionalValidation');
-  const constraints = rules.flatMap((rule) =>
-    getMetadataStorage()
+  const constraints = rules.flatMap((rule) => {
+    const conditions = rules
+      .filter(({ type, propertyName }) => type === CONDITION && propertyName === rule.propertyName)
+      .map(({ constraints: [holds] }) => holds as Condition);
+    return getMetadataStorage()
       .getTargetValidatorConstraints(rule.constraintCls)
-      .map(({ instance }) => ({ ...rule, instance })),
-  );
+      .map(({ instance }) => ({ ...rule, instance, conditions }));
+  });
   return (object) =>
     Object.keys(object).every((name) => members.has(name)) &&
-    constraints.every(({ propertyName: property, constraints: values, instance }) => {
+    constraints.every(({ propertyName: property, constraints: values, instance, conditions }) => {
       const value = object[property];
-      const own = conditions.filter(({ propertyName }) => propertyName === property);
-      if (!own.every(({ constraints: [holds] }) => (holds as Condition)(object, value)))
-        return true;
+      if (!conditions.every((holds) => holds(object, value))) return true;
       const args = { value, constraints: values, targetName: '', object, property };
       const holds = instance.validate(value, args);
       // class-validator asks an asynchronous rule again, and reports its error.
