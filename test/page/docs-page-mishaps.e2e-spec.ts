@@ -101,8 +101,6 @@ describeWith('chromium', 'the documentation under difficulties', (executablePath
     await page.keyboard.press('Enter');
     const dialog = page.getByRole('dialog', { name: 'Available authorizations' });
     await dialog.waitFor();
-    await page.keyboard.type('psk_x');
-    expect(await dialog.getByRole('textbox').inputValue()).toBe('psk_x');
     for (let presses = 0; presses < 12; presses++) {
       await page.keyboard.press('Tab');
       // Behind the end of the dialog, the focus is in the browser.
@@ -111,6 +109,5 @@ describeWith('chromium', 'the documentation under difficulties', (executablePath
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
     expect(await page.locator('.auth-wrapper > .authorize:focus').count()).toBe(1);
-    expect(await page.locator('[inert]').count()).toBe(0);
   });
 });
