@@ -3,6 +3,7 @@ import { type Config, loadConfig } from '../config/config.js';
 import { PublicAddress } from '../config/public-address.js';
 import { fileOf } from '../database/data-source-options.js';
 import { settingsOf } from '../extensions/settings.js';
+import { KeyList } from '../keys/key-list.js';
 import { KeysService } from '../keys/keys.service.js';
 import { PetSeeder } from '../pets/pet-seeder.js';
 import { type PetStore, startPetStore } from '../server.js';
@@ -63,7 +64,7 @@ async function issueFirstKey(app: INestApplicationContext, config: Config): Prom
 
 async function isFirstStart(app: INestApplicationContext, config: Config): Promise<boolean> {
   if (config.production || fileOf(config.databaseUrl) === undefined) return false;
-  return app.get(KeysService).isEmpty();
+  return (await app.get(KeyList).find({ limit: 1 })).length === 0;
 }
 
 function exitOnUncaughtException(logger: Logger): void {

@@ -23,21 +23,7 @@ declare module 'fastify' {
   }
 }
 
-/** The client and the id of the request that led to an event. */
-export interface Origin {
-  clientId: string;
-  requestId: string;
-}
-
 /** The caller of the request, as a parameter of a handler; undefined in a `@Public()` controller. */
 export const CurrentCaller = createParamDecorator(
   (_data: unknown, context: ExecutionContext): Caller | undefined => requestOf(context).caller,
-);
-
-/** The client and the id of the request, as a parameter of a handler. */
-export const RequestOrigin = createParamDecorator(
-  (_data: unknown, context: ExecutionContext): Origin => {
-    const { caller, id } = requestOf(context);
-    return { clientId: caller!.clientId, requestId: id };
-  },
 );

@@ -134,10 +134,6 @@ export class KeysService {
     return key;
   }
 
-  async isEmpty(): Promise<boolean> {
-    return !(await this.keys.exists());
-  }
-
   /**
    * Runs `work` on a key whose client no other transaction changes meanwhile. The lock is on the first key of
    * the client, which has the id of the client.

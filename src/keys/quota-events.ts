@@ -23,10 +23,7 @@ declare module '../events/events.js' {
 /** Emits the event `quota.threshold`, once per window and node. */
 @Injectable()
 export class QuotaEvents {
-  private readonly emitted = new LRUCache<string, true>({
-    maxSize: 100_000,
-    sizeCalculation: () => 1,
-  });
+  private readonly emitted = new LRUCache<string, true>({ max: 100_000 });
 
   constructor(
     limiter: RateLimiter,

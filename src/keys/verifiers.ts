@@ -83,17 +83,16 @@ export class Verifiers implements OnModuleInit {
 
 /** External clients are counted under a hash of their id, which can never be the id of a client of the service. */
 function toCaller(verified: VerifiedCaller): Caller {
-  const { clientId, scopes, plan, limits, expiresAt = Infinity } = verified;
-  const { perMinute, perDay } = limits ?? (plan && PLANS[plan]) ?? { perMinute: 0, perDay: 0 };
+  const { clientId, scopes, plan = 'enterprise', expiresAt = Infinity } = verified;
+  const { perMinute = 0, perDay = 0 } = verified.limits ?? PLANS[plan] ?? {};
   const isIdentified = typeof clientId === 'string' && clientId !== '' && Array.isArray(scopes);
   if (!isIdentified || !isQuota(perMinute) || !isQuota(perDay) || !(expiresAt > 0)) {
     throw new Error(`A verifier returned an invalid caller: ${JSON.stringify(verified)}`);
   }
-  const id = `tok_${digestOf(clientId).slice(0, ID_LENGTH)}`;
-  const countedPlan = plan ?? 'enterprise';
+  const subject = `tok_${digestOf(clientId).slice(0, ID_LENGTH)}`;
   return {
-    ...{ clientId, keyId: id, plan: countedPlan, scopes: new Set(scopes) },
-    quota: { subject: id, limits: new Limits(perMinute, perDay), plan: countedPlan },
+    ...{ clientId, keyId: subject, plan, scopes: new Set(scopes) },
+    quota: { subject, limits: new Limits(perMinute, perDay), plan },
     expiresAtMs: expiresAt * 1000,
   };
 }

@@ -1,13 +1,13 @@
-import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, Param, Post, Query, Req } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { Deprecated } from '../deprecation/deprecation.js';
 import { ApiErrors } from '../errors/api-errors.decorator.js';
 import { Creates } from '../http/creates.decorator.js';
+import type { ApiRequest } from '../http/request-context.js';
 import type { IdempotentRequest } from '../idempotency/idempotency.service.js';
 import { IdempotencyKey, Idempotent } from '../idempotency/idempotent.decorator.js';
 import { ApiPage, type Page } from '../input/page.js';
 import { Int64Pipe } from '../input/int64.js';
-import { type Origin, RequestOrigin } from '../keys/caller.js';
 import { RequireScope } from '../keys/scope.guard.js';
 import { ListPetsQuery, NewPet, PetDto } from './pet.dto.js';
 import { noSuchPet, PetsService } from './pets.service.js';
@@ -41,10 +41,10 @@ export class PetsController {
   @Idempotent({ transaction: false })
   createPet(
     @Body() pet: NewPet,
-    @IdempotencyKey() request: IdempotentRequest | undefined,
-    @RequestOrigin() origin: Origin,
+    @IdempotencyKey() idempotent: IdempotentRequest | undefined,
+    @Req() request: ApiRequest,
   ): Promise<PetDto> {
-    return this.pets.create(pet, request, origin);
+    return this.pets.create(pet, idempotent, request);
   }
 
   @Get(':petId')

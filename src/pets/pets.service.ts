@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import type { ApiError } from '../errors/api-error.js';
 import { errors } from '../errors/errors.js';
 import { Events } from '../events/events.js';
+import type { ApiRequest } from '../http/request-context.js';
 import type { IdempotentRequest } from '../idempotency/idempotency.service.js';
 import { JsonPage } from '../input/json-page.js';
 import { Page } from '../input/page.js';
-import type { Origin } from '../keys/caller.js';
 import { Clock } from '../time/clock.js';
 import type { ListPetsQuery, NewPet, PetDto } from './pet.dto.js';
 import { Pet } from './pet.entity.js';
@@ -29,11 +29,11 @@ export class PetsService {
 
   async create(
     pet: NewPet,
-    request: IdempotentRequest | undefined,
-    origin: Origin,
+    idempotent: IdempotentRequest | undefined,
+    request: ApiRequest,
   ): Promise<PetDto> {
-    const { pet: created, replayed } = await this.pets.insert(pet, request); // after the commit
-    if (!replayed && this.events.has('pet.created')) this.emitCreated(created, origin);
+    const { pet: created, replayed } = await this.pets.insert(pet, idempotent); // after the commit
+    if (!replayed && this.events.has('pet.created')) this.emitCreated(created, request);
     return created;
   }
 
@@ -44,11 +44,16 @@ export class PetsService {
     return pet;
   }
 
-  private emitCreated(created: PetDto, origin: Origin): void {
+  private emitCreated(created: PetDto, { caller, id: requestId }: ApiRequest): void {
     const { categoryId, status } = created;
     const pet = { ...created, categoryId: BigInt(categoryId), status: status ?? null };
-    const event = { pet: Object.assign(new Pet(), pet), ...origin, at: new Date(this.clock.now()) };
-    this.events.emit('pet.created', event, origin.requestId);
+    const event = {
+      pet: Object.assign(new Pet(), pet),
+      clientId: caller?.clientId,
+      requestId,
+      at: new Date(this.clock.now()),
+    };
+    this.events.emit('pet.created', event, requestId);
   }
 }
 
