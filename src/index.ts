@@ -13,8 +13,7 @@ export {
   type NamedExtension,
   type PetStoreConfig,
 } from './extensions/define.js';
-export type { KeyBanned } from './keys/ban-records.js';
-export type { QuotaThreshold } from './keys/quota-events.js';
+export type { KeyBanned, QuotaThreshold } from './keys/caller-events.js';
 export type { PetEvent } from './pets/pet.events.js';
 export { afterCommit } from './database/after-commit.js';
 export { Readiness, type ReadinessCheck } from './health/readiness.js';

@@ -6,12 +6,11 @@ import { ApiKey } from './api-key.entity.js';
 import { AuditRecord } from './audit-record.entity.js';
 import { AuditTrail } from './audit-trail.js';
 import { Authenticator } from './authenticator.js';
-import { BanRecords } from './ban-records.js';
+import { CallerEvents } from './caller-events.js';
 import { KeyCache } from './key-cache.js';
 import { KeyList } from './key-list.js';
 import { KeysService } from './keys.service.js';
 import { LastUses } from './last-uses.js';
-import { QuotaEvents } from './quota-events.js';
 import { type DeclaredScopes, Scopes } from './scopes.js';
 import { type TokenVerifier, VERIFIERS, Verifiers } from './verifiers.js';
 
@@ -33,7 +32,7 @@ export class KeysModule {
     const declared = { provide: Scopes, useValue: new Scopes(scopes) };
     if (!verifiers) return { module: KeysModule, providers: [declared], exports: [Scopes] };
     const given = { provide: VERIFIERS, useValue: verifiers };
-    const ofServer = [Verifiers, KeyCache, LastUses, Authenticator, BanRecords, QuotaEvents];
+    const ofServer = [Verifiers, KeyCache, LastUses, Authenticator, CallerEvents];
     return {
       module: KeysModule,
       imports: [ThrottlingModule],

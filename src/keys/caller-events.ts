@@ -1,0 +1,110 @@
+import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { Events } from '../events/events.js';
+import { clientAddress } from '../http/client-address.js';
+import type { ApiRequest } from '../http/request-context.js';
+import { BanRepository } from '../rate-limits/bans/ban.repository.js';
+import type { Ban } from '../rate-limits/bans/bans.js';
+import type { Quota } from '../rate-limits/limits.js';
+import { RateLimiter } from '../rate-limits/rate-limiter.js';
+import type { Decision } from '../rate-limits/stores/rate-limit-store.js';
+import { Logger } from '../telemetry/logger.js';
+import { isoTime, SERVICE } from './audit-record.entity.js';
+import { AuditTrail } from './audit-trail.js';
+
+const PERCENTAGES = [75, 90, 100] as const;
+
+/** A client was banned, by a request that this process refused. */
+export interface KeyBanned {
+  keyId: string;
+  clientId: string;
+  until: Date;
+}
+
+/** A client has used this share of its quota in a window. */
+export interface QuotaThreshold {
+  clientId: string;
+  window: 'minute' | 'day';
+  percent: (typeof PERCENTAGES)[number];
+}
+
+declare module '../events/events.js' {
+  interface PetStoreEvents {
+    'key.banned': KeyBanned;
+    'quota.threshold': QuotaThreshold;
+  }
+}
+
+/**
+ * Reports what the rate limiter decides on the requests of a client. A ban is logged, emitted as `key.banned`, and
+ * saved with its audit record, so that it survives a restart. `quota.threshold` is emitted once per window and node.
+ */
+@Injectable()
+export class CallerEvents implements BeforeApplicationShutdown {
+  private saving = Promise.resolve();
+  private readonly emitted = new LRUCache<string, true>({ max: 100_000 });
+
+  constructor(
+    limiter: RateLimiter,
+    private readonly bans: BanRepository,
+    private readonly audit: AuditTrail,
+    private readonly events: Events,
+    private readonly logger: Logger,
+  ) {
+    limiter.onDecision((decision, quota, request) => {
+      const { newBan, admitted } = decision;
+      if (newBan !== undefined) this.reportBan(newBan, quota, request);
+      if (admitted && events.has('quota.threshold')) this.reportUse(decision, quota, request);
+    });
+  }
+
+  beforeApplicationShutdown(): Promise<void> {
+    return this.saving;
+  }
+
+  private reportBan(ban: Ban, { subject }: Quota, request: ApiRequest): void {
+    const { caller, id: requestId } = request;
+    if (caller === undefined) return;
+    const { keyId, clientId, plan } = caller;
+    this.events.emit('key.banned', { keyId, clientId, until: new Date(ban.until) }, requestId);
+    const address = clientAddress(request);
+    const seconds = Math.ceil((ban.until - ban.at) / 1000);
+    const until = isoTime(ban.until);
+    this.logger.warn(
+      { event: 'ban', requestId, keyId, plan, seconds, until, address },
+      `Banned key ${keyId} (plan ${plan}) for ${seconds} s`,
+    );
+    const by = { ...SERVICE, address, requestId };
+    const states = { before: { bannedUntil: null }, after: { bannedUntil: until, seconds, plan } };
+    const save = (): Promise<void> =>
+      this.audit.write(by, async ({ manager, record }) => {
+        await this.bans.record(subject, ban, manager);
+        await record({ action: 'key.ban', target: keyId, ...states });
+      });
+    this.saving = this.saving.then(save).catch((err: unknown) => {
+      this.logger.error(
+        { err, requestId, keyId },
+        'A ban could not be saved: it ends when this server restarts',
+      );
+    });
+  }
+
+  private reportUse(decision: Decision, { subject, limits }: Quota, request: ApiRequest): void {
+    const { caller, id } = request;
+    if (caller === undefined) return;
+    const { minute, minuteUsed, day, dayUsed } = decision;
+    const windows = [
+      { window: 'minute', number: minute, share: minuteUsed / limits.perMinute },
+      { window: 'day', number: day, share: dayUsed / limits.perDay },
+    ] as const;
+    for (const { window, number, share } of windows) {
+      for (const percent of PERCENTAGES) {
+        // By subject: an external client may have the client id of a key.
+        const name = `${subject} ${window} ${number} ${percent}`;
+        if (share * 100 < percent || this.emitted.has(name)) continue;
+        this.emitted.set(name, true);
+        this.events.emit('quota.threshold', { clientId: caller.clientId, window, percent }, id);
+      }
+    }
+  }
+}
