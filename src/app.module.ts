@@ -45,12 +45,12 @@ const EVALUATION_ORDER = [
   { provide: APP_GUARD, useClass: PlanThrottlerGuard }, // rate-limit headers, 429
   { provide: APP_GUARD, useClass: ScopeGuard }, // 403
   { provide: APP_GUARD, useClass: SunsetGuard }, // 410
-  { provide: APP_GUARD, useClass: ContentGuard }, // 414, 400 (target, query), 415, 413; parses the body
+  { provide: APP_GUARD, useClass: ContentGuard }, // 414, 400 (target, query), 415, 413; parses the body: 400
   { provide: APP_PIPE, useClass: InputPipe }, // 400
   { provide: APP_FILTER, useExisting: ErrorFilter }, // every error; filters of extensions come first
 ];
 
-/** The others belong to extensions. These keep their operation ids, and reject undeclared query parameters. */
+/** The controllers of the service. If an extension has a method of the same name, theirs keeps the short operation id. */
 const OWN_CONTROLLERS: ReadonlySet<Type> = new Set<Type>([
   PetsController,
   UsageController,

@@ -76,7 +76,7 @@ export const TUTORIAL = {
   id: 'tutorial',
   name: 'tutorial Nest',
   lacks:
-    'exact int64, cursors, links and, on PostgreSQL, shared commits; its throttler counts by key, where it is faster than by address',
+    'exact int64, cursors, links and, on PostgreSQL, shared commits. Its throttler counts by key, because that is faster here than by address',
   start(stage, databaseUrl) {
     compileTutorial();
     const args = [`${root}bench/field/tutorial/main.mjs`, databaseUrl];

@@ -70,7 +70,7 @@ const WITH_KEY: Record<string, string> = {
 /** Further responses of operations that take a body. */
 const WITH_BODY: Record<string, string> = {
   413: 'The body exceeds 64 KiB.',
-  415: 'The body is not `application/json` in UTF-8 without content encoding.',
+  415: 'The body must be `application/json` in UTF-8, without content encoding.',
 };
 
 /**

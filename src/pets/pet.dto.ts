@@ -86,7 +86,7 @@ class PetIdAndName {
   })
   id!: bigint;
 
-  /** Documented without the limits of `NewPet`: clients that validate responses must accept the pet if they are raised. */
+  /** Without the limits of `NewPet`: if those are raised, clients that validate responses must still accept the pet. */
   @ApiProperty({ description: NAME_DESCRIPTION, example: 'Rex' })
   name!: string;
 }

@@ -23,7 +23,7 @@ export class PetsController {
     summary: 'List pets',
     description:
       'Returns one page of pets in the order of their IDs. If more pets follow, `Link` contains the URL of ' +
-      'the next page. Following the links returns every pet that exists throughout exactly once.',
+      'the next page. Following the links returns each pet that exists throughout the iteration exactly once.',
   })
   @ApiPage(PetDto, 'A page of pets.')
   listPets(@Query() query: ListPetsQuery): Promise<Page<PetDto>> {
@@ -37,7 +37,7 @@ export class PetsController {
     description: 'Adds a new pet. The response is sent once the pet is stored durably.',
   })
   @Creates(PetDto, { at: '/pets/:id', description: 'The pet was added.' })
-  // No interceptor: the repository stores pet and response in one statement.
+  // Without a transaction around the handler: the repository stores pet and response together.
   @Idempotent({ transaction: false })
   createPet(
     @Body() pet: NewPet,

@@ -32,7 +32,8 @@ export class PetsService {
     idempotent: IdempotentRequest | undefined,
     request: ApiRequest,
   ): Promise<PetDto> {
-    const { pet: created, replayed } = await this.pets.insert(pet, idempotent); // after the commit
+    // Resolves after the commit.
+    const { pet: created, replayed } = await this.pets.insert(pet, idempotent);
     if (!replayed && this.events.has('pet.created')) this.emitCreated(created, request);
     return created;
   }
@@ -57,6 +58,7 @@ export class PetsService {
   }
 }
 
+/** Without an ID: the path parameter is not an int64. */
 export function noSuchPet(id: bigint | string = 'with this ID'): ApiError {
   return errors.pet_not_found(`There is no pet ${id}`);
 }
