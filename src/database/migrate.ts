@@ -64,21 +64,17 @@ async function runMigrations(dataSource: DataSource): Promise<string[]> {
   const runner = dataSource.createQueryRunner();
   const executor = new MigrationExecutor(dataSource, runner);
   const isPostgres = dataSource.options.type === 'postgres';
-  try {
-    await runner.beforeMigration();
-    return await runner.manager.transaction(async () => {
-      for (const text of isPostgres ? LOCK.postgres : LOCK.sqlite) await runner.query(text);
-      const pending = await executor.getPendingMigrations();
-      for (const migration of pending) {
-        await executor.executeMigration(migration).catch((cause: unknown) => {
-          const { code, message } = driverErrorOf(cause);
-          const failed = `The migration ${describeMigration(migration.name)} failed`;
-          throw Object.assign(new Error(`${failed}: ${String(message)}`, { cause }), { code });
-        });
-      }
-      return pending.map(({ name }) => name);
-    });
-  } finally {
-    await runner.release();
-  }
+  await runner.beforeMigration();
+  return runner.manager.transaction(async () => {
+    for (const text of isPostgres ? LOCK.postgres : LOCK.sqlite) await runner.query(text);
+    const pending = await executor.getPendingMigrations();
+    for (const migration of pending) {
+      await executor.executeMigration(migration).catch((cause: unknown) => {
+        const { code, message } = driverErrorOf(cause);
+        const failed = `The migration ${describeMigration(migration.name)} failed`;
+        throw Object.assign(new Error(`${failed}: ${String(message)}`, { cause }), { code });
+      });
+    }
+    return pending.map(({ name }) => name);
+  });
 }

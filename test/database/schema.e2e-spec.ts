@@ -61,10 +61,7 @@ function describeSchema(newDatabase: () => string | Promise<string>): void {
   });
 }
 
-async function opened(
-  url: string,
-  extensions: ExtensionMigrations[] = [],
-): Promise<{ dataSource: DataSource } & AsyncDisposable> {
+async function opened(url: string, extensions: ExtensionMigrations[] = []) {
   const dataSource = createDataSource(dataSourceOptions({ url, poolSize: 2, extensions }));
   await dataSource.initialize();
   return { dataSource, [Symbol.asyncDispose]: () => dataSource.destroy() };

@@ -66,10 +66,9 @@ export class PostgresDataSource extends DataSource {
     if (this.isShrunk) return;
     this.isShrunk = true;
     new Logger('PostgreSQL').warn(REFUSED);
-    const grow = (): void => {
+    setTimeout(() => {
       options.max = max;
       this.isShrunk = false;
-    };
-    setTimeout(grow, SHRUNK_MS).unref();
+    }, SHRUNK_MS).unref();
   }
 }

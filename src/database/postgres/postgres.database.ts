@@ -17,8 +17,6 @@ interface Call {
   reject: (error: unknown) => void;
 }
 
-type Values = (Parameter | Parameter[])[];
-
 /**
  * PostgreSQL, on the pool of TypeORM, with named prepared statements.
  *
@@ -103,7 +101,7 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
     }
   }
 
-  private execute<Row>(statement: Statement, values: Values): Promise<Row[]> {
+  private execute<Row>(statement: Statement, values: unknown[]): Promise<Row[]> {
     const query = { name: statement.name, text: statement.postgres, values };
     return this.run<Row>(query).catch((error: unknown) => {
       const changedNothing = isStale(error) || isConflict(error);
@@ -114,16 +112,14 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
 
   private async run<Row>(query: object): Promise<Row[]> {
     const client = await this.dataSource.connectPatiently();
-    let failure: Error | undefined;
     try {
-      return (await client.query(query as { text: string })).rows as Row[];
+      const { rows } = await client.query(query as { text: string });
+      client.release();
+      return rows as Row[];
     } catch (error) {
-      const failed = new QueryFailedError('', [], error as Error);
       // Closing the connection ends whatever is still running on it, and forgets its prepared statements.
-      if (isOutage(failed) || isStale(failed)) failure = failed;
-      throw failed;
-    } finally {
-      client.release(failure);
+      client.release(true);
+      throw new QueryFailedError('', [], error as Error);
     }
   }
 }
