@@ -6,7 +6,7 @@ import { AppModule, type AppOptions } from './app.module.js';
 import { Config, loadConfig } from './config/config.js';
 import { fileOf } from './database/data-source-options.js';
 import { migrate } from './database/migrate.js';
-import { lockFile } from './database/sqlite/database-lock.js';
+import { lockFile } from './database/sqlite/sqlite.file.js';
 import { checkApplication, rejectContentTypeParsers } from './extensions/check-application.js';
 import { checkExtensions, type CheckOptions } from './extensions/check.js';
 import type { Extension } from './extensions/define.js';

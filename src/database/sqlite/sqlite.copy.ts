@@ -1,8 +1,7 @@
 import { closeSync, openSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { MIGRATIONS_TABLE } from '../data-source-options.js';
-import { lockFile } from './database-lock.js';
-import { LOG_SUFFIXES, OWNER_ONLY } from './sqlite.file.js';
+import { lockFile, LOG_SUFFIXES, OWNER_ONLY } from './sqlite.file.js';
 
 const BUSY_TIMEOUT_MS = 5_000;
 const PROBLEMS: Readonly<Record<string, string>> = {

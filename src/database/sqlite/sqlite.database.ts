@@ -42,10 +42,10 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
     private readonly metrics: DatabaseMetrics,
   ) {
     super();
-    this.connection = new DurableDatabase(dataSource.file.path);
+    this.connection = new DurableDatabase(dataSource.path);
     this.begin = this.connection.prepare('BEGIN');
     this.rollback = this.connection.prepare('ROLLBACK');
-    dataSource.file.onRelease = this.endTransaction;
+    dataSource.writer.onRelease = this.endTransaction;
   }
 
   // eslint-disable-next-line @typescript-eslint/require-await -- SQLite answers synchronously
@@ -72,12 +72,12 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
   }
 
   async observe<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]> {
-    this.dataSource.file.assertInPlace();
+    this.dataSource.assertInPlace();
     return this.query(statement, ...parameters);
   }
 
   pool(): PoolState {
-    const { isHeld, queue } = this.dataSource.file;
+    const { isHeld, queue } = this.dataSource.writer;
     return { in_use: isHeld ? 1 : 0, idle: isHeld ? 0 : 1, waiting: queue.length };
   }
 
@@ -92,7 +92,7 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
       while (this.waiting.length > 0) if (!this.commit(size)) size = 1;
     };
     try {
-      await this.dataSource.file.run(commitAll);
+      await this.dataSource.writer.run(commitAll);
     } catch (error) {
       for (const { reject } of this.waiting.splice(0)) reject(error);
     }

@@ -2,8 +2,7 @@ import fs, { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { createDataSource, dataSourceOptions } from '../data-source-options.js';
-import { DatabaseServedError, lockFile } from './database-lock.js';
-import { createFile } from './sqlite.file.js';
+import { createFile, DatabaseServedError, lockFile } from './sqlite.file.js';
 
 describe('a database file', () => {
   let directory: string;

@@ -1,18 +1,18 @@
-import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
+import { chmodSync, closeSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import Sqlite, { type Database } from 'better-sqlite3';
 import { isBusy } from '../outage.js';
 
 export const OWNER_ONLY = 0o600;
 /** Files that SQLite creates beside an open database. */
 export const LOG_SUFFIXES: readonly string[] = ['-wal', '-shm'];
 
-/** How long a write waits for the lock of another process. */
-const LOCK_DEADLINE_MS = 3_000;
-/** Short, because a process that writes one transaction after another leaves short gaps between them. */
-const LOCK_RETRY_MS = 2;
+const BUSY_TIMEOUT_MS = 500;
 
-/** Creates a file if there is none, for its owner only. */
+export class DatabaseServedError extends Error {}
+
+/** Creates a file for its owner only, with its directory, if there is none. */
 export function createFile(path: string): void {
   if (path === ':memory:') return;
   // Absolute: Node never returns from a relative path in a working directory that was removed.
@@ -20,83 +20,65 @@ export function createFile(path: string): void {
   closeSync(openSync(path, 'a', OWNER_ONLY));
 }
 
-/**
- * The open file of a database, and its one writer.
- *
- * If the file is moved or deleted, SQLite keeps writing to it, and the next process does not find those writes at the
- * path. SQLite itself notices that only without a WAL.
- *
- * The writers of this process write one after the other, first come, first served: the commits of the `Database` port,
- * the transactions of TypeORM and its single statements. Two connections that compete for SQLite's own lock starve each
- * other.
- */
-export class SqliteFile {
-  readonly queue: (() => void)[] = [];
-  isHeld = false;
-  private identity: string | undefined;
-
-  constructor(readonly path: string) {}
-
-  /** Called after each writer, before the next one. */
-  onRelease = (): void => undefined;
-
-  /** Closes the open file to other users. From now on, the path has to lead to the same file. */
-  opened(): void {
-    for (const suffix of ['', ...LOG_SUFFIXES]) {
-      try {
-        chmodSync(this.path + suffix, OWNER_ONLY);
-      } catch {
-        // There is none, or it belongs to another user, which doctor reports.
-      }
-    }
-    this.identity = identityOf(this.path);
-  }
-
-  /** @throws an outage */
-  assertInPlace(): void {
-    if (identityOf(this.path) === this.identity) return;
-    const message = `${this.path} was moved, deleted or replaced: put the file back, or restart the server`;
-    throw Object.assign(new Error(message), { code: 'SQLITE_READONLY_DBMOVED' });
-  }
-
-  async acquire(): Promise<void> {
-    if (this.isHeld) await new Promise<void>((resolve) => this.queue.push(resolve));
-    this.isHeld = true;
-  }
-
-  release(): void {
-    this.onRelease();
-    const next = this.queue.shift();
-    if (next === undefined) this.isHeld = false;
-    else next();
-  }
-
-  /** Runs a write that is a transaction by itself. */
-  async run<Result>(write: () => Result | Promise<Result>): Promise<Result> {
-    await this.acquire();
+/** Closes an open database to other users. */
+export function protectFile(path: string): void {
+  for (const suffix of ['', ...LOG_SUFFIXES]) {
     try {
-      return await this.whenUnlocked(write);
-    } finally {
-      this.release();
-    }
-  }
-
-  /** Retries while another process holds the lock. To wait within SQLite would block the event loop. */
-  async whenUnlocked<Result>(write: () => Result | Promise<Result>): Promise<Result> {
-    const deadline = performance.now() + LOCK_DEADLINE_MS;
-    for (;;) {
-      this.assertInPlace();
-      try {
-        return await write();
-      } catch (error) {
-        if (!isBusy(error) || performance.now() >= deadline) throw error;
-      }
-      await pause(LOCK_RETRY_MS);
+      chmodSync(path + suffix, OWNER_ONLY);
+    } catch {
+      // There is none, or it belongs to another user, which doctor reports.
     }
   }
 }
 
-function identityOf(path: string): string | undefined {
+/** @returns device and inode, which all links to a file share; undefined if there is no file */
+export function identityOf(path: string): string | undefined {
   const status = statSync(path, { throwIfNoEntry: false });
-  return status && `${status.dev}/${status.ino}`;
+  return status && `${status.dev}-${status.ino}`;
+}
+
+/**
+ * Makes this process the server of a database file. The lock is a transaction of SQLite on a lock file, so it ends with
+ * the process, also after `kill -9`. In the database itself, every backup would contain it.
+ *
+ * There are two lock files. The one beside the database is seen by all containers that share the directory. The one in
+ * the temporary directory is named after the identity, so a hard link to the same file is recognised.
+ *
+ * The file is created if there is none, but not opened: it may be broken and about to be restored.
+ * @returns releases the lock
+ * @throws {DatabaseServedError} if another process has it
+ */
+export function lockFile(path: string): () => void {
+  createFile(path);
+  const held = [lock(`${realpathSync(path)}-server`, path)];
+  const release = (): void => held.forEach((each) => each.close());
+  try {
+    held.push(lock(join(tmpdir(), `petstore-${identityOf(path)}.lock`), path));
+  } catch (error) {
+    // If the temporary directory cannot be written, hard links are not recognised.
+    if (!(error instanceof DatabaseServedError)) return release;
+    release();
+    throw error;
+  }
+  return release;
+}
+
+function lock(lockFile: string, path: string): Database {
+  createFile(lockFile);
+  const database = new Sqlite(lockFile, { timeout: BUSY_TIMEOUT_MS });
+  const name = `process ${process.pid} on ${hostname()}, since ${new Date().toISOString()}`;
+  try {
+    database.exec('BEGIN IMMEDIATE; DROP TABLE IF EXISTS holder; CREATE TABLE holder (name)');
+    database.prepare('INSERT INTO holder VALUES (?)').run(name);
+    // Held until the process ends. Others can still read the name of the holder.
+    database.exec('COMMIT; BEGIN IMMEDIATE');
+    return database;
+  } catch (error) {
+    if (!isBusy(error)) throw error;
+    const holder = database.prepare<[], string>('SELECT name FROM holder').pluck().get();
+    database.close();
+    throw new DatabaseServedError(
+      `the database ${path} is already served by ${holder}; stop that server, or set DATABASE_URL to another file`,
+    );
+  }
 }
