@@ -45,7 +45,8 @@ export { IdempotencyService, type IdempotentRequest } from './idempotency/idempo
 export { AnyScope, RequireScope } from './keys/scope.guard.js';
 export { type Caller, CurrentCaller } from './keys/caller.js';
 export type { TokenVerifier, VerifiedCaller } from './keys/verifiers.js';
-export { type PetStore, startPetStore } from './server.js';
+export type { PetStore } from './pet-store.js';
+export { startPetStore } from './server.js';
 export { Logger } from './telemetry/logger.js';
 export { Metrics } from './telemetry/metrics.js';
 export type { Counter, Gauge, Histogram } from 'prom-client';

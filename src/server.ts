@@ -3,7 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DataSource } from 'typeorm';
 import { AppModule, type AppOptions } from './app.module.js';
-import { Config, loadConfig } from './config/config.js';
+import { type Config, loadConfig } from './config/config.js';
 import { fileOf } from './database/data-source-options.js';
 import { migrate } from './database/migrate.js';
 import { lockFile } from './database/sqlite/sqlite.file.js';
@@ -12,25 +12,19 @@ import { checkExtensions, type CheckOptions } from './extensions/check.js';
 import type { Extension } from './extensions/define.js';
 import { trackExtensionRequests } from './extensions/extension-requests.js';
 import { settingsOf } from './extensions/settings.js';
-import { Readiness } from './health/readiness.js';
-import { ClientConnections } from './http/client-connections.js';
 import { FastifyAdapter } from './http/fastify.adapter.js';
 import { corsOptions } from './http/cors.js';
 import { Operations } from './http/operations.js';
 import { PublicAddress } from './config/public-address.js';
 import { Transport } from './http/transport.js';
 import { DocumentSource } from './openapi/document.js';
-import { createLogger, Logger } from './telemetry/logger.js';
+import { PetStore } from './pet-store.js';
+import { createLogger, type Logger } from './telemetry/logger.js';
 import { NestLogger } from './telemetry/nest-logger.js';
 import type { Clock } from './time/clock.js';
-import { waitAtMost } from './time/timeout.js';
 
 /** Same default as `net.core.somaxconn`; Node's is 511. On overflow, clients retry their SYN after 1 s, then 3 s. */
 const LISTEN_BACKLOG = 4_096;
-/** Reserved for the last log lines and the exit of the process itself. */
-const EXIT_MS = 400;
-/** Share of the grace period that is left for saving the counters and closing the database. */
-const CLOSING_SHARE = 0.15;
 
 type CreateOptions = Omit<AppOptions, 'transport' | 'address'> & CheckOptions;
 
@@ -43,45 +37,6 @@ export interface StartOptions extends CheckOptions {
   migrate?: boolean;
   /** Runs once the schema exists, before the server listens. */
   prepare?: (app: NestFastifyApplication) => Promise<void>;
-}
-
-/** A running service. */
-export class PetStore {
-  private closing: Promise<void> | undefined;
-
-  /** @param cleanUp runs once the application is closed */
-  constructor(
-    readonly app: NestFastifyApplication,
-    private readonly cleanUp: () => Promise<void>,
-  ) {}
-
-  /** The address on which the server listens: `http://HOST:PORT`. */
-  get origin(): string {
-    const { address, port, family } = this.app.getHttpServer().address() as AddressInfo;
-    return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
-  }
-
-  /** Answers every accepted request, saves the counters and ends within the grace period. */
-  close(): Promise<void> {
-    this.closing ??= this.drainAndClose();
-    return this.closing;
-  }
-
-  private async drainAndClose(): Promise<void> {
-    const { app } = this;
-    const logger = app.get(Logger);
-    logger.info({}, 'Draining: answering requests in progress, closing connections');
-    app.get(Readiness).isDraining = true;
-    const graceMs = app.get(Config).shutdownGraceSeconds * 1_000 - EXIT_MS;
-    const deadline = performance.now() + graceMs;
-    const drained = deadline - graceMs * CLOSING_SHARE;
-    await app.get(ClientConnections).drain(app.getHttpServer(), drained);
-    // An unreachable database cannot hold up the exit.
-    await waitAtMost(deadline - performance.now(), app.close());
-    await this.cleanUp();
-    logger.info({}, 'Stopped');
-    logger.flush();
-  }
 }
 
 /** Assembles the application; it does not listen yet. */

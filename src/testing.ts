@@ -10,7 +10,8 @@ import type { PlanName } from './rate-limits/plan.js';
 import { KeysService } from './keys/keys.service.js';
 import type { Extension } from './extensions/define.js';
 import { settingsOf } from './extensions/settings.js';
-import { type PetStore, startPetStore } from './server.js';
+import type { PetStore } from './pet-store.js';
+import { startPetStore } from './server.js';
 
 /** Test kit for extensions: the real service with its own socket and database, in this process. */
 

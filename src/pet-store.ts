@@ -1,0 +1,51 @@
+import type { AddressInfo } from 'node:net';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Config } from './config/config.js';
+import { Readiness } from './health/readiness.js';
+import { ClientConnections } from './http/client-connections.js';
+import { Logger } from './telemetry/logger.js';
+import { waitAtMost } from './time/timeout.js';
+
+/** Reserved for the last log lines and the exit of the process itself. */
+const EXIT_MS = 400;
+/** Share of the grace period that is left for saving the counters and closing the database. */
+const CLOSING_SHARE = 0.15;
+
+/** A running service. */
+export class PetStore {
+  private closing: Promise<void> | undefined;
+
+  /** @param cleanUp runs once the application is closed */
+  constructor(
+    readonly app: NestFastifyApplication,
+    private readonly cleanUp: () => Promise<void>,
+  ) {}
+
+  /** The address on which the server listens: `http://HOST:PORT`. */
+  get origin(): string {
+    const { address, port, family } = this.app.getHttpServer().address() as AddressInfo;
+    return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+  }
+
+  /** Answers every accepted request, saves the counters and ends within the grace period. */
+  close(): Promise<void> {
+    this.closing ??= this.drainAndClose();
+    return this.closing;
+  }
+
+  private async drainAndClose(): Promise<void> {
+    const { app } = this;
+    const logger = app.get(Logger);
+    logger.info({}, 'Draining: answering requests in progress, closing connections');
+    app.get(Readiness).isDraining = true;
+    const graceMs = app.get(Config).shutdownGraceSeconds * 1_000 - EXIT_MS;
+    const deadline = performance.now() + graceMs;
+    const drained = deadline - graceMs * CLOSING_SHARE;
+    await app.get(ClientConnections).drain(app.getHttpServer(), drained);
+    // An unreachable database cannot hold up the exit.
+    await waitAtMost(deadline - performance.now(), app.close());
+    await this.cleanUp();
+    logger.info({}, 'Stopped');
+    logger.flush();
+  }
+}
