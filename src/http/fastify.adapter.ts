@@ -5,7 +5,7 @@ import { isPagedResponse, nextPageUrl } from './paged-response.js';
 import type { PublicAddress } from '../config/public-address.js';
 import { type ApiReply, appendHeader } from './request-context.js';
 import { stringifyJson } from './stringify-json.js';
-import { isApiTarget, pathOf } from './target.js';
+import { pathOf } from './target.js';
 import type { Transport } from './transport.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -24,40 +24,45 @@ export class FastifyAdapter extends NestFastifyAdapter {
     transport.server.setReplySerializer(stringifyJson);
   }
 
-  /** A path under `/v1` without a route goes through the guards, as every other path does. */
   override setNotFoundHandler(): FastifyInstance {
     return this.transport.server.setNotFoundHandler((request, reply) =>
-      this.transport.rejectUnrouted(undefined, request, reply),
+      this.transport.rejectUnrouted(request, reply),
     );
   }
 
   override reply(response: ApiReply, body: unknown, status?: number): ApiReply {
     if ((status ?? response.statusCode) === 201) this.locate(response, body);
     const page = unwrap(body, (part) => (isPagedResponse(part) ? part : undefined));
-    if (page?.next !== undefined) this.linkToNextPage(response, page);
+    if (page?.next !== undefined) this.linkToNextPage(response, page.next);
     if (page === undefined || page !== body) return super.reply(response, body, status);
     response.header('content-type', JSON_TYPE);
     return super.reply(response, page.json ?? stringifyJson(page.items), status);
   }
 
   private locate(response: ApiReply, body: unknown): void {
-    const { config, url } = response.routeOptions;
-    const { createdAt } = config;
+    const { createdAt } = response.routeOptions.config;
     if (createdAt === undefined) return;
-    const base = url?.startsWith('/v1/') ? this.address.baseUrl : this.address.origin;
+    const base = isApi(response) ? this.address.baseUrl : this.address.origin;
     const path = unwrap(body, (created) => createdPath(createdAt, created));
     if (path !== undefined) response.header('location', base + path);
   }
 
-  private linkToNextPage(response: ApiReply, page: Parameters<typeof nextPageUrl>[2]): void {
+  private linkToNextPage(response: ApiReply, cursor: string): void {
     const { url, query } = response.request;
     const path = pathOf(url);
     const { baseUrl, origin } = this.address;
     // The base address contains the version segment.
-    const address = isApiTarget(path) ? baseUrl + path.slice(path.indexOf('/', 1)) : origin + path;
-    const next = nextPageUrl(address, query as Record<string, unknown>, page);
-    appendHeader(response, 'link', `<${next}>; rel="next"`);
+    const address = isApi(response) ? baseUrl + path.slice(path.indexOf('/', 1)) : origin + path;
+    appendHeader(
+      response,
+      'link',
+      `<${nextPageUrl(address, query as object, cursor)}>; rel="next"`,
+    );
   }
+}
+
+function isApi({ routeOptions }: ApiReply): boolean {
+  return routeOptions.url?.startsWith('/v1/') === true;
 }
 
 /** Reads a response, or the member of an envelope such as `{ data }` that an interceptor of an extension has made. */

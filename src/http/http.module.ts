@@ -8,7 +8,7 @@ import { RouteTable } from './route-table.js';
 import type { Transport } from './transport.js';
 
 interface HttpOptions {
-  /** Created before the application, because the HTTP adapter of Nest needs both. */
+  /** Created before the application, because the `FastifyAdapter` needs both. */
   transport: Transport;
   address: PublicAddress;
   outages: Type<OutageDetector>;

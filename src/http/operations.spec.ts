@@ -1,13 +1,13 @@
 import type { Type } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
-import { type Operation, withUniqueIds } from './operations.js';
+import { declaredId, type Operation, withUniqueIds } from './operations.js';
 
 function operationsOf(controller: Type, isCore = false): Operation[] {
   const prototype = controller.prototype as Record<string, Operation['handler']>;
   return Object.getOwnPropertyNames(prototype)
     .filter((key) => key !== 'constructor')
     .map((key) => ({
-      id: '',
+      id: declaredId(prototype[key]!),
       isCore,
       controller,
       handler: prototype[key]!,

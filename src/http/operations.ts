@@ -77,65 +77,62 @@ export class Operations {
 
   private discover(): Operation[] {
     const scanner = new MetadataScanner();
-    return new DiscoveryService(this.modules).getControllers().flatMap(({ metatype, host }) => {
+    const controllers = new DiscoveryService(this.modules).getControllers();
+    return controllers.flatMap(({ metatype, host }) => {
       const controller = metatype as Type;
       if (controller === FallbackController) return [];
       // RouterModule stores the prefix of a module for each application.
       const [prefix] = pathsOf(host!.metatype, MODULE_PATH + this.modules.applicationId);
       const prototype = controller.prototype as Record<string, Handler>;
-      return scanner.getAllMethodNames(prototype).flatMap((key): Operation[] => {
+      const keys = scanner.getAllMethodNames(prototype);
+      const routes = keys.filter((key) => Reflect.hasMetadata(METHOD_METADATA, prototype[key]!));
+      return routes.map((key): Operation => {
         const handler = prototype[key]!;
-        const method = Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod | undefined;
-        if (method === undefined) return [];
-        return [
-          {
-            id: handler.name,
-            isCore: this.coreControllers.has(controller),
-            controller,
-            handler,
-            key,
-            name: `${controller.name}.${key}`,
-            method: RequestMethod[method] as Operation['method'],
-            paths: pathsOf(controller).flatMap((base) =>
-              pathsOf(handler).map((path) => withoutEndSlash(join('/', prefix!, base, path))),
-            ),
-          },
-        ];
+        const method = Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod;
+        return {
+          id: declaredId(handler),
+          isCore: this.coreControllers.has(controller),
+          controller,
+          handler,
+          key,
+          name: `${controller.name}.${key}`,
+          method: RequestMethod[method] as Operation['method'],
+          paths: pathsOf(controller).flatMap((base) =>
+            pathsOf(handler).map((path) => withoutEndSlash(join('/', prefix!, base, path))),
+          ),
+        };
       });
     });
   }
 }
 
+/** The `operationId` of `@ApiOperation()`, otherwise the name of the method. */
+export function declaredId(handler: Handler): string {
+  const noted = Reflect.getMetadata(API_OPERATION, handler) as { operationId?: string } | undefined;
+  return noted?.operationId ?? handler.name;
+}
+
 /**
- * Names each operation: the id of `@ApiOperation()`, otherwise the name of the method, combined with the controller's
- * if another operation has the same. Operations of the service keep their names.
+ * Combines the name of a method with the controller's if another operation has the same id. Operations of the service
+ * keep their ids.
  */
 export function withUniqueIds(operations: readonly Operation[]): Operation[] {
-  const names = operations.map((each) => givenId(each) ?? each.handler.name);
   const taken = new Set<string>();
   const coreFirst = [...operations].sort((one, two) => Number(two.isCore) - Number(one.isCore));
   return coreFirst.map((operation) => {
-    const { handler, controller, isCore } = operation;
-    const isAlone = names.filter((name) => name === handler.name).length === 1;
-    const name = isCore || isAlone ? handler.name : `${controller.name}_${handler.name}`;
-    const id = uniqueName(taken, givenId(operation) ?? name);
-    taken.add(id);
-    return { ...operation, id };
+    const { id, handler, controller, isCore } = operation;
+    const isAlone = operations.filter((each) => each.id === id).length === 1;
+    const isKept = isCore || isAlone || id !== handler.name;
+    return { ...operation, id: uniqueName(taken, isKept ? id : `${controller.name}_${id}`) };
   });
 }
 
-/** The `operationId` of `@ApiOperation()`. */
-function givenId({ handler }: Operation): string | undefined {
-  const noted = Reflect.getMetadata(API_OPERATION, handler) as { operationId?: string } | undefined;
-  return noted?.operationId;
-}
-
-/** The name, or the name with the first number that is free. */
-export function uniqueName(taken: ReadonlySet<string>, name: string): string {
-  if (!taken.has(name)) return name;
-  for (let number = 2; ; number++) {
-    if (!taken.has(`${name}_${number}`)) return `${name}_${number}`;
-  }
+/** Adds a name to those that are taken, if need be with the first number that is free. */
+export function uniqueName(taken: Set<string>, name: string): string {
+  let unique = name;
+  for (let number = 2; taken.has(unique); number++) unique = `${name}_${number}`;
+  taken.add(unique);
+  return unique;
 }
 
 function pathsOf(target: object, key = PATH_METADATA): string[] {

@@ -4,7 +4,6 @@ import findMyWay, { type HTTPMethod } from 'find-my-way';
 import type { ApiError } from '../errors/api-error.js';
 import { errors, notFound } from '../errors/errors.js';
 import type { ApiRequest } from './request-context.js';
-import { pathOf } from './target.js';
 
 /** The methods of each path. Fastify's router answers a wrong method with 404; the service answers 405 with `Allow`. */
 export class RouteTable {
@@ -12,20 +11,17 @@ export class RouteTable {
 
   /** Routes for every method (the fallback) or every path (of @fastify/cors) stand for no resource. */
   add({ method, url }: Pick<RouteOptions, 'method' | 'url'>): void {
-    const methods = [method].flat() as HTTPMethod[];
-    if (methods.includes('TRACE') || url === '*') return;
-    for (const each of methods) {
-      if (!this.router.hasRoute(each, url)) this.router.on(each, url, () => undefined);
-    }
+    if (method.includes('TRACE') || url === '*') return;
+    this.router.off(method as HTTPMethod | HTTPMethod[], url);
+    this.router.on(method as HTTPMethod | HTTPMethod[], url, () => undefined);
   }
 
   /** @returns the methods of the resource at `target`, sorted; empty if there is no resource */
   methodsOf(target: string): string[] {
-    const path = pathOf(target);
     // find-my-way ignores the first character.
-    if (!path.startsWith('/')) return [];
+    if (target === '*') return [];
     return METHODS.filter((method) => {
-      const route = this.router.find(method as HTTPMethod, path);
+      const route = this.router.find(method as HTTPMethod, target);
       const parameters = Object.entries(route?.params ?? {});
       // find-my-way matches an empty segment for a parameter; Nest does not.
       return route !== null && parameters.every(([name, value]) => name === '*' || value !== '');

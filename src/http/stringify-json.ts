@@ -3,9 +3,5 @@ import { isPagedResponse } from './paged-response.js';
 
 /** JSON text as `JSON.stringify` writes it, but with every digit of a bigint, and a page as the array of its items. */
 export function stringifyJson(value: unknown): string {
-  return stringify(value, itemsOfPage) ?? 'null';
-}
-
-function itemsOfPage(_name: string, value: unknown): unknown {
-  return isPagedResponse(value) ? value.items : value;
+  return stringify(value, (_name, part) => (isPagedResponse(part) ? part.items : part)) ?? 'null';
 }

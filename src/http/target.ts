@@ -11,7 +11,6 @@ export function pathOf(target: string): string {
 
 /** Whether a target is under `/v1`, with escapes of ASCII characters decoded as the router decodes them. */
 export function isApiTarget(target: string): boolean {
-  if (target.startsWith('/v1/')) return true;
   const path = pathOf(target).replace(/%[2-7][0-9a-f]/gi, (escape) =>
     String.fromCharCode(parseInt(escape.slice(1), 16)),
   );

@@ -47,7 +47,9 @@ export class Transport {
       // The router could not decode the target. No hook runs.
       frameworkErrors: (error, request, reply) => {
         this.begin(request, reply);
-        this.rejectUnrouted(malformedError(error), request, reply);
+        request.messageError = malformedError(error);
+        request.query ??= {};
+        this.rejectUnrouted(request, reply);
       },
       clientErrorHandler: (error, socket) =>
         this.connections.reject(socket, malformedError(error), () =>
@@ -72,14 +74,10 @@ export class Transport {
   }
 
   /** Under `/v1` the guards decide first, through the route of the FallbackController. */
-  rejectUnrouted(error: Error | undefined, request: ApiRequest, reply: ApiReply): unknown {
-    if (!isApiTarget(request.url) || this.fallback === undefined) {
-      const refusal = (error ?? this.routes.refusalOf(request)) as FastifyError;
-      return this.server.errorHandler(refusal, request, reply);
-    }
-    request.messageError = error;
-    request.query ??= {};
-    return this.fallback.call(this.server, request, reply);
+  rejectUnrouted(request: ApiRequest, reply: ApiReply): unknown {
+    if (isApiTarget(request.url)) return this.fallback!.call(this.server, request, reply);
+    const error = request.messageError ?? this.routes.refusalOf(request);
+    return this.server.errorHandler(error as FastifyError, request, reply);
   }
 
   private createServer(handler: RequestListener): Server {
@@ -108,7 +106,8 @@ export class Transport {
         if (request.operation !== undefined) throw error;
         // The client is gone.
         if (request.raw.socket.destroyed) return;
-        request.messageError = bodyError(error);
+        // An unknown path or a wrong method takes precedence.
+        if (route.url !== FALLBACK_ROUTE) request.messageError = bodyError(error);
         // Node skips the rest of a large body, so the connection may stay open.
         if (error.code === TOO_LARGE) this.begin(request, reply.removeHeader('connection'));
         return route.handler.call(this.server, request, reply);

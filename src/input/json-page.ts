@@ -23,11 +23,7 @@ export class JsonPage<Item> extends Page<Item> {
     Object.defineProperty(this, 'items', JsonPage.ITEMS);
   }
 
-  override get json(): string | undefined {
+  get json(): string | undefined {
     return this.#items === undefined ? `[${this.#texts.join()}]` : undefined;
-  }
-
-  override get length(): number {
-    return this.#texts.length;
   }
 }

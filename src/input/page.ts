@@ -1,7 +1,7 @@
 import type { Type } from '@nestjs/common';
 import { ApiOkResponse, ApiPropertyOptional } from '@nestjs/swagger';
 import { Expose, Transform } from 'class-transformer';
-import { PagedResponse } from '../http/paged-response.js';
+import { PAGED, type PagedResponse } from '../http/paged-response.js';
 import { constrain, MayBeAbsent } from './constrain.js';
 import { Cursor, type CursorKey, type CursorKeys, type CursorKind } from './cursor.js';
 import { invalidRequest } from './invalid-request.js';
@@ -54,7 +54,11 @@ export class PageQuery {
 }
 
 /** A page of a list. It is sent as an array, with a `Link` (RFC 8288) to the next page if there is one. */
-export class Page<Item> extends PagedResponse {
+export class Page<Item> implements PagedResponse {
+  /** Exposed, so that `ClassSerializerInterceptor` copies it. */
+  @Expose()
+  readonly kind = PAGED;
+
   // Only declared: a page of JSON texts defines it as an accessor.
   @Expose()
   declare readonly items: readonly Item[];
@@ -64,7 +68,6 @@ export class Page<Item> extends PagedResponse {
   readonly next: string | undefined;
 
   protected constructor(items: readonly Item[] | undefined, next: string | undefined) {
-    super();
     if (items !== undefined) this.items = items;
     this.next = next;
   }
@@ -82,6 +85,11 @@ export class Page<Item> extends PagedResponse {
     if (rows.length <= limit) return new Page(rows, undefined);
     const keys = [keyOf(rows[limit - 1]!)].flat();
     return new Page(rows.slice(0, limit), Cursor.after(keys, filterOf(query)).toString());
+  }
+
+  /** Interceptors may copy a page as JSON. */
+  toJSON(): readonly Item[] {
+    return this.items;
   }
 
   map<Other>(to: (item: Item) => Other): Page<Other> {

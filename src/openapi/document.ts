@@ -97,7 +97,6 @@ function documentedOperations({ paths }: OpenAPIObject, app: INestApplication) {
       for (const [verb, object] of Object.entries(objects)) {
         if (method !== 'ALL' && verb !== method.toLowerCase()) continue;
         object.operationId = uniqueName(taken, method === 'ALL' ? `${id}_${verb}` : id);
-        taken.add(object.operationId);
         found.push([operation, object]);
       }
     }

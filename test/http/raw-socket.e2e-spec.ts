@@ -116,6 +116,9 @@ describe('a raw connection', () => {
   });
 
   it('answers a body that is too large as soon as it is', async () => {
+    const length = 'Content-Length: 65537\r\n';
+    expectError(await answerTo(message('POST /v1/nope', key + length)), 404, 'not_found');
+    expectError(await answerTo(message('PUT /v1/pets', key + length)), 405, 'method_not_allowed');
     expectError(await answerTo(create('Content-Length: 65537')), 413, 'payload_too_large');
     const fitting = '{"name":"Rex","categoryId":7}'.padEnd(65_536);
     expect(statusesOf(await send(sized(fitting)))).toEqual([201]);
