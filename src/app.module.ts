@@ -1,8 +1,8 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { coreModules, type CoreOptions } from './core.module.js';
-import { DatabaseFaults } from './database/database-faults.js';
 import { DeprecationGuard, SunsetGuard } from './deprecation/deprecation.js';
+import { DatabaseFaults } from './health/database-faults.js';
 import { HealthController } from './health/health.controller.js';
 import { HealthModule } from './health/health.module.js';
 import { ErrorFilter } from './http/error.filter.js';
@@ -66,7 +66,7 @@ export class AppModule {
       module: AppModule,
       imports: [
         ...coreModules(options),
-        // `http` must not import `database`.
+        // `http` must not import `health`.
         HttpModule.forRoot({ transport, address, outages: DatabaseFaults, core: OWN_CONTROLLERS }),
         KeysModule.forRoot(
           extensions.map(({ scopes = {} }) => scopes),

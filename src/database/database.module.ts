@@ -4,7 +4,6 @@ import { DataSource } from 'typeorm';
 import { Config } from '../config/config.js';
 import { connect } from './connect.js';
 import { createDataSource, dataSourceOptions } from './data-source-options.js';
-import { DatabaseFaults } from './database-faults.js';
 import type { ExtensionMigrations } from './extension-migrations.js';
 import { ChangePoller } from './change-poller.js';
 import { Database } from './database.js';
@@ -56,11 +55,10 @@ export class DatabaseModule {
       ],
       providers: [
         ChangePoller,
-        DatabaseFaults,
         DatabaseMetrics,
         { provide: Database, inject: [DataSource, DatabaseMetrics], useFactory: openDatabase },
       ],
-      exports: [ChangePoller, Database, DatabaseFaults],
+      exports: [ChangePoller, Database],
     };
   }
 }

@@ -1,14 +1,15 @@
 import { Global, Module } from '@nestjs/common';
 import { RateLimitsModule } from '../rate-limits/rate-limits.module.js';
+import { DatabaseFaults } from './database-faults.js';
 import { HealthController } from './health.controller.js';
 import { Readiness } from './readiness.js';
 
-/** Global, so that modules of extensions can register readiness checks. */
+/** Global, for the error filter, and so that modules of extensions can register readiness checks. */
 @Global()
 @Module({
   imports: [RateLimitsModule],
   controllers: [HealthController],
-  providers: [Readiness],
-  exports: [Readiness],
+  providers: [DatabaseFaults, Readiness],
+  exports: [DatabaseFaults, Readiness],
 })
 export class HealthModule {}

@@ -1,7 +1,7 @@
-import { DatabaseFaults } from '../database/database-faults.js';
 import type { Database } from '../database/database.js';
 import { type RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
 import type { Logger } from '../telemetry/logger.js';
+import { DatabaseFaults } from './database-faults.js';
 import { Readiness } from './readiness.js';
 
 const reachable = () => Promise.resolve();

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { type DatabaseFault, DatabaseFaults } from '../database/database-faults.js';
 import { Database } from '../database/database.js';
 import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
 import { withTimeout } from '../time/timeout.js';
+import { type DatabaseFault, DatabaseFaults } from './database-faults.js';
 
 const CHECK_TIMEOUT_MS = 1_000;
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { driverErrorOf, isOutage } from '../database/outage.js';
 import { Logger } from '../telemetry/logger.js';
-import { driverErrorOf, isOutage } from './outage.js';
 
 const INTERVAL_MS = 60_000;
 
