@@ -208,13 +208,15 @@ function assertRotatable({ id, replacedBy, revokedAt, expiresAt }: ApiKey, nowMs
 }
 
 /** Returns the plan and limits to store. @throws {RangeError} if they do not fit together */
-export function planOf(plan: PlanName, { perMinute = null, perDay = null }: OwnLimits) {
-  const hasOwnLimits = PLANS[plan] === undefined;
-  if (hasOwnLimits && (perMinute === null || perDay === null)) {
-    throw new RangeError(`the plan ${plan} requires --per-minute and --per-day`);
+export function planOf(plan: PlanName, { perMinute, perDay }: OwnLimits) {
+  if (PLANS[plan] === undefined) {
+    if (perMinute === undefined || perDay === undefined) {
+      throw new RangeError(`the plan ${plan} requires --per-minute and --per-day`);
+    }
+    return { plan, perMinute, perDay };
   }
-  if (!hasOwnLimits && (perMinute !== null || perDay !== null)) {
+  if (perMinute !== undefined || perDay !== undefined) {
     throw new RangeError(`the plan ${plan} does not accept --per-minute or --per-day`);
   }
-  return { plan, perMinute, perDay };
+  return { plan, perMinute: null, perDay: null };
 }
