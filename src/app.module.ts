@@ -67,7 +67,7 @@ export class AppModule {
       imports: [
         ...coreModules(options),
         // `http` must not import `health`.
-        HttpModule.forRoot({ transport, address, outages: DatabaseFaults, core: OWN_CONTROLLERS }),
+        HttpModule.forRoot(transport, address, DatabaseFaults, OWN_CONTROLLERS),
         KeysModule.forRoot(
           extensions.map(({ scopes = {} }) => scopes),
           extensions.flatMap(({ verifier }) => verifier ?? []),

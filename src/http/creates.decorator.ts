@@ -8,17 +8,15 @@ declare module 'fastify' {
   }
 }
 
-export interface CreatesOptions {
-  /**
-   * The path of the created resource, with members of the response: `/store/orders/:id`. It is relative to the base
-   * address; for a public controller, to its origin.
-   */
-  at: string;
-  description?: string;
-}
-
-/** Answers 201 with the absolute `Location` of the created resource, and documents both. */
-export function Creates(type: Type, { at, description = '' }: CreatesOptions): MethodDecorator {
+/**
+ * Answers 201 with the absolute `Location` of the created resource, and documents both.
+ * @param options.at the path of the resource, with members of the response: `/store/orders/:id`. It is relative to the
+ *   base address; for a public controller, to its origin.
+ */
+export function Creates(
+  type: Type,
+  { at, description = '' }: { at: string; description?: string },
+): MethodDecorator {
   return applyDecorators(
     HttpCode(201),
     // The adapter sets the header.
@@ -37,17 +35,12 @@ export function Creates(type: Type, { at, description = '' }: CreatesOptions): M
   );
 }
 
-/**
- * The path of a created resource; undefined if `created` lacks a member of it.
- * @param at as in `CreatesOptions`
- */
+/** The path of a created resource; undefined if `created` lacks a member of it. */
 export function createdPath(at: string, created: unknown): string | undefined {
-  const members = (created ?? {}) as Record<string, unknown>;
-  const segments = at.split('/').map((segment) => {
-    if (!segment.startsWith(':')) return segment;
-    const value = members[segment.slice(1)] ?? undefined;
-    // eslint-disable-next-line @typescript-eslint/no-base-to-string -- an id of any type
-    return value === undefined ? undefined : encodeURIComponent(String(value));
-  });
-  return segments.includes(undefined) ? undefined : segments.join('/');
+  const members = (created ?? {}) as Record<string, string | number | bigint | null | undefined>;
+  const names = at.match(/(?<=\/:)\w+/g) ?? [];
+  if (names.some((name) => (members[name] ?? undefined) === undefined)) return undefined;
+  return at.replace(/(?<=\/):(\w+)/g, (_, name: string) =>
+    encodeURIComponent(String(members[name])),
+  );
 }

@@ -32,7 +32,7 @@ export class FastifyAdapter extends NestFastifyAdapter {
 
   override reply(response: ApiReply, body: unknown, status?: number): ApiReply {
     if ((status ?? response.statusCode) === 201) this.locate(response, body);
-    const page = unwrap(body, (part) => (isPagedResponse(part) ? part : undefined));
+    const page = partsOf(body).find(isPagedResponse);
     if (page?.next !== undefined) this.linkToNextPage(response, page.next);
     if (page === undefined || page !== body) return super.reply(response, body, status);
     response.header('content-type', JSON_TYPE);
@@ -43,7 +43,8 @@ export class FastifyAdapter extends NestFastifyAdapter {
     const { createdAt } = response.routeOptions.config;
     if (createdAt === undefined) return;
     const base = isApi(response) ? this.address.baseUrl : this.address.origin;
-    const path = unwrap(body, (created) => createdPath(createdAt, created));
+    const paths = partsOf(body).map((part) => createdPath(createdAt, part));
+    const path = paths.find((each) => each !== undefined);
     if (path !== undefined) response.header('location', base + path);
   }
 
@@ -65,13 +66,8 @@ function isApi({ routeOptions }: ApiReply): boolean {
   return routeOptions.url?.startsWith('/v1/') === true;
 }
 
-/** Reads a response, or the member of an envelope such as `{ data }` that an interceptor of an extension has made. */
-function unwrap<Part>(body: unknown, read: (part: unknown) => Part | undefined): Part | undefined {
-  const own = read(body);
-  if (own !== undefined || (body as object | null | undefined)?.constructor !== Object) return own;
-  for (const member of Object.values(body as object)) {
-    const inner = read(member);
-    if (inner !== undefined) return inner;
-  }
-  return undefined;
+/** A response, and the members of an envelope such as `{ data }` that an interceptor of an extension has made. */
+function partsOf(body: unknown): unknown[] {
+  const isPlain = (body as object | null | undefined)?.constructor === Object;
+  return isPlain ? [body, ...Object.values<unknown>(body as Record<string, unknown>)] : [body];
 }

@@ -7,18 +7,15 @@ import { PublicAddress } from '../config/public-address.js';
 import { RouteTable } from './route-table.js';
 import type { Transport } from './transport.js';
 
-interface HttpOptions {
-  /** Created before the application, because the `FastifyAdapter` needs both. */
-  transport: Transport;
-  address: PublicAddress;
-  outages: Type<OutageDetector>;
-  /** The controllers of the service itself. */
-  core: ReadonlySet<Type>;
-}
-
 @Module({})
 export class HttpModule {
-  static forRoot({ transport, address, outages, core }: HttpOptions): DynamicModule {
+  /** @param core the controllers of the service itself */
+  static forRoot(
+    transport: Transport,
+    address: PublicAddress,
+    outages: Type<OutageDetector>,
+    core: ReadonlySet<Type>,
+  ): DynamicModule {
     const providers = [
       { provide: RouteTable, useValue: transport.routes },
       { provide: AdmissionQueue, useValue: transport.queue },

@@ -33,15 +33,9 @@ export function malformedError(cause: NodeJS.ErrnoException): ApiError {
 }
 
 /** The error for a body that Fastify could not read. */
-export function bodyError(cause: FastifyError): Error | undefined {
-  switch (cause.code) {
-    case TOO_LARGE:
-      return errors.payload_too_large(`The body must not exceed ${MAX_BODY_BYTES} bytes`);
-    case 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE':
-      return undefined;
-    default:
-      return cause;
-  }
+export function bodyError(cause: FastifyError): Error {
+  if (cause.code !== TOO_LARGE) return cause;
+  return errors.payload_too_large(`The body must not exceed ${MAX_BODY_BYTES} bytes`);
 }
 
 /** Answers a message for which Node has no request, and closes the connection. */

@@ -5,12 +5,10 @@ export function acceptNamedWildcard(route: RouteOptions): void {
   const [, name] = /\*(\w+)$/.exec(route.url) ?? [];
   if (name === undefined) return;
   route.url = route.url.slice(0, -name.length);
-  route.onRequest = [
-    ...[route.onRequest ?? []].flat(),
-    (request, _reply, done) => {
-      const params = request.params as Record<string, string>;
-      params[name] = params['*']!;
-      done();
-    },
-  ];
+  const { handler } = route;
+  route.handler = function (request, reply) {
+    const params = request.params as Record<string, string>;
+    params[name] = params['*']!;
+    return handler.call(this, request, reply);
+  };
 }

@@ -98,7 +98,7 @@ export class Operations {
           name: `${controller.name}.${key}`,
           method: RequestMethod[method] as Operation['method'],
           paths: pathsOf(controller).flatMap((base) =>
-            pathsOf(handler).map((path) => withoutEndSlash(join('/', prefix!, base, path))),
+            pathsOf(handler).map((path) => join('/', prefix!, base, path).replace(/(?<=.)\/$/, '')),
           ),
         };
       });
@@ -137,8 +137,4 @@ export function uniqueName(taken: Set<string>, name: string): string {
 
 function pathsOf(target: object, key = PATH_METADATA): string[] {
   return [(Reflect.getMetadata(key, target) ?? '') as string | string[]].flat();
-}
-
-function withoutEndSlash(path: string): string {
-  return path.replace(/(.)\/$/, '$1');
 }

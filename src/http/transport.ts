@@ -66,9 +66,9 @@ export class Transport {
     this.server.addContentTypeParser(types, { parseAs: 'buffer' }, (_request, body, done) =>
       done(null, body),
     );
-    this.server.decorateRequest('operation', undefined);
-    this.server.decorateRequest('refusal', undefined);
-    this.server.decorateRequest('messageError', undefined);
+    for (const name of ['operation', 'refusal', 'messageError'] as const) {
+      this.server.decorateRequest(name, undefined);
+    }
     this.addHooks();
     if (trustProxy === false) warnOfProxy(this.server.server, logger);
   }
