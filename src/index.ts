@@ -15,7 +15,7 @@ export {
 } from './extensions/define.js';
 export type { KeyBanned, QuotaThreshold } from './keys/caller-events.js';
 export type { PetEvent } from './pets/pet.events.js';
-export { afterCommit } from './database/after-commit.js';
+export { afterCommit } from './database/transactions.js';
 export { Readiness, type ReadinessCheck } from './health/readiness.js';
 export { settingsOf } from './extensions/settings.js';
 export { Public } from './http/public.decorator.js';

@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 import type { DataSource, DataSourceOptions } from 'typeorm';
 import type { BetterSqlite3DataSourceOptions } from 'typeorm/driver/better-sqlite3/BetterSqlite3DataSourceOptions.js';
-import { AfterCommitSubscriber } from './after-commit.js';
+import { AfterCommitSubscriber } from './transactions.js';
 import { allMigrations, type ExtensionMigrations } from './extension-migrations.js';
 import { PostgresDataSource } from './postgres/postgres.data-source.js';
 import { ExactDatabase } from './sqlite/sqlite.connection.js';

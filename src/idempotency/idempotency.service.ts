@@ -5,7 +5,7 @@ import { databaseNow } from '../database/database-time.js';
 import { Database, type Parameter, type Statement } from '../database/database.js';
 import { deleteInBatches } from '../database/in-batches.js';
 import { isDuplicate, isHeld } from '../database/outage.js';
-import { inSharedTransaction } from '../database/transaction-scope.js';
+import { inSharedTransaction } from '../database/transactions.js';
 import { ApiError } from '../errors/api-error.js';
 import { errors } from '../errors/errors.js';
 import { stringifyJson } from '../http/stringify-json.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { afterCommit } from '../database/after-commit.js';
+import { afterCommit } from '../database/transactions.js';
 import { databaseNow } from '../database/database-time.js';
 import { Logger } from '../telemetry/logger.js';
 import { mintId } from './api-key-format.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type EntityManager, Repository } from 'typeorm';
-import { afterCommit } from '../database/after-commit.js';
+import { afterCommit } from '../database/transactions.js';
 import { Events } from '../events/events.js';
 import type { ApiRequest } from '../http/request-context.js';
 import { isInt64 } from '../input/int64.js';

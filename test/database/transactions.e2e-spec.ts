@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { DataSource, type EntityManager } from 'typeorm';
 import { Database } from '../../src/database/database.js';
-import { inSharedTransaction } from '../../src/database/transaction-scope.js';
+import { inSharedTransaction } from '../../src/database/transactions.js';
 import { Pet } from '../../src/pets/pet.entity.js';
 import { expectError } from '../support/expectations.js';
 import { recordedLog } from '../support/recorded-log.js';

@@ -4,7 +4,7 @@ import type { Pool, PoolClient } from 'pg';
 import { DataSource, QueryFailedError, type QueryRunner, type ReplicationMode } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
-import { TransactionScope } from '../transaction-scope.js';
+import { TransactionScope } from '../transactions.js';
 
 const TOO_MANY_CONNECTIONS = '53300';
 const REFUSED =

@@ -12,7 +12,7 @@ import {
 import type { BetterSqlite3DataSourceOptions } from 'typeorm/driver/better-sqlite3/BetterSqlite3DataSourceOptions.js';
 import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner.js';
-import { TransactionScope, type Work } from '../transaction-scope.js';
+import { TransactionScope, type Work } from '../transactions.js';
 import { ExactDatabase } from './sqlite.connection.js';
 import { createFile, identityOf, protectFile } from './sqlite.file.js';
 import { SqliteWriter } from './sqlite.writer.js';

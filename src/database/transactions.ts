@@ -1,7 +1,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
+import { Logger } from '@nestjs/common';
+import {
+  type DataSource,
+  type EntityManager,
+  type EntitySubscriberInterface,
+  EventSubscriber,
+  type QueryRunner,
+} from 'typeorm';
 
 export type Work<Result> = (manager: EntityManager) => Promise<Result>;
+type Callback = () => unknown;
+type TransactionEvent = Required<Pick<EntityManager, 'queryRunner'>>;
 
 const NESTED =
   'Nested transaction: use the EntityManager passed to the transaction callback instead of starting another write.';
@@ -15,7 +24,7 @@ export class TransactionScope {
   async run<Result>(manager: EntityManager, work: Work<Result>): Promise<Result> {
     this.open++;
     try {
-      return await this.runners.run(manager.queryRunner!, () => work(manager));
+      return await this.runners.run(manager.queryRunner!, work, manager);
     } finally {
       // Before Node 24, every promise of the process is tracked while the storage is in use.
       if (--this.open === 0) this.runners.disable();
@@ -59,4 +68,47 @@ export function inSharedTransaction<Result>(
       runner.release = release;
     }
   });
+}
+
+/**
+ * Calls `callback` after the transaction of `manager` is committed, and never if it is rolled back. Nothing waits for
+ * the callback; if it fails, the error is logged.
+ * @throws {Error} outside a transaction
+ */
+export function afterCommit({ queryRunner }: EntityManager, callback: Callback): void {
+  const callbacks = queryRunner && pendingOf(queryRunner).at(-1);
+  if (!callbacks) throw new Error('afterCommit() must be called within a transaction.');
+  callbacks.push(callback);
+}
+
+/** Runs the callbacks of `afterCommit()`. */
+@EventSubscriber()
+export class AfterCommitSubscriber implements EntitySubscriberInterface {
+  afterTransactionStart({ queryRunner }: TransactionEvent): void {
+    pendingOf(queryRunner).push([]);
+  }
+
+  afterTransactionCommit({ queryRunner }: TransactionEvent): void {
+    const pending = pendingOf(queryRunner);
+    const callbacks = pending.pop() ?? [];
+    if (pending.length > 0) pending.at(-1)!.push(...callbacks);
+    else for (const callback of callbacks) void run(callback);
+  }
+
+  afterTransactionRollback({ queryRunner }: TransactionEvent): void {
+    pendingOf(queryRunner).pop();
+  }
+}
+
+/** A list of callbacks per open transaction of the query runner: the outermost one first, then its savepoints. */
+function pendingOf({ data }: QueryRunner): Callback[][] {
+  return (data['afterCommit'] ??= []) as Callback[][];
+}
+
+async function run(callback: Callback): Promise<void> {
+  try {
+    await callback();
+  } catch (error) {
+    new Logger(afterCommit.name).error(error);
+  }
 }

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { EntityManager, QueryRunner } from 'typeorm';
-import { afterCommit, AfterCommitSubscriber } from './after-commit.js';
+import { afterCommit, AfterCommitSubscriber } from './transactions.js';
 
 describe(afterCommit.name, () => {
   let done: string[];
