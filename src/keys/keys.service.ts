@@ -208,15 +208,14 @@ function assertRotatable({ id, replacedBy, revokedAt, expiresAt }: ApiKey, nowMs
 }
 
 /** Returns the plan and limits to store. @throws {RangeError} if they do not fit together */
-export function planOf(plan: PlanName, { perMinute, perDay }: OwnLimits) {
-  if (PLANS[plan] === undefined) {
-    if (perMinute === undefined || perDay === undefined) {
-      throw new RangeError(`the plan ${plan} requires --per-minute and --per-day`);
-    }
-    return { plan, perMinute, perDay };
+export function planOf(plan: PlanName, own: OwnLimits) {
+  const { perMinute = null, perDay = null } = own;
+  const hasOwnLimits = PLANS[plan] === undefined;
+  if (hasOwnLimits && (perMinute === null || perDay === null)) {
+    throw new RangeError(`the plan ${plan} requires --per-minute and --per-day`);
   }
-  if (perMinute !== undefined || perDay !== undefined) {
+  if (!hasOwnLimits && (perMinute !== null || perDay !== null)) {
     throw new RangeError(`the plan ${plan} does not accept --per-minute or --per-day`);
   }
-  return { plan, perMinute: null, perDay: null };
+  return { plan, perMinute, perDay };
 }
