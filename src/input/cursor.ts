@@ -26,9 +26,9 @@ export class Cursor {
     private readonly keys: readonly string[],
   ) {}
 
-  /** @param filter all other parameters of the list */
-  static after(keys: readonly CursorKey[], filter: object): Cursor {
-    return new Cursor(digestOf(filter), keys.map(String));
+  /** @param query the parameters of the list */
+  static after(keys: readonly CursorKey[], query: object): Cursor {
+    return new Cursor(digestOf(query), keys.map(String));
   }
 
   /** Decodes a cursor. Returns undefined for text that `toString()` has not produced. */
@@ -50,8 +50,8 @@ export class Cursor {
     return keys.every((key) => key !== undefined) ? keys : undefined;
   }
 
-  belongsTo(filter: object): boolean {
-    return this.filter === digestOf(filter);
+  belongsTo(query: object): boolean {
+    return this.filter === digestOf(query);
   }
 
   /** Base64url, opaque to clients. */
@@ -60,10 +60,12 @@ export class Cursor {
   }
 }
 
-/** Digest of the filter, the route pattern and the path parameters. */
-function digestOf(filter: object): string {
-  const given = Object.entries(filter).filter(([, value]) => value !== undefined);
+/** Checksum of the route pattern, the path parameters and the filter: the query without the position of the page. */
+function digestOf(query: object): string {
+  const filter = Object.entries(query).filter(
+    ([name, value]) => value !== undefined && name !== 'limit' && name !== 'cursor',
+  );
   const { routeOptions, params } = getRequestContext() ?? {};
-  const list = [routeOptions?.url, params, given.length > 0 ? stringifyJson(given.sort()) : ''];
+  const list = [routeOptions?.url, params, filter.length > 0 ? stringifyJson(filter.sort()) : ''];
   return crc32(JSON.stringify(list)).toString(36);
 }

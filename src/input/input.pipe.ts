@@ -92,20 +92,12 @@ function takeInherited(
   });
 }
 
-/** Leaves the first value of each query parameter that is given twice, unless the DTO declares a list. */
+/** Leaves the first value of each query parameter that is given twice, unless the type of the member is an array. */
 function takeRepeated(query: object, dto: Class): string[] {
   return Object.entries(query).flatMap(([name, values]: [string, unknown]) => {
-    if (!Array.isArray(values) || isList(dto, name)) return [];
+    const type: unknown = Reflect.getMetadata('design:type', dto.prototype as object, name);
+    if (!Array.isArray(values) || type === Array) return [];
     Reflect.set(query, name, values[0]);
     return [`${name} is given twice`];
   });
-}
-
-function isList(dto: Class, name: string): boolean {
-  return (
-    Reflect.getMetadata('design:type', dto.prototype as object, name) === Array ||
-    rulesOf(dto).some(
-      (rule) => rule.propertyName === name && (rule.each || rule.name === 'isArray'),
-    )
-  );
 }

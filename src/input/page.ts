@@ -33,7 +33,7 @@ export class PageQuery {
   @constrain<PageQuery>(
     'isCursor',
     EXPECTED_CURSOR,
-    (cursor, query) => cursor instanceof Cursor && cursor.belongsTo(filterOf(query)),
+    (cursor, query) => cursor instanceof Cursor && cursor.belongsTo(query),
   )
   cursor?: Cursor;
 
@@ -84,7 +84,7 @@ export class Page<Item> implements PagedResponse {
     const { limit } = query;
     if (rows.length <= limit) return new Page(rows, undefined);
     const keys = [keyOf(rows[limit - 1]!)].flat();
-    return new Page(rows.slice(0, limit), Cursor.after(keys, filterOf(query)).toString());
+    return new Page(rows.slice(0, limit), Cursor.after(keys, query).toString());
   }
 
   /** Interceptors may copy a page as JSON. */
@@ -97,15 +97,9 @@ export class Page<Item> implements PagedResponse {
   }
 }
 
-function filterOf(query: PageQuery): object {
-  return { ...query, limit: undefined, cursor: undefined };
-}
-
 /** Documents an operation that returns a `Page` of `type`. */
 export function ApiPage(type: Type, description = 'A page of the list.'): MethodDecorator {
-  const Link = {
-    description: 'URL of the next page (RFC 8288). Absent on the last page.',
-    schema: { type: 'string' as const },
-  };
-  return ApiOkResponse({ description, type: [type], headers: { Link } });
+  const next = 'URL of the next page (RFC 8288). Absent on the last page.';
+  const headers = { Link: { description: next, schema: { type: 'string' as const } } };
+  return ApiOkResponse({ description, type: [type], headers });
 }
