@@ -19,19 +19,16 @@ export function corsOptions(
   requestHeaders: readonly string[],
 ) {
   const allowedHeaders = [REQUEST_HEADERS, ...requestHeaders].join(', ');
-  const delegator = (
+  function delegator(
     { raw: { method, url, headers } }: ApiRequest,
     callback: (error: null, options: object) => void,
-  ): void => {
+  ): void {
     const { origin, 'access-control-request-method': requested } = headers;
     const isAllowed = origin !== undefined && origins.includes(origin);
     const preflight = isAllowed && method === 'OPTIONS' && requested !== undefined;
-    callback(null, {
-      origin: isAllowed && origin,
-      exposedHeaders: EXPOSED_HEADERS,
-      preflight,
-      ...(preflight && { methods: routes.methodsOf(url!), allowedHeaders, maxAge: 600 }),
-    });
-  };
+    const options = { origin: isAllowed && origin, exposedHeaders: EXPOSED_HEADERS, preflight };
+    if (!preflight) return callback(null, options);
+    callback(null, { ...options, methods: routes.methodsOf(url!), allowedHeaders, maxAge: 600 });
+  }
   return { delegator };
 }

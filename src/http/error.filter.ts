@@ -55,10 +55,8 @@ export class ErrorFilter implements ExceptionFilter {
 
   private log(error: ApiError, { id, operation }: ApiRequest): void {
     const details = { requestId: id, operation, code: error.code, err: error.cause ?? error };
-    if (error.status >= 500 && error.status !== 503) {
-      this.logger.error(details, 'Request failed');
-    } else if (error.cause !== undefined) {
-      this.logger[error.status === 503 ? 'warn' : 'debug'](details, `Answered ${error.status}`);
-    }
+    const level = error.status === 503 ? 'warn' : 'debug';
+    if (error.status >= 500 && error.status !== 503) this.logger.error(details, 'Request failed');
+    else if (error.cause !== undefined) this.logger[level](details, `Answered ${error.status}`);
   }
 }
