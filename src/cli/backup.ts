@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { loadConfig } from '../config/config.js';
 import { fileOf } from '../database/data-source-options.js';
 import { migrationNames } from '../database/extension-migrations.js';
-import { backupDatabase, migrationsIn, restoreDatabase } from '../database/sqlite/sqlite.copy.js';
+import { backupDatabase, restoreDatabase } from '../database/sqlite/sqlite.copy.js';
 import { migrationsOf } from '../extensions/define.js';
 import { loadExtensions } from '../extensions/petstore-config.js';
 import type { CommonOptions, Result } from './add-command.js';
@@ -35,9 +35,8 @@ export async function restore(file: string, options: BackupOptions): Promise<Res
   if (existsSync(database)) {
     await confirm(`Replace the database ${database} and lose its data?`, options.yes);
   }
-  restoreDatabase(file, database);
+  const ran = restoreDatabase(file, database);
   const { extensions } = await loadExtensions(options);
-  const ran = migrationsIn(database);
   const known = migrationNames(migrationsOf(extensions));
   const pending = known.filter((name) => !ran.includes(name));
   const hint = pending.length > 0 ? ' Its schema is older: run petstore migrate.' : '';

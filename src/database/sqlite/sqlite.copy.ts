@@ -1,7 +1,7 @@
-import { closeSync, openSync, realpathSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { MIGRATIONS_TABLE } from '../data-source-options.js';
-import { lockFile, LOG_SUFFIXES, OWNER_ONLY } from './sqlite.file.js';
+import { createFile, lockFile, LOG_SUFFIXES } from './sqlite.file.js';
 
 const BUSY_TIMEOUT_MS = 5_000;
 const PROBLEMS: Readonly<Record<string, string>> = {
@@ -13,54 +13,41 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 /**
  * Copies a database into one file, for its owner only, while other processes may write to the database. The copy gets
  * the name `target` when it is complete and on the disk. If the process is killed, a `.tmp` file remains.
+ * @param lock locks the target until it is replaced
+ * @returns the names of the migrations that created the schema
  * @throws if `source` is damaged or not a database of this service
  */
-export function backupDatabase(source: string, target: string): void {
-  migrationsIn(source);
+export function backupDatabase(source: string, target: string, lock?: () => () => void): string[] {
   const temporary = `${target}.${process.pid}.tmp`;
-  closeSync(openSync(temporary, 'wx', OWNER_ONLY));
+  const database = new Sqlite(source, { fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
+  let release: (() => void) | undefined;
   try {
+    const names = database.prepare(`SELECT name FROM ${MIGRATIONS_TABLE}`).pluck().all();
+    release = lock?.();
+    createFile(temporary);
     // Reads one snapshot and builds every index anew, so a damaged page fails here and is not copied.
-    withDatabase(source, (database) => database.prepare('VACUUM INTO ?').run(temporary));
+    database.prepare('VACUUM INTO ?').run(temporary);
     // SQLite would replay the log of the database that is replaced into the copy.
     for (const suffix of LOG_SUFFIXES) rmSync(target + suffix, { force: true });
     renameSync(temporary, target);
+    return names as string[];
+  } catch (error) {
+    const problem = PROBLEMS[(error as { code: string }).code];
+    if (problem === undefined) throw error;
+    throw new Error(`${source} is ${problem}`, { cause: error });
   } finally {
+    release?.();
+    database.close();
     rmSync(temporary, { force: true });
   }
 }
 
 /**
  * Replaces the database at `path`, which may be broken, with a backup.
+ * @returns the names of the migrations that created its schema
  * @throws {DatabaseServedError} if a server has the database
  */
-export function restoreDatabase(backup: string, path: string): void {
-  migrationsIn(backup);
-  const release = lockFile(path);
-  try {
-    backupDatabase(backup, realpathSync(path));
-  } finally {
-    release();
-  }
-}
-
-/** @returns the names of the migrations that created the schema @throws if it is not a database of this service */
-export function migrationsIn(path: string): string[] {
-  return withDatabase(path, (database) => {
-    const names = database.prepare(`SELECT name FROM ${MIGRATIONS_TABLE} ORDER BY id`).pluck();
-    return names.all() as string[];
-  });
-}
-
-function withDatabase<Result>(path: string, work: (database: Sqlite.Database) => Result): Result {
-  const database = new Sqlite(path, { fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
-  try {
-    return work(database);
-  } catch (error) {
-    const problem = PROBLEMS[(error as { code: string }).code];
-    if (problem === undefined) throw error;
-    throw new Error(`${path} is ${problem}`, { cause: error });
-  } finally {
-    database.close();
-  }
+export function restoreDatabase(backup: string, path: string): string[] {
+  const target = existsSync(path) ? realpathSync(path) : path;
+  return backupDatabase(backup, target, () => lockFile(target));
 }

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import Sqlite, { type Database } from 'better-sqlite3';
 import { isBusy } from '../outage.js';
 
-export const OWNER_ONLY = 0o600;
+const OWNER_ONLY = 0o600;
 /** Files that SQLite creates beside an open database. */
 export const LOG_SUFFIXES: readonly string[] = ['-wal', '-shm'];
 
