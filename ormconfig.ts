@@ -9,16 +9,11 @@ import { loadExtensions } from './src/extensions/petstore-config.js';
  * The DataSource of the TypeORM command line, on the database that the service is configured for, with the
  * extensions of `petstore.config.js`: `npm run typeorm -- migration:show`
  */
-const { databaseUrl, databasePoolSize } = loadConfig();
 const { extensions } = await loadExtensions({});
 const entities = fileURLToPath(new URL('./src/**/*.entity.{ts,js}', import.meta.url));
 // To import an extension is to define its entities.
 const theirs = getMetadataArgsStorage().tables.map(({ target }) => target as new () => object);
 
-const options = dataSourceOptions({
-  url: databaseUrl,
-  poolSize: databasePoolSize,
-  extensions: migrationsOf(extensions),
-});
+const options = dataSourceOptions(loadConfig().databaseUrl, migrationsOf(extensions));
 
 export default createDataSource({ ...options, entities: [entities, ...theirs] });

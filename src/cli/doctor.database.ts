@@ -33,7 +33,7 @@ export async function checkDatabase(
 
 /** Connects exactly as `serve` does. */
 async function checkPostgres(url: string, known: readonly string[]): Promise<Finding[]> {
-  const dataSource = await connect(createDataSource(dataSourceOptions({ url, poolSize: 1 })));
+  const dataSource = await connect(createDataSource(dataSourceOptions(url)));
   try {
     const [{ version, nowMs }] = await dataSource.query<[{ version: string; nowMs: string }]>(
       `SELECT current_setting('server_version') AS version, ${NOW.postgres} AS "nowMs"`,
@@ -56,9 +56,10 @@ async function checkSqlite(file: string, known: readonly string[]): Promise<Find
     // Checks every page, but not the order of the indexes, which would take much longer.
     const [{ quick_check: fault }] =
       await dataSource.query<[{ quick_check: string }]>('PRAGMA quick_check(1)');
-    // The lines before the last one name the database.
-    const message = `the file is damaged: ${fault.split('\n').at(-1)}`;
-    if (fault !== 'ok') throw Object.assign(new Error(message), { code: 'SQLITE_CORRUPT' });
+    if (fault !== 'ok') {
+      // The lines before the last one name the database.
+      throw Object.assign(new Error(fault.split('\n').at(-1)), { code: 'SQLITE_CORRUPT' });
+    }
     const [{ version }] = await dataSource.query<[{ version: string }]>(
       'SELECT sqlite_version() AS version',
     );

@@ -20,7 +20,6 @@ const FIXES: Readonly<Record<string, string>> = {
   ENOSPC: 'free disk space',
   SQLITE_BUSY: 'another process locks the database; try again',
   SQLITE_CANTOPEN: OTHER_PATH,
-  SQLITE_CORRUPT: RESTORE,
   SQLITE_FULL: 'free disk space',
   SQLITE_IOERR: 'free disk space, or repair the disk',
   SQLITE_NOTADB: RESTORE,
@@ -38,6 +37,7 @@ export function explain(error: unknown): { reason: string; fix?: string | undefi
   if (code === 'ERR_DLOPEN_FAILED' || MISSING_BINDING.test(message)) {
     return { reason: 'the SQLite binding of better-sqlite3 cannot be loaded', fix: REBUILD };
   }
+  if (code === 'SQLITE_CORRUPT') return { reason: `the file is damaged: ${message}`, fix: RESTORE };
   // SQLITE_IOERR_SHMSIZE has the fix of SQLITE_IOERR.
   const fix = FIXES[code] ?? FIXES[code.split('_', 2).join('_')];
   return { reason: message || String(error), fix };

@@ -15,14 +15,14 @@ const STATEMENT_TIMEOUT_MS = 3_000;
 
 /**
  * The options of TypeORM for either engine. Only migrations change the schema.
- * @param settings.url `sqlite:PATH` or `postgres://...`
+ * @param url `sqlite:PATH` or `postgres://...`
+ * @param poolSize connections to PostgreSQL
  */
-export function dataSourceOptions(settings: {
-  url: string;
-  poolSize: number;
-  extensions?: readonly ExtensionMigrations[];
-}): DataSourceOptions {
-  const { url, poolSize, extensions = [] } = settings;
+export function dataSourceOptions(
+  url: string,
+  extensions: readonly ExtensionMigrations[] = [],
+  poolSize = 1,
+): DataSourceOptions {
   const common = {
     migrations: allMigrations(extensions),
     subscribers: [AfterCommitSubscriber],

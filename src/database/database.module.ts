@@ -39,11 +39,7 @@ export class DatabaseModule {
         TypeOrmModule.forRootAsync({
           inject: [Config],
           useFactory: (config: Config) => ({
-            ...dataSourceOptions({
-              url: config.databaseUrl,
-              poolSize: config.databasePoolSize,
-              extensions,
-            }),
+            ...dataSourceOptions(config.databaseUrl, extensions, config.databasePoolSize),
             autoLoadEntities: true,
             // Prints with DEBUG=typeorm:* only. The default logger writes to standard output, also the results of commands.
             logger: 'debug' as const,

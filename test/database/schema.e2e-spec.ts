@@ -62,7 +62,7 @@ function describeSchema(newDatabase: () => string | Promise<string>): void {
 }
 
 async function opened(url: string, extensions: ExtensionMigrations[] = []) {
-  const dataSource = createDataSource(dataSourceOptions({ url, poolSize: 2, extensions }));
+  const dataSource = createDataSource(dataSourceOptions(url, extensions));
   await dataSource.initialize();
   return { dataSource, [Symbol.asyncDispose]: () => dataSource.destroy() };
 }

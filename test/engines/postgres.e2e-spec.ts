@@ -63,7 +63,7 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
     const target = await server.createDatabase();
     const ran = await Promise.all(
       [1, 2, 3].map(async () => {
-        const source = createDataSource(dataSourceOptions({ url: target, poolSize: 2 }));
+        const source = createDataSource(dataSourceOptions(target));
         await source.initialize();
         const names = await migrate(source);
         await source.destroy();
@@ -75,7 +75,7 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
 
   it('gives a migration up while another session migrates, in time for the start to say so', async () => {
     const url = await server.createDatabase();
-    const source = createDataSource(dataSourceOptions({ url, poolSize: 1 }));
+    const source = createDataSource(dataSourceOptions(url));
     await source.initialize();
     await source.query(`SELECT pg_advisory_lock(${MIGRATION_LOCK})`);
     const startedAt = performance.now();

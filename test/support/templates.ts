@@ -39,7 +39,7 @@ export async function copyOfTemplate(directory: string): Promise<string> {
 }
 
 async function migrateDatabase(url: string): Promise<void> {
-  const dataSource = await createDataSource(dataSourceOptions({ url, poolSize: 1 })).initialize();
+  const dataSource = await createDataSource(dataSourceOptions(url)).initialize();
   await migrate(dataSource);
   await dataSource.destroy();
 }

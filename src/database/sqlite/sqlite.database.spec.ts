@@ -27,7 +27,7 @@ describe(SqliteDatabase.name, () => {
   let other: Database;
 
   beforeAll(async () => {
-    const options = dataSourceOptions({ url: `sqlite:${path}`, poolSize: 1 });
+    const options = dataSourceOptions(`sqlite:${path}`);
     if (options.type !== 'better-sqlite3') throw new Error('This is about SQLite');
     dataSource = new SqliteDataSource(options);
     await dataSource.initialize();
