@@ -99,7 +99,7 @@ describe('petstore doctor', () => {
       /^the latest write is \d+ ms ahead of the clock of this machine$/,
       /NTP/,
     ],
-    ['failed', 'database', damageLastPage, /^the file is damaged: .+$/, /copy .* restore BACKUP$/],
+    ['failed', 'database', damageLastPage, /damaged|malformed/, /copy .* restore BACKUP$/],
     ['failed', 'database', () => (rmSync(file), mkdirSync(file)), /unable to open/, /to a file/],
     [
       'warning',
