@@ -71,7 +71,7 @@ it('a transaction ends only after the response is stored in it', async () => {
   };
   const dataSource = {
     options: { type: 'better-sqlite3' },
-    transactions: { run: (_runner: unknown, work: () => unknown) => work() },
+    transactions: { run: (of: unknown, work: (of: unknown) => unknown) => work(of) },
     transaction: async (work: (of: typeof manager) => Promise<string>) => {
       const answer = await work(manager);
       steps.push('committed');
