@@ -13,9 +13,6 @@ import { PostgresDatabase } from './postgres/postgres.database.js';
 import { SqliteDataSource } from './sqlite/sqlite.data-source.js';
 import { SqliteDatabase } from './sqlite/sqlite.database.js';
 
-/** The statement label of everything that goes through TypeORM. */
-const TYPEORM = 'typeorm';
-
 function openDatabase(dataSource: DataSource, metrics: DatabaseMetrics): Database {
   const database =
     dataSource instanceof SqliteDataSource
@@ -24,7 +21,7 @@ function openDatabase(dataSource: DataSource, metrics: DatabaseMetrics): Databas
   metrics.watchPool(() => database.pool());
   dataSource.subscribers.push({
     afterQuery: ({ executionTime = 0 }) =>
-      metrics.observe(TYPEORM, performance.now() - executionTime),
+      metrics.observe('typeorm', performance.now() - executionTime),
   });
   return database;
 }

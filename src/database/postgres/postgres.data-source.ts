@@ -7,8 +7,6 @@ import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/Postgres
 import { TransactionScope } from '../transactions.js';
 
 const TOO_MANY_CONNECTIONS = '53300';
-const REFUSED =
-  'PostgreSQL refuses further connections: requests wait for a connection of the pool';
 const RETRY_MS = 100;
 /** How long a request waits for a connection that the server refuses to make. */
 const PATIENCE_MS = 3_000;
@@ -65,7 +63,7 @@ export class PostgresDataSource extends DataSource {
     options.max = Math.max(1, totalCount);
     if (this.isShrunk) return;
     this.isShrunk = true;
-    new Logger('PostgreSQL').warn(REFUSED);
+    new Logger('PostgreSQL').warn('The server refuses further connections: requests wait for one');
     setTimeout(() => {
       options.max = max;
       this.isShrunk = false;
