@@ -1,8 +1,8 @@
 export type Parameter = string | number | bigint | null;
 
 /**
- * One of the hot statements, prepared once per connection. `$1`, `$2`, ... stand for the parameters, on SQLite each once
- * and in this order. An int64 result is cast to text, because a Number would round it.
+ * One of the hot statements, prepared once per connection. `$1`, `$2`, ... stand for the parameters, on SQLite each once,
+ * in this order, and under any name. An int64 result is cast to text, because a Number would round it.
  */
 export interface Statement {
   /** Unique in the process: the name of the prepared statement and its label in the metrics. */

@@ -38,19 +38,17 @@ export function pageStatement(
   columns: TableColumns,
   filters: readonly string[] = [],
 ): Statement {
-  const { length } = filters;
   const types = [...filters.map(() => 'text'), 'bigint', 'bigint'];
-  const isWanted = (valueOf: (column: string, index: number) => string): string =>
-    filters.map((each, index) => `${table}.${each} = ${valueOf(each, index)} AND`).join(' ');
+  const isWanted = (input: string): string =>
+    filters.map((each) => `${table}.${each} = ${input}${each} AND`).join(' ');
   return {
     name,
     sqlite: `SELECT ${jsonOf(columns, sqliteText)} FROM ${table}
-      WHERE ${isWanted((_column, index) => `$${index + 1}`)} id > $${length + 1}
-      ORDER BY id LIMIT +$${length + 2}`,
+      WHERE ${isWanted('$')} id > $after_id ORDER BY id LIMIT +$row_count`,
     postgres: `SELECT (
         SELECT string_agg(item, E'\\n' ORDER BY id) FROM (
           SELECT id, ${jsonOf(columns, postgresText)} AS item FROM ${table}
-          WHERE ${isWanted((column) => `input.${column}`)} id > after_id
+          WHERE ${isWanted('input.')} id > after_id
           ORDER BY id LIMIT row_count) page) AS items
       FROM ${batchInput([...filters, 'after_id', 'row_count'], types)} ORDER BY ordinal`,
     isBatched: true,

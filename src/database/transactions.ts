@@ -9,7 +9,7 @@ import {
 } from 'typeorm';
 
 export type Work<Result> = (manager: EntityManager) => Promise<Result>;
-type Callback = () => unknown;
+type Callback = () => Promise<void>;
 type TransactionEvent = Required<Pick<EntityManager, 'queryRunner'>>;
 
 const NESTED =
@@ -75,10 +75,16 @@ export function inSharedTransaction<Result>(
  * the callback; if it fails, the error is logged.
  * @throws {Error} outside a transaction
  */
-export function afterCommit({ queryRunner }: EntityManager, callback: Callback): void {
+export function afterCommit({ queryRunner }: EntityManager, callback: () => unknown): void {
   const callbacks = queryRunner && pendingOf(queryRunner).at(-1);
   if (!callbacks) throw new Error('afterCommit() must be called within a transaction.');
-  callbacks.push(callback);
+  callbacks.push(async () => {
+    try {
+      await callback();
+    } catch (error) {
+      new Logger(afterCommit.name).error(error);
+    }
+  });
 }
 
 /** Runs the callbacks of `afterCommit()`. */
@@ -92,7 +98,7 @@ export class AfterCommitSubscriber implements EntitySubscriberInterface {
     const pending = pendingOf(queryRunner);
     const callbacks = pending.pop() ?? [];
     if (pending.length > 0) pending.at(-1)!.push(...callbacks);
-    else for (const callback of callbacks) void run(callback);
+    else for (const callback of callbacks) void callback();
   }
 
   afterTransactionRollback({ queryRunner }: TransactionEvent): void {
@@ -103,12 +109,4 @@ export class AfterCommitSubscriber implements EntitySubscriberInterface {
 /** A list of callbacks per open transaction of the query runner: the outermost one first, then its savepoints. */
 function pendingOf({ data }: QueryRunner): Callback[][] {
   return (data['afterCommit'] ??= []) as Callback[][];
-}
-
-async function run(callback: Callback): Promise<void> {
-  try {
-    await callback();
-  } catch (error) {
-    new Logger(afterCommit.name).error(error);
-  }
 }

@@ -147,7 +147,7 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
     if (known !== undefined) return known;
     const texts = [statement.sqlite].flat().map((text) => {
       // better-sqlite3 binds an array to anonymous parameters only.
-      const parts = text.split(/\$\d+/);
+      const parts = text.split(/\$\w+/);
       const prepared = this.connection.prepare(parts.join('?'));
       if (statement.isJson) prepared.pluck();
       return { prepared, parameters: parts.length - 1 };
