@@ -16,7 +16,7 @@ const ROWS = [
   ['idempotency'],
   ['pets', 'usage'],
   ['health', 'openapi', 'extensions'],
-  ['core.module.ts', 'pet-store.ts'],
+  ['core.module.ts', 'error.filter.ts', 'pet-store.ts'],
   ['app.module.ts'],
   ['server.ts'],
   ['cli'],

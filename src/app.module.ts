@@ -2,10 +2,9 @@ import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { coreModules, type CoreOptions } from './core.module.js';
 import { DeprecationGuard, SunsetGuard } from './deprecation/deprecation.js';
-import { DatabaseFaults } from './health/database-faults.js';
 import { HealthController } from './health/health.controller.js';
 import { HealthModule } from './health/health.module.js';
-import { ErrorFilter } from './http/error.filter.js';
+import { ErrorFilter } from './error.filter.js';
 import { FallbackController } from './http/fallback.controller.js';
 import { HttpModule } from './http/http.module.js';
 import type { PublicAddress } from './config/public-address.js';
@@ -47,7 +46,7 @@ const EVALUATION_ORDER = [
   { provide: APP_GUARD, useClass: SunsetGuard }, // 410
   { provide: APP_GUARD, useClass: ContentGuard }, // 414, 400 (target, query), 415, 413; parses the body: 400
   { provide: APP_PIPE, useClass: InputPipe }, // 400
-  { provide: APP_FILTER, useExisting: ErrorFilter }, // every error; filters of extensions come first
+  { provide: APP_FILTER, useClass: ErrorFilter }, // every error; filters of extensions come first
 ];
 
 /** The controllers of the service. If an extension has a method of the same name, theirs keeps the short operation id. */
@@ -66,8 +65,7 @@ export class AppModule {
       module: AppModule,
       imports: [
         ...coreModules(options),
-        // `http` must not import `health`.
-        HttpModule.forRoot(transport, address, DatabaseFaults, OWN_CONTROLLERS),
+        HttpModule.forRoot(transport, address, OWN_CONTROLLERS),
         KeysModule.forRoot(
           extensions.map(({ scopes = {} }) => scopes),
           extensions.flatMap(({ verifier }) => verifier ?? []),

@@ -1,7 +1,6 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { AdmissionQueue } from './admission-queue.js';
 import { ClientConnections } from './client-connections.js';
-import { ErrorFilter, OutageDetector } from './error.filter.js';
 import { CORE_CONTROLLERS, Operations } from './operations.js';
 import { PublicAddress } from '../config/public-address.js';
 import { RouteTable } from './route-table.js';
@@ -13,7 +12,6 @@ export class HttpModule {
   static forRoot(
     transport: Transport,
     address: PublicAddress,
-    outages: Type<OutageDetector>,
     core: ReadonlySet<Type>,
   ): DynamicModule {
     const providers = [
@@ -21,9 +19,7 @@ export class HttpModule {
       { provide: AdmissionQueue, useValue: transport.queue },
       { provide: ClientConnections, useValue: transport.connections },
       { provide: PublicAddress, useValue: address },
-      { provide: OutageDetector, useExisting: outages },
       { provide: CORE_CONTROLLERS, useValue: core },
-      ErrorFilter,
       Operations,
     ];
     return { module: HttpModule, global: true, providers, exports: providers };

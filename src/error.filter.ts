@@ -1,22 +1,18 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
-import { ApiError } from '../errors/api-error.js';
-import { serviceUnavailable } from '../errors/errors.js';
-import { Logger } from '../telemetry/logger.js';
-import { clientAddress } from './client-address.js';
-import { toApiError } from '../errors/to-api-error.js';
-import type { ApiReply, ApiRequest } from './request-context.js';
-import { RouteTable } from './route-table.js';
-
-/** Distinguishes an outage of a dependency, which is a 503, from a fault of the service. */
-export abstract class OutageDetector {
-  abstract isOutage(error: unknown): boolean;
-}
+import { ApiError } from './errors/api-error.js';
+import { serviceUnavailable } from './errors/errors.js';
+import { toApiError } from './errors/to-api-error.js';
+import { DatabaseFaults } from './health/database-faults.js';
+import { clientAddress } from './http/client-address.js';
+import type { ApiReply, ApiRequest } from './http/request-context.js';
+import { RouteTable } from './http/route-table.js';
+import { Logger } from './telemetry/logger.js';
 
 /** Turns every error into the Error body of the specification; the only place that does. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   constructor(
-    private readonly outages: OutageDetector,
+    private readonly faults: DatabaseFaults,
     private readonly routes: RouteTable,
     private readonly logger: Logger,
   ) {}
@@ -34,7 +30,7 @@ export class ErrorFilter implements ExceptionFilter {
 
   toApiError(thrown: unknown): ApiError {
     if (thrown instanceof ApiError) return thrown as ApiError;
-    return this.outages.isOutage(thrown) ? serviceUnavailable(thrown) : toApiError(thrown);
+    return this.faults.isOutage(thrown) ? serviceUnavailable(thrown) : toApiError(thrown);
   }
 
   private send(error: ApiError, request: ApiRequest, reply: ApiReply): void {

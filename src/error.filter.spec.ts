@@ -12,13 +12,15 @@ import {
   UnprocessableEntityException,
 } from '@nestjs/common';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
-import type { Logger } from '../telemetry/logger.js';
-import { errors } from '../errors/errors.js';
+import type { Logger } from './telemetry/logger.js';
+import { errors } from './errors/errors.js';
 import { ErrorFilter } from './error.filter.js';
-import type { ApiRequest } from './request-context.js';
-import { RouteTable } from './route-table.js';
+import type { DatabaseFaults } from './health/database-faults.js';
+import type { ApiRequest } from './http/request-context.js';
+import { RouteTable } from './http/route-table.js';
 
 const outage = new Error('the database is away');
+const faults: Pick<DatabaseFaults, 'isOutage'> = { isOutage: (error) => error === outage };
 const routes = new RouteTable();
 routes.add({ method: 'GET', url: '/v1/pets' });
 const request = {
@@ -32,7 +34,7 @@ const request = {
 describe(ErrorFilter.name, () => {
   const logger = { error: jest.fn(), warn: jest.fn(), debug: jest.fn() };
   const makeFilter = () =>
-    new ErrorFilter({ isOutage: (error) => error === outage }, routes, logger as unknown as Logger);
+    new ErrorFilter(faults as DatabaseFaults, routes, logger as unknown as Logger);
   let filter: ErrorFilter;
   beforeEach(() => {
     jest.clearAllMocks();
