@@ -66,7 +66,7 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
     const rows = new Promise<unknown[]>((resolve, reject) => {
       this.dataSource.transactions.assertOutside();
       const waiting = this.waiting.push({ statement, parameters, resolve, reject });
-      if (waiting === 1) setImmediate(() => void this.commitWaiting());
+      if (waiting === 1) setImmediate(() => void this.commit(() => this.waiting.splice(0)));
     });
     return this.metrics.time(statement.name, rows) as Promise<Row[]>;
   }
@@ -85,44 +85,28 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
     this.connection.close();
   }
 
-  /** Without a lock of another process, the writes are settled in the same tick. */
-  private async commitWaiting(): Promise<void> {
-    let size = Infinity;
-    const commitAll = (): void => {
-      while (this.waiting.length > 0) if (!this.commit(size)) size = 1;
-    };
-    try {
-      await this.dataSource.writer.run(commitAll);
-    } catch (error) {
-      for (const { reject } of this.waiting.splice(0)) reject(error);
-    }
-  }
-
   /**
-   * Commits up to `size` of the waiting writes.
-   * @returns false if one of several has failed and each must be repeated by itself
-   * @throws if the transaction cannot begin
+   * Commits writes together. Without a lock of another process, they are settled in the same tick.
+   * @param take takes the writes when the transaction has begun: while it waits, further ones join
    */
-  private commit(size: number): boolean {
-    this.endTransaction();
-    this.connection.exec('BEGIN IMMEDIATE');
-    const writes = this.waiting.splice(0, size);
+  private async commit(take: () => Write[]): Promise<void> {
+    let writes: Write[] | undefined;
     try {
-      const rows = writes.map(({ statement, parameters }) => this.run(statement, parameters));
-      const startedAtMs = performance.now();
-      this.connection.exec('COMMIT');
-      this.metrics.observe('commit', startedAtMs);
-      this.metrics.batchSizes.observe(writes.length);
-      writes.forEach(({ resolve }, index) => resolve(rows[index]!));
-      return true;
+      await this.dataSource.writer.run(() => {
+        this.endTransaction();
+        this.connection.exec('BEGIN IMMEDIATE');
+        writes = take();
+        const rows = writes.map(({ statement, parameters }) => this.run(statement, parameters));
+        const startedAtMs = performance.now();
+        this.connection.exec('COMMIT');
+        this.metrics.observe('commit', startedAtMs);
+        this.metrics.batchSizes.observe(writes.length);
+        writes.forEach(({ resolve }, index) => resolve(rows[index]!));
+      });
     } catch (error) {
-      this.endTransaction();
-      if (writes.length > 1 && !isOutage(error)) {
-        this.waiting.unshift(...writes);
-        return false;
-      }
-      for (const { reject } of writes) reject(error);
-      return true;
+      writes ??= take();
+      if (writes.length === 1 || isOutage(error)) for (const { reject } of writes) reject(error);
+      else for (const write of writes) void this.commit(() => [write]);
     }
   }
 
