@@ -18,64 +18,57 @@ export async function checkDatabase(
 ): Promise<Finding[]> {
   const file = fileOf(url);
   const known = migrationNames(migrationsOf(extensions));
+  if (file !== undefined && !existsSync(file)) {
+    const fix = 'run petstore migrate or petstore serve to create it, or set DATABASE_URL';
+    return [failed('database', `there is no database at ${file}`, fix)];
+  }
+  let dataSource: DataSource | undefined;
   try {
-    if (file === undefined) return await checkPostgres(url, known);
-    if (existsSync(file)) return await checkSqlite(file, known);
+    dataSource = await (file === undefined
+      ? connect(createDataSource(dataSourceOptions(url)))
+      : new DataSource({ type: 'better-sqlite3', database: file }).initialize());
+    const [database, clock] = await (file === undefined
+      ? checkPostgres(dataSource)
+      : checkSqlite(dataSource, file));
+    // On SQLite, `serve` runs pending migrations.
+    const severity = file === undefined ? failed : warning;
+    return [database, checkSchema(await migrationsThatRan(dataSource), known, severity), clock];
   } catch (error) {
     const { reason, fix = 'check DATABASE_URL and its permissions' } = explain(
       driverErrorOf(error),
     );
     return [failed('database', reason, fix)];
-  }
-  const fix = 'run petstore migrate or petstore serve to create it, or set DATABASE_URL';
-  return [failed('database', `there is no database at ${file}`, fix)];
-}
-
-/** Connects exactly as `serve` does. */
-async function checkPostgres(url: string, known: readonly string[]): Promise<Finding[]> {
-  const dataSource = await connect(createDataSource(dataSourceOptions(url)));
-  try {
-    const [{ version, nowMs }] = await dataSource.query<[{ version: string; nowMs: string }]>(
-      `SELECT current_setting('server_version') AS version, ${NOW.postgres} AS "nowMs"`,
-    );
-    const aheadMs = Number(nowMs) - Date.now();
-    return [
-      ok('database', `PostgreSQL ${version}`),
-      checkSchema(await migrationsThatRan(dataSource), known, failed),
-      checkClock('the clock of the database', aheadMs),
-    ];
   } finally {
-    await dataSource.destroy();
+    await dataSource?.destroy();
   }
 }
 
-async function checkSqlite(file: string, known: readonly string[]): Promise<Finding[]> {
-  const options = { type: 'better-sqlite3', database: file, fileMustExist: true } as const;
-  const dataSource = await new DataSource(options).initialize();
-  try {
-    // Checks every page, but not the order of the indexes, which would take much longer.
-    const [{ quick_check: fault }] =
-      await dataSource.query<[{ quick_check: string }]>('PRAGMA quick_check(1)');
-    if (fault !== 'ok') {
-      // The lines before the last one name the database.
-      throw Object.assign(new Error(fault.split('\n').at(-1)), { code: 'SQLITE_CORRUPT' });
-    }
-    const [{ version }] = await dataSource.query<[{ version: string }]>(
-      'SELECT sqlite_version() AS version',
-    );
-    // SQLite has no clock of its own.
-    const aheadMs = Math.floor(statSync(file).mtimeMs) - Date.now();
-    return [
-      ok('database', `SQLite ${version}`),
-      // `serve` runs pending migrations.
-      checkSchema(await migrationsThatRan(dataSource), known, warning),
-      aheadMs > 0
-        ? checkClock('the latest write', aheadMs)
-        : ok('clock', 'no write is in the future'),
-    ];
-  } finally {
-    await dataSource.destroy();
+async function checkPostgres(dataSource: DataSource): Promise<[Finding, Finding]> {
+  const [{ version, nowMs }] = await dataSource.query<[{ version: string; nowMs: string }]>(
+    `SELECT current_setting('server_version') AS version, ${NOW.postgres} AS "nowMs"`,
+  );
+  const clock = checkClock('the clock of the database', Number(nowMs) - Date.now());
+  return [ok('database', `PostgreSQL ${version}`), clock];
+}
+
+async function checkSqlite(dataSource: DataSource, file: string): Promise<[Finding, Finding]> {
+  // Checks every page, but not the order of the indexes, which would take much longer.
+  const [{ quick_check: fault }] =
+    await dataSource.query<[{ quick_check: string }]>('PRAGMA quick_check(1)');
+  if (fault !== 'ok') {
+    // The lines before the last one name the database.
+    throw Object.assign(new Error(fault.split('\n').at(-1)), { code: 'SQLITE_CORRUPT' });
   }
+  const [{ version }] = await dataSource.query<[{ version: string }]>(
+    'SELECT sqlite_version() AS version',
+  );
+  // SQLite has no clock of its own.
+  const aheadMs = Math.floor(statSync(file).mtimeMs) - Date.now();
+  const clock =
+    aheadMs > 0
+      ? checkClock('the latest write', aheadMs)
+      : ok('clock', 'no write is in the future');
+  return [ok('database', `SQLite ${version}`), clock];
 }
 
 function checkSchema(

@@ -1,5 +1,6 @@
 import { userInfo } from 'node:os';
 import type { INestApplicationContext } from '@nestjs/common';
+import { CommanderError } from 'commander';
 import type { Initiator } from '../keys/audit-record.entity.js';
 import { AuditTrail } from '../keys/audit-trail.js';
 import { type KeyFilter, KeyList, type ListedKey } from '../keys/key-list.js';
@@ -14,7 +15,6 @@ import { confirm } from './confirmation.js';
 import { issuedView, keyView, rotatedView, usageView } from './key-views.js';
 import * as describe from './keys.output.js';
 import { runAsOperator } from './operator.js';
-import { UsageError } from './output.js';
 
 /** The options of all actions. Commander makes sure that an action gets those that it requires. */
 export interface KeyOptions extends CommonOptions, OwnLimits, Omit<KeyFilter, 'plan'> {
@@ -91,7 +91,7 @@ function keyActions(app: INestApplicationContext) {
   };
 }
 
-/** @throws {UsageError} if the options contradict each other or name an undeclared scope */
+/** @throws {CommanderError} if the options contradict each other or name an undeclared scope */
 export async function runKeyAction(name: KeyAction, options: KeyOptions): Promise<Result> {
   const { extensions } = await loadExtensions(options);
   const scopes = new Scopes(extensions.map((extension) => extension.scopes ?? {}));
@@ -99,7 +99,7 @@ export async function runKeyAction(name: KeyAction, options: KeyOptions): Promis
     if (name === 'issue' || name === 'set-plan') planOf(options.plan, options);
     scopes.assertDeclared(options.scopes ?? []);
   } catch (error) {
-    throw new UsageError((error as Error).message);
+    throw new CommanderError(2, 'petstore.keys', `error: ${(error as Error).message}`);
   }
   return runAsOperator<Result>(options, (app) => keyActions(app)[name](options));
 }

@@ -3,9 +3,6 @@ import Table from 'cli-table3';
 /** Control and bidirectional characters, which a terminal would interpret. */
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 
-/** Wrong arguments: exit code 2. */
-export class UsageError extends Error {}
-
 /** A failure that the printed result describes: exit code 1. */
 export class FailedError extends Error {}
 

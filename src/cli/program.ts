@@ -4,7 +4,7 @@ import { addCommand } from './add-command.js';
 import * as parse from './arguments.js';
 import { reportFailure } from './failure.js';
 import { addKeysCommands } from './keys.commands.js';
-import { FailedError, Output, UsageError } from './output.js';
+import { FailedError, Output } from './output.js';
 import type { ServeOptions } from './serve.js';
 
 const [SUCCESS, FAILURE, USAGE_ERROR] = [0, 1, 2];
@@ -24,11 +24,8 @@ export async function runProgram(argv: readonly string[], output = new Output())
   } catch (error) {
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return SUCCESS;
-      if (error.code === 'commander.help') output.error(`error: ${missingCommand(argv)}`);
-      return USAGE_ERROR;
-    }
-    if (error instanceof UsageError) {
-      output.error(`error: ${error.message}`);
+      const isMissing = error.code === 'commander.help';
+      output.error(isMissing ? `error: ${missingCommand(argv)}` : error.message);
       return USAGE_ERROR;
     }
     if (!(error instanceof FailedError)) reportFailure(error, output);
@@ -45,9 +42,8 @@ function createProgram(output: Output): Command {
     .exitOverride()
     .configureOutput({
       writeOut: (text) => output.raw(text),
-      // Commander writes the whole help here if a subcommand is missing.
+      // `runProgram` prints errors. Commander adds the whole help if a subcommand is missing.
       writeErr: () => undefined,
-      outputError: (text) => output.error(text),
     })
     .addHelpText('after', '\nExamples:\n  petstore serve\n  petstore keys usage KEY_ID');
   addServe(program, output);

@@ -32,10 +32,12 @@ export async function serve(
   const config = loadConfig(undefined, settingsOf(known.extensions));
   const logger = await createLogger(config, options.json ? 2 : 1);
   exitOnUncaughtException(logger);
+  let isFirst = false;
   let samples = 0;
   const prepare = async (app: INestApplicationContext): Promise<void> => {
+    isFirst = await isFirstStart(app, config);
     const pets = app.get(PetSeeder);
-    if (!options.demo || !(await isFirstStart(app, config)) || !(await pets.isEmpty())) return;
+    if (!options.demo || !isFirst || !(await pets.isEmpty())) return;
     samples = FIRST_PETS;
     await pets.seed(samples);
   };
@@ -47,7 +49,9 @@ export async function serve(
     start.then((late) => late.close()).catch(() => undefined);
     return;
   }
-  const key = await issueFirstKey(store.app, config);
+  // Issued after the server listens: the key is shown only once.
+  const issue = () => store.app.get(KeysService).issue({ name: 'demo', plan: 'free' });
+  const key = isFirst ? (await issue()).key : null;
   // A log in JSON is read by programs; only the first key must be seen.
   if (options.json || key !== null || config.logFormat === 'pretty') {
     const { value, text } = introduction(store, config, samples, key);
@@ -55,12 +59,6 @@ export async function serve(
   }
   await stop;
   await store.close();
-}
-
-/** Called after the server listens: the key is shown only once. */
-async function issueFirstKey(app: INestApplicationContext, config: Config): Promise<string | null> {
-  if (!(await isFirstStart(app, config))) return null;
-  return (await app.get(KeysService).issue({ name: 'demo', plan: 'free' })).key;
 }
 
 async function isFirstStart(app: INestApplicationContext, config: Config): Promise<boolean> {
