@@ -1,3 +1,4 @@
+import type { ParsedUrlQuery } from 'node:querystring';
 import { FastifyAdapter as NestFastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import { createdPath } from './creates.decorator.js';
@@ -57,7 +58,7 @@ export class FastifyAdapter extends NestFastifyAdapter {
     appendHeader(
       response,
       'link',
-      `<${nextPageUrl(address, query as object, cursor)}>; rel="next"`,
+      `<${nextPageUrl(address, query as ParsedUrlQuery, cursor)}>; rel="next"`,
     );
   }
 }

@@ -1,4 +1,4 @@
-import { stringify } from 'node:querystring';
+import { type ParsedUrlQuery, stringify } from 'node:querystring';
 
 /** The `kind` of a page. A copy made by an interceptor has it too. */
 export const PAGED = Symbol('paged');
@@ -18,7 +18,11 @@ export function isPagedResponse(body: unknown): body is PagedResponse {
 }
 
 /** The address of the next page: the filter and the limit of this request, and the next cursor. */
-export function nextPageUrl(url: string, query: object, next: string): string {
-  const { limit, ...filter } = query as Record<string, string>;
-  return `${url}?${stringify({ ...filter, ...(limit !== undefined && { limit }), cursor: next })}`;
+export function nextPageUrl(url: string, query: ParsedUrlQuery, cursor: string): string {
+  const { limit } = query;
+  let filter = '';
+  for (const [name, value] of Object.entries(query)) {
+    if (name !== 'limit' && name !== 'cursor') filter += `${stringify({ [name]: value })}&`;
+  }
+  return `${url}?${filter}${stringify(limit === undefined ? { cursor } : { limit, cursor })}`;
 }
