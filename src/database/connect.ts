@@ -1,7 +1,7 @@
 import { Client, type ClientConfig } from 'pg';
 import type { DataSource } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
-import { driverErrorOf, isStale } from './outage.js';
+import { driverErrorOf, hasChangedNothing } from './outage.js';
 
 /** By the code or the message of an error of PostgreSQL, of Node or of the driver. */
 const FIXES: readonly (readonly [RegExp, string])[] = [
@@ -85,7 +85,7 @@ async function assertKeepsStatements({ url, extra }: PostgresDataSourceOptions):
     await probe();
   } catch (error) {
     // Anything else, such as too few connections, is for the requests to report.
-    if (isStale(error)) throw error;
+    if (hasChangedNothing(error)) throw error;
   } finally {
     for (const client of [one, two]) client.end().catch(() => undefined);
   }

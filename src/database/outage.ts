@@ -24,16 +24,13 @@ export const isBusy = matches(/^SQLITE_BUSY/);
 /** Whether a lock of PostgreSQL was not free within the lock timeout. */
 export const isHeld = matches(/^55P03$/);
 
-/** Whether a prepared statement is gone, is that of another client, or no longer fits the schema. Nothing was executed. */
-export const isStale = matches(/^(?:0A000|26000|42P05)$/);
+/** Whether PostgreSQL changed nothing: the prepared statement is gone or outdated, or another transaction came first. */
+export const hasChangedNothing = matches(/^(?:0A000|26000|42P05|40001|40P01)$/);
 
 /** Whether the connection broke while a statement was running on it. */
 export const isConnectionLost = matches(
   /^(?:08...|57P01|ECONNRESET|EPIPE|Connection terminated.*|Client has.*)$/,
 );
-
-/** Whether PostgreSQL rolled the statement back in favour of another transaction. */
-export const isConflict = matches(/^(?:40001|40P01)$/);
 
 /** Whether a row with the same unique key exists. */
 export const isDuplicate = matches(/^(?:23505|SQLITE_CONSTRAINT_PRIMARYKEY)$/);

@@ -4,7 +4,7 @@ import { QueryFailedError } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
 import { Database, type Parameter, type PoolState, type Statement } from '../database.js';
 import type { DatabaseMetrics } from '../database-metrics.js';
-import { isConflict, isConnectionLost, isOutage, isStale } from '../outage.js';
+import { hasChangedNothing, isConnectionLost, isOutage } from '../outage.js';
 import type { PostgresDataSource } from './postgres.data-source.js';
 
 /** Timeout of statements of the poller and of readiness, including the connection. */
@@ -104,9 +104,9 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
   private execute<Row>(statement: Statement, values: unknown[]): Promise<Row[]> {
     const query = { name: statement.name, text: statement.postgres, values };
     return this.run<Row>(query).catch((error: unknown) => {
-      const changedNothing = isStale(error) || isConflict(error);
-      if (!changedNothing && !(isRead(statement) && isConnectionLost(error))) throw error;
-      return this.run({ ...query, name: undefined });
+      const isBroken = isRead(statement) && isConnectionLost(error);
+      if (hasChangedNothing(error) || isBroken) return this.run({ ...query, name: undefined });
+      throw error;
     });
   }
 
