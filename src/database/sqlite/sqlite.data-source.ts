@@ -6,7 +6,6 @@ import {
   type EntityTarget,
   type ObjectLiteral,
   type QueryRunner,
-  type ReplicationMode,
   type SelectQueryBuilder,
 } from 'typeorm';
 import type { BetterSqlite3DataSourceOptions } from 'typeorm/driver/better-sqlite3/BetterSqlite3DataSourceOptions.js';
@@ -56,8 +55,8 @@ export class SqliteDataSource extends DataSource {
     throw Object.assign(new Error(message), { code: 'SQLITE_READONLY_DBMOVED' });
   }
 
-  override createQueryRunner(mode?: ReplicationMode): QueryRunner {
-    return this.transactions.sharedRunner ?? super.createQueryRunner(mode);
+  override createQueryRunner(): QueryRunner {
+    return this.transactions.sharedRunner ?? super.createQueryRunner();
   }
 
   override createEntityManager(runner?: QueryRunner): EntityManager {
@@ -97,10 +96,16 @@ class SqliteQueryRunner extends BetterSqlite3QueryRunner {
     if (text === 'BEGIN TRANSACTION') return this.begin();
     if (text === 'ROLLBACK') return this.end();
     if (this.isTimedOut) throw new Error(TIMED_OUT);
-    if (this.transaction === undefined) return this.queryAlone(statement);
-    if (text !== 'COMMIT') return super.query(...statement);
-    this.transaction.exec(text);
-    this.end();
+    if (this.transaction !== undefined) {
+      if (text !== 'COMMIT') return super.query(...statement);
+      this.transaction.exec(text);
+      return this.end();
+    }
+    const database = (await super.connect()) as Database;
+    if (database.prepare(text).readonly) return super.query(...statement);
+    const { transactions, writer } = this.dataSource;
+    transactions.assertOutside();
+    return writer.run(() => super.query(...statement));
   }
 
   override release(): Promise<void> {
@@ -135,15 +140,6 @@ class SqliteQueryRunner extends BetterSqlite3QueryRunner {
     this.transaction.close();
     this.transaction = undefined;
     this.dataSource.writer.release();
-  }
-
-  private async queryAlone(statement: Parameters<Query>): ReturnType<Query> {
-    const database = (await super.connect()) as Database;
-    const work = (): ReturnType<Query> => super.query(...statement);
-    if (database.prepare(statement[0]).readonly) return work();
-    const { transactions, writer } = this.dataSource;
-    transactions.assertOutside();
-    return writer.run(work);
   }
 }
 
