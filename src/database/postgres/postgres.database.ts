@@ -4,7 +4,7 @@ import { QueryFailedError } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
 import { Database, type Parameter, type PoolState, type Statement } from '../database.js';
 import type { DatabaseMetrics } from '../database-metrics.js';
-import { hasChangedNothing, isConnectionLost, isOutage } from '../outage.js';
+import { hasChangedNothing, isConnectionLost, isDuplicate, isOutage } from '../outage.js';
 import type { PostgresDataSource } from './postgres.data-source.js';
 
 /** Timeout of statements of the poller and of readiness, including the connection. */
@@ -117,8 +117,9 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
       client.release();
       return rows as Row[];
     } catch (error) {
-      // Closing the connection ends whatever is still running on it, and forgets its prepared statements.
-      client.release(true);
+      // Closing the connection ends whatever is still running on it, and forgets its prepared statements. It costs a
+      // new one, so a repeated request must not cause that.
+      client.release(!isDuplicate(error));
       throw new QueryFailedError('', [], error as Error);
     }
   }
