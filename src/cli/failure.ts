@@ -24,18 +24,17 @@ const FIXES: Readonly<Record<string, string>> = {
   SQLITE_IOERR: 'free disk space, or repair the disk',
   SQLITE_NOTADB: RESTORE,
   SQLITE_READONLY: 'make the file and its directory writable for this user',
-  SQLITE_READONLY_DIRECTORY: OTHER_PATH,
 };
-const MISSING_BINDING = /^Could not locate the bindings file/;
-const REBUILD =
-  'run npm rebuild better-sqlite3 with this Node.js, or set DATABASE_URL to a postgres:// URL';
 
 /** Explains an error to an operator: what is wrong, and what to do. */
 export function explain(error: unknown): { reason: string; fix?: string | undefined } {
   const { code = '', message } = error as NodeJS.ErrnoException;
   if (error instanceof DatabaseConnectionError) return error;
-  if (code === 'ERR_DLOPEN_FAILED' || MISSING_BINDING.test(message)) {
-    return { reason: 'the SQLite binding of better-sqlite3 cannot be loaded', fix: REBUILD };
+  if (code === 'ERR_DLOPEN_FAILED' || message.startsWith('Could not locate the bindings file')) {
+    return {
+      reason: 'the SQLite binding of better-sqlite3 cannot be loaded',
+      fix: 'run npm rebuild better-sqlite3 with this Node.js, or set DATABASE_URL to a postgres:// URL',
+    };
   }
   if (code === 'SQLITE_CORRUPT') return { reason: `the file is damaged: ${message}`, fix: RESTORE };
   // SQLITE_IOERR_SHMSIZE has the fix of SQLITE_IOERR.

@@ -1,4 +1,5 @@
 import type { ApiKey } from '../keys/api-key.entity.js';
+import { isoTime } from '../keys/audit-record.entity.js';
 import type { ListedKey } from '../keys/key-list.js';
 import type { RotatedKey } from '../keys/keys.service.js';
 import { PLANS } from '../rate-limits/plan.js';
@@ -15,12 +16,12 @@ export type UsageView = ReturnType<typeof usageView>;
 export function issuedView(record: ApiKey, key: string) {
   const { id, name, plan, createdAt, expiresAt } = record;
   const scopes = record.scopes.split(' ');
-  const times = { createdAt: iso(createdAt), expiresAt: iso(expiresAt) };
+  const times = { createdAt: isoTime(createdAt)!, expiresAt: isoTime(expiresAt) };
   return { id, key, name, plan, scopes, ...limitsOf(record), ...times };
 }
 
 export function rotatedView({ record, key, replaced }: RotatedKey) {
-  const replaces = { id: replaced.id, expiresAt: iso(replaced.expiresAt) };
+  const replaces = { id: replaced.id, expiresAt: isoTime(replaced.expiresAt) };
   return { ...issuedView(record, key), replaces };
 }
 
@@ -29,11 +30,11 @@ export function keyView(record: ListedKey) {
   return {
     ...{ id, name, plan, scopes: record.scopes.split(' '), ...limitsOf(record) },
     last4: record.lastFour,
-    createdAt: iso(record.createdAt),
-    expiresAt: iso(record.expiresAt),
-    revokedAt: iso(record.revokedAt),
-    lastUsedAt: iso(record.lastUsedAt),
-    bannedUntil: iso(record.bannedUntilMs),
+    createdAt: isoTime(record.createdAt)!,
+    expiresAt: isoTime(record.expiresAt),
+    revokedAt: isoTime(record.revokedAt),
+    lastUsedAt: isoTime(record.lastUsedAt),
+    bannedUntil: isoTime(record.bannedUntilMs),
     ...{ clientId, replacedBy },
   };
 }
@@ -49,21 +50,15 @@ export function usageView(
     ...keyView(record),
     minute: windowView(perMinute, used.minuteUsed, minuteEndUnix(used.minute)),
     day: windowView(perDay, used.dayUsed, dayEndUnix(used.day)),
-    bannedUntil: iso(used.bannedUntilMs || null),
+    bannedUntil: isoTime(used.bannedUntilMs || null),
     ...report,
   };
 }
 
 function windowView(limit: number, used: number, resetUnix: number) {
-  return { limit, used, remaining: Math.max(0, limit - used), resetAt: iso(resetUnix * 1000) };
+  return { limit, used, remaining: Math.max(0, limit - used), resetAt: isoTime(resetUnix * 1000)! };
 }
 
 function limitsOf({ plan, perMinute, perDay }: ApiKey) {
   return PLANS[plan] ?? { perMinute: perMinute!, perDay: perDay! };
-}
-
-function iso<Time extends number | null>(unixMs: Time) {
-  return (unixMs === null ? null : new Date(unixMs).toISOString()) as Time extends number
-    ? string
-    : null;
 }

@@ -5,7 +5,6 @@ import * as parse from './arguments.js';
 import type { KeyAction, KeyOptions } from './keys.actions.js';
 import type { Output } from './output.js';
 
-const DEFAULT_AUDIT_LIMIT = 100;
 const STATUSES = ['active', 'banned', 'expired', 'revoked'];
 
 /** Adds `petstore keys ...`. */
@@ -56,7 +55,7 @@ export function addKeysCommands(program: Command, output: Output): void {
   setScopes.requiredOption('--scopes <list>', 'new scopes of the key', parse.scopes);
   add('audit', 'list key changes and bans, newest first', 'keys audit KEY_ID --limit 20')
     .argument('[id]', 'key ID (default: all keys)')
-    .option('--limit <n>', 'maximum number of results', parse.quantity, DEFAULT_AUDIT_LIMIT);
+    .option('--limit <n>', 'maximum number of results', parse.quantity, 100);
 }
 
 function addPlanOptions(command: Command): Command {

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
-import type { DynamicModule, INestApplicationContext } from '@nestjs/common';
+import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { loadConfig } from '../config/config.js';
 import { fileOf } from '../database/data-source-options.js';
 import { migrate } from '../database/migrate.js';
 import { checkExtensions } from '../extensions/check.js';
-import { coreModules, type CoreOptions } from '../core.module.js';
+import { coreModules } from '../core.module.js';
 import { KeysModule } from '../keys/keys.module.js';
 import { PetSeeder } from '../pets/pet-seeder.js';
 import { createLogger } from '../telemetry/logger.js';
@@ -24,13 +24,6 @@ export function assertDatabaseExists(path: string | undefined): void {
   throw new Error(`there is no database at ${path}; run petstore migrate, or set DATABASE_URL`);
 }
 
-/** The modules that commands need. HTTP and OpenAPI, which take longest to load, are left out. */
-function operatorModule(options: CoreOptions): DynamicModule {
-  const scopes = (options.extensions ?? []).map((extension) => extension.scopes ?? {});
-  const imports = [...coreModules(options), KeysModule.forRoot(scopes), UsageReportModule];
-  return { module: class OperatorModule {}, imports, providers: [PetSeeder] };
-}
-
 /**
  * Runs `work` on the modules of the service, without its HTTP server. On SQLite the schema is migrated first;
  * on PostgreSQL only with `mayMigrate`, otherwise it must be up to date.
@@ -46,8 +39,12 @@ export async function runAsOperator<T>(
   const config = { ...loadConfig(), metricsPort: 0 };
   if (!mayCreate) assertDatabaseExists(fileOf(config.databaseUrl));
   const logger = await createLogger({ logLevel: 'silent', logFormat: 'json' });
+  // HTTP and OpenAPI, which take longest to load, are left out.
+  const core = coreModules({ config, logger, ...known });
+  const keys = KeysModule.forRoot(known.extensions.map((each) => each.scopes ?? {}));
+  const imports = [...core, keys, UsageReportModule];
   const app = await NestFactory.createApplicationContext(
-    operatorModule({ config, logger, ...known }),
+    { module: class OperatorModule {}, imports, providers: [PetSeeder] },
     { logger: false, abortOnError: false },
   );
   try {

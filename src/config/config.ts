@@ -1,12 +1,6 @@
+import { compile } from '@fastify/proxy-addr';
 import { type Environment, unknownSettings, withDotEnv } from './environment.js';
-import {
-  isAddressOrRange,
-  isDatabaseUrl,
-  isHttpUrl,
-  isOrigin,
-  isRedisUrl,
-  SettingReader,
-} from './setting-reader.js';
+import { SettingReader } from './setting-reader.js';
 
 export type { Environment } from './environment.js';
 
@@ -90,8 +84,8 @@ function readConfig(read: SettingReader, settings: object[]) {
     /** `redis://...`; several, separated by commas, are the nodes of a cluster. */
     redisUrl: read.list('REDIS_URL', 'redis://HOST:PORT or rediss://HOST:PORT', isRedisUrl)?.join(),
     /** Undefined: `http://localhost:PORT/v1` with the port in use. */
-    publicBaseUrl: read.baseUrl('PUBLIC_BASE_URL'),
-    stagingBaseUrl: read.baseUrl('STAGING_BASE_URL'),
+    publicBaseUrl: readBaseUrl(read, 'PUBLIC_BASE_URL'),
+    stagingBaseUrl: readBaseUrl(read, 'STAGING_BASE_URL'),
     /** 0 turns the metrics server off. */
     metricsPort: read.integer('METRICS_PORT', 9464, 0, 65_535),
     metricsHost: read.text('METRICS_HOST') ?? '127.0.0.1',
@@ -133,6 +127,13 @@ function readConfig(read: SettingReader, settings: object[]) {
   return config;
 }
 
+/** Without a trailing slash, and encoded as header fields require. */
+function readBaseUrl(read: SettingReader, name: string): string | undefined {
+  const expected = 'an http(s) URL that ends with /v1, without a user, query or fragment';
+  const text = read.valid(name, expected, isBaseUrl);
+  return text && new URL(text).href.replace(/\/+$/, '');
+}
+
 /** @returns undefined if tracing is off; then no value of its variables is a fault */
 function readTracing(read: SettingReader): Tracing | undefined {
   const { environment } = read;
@@ -150,4 +151,23 @@ function readTracing(read: SettingReader): Tracing | undefined {
   const protocol = read.oneOf('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', OTLP_PROTOCOLS) ?? ofSignals;
   const variables = Object.entries(environment).filter(([name]) => name.startsWith('OTEL_'));
   return { protocol, variables: Object.fromEntries(variables) };
+}
+
+const isUrl = (form: RegExp) => (text: string) => form.test(text) && URL.canParse(text);
+const isBaseUrl = isUrl(/^https?:\/\/[^@?#]+\/v1\/*$/i);
+const isDatabaseUrl = isUrl(/^(?:sqlite:(?!:memory:)|postgres(?:ql)?:\/\/)./);
+const isHttpUrl = isUrl(/^https?:\/\//i);
+const isRedisUrl = isUrl(/^rediss?:\/\//);
+
+/** Whether a browser can send this as the `Origin` header: in this form, and without a wildcard. */
+function isOrigin(text: string): boolean {
+  return isHttpUrl(text) && new URL(text).origin === text && !text.includes('*');
+}
+
+function isAddressOrRange(text: string): boolean {
+  try {
+    return Boolean(compile(text));
+  } catch {
+    return false;
+  }
 }

@@ -1,4 +1,3 @@
-import { compile } from '@fastify/proxy-addr';
 import type { Environment } from './environment.js';
 
 /** Reads one variable after the other and collects the faults. */
@@ -34,13 +33,6 @@ export class SettingReader {
     return text === undefined ? undefined : entries(text);
   }
 
-  /** Without a trailing slash, and encoded as header fields require. */
-  baseUrl(name: string): string | undefined {
-    const expected = 'an http(s) URL that ends with /v1, without a user, query or fragment';
-    const text = this.valid(name, expected, isBaseUrl);
-    return text && new URL(text).href.replace(/\/+$/, '');
-  }
-
   /** Returns the value if it is valid, and otherwise notes a fault. A URL may have a password, so none is repeated. */
   valid(name: string, expected: string, isValid: (text: string) => boolean): string | undefined {
     const text = this.text(name);
@@ -48,24 +40,5 @@ export class SettingReader {
     const given = text.includes('@') ? '' : `, not ${JSON.stringify(text)}`;
     this.faults.push(`${name} must be ${expected}${given}`);
     return undefined;
-  }
-}
-
-const isUrl = (form: RegExp) => (text: string) => form.test(text) && URL.canParse(text);
-const isBaseUrl = isUrl(/^https?:\/\/[^@?#]+\/v1\/*$/i);
-export const isDatabaseUrl = isUrl(/^(?:sqlite:(?!:memory:)|postgres(?:ql)?:\/\/)./);
-export const isHttpUrl = isUrl(/^https?:\/\//i);
-export const isRedisUrl = isUrl(/^rediss?:\/\//);
-
-/** Whether a browser can send this as the `Origin` header: in this form, and without a wildcard. */
-export function isOrigin(text: string): boolean {
-  return isHttpUrl(text) && new URL(text).origin === text && !text.includes('*');
-}
-
-export function isAddressOrRange(text: string): boolean {
-  try {
-    return Boolean(compile(text));
-  } catch {
-    return false;
   }
 }
