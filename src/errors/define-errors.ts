@@ -13,17 +13,11 @@ export type ErrorFactories<Codes extends string = string> = {
 export function defineErrors<Codes extends string>(
   table: Readonly<Record<Codes, { status: number; meaning: string }>>,
 ): ErrorFactories<Codes> {
-  const factories = Object.entries<Omit<ErrorDefinition, 'code'>>(table).map(
-    ([code, { status, meaning }]) => [code, factoryOf({ code, status, meaning })],
-  );
-  return Object.freeze(Object.fromEntries(factories) as ErrorFactories<Codes>);
-}
-
-function factoryOf(definition: ErrorDefinition): ErrorFactory {
-  return Object.freeze(
-    Object.assign(
-      (message: string, options?: ApiErrorOptions) => new ApiError(definition, message, options),
-      definition,
-    ),
-  );
+  const entries = Object.entries<Omit<ErrorDefinition, 'code'>>(table);
+  const factories = entries.map(([code, { status, meaning }]) => {
+    const create = (message: string, options?: ApiErrorOptions) =>
+      new ApiError({ code, status }, message, options);
+    return [code, Object.assign(create, { code, status, meaning })];
+  });
+  return Object.fromEntries(factories) as ErrorFactories<Codes>;
 }

@@ -60,7 +60,8 @@ const GENERAL: Readonly<Record<number, string>> = {
 
 /** The code of a status if no more specific one applies: usually its name in snake case. */
 export function generalCode(status: number): string {
-  return GENERAL[status] ?? snakeCase(STATUS_CODES[status] ?? 'Error');
+  const name = STATUS_CODES[status] ?? 'Error';
+  return GENERAL[status] ?? name.replace(/'/g, '').toLowerCase().replace(/\W+/g, '_');
 }
 
 /** Statuses of the exceptions that `@nestjs/common` exports. */
@@ -73,10 +74,6 @@ const NEST_STATUSES = [
 export const NEST_CODES: readonly { code: string; status: number }[] = NEST_STATUSES.map(
   (status) => ({ code: generalCode(status), status }),
 ).filter(({ code }) => !Object.hasOwn(errors, code));
-
-function snakeCase(name: string): string {
-  return name.replace(/'/g, '').toLowerCase().replace(/\W+/g, '_');
-}
 
 export function notFound(): ApiError {
   return errors.not_found('There is no such resource');
