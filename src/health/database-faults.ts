@@ -15,7 +15,7 @@ const FAULTS = {
     fix: 'The disk of the database is full, so writes are answered with 503: free space on that disk',
   },
 };
-export type DatabaseFault = keyof typeof FAULTS;
+type DatabaseFault = keyof typeof FAULTS;
 
 /** Recognises outages of the database, logs faults once a minute, and remembers them for readiness. */
 @Injectable()

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../database/database.js';
 import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
 import { withTimeout } from '../time/timeout.js';
-import { type DatabaseFault, DatabaseFaults } from './database-faults.js';
+import { DatabaseFaults } from './database-faults.js';
 
 const CHECK_TIMEOUT_MS = 1_000;
 
@@ -11,12 +11,8 @@ export type ReadinessCheck = () => boolean | void | Promise<boolean | void>;
 
 export interface ReadinessReport {
   status: 'ok' | 'degraded' | 'unavailable';
-  checks: {
-    database: 'ok' | 'unavailable' | DatabaseFault;
-    counters: 'memory' | 'redis' | 'fallback';
-    /** The checks of extensions. */
-    [name: string]: string;
-  };
+  /** `database`, `counters` and the checks of extensions. */
+  checks: Record<string, string>;
 }
 
 /** Decides whether this node should receive requests. */
@@ -24,33 +20,34 @@ export interface ReadinessReport {
 export class Readiness {
   /** While the server drains, the report is `unavailable`. */
   isDraining = false;
-  private readonly furtherChecks = new Map<string, ReadinessCheck>();
+  private readonly checks = new Map<string, ReadinessCheck>();
 
   constructor(
-    private readonly database: Database,
+    database: Database,
     private readonly faults: DatabaseFaults,
     private readonly counters: RateLimitStore,
-  ) {}
+  ) {
+    this.register('database', () => database.ping());
+  }
 
   /** Adds a check of an extension to the report. */
   register(name: string, check: ReadinessCheck): void {
-    if (this.furtherChecks.has(name) || ['database', 'counters'].includes(name)) {
+    if (this.checks.has(name) || name === 'counters') {
       throw new Error(`There is already a readiness check named ${name}`);
     }
-    this.furtherChecks.set(name, check);
+    this.checks.set(name, check);
   }
 
   async check(): Promise<ReadinessReport> {
-    const checks = [() => this.database.ping(), ...this.furtherChecks.values()];
-    const [reached, ...others] = await Promise.all(checks.map(run));
-    const names = [...this.furtherChecks.keys()];
-    const further = Object.fromEntries(names.map((name, index) => [name, others[index]!]));
-    const database = reached === 'ok' ? (this.faults.current ?? 'ok') : 'unavailable';
+    const entries = Array.from(this.checks, async ([name, check]) => [name, await run(check)]);
+    const checks = Object.fromEntries(await Promise.all(entries)) as Record<string, string>;
     const counters = this.counters.mode;
-    const isBroken = [reached, ...others].includes('unavailable') || database === 'damaged';
-    const isDegraded = counters === 'fallback' || database === 'disk full';
+    const fault = this.faults.current;
+    const isBroken = Object.values(checks).includes('unavailable') || fault === 'damaged';
+    const isDegraded = counters === 'fallback' || fault === 'disk full';
     const status = this.isDraining || isBroken ? 'unavailable' : isDegraded ? 'degraded' : 'ok';
-    return { status, checks: { database, counters, ...further } };
+    if (checks.database === 'ok') checks.database = fault ?? 'ok';
+    return { status, checks: { ...checks, counters } };
   }
 }
 
