@@ -15,7 +15,7 @@ import { isApiTarget } from '../http/target.js';
 import { REQUIRED_SCOPES } from '../keys/scope.guard.js';
 import { Scopes } from '../keys/scopes.js';
 import { PlanThrottlerGuard } from '../rate-limits/plan-throttler.guard.js';
-import { ExtensionError, repetitions } from './check.js';
+import { ExtensionError, repetitions, stopOn } from './check.js';
 
 const NO_THROTTLER =
   "the service already applies the quota of the caller's plan; use @Throttle() for a further limit";
@@ -36,15 +36,14 @@ const reflector = new Reflector();
 export function checkApplication(app: INestApplication): void {
   const operations = app.get(Operations).all;
   const scopes = app.get(Scopes);
-  const faults = [
+  stopOn([
     ...repetitions(operations.flatMap(resourcesOf)),
     ...operations.flatMap((operation) => [
       ...scopeFaults(operation, scopes),
       ...decoratorFaults(operation),
     ]),
     ...moduleFaults(app.get(ModulesContainer)),
-  ];
-  if (faults.length > 0) throw new ExtensionError(faults.join('; '));
+  ]);
 }
 
 /**

@@ -34,16 +34,6 @@ describe(checkExtensions.name, () => {
     ],
     ['null', [toys, null], 'extension number 2 of the list: expected an object'],
     ['manifest without module', [{ name: 'toys' }], 'extension toys: expected an object with a'],
-    [
-      'name with a space',
-      [{ ...toys, name: 'my toys' }],
-      'the name must be in kebab case, such as store-orders',
-    ],
-    [
-      'invalid scope',
-      [{ ...toys, scopes: { toys: '' } }],
-      'the scope toys must have the form orders:',
-    ],
   ])('rejects a %s', (_what, extensions, message) => {
     expect(() => checkExtensions(extensions as Extension[])).toThrow(message);
   });

@@ -5,7 +5,6 @@ import { fileURLToPath } from 'node:url';
 import satisfies from 'semver/functions/satisfies.js';
 import { VERSION } from '../config/version.js';
 import { errors } from '../errors/errors.js';
-import { isScope } from '../keys/scopes.js';
 import { type Extension, nameOf } from './define.js';
 
 /** Classes, metadata and injection tokens of a second copy do not match those of the first. */
@@ -52,24 +51,16 @@ export function checkExtensions(
   return incompatible.map((extension) => `${incompatibility(extension)}; starting anyway`);
 }
 
-function stopOn(faults: readonly string[]): void {
+/** @throws {ExtensionError} with every fault, if there is one */
+export function stopOn(faults: readonly string[]): void {
   if (faults.length > 0) throw new ExtensionError(faults.join('; '));
 }
 
-/** Faults that the type of a manifest does not prevent. */
+/** A configuration in JavaScript may list anything. */
 function manifestFaults(extension: Extension, index: number): string[] {
+  if (typeof extension === 'object' && extension?.module) return [];
   const label = `extension ${extension?.name || `number ${index + 1} of the list`}`;
-  if (typeof extension !== 'object' || !extension?.module) {
-    return [`${label}: expected an object with a module; if it is a function of options, call it`];
-  }
-  const { name = 'unnamed', scopes = {} } = extension;
-  const isNamed = /^[a-z][a-z0-9-]*$/.test(name);
-  return [
-    ...(isNamed ? [] : [`${label}: the name must be in kebab case, such as store-orders`]),
-    ...Object.keys(scopes)
-      .filter((scope) => !isScope(scope))
-      .map((scope) => `${label}: the scope ${scope} must have the form orders:read`),
-  ];
+  return [`${label}: expected an object with a module; if it is a function of options, call it`];
 }
 
 function incompatibility(extension: Extension): string {
