@@ -104,12 +104,7 @@ function documentedOperations({ paths }: OpenAPIObject, app: INestApplication) {
   return found;
 }
 
-/** A Standard Schema that can describe itself as JSON Schema. */
-interface DescribedSchema {
-  readonly '~standard': {
-    readonly jsonSchema?: Partial<Record<'input' | 'output', (options: object) => object>>;
-  };
-}
+type Described = Record<'~standard', { jsonSchema?: Record<string, (options: object) => object> }>;
 
 /**
  * A schema that JSON Schema cannot express, such as a date, is documented as any value. Without this, there would be no
@@ -117,7 +112,7 @@ interface DescribedSchema {
  * @returns undefined if the generator can convert the schema itself
  */
 const convertSchema: SwaggerDocumentOptions['standardSchemaConverter'] = (schema, options) => {
-  const { jsonSchema } = (schema as DescribedSchema)['~standard'];
+  const { jsonSchema } = (schema as Described)['~standard'];
   try {
     jsonSchema?.[options.schemaType]?.({ target: 'openapi-3.0' });
     return undefined;

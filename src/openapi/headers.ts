@@ -1,8 +1,8 @@
 const INT64 = { type: 'integer', format: 'int64', maximum: Number.MAX_SAFE_INTEGER };
 const STRING = { type: 'string' };
 
-/** The headers of the API: description, schema, example. */
-const HEADERS = {
+/** Headers of every response: description, schema, example. */
+const ON_EVERY_RESPONSE = {
   'X-RateLimit-Limit': [
     'Limit of the window with the fewest requests left.',
     { ...INT64, minimum: 1 },
@@ -25,6 +25,8 @@ const HEADERS = {
     { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
     '3d6f1f0e-7c1b-4b52-9d3c-0b1f0f3a5f10',
   ],
+} as const;
+const ON_SOME_RESPONSES = {
   'Retry-After': ['Seconds to wait before a retry.', { type: 'integer', minimum: 1 }, 17],
   'WWW-Authenticate': [
     'Authentication scheme and error (RFC 6750).',
@@ -45,16 +47,9 @@ const HEADERS = {
   Deprecation: ['Start of the deprecation (RFC 9745).', STRING, '@1764892800'],
   Sunset: ['The date of removal (RFC 8594).', STRING, 'Thu, 05 Dec 2030 00:00:00 GMT'],
 } as const;
+const HEADERS = { ...ON_EVERY_RESPONSE, ...ON_SOME_RESPONSES };
 type HeaderName = keyof typeof HEADERS;
 
-const ON_EVERY_RESPONSE: readonly HeaderName[] = [
-  'X-RateLimit-Limit',
-  'X-RateLimit-Remaining',
-  'X-RateLimit-Reset',
-  'RateLimit',
-  'RateLimit-Policy',
-  'X-Request-Id',
-];
 const BY_STATUS: Record<string, readonly HeaderName[]> = {
   401: ['WWW-Authenticate'],
   403: ['WWW-Authenticate'],
@@ -87,10 +82,8 @@ export function headersOf(
   own: Record<string, unknown> = {},
 ): Record<string, unknown> {
   const isIdempotent = operation.parameters?.some(({ name }) => name === 'Idempotency-Key');
-  const names: HeaderName[] = [
-    ...(isOpen ? (['X-Request-Id'] as const) : ON_EVERY_RESPONSE),
-    ...(BY_STATUS[status] ?? []),
-  ];
+  const always = isOpen ? ['X-Request-Id'] : Object.keys(ON_EVERY_RESPONSE);
+  const names = [...(always as HeaderName[]), ...(BY_STATUS[status] ?? [])];
   if (isIdempotent && status === '409') names.push('Retry-After');
   if (isIdempotent && Number(status) < 400) names.push('Idempotent-Replayed');
   // A 405 belongs to the resource, not to the deprecated operation.
