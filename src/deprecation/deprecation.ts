@@ -5,7 +5,6 @@ import {
   Injectable,
   SetMetadata,
 } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
 import { ApiExtension, ApiOperation } from '@nestjs/swagger';
 import type { Counter } from 'prom-client';
 import { Config } from '../config/config.js';
@@ -13,7 +12,7 @@ import { ApiErrors } from '../errors/api-errors.decorator.js';
 import { errors } from '../errors/errors.js';
 import { PublicAddress } from '../config/public-address.js';
 import { Operations } from '../http/operations.js';
-import { PerOperation, replyOf } from '../http/request-context.js';
+import { type Handler, PerOperation, replyOf } from '../http/request-context.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { Clock } from '../time/clock.js';
 import { DAY_MS } from '../time/windows.js';
@@ -47,14 +46,20 @@ export function Deprecated(deprecation: Deprecation): MethodDecorator {
   );
 }
 
+function deprecationOf(handler: Handler): Deprecation | undefined {
+  return Reflect.getMetadata(DEPRECATION, handler) as Deprecation | undefined;
+}
+
 /** Runs first, so that errors of a deprecated operation carry its headers as well. */
 @Injectable()
 export class DeprecationGuard implements CanActivate {
-  private readonly headers: PerOperation<Record<string, string> | undefined>;
   private readonly calls: Counter<'operation'>;
+  private readonly headers = new PerOperation((_controller, handler) => {
+    const deprecation = deprecationOf(handler);
+    return deprecation && this.headersOf(deprecation);
+  });
 
   constructor(
-    reflector: Reflector,
     private readonly address: PublicAddress,
     private readonly operations: Operations,
     metrics: Metrics,
@@ -63,10 +68,6 @@ export class DeprecationGuard implements CanActivate {
       name: 'deprecated_calls_total',
       help: 'Requests for deprecated operations, by operation.',
       labelNames: ['operation'],
-    });
-    this.headers = new PerOperation((_controller, handler) => {
-      const deprecation = reflector.get<Deprecation | undefined>(DEPRECATION, handler);
-      return deprecation && this.headersOf(deprecation);
     });
   }
 
@@ -92,17 +93,14 @@ export class DeprecationGuard implements CanActivate {
 /** Answers 410 after the sunset, but only to callers whose key permits the operation. */
 @Injectable()
 export class SunsetGuard implements CanActivate {
-  private readonly deprecations: PerOperation<Deprecation | undefined>;
+  private readonly deprecations = new PerOperation((_controller, handler) =>
+    deprecationOf(handler),
+  );
 
   constructor(
-    reflector: Reflector,
     private readonly clock: Clock,
     private readonly config: Config,
-  ) {
-    this.deprecations = new PerOperation((_controller, handler) =>
-      reflector.get<Deprecation | undefined>(DEPRECATION, handler),
-    );
-  }
+  ) {}
 
   canActivate(context: ExecutionContext): boolean {
     const deprecation = this.deprecations.of(context);
