@@ -1,7 +1,7 @@
 import { Global, Injectable, Module } from '@nestjs/common';
 import { EventEmitter2, EventEmitterModule } from '@nestjs/event-emitter';
 import { Logger } from '../telemetry/logger.js';
-import { runWithRequest } from '../telemetry/request-context.js';
+import { requestContext } from '../telemetry/request-context.js';
 
 /** The events by name; each module adds its own. */
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- filled by declaration merging
@@ -33,7 +33,8 @@ export class Events {
     // Fails for a handler with `suppressErrors: false`, or a listener that was added to the emitter itself.
     const log = (err: unknown): void =>
       this.logger.error({ err, event: name }, 'An event handler failed');
-    setImmediate(() => void (id === undefined ? emit() : runWithRequest({ id }, emit)).catch(log));
+    const run = id === undefined ? emit : () => requestContext.run({ id }, emit);
+    setImmediate(() => void run().catch(log));
   }
 }
 

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { FALLBACK_ROUTE } from '../http/fallback.controller.js';
 import { isPublic } from '../http/public.decorator.js';
 import type { Operations } from '../http/operations.js';
-import { runWithRequest } from '../telemetry/request-context.js';
+import { requestContext } from '../telemetry/request-context.js';
 
 /**
  * Runs the operations of extensions with the request as async context, for log lines and cursors. Core operations pass
@@ -19,7 +19,7 @@ export function trackExtensionRequests(operations: Operations, transport: Fastif
     const isCore = core.includes(`${method === 'HEAD' ? 'GET' : String(method)} ${url}`);
     if (isCore || url === FALLBACK_ROUTE) return;
     route.handler = function (request, reply) {
-      return runWithRequest(request, () => handler.call(this, request, reply));
+      return requestContext.run(request, () => handler.call(this, request, reply));
     };
   });
 }

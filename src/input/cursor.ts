@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { stringifyJson } from '../http/stringify-json.js';
-import { getRequestContext } from '../telemetry/request-context.js';
+import { requestContext } from '../telemetry/request-context.js';
 import { parseInt64 } from './int64.js';
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -65,7 +65,7 @@ function digestOf(query: object): string {
   const filter = Object.entries(query).filter(
     ([name, value]) => value !== undefined && name !== 'limit' && name !== 'cursor',
   );
-  const { routeOptions, params } = getRequestContext() ?? {};
+  const { routeOptions, params } = requestContext.getStore() ?? {};
   const list = [routeOptions?.url, params, filter.length > 0 ? stringifyJson(filter.sort()) : ''];
   return crc32(JSON.stringify(list)).toString(36);
 }

@@ -5,7 +5,7 @@ import { afterCommit } from '../database/transactions.js';
 import { Events } from '../events/events.js';
 import type { ApiRequest } from '../http/request-context.js';
 import { isInt64 } from '../input/int64.js';
-import { getRequestContext } from '../telemetry/request-context.js';
+import { requestContext } from '../telemetry/request-context.js';
 import { Clock } from '../time/clock.js';
 import { Pet, type PetStatus } from './pet.entity.js';
 import './pet.events.js'; // declares the events of pets
@@ -60,7 +60,7 @@ export class Pets {
     const before = await this.lock(id, manager);
     if (before === undefined || before.status === status) return;
     const pet = Object.assign(new Pet(), before, { status });
-    const request = getRequestContext() as ApiRequest | undefined;
+    const request = requestContext.getStore() as ApiRequest | undefined;
     const origin = { clientId: request?.caller?.clientId, requestId: request?.id };
     afterCommit(manager, () => {
       const event = { pet, ...origin, at: new Date(this.clock.now()) };

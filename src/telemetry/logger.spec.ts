@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '../../test/support/eventually.js';
 import { createLogger } from './logger.js';
-import { runWithRequest } from './request-context.js';
+import { requestContext } from './request-context.js';
 
 const MORE_THAN_IS_BUFFERED = 20 * 1024 * 1024;
 
@@ -32,7 +32,7 @@ describe(createLogger.name, () => {
     const logger = await createLogger({ logLevel: 'info', logFormat: 'json' }, fd);
     logger.debug({}, 'unseen');
     logger.warn({ plan: 'free' }, 'a "quote"\n\u{1f43e}');
-    runWithRequest({ id: 'a-1' }, () => logger.info({}, 'Order placed'));
+    requestContext.run({ id: 'a-1' }, () => logger.info({}, 'Order placed'));
     logger.flush();
     const base = { time: expect.any(Number), service: 'pet-store-service', version: '1.0.0' };
     const lines = await written(path, 2);

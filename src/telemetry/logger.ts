@@ -1,7 +1,7 @@
 import { destination, type DestinationStream, pino } from 'pino';
 import type { Config } from '../config/config.js';
 import { VERSION } from '../config/version.js';
-import { getRequestContext } from './request-context.js';
+import { requestContext } from './request-context.js';
 
 /**
  * The logger of the service: structured details, then the message. Lines that an operator may want to be alerted to
@@ -58,7 +58,7 @@ const NO_MEMBERS = {};
 
 /** On lines that an operation of an extension writes. Lines of the service name their request themselves. */
 function requestMembers(): object {
-  const request = getRequestContext();
+  const request = requestContext.getStore();
   return request === undefined ? NO_MEMBERS : { requestId: request.id, traceId: request.traceId };
 }
 

@@ -50,8 +50,9 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
     // Prometheus sends the `params` of a job as a query.
     if (url.split('?')[0] !== '/metrics') return response.writeHead(404).end();
     try {
-      const { contentType, body } = await this.metrics.expose();
-      return response.setHeader('content-type', contentType).end(body);
+      const { registry } = this.metrics;
+      const body = await registry.metrics();
+      return response.setHeader('content-type', registry.contentType).end(body);
     } catch (err) {
       this.logger.error({ err }, 'A metric could not be read');
       return response.writeHead(500).end();

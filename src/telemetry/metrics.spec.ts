@@ -4,7 +4,7 @@ const orders = { name: 'orders_total', help: 'Orders.', labelNames: ['status'] a
 
 describe(Metrics.name, () => {
   let metrics: Metrics;
-  const lines = async () => (await metrics.expose()).body.split('\n');
+  const lines = async () => (await metrics.registry.metrics()).split('\n');
   beforeEach(() => (metrics = new Metrics()));
 
   it('exposes counters, histograms and gauges under its prefix', async () => {

@@ -11,11 +11,11 @@ import {
 } from 'prom-client';
 import { VERSION } from '../config/version.js';
 
-export type QuotaStoreMode = 'memory' | 'redis' | 'fallback';
 type Options<Configuration> = Omit<Configuration, 'registers'>;
 
 const PREFIX = 'petstore_';
-const QUOTA_STORE_MODES: readonly QuotaStoreMode[] = ['memory', 'redis', 'fallback'];
+const QUOTA_STORE_MODES = ['memory', 'redis', 'fallback'] as const;
+export type QuotaStoreMode = (typeof QUOTA_STORE_MODES)[number];
 /** Default buckets of a histogram, in seconds. */
 const SECONDS = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
@@ -27,7 +27,7 @@ const SECONDS = [
  */
 @Injectable()
 export class Metrics {
-  private readonly registry = new Registry();
+  readonly registry = new Registry();
   private readonly quotaStore = this.gauge({
     name: 'quota_store',
     help: 'Where requests are counted: 1 for the mode in force, otherwise 0.',
@@ -68,11 +68,6 @@ export class Metrics {
     for (const what of ['handles', 'requests', 'resources']) {
       this.registry.removeSingleMetric(`${PREFIX}nodejs_active_${what}_total`);
     }
-  }
-
-  /** The text exposition format, and its content type. */
-  async expose(): Promise<{ contentType: string; body: string }> {
-    return { contentType: this.registry.contentType, body: await this.registry.metrics() };
   }
 
   private registered<Configuration extends { name: string }>(options: Configuration) {

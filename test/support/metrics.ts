@@ -3,7 +3,7 @@ import { Metrics } from '../../src/telemetry/metrics.js';
 
 /** The lines of the text exposition. */
 export async function metricLines({ store }: TestService): Promise<string[]> {
-  return (await store.app.get(Metrics).expose()).body.split('\n');
+  return (await store.app.get(Metrics).registry.metrics()).split('\n');
 }
 
 /** The sum of the samples of a metric with these labels. */

@@ -112,9 +112,9 @@ describe('metrics', () => {
     it('pass promtool check metrics', async () => {
       await using service = await startService();
       await (await service.client()).get('/v1/pets');
-      const { body } = await service.store.app.get(Metrics).expose();
+      const input = await service.store.app.get(Metrics).registry.metrics();
       const { status, stdout, stderr } = spawnSync(promtool, ['check', 'metrics'], {
-        input: body,
+        input,
         encoding: 'utf8',
       });
       expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: '' });
