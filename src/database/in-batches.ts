@@ -3,6 +3,7 @@ import type { ObjectLiteral, Repository } from 'typeorm';
 /** SQLite runs in this process: no request is answered during a batch, which takes some 5 ms. */
 const ROWS = 1_000;
 const PAUSE_MS = 5;
+const pause = (): Promise<void> => new Promise((resume) => setTimeout(resume, PAUSE_MS));
 
 /** Handles items in batches that are short enough for requests and locks, in their order, with pauses between them. */
 export async function forEachBatch<Item>(
@@ -35,8 +36,4 @@ export async function deleteInBatches(
     if ((await query.execute()).affected! < ROWS) return;
     await pause();
   }
-}
-
-function pause(): Promise<void> {
-  return new Promise((resume) => setTimeout(resume, PAUSE_MS));
 }

@@ -147,12 +147,9 @@ type Isolation = Parameters<EntityManager['transaction']>[0];
 
 /** Refuses a transaction that is started within another one, for which it would wait forever. */
 class ScopedManager extends EntityManager {
-  override transaction<Result>(
-    first: Isolation | Work<Result>,
-    second?: Work<Result>,
-  ): Promise<Result> {
+  override transaction<Result>(first: unknown, second = first as Work<Result>): Promise<Result> {
     const { transactions } = this.dataSource as SqliteDataSource;
-    const [isolation, work] = typeof first === 'string' ? [first, second!] : [undefined, first];
-    return super.transaction(isolation!, (manager) => transactions.run(manager, work));
+    const isolation = (first === second ? undefined : first) as Isolation;
+    return super.transaction(isolation, (manager) => transactions.run(manager, second));
   }
 }
