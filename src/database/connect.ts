@@ -3,7 +3,7 @@ import type { DataSource } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
 import { driverErrorOf, hasChangedNothing } from './outage.js';
 
-/** By the code or the message of an error of PostgreSQL, of Node or of the driver. */
+/** By the code or the message of an error of PostgreSQL, of Node or of the driver; the first that matches. */
 const FIXES: readonly (readonly [RegExp, string])[] = [
   [
     /^(?:SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_(?:GET|VERIFY))/,
@@ -23,8 +23,8 @@ const FIXES: readonly (readonly [RegExp, string])[] = [
     /^(?:26000|42P05)/,
     'this pooler loses prepared statements: use its session mode, or PgBouncer 1.21 or later with max_prepared_statements (docs/scaling.md)',
   ],
+  [/^/, 'check DATABASE_URL, and that PostgreSQL runs and can be reached from this machine'],
 ];
-const OTHER = 'check DATABASE_URL, and that PostgreSQL runs and can be reached from this machine';
 
 /** PostgreSQL cannot be used: `reason` has host, port and cause. */
 export class DatabaseConnectionError extends Error {
@@ -53,8 +53,7 @@ export async function connect(dataSource: DataSource): Promise<DataSource> {
     if (dataSource.isInitialized) await dataSource.destroy();
     // An AggregateError, of several addresses of one name, has no message.
     const { code = '', message = '' } = driverErrorOf(error) as { code?: string; message?: string };
-    const [, fix = OTHER] =
-      FIXES.find(([pattern]) => pattern.test(code) || pattern.test(message)) ?? [];
+    const [, fix] = FIXES.find(([pattern]) => pattern.test(code) || pattern.test(message))!;
     const { hostname, port, searchParams } = new URL(options.url!);
     const address = searchParams.get('host') ?? `${hostname || 'localhost'}:${port || 5432}`;
     const reason = `PostgreSQL at ${address} cannot be used: ${message || code}`;

@@ -5,7 +5,6 @@ import type { PoolState } from './database.js';
 
 @Injectable()
 export class DatabaseMetrics {
-  /** Writes that share one commit. */
   readonly batchSizes: Histogram;
   private readonly durations: Histogram<'statement'>;
 

@@ -10,6 +10,8 @@ import type { PostgresDataSource } from './postgres.data-source.js';
 /** Timeout of statements of the poller and of readiness, including the connection. */
 const OBSERVE_TIMEOUT_MS = 700;
 
+const isRead = ({ postgres }: Statement): boolean => postgres.startsWith('SELECT');
+
 /** A call whose statement is shared with others of its tick. */
 interface Call {
   parameters: Parameter[];
@@ -123,8 +125,4 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
       throw new QueryFailedError('', [], error as Error);
     }
   }
-}
-
-function isRead({ postgres }: Statement): boolean {
-  return postgres.startsWith('SELECT');
 }
