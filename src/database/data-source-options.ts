@@ -10,7 +10,6 @@ import { SqliteDataSource } from './sqlite/sqlite.data-source.js';
 /** A name of our own, because other applications in the same database often have a table `migrations`. */
 export const MIGRATIONS_TABLE = 'petstore_migrations';
 
-const CONNECT_TIMEOUT_MS = 2_000;
 const STATEMENT_TIMEOUT_MS = 3_000;
 
 /**
@@ -39,7 +38,7 @@ export function dataSourceOptions(
     type: 'postgres',
     url: withStrictTls(url),
     poolSize,
-    connectTimeoutMS: CONNECT_TIMEOUT_MS,
+    connectTimeoutMS: 2_000,
     applicationName: 'petstore',
     // The outage itself is logged once; each idle connection that is lost in it needs no line.
     poolErrorHandler: () => undefined,
