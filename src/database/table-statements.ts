@@ -62,11 +62,10 @@ export function pageStatement(
  */
 export function insertStatement(name: string, table: string, columns: TableColumns): Statement {
   const names = columns.map(({ column }) => column);
-  const values = names.map((_, index) => `$${index + 1}`).join(', ');
   const insert = `INSERT INTO ${table} (${names.join(', ')})`;
   return {
     name,
-    sqlite: `${insert} VALUES (${values}) RETURNING CAST(id AS text) AS id`,
+    sqlite: `${insert} VALUES ($${names.join(', $')}) RETURNING CAST(id AS text) AS id`,
     postgres: `${insert} SELECT ${names.join(', ')}
       FROM ${batchInput(names, columns.map(postgresType))} ORDER BY ordinal RETURNING id`,
     isBatched: true,

@@ -3,7 +3,6 @@ import Sqlite from 'better-sqlite3';
 import { MIGRATIONS_TABLE } from '../data-source-options.js';
 import { createFile, lockFile, LOG_SUFFIXES } from './sqlite.file.js';
 
-const BUSY_TIMEOUT_MS = 5_000;
 const PROBLEMS: Readonly<Record<string, string>> = {
   SQLITE_CORRUPT: 'damaged',
   SQLITE_ERROR: 'not a database of this service',
@@ -19,7 +18,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
  */
 export function backupDatabase(source: string, target: string, lock?: () => () => void): string[] {
   const temporary = `${target}.${process.pid}.tmp`;
-  const database = new Sqlite(source, { fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
+  const database = new Sqlite(source, { fileMustExist: true });
   let release: (() => void) | undefined;
   try {
     const names = database.prepare(`SELECT name FROM ${MIGRATIONS_TABLE}`).pluck().all();
