@@ -1,12 +1,11 @@
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 
-type MaybeTerminal<Stream> = Stream & { isTTY?: boolean };
-
-const TERMINAL: { input: MaybeTerminal<Readable>; output: MaybeTerminal<Writable> } = {
-  input: process.stdin,
-  output: process.stderr,
-};
+interface Terminal {
+  input: Readable & { isTTY?: boolean };
+  output: Writable & { isTTY?: boolean };
+}
+const TERMINAL: Terminal = { input: process.stdin, output: process.stderr };
 
 /** Whether a person can answer a prompt; false in a script. */
 export function isInteractive({ input, output } = TERMINAL): boolean {

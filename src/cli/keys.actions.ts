@@ -1,7 +1,6 @@
 import { userInfo } from 'node:os';
 import type { INestApplicationContext } from '@nestjs/common';
 import { CommanderError } from 'commander';
-import type { Initiator } from '../keys/audit-record.entity.js';
 import { AuditTrail } from '../keys/audit-trail.js';
 import { type KeyFilter, KeyList, type ListedKey } from '../keys/key-list.js';
 import { KeysService, type OwnLimits, planOf } from '../keys/keys.service.js';
@@ -32,7 +31,8 @@ export interface KeyOptions extends CommonOptions, OwnLimits, Omit<KeyFilter, 'p
 export type KeyAction = keyof ReturnType<typeof keyActions>;
 
 function keyActions(app: INestApplicationContext) {
-  const keys = app.get(KeysService).by(commandLine());
+  const actor = { type: 'cli', name: `cli:${userName()}` } as const;
+  const keys = app.get(KeysService).by({ actor, address: null, requestId: null });
   const list = app.get(KeyList);
   const find = async (id: string): Promise<ListedKey> => {
     await keys.get(id);
@@ -43,6 +43,12 @@ function keyActions(app: INestApplicationContext) {
     const view = keyView(await find(id));
     return { value: view, text: () => describe.key(view) };
   };
+  const thenShow =
+    (change: (options: KeyOptions) => Promise<unknown>) =>
+    async (options: KeyOptions): Promise<Result> => {
+      await change(options);
+      return show(options);
+    };
   return {
     show,
     issue: async (options: KeyOptions) => {
@@ -65,24 +71,14 @@ function keyActions(app: INestApplicationContext) {
       const rotated = await keys.rotate(id, grace);
       return { value: rotatedView(rotated), text: () => describe.rotated(rotated) };
     },
-    revoke: async (options: KeyOptions) => {
-      const { name, id } = await keys.get(options.id);
-      await confirm(`Revoke the key ${id} (${name}) permanently?`, options.yes);
+    revoke: thenShow(async ({ id, yes }) => {
+      const { name } = await keys.get(id);
+      await confirm(`Revoke the key ${id} (${name}) permanently?`, yes);
       await keys.revoke(id);
-      return show(options);
-    },
-    unban: async (options: KeyOptions) => {
-      await keys.unban(options.id);
-      return show(options);
-    },
-    'set-plan': async (options: KeyOptions) => {
-      await keys.setPlan(options.id, options.plan, options);
-      return show(options);
-    },
-    'set-scopes': async (options: KeyOptions) => {
-      await keys.setScopes(options.id, options.scopes!);
-      return show(options);
-    },
+    }),
+    unban: thenShow(({ id }) => keys.unban(id)),
+    'set-plan': thenShow((options) => keys.setPlan(options.id, options.plan, options)),
+    'set-scopes': thenShow(({ id, scopes }) => keys.setScopes(id, scopes!)),
     audit: async ({ id, limit }: KeyOptions) => {
       if (id) await keys.get(id);
       const records = await app.get(AuditTrail).find(id, limit!);
@@ -104,12 +100,7 @@ export async function runKeyAction(name: KeyAction, options: KeyOptions): Promis
   return runAsOperator<Result>(options, (app) => keyActions(app)[name](options));
 }
 
-/** The user who runs the command, as recorded in the audit trail. */
-function commandLine(): Initiator {
-  return { actor: { type: 'cli', name: `cli:${userName()}` }, address: null, requestId: null };
-}
-
-/** In a container, the user ID may have no name. */
+/** The audit trail names the user. In a container, the user ID may have no name. */
 function userName(): string {
   try {
     return userInfo().username;

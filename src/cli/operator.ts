@@ -36,7 +36,7 @@ export async function runAsOperator<T>(
   const { mayMigrate = false, mayCreate = false } = settings;
   const known = await loadExtensions(options);
   checkExtensions(known.extensions, known);
-  const config = { ...loadConfig(), metricsPort: 0 };
+  const config = loadConfig();
   if (!mayCreate) assertDatabaseExists(fileOf(config.databaseUrl));
   const logger = await createLogger({ logLevel: 'silent', logFormat: 'json' });
   // HTTP and OpenAPI, which take longest to load, are left out.
