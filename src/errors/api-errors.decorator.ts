@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiExtension, ApiProperty, ApiResponse, ApiSchema } from '@nestjs/swagger';
+import { ApiProperty, ApiResponse, ApiSchema } from '@nestjs/swagger';
 import type { ErrorDefinition } from './api-error.js';
 import { type ErrorCode, errors as coreErrors } from './errors.js';
 
@@ -30,21 +30,25 @@ export class ErrorBody {
   status!: number;
 }
 
-/** Prefix of the temporary extensions that carry error codes to the document. */
-export const ERROR_EXTENSION = 'x-error-';
+/** Metadata key of the errors of an operation or a controller. */
+export const API_ERRORS = 'petstore:errors';
 
 /** Documents the errors of an operation, or of every operation of a controller. */
 export function ApiErrors(
-  ...errors: readonly (ErrorDefinition | ErrorCode)[]
+  ...given: readonly (ErrorDefinition | ErrorCode)[]
 ): MethodDecorator & ClassDecorator {
+  const errors = given.map((error) => (typeof error === 'string' ? coreErrors[error] : error));
   const byStatus = new Map<number, string[]>();
-  const extensions = errors.map((error) => {
-    const { code, status, meaning } = typeof error === 'string' ? coreErrors[error] : error;
+  for (const { status, meaning } of errors) {
     byStatus.set(status, [...(byStatus.get(status) ?? []), meaning]);
-    return ApiExtension(`${ERROR_EXTENSION}${code}`, { code, status, meaning });
-  });
+  }
   const responses = Array.from(byStatus, ([status, meanings]) =>
     ApiResponse({ status, description: meanings.join(' '), type: ErrorBody }),
   );
-  return applyDecorators(...extensions, ...responses);
+  const note = (type: object, _key?: unknown, method?: TypedPropertyDescriptor<unknown>): void => {
+    const target = method?.value ?? type;
+    const others = (Reflect.getMetadata(API_ERRORS, target) ?? []) as ErrorDefinition[];
+    Reflect.defineMetadata(API_ERRORS, [...errors, ...others], target);
+  };
+  return applyDecorators(...responses, note);
 }

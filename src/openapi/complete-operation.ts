@@ -1,7 +1,7 @@
 import { HTTP_CODE_METADATA } from '@nestjs/common/constants.js';
 import { Reflector } from '@nestjs/core';
 import type { ErrorDefinition } from '../errors/api-error.js';
-import { ERROR_EXTENSION } from '../errors/api-errors.decorator.js';
+import { API_ERRORS } from '../errors/api-errors.decorator.js';
 import { errors } from '../errors/errors.js';
 import type { Operation } from '../http/operations.js';
 import { isPublic } from '../http/public.decorator.js';
@@ -28,7 +28,6 @@ interface ResponseObject {
 const MESSAGES: Readonly<Record<string, string>> = {
   invalid_request: '"page" is not a known query parameter',
   malformed_json: 'The body is not JSON: unexpected end',
-  malformed_request: 'The request is not valid HTTP',
   missing_api_key: 'Send an API key: "Authorization: Bearer <API_KEY>"',
   invalid_api_key: 'The API key is not valid',
   insufficient_scope: 'The API key lacks the scope SCOPE',
@@ -52,7 +51,7 @@ export interface OperationObject {
   responses: Record<string, ResponseObject>;
   security?: Record<string, readonly string[]>[];
   servers?: object[];
-  [extension: `x-${string}`]: unknown;
+  'x-sunset'?: unknown;
 }
 
 /** Responses of every operation. */
@@ -84,7 +83,8 @@ export function completeOperation(
   const { responses, requestBody } = operation;
   const isOpen = isPublic(controller);
   const targets = [handler, controller];
-  const scopes = new Reflector().getAllAndOverride<string[]>(REQUIRED_SCOPES, targets) ?? [];
+  const reflector = new Reflector();
+  const scopes = reflector.getAllAndOverride<string[]>(REQUIRED_SCOPES, targets) ?? [];
   operation.security = isOpen ? [] : [{ [BEARER_SCHEME]: scopes }];
 
   const list = scopes.map((scope) => `\`${scope}\``).join(', ');
@@ -109,7 +109,8 @@ export function completeOperation(
       (code !== 'malformed_json' || requestBody !== undefined) &&
       (code !== 'key_banned' || !hasSeparateQuota),
   );
-  const documented = [...ofStatus, ...takeErrors(operation)];
+  const own = reflector.getAllAndMerge<ErrorDefinition[]>(API_ERRORS, targets);
+  const documented = [...ofStatus, ...own];
 
   for (const [status, response] of Object.entries(responses)) {
     response.headers = headersOf(operation, status, isOpen, response.headers);
@@ -120,18 +121,6 @@ export function completeOperation(
   }
   responses['default'] ??= { $ref: '#/components/responses/OtherError' };
   return documented.map(({ code }) => code);
-}
-
-/** Removes and returns the errors of `@ApiErrors`, which its decorator passes as extensions of the operation. */
-function takeErrors(operation: OperationObject): ErrorDefinition[] {
-  const names = Object.keys(operation) as `x-${string}`[];
-  return names
-    .filter((name) => name.startsWith(ERROR_EXTENSION))
-    .map((name) => {
-      const error = operation[name] as ErrorDefinition;
-      delete operation[name];
-      return error;
-    });
 }
 
 /** @param scope of the operation, which the message of a 403 names */
