@@ -56,7 +56,15 @@ export class DeprecationGuard implements CanActivate {
   private readonly calls: Counter<'operation'>;
   private readonly headers = new PerOperation((_controller, handler) => {
     const deprecation = deprecationOf(handler);
-    return deprecation && this.headersOf(deprecation);
+    if (deprecation === undefined) return undefined;
+    const { since, sunset, successor } = deprecation;
+    return {
+      deprecation: `@${since.getTime() / 1000}`,
+      sunset: sunset.toUTCString(),
+      link:
+        `<${this.address.baseUrl}${successor.path}>; rel="successor-version", ` +
+        `<${this.address.docsUrl}>; rel="deprecation"; type="text/html"`,
+    };
   });
 
   constructor(
@@ -77,16 +85,6 @@ export class DeprecationGuard implements CanActivate {
     replyOf(context).headers(headers);
     this.calls.inc({ operation: this.operations.of(context) });
     return true;
-  }
-
-  private headersOf({ since, sunset, successor }: Deprecation): Record<string, string> {
-    return {
-      deprecation: `@${since.getTime() / 1000}`,
-      sunset: sunset.toUTCString(),
-      link:
-        `<${this.address.baseUrl}${successor.path}>; rel="successor-version", ` +
-        `<${this.address.docsUrl}>; rel="deprecation"; type="text/html"`,
-    };
   }
 }
 

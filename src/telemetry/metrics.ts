@@ -11,8 +11,6 @@ import {
 } from 'prom-client';
 import { VERSION } from '../config/version.js';
 
-type Options<Configuration> = Omit<Configuration, 'registers'>;
-
 const PREFIX = 'petstore_';
 const QUOTA_STORE_MODES = ['memory', 'redis', 'fallback'] as const;
 export type QuotaStoreMode = (typeof QUOTA_STORE_MODES)[number];
@@ -41,18 +39,16 @@ export class Metrics {
     this.setQuotaStore('memory');
   }
 
-  counter<Label extends string>(options: Options<CounterConfiguration<Label>>): Counter<Label> {
+  counter<Label extends string>(options: CounterConfiguration<Label>): Counter<Label> {
     return new Counter(this.registered(options));
   }
 
-  histogram<Label extends string>(
-    options: Options<HistogramConfiguration<Label>>,
-  ): Histogram<Label> {
+  histogram<Label extends string>(options: HistogramConfiguration<Label>): Histogram<Label> {
     return new Histogram({ buckets: SECONDS, ...this.registered(options) });
   }
 
   /** @param options `collect` is called at each scrape; if it throws, the scrape fails */
-  gauge<Label extends string>(options: Options<GaugeConfiguration<Label>>): Gauge<Label> {
+  gauge<Label extends string>(options: GaugeConfiguration<Label>): Gauge<Label> {
     return new Gauge(this.registered(options));
   }
 
