@@ -22,11 +22,8 @@ export async function doctor(options: CommonOptions): Promise<Result> {
   const checks = await examine(options);
   const statuses = checks.map(({ status }) => status);
   const status = (['failed', 'warning'] as const).find((each) => statuses.includes(each)) ?? 'ok';
-  return {
-    value: { status, checks },
-    text: () => describe(checks),
-    hasFailed: status === 'failed',
-  };
+  const hasFailed = status === 'failed';
+  return { value: { status, checks }, text: () => describe(checks), hasFailed };
 }
 
 /** Runs every check. Without a valid configuration, there is nothing else to check. */

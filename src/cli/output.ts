@@ -24,15 +24,10 @@ export class Output {
 
   /** Prints one line, with control characters escaped. */
   error(message: string): void {
-    this.err(`${escapeControls(message.trim().replace(/\s*\n\s*/g, ' '))}\n`);
+    const escape = (text: string) => `\\u${text.codePointAt(0)!.toString(16).padStart(4, '0')}`;
+    const line = message.trim().replace(/\s*\n\s*/g, ' ');
+    this.err(`${line.replace(UNPRINTABLE, escape)}\n`);
   }
-}
-
-function escapeControls(text: string): string {
-  return text.replace(
-    UNPRINTABLE,
-    (character) => `\\u${character.codePointAt(0)!.toString(16).padStart(4, '0')}`,
-  );
 }
 
 /** Aligns rows in columns, without borders. */

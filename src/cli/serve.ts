@@ -41,8 +41,7 @@ export async function serve(
     samples = FIRST_PETS;
     await pets.seed(samples);
   };
-  const { migrate = false } = options;
-  const start = startPetStore({ config, logger, migrate, prepare, ...known });
+  const start = startPetStore({ config, logger, migrate: options.migrate, prepare, ...known });
   const store = await Promise.race([start, stop]);
   if (store === undefined) {
     // Stopped while starting: close the server if the start still completes.
