@@ -2,7 +2,7 @@ import type { ParsedUrlQuery } from 'node:querystring';
 import { FastifyAdapter as NestFastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import { createdPath } from './creates.decorator.js';
-import { isPagedResponse, nextPageUrl } from './paged-response.js';
+import { isPagedResponse, nextPageUrl, type PagedResponse } from './paged-response.js';
 import type { PublicAddress } from '../config/public-address.js';
 import { type ApiReply, appendHeader } from './request-context.js';
 import { stringifyJson } from './stringify-json.js';
@@ -34,7 +34,7 @@ export class FastifyAdapter extends NestFastifyAdapter {
   override reply(response: ApiReply, body: unknown, status?: number): ApiReply {
     if ((status ?? response.statusCode) === 201) this.locate(response, body);
     const page = partsOf(body).find(isPagedResponse);
-    if (page?.next !== undefined) this.linkToNextPage(response, page.next);
+    if (page?.next !== undefined) this.linkToNextPage(response, page);
     if (page === undefined || page !== body) return super.reply(response, body, status);
     response.header('content-type', JSON_TYPE);
     return super.reply(response, page.json ?? stringifyJson(page.items), status);
@@ -49,17 +49,14 @@ export class FastifyAdapter extends NestFastifyAdapter {
     if (path !== undefined) response.header('location', base + path);
   }
 
-  private linkToNextPage(response: ApiReply, cursor: string): void {
+  private linkToNextPage(response: ApiReply, page: PagedResponse): void {
     const { url, query } = response.request;
     const path = pathOf(url);
     const { baseUrl, origin } = this.address;
     // The base address contains the version segment.
     const address = isApi(response) ? baseUrl + path.slice(path.indexOf('/', 1)) : origin + path;
-    appendHeader(
-      response,
-      'link',
-      `<${nextPageUrl(address, query as ParsedUrlQuery, cursor)}>; rel="next"`,
-    );
+    const next = nextPageUrl(address, query as ParsedUrlQuery, page);
+    appendHeader(response, 'link', `<${next}>; rel="next"`);
   }
 }
 

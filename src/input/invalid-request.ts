@@ -1,17 +1,15 @@
 import type { ApiError } from '../errors/api-error.js';
 import { errors } from '../errors/errors.js';
 
-const MAX_QUOTED_LENGTH = 40;
-
 /** A 400 that names every fault. */
 export function invalidRequest(faults: readonly string[], cause?: unknown): ApiError {
   return errors.invalid_request(faults.join('; '), { cause });
 }
 
-/** Quotes text of the client in a message: shortened, escaped and well-formed. */
+/** Quotes text of the client in a message: shortened to 40 characters, escaped and well-formed. */
 export function quoteForMessage(text: string): string {
-  const isLong = text.length > MAX_QUOTED_LENGTH;
-  return JSON.stringify((isLong ? `${text.slice(0, MAX_QUOTED_LENGTH)}...` : text).toWellFormed());
+  const shown = text.length > 40 ? `${text.slice(0, 40)}...` : text;
+  return JSON.stringify(shown.toWellFormed());
 }
 
 /** @param type `query`, or the part of the request that has members */

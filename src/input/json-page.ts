@@ -17,7 +17,7 @@ export class JsonPage<Item> extends Page<Item> {
   readonly #parse: (text: string) => Item;
 
   constructor(page: Page<string>, parse: (text: string) => Item) {
-    super(undefined, page.next);
+    super(undefined, page.next, page.size);
     this.#texts = page.items;
     this.#parse = parse;
     Object.defineProperty(this, 'items', JsonPage.ITEMS);

@@ -6,7 +6,6 @@ import { constrain, MayBeAbsent } from './constrain.js';
 import { Cursor, type CursorKey, type CursorKeys, type CursorKind } from './cursor.js';
 import { invalidRequest } from './invalid-request.js';
 
-/** Plain decimal digits, 1 to 100. */
 const LIMIT = /^(?:[1-9]\d?|100)$/;
 const EXPECTED_CURSOR = 'from a Link header, with the path and the filter of its own list';
 
@@ -67,7 +66,11 @@ export class Page<Item> implements PagedResponse {
   @Expose()
   readonly next: string | undefined;
 
-  protected constructor(items: readonly Item[] | undefined, next: string | undefined) {
+  protected constructor(
+    items: readonly Item[] | undefined,
+    next: string | undefined,
+    readonly size = items?.length,
+  ) {
     if (items !== undefined) this.items = items;
     this.next = next;
   }
@@ -81,10 +84,9 @@ export class Page<Item> implements PagedResponse {
     query: PageQuery,
     keyOf: (row: Row) => CursorKey | readonly CursorKey[],
   ): Page<Row> {
-    const { limit } = query;
-    if (rows.length <= limit) return new Page(rows, undefined);
-    const keys = [keyOf(rows[limit - 1]!)].flat();
-    return new Page(rows.slice(0, limit), Cursor.after(keys, query).toString());
+    if (rows.length <= query.limit) return new Page(rows, undefined);
+    const keys = [keyOf(rows[query.limit - 1]!)].flat();
+    return new Page(rows.slice(0, query.limit), Cursor.after(keys, query).toString());
   }
 
   /** Interceptors may copy a page as JSON. */
