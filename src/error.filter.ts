@@ -46,7 +46,7 @@ export class ErrorFilter implements ExceptionFilter {
       reply.header('allow', this.routes.methodsOf(request.url).join(', '));
     }
     reply.header('cache-control', 'no-store').type('application/json; charset=utf-8');
-    reply.code(error.status).send(error.toBody());
+    reply.code(error.status).send(JSON.stringify(error.getResponse()));
   }
 
   private log(error: ApiError, { id, operation }: ApiRequest): void {

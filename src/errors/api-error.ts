@@ -37,9 +37,4 @@ export class ApiError<Code extends string = string> extends PublicHttpException 
     this.code = code;
     this.headers = headers;
   }
-
-  /** The Error body of the specification, as JSON text. */
-  toBody(): string {
-    return JSON.stringify(this.getResponse());
-  }
 }

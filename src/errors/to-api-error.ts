@@ -25,11 +25,10 @@ export function toApiError(thrown: unknown): ApiError {
   const given: { code?: unknown; message?: unknown } =
     typeof response === 'string' ? { message: response } : response;
   const code = [given.code, exception.errorCode].find(isText) ?? generalCode(status);
-  const headers = HEADERS[status] ?? {};
   // An exception of a pipe has a list of messages.
   const message = Array.isArray(given.message) ? given.message.join('; ') : given.message;
   return new ApiError({ code, status }, isText(message) ? message : exception.message, {
-    headers,
+    headers: HEADERS[status] ?? {},
     cause: thrown,
   });
 }

@@ -1,9 +1,4 @@
-import {
-  type INestApplication,
-  type MiddlewareConsumer,
-  type NestModule,
-  type Type,
-} from '@nestjs/common';
+import type { INestApplication, MiddlewareConsumer, NestModule, Type } from '@nestjs/common';
 import { GUARDS_METADATA, VERSION_METADATA } from '@nestjs/common/constants.js';
 import { ModulesContainer, Reflector } from '@nestjs/core';
 import { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';

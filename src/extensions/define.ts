@@ -53,8 +53,5 @@ export function nameOf({ name, module }: Extension): string {
 }
 
 export function migrationsOf(extensions: readonly Extension[]): ExtensionMigrations[] {
-  return extensions.map((extension) => ({
-    owner: nameOf(extension),
-    migrations: extension.migrations ?? [],
-  }));
+  return extensions.map((each) => ({ owner: nameOf(each), migrations: each.migrations ?? [] }));
 }

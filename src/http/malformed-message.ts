@@ -45,7 +45,7 @@ export function refuseMalformed(cause: NodeJS.ErrnoException, socket: Socket): v
     return;
   }
   const error = malformedError(cause);
-  const body = error.toBody();
+  const body = JSON.stringify(error.getResponse());
   socket.write(
     `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n` +
       'Content-Type: application/json; charset=utf-8\r\n' +

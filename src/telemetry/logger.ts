@@ -17,7 +17,6 @@ export abstract class Logger {
   abstract flush(): void;
 }
 
-const SERVICE = 'pet-store-service';
 const MIN_WRITE_BYTES = 24_576;
 const MAX_WRITE_BYTES = 32_768;
 const FLUSH_INTERVAL_MS = 200;
@@ -43,7 +42,7 @@ export async function createLogger(
   const logger: Logger = pino(
     {
       level: logLevel,
-      base: { service: SERVICE, version: VERSION },
+      base: { service: 'pet-store-service', version: VERSION },
       formatters: { level: (level) => ({ level }) },
       mixin: requestMembers,
       mixinMergeStrategy: (line, members) =>
