@@ -39,7 +39,7 @@ export interface AppOptions extends CoreOptions {
  */
 const EVALUATION_ORDER = [
   { provide: APP_GUARD, useClass: DeprecationGuard }, // sets headers, rejects nothing
-  { provide: APP_GUARD, useClass: ApiKeyGuard }, // 401
+  { provide: APP_GUARD, useClass: ApiKeyGuard }, // 401; 429 of an address
   { provide: APP_GUARD, useClass: OverloadGuard }, // 503
   { provide: APP_GUARD, useClass: PlanThrottlerGuard }, // rate-limit headers, 429
   { provide: APP_GUARD, useClass: ScopeGuard }, // 403
@@ -49,7 +49,7 @@ const EVALUATION_ORDER = [
   { provide: APP_FILTER, useClass: ErrorFilter }, // every error; filters of extensions come first
 ];
 
-/** The controllers of the service. If an extension has a method of the same name, theirs keeps the short operation id. */
+/** The controllers of the service. Their methods keep their names as operation ids, whatever extensions declare. */
 const OWN_CONTROLLERS: ReadonlySet<Type> = new Set<Type>([
   PetsController,
   UsageController,

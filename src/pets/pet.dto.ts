@@ -62,7 +62,7 @@ export class NewPet {
     format: 'int64',
     example: 7,
   })
-  // Not `@IsInt64()`, which converts every value to `bigint`.
+  // A number or a bigint, as JSON has it: `@IsInt64()` would convert every value to `bigint`, for nothing.
   @constrain('isInt64', `an integer from ${INT64_MIN} to ${INT64_MAX}`, isInt64)
   categoryId!: number | bigint;
 

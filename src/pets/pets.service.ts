@@ -58,7 +58,7 @@ export class PetsService {
   }
 }
 
-/** Without an ID: the path parameter is not an int64. */
+/** `Int64Pipe` calls it without an argument, for a path parameter that is not an int64. */
 export function noSuchPet(id: bigint | string = 'with this ID'): ApiError {
   return errors.pet_not_found(`There is no pet ${id}`);
 }
