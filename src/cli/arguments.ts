@@ -4,8 +4,6 @@ import { MAX_QUOTA } from '../rate-limits/limits.js';
 
 const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const MAX_GRACE_MS = 365 * UNITS_MS.d;
-/** 100 years. */
-const MAX_DAYS = 36_500;
 const MAX_NAME_LENGTH = 255;
 const MAX_PACKAGE_NAME = 40;
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
@@ -21,7 +19,8 @@ function integerUpTo(max: number): (text: string) => number {
 }
 
 export const quantity = integerUpTo(MAX_QUOTA);
-export const days = integerUpTo(MAX_DAYS);
+/** Up to 100 years. */
+export const days = integerUpTo(36_500);
 
 export function keyName(text: string): string {
   if (text.trim() !== '' && text.length <= MAX_NAME_LENGTH && !UNPRINTABLE.test(text)) return text;

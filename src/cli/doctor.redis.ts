@@ -8,7 +8,6 @@ const OPTIONS: RedisOptions = {
   lazyConnect: true,
   connectTimeout: TIMEOUT_MS,
   commandTimeout: TIMEOUT_MS,
-  maxRetriesPerRequest: 0,
   retryStrategy: () => null,
   // Otherwise ioredis waits until Redis has loaded its data.
   enableReadyCheck: false,

@@ -4,7 +4,8 @@ import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { loadConfig } from '../config/config.js';
 import { fileOf } from '../database/data-source-options.js';
-import { migrate } from '../database/migrate.js';
+import { describeMigration } from '../database/extension-migrations.js';
+import { migrate as migrateSchema } from '../database/migrate.js';
 import { checkExtensions } from '../extensions/check.js';
 import { coreModules } from '../core.module.js';
 import { KeysModule } from '../keys/keys.module.js';
@@ -13,7 +14,7 @@ import { createLogger } from '../telemetry/logger.js';
 import { waitAtMost } from '../time/timeout.js';
 import { UsageReportModule } from '../usage/usage-report.module.js';
 import { loadExtensions } from '../extensions/petstore-config.js';
-import type { CommonOptions } from './add-command.js';
+import type { CommonOptions, Result } from './add-command.js';
 
 /** An unreachable database may never confirm that a connection is closed. */
 const CLOSE_TIMEOUT_MS = 2_000;
@@ -31,9 +32,8 @@ export function assertDatabaseExists(path: string | undefined): void {
 export async function runAsOperator<T>(
   options: CommonOptions,
   work: (app: INestApplicationContext, migrations: readonly string[]) => T | Promise<T>,
-  settings: { mayMigrate?: boolean; mayCreate?: boolean } = {},
+  { mayMigrate = false, mayCreate = false }: { mayMigrate?: boolean; mayCreate?: boolean } = {},
 ): Promise<T> {
-  const { mayMigrate = false, mayCreate = false } = settings;
   const known = await loadExtensions(options);
   checkExtensions(known.extensions, known);
   const config = loadConfig();
@@ -48,9 +48,30 @@ export async function runAsOperator<T>(
     { logger: false, abortOnError: false },
   );
   try {
-    const migrations = await migrate(app.get(DataSource), mayMigrate);
-    return await work(app, migrations);
+    return await work(app, await migrateSchema(app.get(DataSource), mayMigrate));
   } finally {
     await waitAtMost(CLOSE_TIMEOUT_MS, app.close());
   }
+}
+
+/** `petstore migrate` */
+export async function migrate(options: CommonOptions): Promise<Result> {
+  const ran = await runAsOperator(options, (_app, migrations) => migrations, {
+    mayMigrate: true,
+    mayCreate: true,
+  });
+  const migrations = ran.map(describeMigration);
+  const text = ran.length === 0 ? 'The schema is up to date.' : `Ran ${migrations.join(', ')}.`;
+  return { value: { migrations }, text: () => text };
+}
+
+/** `petstore seed --pets N` */
+export async function seed({
+  pets,
+  ...options
+}: CommonOptions & { pets: number }): Promise<Result> {
+  const startedAt = performance.now();
+  await runAsOperator(options, (app) => app.get(PetSeeder).seed(pets), { mayCreate: true });
+  const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
+  return { value: { pets, seconds }, text: () => `Added ${pets} pets in ${seconds} s.` };
 }

@@ -72,11 +72,11 @@ function addServe(program: Command, output: Output): void {
 function addData(program: Command, output: Output): void {
   const migrate = ['migrate', 'create the database schema, or bring it up to date', 'migrate'];
   addCommand(program, output, migrate, async (options) =>
-    (await import('./data.js')).migrate(options),
+    (await import('./operator.js')).migrate(options),
   );
   const seed = ['seed', 'add sample pets', 'seed --pets 100000'];
   addCommand<{ pets: number }>(program, output, seed, async (options) =>
-    (await import('./data.js')).seed(options),
+    (await import('./operator.js')).seed(options),
   ).requiredOption('--pets <n>', 'number of pets', parse.quantity);
   const copy = 'copy the SQLite database to a file; the server may be running';
   const backup = ['backup', copy, 'backup zoo.db'];
