@@ -95,7 +95,7 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
       await this.dataSource.writer.run(() => {
         this.endTransaction();
         this.connection.exec('BEGIN IMMEDIATE');
-        writes = take();
+        writes ??= take();
         const rows = writes.map(({ statement, parameters }) => this.run(statement, parameters));
         const startedAtMs = performance.now();
         this.connection.exec('COMMIT');
