@@ -66,10 +66,8 @@ export async function migrate(options: CommonOptions): Promise<Result> {
 }
 
 /** `petstore seed --pets N` */
-export async function seed({
-  pets,
-  ...options
-}: CommonOptions & { pets: number }): Promise<Result> {
+export async function seed(options: CommonOptions & { pets: number }): Promise<Result> {
+  const { pets } = options;
   const startedAt = performance.now();
   await runAsOperator(options, (app) => app.get(PetSeeder).seed(pets), { mayCreate: true });
   const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
