@@ -23,15 +23,16 @@ export async function beside(stage, pace, commit, engine = 'sqlite') {
   for (const [name, build] of Object.entries(folders)) {
     const { databaseUrl, keys } = await prepare(stage, server, name, build);
     const keyFile = writeKeys(stage, `keys-${name}`, keys);
-    builds.push({ name, program: `${build}dist/src/main.js`, databaseUrl, keyFile });
+    const program = `${build}dist/src/main.js`;
+    builds.push({ name, program, flags: flagsOf(build), databaseUrl, keyFile });
   }
   const works = WORKS[engine];
   const figures = new Map(works.map((work) => [work, { this: [], other: [] }]));
   for (let pair = 0; pair < PAIRS; pair++) {
     const servers = [];
     for (const build of builds) {
-      const { name, program, databaseUrl, keyFile } = build;
-      servers.push({ running: await startService(stage, databaseUrl, { name, program }), keyFile });
+      const { databaseUrl, keyFile, ...options } = build;
+      servers.push({ running: await startService(stage, databaseUrl, options), keyFile });
     }
     for (const work of works) {
       const measured = await runRounds(servers, work, pace);
@@ -77,6 +78,12 @@ async function buildOf(stage, commit) {
   }
   await run('npm', ['run', '--silent', 'build:service'], { cwd: folder });
   return `${folder}/`;
+}
+
+/** The flags of Node with which a build starts itself. */
+function flagsOf(build) {
+  const { scripts } = JSON.parse(readFileSync(`${build}package.json`, 'utf8'));
+  return scripts.start.match(/--\S+=\S+/g) ?? [];
 }
 
 /** Whether all packages that the other build needs are installed in this clone, whatever their release. */

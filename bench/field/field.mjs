@@ -107,17 +107,17 @@ export function fieldHere() {
 
 /**
  * Starts the service as in production: log at `info` to a file, metrics on.
- * @param {{name?: string, program?: string}} options `program`: that of another build
+ * @param {{name?: string, program?: string, flags?: string[]}} options `program` and `flags` of Node: of another build
  */
 export async function startService(
   stage,
   databaseUrl,
-  { name = 'service', program = `${root}dist/src/main.js` } = {},
+  { name = 'service', program = `${root}dist/src/main.js`, flags = [] } = {},
 ) {
   const [port, metricsPort] = [await freePort(), await freePort()];
   return stage.start({
     name,
-    args: [program, 'serve'],
+    args: [...flags, program, 'serve'],
     env: {
       NODE_ENV: 'production',
       PORT: String(port),

@@ -95,8 +95,8 @@ function takeInherited(
 /** Leaves the first value of each query parameter that is given twice, unless the type of the member is an array. */
 function takeRepeated(query: object, dto: Class): string[] {
   return Object.entries(query).flatMap(([name, values]: [string, unknown]) => {
-    const type: unknown = Reflect.getMetadata('design:type', dto.prototype as object, name);
-    if (!Array.isArray(values) || type === Array) return [];
+    if (!Array.isArray(values)) return [];
+    if (Reflect.getMetadata('design:type', dto.prototype as object, name) === Array) return [];
     Reflect.set(query, name, values[0]);
     return [`${name} is given twice`];
   });
