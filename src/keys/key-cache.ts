@@ -12,7 +12,6 @@ import type { ApiKey } from './api-key.entity.js';
 import type { Caller } from './caller.js';
 import { LastUses } from './last-uses.js';
 
-/** About 800 bytes each. */
 const MAX_CALLERS = 100_000;
 /**
  * How long cached keys are trusted while the database is down. Trade-off: a key revoked during the outage

@@ -62,7 +62,7 @@ export class NewPet {
     format: 'int64',
     example: 7,
   })
-  // A number or a bigint, as JSON has it: `@IsInt64()` would convert every value to `bigint`, for nothing.
+  // A number or a bigint, as JSON has it: `@IsInt64()` would convert every value to `bigint`.
   @constrain('isInt64', `an integer from ${INT64_MIN} to ${INT64_MAX}`, isInt64)
   categoryId!: number | bigint;
 

@@ -6,7 +6,7 @@ import { isOutage } from '../outage.js';
 import { DurableDatabase } from './sqlite.connection.js';
 import type { SqliteDataSource } from './sqlite.data-source.js';
 
-/** A text of a statement, which takes the next so many parameters. */
+/** A prepared text of a statement, and the number of parameters that it takes. */
 interface PreparedText {
   prepared: Prepared;
   parameters: number;
