@@ -30,9 +30,8 @@ export async function checkDatabase(
     const [database, clock] = await (file === undefined
       ? checkPostgres(dataSource)
       : checkSqlite(dataSource, file));
-    // On SQLite, `serve` runs pending migrations.
-    const severity = file === undefined ? failed : warning;
-    return [database, checkSchema(await migrationsThatRan(dataSource), known, severity), clock];
+    const schema = checkSchema(await migrationsThatRan(dataSource), known, file !== undefined);
+    return [database, schema, clock];
   } catch (error) {
     const { reason, fix = 'check DATABASE_URL and its permissions' } = explain(
       driverErrorOf(error),
@@ -74,17 +73,18 @@ async function checkSqlite(dataSource: DataSource, file: string): Promise<[Findi
 function checkSchema(
   migrations: readonly string[],
   known: readonly string[],
-  severity: typeof failed,
+  isSqlite: boolean,
 ): Finding {
   const behind = known.filter((name) => !migrations.includes(name));
   const unknown = migrations.filter((name) => !known.includes(name));
   const names = (list: string[]): string => list.map(describeMigration).join(', ');
   if (behind.length > 0) {
-    const fix = 'run petstore migrate, with a role that may create tables in the schema';
-    return severity('schema', `pending migrations: ${names(behind)}`, fix);
+    const detail = `pending migrations: ${names(behind)}`;
+    if (isSqlite) return warning('schema', detail, 'run petstore migrate, or start the server');
+    return failed('schema', detail, 'run petstore migrate, with a role that may create tables');
   }
   if (unknown.length > 0) {
-    const fix = 'run the release that created them, or add their extension to petstore.config.js';
+    const fix = 'add their extension to petstore.config.js, unless a newer release created them';
     return warning('schema', `unknown migrations: ${names(unknown)}`, fix);
   }
   return ok('schema', `up to date, ${known.length} migration${known.length === 1 ? '' : 's'}`);

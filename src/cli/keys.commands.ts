@@ -7,7 +7,6 @@ import type { Output } from './output.js';
 
 const STATUSES = ['active', 'banned', 'expired', 'revoked'];
 
-/** Adds `petstore keys ...`. */
 export function addKeysCommands(program: Command, output: Output): void {
   const keys = program
     .command('keys')
@@ -36,9 +35,9 @@ export function addKeysCommands(program: Command, output: Output): void {
     .addOption(new Option('--plan <plan>', 'keys with this plan').choices(PLAN_NAMES))
     .addOption(new Option('--status <status>', 'keys in this state').choices(STATUSES))
     .option('--search <text>', 'part of the name, an ID, or the last 4 characters of the key')
-    .option('--idle <days>', 'active keys not used for this many days', parse.days)
-    .option('--never-used', 'active keys that were never used')
-    .option('--expires-within <days>', 'active keys that expire within this many days', parse.days)
+    .option('--idle <days>', 'valid keys not used for this many days', parse.days)
+    .option('--never-used', 'valid keys that were never used')
+    .option('--expires-within <days>', 'valid keys that expire within this many days', parse.days)
     .option('--limit <n>', 'maximum number of results', parse.quantity)
     .option('--after <id>', 'start after this key ID');
   addForKey('show', 'show one key');

@@ -2,7 +2,8 @@
 const FIXES: readonly [cause: RegExp, fix: string][] = [
   [/WRONGPASS|NOAUTH|NOPERM|invalid password/i, 'correct the user or password in REDIS_URL'],
   [/wrong version|packet length|no TLS/i, 'use redis:// in REDIS_URL, or the TLS port of Redis'],
-  [/certificate/i, 'set NODE_EXTRA_CA_CERTS to the file of the CA that signed it'],
+  [/self.signed|unable to (?:get|verify)/i, 'set NODE_EXTRA_CA_CERTS to the CA file of Redis'],
+  [/has expired|altnames/, 'renew the certificate, or use its host name in REDIS_URL'],
   [/MOVED/, 'list several nodes of the Redis Cluster in REDIS_URL, separated by commas'],
   [/cluster support disabled/i, 'name one address in REDIS_URL: this is no Redis Cluster'],
   [/unknown command/i, 'name a Redis that stores data in REDIS_URL, not a Sentinel'],

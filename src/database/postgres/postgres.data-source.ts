@@ -37,8 +37,8 @@ export class PostgresDataSource extends DataSource {
   }
 
   /**
-   * Takes a connection from the pool. If the server refuses to make another one, waits for one of those that it has: the
-   * role, or the whole server, may allow fewer connections than are configured.
+   * Takes a connection from the pool. If PostgreSQL refuses another one, waits for one of those that it has: the role, or
+   * the whole server, may allow fewer connections than are configured.
    * @throws {QueryFailedError}
    */
   async connectPatiently(): Promise<PoolClient> {
@@ -63,7 +63,7 @@ export class PostgresDataSource extends DataSource {
     options.max = Math.max(1, totalCount);
     if (this.isShrunk) return;
     this.isShrunk = true;
-    new Logger('PostgreSQL').warn('The server refuses further connections: requests wait for one');
+    new Logger('PostgreSQL').warn('PostgreSQL refuses further connections: requests wait for one');
     setTimeout(() => {
       options.max = max;
       this.isShrunk = false;

@@ -51,7 +51,7 @@ export class SqliteDataSource extends DataSource {
    */
   assertInPlace(): void {
     if (identityOf(this.path) === this.identity) return;
-    const message = `${this.path} was moved, deleted or replaced: put the file back, or restart the server`;
+    const message = `${this.path} was moved, deleted or replaced: put it back, or restart to use what is there now`;
     throw Object.assign(new Error(message), { code: 'SQLITE_READONLY_DBMOVED' });
   }
 
