@@ -20,12 +20,12 @@ export const errors = defineErrors({
   },
   operation_removed: { status: 410, meaning: 'The operation has been removed.' },
   payload_too_large: { status: 413, meaning: 'The body is larger than 64 KiB.' },
-  uri_too_long: { status: 414, meaning: 'The request target is too long.' },
+  uri_too_long: { status: 414, meaning: 'Path and query are too long.' },
   unsupported_media_type: { status: 415, meaning: 'The body is not declared as UTF-8 JSON.' },
   expectation_failed: { status: 417, meaning: 'Unsupported Expect header.' },
   idempotency_key_reused: {
     status: 422,
-    meaning: 'The Idempotency-Key was used with another body.',
+    meaning: 'The Idempotency-Key was used for another request.',
   },
   rate_limit_exceeded: {
     status: 429,

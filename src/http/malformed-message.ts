@@ -15,7 +15,7 @@ export const TOO_LARGE = 'FST_ERR_CTP_BODY_TOO_LARGE';
 /** @throws 414 `uri_too_long`, or the reason why the target or the body could not be read */
 export function assertWellFormed({ originalUrl, messageError }: ApiRequest): void {
   if (originalUrl.length > MAX_TARGET_LENGTH) {
-    throw errors.uri_too_long(`The target must not exceed ${MAX_TARGET_LENGTH} characters`);
+    throw errors.uri_too_long(`Path and query must not exceed ${MAX_TARGET_LENGTH} characters`);
   }
   if (messageError !== undefined) throw messageError;
 }

@@ -143,14 +143,14 @@ export class IdempotencyService implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  /** @throws {ApiError} 422 if the record is of a request with another body */
+  /** @throws {ApiError} 422 if the record is of another request */
   private async find(request: IdempotentRequest): Promise<string | undefined> {
     const { keyId, idempotencyKey } = request;
     const parameters = [keyId, idempotencyKey, this.expiredMs()];
     const [record] = await this.database.query<StoredResponse>(FIND, ...parameters);
     if (record === undefined) return undefined;
     if (record.bodyDigest !== request.bodyDigest) {
-      throw errors.idempotency_key_reused('The Idempotency-Key was used with another body');
+      throw errors.idempotency_key_reused('The Idempotency-Key was used for another request');
     }
     this.replays.inc();
     request.markReplayed();

@@ -7,7 +7,7 @@ import { Cursor, type CursorKey, type CursorKeys, type CursorKind } from './curs
 import { invalidRequest } from './invalid-request.js';
 
 const LIMIT = /^(?:[1-9]\d?|100)$/;
-const EXPECTED_CURSOR = 'from a Link header, with the path and the filter of its own list';
+const EXPECTED_CURSOR = 'from a Link header of this list, with the same filter';
 
 /** Query parameters of a paged list. A list with filters extends this class and declares them. */
 export class PageQuery {

@@ -5,6 +5,7 @@ import { API_ERRORS } from '../errors/api-errors.decorator.js';
 import { errors } from '../errors/errors.js';
 import type { Operation } from '../http/operations.js';
 import { isPublic } from '../http/public.decorator.js';
+import { notJson } from '../input/invalid-request.js';
 import { BEARER_SCHEME } from '../keys/api-key.guard.js';
 import { REQUIRED_SCOPES } from '../keys/scope.guard.js';
 import { SEPARATE_QUOTA } from '../rate-limits/separate-quota.decorator.js';
@@ -35,7 +36,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
   method_not_allowed: 'The resource does not support the method DELETE',
   operation_removed: 'The operation was removed; use GET /pets with a status filter',
   payload_too_large: 'The body must not exceed 65536 bytes',
-  unsupported_media_type: 'The body must be sent as application/json',
+  unsupported_media_type: notJson().message,
   rate_limit_exceeded: 'The rate limit is exceeded. Retry after 17 seconds.',
   key_banned:
     'This API key is temporarily banned because it kept sending requests after being rate limited. Retry after 300 seconds.',
@@ -43,7 +44,6 @@ const MESSAGES: Readonly<Record<string, string>> = {
   service_unavailable: 'The service is temporarily unavailable',
 };
 
-/** An operation of the document. */
 export interface OperationObject {
   operationId?: string;
   parameters?: { name?: string }[];

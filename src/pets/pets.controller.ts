@@ -23,7 +23,7 @@ export class PetsController {
     summary: 'List pets',
     description:
       'Returns one page of pets in the order of their IDs. If more pets follow, `Link` contains the URL of ' +
-      'the next page. Following the links returns each pet that exists throughout the iteration exactly once.',
+      'the next page. Each pet that exists while you follow the links is returned exactly once.',
   })
   @ApiPage(PetDto, 'A page of pets.')
   listPets(@Query() query: ListPetsQuery): Promise<Page<PetDto>> {
@@ -57,8 +57,8 @@ export class PetsController {
   @ApiOperation({
     summary: 'Get a pet by its ID',
     description:
-      'Deprecated. Will be removed on 5 December 2030. Use `GET /pets` with a `status` filter instead, and ' +
-      'select by `id`.',
+      'Deprecated. Will be removed on 5 December 2030. Use `GET /pets` with a `status` filter instead ' +
+      '(without it if the status is unknown or absent), and find the `id` in the response.',
   })
   @ApiParam({
     name: 'petId',

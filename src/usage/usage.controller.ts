@@ -30,7 +30,7 @@ export class UsageController {
     summary: 'Get the usage of the key',
     description:
       'Returns the plan, the scopes and the remaining quota of the key. Any valid key may call this ' +
-      'operation, even over its limit or while banned. It consumes no quota. Limit: 60 requests a minute.',
+      'operation up to 60 times a minute, even when its quota is used up or it is banned. It consumes no quota.',
   })
   @ApiOkResponse({ description: 'The usage of the key.', type: UsageBody, example: EXAMPLE })
   getUsage(@CurrentCaller() caller: Caller): Promise<UsageBody> {

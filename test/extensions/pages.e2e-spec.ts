@@ -85,7 +85,7 @@ describe('a list of an extension', () => {
     for (const path of ['zoo/2/animals', 'zoo/1/visitors', 'zoo/animals']) {
       const other = await client.get(`/v1/${path}?${query}`);
       expectError(other, 400, 'invalid_request');
-      expect(other.json().message).toContain('path and the filter of its own list');
+      expect(other.json().message).toContain('from a Link header of this list');
     }
   });
 });

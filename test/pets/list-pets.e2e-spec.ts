@@ -125,7 +125,7 @@ describe('GET /v1/pets', () => {
       expectError(answer, 400, 'invalid_request');
       expect(answer.json().message).toBe(
         '"more" is not a known query parameter; limit must be an integer between 1 and 100; ' +
-          'cursor must be from a Link header, with the path and the filter of its own list',
+          'cursor must be from a Link header of this list, with the same filter',
       );
     });
 
