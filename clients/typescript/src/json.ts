@@ -1,4 +1,4 @@
-// JSON with exact integers. `JSON.parse` rounds beyond 2^53, and Node 20 gives it no access to the source text.
+// JSON with exact integers. `JSON.parse` rounds beyond 2^53 - 1, and Node 20 gives it no access to the source text.
 const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const BLANK = /[ \t\n\r]*/y;
@@ -11,7 +11,7 @@ const LITERAL = /true|false|null/y;
 const INTEGER = /^-?\d+$/;
 
 /**
- * Parses JSON. Integers beyond 2^53 become bigint. Integers in `int64Members` always become bigint, so that the type
+ * Parses JSON. Integers beyond 2^53 - 1 become bigint. Integers in `int64Members` always become bigint, so that the type
  * does not depend on the value.
  */
 export function readJson(text: string, int64Members: ReadonlySet<string> = new Set()): unknown {
@@ -95,7 +95,7 @@ export function readJson(text: string, int64Members: ReadonlySet<string> = new S
 /**
  * Writes JSON like `JSON.stringify`, but writes each bigint as an exact JSON number.
  *
- * @throws {RangeError} for an integer of type number beyond 2^53, which may already be rounded
+ * @throws {RangeError} for an integer of type number beyond 2^53 - 1, which may already be rounded
  * @throws {TypeError} for a value without a JSON form, such as undefined or a function
  */
 export function toJSON(value: unknown): string {
@@ -107,7 +107,9 @@ export function toJSON(value: unknown): string {
 function write(value: unknown): string | undefined {
   if (typeof value === 'bigint') return value.toString();
   if (typeof value === 'number' && mayBeRounded(value)) {
-    throw new RangeError(`${value} may already be rounded: use a bigint for integers beyond 2^53`);
+    throw new RangeError(
+      `${value} may already be rounded: use a bigint for integers beyond 2^53 - 1`,
+    );
   }
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if ('toJSON' in value && typeof value.toJSON === 'function' && value.toJSON !== hiddenToJSON) {
@@ -133,7 +135,7 @@ function withHiddenToJSON<T extends object>(container: T): T {
   return Object.defineProperty(container, 'toJSON', property);
 }
 
-/** Replaces each bigint by a number, or beyond 2^53 by a string, because JSON readers commonly round such numbers. */
+/** Replaces each bigint by a number, or beyond 2^53 - 1 by a string, because JSON readers commonly round such numbers. */
 function hiddenToJSON(this: object): unknown {
   if (Array.isArray(this)) return this.map(withoutBigint);
   return Object.fromEntries(

@@ -22,7 +22,7 @@ interface Waiter {
 /**
  * Holds requests back while the responses show that the quota has no room for them.
  *
- * At most as many requests are in flight as the window has remaining. While the window is unknown (at the start, and
+ * There are never more requests in flight than the window has remaining. While the window is unknown (at the start, and
  * after each window ends), one request is sent first and all others wait for its response. Requests fail immediately
  * while the key is banned. A service without rate-limit headers is not limited.
  */
