@@ -6,6 +6,8 @@ import { goalsOf, isMet, latencyGoal, requestsGoal, timesTheRequests } from './g
 const ENGINES = { sqlite: 'SQLite', postgres: 'PostgreSQL' };
 const TITLES = { ...ENGINES, growth: 'growth, start and memory' };
 const NAMES = new Map([...FIELD, UNGUARDED].map(({ id, name }) => [id, name]));
+/** Programs whose versions matter only if PostgreSQL was measured. */
+const ONLY_ON_POSTGRES = new Set(['pg', 'PostgreSQL']);
 /** How a miss is introduced, by the reason of its goal. */
 const TOPICS = new Map([
   ...[...FIELD, UNGUARDED].map(({ id, name }) => [id, `requests/s, to ${name}`]),
@@ -66,6 +68,7 @@ ${otherGoals(goals)}${explained(goals, notes)}## How it was measured
 ${describeParts(parts)}
 
 ${Object.entries(versions)
+  .filter(([name]) => postgres || !ONLY_ON_POSTGRES.has(name))
   .map(([name, version]) => `${name} ${version}`)
   .join(', ')}.
 
