@@ -21,7 +21,7 @@ export interface Extension {
   readonly settings?: Type<object>;
   /** Request headers that scripts of other origins may send. */
   readonly requestHeaders?: readonly string[];
-  /** Authenticates bearer tokens that are not keys of the service. Nest instantiates a class. */
+  /** Authenticates bearer tokens that are not keys of the service. A class must be a provider of the module. */
   readonly verifier?: TokenVerifier | Type<TokenVerifier>;
   /** `import.meta.url`, to detect second copies of shared packages beside the extension. */
   readonly from?: string;

@@ -14,7 +14,7 @@ import { AuditTrail } from './audit-trail.js';
 
 const PERCENTAGES = [75, 90, 100] as const;
 
-/** A client was banned, by a request that this process refused. */
+/** This process refused a request and banned its client. */
 export interface KeyBanned {
   keyId: string;
   clientId: string;

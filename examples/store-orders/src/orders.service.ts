@@ -74,7 +74,7 @@ export class OrdersService {
   ): Promise<OrderBody> {
     const { petId } = await this.get(id, clientId);
     const order = await this.dataSource.transaction(async (manager) => {
-      // Lock the pet before the order, as `place` does: two lock orders could deadlock.
+      // Lock the pet first, as `place` does, so that two transactions cannot deadlock.
       await this.pets.lock(petId, manager);
       const found = await manager.findOneByOrFail(Order, { id });
       if (found.status !== 'placed') {

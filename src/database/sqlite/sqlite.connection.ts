@@ -17,7 +17,7 @@ export class DurableDatabase extends Sqlite {
 }
 
 /**
- * A connection of TypeORM, by its option `driver`. An INTEGER beyond 2^53 is read as a BigInt, because a Number would
+ * A connection of TypeORM, by its option `driver`. An INTEGER beyond 2^53 - 1 is read as a BigInt, because a Number would
  * round it; any other as a Number, which TypeORM expects of its own tables.
  */
 export class ExactDatabase extends DurableDatabase {
