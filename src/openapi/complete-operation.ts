@@ -34,7 +34,8 @@ const MESSAGES: Readonly<Record<string, string>> = {
   insufficient_scope: 'The API key lacks the scope SCOPE',
   pet_not_found: 'There is no pet 4711',
   method_not_allowed: 'The resource does not support the method DELETE',
-  operation_removed: 'The operation was removed; use GET /pets with a status filter',
+  operation_removed:
+    'The operation was removed; use GET /pets with a status filter if the status is known',
   payload_too_large: 'The body must not exceed 65536 bytes',
   unsupported_media_type: notJson().message,
   rate_limit_exceeded: 'The rate limit is exceeded. Retry after 17 seconds.',

@@ -23,7 +23,7 @@ export class PetsController {
     summary: 'List pets',
     description:
       'Returns one page of pets in the order of their IDs. If more pets follow, `Link` contains the URL of ' +
-      'the next page. Each pet that exists while you follow the links is returned exactly once.',
+      'the next page. Each pet that exists throughout the iteration is returned exactly once.',
   })
   @ApiPage(PetDto, 'A page of pets.')
   listPets(@Query() query: ListPetsQuery): Promise<Page<PetDto>> {
@@ -52,13 +52,13 @@ export class PetsController {
   @Deprecated({
     since: new Date('2025-12-05T00:00:00Z'),
     sunset: new Date('2030-12-05T00:00:00Z'),
-    successor: { method: 'GET', path: '/pets', hint: 'with a status filter' },
+    successor: { path: '/pets', hint: 'with a status filter if the status is known' },
   })
   @ApiOperation({
     summary: 'Get a pet by its ID',
     description:
-      'Deprecated. Will be removed on 5 December 2030. Use `GET /pets` with a `status` filter instead ' +
-      '(without it if the status is unknown or absent), and find the `id` in the response.',
+      'Deprecated. Will be removed on 5 December 2030. Use `GET /pets` with a `status` filter if the ' +
+      'status is known, and find the `id` in the response.',
   })
   @ApiParam({
     name: 'petId',

@@ -213,7 +213,7 @@ describe('the OpenAPI document', () => {
       deprecated: true,
       summary: 'Get a pet by its ID',
       'x-sunset': '2030-12-05',
-      'x-replaced-by': '/pets with a status filter',
+      'x-replaced-by': '/pets with a status filter if the status is known',
     });
     expect(get.description).toMatch(/5 December 2030.*GET \/pets/s);
     for (const [status, { headers }] of Object.entries(get.responses as Record<string, Response>)) {

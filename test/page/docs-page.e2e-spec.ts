@@ -197,7 +197,7 @@ describeWith('chromium', 'the documentation in a browser', (executablePath) => {
     expect(await other.locator('#operations-pets-getPet .sunset').innerText()).toContain('2030');
     await other.close();
     expect(await operation('getPet').locator('.sunset').innerText()).toBe(
-      'Deprecated, to be removed on 2030-12-05. Use /pets with a status filter.',
+      'Deprecated, to be removed on 2030-12-05. Use /pets with a status filter if the status is known.',
     );
   });
 

@@ -79,7 +79,7 @@ export class PetStoreClient {
     );
   }
 
-  /** @deprecated Removed on 5 December 2030. Use `listPets` with a `status`. */
+  /** @deprecated Will be removed on 5 December 2030. Use `listPets`, with a `status` if it is known. */
   getPet(id: bigint, options: CallOptions = {}): ApiPromise<Pet> {
     return toApiPromise(
       this.send('GET', `/pets/${id}`, {
