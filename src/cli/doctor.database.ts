@@ -70,13 +70,9 @@ async function checkSqlite(dataSource: DataSource, file: string): Promise<[Findi
   return [ok('database', `SQLite ${version}`), clock];
 }
 
-function checkSchema(
-  migrations: readonly string[],
-  known: readonly string[],
-  isSqlite: boolean,
-): Finding {
-  const behind = known.filter((name) => !migrations.includes(name));
-  const unknown = migrations.filter((name) => !known.includes(name));
+function checkSchema(ran: readonly string[], known: readonly string[], isSqlite: boolean): Finding {
+  const behind = known.filter((name) => !ran.includes(name));
+  const unknown = ran.filter((name) => !known.includes(name));
   const names = (list: string[]): string => list.map(describeMigration).join(', ');
   if (behind.length > 0) {
     const detail = `pending migrations: ${names(behind)}`;
