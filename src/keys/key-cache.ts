@@ -155,17 +155,14 @@ export class KeyCache {
 
   private toCached(row: KeyRow): CachedCaller {
     const { id, clientId, plan, expiresAt, revokedAt, changedAt } = row;
-    const { perMinute, perDay } = PLANS[plan] ?? { perMinute: row.perMinute!, perDay: row.perDay! };
     let scopes = this.scopes.get(row.scopes);
     if (scopes === undefined) {
       scopes = new Set(row.scopes.split(' '));
       this.scopes.set(row.scopes, scopes);
     }
-    return {
-      ...{ clientId, keyId: id, plan, scopes },
-      quota: { subject: clientId, plan, limits: new Limits(perMinute, perDay) },
-      expiresAtMs: revokedAt === null ? (expiresAt ?? Infinity) : REVOKED_MS,
-      ...{ changedAt, usedAtMs: 0 },
-    };
+    const limits = PLANS[plan] ?? new Limits(row.perMinute!, row.perDay!);
+    const quota = { subject: clientId, plan, limits };
+    const expiresAtMs = revokedAt === null ? (expiresAt ?? Infinity) : REVOKED_MS;
+    return { clientId, keyId: id, plan, scopes, quota, expiresAtMs, changedAt, usedAtMs: 0 };
   }
 }
