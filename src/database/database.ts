@@ -2,7 +2,7 @@ export type Parameter = string | number | bigint | null;
 
 /**
  * One of the hot statements, prepared once per connection. `$1`, `$2`, ... stand for the parameters, on SQLite each once,
- * in this order, and under any name. An int64 result is cast to text, because a Number would round it.
+ * in this order, and under any name. An integer column is a bigint on SQLite; PostgreSQL's driver returns an int64 as text.
  */
 export interface Statement {
   /** Unique in the process: the name of the prepared statement and its label in the metrics. */

@@ -4,7 +4,7 @@ import {
   membersOf,
   pageStatement,
   type TableColumns,
-  type TextRow,
+  type TableRow,
 } from './table-statements.js';
 
 const WORDS: TableColumns = [
@@ -17,7 +17,7 @@ const TEXTS = ['', 'with "quotes" and \\ and /', 'zwölf 🐾', '\tan\nd \u0001'
 const LARGEST = 9_223_372_036_854_775_807n;
 
 describe('the statements of a table', () => {
-  const database = new Sqlite(':memory:');
+  const database = new Sqlite(':memory:').defaultSafeIntegers();
   database.exec('CREATE TABLE words (id integer PRIMARY KEY, text text, note text, kind text)');
   const insert = database.prepare('INSERT OR REPLACE INTO words VALUES (?, ?, ?, ?)');
   const prepare = ({ sqlite }: { sqlite: unknown }) =>
@@ -33,14 +33,14 @@ describe('the statements of a table', () => {
     const [json] = page.all(0, 2) as string[];
     expect(json).toContain(`"id":${LARGEST},`);
     expect(JSON.parse(json!)).toMatchObject({ text, note: text, kind: 'a' });
-    const row = find.get(LARGEST) as TextRow;
+    const row = find.get(LARGEST) as TableRow;
     expect(membersOf(WORDS, row)).toEqual({ id: LARGEST, text, note: text, kind: 'a' });
   });
 
   it('leave out optional members that are NULL', () => {
     insert.run(1, 'cat', null, null);
     expect(page.all(0, 2)).toEqual(['{"id":1,"text":"cat"}']);
-    expect(membersOf(WORDS, find.get(1) as TextRow)).toEqual({ id: 1n, text: 'cat' });
+    expect(membersOf(WORDS, find.get(1) as TableRow)).toEqual({ id: 1n, text: 'cat' });
   });
 
   it('read the rows after an id, in the order of the ids, of a filter', () => {

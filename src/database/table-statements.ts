@@ -11,16 +11,16 @@ export interface TableColumn {
 /** The columns of an object, in the order of its members. The first one is never NULL; of others, NULL is no member. */
 export type TableColumns = readonly TableColumn[];
 
-/** A row of `findStatement()`. */
-export type TextRow = Readonly<Record<string, string | null>>;
+/** A row by the names of its columns. PostgreSQL's driver returns an int64 as text, SQLite's as a bigint. */
+export type TableRow = Readonly<Record<string, string | bigint | null>>;
 
-/** Reads the row with an id, each column as text. */
+/** Reads the row with an id. */
 export function findStatement(name: string, table: string, columns: TableColumns): Statement {
-  const select = columns.map(({ column }) => `CAST(${table}.${column} AS text) AS ${column}`);
+  const select = columns.map(({ column }) => column).join(', ');
   return {
     name,
-    sqlite: `SELECT ${select.join(', ')} FROM ${table} WHERE ${table}.id = $1`,
-    postgres: `SELECT ${select.join(', ')}
+    sqlite: `SELECT ${select} FROM ${table} WHERE id = $1`,
+    postgres: `SELECT ${select}
       FROM ${batchInput(['wanted_id'], ['bigint'])} LEFT JOIN ${table} ON id = wanted_id ORDER BY ordinal`,
     isBatched: true,
   };
@@ -65,7 +65,7 @@ export function insertStatement(name: string, table: string, columns: TableColum
   const insert = `INSERT INTO ${table} (${names.join(', ')})`;
   return {
     name,
-    sqlite: `${insert} VALUES ($${names.join(', $')}) RETURNING CAST(id AS text) AS id`,
+    sqlite: `${insert} VALUES ($${names.join(', $')}) RETURNING id`,
     postgres: `${insert} SELECT ${names.join(', ')}
       FROM ${batchInput(names, columns.map(postgresType))} ORDER BY ordinal RETURNING id`,
     isBatched: true,
@@ -83,11 +83,11 @@ export function postgresType({ type }: TableColumn): string {
 }
 
 /** The object of a row: an int64 is a bigint, a member whose column is NULL is missing. */
-export function membersOf<Dto>(columns: TableColumns, row: TextRow): Dto {
+export function membersOf<Dto>(columns: TableColumns, row: TableRow): Dto {
   const members: Record<string, string | bigint> = {};
   for (const { member, column, type } of columns) {
-    const value = row[column];
-    if (typeof value === 'string') members[member] = type === 'int64' ? BigInt(value) : value;
+    const value = row[column] ?? null;
+    if (value !== null) members[member] = type === 'int64' ? BigInt(value) : value;
   }
   return members as Dto;
 }

@@ -36,9 +36,10 @@ export class InputPipe extends ValidationPipe {
       throw invalidRequest([`${data ?? 'The body'} must be a JSON object`]);
     }
     const { prototype } = (isDto ? metatype : Object) as { prototype?: object };
-    const faults = takeInherited(value, type, prototype);
+    const faults: string[] = [];
+    takeInherited(value, type, faults, prototype);
     const given = value ?? {};
-    if (type === 'query') faults.push(...takeRepeated(given, metatype));
+    if (type === 'query') takeRepeated(given, metatype, faults);
     const instance = isDto ? convert(metatype, given, type, faults) : given;
     if (isDto && (faults.length > 0 || !isValid(metatype, instance))) {
       const found = await this.validate(instance, this.validatorOptions);
@@ -72,32 +73,29 @@ function messagesOf(
   return [...own, ...children.flatMap((each) => messagesOf(each, `${parent + property}.`, type))];
 }
 
-/**
- * Removes and reports members that are named like a property of every object, at any depth, or like a method of the
- * DTO. class-transformer skips them.
- */
+/** Takes out members, at any depth, with a name of the prototype, which class-transformer would skip silently. */
 function takeInherited(
   value: unknown,
   type: string,
+  faults: string[],
   prototype: object = Object.prototype,
   parent = '',
-): string[] {
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([name, member]) => {
-    if (!(name in prototype)) {
-      return takeInherited(member, type, undefined, `${parent}${name}.`);
-    }
-    Reflect.deleteProperty(value, name);
-    return [undeclared(parent + name, type)];
-  });
+): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, member] of Object.entries(value)) {
+    if (name in prototype) {
+      Reflect.deleteProperty(value, name);
+      faults.push(undeclared(parent + name, type));
+    } else takeInherited(member, type, faults, undefined, `${parent}${name}.`);
+  }
 }
 
 /** Leaves the first value of each query parameter that is given twice, unless the type of the member is an array. */
-function takeRepeated(query: object, dto: Class): string[] {
-  return Object.entries(query).flatMap(([name, values]: [string, unknown]) => {
-    if (!Array.isArray(values)) return [];
-    if (Reflect.getMetadata('design:type', dto.prototype as object, name) === Array) return [];
+function takeRepeated(query: object, dto: Class, faults: string[]): void {
+  for (const [name, values] of Object.entries(query) as [string, unknown][]) {
+    if (!Array.isArray(values)) continue;
+    if (Reflect.getMetadata('design:type', dto.prototype as object, name) === Array) continue;
     Reflect.set(query, name, values[0]);
-    return [`${name} is given twice`];
-  });
+    faults.push(`${name} is given twice`);
+  }
 }

@@ -62,8 +62,9 @@ function select(name: string, condition: string) {
 export class KeyCache {
   /** By digest. When the cache is full, the one that was cached first gives way. */
   private readonly callers = new Map<string, CachedCaller>();
-  /** By the text of the column: most keys have the same few scopes. */
+  /** By their texts. Most keys share the same few scopes and limits. */
   private readonly scopes = new Map<string, ReadonlySet<string>>();
+  private readonly limits = new Map<string, Limits>();
   private readonly lookups: Counter<'result'>;
 
   constructor(
@@ -155,14 +156,18 @@ export class KeyCache {
 
   private toCached(row: KeyRow): CachedCaller {
     const { id, clientId, plan, expiresAt, revokedAt, changedAt } = row;
-    let scopes = this.scopes.get(row.scopes);
-    if (scopes === undefined) {
-      scopes = new Set(row.scopes.split(' '));
-      this.scopes.set(row.scopes, scopes);
-    }
-    const limits = PLANS[plan] ?? new Limits(row.perMinute!, row.perDay!);
+    const scopes = shared(this.scopes, row.scopes, () => new Set(row.scopes.split(' ')));
+    const { perMinute, perDay } = PLANS[plan] ?? { perMinute: row.perMinute!, perDay: row.perDay! };
+    const values = [perMinute, perDay] as const;
+    const limits = shared(this.limits, values.join(), () => new Limits(...values));
     const quota = { subject: clientId, plan, limits };
     const expiresAtMs = revokedAt === null ? (expiresAt ?? Infinity) : REVOKED_MS;
     return { clientId, keyId: id, plan, scopes, quota, expiresAtMs, changedAt, usedAtMs: 0 };
   }
+}
+
+function shared<Value>(values: Map<string, Value>, text: string, create: () => Value): Value {
+  const value = values.get(text) ?? create();
+  values.set(text, value);
+  return value;
 }

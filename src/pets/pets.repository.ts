@@ -6,7 +6,7 @@ import {
   membersOf,
   pageStatement,
   type TableColumns,
-  type TextRow,
+  type TableRow,
 } from '../database/table-statements.js';
 import { IdempotencyService, type IdempotentRequest } from '../idempotency/idempotency.service.js';
 import { insertOnceStatement } from '../idempotency/idempotency.statements.js';
@@ -49,7 +49,7 @@ export class PetsRepository {
   }
 
   async find(id: bigint): Promise<PetDto | undefined> {
-    const [row] = await this.database.query<TextRow>(FIND, id);
+    const [row] = await this.database.query<TableRow>(FIND, id);
     return row && membersOf<PetDto>(COLUMNS, row);
   }
 
@@ -63,7 +63,7 @@ export class PetsRepository {
       SENT.flatMap(({ member }) => (pet[member] === undefined ? [] : [[member, pet[member]]])),
     );
     if (request === undefined) {
-      const [row] = await this.database.write<{ id: string }>(INSERT, ...values);
+      const [row] = await this.database.write<{ id: string | bigint }>(INSERT, ...values);
       return { pet: { id: BigInt(row!.id), ...members } as PetDto, replayed: false };
     }
     const stored = await this.idempotency.insert(request, INSERT_ONCE, values, members);

@@ -42,7 +42,7 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
     private readonly metrics: DatabaseMetrics,
   ) {
     super();
-    this.connection = new DurableDatabase(dataSource.path);
+    this.connection = new DurableDatabase(dataSource.path).defaultSafeIntegers();
     this.begin = this.connection.prepare('BEGIN');
     this.rollback = this.connection.prepare('ROLLBACK');
     dataSource.writer.onRelease = this.endTransaction;

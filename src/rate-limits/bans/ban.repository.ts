@@ -7,8 +7,8 @@ import type { Ban } from './bans.js';
 import { RateLimitBan } from './rate-limit-ban.entity.js';
 
 /** PostgreSQL's driver returns bigint as text; a double holds these numbers exactly. */
-const CHANGED_SINCE_TEXT = `SELECT subject, bans, CAST(banned_at AS double precision) AS "at",
-    CAST(banned_until AS double precision) AS "until"
+const CHANGED_SINCE_TEXT = `SELECT subject, CAST(bans AS double precision) AS bans,
+    CAST(banned_at AS double precision) AS "at", CAST(banned_until AS double precision) AS "until"
   FROM rate_limit_bans WHERE changed_at >= $1`;
 const CHANGED_SINCE: Statement = {
   name: 'bans.changed-since',

@@ -182,17 +182,8 @@ export class MemoryStore extends RateLimitStore {
 }
 
 function newCounter(subject: RateLimitKey, nowMs: number): Counter {
-  const [minute, day] = [minuteOf(nowMs), dayOf(nowMs)];
-  return {
-    subject,
-    minute,
-    minuteUsed: 0,
-    day,
-    dayUsed: 0,
-    refusals: 0,
-    ban: undefined,
-    further: undefined,
-  };
+  const windows = { minute: minuteOf(nowMs), minuteUsed: 0, day: dayOf(nowMs), dayUsed: 0 };
+  return { subject, ...windows, refusals: 0, ban: undefined, further: undefined };
 }
 
 /** The count in the window of a further limit. */
