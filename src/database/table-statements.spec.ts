@@ -10,8 +10,8 @@ import {
 const WORDS: TableColumns = [
   { member: 'id', column: 'id', type: 'int64' },
   { member: 'text', column: 'text', type: 'text' },
-  { member: 'note', column: 'note', type: 'text' },
-  { member: 'kind', column: 'kind', type: 'word' },
+  { member: 'note', column: 'note', type: 'text', isOptional: true },
+  { member: 'kind', column: 'kind', type: 'word', isOptional: true },
 ];
 const TEXTS = ['', 'with "quotes" and \\ and /', 'zwölf 🐾', '\tan\nd \u0001', '\u007f\u2028'];
 const LARGEST = 9_223_372_036_854_775_807n;
@@ -57,7 +57,7 @@ describe('the statements of a table', () => {
 
   it('have linear length, however many members are optional', () => {
     const optional: TableColumns = Array.from({ length: 12 }, (_, index) => ({
-      ...{ member: `m${index}`, column: `c${index}`, type: 'text' },
+      ...{ member: `m${index}`, column: `c${index}`, type: 'text', isOptional: true },
     }));
     const { sqlite } = pageStatement('page', 'words', [WORDS[0]!, ...optional]);
     expect(sqlite.length).toBeLessThan(1_200);

@@ -6,9 +6,11 @@ export interface TableColumn {
   column: string;
   /** A `word` is a text without characters that JSON escapes. */
   type: 'int64' | 'text' | 'word';
+  /** May be NULL, which stands for no member. */
+  isOptional?: true;
 }
 
-/** The columns of an object, in the order of its members. The first one is never NULL; of others, NULL is no member. */
+/** The columns of an object, in the order of its members. The first one is not optional. */
 export type TableColumns = readonly TableColumn[];
 
 /** A row by the names of its columns. PostgreSQL's driver returns an int64 as text, SQLite's as a bigint. */
@@ -92,19 +94,17 @@ export function membersOf<Dto>(columns: TableColumns, row: TableRow): Dto {
   return members as Dto;
 }
 
-/** NULL for NULL, and otherwise the JSON text of a text. */
-const sqliteText = (column: string): string => `nullif(json_quote(${column}), 'null')`;
+/** The JSON text of a text. */
+const sqliteText = (column: string): string => `json_quote(${column})`;
 const postgresText = (column: string): string => `to_json(${column})::text`;
 
-/**
- * An SQL expression for the JSON text of a row. It has no CASE per optional member: a tree of those doubles with each of
- * them.
- */
+/** An SQL expression for the JSON text of a row. */
 function jsonOf(columns: TableColumns, textOf: (column: string) => string): string {
-  const members = columns.map(({ member, column, type }, index) => {
-    const value = { int64: column, text: textOf(column), word: `'"' || ${column} || '"'` }[type];
-    const text = `'${index === 0 ? '' : ','}"${member}":' || ${value}`;
-    return index === 0 ? text : `coalesce(${text}, '')`;
+  const members = columns.map(({ member, column, type, isOptional }, index) => {
+    const name = `${index === 0 ? '{' : ','}"${member}":`;
+    const value = type === 'text' ? textOf(column) : column;
+    const json = type === 'word' ? `'${name}"' || ${value} || '"'` : `'${name}' || ${value}`;
+    return isOptional ? `CASE WHEN ${column} IS NULL THEN '' ELSE ${json} END` : json;
   });
-  return `'{' || ${members.join(' || ')} || '}'`;
+  return `${members.join(' || ')} || '}'`;
 }

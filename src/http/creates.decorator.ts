@@ -4,7 +4,8 @@ import { ApiCreatedResponse } from '@nestjs/swagger';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    createdAt?: string;
+    /** The segments of the path. */
+    createdAt?: readonly string[];
   }
 }
 
@@ -20,7 +21,7 @@ export function Creates(
   return applyDecorators(
     HttpCode(201),
     // The adapter sets the header.
-    RouteConfig({ createdAt: at }),
+    RouteConfig({ createdAt: at.split('/') }),
     ApiCreatedResponse({
       description,
       type,
@@ -36,11 +37,13 @@ export function Creates(
 }
 
 /** The path of a created resource; undefined if `created` lacks a member of it. */
-export function createdPath(at: string, created: unknown): string | undefined {
+export function createdPath(at: readonly string[], created: unknown): string | undefined {
   const members = (created ?? {}) as Record<string, string | number | bigint | null | undefined>;
-  const names = at.match(/(?<=\/:)\w+/g) ?? [];
-  if (names.some((name) => (members[name] ?? undefined) === undefined)) return undefined;
-  return at.replace(/(?<=\/):(\w+)/g, (_, name: string) =>
-    encodeURIComponent(String(members[name])),
-  );
+  let path = '';
+  for (const segment of at.slice(1)) {
+    const value = segment.startsWith(':') ? members[segment.slice(1)] : segment;
+    if (value === undefined || value === null) return undefined;
+    path += `/${encodeURIComponent(String(value))}`;
+  }
+  return path;
 }

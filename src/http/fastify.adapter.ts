@@ -33,7 +33,7 @@ export class FastifyAdapter extends NestFastifyAdapter {
 
   override reply(response: ApiReply, body: unknown, status?: number): ApiReply {
     if ((status ?? response.statusCode) === 201) this.locate(response, body);
-    const page = partsOf(body).find(isPagedResponse);
+    const page = findIn(body, (part) => (isPagedResponse(part) ? part : undefined));
     if (page?.next !== undefined) this.linkToNextPage(response, page);
     if (page === undefined || page !== body) return super.reply(response, body, status);
     response.header('content-type', JSON_TYPE);
@@ -44,8 +44,7 @@ export class FastifyAdapter extends NestFastifyAdapter {
     const { createdAt } = response.routeOptions.config;
     if (createdAt === undefined) return;
     const base = isApi(response) ? this.address.baseUrl : this.address.origin;
-    const paths = partsOf(body).map((part) => createdPath(createdAt, part));
-    const path = paths.find((each) => each !== undefined);
+    const path = findIn(body, (part) => createdPath(createdAt, part));
     if (path !== undefined) response.header('location', base + path);
   }
 
@@ -64,8 +63,14 @@ function isApi({ routeOptions }: ApiReply): boolean {
   return routeOptions.url?.startsWith('/v1/') === true;
 }
 
-/** A response, and the members of an envelope such as `{ data }` that an interceptor of an extension has made. */
-function partsOf(body: unknown): unknown[] {
+/** Searches a response, and the members of an envelope such as `{ data }` that an interceptor of an extension has made. */
+function findIn<Found>(body: unknown, find: (part: unknown) => Found | undefined) {
+  const found = find(body);
   const isPlain = (body as object | null | undefined)?.constructor === Object;
-  return isPlain ? [body, ...Object.values<unknown>(body as Record<string, unknown>)] : [body];
+  if (found !== undefined || !isPlain) return found;
+  for (const part of Object.values(body as object)) {
+    const inside = find(part);
+    if (inside !== undefined) return inside;
+  }
+  return undefined;
 }

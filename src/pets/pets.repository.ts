@@ -18,7 +18,7 @@ import type { PetStatus } from './pet.entity.js';
 const SENT = [
   { member: 'name', column: 'name', type: 'text' },
   { member: 'categoryId', column: 'category_id', type: 'int64' },
-  { member: 'status', column: 'status', type: 'word' },
+  { member: 'status', column: 'status', type: 'word', isOptional: true },
 ] as const satisfies TableColumns;
 const COLUMNS: TableColumns = [{ member: 'id', column: 'id', type: 'int64' }, ...SENT];
 
@@ -59,14 +59,11 @@ export class PetsRepository {
     request?: IdempotentRequest,
   ): Promise<{ pet: PetDto; replayed: boolean }> {
     const values = SENT.map(({ member }) => pet[member] ?? null);
-    const members = Object.fromEntries(
-      SENT.flatMap(({ member }) => (pet[member] === undefined ? [] : [[member, pet[member]]])),
-    );
     if (request === undefined) {
       const [row] = await this.database.write<{ id: string | bigint }>(INSERT, ...values);
-      return { pet: { id: BigInt(row!.id), ...members } as PetDto, replayed: false };
+      return { pet: { id: BigInt(row!.id), ...pet }, replayed: false };
     }
-    const stored = await this.idempotency.insert(request, INSERT_ONCE, values, members);
+    const stored = await this.idempotency.insert(request, INSERT_ONCE, values, pet);
     return { pet: parsePet(stored.answer), replayed: stored.replayed };
   }
 }
