@@ -114,20 +114,23 @@ export class UsageRecorder implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   private async flushCounts(): Promise<void> {
-    const counts = [...this.pending.values()].flatMap(({ clients, ...outcome }) =>
-      Array.from(clients, ([clientId, used]) => ({ ...outcome, clientId, used })),
-    );
+    const outcomes = [...this.pending.values()];
     this.pending = new Map();
-    let saved = 0;
     try {
-      await forEachBatch(counts, async (batch) => {
-        await this.repository.addCounts(batch);
-        saved += batch.length;
-      });
+      for (const { clients, ...outcome } of outcomes) {
+        await forEachBatch([...clients], async (batch) => {
+          await this.repository.addCounts(outcome, batch);
+          for (const [clientId] of batch) clients.delete(clientId);
+        });
+      }
     } catch (error) {
-      if (isOutage(error)) for (const count of counts.slice(saved)) this.add(count);
+      if (isOutage(error)) for (const unsaved of outcomes) this.putBack(unsaved);
       throw error;
     }
+  }
+
+  private putBack({ clients, ...outcome }: Outcome): void {
+    for (const [clientId, used] of clients) this.add({ ...outcome, clientId, used });
   }
 
   private async flushRefusals(): Promise<void> {

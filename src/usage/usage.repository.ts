@@ -15,11 +15,15 @@ const COUNTER = `CAST(entry.value ->> 0 AS bigint), entry.value ->> 1, CAST(entr
 export class UsageRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Adds counts to those that are stored. Rows are locked in the same order by every node. */
-  async addCounts(counts: readonly UsageHour[]): Promise<void> {
-    const rows = counts.map(({ hour, clientId, status, code, used }) => {
-      return [hour, clientId, status, code, used];
-    });
+  /**
+   * Adds counts of an outcome to those that are stored. Rows are locked in the same order by every node.
+   * @param counts pairs of a client and its number of requests
+   */
+  async addCounts(
+    { hour, status, code }: Omit<UsageHour, 'clientId' | 'used'>,
+    counts: readonly [clientId: string, used: number][],
+  ): Promise<void> {
+    const rows = counts.map(([clientId, used]) => [hour, clientId, status, code, used]);
     const isPostgres = this.dataSource.options.type === 'postgres';
     const elements = isPostgres ? 'json_array_elements' : 'json_each';
     await this.dataSource.sql`
