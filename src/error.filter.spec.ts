@@ -91,6 +91,8 @@ describe(ErrorFilter.name, () => {
     ['what has a status of no meaning', { statusCode: '404', message: 'secret' }],
     ['an error of another library', Object.assign(new Error('secret'), { statusCode: 404 })],
     ['an exception of a status that HTTP has not', new HttpException('secret', 99)],
+    ['an exception of an interim status', new HttpException('secret', 100)],
+    ['an exception without a status', new HttpException('secret', Number.NaN)],
     ['a failure in the words of Nest', new HttpException('secret', 500)],
   ])('tells the caller nothing of %s, and the log everything', (_what, thrown) => {
     const { status, headers, body } = answerTo(thrown);
@@ -125,6 +127,7 @@ describe(ErrorFilter.name, () => {
     [new HttpException({ code: 7 }, 410), 410, 'gone', 'Http Exception'],
     [new ImATeapotException('Short'), 418, 'im_a_teapot', 'Short'],
     [new NotImplementedException('Soon'), 501, 'not_implemented', 'Soon'],
+    [new HttpException('Too late', 499), 499, 'error', 'Too late'],
   ])('keeps the status and the message of %s', (thrown, status, code, message) => {
     expect(JSON.parse(answerTo(thrown).body)).toEqual({ code, message, status });
     expect(answerTo(thrown).status).toBe(status);

@@ -17,6 +17,7 @@ type BackupOptions = CommonOptions & { yes?: true };
 
 /** `petstore backup FILE` */
 export async function backup(file: string, options: BackupOptions): Promise<Result> {
+  await loadExtensions(options);
   const database = embeddedDatabase('pg_dump');
   assertDatabaseExists(database);
   await assertMayWrite(file, database, options.yes);
@@ -28,6 +29,7 @@ export async function backup(file: string, options: BackupOptions): Promise<Resu
 
 /** `petstore restore FILE` */
 export async function restore(file: string, options: BackupOptions): Promise<Result> {
+  const { extensions } = await loadExtensions(options);
   const database = embeddedDatabase('pg_restore');
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined) throw new Error(`there is no file ${file}`);
@@ -36,7 +38,6 @@ export async function restore(file: string, options: BackupOptions): Promise<Res
     await confirm(`Replace the database ${database} and lose its data?`, options.yes);
   }
   const ran = restoreDatabase(file, database);
-  const { extensions } = await loadExtensions(options);
   const known = migrationNames(migrationsOf(extensions));
   const pending = known.filter((name) => !ran.includes(name));
   const hint = pending.length > 0 ? ' Its schema is older: run petstore migrate.' : '';

@@ -18,7 +18,8 @@ const HEADERS: Record<number, Record<string, string>> = {
 export function toApiError(thrown: unknown): ApiError {
   const exception = fromFastify(thrown) ?? thrown;
   const status = exception instanceof HttpException ? exception.getStatus() : 500;
-  if (!(exception instanceof HttpException) || status === 500 || !(status in STATUS_CODES)) {
+  const isSendable = /^[2-5]\d\d$/.test(String(status));
+  if (!(exception instanceof HttpException) || status === 500 || !isSendable) {
     return errors.internal_error('The service failed to answer this request', { cause: thrown });
   }
   const response = exception.getResponse();

@@ -9,7 +9,9 @@ describe(RouteTable.name, () => {
   routes.add({ method: 'POST', url: '/v1/pets' });
   routes.add({ method: ['HEAD', 'GET'], url: '/v1/pets/:petId' });
   // As Nest does for a controller that answers everything.
-  routes.add({ method: METHODS.filter((method) => method !== 'CONNECT'), url: '/v1/*' });
+  const every = METHODS.filter((method) => method !== 'CONNECT');
+  routes.add({ method: every, url: '/v1/*' });
+  routes.add({ method: every, url: '/v1' });
 
   it('knows the methods of a path, sorted, each once', () => {
     routes.add({ method: 'GET', url: '/v1/pets' });
@@ -23,6 +25,11 @@ describe(RouteTable.name, () => {
       expect(routes.methodsOf(path)).toEqual([]);
     },
   );
+
+  it('knows every method of a path that is declared with @All()', () => {
+    routes.add({ method: every, url: '/v1/proxy' });
+    expect(routes.methodsOf('/v1/proxy')).toEqual([...every].sort());
+  });
 
   it('sees through escapes as the router of requests does', () => {
     expect(routes.methodsOf('/v1/%70ets')).toEqual(['GET', 'HEAD', 'POST']);

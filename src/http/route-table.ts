@@ -9,9 +9,9 @@ import type { ApiRequest } from './request-context.js';
 export class RouteTable {
   private readonly router = findMyWay({ maxParamLength: Number.MAX_SAFE_INTEGER });
 
-  /** Routes for every method (the fallback) or every path (of @fastify/cors) stand for no resource. */
+  /** The routes of the fallback, and that of @fastify/cors for every path, stand for no resource. */
   add({ method, url }: Pick<RouteOptions, 'method' | 'url'>): void {
-    if (method.includes('TRACE') || url === '*') return;
+    if (['/v1', '/v1/*', '*'].includes(url)) return;
     this.router.off(method as HTTPMethod | HTTPMethod[], url);
     this.router.on(method as HTTPMethod | HTTPMethod[], url, () => undefined);
   }

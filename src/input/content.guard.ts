@@ -35,8 +35,7 @@ export class ContentGuard implements CanActivate {
     const request = requestOf(context);
     assertWellFormed(request);
     const { headers } = request.raw;
-    const bytes = request.body as Buffer | undefined;
-    request.rawBody = bytes;
+    const bytes = (request.rawBody = request.body as Buffer | undefined);
     request.body = undefined;
     const declared = this.declared.of(context);
     if (declared === undefined) return true;

@@ -130,11 +130,15 @@ describe(InputPipe.name, () => {
   });
 
   it('leaves single values to the pipes of the parameter, as Nest does', async () => {
-    const single = (metatype: unknown) =>
-      pipe.transform('5', { type: 'query', data: 'page', metatype: metatype as Class<unknown> });
-    expect(await Promise.all([Number, Boolean, BigInt, String].map(single))).toEqual(
-      Array.from({ length: 4 }, () => '5'),
-    );
+    const single = (metatype: unknown, value: unknown = '5') =>
+      pipe.transform(value, { type: 'query', data: 'page', metatype: metatype as Class<unknown> });
+    for (const type of [Number, Boolean, BigInt, String]) {
+      expect(await single(type)).toBe('5');
+      await expect(single(type, ['5', '6'])).rejects.toEqual(rejected('^page is given twice$'));
+    }
+    for (const type of [Array, Object, undefined]) {
+      expect(await single(type, ['5', '6'])).toEqual(['5', '6']);
+    }
     expect(await body(undefined, BigInt as unknown as Class<unknown>, 'price')).toBeUndefined();
     expect(await body(5, BigInt as unknown as Class<unknown>, 'price')).toBe(5);
   });

@@ -27,7 +27,10 @@ export class InputPipe extends ValidationPipe {
     if (schema !== undefined) return this.schemas.transform(value, metadata);
     const isBody = type === 'body';
     // `@Query('page') page: number` is the string that was sent, as in Nest without a global pipe.
-    if (!isBody && data !== undefined) return value;
+    if (!isBody && data !== undefined) {
+      if (!Array.isArray(value) || metatype === Array || metatype === Object) return value;
+      throw invalidRequest([`${data} is given twice`]);
+    }
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
     // A class without rules may be the type of a single value, such as `BigInt`: its pipe converts the value.
     const isDto = this.toValidate(metadata) && (isObject || rulesOf(metatype).length > 0);
@@ -45,8 +48,7 @@ export class InputPipe extends ValidationPipe {
       const found = await this.validate(instance, this.validatorOptions);
       // No body was sent, and the operation cannot do without one.
       if (found.length > 0 && isBody && value === undefined && !data) throw notJson();
-      const parent = data === undefined ? '' : `${data}.`;
-      faults.push(...found.flatMap((each) => messagesOf(each, parent, type)));
+      faults.push(...found.flatMap((each) => messagesOf(each, data ? `${data}.` : '', type)));
     }
     if (faults.length > 0) throw invalidRequest(faults);
     return isDto ? instance : value;

@@ -19,8 +19,7 @@ export function isInt64(value: unknown): value is number | bigint {
 
 /** Parses plain decimal digits. Returns undefined for any other notation and for a value outside the int64 range. */
 export function parseInt64(text: string): bigint | undefined {
-  if (!CANONICAL.test(text)) return undefined;
-  const value = BigInt(text);
+  const value = CANONICAL.test(text) ? BigInt(text) : undefined;
   return isInt64(value) ? value : undefined;
 }
 

@@ -82,6 +82,11 @@ describe(KeyCache.name, () => {
     });
   });
 
+  it('knows a key without scopes', async () => {
+    rows = [{ ...zoo, scopes: '' }];
+    expect(await cache.load('zoo')).toMatchObject({ scopes: new Set() });
+  });
+
   it('does not cache that a key is unknown', async () => {
     expect(await cache.load('ark')).toBeUndefined();
     rows = [{ ...zoo, digest: 'ark' }];

@@ -156,7 +156,7 @@ export class KeyCache {
 
   private toCached(row: KeyRow): CachedCaller {
     const { id, clientId, plan, expiresAt, revokedAt, changedAt } = row;
-    const scopes = shared(this.scopes, row.scopes, () => new Set(row.scopes.split(' ')));
+    const scopes = shared(this.scopes, row.scopes, () => new Set(row.scopes.match(/\S+/g)));
     const { perMinute, perDay } = PLANS[plan] ?? { perMinute: row.perMinute!, perDay: row.perDay! };
     const values = [perMinute, perDay] as const;
     const limits = shared(this.limits, values.join(), () => new Limits(...values));
