@@ -96,7 +96,6 @@ export class Transport {
   }
 
   private addHooks(): void {
-    const isTraced = this.config.tracing !== undefined;
     this.server.addHook('onRoute', (route) => {
       acceptNamedWildcard(route);
       this.routes.add(route);
@@ -107,7 +106,7 @@ export class Transport {
         // The client is gone.
         if (request.raw.socket.destroyed) return;
         // An unknown path or a wrong method takes precedence.
-        if (route.url !== FALLBACK_ROUTE) request.messageError = bodyError(error);
+        if (!['/v1', FALLBACK_ROUTE].includes(route.url)) request.messageError = bodyError(error);
         // Node skips the rest of a large body, so the connection may stay open.
         if (error.code === TOO_LARGE) this.begin(request, reply.removeHeader('connection'));
         return route.handler.call(this.server, request, reply);
@@ -119,7 +118,7 @@ export class Transport {
       if (isProbe(request.raw.url!)) return done();
       const start = (): void => void (reply.raw.destroyed || done());
       // The queue calls it in the context of another request, and so in its trace.
-      this.queue.enqueue(isTraced ? AsyncResource.bind(start) : start);
+      this.queue.enqueue(this.config.tracing ? AsyncResource.bind(start) : start);
     });
     this.server.addHook('onSend', (request, reply, payload, done) => {
       if (!reply.hasHeader('cache-control') && request.routeOptions.url?.startsWith('/v1')) {

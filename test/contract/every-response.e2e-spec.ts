@@ -42,11 +42,11 @@ const WITH_KEY: Row[] = [
     row(method, '/v1/pets', 405, 'method_not_allowed', { method }),
   ),
   row('POST to an animal', '/v1/pets/1', 405, 'method_not_allowed', post(rex)),
-  row('a wrong method with a body that is no JSON', '/v1/pets', 405, 'method_not_allowed', {
-    ...{ method: 'DELETE', body: 'no {' },
-  }),
+  row('DELETE, no JSON', '/v1/pets', 405, 'method_not_allowed', { method: 'DELETE', body: '{' }),
   row('an unknown path and no JSON', '/v1/nope', 404, 'not_found', post('no {', TEXT)),
-  row('too much', '/v1/pets', 413, 'payload_too_large', post(`"${'x'.repeat(65_536)}"`)),
+  row('too much', '/v1/pets', 413, 'payload_too_large', post('x'.repeat(65_537))),
+  row('too much for an unknown path', '/v1/nope', 404, 'not_found', post('x'.repeat(65_537))),
+  row('too much for the base address', '/v1', 404, 'not_found', post('x'.repeat(65_537))),
   row('a long target', `/v1/pets/${'9'.repeat(8_000)}`, 414, 'uri_too_long'),
   row('plain text', '/v1/pets', 415, 'unsupported_media_type', post(rex, TEXT)),
 ];
