@@ -66,9 +66,8 @@ export class Transport {
     this.server.addContentTypeParser(types, { parseAs: 'buffer' }, (_request, body, done) =>
       done(null, body),
     );
-    for (const name of ['operation', 'refusal', 'messageError'] as const) {
+    for (const name of ['operation', 'refusal', 'messageError'] as const)
       this.server.decorateRequest(name, undefined);
-    }
     this.addHooks();
     if (trustProxy === false) warnOfProxy(this.server.server, logger);
   }
@@ -132,7 +131,6 @@ export class Transport {
   private begin(request: ApiRequest, reply: ApiReply): void {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
     // Node may lose the message behind an offer to change the protocol.
-    const isLast = this.connections.isDraining || request.raw.headers.upgrade !== undefined;
-    if (isLast) reply.header('connection', 'close');
+    if (request.raw.headers.upgrade !== undefined) reply.header('connection', 'close');
   }
 }
