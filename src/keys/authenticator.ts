@@ -17,9 +17,9 @@ import { Verifiers } from './verifiers.js';
 /**
  * Only spaces may separate scheme and token. Any other white space makes the token invalid rather than
  * missing. Node has already removed the white space at the end of the header.
- * A comma joins two headers, of which the first has no token.
+ * A comma joins two headers: a token in either of them is invalid.
  */
-const BEARER = /^(?:Bearer(?: +|(?=[\s,]))|(?=,))(.*)$/i;
+const BEARER = /^(?:Bearer(?: +|(?=[\s,]))|(?=,|.*, Bearer\b))(.*)$/i;
 
 const REASONS = ['missing', 'malformed', 'unknown', 'revoked', 'expired', 'address_limited'];
 
