@@ -185,6 +185,8 @@ describe(loadConfig.name, () => {
     expect(() =>
       loadConfig({ HEADERS_TIMEOUT_SECONDS: '20', REQUEST_TIMEOUT_SECONDS: '10' }),
     ).toThrow(/HEADERS_TIMEOUT_SECONDS must not be greater/);
+    const short = loadConfig({ REQUEST_TIMEOUT_SECONDS: '5' });
+    expect(short).toMatchObject({ headersTimeoutSeconds: 5, requestTimeoutSeconds: 5 });
   });
 
   it('refuses one port for requests and metrics', () => {

@@ -70,6 +70,8 @@ function readConfig(read: SettingReader, settings: object[]) {
   const nodeEnv = read.text('NODE_ENV') ?? 'development';
   const production = nodeEnv === 'production';
   const isKnown = ENVIRONMENTS.includes(nodeEnv);
+  const requestTimeoutSeconds = read.integer('REQUEST_TIMEOUT_SECONDS', 30, 1, 3_600);
+  const headersSeconds = Math.min(10, requestTimeoutSeconds);
   const config = {
     /** Mistakes that do not stop the start, such as a misspelt variable. */
     warnings: isKnown ? [] : [`NODE_ENV should be ${ENVIRONMENTS.join(' or ')}, not ${nodeEnv}`],
@@ -104,8 +106,8 @@ function readConfig(read: SettingReader, settings: object[]) {
     failedAuthPerMinute: read.integer('FAILED_AUTH_PER_MINUTE', 60, 1, 1_000_000),
     failedAuthPerDay: read.integer('FAILED_AUTH_PER_DAY', 1_000, 1, 1_000_000_000),
     shutdownGraceSeconds: read.integer('SHUTDOWN_GRACE_SECONDS', 10, 1, 3_600),
-    headersTimeoutSeconds: read.integer('HEADERS_TIMEOUT_SECONDS', 10, 1, 3_600),
-    requestTimeoutSeconds: read.integer('REQUEST_TIMEOUT_SECONDS', 30, 1, 3_600),
+    headersTimeoutSeconds: read.integer('HEADERS_TIMEOUT_SECONDS', headersSeconds, 1, 3_600),
+    requestTimeoutSeconds,
     /** Idle time after which the server closes a connection. */
     keepAliveSeconds: read.integer('KEEP_ALIVE_SECONDS', 72, 1, 86_400),
     /** A client that reads no byte of its responses for this time is disconnected. */
