@@ -33,6 +33,7 @@ describe('command-line arguments', () => {
     ['keyName', ['a\u2028b', 'a\u202eb', 'a\u2066b']],
     ['file', ['', ' ']],
     ['packageName', ['', 'Orders', '3-orders', 'a_b', 'a-', '../a', 'x'.repeat(41)]],
+    ['packageName', ['pet', 'pets', 'usage', 'docs']],
     ['scopes', ['', ',', 'pets:read,', 'pets', ':read', 'Pets:Read', 'pets:read pets:write']],
     ['scopes', [Array.from({ length: 300 }, (_none, n) => `a:b${n}`).join(',')]],
     ['expiry', ['', 'soon', '2050', '2050-13-01', '2050-02-30', '2050-12-05T10:20:30']],

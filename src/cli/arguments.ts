@@ -5,7 +5,7 @@ import { MAX_QUOTA } from '../rate-limits/limits.js';
 const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const MAX_GRACE_MS = 365 * UNITS_MS.d;
 const MAX_NAME_LENGTH = 255;
-const MAX_PACKAGE_NAME = 40;
+const PACKAGE_NAME = /^(?!(?:pets?|usage|docs)$)(?=.{1,40}$)[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
 const ISO_8601 =
   /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
@@ -34,9 +34,9 @@ export function file(text: string): string {
 }
 
 export function packageName(text: string): string {
-  if (/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(text) && text.length <= MAX_PACKAGE_NAME) return text;
+  if (PACKAGE_NAME.test(text)) return text;
   throw new InvalidArgumentError(
-    `It must be in kebab case and at most ${MAX_PACKAGE_NAME} characters long, for example store-orders.`,
+    'It must be in kebab case, at most 40 characters long and not a name of the service, for example store-orders.',
   );
 }
 

@@ -112,8 +112,7 @@ function addTools(program: Command, output: Output): void {
   const parent = program.command('new').description('create a package');
   const create = ['extension', 'create a package with an extension', 'new extension store-orders'];
   addCommand(parent, output, create, async (options, name) => {
-    const { loadExtensions } = await import('../extensions/petstore-config.js');
-    await loadExtensions(options);
+    await (await import('../extensions/petstore-config.js')).loadExtensions(options);
     const { writeExtension } = await import('../extensions/new-extension.js');
     const { files, tarball } = writeExtension(name);
     const install = tarball ? 'npm install' : 'npm install --save-dev TARBALL';

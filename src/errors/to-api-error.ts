@@ -18,8 +18,7 @@ const HEADERS: Record<number, Record<string, string>> = {
 export function toApiError(thrown: unknown): ApiError {
   const exception = fromFastify(thrown) ?? thrown;
   const status = exception instanceof HttpException ? exception.getStatus() : 500;
-  const isSendable = /^[2-5]\d\d$/.test(String(status));
-  if (!(exception instanceof HttpException) || status === 500 || !isSendable) {
+  if (!(exception instanceof HttpException) || status === 500 || !/^[2-5]\d\d$/.test(`${status}`)) {
     return errors.internal_error('The service failed to answer this request', { cause: thrown });
   }
   const response = exception.getResponse();
@@ -28,10 +27,8 @@ export function toApiError(thrown: unknown): ApiError {
   const code = [given.code, exception.errorCode].find(isText) ?? generalCode(status);
   // An exception of a pipe has a list of messages.
   const message = Array.isArray(given.message) ? given.message.join('; ') : given.message;
-  return new ApiError({ code, status }, isText(message) ? message : exception.message, {
-    headers: HEADERS[status] ?? {},
-    cause: thrown,
-  });
+  const options = { headers: HEADERS[status] ?? {}, cause: thrown };
+  return new ApiError({ code, status }, isText(message) ? message : exception.message, options);
 }
 
 /** An error of Fastify, which Nest may have wrapped, without its message: it may reveal too much. */

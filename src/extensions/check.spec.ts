@@ -54,19 +54,19 @@ describe(checkExtensions.name, () => {
     const directory = realpathSync(mkdtempSync(join(tmpdir(), 'petstore-copies-')));
     afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-    it.each(['class-validator', 'class-transformer', 'typeorm', '@nestjs/common', '@nestjs/core'])(
-      'of %s names both folders',
-      (name) => {
-        const copy = join(directory, name, 'node_modules', name);
-        mkdirSync(copy, { recursive: true });
-        const file = join(directory, name, 'extension.js');
-        writeFileSync(file, '');
-        const from = pathToFileURL(file).href;
-        const message = `uses a second copy of ${name}: ${copy}, while the service uses ${realpathSync(`node_modules/${name}`)}`;
-        expect(() => checkExtensions([{ ...toys, from }])).toThrow(`extension toys ${message}`);
-        expect(() => checkExtensions([toys], { file })).toThrow(`the configuration ${message}`);
-      },
-    );
+    it.each([
+      ...['class-validator', 'class-transformer', 'typeorm', '@nestjs/common', '@nestjs/core'],
+      'pet-store-service',
+    ])('of %s names both folders', (name) => {
+      const copy = join(directory, name, 'node_modules', name);
+      mkdirSync(copy, { recursive: true });
+      const file = join(directory, name, 'extension.js');
+      writeFileSync(file, '');
+      const from = pathToFileURL(file).href;
+      const message = `uses a second copy of ${name}: ${copy}, while the service uses ${name === 'pet-store-service' ? realpathSync('.') : realpathSync(`node_modules/${name}`)}`;
+      expect(() => checkExtensions([{ ...toys, from }])).toThrow(`extension toys ${message}`);
+      expect(() => checkExtensions([toys], { file })).toThrow(`the configuration ${message}`);
+    });
 
     it('accepts an extension beside the service', () => {
       expect(checkExtensions([{ ...toys, from: pathToFileURL(__filename).href }])).toEqual([]);

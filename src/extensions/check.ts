@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import satisfies from 'semver/functions/satisfies.js';
-import { VERSION } from '../config/version.js';
+import { PACKAGE_ROOT, VERSION } from '../config/version.js';
 import { errors } from '../errors/errors.js';
 import { type Extension, nameOf } from './define.js';
 
@@ -91,6 +91,7 @@ export function repetitions(declared: readonly (readonly [name: string, by: stri
 /** Finds packages that an extension, or the configuration file, would import from another folder than this service. */
 function secondCopies(extensions: readonly Extension[], file?: string): string[] {
   const own = fileURLToPath(import.meta.url);
+  const root = realpathSync(PACKAGE_ROOT); // A clone is in no node_modules.
   const importers = [
     ...extensions.map((each) => ({
       label: `extension ${nameOf(each)}`,
@@ -100,8 +101,8 @@ function secondCopies(extensions: readonly Extension[], file?: string): string[]
   ];
   return importers.flatMap(({ label, path }) =>
     SHARED.flatMap((name) => {
-      const [theirs, ours] = [path && folderOf(name, path), folderOf(name, own)];
-      if (!theirs || !ours || theirs === ours) return [];
+      const [theirs, ours] = [path && folderOf(name, path), folderOf(name, own) ?? root];
+      if (!theirs || theirs === ours) return [];
       return [
         `${label} uses a second copy of ${name}: ${theirs}, while the service uses ${ours}; install it once`,
       ];
