@@ -17,6 +17,7 @@ const startRedis = (answer: (command: string) => string) =>
 
 async function failure(url: string): Promise<Error> {
   const client = await connectRedis(url);
+  client.define(SCRIPT);
   const error: unknown = await client.run(SCRIPT, 'key', []).catch((caught: unknown) => caught);
   client.onApplicationShutdown();
   return error as Error;
@@ -24,6 +25,16 @@ async function failure(url: string): Promise<Error> {
 
 describe(RedisClient.name, () => {
   afterEach(() => jest.restoreAllMocks());
+
+  it('runs different scripts for the first time in one pipeline', async () => {
+    await using redis = await startRedis(() => ':1');
+    const client = await connectRedis(`redis://127.0.0.1:${redis.port}`);
+    const other = { ...SCRIPT, name: 'petstoreOther' };
+    for (const script of [SCRIPT, other]) client.define(script);
+    const answers = [SCRIPT, other, SCRIPT].map((script) => client.run(script, 'key'));
+    expect(await Promise.all(answers)).toEqual([1, 1, 1]);
+    client.onApplicationShutdown();
+  });
 
   it('checks the certificate of a cluster for the host, not for its address', async () => {
     const connect = jest.spyOn(tls, 'connect');

@@ -62,10 +62,8 @@ export class AccessLog implements OnModuleInit {
     };
     if (refusal !== undefined) {
       // The pattern of the route: the path itself may hold a secret.
-      this.logger.info(
-        { ...line, path: request.routeOptions.url ?? 'none', ...refusal },
-        'request',
-      );
+      const path = request.routeOptions.url ?? 'none';
+      this.logger.info({ ...line, path, ...refusal }, 'request');
     } else if (isProbe(request.url)) this.logger.debug(line, 'request');
     else this.logger.info(line, 'request');
   }

@@ -115,7 +115,9 @@ export class RedisStore {
   constructor(
     private readonly client: RedisClient,
     private readonly config: Config,
-  ) {}
+  ) {
+    for (const script of [TAKE, PEEK, PROBE]) client.define(script);
+  }
 
   /** @param known the last ban of the subject that this node knows */
   async take(
