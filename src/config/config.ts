@@ -120,10 +120,12 @@ function readConfig(read: SettingReader, settings: object[]) {
       (read.oneOf('EXTENSION_GUIDE', ['true', 'false']) ?? String(!production)) === 'true',
     tracing: readTracing(read),
   };
-  if (config.headersTimeoutSeconds > config.requestTimeoutSeconds)
+  if (config.headersTimeoutSeconds > config.requestTimeoutSeconds) {
     read.faults.push('HEADERS_TIMEOUT_SECONDS must not be greater than REQUEST_TIMEOUT_SECONDS');
-  if (config.port !== 0 && config.port === config.metricsPort)
+  }
+  if (config.port !== 0 && config.port === config.metricsPort) {
     read.faults.push(`METRICS_PORT must differ from PORT (${config.port}); 0 turns metrics off`);
+  }
   return config;
 }
 

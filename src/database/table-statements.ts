@@ -94,7 +94,6 @@ export function membersOf<Dto>(columns: TableColumns, row: TableRow): Dto {
   return members as Dto;
 }
 
-/** The JSON text of a text. */
 const sqliteText = (column: string): string => `json_quote(${column})`;
 const postgresText = (column: string): string => `to_json(${column})::text`;
 

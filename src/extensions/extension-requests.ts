@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { FALLBACK_ROUTE } from '../http/fallback.controller.js';
+import { FALLBACK_ROUTES } from '../http/route-table.js';
 import { isPublic } from '../http/public.decorator.js';
 import type { Operations } from '../http/operations.js';
 import { requestContext } from '../telemetry/request-context.js';
@@ -17,7 +17,7 @@ export function trackExtensionRequests(operations: Operations, transport: Fastif
   transport.addHook('onRoute', (route) => {
     const { handler, method, url } = route;
     const isCore = core.includes(`${method === 'HEAD' ? 'GET' : String(method)} ${url}`);
-    if (isCore || url === FALLBACK_ROUTE) return;
+    if (isCore || FALLBACK_ROUTES.includes(url)) return;
     route.handler = function (request, reply) {
       return requestContext.run(request, () => handler.call(this, request, reply));
     };

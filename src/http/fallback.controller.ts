@@ -3,9 +3,6 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import type { ApiRequest } from './request-context.js';
 import { RouteTable } from './route-table.js';
 
-/** The route of every path under `/v1` that no operation has. */
-export const FALLBACK_ROUTE = '/v1/*';
-
 /**
  * Answers every request under `/v1` that no operation answers. As an ordinary route it runs the guards, so that a
  * caller without a key cannot probe for paths.

@@ -68,9 +68,6 @@ function findIn<Found>(body: unknown, find: (part: unknown) => Found | undefined
   const found = find(body);
   const isPlain = (body as object | null | undefined)?.constructor === Object;
   if (found !== undefined || !isPlain) return found;
-  for (const part of Object.values(body as object)) {
-    const inside = find(part);
-    if (inside !== undefined) return inside;
-  }
-  return undefined;
+  const inside = Object.values(body as object).map(find);
+  return inside.find((each) => each !== undefined);
 }

@@ -7,7 +7,6 @@ import type { Logger } from '../telemetry/logger.js';
 import { AdmissionQueue } from './admission-queue.js';
 import { warnOfProxy } from './client-address.js';
 import { ClientConnections } from './client-connections.js';
-import { FALLBACK_ROUTE } from './fallback.controller.js';
 import { acceptNamedWildcard } from './named-wildcard.js';
 import {
   bodyError,
@@ -17,7 +16,7 @@ import {
   TOO_LARGE,
 } from './malformed-message.js';
 import { type ApiReply, type ApiRequest, requestIdOf } from './request-context.js';
-import { RouteTable } from './route-table.js';
+import { FALLBACK_ROUTES, RouteTable } from './route-table.js';
 import { isApiTarget } from './target.js';
 
 /** The guards limit the target as a whole: see `assertWellFormed()`. */
@@ -66,8 +65,9 @@ export class Transport {
     this.server.addContentTypeParser(types, { parseAs: 'buffer' }, (_request, body, done) =>
       done(null, body),
     );
-    for (const name of ['operation', 'refusal', 'messageError'] as const)
+    for (const name of ['operation', 'refusal', 'messageError'] as const) {
       this.server.decorateRequest(name, undefined);
+    }
     this.addHooks();
     if (trustProxy === false) warnOfProxy(this.server.server, logger);
   }
@@ -98,14 +98,15 @@ export class Transport {
     this.server.addHook('onRoute', (route) => {
       acceptNamedWildcard(route);
       this.routes.add(route);
-      if (route.url === FALLBACK_ROUTE) this.fallback = route.handler;
+      const isFallback = FALLBACK_ROUTES.includes(route.url);
+      if (isFallback) this.fallback = route.handler;
       route.errorHandler = (error: FastifyError, request, reply) => {
         // The guards have run.
         if (request.operation !== undefined) throw error;
         // The client is gone.
         if (request.raw.socket.destroyed) return;
         // An unknown path or a wrong method takes precedence.
-        if (!['/v1', FALLBACK_ROUTE].includes(route.url)) request.messageError = bodyError(error);
+        if (!isFallback) request.messageError = bodyError(error);
         // Node skips the rest of a large body, so the connection may stay open.
         if (error.code === TOO_LARGE) this.begin(request, reply.removeHeader('connection'));
         return route.handler.call(this.server, request, reply);

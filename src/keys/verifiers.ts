@@ -90,11 +90,9 @@ function toCaller(verified: VerifiedCaller): Caller {
     throw new Error(`A verifier returned an invalid caller: ${JSON.stringify(verified)}`);
   }
   const subject = `tok_${digestOf(clientId).slice(0, ID_LENGTH)}`;
-  return {
-    ...{ clientId, keyId: subject, plan, scopes: new Set(scopes) },
-    quota: { subject, limits: new Limits(perMinute, perDay), plan },
-    expiresAtMs: expiresAt * 1000,
-  };
+  const quota = { subject, plan, limits: new Limits(perMinute, perDay) };
+  const expiresAtMs = expiresAt * 1000;
+  return { clientId, keyId: subject, plan, scopes: new Set(scopes), quota, expiresAtMs };
 }
 
 function isQuota(value: number): boolean {

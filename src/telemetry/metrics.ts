@@ -61,8 +61,9 @@ export class Metrics {
   collectProcessMetrics(): void {
     collectDefaultMetrics({ register: this.registry, prefix: PREFIX });
     // Gauges that are named like counters, which `promtool check metrics` rejects.
-    for (const what of ['handles', 'requests', 'resources'])
+    for (const what of ['handles', 'requests', 'resources']) {
       this.registry.removeSingleMetric(`${PREFIX}nodejs_active_${what}_total`);
+    }
   }
 
   private registered<Configuration extends { name: string }>(options: Configuration) {

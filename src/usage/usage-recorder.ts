@@ -22,7 +22,7 @@ const KEPT_DAYS = 7;
 /** The length of the column. */
 const MAX_CODE_LENGTH = 64;
 
-interface Outcome extends Omit<UsageHour, 'clientId' | 'used'> {
+interface Outcome extends Pick<UsageHour, 'hour' | 'status' | 'code'> {
   /** Number of requests by client. */
   clients: Map<string, number>;
 }

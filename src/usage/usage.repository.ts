@@ -20,7 +20,7 @@ export class UsageRepository {
    * @param counts pairs of a client and its number of requests
    */
   async addCounts(
-    { hour, status, code }: Omit<UsageHour, 'clientId' | 'used'>,
+    { hour, status, code }: Pick<UsageHour, 'hour' | 'status' | 'code'>,
     counts: readonly [clientId: string, used: number][],
   ): Promise<void> {
     const rows = counts.map(([clientId, used]) => [hour, clientId, status, code, used]);
