@@ -8,7 +8,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { Socket } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as afterPoll, setTimeout as delay } from 'node:timers/promises';
 import { SingleChunkResponse } from './single-chunk-response.js';
 
 /** Requests of one connection that may be without a response at the same time. */
@@ -87,6 +87,7 @@ export class ClientConnections {
     this.isDraining = true;
     for (const connection of this.connections.values()) this.announceClose(connection);
     await delay(Math.min(CLOSE_NOTICE_MS, (deadlineMs - performance.now()) * CLOSE_NOTICE_SHARE));
+    await afterPoll(); // Reads the requests that have arrived.
     const closed = once(server, 'close');
     // `close()` calls it, and cuts responses whose last bytes are still to be sent.
     server.closeIdleConnections = () => undefined;
