@@ -132,6 +132,7 @@ export class Transport {
   private begin(request: ApiRequest, reply: ApiReply): void {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
     // Node may lose the message behind an offer to change the protocol.
-    if (request.raw.headers.upgrade !== undefined) reply.header('connection', 'close');
+    const isLast = this.connections.isDraining || request.raw.headers.upgrade !== undefined;
+    if (isLast) reply.header('connection', 'close');
   }
 }
