@@ -21,10 +21,7 @@ describe(ClientConnections.name, () => {
   };
   const listen = async (handler: RequestListener, sendTimeoutMs = SEND_TIMEOUT_MS) => {
     connections = new ClientConnections(sendTimeoutMs);
-    server = connections.createServer({}, (request, response) => {
-      if (connections.isDraining) response.setHeader('connection', 'close');
-      handler(request, response);
-    });
+    server = connections.createServer({}, handler);
     server.on('clientError', (error, socket) =>
       connections.reject(socket as Socket, error, () => socket.end('refused')),
     );

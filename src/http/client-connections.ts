@@ -15,9 +15,9 @@ import { SingleChunkResponse } from './single-chunk-response.js';
 const MAX_UNANSWERED = 32;
 /** Part of the send timeout after which the server looks for clients that do not read. */
 const SCAN_SHARE = 0.25;
-/** While draining: how long clients may still learn from a response that their connection closes. */
-const CLOSE_NOTICE_MS = 500;
-const CLOSE_NOTICE_SHARE = 0.2;
+/** While draining: the time to notice that the node is not ready, and then the time to notice that connections close. */
+const NOTICE_MS = 500;
+const NOTICE_SHARE = 0.05;
 
 interface Connection {
   /** The request in progress is `response.req`. Undefined while the connection is idle. */
@@ -36,7 +36,7 @@ interface Connection {
  * - A drain answers every request that has arrived, then closes the connections.
  */
 export class ClientConnections {
-  isDraining = false;
+  private isDraining = false;
   /** An entry per connection. With one per request, the tables that V8 replaces would keep old requests alive. */
   private readonly connections = new Map<Socket, Connection>();
 
@@ -45,11 +45,8 @@ export class ClientConnections {
 
   /** Creates an HTTP server whose requests reach `handler` once every earlier one of their connection is answered. */
   createServer(options: ServerOptions, handler: RequestListener): Server {
-    const server = createServer({
-      ...options,
-      IncomingMessage: this.messageClass(),
-      ServerResponse: SingleChunkResponse,
-    });
+    const classes = { IncomingMessage: this.messageClass(), ServerResponse: SingleChunkResponse };
+    const server = createServer({ ...options, ...classes });
     server.on('connection', (socket) => {
       this.connections.set(socket, { response: undefined, waiting: [] });
       socket.once('close', () => this.connections.delete(socket));
@@ -82,25 +79,30 @@ export class ClientConnections {
   }
 
   /**
-   * Stops listening once clients had the time to notice, answers the requests in progress, and closes each connection
-   * that is idle. At the deadline it closes all connections.
+   * Stops listening once load balancers had the time to notice. Then it answers every request that arrives on an open
+   * connection, announces the end of the connection, and closes it. At the deadline it closes all connections.
    * @param deadlineMs by `performance.now()`
    */
   async drain(server: Server, deadlineMs: number): Promise<void> {
-    this.isDraining = true;
-    const remainingMs = deadlineMs - performance.now();
-    await delay(Math.min(CLOSE_NOTICE_MS, remainingMs * CLOSE_NOTICE_SHARE));
+    const noticeMs = Math.min(NOTICE_MS, (deadlineMs - performance.now()) * NOTICE_SHARE);
+    await delay(noticeMs);
     const closed = once(server, 'close');
     // `close()` calls it, and cuts responses whose last bytes are still to be sent.
     server.closeIdleConnections = () => undefined;
     server.close();
+    // Not before: clients would open other connections, and `close()` resets those that Node has not accepted yet.
+    this.isDraining = true;
+    await delay(noticeMs);
     for (const [socket, { response }] of this.connections) {
-      // A new connection may have sent a request that the server has not read yet.
-      if (response === undefined && socket.bytesWritten > 0) socket.destroySoon();
+      if (response === undefined) socket.destroySoon();
     }
-    const timer = setTimeout(() => server.closeAllConnections(), deadlineMs - performance.now());
+    setTimeout(() => server.closeAllConnections(), deadlineMs - performance.now()).unref();
     await closed;
-    clearTimeout(timer);
+  }
+
+  /** @returns whether a response that is sent now is the last one of its connection */
+  isLast({ socket }: IncomingMessage): boolean {
+    return this.isDraining && !this.connections.get(socket)?.waiting.length;
   }
 
   /** The class of the server's messages, which closes a connection that is too far ahead. */

@@ -124,6 +124,7 @@ export class Transport {
       if (!reply.hasHeader('cache-control') && request.routeOptions.url?.startsWith('/v1')) {
         reply.header('cache-control', reply.statusCode === 200 ? 'private, no-cache' : 'no-store');
       }
+      if (this.connections.isLast(request.raw)) reply.header('connection', 'close');
       done(null, payload);
     });
   }
@@ -132,7 +133,6 @@ export class Transport {
   private begin(request: ApiRequest, reply: ApiReply): void {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
     // Node may lose the message behind an offer to change the protocol.
-    const isLast = this.connections.isDraining || request.raw.headers.upgrade !== undefined;
-    if (isLast) reply.header('connection', 'close');
+    if (request.raw.headers.upgrade !== undefined) reply.header('connection', 'close');
   }
 }
