@@ -42,7 +42,7 @@ declare module '../events/events.js' {
 @Injectable()
 export class CallerEvents implements BeforeApplicationShutdown {
   private saving = Promise.resolve();
-  private readonly emitted = new LRUCache<string, true>({ max: 100_000 });
+  private readonly emitted = new LRUCache<string, true>({ maxSize: 100_000 });
 
   constructor(
     limiter: RateLimiter,
@@ -102,7 +102,7 @@ export class CallerEvents implements BeforeApplicationShutdown {
         // By subject: an external client may have the client id of a key.
         const name = `${subject} ${window} ${number} ${percent}`;
         if (share * 100 < percent || this.emitted.has(name)) continue;
-        this.emitted.set(name, true);
+        this.emitted.set(name, true, { size: 1 });
         this.events.emit('quota.threshold', { clientId: caller.clientId, window, percent }, id);
       }
     }
