@@ -13,7 +13,9 @@ import {
 } from '@nestjs/common';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import type { Logger } from './telemetry/logger.js';
+import { ApiError } from './errors/api-error.js';
 import { errors } from './errors/errors.js';
+import { CHALLENGE } from './errors/to-api-error.js';
 import { ErrorFilter } from './error.filter.js';
 import type { DatabaseFaults } from './health/database-faults.js';
 import type { ApiRequest } from './http/request-context.js';
@@ -134,12 +136,26 @@ describe(ErrorFilter.name, () => {
   });
 
   it.each([
-    [new UnauthorizedException('Who?'), { 'WWW-Authenticate': 'Bearer realm="pet-store"' }],
-    [new MethodNotAllowedException('No'), { allow: 'GET' }],
-    [new HttpException('Slowly', 429), { 'Retry-After': '1' }],
-    [new ServiceUnavailableException('Later'), { 'Retry-After': '2' }],
-  ])('gives %s the header that its status needs', (thrown, headers) => {
+    [{ 'WWW-Authenticate': CHALLENGE }, new UnauthorizedException('Who?')],
+    [{ 'WWW-Authenticate': CHALLENGE }, new ApiError({ code: 'denied', status: 401 }, 'Who?')],
+    [{ allow: 'GET' }, new MethodNotAllowedException('No')],
+    [{ 'Retry-After': '1' }, new HttpException('Slowly', 429)],
+    [{ 'Retry-After': '2' }, new ServiceUnavailableException('Later')],
+    [{ 'Retry-After': '2' }, errors.service_unavailable('Later')],
+    [{ 'Retry-After': '9' }, errors.key_banned('No', { headers: { 'Retry-After': '9' } })],
+  ])('sends %j with an error whose status needs it', (headers, thrown) => {
     expect(answerTo(thrown).headers).toMatchObject(headers);
+  });
+
+  it('keeps the code of a 500, and its message in the log', () => {
+    for (const thrown of [
+      new ApiError({ code: 'broken', status: 500 }, 'secret'),
+      new HttpException({ code: 'broken', message: 'secret' }, 500),
+    ]) {
+      const message = 'The service failed to answer this request';
+      expect(JSON.parse(answerTo(thrown).body)).toEqual({ code: 'broken', message, status: 500 });
+      expect(logger.error.mock.lastCall).toMatchObject([{ err: thrown }, expect.anything()]);
+    }
   });
 
   it('sends nothing a second time', () => {

@@ -1,7 +1,7 @@
-import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
+import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
 import { ApiError } from './errors/api-error.js';
 import { serviceUnavailable } from './errors/errors.js';
-import { toApiError } from './errors/to-api-error.js';
+import { REQUIRED_HEADERS, toApiError } from './errors/to-api-error.js';
 import { DatabaseFaults } from './health/database-faults.js';
 import { clientAddress } from './http/client-address.js';
 import type { ApiReply, ApiRequest } from './http/request-context.js';
@@ -29,7 +29,7 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   toApiError(thrown: unknown): ApiError {
-    if (thrown instanceof ApiError) return thrown as ApiError;
+    if (thrown instanceof ApiError && thrown.status !== 500) return thrown as ApiError;
     return this.faults.isOutage(thrown) ? serviceUnavailable(thrown) : toApiError(thrown);
   }
 
@@ -37,11 +37,11 @@ export class ErrorFilter implements ExceptionFilter {
     request.refusal = { code: error.code, address: clientAddress(request) };
     this.log(error, request);
     if (reply.sent) return;
-    for (const [name, value] of Object.entries(error.headers ?? {})) {
-      // An extension that throws an exception of Nest may have set the header already.
-      if (error.cause instanceof HttpException && reply.hasHeader(name)) continue;
-      reply.header(name, value);
-    }
+    // The handler may have set a required header before it threw the error.
+    const missing = Object.entries(REQUIRED_HEADERS[error.status] ?? {}).filter(
+      ([name]) => !reply.hasHeader(name),
+    );
+    reply.headers({ ...Object.fromEntries(missing), ...error.headers });
     if (error.status === 405 && !reply.hasHeader('allow')) {
       reply.header('allow', this.routes.methodsOf(request.url).join(', '));
     }

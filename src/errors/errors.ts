@@ -83,8 +83,5 @@ export function notFound(): ApiError {
 export const OUTAGE_RETRY_AFTER = '2';
 
 export function serviceUnavailable(cause: unknown): ApiError {
-  return errors.service_unavailable('The service is temporarily unavailable', {
-    headers: { 'Retry-After': OUTAGE_RETRY_AFTER },
-    cause,
-  });
+  return errors.service_unavailable('The service is temporarily unavailable', { cause });
 }

@@ -7,8 +7,9 @@ import { errors, generalCode, OUTAGE_RETRY_AFTER } from './errors.js';
 /** How to authenticate (RFC 6750 section 3). */
 export const CHALLENGE = 'Bearer realm="pet-store"';
 
-/** Headers that a status requires, unless the handler has set them. `Allow` comes from the routes. */
-const HEADERS: Record<number, Record<string, string>> = {
+const FAILED = 'The service failed to answer this request';
+/** Headers that a status requires. `Allow` comes from the routes. */
+export const REQUIRED_HEADERS: Readonly<Record<number, Record<string, string>>> = {
   401: { 'WWW-Authenticate': CHALLENGE },
   429: { 'Retry-After': '1' },
   503: { 'Retry-After': OUTAGE_RETRY_AFTER },
@@ -17,9 +18,9 @@ const HEADERS: Record<number, Record<string, string>> = {
 /** Converts an exception of Nest or Fastify. Other errors, and the message of a 500, appear only in the log. */
 export function toApiError(thrown: unknown): ApiError {
   const exception = fromFastify(thrown) ?? thrown;
-  const status = exception instanceof HttpException ? exception.getStatus() : 500;
-  if (!(exception instanceof HttpException) || status === 500 || !/^[2-5]\d\d$/.test(`${status}`)) {
-    return errors.internal_error('The service failed to answer this request', { cause: thrown });
+  const status = exception instanceof HttpException ? Number(exception.getStatus()) : 500;
+  if (!(exception instanceof HttpException) || !/^[2-5]\d\d$/.test(`${status}`)) {
+    return errors.internal_error(FAILED, { cause: thrown });
   }
   const response = exception.getResponse();
   const given: { code?: unknown; message?: unknown } =
@@ -27,8 +28,8 @@ export function toApiError(thrown: unknown): ApiError {
   const code = [given.code, exception.errorCode].find(isText) ?? generalCode(status);
   // An exception of a pipe has a list of messages.
   const message = Array.isArray(given.message) ? given.message.join('; ') : given.message;
-  const options = { headers: HEADERS[status] ?? {}, cause: thrown };
-  return new ApiError({ code, status }, isText(message) ? message : exception.message, options);
+  const shown = isText(message) ? message : exception.message;
+  return new ApiError({ code, status }, status === 500 ? FAILED : shown, { cause: thrown });
 }
 
 /** An error of Fastify, which Nest may have wrapped, without its message: it may reveal too much. */
