@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import type { NestApplicationContext } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Config } from './config/config.js';
 import { Readiness } from './health/readiness.js';
@@ -27,14 +28,14 @@ export class PetStore {
     return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
   }
 
-  /** Answers every accepted request, saves the counters and ends within the grace period. */
-  close(): Promise<void> {
-    this.closing ??= this.drainAndClose();
+  /** Answers accepted requests, saves the counters, ends in the grace period. @param signal for shutdown hooks */
+  close(signal?: string): Promise<void> {
+    this.closing ??= this.drainAndClose(signal);
     return this.closing;
   }
 
-  private async drainAndClose(): Promise<void> {
-    const { app } = this;
+  private async drainAndClose(signal?: string): Promise<void> {
+    const app = this.app as NestFastifyApplication & NestApplicationContext;
     const logger = app.get(Logger);
     logger.info({}, 'Draining: answering requests in progress, closing connections');
     app.get(Readiness).isDraining = true;
@@ -43,7 +44,7 @@ export class PetStore {
     const drained = deadline - graceMs * CLOSING_SHARE;
     await app.get(ClientConnections).drain(app.getHttpServer(), drained);
     // An unreachable database cannot hold up the exit.
-    await waitAtMost(deadline - performance.now(), app.close());
+    await waitAtMost(deadline - performance.now(), app.close(signal));
     await this.cleanUp();
     logger.info({}, 'Stopped');
     logger.flush();

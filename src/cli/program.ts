@@ -58,8 +58,8 @@ function addServe(program: Command, output: Output): void {
   addCommand<ServeOptions>(program, output, ['serve', summary, 'serve'], async (options) => {
     // Listen first: loading the server takes a second, and PID 1 of a container ignores unhandled signals.
     // Further signals change nothing, because draining has a deadline.
-    const stop = new Promise<void>((resolve) => {
-      for (const signal of STOP_SIGNALS) process.on(signal, () => resolve());
+    const stop = new Promise<NodeJS.Signals>((resolve) => {
+      for (const signal of STOP_SIGNALS) process.on(signal, resolve);
     });
     const { serve } = await import('./serve.js');
     await serve(options, output, stop);

@@ -26,7 +26,7 @@ const FIRST_PETS = 30;
 export async function serve(
   options: ServeOptions,
   output: Output,
-  stop: Promise<void>,
+  stop: Promise<NodeJS.Signals>,
 ): Promise<void> {
   const known = await loadExtensions(options);
   const config = loadConfig(undefined, settingsOf(known.extensions));
@@ -43,7 +43,7 @@ export async function serve(
   };
   const start = startPetStore({ config, logger, migrate: options.migrate, prepare, ...known });
   const store = await Promise.race([start, stop]);
-  if (store === undefined) {
+  if (typeof store === 'string') {
     // Stopped while starting: close the server if the start still completes.
     start.then((late) => late.close()).catch(() => undefined);
     return;
@@ -56,8 +56,7 @@ export async function serve(
     const { value, text } = introduction(store, config, samples, key);
     output.print(value, options.json, () => text);
   }
-  await stop;
-  await store.close();
+  await store.close(await stop);
 }
 
 async function isFirstStart(app: INestApplicationContext, config: Config): Promise<boolean> {
