@@ -43,12 +43,10 @@ export class Transport {
       bodyLimit: MAX_BODY_BYTES,
       serverFactory: (handler) => this.createServer(handler),
       routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
-      // The router could not decode the target. No hook runs.
-      frameworkErrors: (error, request, reply) => {
-        this.begin(request, reply);
-        request.messageError = malformedError(error);
-        request.query ??= {};
-        this.rejectUnrouted(request, reply);
+      // The router could not decode the target. Fastify runs no hook for it, so that it is routed again.
+      frameworkErrors: (_error, { raw }, reply) => {
+        Object.assign(raw, { originalUrl: raw.url, url: isApiTarget(raw.url!) ? '/v1/' : '/-' });
+        this.server.routing(raw, reply.raw);
       },
       clientErrorHandler: (error, socket) =>
         this.connections.reject(socket, malformedError(error), () =>
@@ -114,6 +112,8 @@ export class Transport {
     });
     this.server.addHook('onRequest', (request, reply, done) => {
       this.begin(request, reply);
+      if (request.originalUrl !== request.url)
+        request.messageError = malformedError(new URIError());
       // Load balancers probe an overloaded server too.
       if (isProbe(request.raw.url!)) return done();
       const start = (): void => void (reply.raw.destroyed || done());

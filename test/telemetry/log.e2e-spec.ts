@@ -27,13 +27,15 @@ describe('the log', () => {
     await service.store.app.get(KeysService).revoke(revoked.keyId!);
     await revoked.get('/v1/pets', mine);
     await client.get('/docs', mine);
+    await client.get('/v1/%zz', mine);
+    await client.get('/%zz', mine);
     // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what a line is expected to be
     const lines = (): any[] => {
       const text = readFileSync(file, 'utf8').split('\n');
       return text.filter((line) => line.endsWith('}')).map((line) => JSON.parse(line) as unknown);
     };
     const requests = () => lines().filter(({ requestId }) => requestId === 'mine');
-    await eventually(() => Promise.resolve(requests().length >= 7));
+    await eventually(() => Promise.resolve(requests().length >= 9));
 
     const common = { service: 'pet-store-service', version: '1.0.0', level: expect.any(String) };
     for (const line of lines()) expect(line).toMatchObject(common);
@@ -44,12 +46,7 @@ describe('the log', () => {
       durationMs: expect.any(Number),
     };
     const [listed, ...others] = requests();
-    expect(listed).toMatchObject({
-      msg: 'request',
-      operation: 'listPets',
-      keyId: id,
-      status: 200,
-    });
+    expect(listed).toMatchObject({ msg: 'request', operation: 'listPets', keyId: id, status: 200 });
     expect(listed).not.toHaveProperty('address');
     expect(others).toMatchObject([
       { ...refusal, path: '/v1/pets/:petId', status: 404, code: 'pet_not_found' },
@@ -58,6 +55,8 @@ describe('the log', () => {
       { path: '/v1/pets', status: 401, code: 'missing_api_key', address: '127.0.0.1' },
       { ...refusal, keyId: revoked.keyId, status: 401, code: 'invalid_api_key' },
       { operation: 'docsFile', status: 200 },
+      { ...refusal, path: '/v1/*', status: 400, code: 'malformed_request' },
+      { status: 400, code: 'malformed_request', address: '127.0.0.1' },
     ]);
     expect(others[3]).not.toHaveProperty('keyId');
     const documented = readFileSync('docs/operating.md', 'utf8');
