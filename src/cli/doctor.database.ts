@@ -33,10 +33,8 @@ export async function checkDatabase(
     const schema = checkSchema(await migrationsThatRan(dataSource), known, file !== undefined);
     return [database, schema, clock];
   } catch (error) {
-    const { reason, fix = 'check DATABASE_URL and its permissions' } = explain(
-      driverErrorOf(error),
-    );
-    return [failed('database', reason, fix)];
+    const { reason, fix } = explain(driverErrorOf(error));
+    return [failed('database', reason, fix ?? 'check DATABASE_URL and its permissions')];
   } finally {
     await dataSource?.destroy();
   }
@@ -63,10 +61,8 @@ async function checkSqlite(dataSource: DataSource, file: string): Promise<[Findi
   );
   // SQLite has no clock of its own.
   const aheadMs = Math.floor(statSync(file).mtimeMs) - Date.now();
-  const clock =
-    aheadMs > 0
-      ? checkClock('the latest write', aheadMs)
-      : ok('clock', 'no write is in the future');
+  const past = ok('clock', 'no write is in the future');
+  const clock = aheadMs > 0 ? checkClock('the latest write', aheadMs) : past;
   return [ok('database', `SQLite ${version}`), clock];
 }
 

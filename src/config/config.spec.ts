@@ -100,6 +100,8 @@ describe(loadConfig.name, () => {
     ['PUBLIC_BASE_URL', 'https://x/api-v1'],
     ['STAGING_BASE_URL', 'https://x/v2'],
     ['TRUST_PROXY', 'true'],
+    ['TRUST_PROXY', '1'],
+    ['TRUST_PROXY', '10.0.0.0/8,loopback'],
     ['TRUST_PROXY', '10.0.0.0/33'],
     ['CORS_ORIGINS', '*'],
     ['CORS_ORIGINS', 'https://a.example/'],

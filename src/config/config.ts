@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { compile } from '@fastify/proxy-addr';
 import { type Environment, unknownSettings, withDotEnv } from './environment.js';
 import { SettingReader } from './setting-reader.js';
@@ -168,7 +169,8 @@ function isOrigin(text: string): boolean {
 
 function isAddressOrRange(text: string): boolean {
   try {
-    return Boolean(compile(text));
+    // `compile` accepts names, such as loopback, and plain integers as well.
+    return isIP(text.split('/')[0]!) !== 0 && Boolean(compile(text));
   } catch {
     return false;
   }
