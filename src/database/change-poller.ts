@@ -76,7 +76,6 @@ export class ChangePoller implements OnApplicationBootstrap, OnApplicationShutdo
     const err = await this.loadChanges().catch((error: unknown) => error);
     if (this.isStopped) return;
     const isFailing = err !== undefined;
-    // Logged once per outage.
     if (isFailing && !this.isFailing) this.logger.error({ err }, UNREADABLE);
     if (!isFailing && this.isFailing) this.logger.info({}, 'The database can be read again');
     this.isFailing = isFailing;
