@@ -43,8 +43,8 @@ describe(ErrorFilter.name, () => {
     filter = makeFilter();
   });
 
-  const answerTo = (thrown: unknown, sent = false) => {
-    const answer = { status: 0, headers: {} as Record<string, unknown>, body: '' };
+  const answerTo = (thrown: unknown, sent = false, set: Record<string, unknown> = {}) => {
+    const answer = { status: 0, headers: { ...set }, body: '' };
     const reply = {
       sent,
       code: (status: number) => ((answer.status = status), reply),
@@ -54,6 +54,8 @@ describe(ErrorFilter.name, () => {
       header: (name: string, value: unknown) => ((answer.headers[name] = value), reply),
       hasHeader: (name: string) => name in answer.headers,
       getHeader: (name: string) => answer.headers[name],
+      getHeaders: () => answer.headers,
+      removeHeader: (name: string) => Reflect.deleteProperty(answer.headers, name),
     };
     filter.catch(thrown, new ExecutionContextHost([request, reply]));
     return answer;
@@ -156,6 +158,13 @@ describe(ErrorFilter.name, () => {
       expect(JSON.parse(answerTo(thrown).body)).toEqual({ code: 'broken', message, status: 500 });
       expect(logger.error.mock.lastCall).toMatchObject([{ err: thrown }, expect.anything()]);
     }
+  });
+
+  it('removes a header that Node rejects, and keeps the others', () => {
+    const set = { 'content-disposition': 'inline; filename="Łódź"', 'x-kept': 'Zoë' };
+    const { headers } = answerTo(new TypeError('Invalid character'), false, set);
+    expect(headers).toMatchObject({ 'x-kept': 'Zoë' });
+    expect(headers).not.toHaveProperty('content-disposition');
   });
 
   it('sends nothing a second time', () => {

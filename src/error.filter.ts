@@ -8,6 +8,9 @@ import type { ApiReply, ApiRequest } from './http/request-context.js';
 import { RouteTable } from './http/route-table.js';
 import { Logger } from './telemetry/logger.js';
 
+/** Characters of a header value that Node rejects. */
+const INVALID_IN_HEADER = /[^\t\x20-\x7e\x80-\xff]/;
+
 /** Turns every error into the Error body of the specification; the only place that does. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
@@ -37,11 +40,13 @@ export class ErrorFilter implements ExceptionFilter {
     request.refusal = { code: error.code, address: clientAddress(request) };
     this.log(error, request);
     if (reply.sent) return;
-    // The handler may have set a required header before it threw the error.
-    const missing = Object.entries(REQUIRED_HEADERS[error.status] ?? {}).filter(
-      ([name]) => !reply.hasHeader(name),
-    );
-    reply.headers({ ...Object.fromEntries(missing), ...error.headers });
+    // The response failed because of such a header. The error response would fail as well.
+    for (const [name, value] of Object.entries(reply.getHeaders())) {
+      if (INVALID_IN_HEADER.test(String(value))) reply.removeHeader(name);
+    }
+    const [required, value] = REQUIRED_HEADERS[error.status] ?? [];
+    if (required && !reply.hasHeader(required)) reply.header(required, value);
+    reply.headers(error.headers ?? {});
     if (error.status === 405 && !reply.hasHeader('allow')) {
       reply.header('allow', this.routes.methodsOf(request.url).join(', '));
     }

@@ -79,9 +79,6 @@ export function notFound(): ApiError {
   return errors.not_found('There is no such resource');
 }
 
-/** Seconds. Short, because the service notices the end of an outage at once. */
-export const OUTAGE_RETRY_AFTER = '2';
-
 export function serviceUnavailable(cause: unknown): ApiError {
   return errors.service_unavailable('The service is temporarily unavailable', { cause });
 }

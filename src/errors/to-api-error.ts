@@ -2,17 +2,17 @@ import { STATUS_CODES } from 'node:http';
 import { HttpException } from '@nestjs/common';
 import type { FastifyError } from 'fastify';
 import { ApiError } from './api-error.js';
-import { errors, generalCode, OUTAGE_RETRY_AFTER } from './errors.js';
+import { errors, generalCode } from './errors.js';
 
 /** How to authenticate (RFC 6750 section 3). */
 export const CHALLENGE = 'Bearer realm="pet-store"';
 
 const FAILED = 'The service failed to answer this request';
-/** Headers that a status requires. `Allow` comes from the routes. */
-export const REQUIRED_HEADERS: Readonly<Record<number, Record<string, string>>> = {
-  401: { 'WWW-Authenticate': CHALLENGE },
-  429: { 'Retry-After': '1' },
-  503: { 'Retry-After': OUTAGE_RETRY_AFTER },
+/** The header that a status requires. `Allow` comes from the routes. */
+export const REQUIRED_HEADERS: Readonly<Record<number, readonly [name: string, value: string]>> = {
+  401: ['WWW-Authenticate', CHALLENGE],
+  429: ['Retry-After', '1'],
+  503: ['Retry-After', '2'], // Short, because the service notices the end of an outage at once.
 };
 
 /** Converts an exception of Nest or Fastify. Other errors, and the message of a 500, appear only in the log. */
