@@ -1,4 +1,4 @@
-import { Client, type ClientConfig } from 'pg';
+import type { ClientConfig } from 'pg';
 import type { DataSource } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
 import { driverErrorOf, hasChangedNothing } from './outage.js';
@@ -74,6 +74,7 @@ async function assertUtf8(dataSource: DataSource): Promise<void> {
  * 1.21 does not take the prepared statements along. Here another client occupies the first connection.
  */
 async function assertKeepsStatements({ url, extra }: PostgresDataSourceOptions): Promise<void> {
+  const { Client } = await import('pg');
   const config = { ...(extra as ClientConfig), connectionString: url };
   const [one, two] = [new Client(config), new Client(config)];
   const probe = (): Promise<unknown> => one.query({ name: 'petstore_probe', text: 'SELECT 1' });

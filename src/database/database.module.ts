@@ -9,20 +9,19 @@ import { ChangePoller } from './change-poller.js';
 import { Database } from './database.js';
 import { DatabaseMetrics } from './database-metrics.js';
 import type { PostgresDataSource } from './postgres/postgres.data-source.js';
-import { PostgresDatabase } from './postgres/postgres.database.js';
 import { SqliteDataSource } from './sqlite/sqlite.data-source.js';
 import { SqliteDatabase } from './sqlite/sqlite.database.js';
 
-function openDatabase(dataSource: DataSource, metrics: DatabaseMetrics): Database {
+async function openDatabase(dataSource: DataSource, metrics: DatabaseMetrics): Promise<Database> {
+  const postgres = dataSource as PostgresDataSource;
   const database =
     dataSource instanceof SqliteDataSource
       ? new SqliteDatabase(dataSource, metrics)
-      : new PostgresDatabase(dataSource as PostgresDataSource, metrics);
+      : new (await import('./postgres/postgres.database.js')).PostgresDatabase(postgres, metrics);
   metrics.watchPool(() => database.pool());
-  dataSource.subscribers.push({
-    afterQuery: ({ executionTime = 0 }) =>
-      metrics.observe('typeorm', performance.now() - executionTime),
-  });
+  const afterQuery = ({ executionTime = 0 }: { executionTime?: number }): void =>
+    metrics.observe('typeorm', performance.now() - executionTime);
+  dataSource.subscribers.push({ afterQuery });
   return database;
 }
 

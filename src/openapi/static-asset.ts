@@ -28,10 +28,7 @@ export class StaticAsset {
   async send({ headers }: ApiRequest, reply: ApiReply): Promise<void> {
     reply.headers({ etag: this.etag, 'cache-control': 'no-cache' });
     appendHeader(reply, 'vary', 'Accept-Encoding');
-    if (headers['if-none-match']?.includes(this.etag)) {
-      void reply.code(304).send();
-      return;
-    }
+    if (headers['if-none-match']?.includes(this.etag)) return void reply.code(304).send();
     let body = this.bytes;
     if (ACCEPTS_GZIP.test(headers['accept-encoding'] ?? '')) {
       this.gzipped ??= promisify(gzip)(this.bytes);

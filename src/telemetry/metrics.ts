@@ -12,8 +12,8 @@ import {
 import { VERSION } from '../config/version.js';
 
 const PREFIX = 'petstore_';
-const QUOTA_STORE_MODES = ['memory', 'redis', 'fallback'] as const;
-export type QuotaStoreMode = (typeof QUOTA_STORE_MODES)[number];
+const MODES = ['memory', 'redis', 'fallback'] as const;
+export type QuotaStoreMode = (typeof MODES)[number];
 /** Default buckets of a histogram, in seconds. */
 const SECONDS = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
@@ -53,8 +53,7 @@ export class Metrics {
   }
 
   setQuotaStore(mode: QuotaStoreMode): void {
-    for (const each of QUOTA_STORE_MODES)
-      this.quotaStore.set({ mode: each }, Number(each === mode));
+    for (const each of MODES) this.quotaStore.set({ mode: each }, Number(each === mode));
   }
 
   /** Adds the metrics of the process and of Node.js. */
