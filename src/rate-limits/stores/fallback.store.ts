@@ -86,7 +86,7 @@ export class FallbackStore
     this.failedSubject = subject;
     this.metrics.setQuotaStore('fallback');
     const reason = (error as Error).message;
-    this.logger.error({ reason }, 'Redis is unreachable: this node counts requests on its own');
+    this.logger.error({ reason }, 'Redis is unreachable: fallback to counting on this node alone');
   }
 
   private async probe(): Promise<void> {
