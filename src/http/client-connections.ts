@@ -9,6 +9,7 @@ import {
 } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { malformedError, refuseMalformed } from './malformed-message.js';
 import { SingleChunkResponse } from './single-chunk-response.js';
 
 /** Requests of one connection that may be without a response at the same time. */
@@ -58,23 +59,30 @@ export class ClientConnections {
       if (connection.response === undefined) this.start(connection, response, handler);
       else connection.waiting.push(() => this.start(connection, response, handler));
     });
+    // Without a listener, Node closes the connection and sends no response.
+    server.on('connect', ({ socket }) => {
+      socket.on('error', () => socket.destroy());
+      this.reject(new Error('CONNECT is not supported'), socket);
+    });
     const timer = setInterval(() => this.pauseReading(), this.sendTimeoutMs * SCAN_SHARE).unref();
     return server.on('close', () => clearInterval(timer));
   }
 
   /**
    * Handles a message that could not be parsed. If it is the body of the request in progress, the reader of that body
-   * gets the error; if there is none, the response is the last. Otherwise `answer` is called once every earlier request
-   * is answered.
+   * gets the error; if there is none, the response is the last. Otherwise it is refused once every earlier request is
+   * answered.
    */
-  reject(socket: Socket, error: Error, answer: () => void): void {
+  reject(cause: Error, socket: Socket): void {
+    const answer = (): void => refuseMalformed(cause, socket);
     // Nothing that follows can be parsed.
     socket.pause();
     const connection = this.connections.get(socket);
     const response = connection?.response;
     if (response === undefined) answer();
     else if (response.req.complete) connection!.waiting.push(answer);
-    else if (response.req.listenerCount('error') > 0) response.req.emit('error', error);
+    else if (response.req.listenerCount('error') > 0)
+      response.req.emit('error', malformedError(cause));
     else response.on('close', () => socket.destroySoon());
   }
 

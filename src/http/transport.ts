@@ -8,13 +8,7 @@ import { AdmissionQueue } from './admission-queue.js';
 import { warnOfProxy } from './client-address.js';
 import { ClientConnections } from './client-connections.js';
 import { acceptNamedWildcard } from './named-wildcard.js';
-import {
-  bodyError,
-  malformedError,
-  MAX_BODY_BYTES,
-  refuseMalformed,
-  TOO_LARGE,
-} from './malformed-message.js';
+import { bodyError, malformedError, MAX_BODY_BYTES, TOO_LARGE } from './malformed-message.js';
 import { type ApiReply, type ApiRequest, requestIdOf } from './request-context.js';
 import { FALLBACK_ROUTES, RouteTable } from './route-table.js';
 import { isApiTarget } from './target.js';
@@ -48,10 +42,7 @@ export class Transport {
         Object.assign(raw, { originalUrl: raw.url, url: isApiTarget(raw.url!) ? '/v1/' : '/-' });
         this.server.routing(raw, reply.raw);
       },
-      clientErrorHandler: (error, socket) =>
-        this.connections.reject(socket, malformedError(error), () =>
-          refuseMalformed(error, socket),
-        ),
+      clientErrorHandler: (error, socket) => this.connections.reject(error, socket),
     });
     for (const method of METHODS) {
       if (method === 'CONNECT' || this.server.supportedMethods.includes(method)) continue;

@@ -34,6 +34,7 @@ describe('a raw connection', () => {
   it.each([
     ['nonsense', 'nonsense\r\n\r\n'],
     ['an unknown method', message('BREW /v1/pets')],
+    ['CONNECT', message('CONNECT /v1/pets')],
     ['an unknown version', 'GET /v1/pets HTTP/9.9\r\nHost: x\r\n\r\n'],
     [
       'a length and chunks',
