@@ -103,8 +103,9 @@ export class Transport {
     });
     this.server.addHook('onRequest', (request, reply, done) => {
       this.begin(request, reply);
-      if (request.originalUrl !== request.url)
+      if (request.originalUrl !== request.url) {
         request.messageError = malformedError(new URIError());
+      }
       // Load balancers probe an overloaded server too.
       if (isProbe(request.raw.url!)) return done();
       const start = (): void => void (reply.raw.destroyed || done());
