@@ -81,8 +81,7 @@ export class ClientConnections {
     const response = connection?.response;
     if (response === undefined) answer();
     else if (response.req.complete) connection!.waiting.push(answer);
-    else if (response.req.listenerCount('error') > 0)
-      response.req.emit('error', malformedError(cause));
+    else if (response.req.listenerCount('error')) response.req.emit('error', malformedError(cause));
     else response.on('close', () => socket.destroySoon());
   }
 
