@@ -149,7 +149,10 @@ describe(ErrorFilter.name, () => {
     expect(answerTo(thrown).headers).toMatchObject(headers);
   });
 
-  it('keeps the code of a 500, and its message in the log', () => {
+  it('keeps the code and the headers of a 500, and its message in the log', () => {
+    const headers = { 'X-Info': 'kept' };
+    const error = new ApiError({ code: 'broken', status: 500 }, 'secret', { headers });
+    expect(answerTo(error).headers).toMatchObject(headers);
     for (const thrown of [
       new ApiError({ code: 'broken', status: 500 }, 'secret'),
       new HttpException({ code: 'broken', message: 'secret' }, 500),
@@ -161,10 +164,12 @@ describe(ErrorFilter.name, () => {
   });
 
   it('removes a header that Node rejects, and keeps the others', () => {
-    const set = { 'content-disposition': 'inline; filename="Łódź"', 'x-kept': 'Zoë' };
+    const kept = { 'x-kept': 'Zoë' };
+    const set = { 'content-disposition': 'inline; filename="Łódź"', 'bad name': 'x', ...kept };
     const { headers } = answerTo(new TypeError('Invalid character'), false, set);
-    expect(headers).toMatchObject({ 'x-kept': 'Zoë' });
+    expect(headers).toMatchObject(kept);
     expect(headers).not.toHaveProperty('content-disposition');
+    expect(headers).not.toHaveProperty('bad name');
   });
 
   it('sends nothing a second time', () => {

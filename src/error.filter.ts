@@ -8,8 +8,8 @@ import type { ApiReply, ApiRequest } from './http/request-context.js';
 import { RouteTable } from './http/route-table.js';
 import { Logger } from './telemetry/logger.js';
 
-/** Characters of a header value that Node rejects. */
-const INVALID_IN_HEADER = /[^\t\x20-\x7e\x80-\xff]/;
+/** A header that Node accepts (RFC 9110 section 5). */
+const VALID_HEADER = /^[\w!#$%&'*+.^`|~-]+:[\t\x20-\x7e\x80-\xff]*$/;
 
 /** Turns every error into the Error body of the specification; the only place that does. */
 @Catch()
@@ -42,14 +42,14 @@ export class ErrorFilter implements ExceptionFilter {
     if (reply.sent) return;
     // The response failed because of such a header. The error response would fail as well.
     for (const [name, value] of Object.entries(reply.getHeaders())) {
-      if (INVALID_IN_HEADER.test(String(value))) reply.removeHeader(name);
+      if (!VALID_HEADER.test(`${name}:${String(value)}`)) reply.removeHeader(name);
     }
     const [required, value] = REQUIRED_HEADERS[error.status] ?? [];
     if (required && !reply.hasHeader(required)) reply.header(required, value);
-    reply.headers(error.headers ?? {});
     if (error.status === 405 && !reply.hasHeader('allow')) {
       reply.header('allow', this.routes.methodsOf(request.url).join(', '));
     }
+    reply.headers(error.headers ?? {});
     reply.header('cache-control', 'no-store').type('application/json; charset=utf-8');
     reply.code(error.status).send(JSON.stringify(error.getResponse()));
   }

@@ -28,7 +28,7 @@ export class PetStore {
     return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
   }
 
-  /** Answers accepted requests, saves the counters, ends in the grace period. @param signal for shutdown hooks */
+  /** Drains, saves the counters, and ends within the grace period. @param signal passed to shutdown hooks */
   close(signal?: string): Promise<void> {
     this.closing ??= this.drainAndClose(signal);
     return this.closing;

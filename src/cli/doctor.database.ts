@@ -61,8 +61,8 @@ async function checkSqlite(dataSource: DataSource, file: string): Promise<[Findi
   );
   // SQLite has no clock of its own.
   const aheadMs = Math.floor(statSync(file).mtimeMs) - Date.now();
-  const past = ok('clock', 'no write is in the future');
-  const clock = aheadMs > 0 ? checkClock('the latest write', aheadMs) : past;
+  const notAhead = ok('clock', 'no write is in the future');
+  const clock = aheadMs > 0 ? checkClock('the latest write', aheadMs) : notAhead;
   return [ok('database', `SQLite ${version}`), clock];
 }
 

@@ -45,7 +45,7 @@ export async function serve(
   const store = await Promise.race([start, stop]);
   if (typeof store === 'string') {
     // Stopped while starting: close the server if the start still completes.
-    start.then((late) => late.close()).catch(() => undefined);
+    start.then((late) => late.close(store)).catch(() => undefined);
     return;
   }
   // Issued after the server listens: the key is shown only once.

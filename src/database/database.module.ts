@@ -8,16 +8,15 @@ import type { ExtensionMigrations } from './extension-migrations.js';
 import { ChangePoller } from './change-poller.js';
 import { Database } from './database.js';
 import { DatabaseMetrics } from './database-metrics.js';
-import type { PostgresDataSource } from './postgres/postgres.data-source.js';
-import { SqliteDataSource } from './sqlite/sqlite.data-source.js';
+import { PostgresDataSource } from './postgres/postgres.data-source.js';
+import type { SqliteDataSource } from './sqlite/sqlite.data-source.js';
 import { SqliteDatabase } from './sqlite/sqlite.database.js';
 
 async function openDatabase(dataSource: DataSource, metrics: DatabaseMetrics): Promise<Database> {
-  const postgres = dataSource as PostgresDataSource;
   const database =
-    dataSource instanceof SqliteDataSource
-      ? new SqliteDatabase(dataSource, metrics)
-      : new (await import('./postgres/postgres.database.js')).PostgresDatabase(postgres, metrics);
+    dataSource instanceof PostgresDataSource
+      ? new (await import('./postgres/postgres.database.js')).PostgresDatabase(dataSource, metrics)
+      : new SqliteDatabase(dataSource as SqliteDataSource, metrics);
   metrics.watchPool(() => database.pool());
   const afterQuery = ({ executionTime = 0 }: { executionTime?: number }): void =>
     metrics.observe('typeorm', performance.now() - executionTime);

@@ -28,8 +28,9 @@ export function toApiError(thrown: unknown): ApiError {
   const code = [given.code, exception.errorCode].find(isText) ?? generalCode(status);
   // An exception of a pipe has a list of messages.
   const message = Array.isArray(given.message) ? given.message.join('; ') : given.message;
-  const shown = isText(message) ? message : exception.message;
-  return new ApiError({ code, status }, status === 500 ? FAILED : shown, { cause: thrown });
+  const shown = status === 500 ? FAILED : isText(message) ? message : exception.message;
+  const { headers = {} } = thrown as Partial<ApiError>;
+  return new ApiError({ code, status }, shown, { headers, cause: thrown });
 }
 
 /** An error of Fastify, which Nest may have wrapped, without its message: it may reveal too much. */

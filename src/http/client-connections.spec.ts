@@ -147,9 +147,12 @@ describe(ClientConnections.name, () => {
     await eventually(() => Promise.resolve(socket.text().length > LARGE.length));
   });
 
-  it('closes unfinished connections at the deadline of a drain', async () => {
+  it.each([
+    ['unfinished connections', REQUEST],
+    ['also those with a CONNECT', `${REQUEST}CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`],
+  ])('closes %s at the deadline of a drain', async (_which, text) => {
     await listen(collect);
-    const socket = open(REQUEST);
+    const socket = open(text);
     await areStarted(1);
     await connections.drain(server, performance.now() + 300);
     await eventually(() => Promise.resolve(socket.destroyed));

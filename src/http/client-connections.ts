@@ -16,9 +16,9 @@ import { SingleChunkResponse } from './single-chunk-response.js';
 const MAX_UNANSWERED = 32;
 /** Part of the send timeout after which the server looks for clients that do not read. */
 const SCAN_SHARE = 0.25;
-/** While draining: the time to notice that the node is not ready, and then the time to notice that connections close. */
-const NOTICE_MS = 500;
-const NOTICE_SHARE = 0.05;
+/** Length of each of the two phases of a drain before idle connections are closed: this share, and at most this time. */
+const PHASE_SHARE = 0.05;
+const MAX_PHASE_MS = 500;
 
 interface Connection {
   /** The request in progress is `response.req`. Undefined while the connection is idle. */
@@ -69,9 +69,9 @@ export class ClientConnections {
   }
 
   /**
-   * Handles a message that could not be parsed. If it is the body of the request in progress, the reader of that body
-   * gets the error; if there is none, the response is the last. Otherwise it is refused once every earlier request is
-   * answered.
+   * Handles a message that could not be parsed. If it is the body of the request in progress, the reader of the body
+   * gets the error; without a reader, the connection closes after the response. Any other malformed message gets its
+   * 400 after all earlier responses.
    */
   reject(cause: Error, socket: Socket): void {
     const answer = (): void => refuseMalformed(cause, socket);
@@ -91,19 +91,21 @@ export class ClientConnections {
    * @param deadlineMs by `performance.now()`
    */
   async drain(server: Server, deadlineMs: number): Promise<void> {
-    const noticeMs = Math.min(NOTICE_MS, (deadlineMs - performance.now()) * NOTICE_SHARE);
-    await delay(noticeMs);
+    const phaseMs = Math.min(MAX_PHASE_MS, (deadlineMs - performance.now()) * PHASE_SHARE);
+    await delay(phaseMs);
     const closed = once(server, 'close');
     // `close()` calls it, and cuts responses whose last bytes are still to be sent.
     server.closeIdleConnections = () => undefined;
     server.close();
-    // Not before: clients would open other connections, and `close()` resets those that Node has not accepted yet.
+    // Not earlier: clients would reconnect, and `close()` resets connections that Node has not accepted yet.
     this.isDraining = true;
-    await delay(noticeMs);
+    await delay(phaseMs);
     for (const [socket, { response }] of this.connections) {
       if (response === undefined) socket.destroySoon();
     }
-    setTimeout(() => server.closeAllConnections(), deadlineMs - performance.now()).unref();
+    // `closeAllConnections()` leaves out those whose parser Node has released at CONNECT.
+    const destroyAll = (): void => this.connections.forEach((_, socket) => socket.destroy());
+    setTimeout(destroyAll, deadlineMs - performance.now()).unref();
     await closed;
   }
 

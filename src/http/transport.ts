@@ -37,9 +37,12 @@ export class Transport {
       bodyLimit: MAX_BODY_BYTES,
       serverFactory: (handler) => this.createServer(handler),
       routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
-      // The router could not decode the target. Fastify runs no hook for it, so that it is routed again.
+      // The router could not decode the target. Fastify runs no hook, so route the request to a path of the service.
       frameworkErrors: (_error, { raw }, reply) => {
-        Object.assign(raw, { originalUrl: raw.url, url: isApiTarget(raw.url!) ? '/v1/' : '/-' });
+        Object.assign(raw, {
+          originalUrl: raw.url,
+          url: isApiTarget(raw.url!) ? '/v1/' : '/docs/-',
+        });
         this.server.routing(raw, reply.raw);
       },
       clientErrorHandler: (error, socket) => this.connections.reject(error, socket),
@@ -103,9 +106,9 @@ export class Transport {
     });
     this.server.addHook('onRequest', (request, reply, done) => {
       this.begin(request, reply);
-      if (request.originalUrl !== request.url) {
-        request.messageError = malformedError(new URIError());
-      }
+      // Only `frameworkErrors` changes the URL.
+      const isUndecodable = request.originalUrl !== request.url;
+      if (isUndecodable) request.messageError = malformedError(new URIError());
       // Load balancers probe an overloaded server too.
       if (isProbe(request.raw.url!)) return done();
       const start = (): void => void (reply.raw.destroyed || done());

@@ -42,7 +42,7 @@ declare module '../events/events.js' {
 @Injectable()
 export class CallerEvents implements BeforeApplicationShutdown {
   private saving = Promise.resolve();
-  private readonly emitted = new LRUCache<string, true>({ maxSize: 100_000 });
+  private readonly emitted = new LRUCache<string, true>({ maxSize: 100_000 }); // `max` would allocate it now.
 
   constructor(
     limiter: RateLimiter,

@@ -7,6 +7,8 @@ import { UsageRepository } from './usage.repository.js';
 /** Number of rejected requests that are shown of each client. */
 export const LATEST_REFUSALS = 10;
 
+const HOURS = 24;
+
 export interface OutcomeReport {
   /** The code of the error, null if there was none. */
   code: string | null;
@@ -34,7 +36,7 @@ export class UsageReport {
 
   async of(clientId: string): Promise<UseReport> {
     const thisHour = Math.floor(this.clock.now() / HOUR_MS);
-    const hours = Array.from({ length: 24 }, (_, index) => thisHour - index);
+    const hours = Array.from({ length: HOURS }, (_, index) => thisHour - index);
     const used = await this.repository.find(clientId, hours);
     const refusals = await this.repository.findRefusals(clientId);
     return {

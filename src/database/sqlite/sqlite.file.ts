@@ -8,20 +8,19 @@ const OWNER_ONLY = 0o600;
 /** Files that SQLite creates beside an open database. */
 export const LOG_SUFFIXES: readonly string[] = ['-wal', '-shm'];
 
+const BUSY_TIMEOUT_MS = 500;
+
 export class DatabaseServedError extends Error {}
 
 /** Creates a file for its owner only, with its directory, if there is none. */
 export function createFile(path: string): void {
   if (path === ':memory:') return;
-  createDirectory(dirname(resolve(path)));
+  // `mkdirSync()` never returns below /proc, nor from a relative path in a working directory that was removed.
+  const directory = dirname(resolve(path));
+  const isMissing = identityOf(directory) === undefined;
+  if (isMissing && directory.startsWith('/proc/')) throw new Error(`cannot create ${directory}`);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
   closeSync(openSync(path, 'a', OWNER_ONLY));
-}
-
-/** The option `recursive` of `mkdirSync` never returns below /proc, or below a working directory that was removed. */
-function createDirectory(path: string): void {
-  if (identityOf(path) !== undefined) return;
-  createDirectory(dirname(path));
-  mkdirSync(path, 0o700);
 }
 
 /** Closes an open database to other users. */
@@ -69,7 +68,7 @@ export function lockFile(path: string): () => void {
 
 function lock(lockFile: string, path: string): Database {
   createFile(lockFile);
-  const database = new Sqlite(lockFile, { timeout: 500 });
+  const database = new Sqlite(lockFile, { timeout: BUSY_TIMEOUT_MS });
   const name = `process ${process.pid} on ${hostname()}, since ${new Date().toISOString()}`;
   try {
     database.exec('BEGIN IMMEDIATE; DROP TABLE IF EXISTS holder; CREATE TABLE holder (name)');
