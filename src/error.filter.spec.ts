@@ -98,6 +98,10 @@ describe(ErrorFilter.name, () => {
     ['an exception of an interim status', new HttpException('secret', 100)],
     ['an exception without a status', new HttpException('secret', Number.NaN)],
     ['a failure in the words of Nest', new HttpException('secret', 500)],
+    [
+      'headers of a failure',
+      Object.assign(new HttpException('x', 500), { headers: { secret: 1 } }),
+    ],
   ])('tells the caller nothing of %s, and the log everything', (_what, thrown) => {
     const { status, headers, body } = answerTo(thrown);
     expect(status).toBe(500);

@@ -35,7 +35,7 @@ export class PetStore {
   }
 
   private async drainAndClose(signal?: string): Promise<void> {
-    const app = this.app as NestFastifyApplication & NestApplicationContext;
+    const app = this.app as NestFastifyApplication & NestApplicationContext; // Its `close()` takes a signal.
     const logger = app.get(Logger);
     logger.info({}, 'Draining: answering requests in progress, closing connections');
     app.get(Readiness).isDraining = true;

@@ -12,7 +12,7 @@ const FAILED = 'The service failed to answer this request';
 export const REQUIRED_HEADERS: Readonly<Record<number, readonly [name: string, value: string]>> = {
   401: ['WWW-Authenticate', CHALLENGE],
   429: ['Retry-After', '1'],
-  503: ['Retry-After', '2'], // Short, because the service notices the end of an outage at once.
+  503: ['Retry-After', '2'], // Seconds. The service notices the end of an outage at once.
 };
 
 /** Converts an exception of Nest or Fastify. Other errors, and the message of a 500, appear only in the log. */
@@ -29,7 +29,7 @@ export function toApiError(thrown: unknown): ApiError {
   // An exception of a pipe has a list of messages.
   const message = Array.isArray(given.message) ? given.message.join('; ') : given.message;
   const shown = status === 500 ? FAILED : isText(message) ? message : exception.message;
-  const { headers = {} } = thrown as Partial<ApiError>;
+  const headers = thrown instanceof ApiError ? (thrown.headers ?? {}) : {};
   return new ApiError({ code, status }, shown, { headers, cause: thrown });
 }
 

@@ -103,7 +103,7 @@ export class ClientConnections {
     for (const [socket, { response }] of this.connections) {
       if (response === undefined) socket.destroySoon();
     }
-    // `closeAllConnections()` leaves out those whose parser Node has released at CONNECT.
+    // `closeAllConnections()` leaves out connections whose parser Node has released at CONNECT.
     const destroyAll = (): void => this.connections.forEach((_, socket) => socket.destroy());
     setTimeout(destroyAll, deadlineMs - performance.now()).unref();
     await closed;
