@@ -1,5 +1,5 @@
-// Checks that the licence of every shipped package is compatible with MIT. Argument: a bill of materials (CycloneDX, as
-// `npm run sbom` writes it).
+// Checks that the licence of every shipped package is compatible with MIT. Argument: a bill of
+// materials (CycloneDX, as `npm run sbom` writes it).
 import { readFileSync } from 'node:fs';
 import satisfies from 'spdx-satisfies';
 

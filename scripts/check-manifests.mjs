@@ -1,5 +1,5 @@
-// `npm run manifests:check`: compose.yaml, Dockerfile and deploy/ against the schemas of their formats, nginx,
-// promtool, and the configuration of the service. Needs a build.
+// `npm run manifests:check`: compose.yaml, Dockerfile and deploy/ against the schemas of their
+// formats, nginx, promtool, and the configuration of the service. Needs a build.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -94,7 +94,8 @@ function checkKubernetes() {
     pod.terminationGracePeriodSeconds > needed,
     'deployment.yaml: terminationGracePeriodSeconds',
   );
-  // PostgreSQL has 100 connections, 3 of them for superusers. A node has 2 beside its pool, a migration 2.
+  // PostgreSQL has 100 connections, 3 of them for superusers. A node has 2 beside its pool, a
+  // migration 2.
   const nodes =
     manifest('horizontalpodautoscaler.yaml').spec.maxReplicas +
     spec.strategy.rollingUpdate.maxSurge;
@@ -104,7 +105,10 @@ function checkKubernetes() {
   );
 }
 
-/** The schemas permit unknown fields. A validator reads each field that it knows, so an unread field is misspelt. */
+/**
+ * The schemas permit unknown fields. A validator reads each field that it knows, so an unread field
+ * is misspelt.
+ */
 function validate(file, data, Model) {
   const unread = new Set();
   const watched = watchReads(data, file, unread);

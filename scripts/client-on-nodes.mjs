@@ -1,5 +1,5 @@
-// `node scripts/client-on-nodes.mjs [VERSION...]`: tests the built client on each supported version of Node, in
-// parallel, against one service. The versions come from the npm package `node`.
+// `node scripts/client-on-nodes.mjs [VERSION...]`: tests the built client on each supported version
+// of Node, in parallel, against one service. The versions come from the npm package `node`.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

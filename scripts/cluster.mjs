@@ -1,5 +1,6 @@
-// `npm run cluster`: runs PostgreSQL, Redis, two nodes and nginx from local programs, as compose.yaml does. All use one
-// temporary directory and free ports of the loopback address. Ctrl-C stops all.
+// `npm run cluster`: runs PostgreSQL, Redis, two nodes and nginx from local programs, as
+// compose.yaml does. All use one temporary directory and free ports of the loopback address. Ctrl-C
+// stops all.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -35,7 +36,10 @@ const BESIDE_THE_PATH = [
   '/usr/sbin',
 ];
 
-/** In the order of their start. They are stopped in reverse order, so that none loses a program that it uses. */
+/**
+ * In the order of their start. They are stopped in reverse order, so that none loses a program that
+ * it uses.
+ */
 const processes = [];
 let stopping = false;
 
@@ -78,7 +82,8 @@ function start(name, command, args, options = {}) {
   child.once('exit', (code, signal) => {
     if (stopping) return;
     print(`${name.padEnd(8)} | ended (${signal ?? `exit ${code}`})`);
-    // A node may be stopped to see that the other continues. Without one of the others, the cluster ends.
+    // A node may be stopped to see that the other continues. Without one of the others, the cluster
+    // ends.
     if (!name.startsWith('node')) void end(1, `${name} has ended, so the cluster is stopped.`);
   });
   processes.push({ name, child, stopSignal: options.stopSignal ?? 'SIGTERM' });

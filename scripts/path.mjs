@@ -1,6 +1,7 @@
 /**
- * Prints the files whose code one `POST /v1/pets` with an `Idempotency-Key` runs, in the order of the request, each with
- * the number of lines of its functions that run. Types, decorators and code that runs once do not count.
+ * Prints the files whose code one `POST /v1/pets` with an `Idempotency-Key` runs, in the order of
+ * the request, each with the number of lines of its functions that run. Types, decorators and code
+ * that runs once do not count.
  *
  *   node scripts/path.mjs
  */
@@ -127,7 +128,9 @@ function sourceOf(scriptId) {
   return path.replace(/^.*\/dist\/src\//, 'src/').replace(/js$/, 'ts');
 }
 
-/** Records the order with breakpoints whose condition is never true but notes that it was evaluated. */
+/**
+ * Records the order with breakpoints whose condition is never true but notes that it was evaluated.
+ */
 async function inOrder(functions) {
   const files = new Set();
   let hasArrived = false;

@@ -1,6 +1,6 @@
-// Builds everything that a release consists of in release/: both tarballs, the software bill of materials and the
-// release notes. `npm run release -- --dry-run` does the same without requiring the tag. Uploading is left to
-// .github/workflows/release.yml.
+// Builds everything that a release consists of in release/: both tarballs, the software bill of
+// materials and the release notes. `npm run release -- --dry-run` does the same without requiring
+// the tag. Uploading is left to .github/workflows/release.yml.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

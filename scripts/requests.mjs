@@ -1,4 +1,5 @@
-// Generates clients/petstore.http and a Postman collection from openapi.json. With --check it only compares.
+// Generates clients/petstore.http and a Postman collection from openapi.json. With --check it only
+// compares.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
 

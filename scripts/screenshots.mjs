@@ -1,4 +1,5 @@
-// `npm run screenshots [-- FOLDER]`: screenshots of /docs: light, dark, and at the width of a phone.
+// `npm run screenshots [-- FOLDER]`: screenshots of /docs: light, dark, and at the width of a
+// phone.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';

@@ -33,9 +33,9 @@ export interface AppOptions extends CoreOptions {
 }
 
 /**
- * First authentication, then quota, then the content of the request. Nest registers global guards module by module,
- * beginning with the root module: these run before those of extensions. The `FallbackController` is the route of every
- * unknown path under `/v1`, so they run there too.
+ * First authentication, then quota, then the content of the request. Nest registers global guards
+ * module by module, beginning with the root module: these run before those of extensions. The
+ * `FallbackController` is the route of every unknown path under `/v1`, so they run there too.
  */
 const EVALUATION_ORDER = [
   { provide: APP_GUARD, useClass: DeprecationGuard }, // sets headers, rejects nothing
@@ -49,7 +49,10 @@ const EVALUATION_ORDER = [
   { provide: APP_FILTER, useClass: ErrorFilter }, // every error; filters of extensions come first
 ];
 
-/** The controllers of the service. Their methods keep their names as operation ids, whatever extensions declare. */
+/**
+ * The controllers of the service. Their methods keep their names as operation ids, whatever
+ * extensions declare.
+ */
 const OWN_CONTROLLERS: ReadonlySet<Type> = new Set<Type>([
   PetsController,
   UsageController,

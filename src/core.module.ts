@@ -27,7 +27,10 @@ function coreModule({ config, clock = new Clock(), logger }: CoreOptions): Dynam
   return { module: class CoreModule {}, global: true, providers, exports: providers };
 }
 
-/** Modules of every process, the server and the command line. They load neither Fastify nor Swagger, which take long. */
+/**
+ * Modules of every process, the server and the command line. They load neither Fastify nor Swagger,
+ * which take long.
+ */
 export function coreModules(options: CoreOptions): (DynamicModule | Type)[] {
   const { extensions = [] } = options;
   return [

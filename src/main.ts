@@ -17,7 +17,8 @@ const argv = process.argv.slice(2);
 const isServer = argv[0] === 'serve';
 process.stderr.on('error', () => undefined);
 process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
-  // A closed pipe (`| head`) ends a command quietly; any other error makes it fail. A server goes on serving.
+  // A closed pipe (`| head`) ends a command quietly; any other error makes it fail. A server goes
+  // on serving.
   if (isServer || code === 'EPIPE' || process.exitCode === 1) return;
   process.stderr.write(`error: cannot write to standard output (${message})\n`);
   process.exitCode = 1;

@@ -28,7 +28,10 @@ export class PetStore {
     return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
   }
 
-  /** Drains, saves the counters, and ends within the grace period. @param signal passed to shutdown hooks */
+  /**
+   * Drains, saves the counters, and ends within the grace period. @param signal passed to shutdown
+   * hooks
+   */
   close(signal?: string): Promise<void> {
     this.closing ??= this.drainAndClose(signal);
     return this.closing;

@@ -23,7 +23,10 @@ import { createLogger, type Logger } from './telemetry/logger.js';
 import { NestLogger } from './telemetry/nest-logger.js';
 import type { Clock } from './time/clock.js';
 
-/** Same default as `net.core.somaxconn`; Node's is 511. On overflow, clients retry their SYN after 1 s, then 3 s. */
+/**
+ * Same default as `net.core.somaxconn`; Node's is 511. On overflow, clients retry their SYN after 1
+ * s, then 3 s.
+ */
 const LISTEN_BACKLOG = 4_096;
 
 type CreateOptions = Omit<AppOptions, 'transport' | 'address'> & CheckOptions;

@@ -82,7 +82,10 @@ export class TestStore implements AsyncDisposable {
     return (await keys.issue({ name: 'test', plan, ...limits, ...rest })).key;
   }
 
-  /** Like the global `fetch`, with a path such as `/v1/pets`. The media type of a string body defaults to JSON. */
+  /**
+   * Like the global `fetch`, with a path such as `/v1/pets`. The media type of a string body
+   * defaults to JSON.
+   */
   fetch(path: string, { key, ...init }: TestRequest = {}): Promise<Response> {
     const headers = new Headers(init.headers);
     if (key !== undefined) headers.set('authorization', `Bearer ${key}`);

@@ -32,7 +32,8 @@ async function checkOne(url: string, isCluster: boolean): Promise<Finding[]> {
   try {
     await redis.connect();
     const [, version = ''] = /^redis_version:(\S+)/m.exec(await redis.info('server')) ?? [];
-    // Fails if Redis still loads its data, and if it is a cluster but the configuration names one address, or vice versa.
+    // Fails if Redis still loads its data, and if it is a cluster but the configuration names one
+    // address, or vice versa.
     await (isCluster ? redis.cluster('INFO') : redis.get('petstore'));
     const beforeMs = Date.now();
     const [seconds, micros] = (await redis.time()).map(Number);

@@ -57,7 +57,10 @@ function describe(checks: readonly Finding[]): string {
   return table(['STATUS', 'CHECK', 'RESULT'], rows);
 }
 
-/** Only the owner may read the database, which holds digests of keys, and `.env`, which may hold passwords. */
+/**
+ * Only the owner may read the database, which holds digests of keys, and `.env`, which may hold
+ * passwords.
+ */
 function checkFiles({ databaseUrl }: Config): Finding[] {
   const database = fileOf(databaseUrl);
   const files = database === undefined ? [] : ['', '-wal', '-shm'].map((end) => database + end);

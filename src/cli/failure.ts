@@ -6,7 +6,10 @@ const OTHER_PATH = 'set DATABASE_URL to a file that this user may write';
 const RESTORE =
   'set DATABASE_URL to another file; or stop the server, copy the damaged file, and run petstore restore BACKUP';
 
-/** The remedies of errors, by their code. Each fix is safe: none destroys data that may still be good. */
+/**
+ * The remedies of errors, by their code. Each fix is safe: none destroys data that may still be
+ * good.
+ */
 const FIXES: Readonly<Record<string, string>> = {
   42501: 'grant the missing privilege to the role in DATABASE_URL, or use a role that has it',
   '55P03':

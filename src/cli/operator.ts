@@ -26,8 +26,8 @@ export function assertDatabaseExists(path: string | undefined): void {
 }
 
 /**
- * Runs `work` on the modules of the service, without its HTTP server. On SQLite the schema is migrated first;
- * on PostgreSQL only with `mayMigrate`, otherwise it must be up to date.
+ * Runs `work` on the modules of the service, without its HTTP server. On SQLite the schema is
+ * migrated first; on PostgreSQL only with `mayMigrate`, otherwise it must be up to date.
  */
 export async function runAsOperator<T>(
   options: CommonOptions,

@@ -56,8 +56,8 @@ function createProgram(output: Output): Command {
 function addServe(program: Command, output: Output): void {
   const summary = 'serve the API until SIGTERM, SIGINT or SIGHUP';
   addCommand<ServeOptions>(program, output, ['serve', summary, 'serve'], async (options) => {
-    // Listen first: loading the server takes a second, and PID 1 of a container ignores unhandled signals.
-    // Further signals change nothing, because draining has a deadline.
+    // Listen first: loading the server takes a second, and PID 1 of a container ignores unhandled
+    // signals. Further signals change nothing, because draining has a deadline.
     const stop = new Promise<NodeJS.Signals>((resolve) => {
       for (const signal of STOP_SIGNALS) process.on(signal, resolve);
     });

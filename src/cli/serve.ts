@@ -72,7 +72,9 @@ function exitOnUncaughtException(logger: Logger): void {
   });
 }
 
-/** The addresses, the number of sample pets that were added, and the first key if one was issued. */
+/**
+ * The addresses, the number of sample pets that were added, and the first key if one was issued.
+ */
 function introduction(store: PetStore, config: Config, samples: number, key: string | null) {
   const { baseUrl, docsUrl } = store.app.get(PublicAddress);
   const metricsUrl = store.app.get(MetricsServer).url ?? null;

@@ -24,7 +24,10 @@ const DATABASE_URLS = 'sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABAS
 const DEFAULT_DATABASE_URL = 'sqlite:./data/petstore.db';
 const ENVIRONMENTS = ['production', 'development', 'test'];
 
-/** Every setting of the service, validated. Nothing else reads the environment. A class, so that Nest can inject it. */
+/**
+ * Every setting of the service, validated. Nothing else reads the environment. A class, so that
+ * Nest can inject it.
+ */
 // eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging -- `readConfig` declares the members
 export abstract class Config {}
 // eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging, @typescript-eslint/no-empty-object-type
@@ -37,7 +40,10 @@ export class ConfigError extends Error {
   }
 }
 
-/** Reads the settings of an extension from the same environment; `variables` are the names that it reads. */
+/**
+ * Reads the settings of an extension from the same environment; `variables` are the names that it
+ * reads.
+ */
 export type SettingsReader = (environment: Environment) => {
   settings: object;
   faults: readonly string[];
@@ -46,7 +52,8 @@ export type SettingsReader = (environment: Environment) => {
 
 /**
  * Reads and validates all settings.
- * @param environment default: the process environment, over the `.env` file of the working directory
+ * @param environment default: the process environment, over the `.env` file of the working
+ *   directory
  * @throws {ConfigError} naming every fault
  */
 export function loadConfig(

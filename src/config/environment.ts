@@ -37,7 +37,10 @@ export function unknownSettings(environment: Environment, known: readonly string
   });
 }
 
-/** The letters of a name, and all but one of them. Two names that differ by a typo have one of these in common. */
+/**
+ * The letters of a name, and all but one of them. Two names that differ by a typo have one of these
+ * in common.
+ */
 function misspellings(name: string): string[] {
   const letters = name.toUpperCase().replaceAll('_', '');
   return [letters, ...Array.from(letters, (_, at) => letters.slice(0, at) + letters.slice(at + 1))];

@@ -33,7 +33,10 @@ export class SettingReader {
     return text === undefined ? undefined : entries(text);
   }
 
-  /** Returns the value if it is valid, and otherwise notes a fault. A URL may have a password, so none is repeated. */
+  /**
+   * Returns the value if it is valid, and otherwise notes a fault. A URL may have a password, so
+   * none is repeated.
+   */
   valid(name: string, expected: string, isValid: (text: string) => boolean): string | undefined {
     const text = this.text(name);
     if (text === undefined || isValid(text)) return text;

@@ -22,15 +22,18 @@ const READ_CLOCK: Statement = {
   postgres: `SELECT ${NOW.postgres} AS "nowMs"`,
 };
 
-/** Loads the rows with `changed_at >= sinceMs` (database clock). The first poll has no `sinceMs`. */
+/**
+ * Loads the rows with `changed_at >= sinceMs` (database clock). The first poll has no `sinceMs`.
+ */
 export type PollCallback = (sinceMs: number | undefined) => Promise<void>;
 
 /**
  * Polls the database for changes by other processes.
  *
- * A poll asks for changes since the start of the last complete one, and for some seconds more, because a transaction may
- * commit after the time in its rows. After a pause of this process or an outage of the database, the first poll covers
- * the whole gap. The gap is measured here too, because the database's clock may have been set back.
+ * A poll asks for changes since the start of the last complete one, and for some seconds more,
+ * because a transaction may commit after the time in its rows. After a pause of this process or an
+ * outage of the database, the first poll covers the whole gap. The gap is measured here too,
+ * because the database's clock may have been set back.
  */
 @Injectable()
 export class ChangePoller implements OnApplicationBootstrap, OnApplicationShutdown {

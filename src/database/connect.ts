@@ -3,7 +3,10 @@ import type { DataSource } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
 import { driverErrorOf, hasChangedNothing } from './outage.js';
 
-/** By the code or the message of an error of PostgreSQL, of Node or of the driver; the first that matches. */
+/**
+ * By the code or the message of an error of PostgreSQL, of Node or of the driver; the first that
+ * matches.
+ */
 const FIXES: readonly (readonly [RegExp, string])[] = [
   [
     /^(?:SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_(?:GET|VERIFY))/,
@@ -70,8 +73,9 @@ async function assertUtf8(dataSource: DataSource): Promise<void> {
 }
 
 /**
- * A pooler in transaction mode may give the second transaction of a client another server connection. PgBouncer before
- * 1.21 does not take the prepared statements along. Here another client occupies the first connection.
+ * A pooler in transaction mode may give the second transaction of a client another server
+ * connection. PgBouncer before 1.21 does not take the prepared statements along. Here another
+ * client occupies the first connection.
  */
 async function assertKeepsStatements({ url, extra }: PostgresDataSourceOptions): Promise<void> {
   const { Client } = await import('pg');

@@ -7,7 +7,10 @@ import { PostgresDataSource } from './postgres/postgres.data-source.js';
 import { ExactDatabase } from './sqlite/sqlite.connection.js';
 import { SqliteDataSource } from './sqlite/sqlite.data-source.js';
 
-/** A name of our own, because other applications in the same database often have a table `migrations`. */
+/**
+ * A name of our own, because other applications in the same database often have a table
+ * `migrations`.
+ */
 export const MIGRATIONS_TABLE = 'petstore_migrations';
 
 const STATEMENT_TIMEOUT_MS = 3_000;
@@ -47,7 +50,8 @@ export function dataSourceOptions(
       query_timeout: STATEMENT_TIMEOUT_MS + 500,
       idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
       keepAlive: true,
-      // An error reaches the query that waits for its answer. Without a listener, one that comes later ends the process.
+      // An error reaches the query that waits for its answer. Without a listener, one that comes
+      // later ends the process.
       onConnect: (client: Client) => client.on('error', () => undefined),
     },
   };

@@ -36,7 +36,8 @@ export class DatabaseModule {
           useFactory: (config: Config) => ({
             ...dataSourceOptions(config.databaseUrl, extensions, config.databasePoolSize),
             autoLoadEntities: true,
-            // Prints with DEBUG=typeorm:* only. The default logger writes to standard output, also the results of commands.
+            // Prints with DEBUG=typeorm:* only. The default logger writes to standard output, also
+            // the results of commands.
             logger: 'debug' as const,
             // The caller reports a database that cannot be reached, once.
             toRetry: () => false,

@@ -10,8 +10,8 @@ export interface ExtensionMigrations {
 }
 
 /**
- * TypeORM runs migrations in the order of the timestamps at the end of their names. Those of extensions are moved
- * behind all migrations of the service, also its future ones.
+ * TypeORM runs migrations in the order of the timestamps at the end of their names. Those of
+ * extensions are moved behind all migrations of the service, also its future ones.
  */
 const OFFSET_MS = 7_000_000_000_000;
 
@@ -25,7 +25,10 @@ export function migrationNames(extensions: readonly ExtensionMigrations[]): stri
   return allMigrations(extensions).map(nameOf);
 }
 
-/** The migrations of an extension, with its name in theirs, so that two extensions may use the same names. */
+/**
+ * The migrations of an extension, with its name in theirs, so that two extensions may use the same
+ * names.
+ */
 export function ownedMigrations({ owner, migrations }: ExtensionMigrations): MigrationClass[] {
   return migrations.map((Migration) => {
     const name = nameOf(Migration);

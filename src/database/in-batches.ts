@@ -5,7 +5,10 @@ const ROWS = 1_000;
 const PAUSE_MS = 5;
 const pause = (): Promise<void> => new Promise((resume) => setTimeout(resume, PAUSE_MS));
 
-/** Handles items in batches that are short enough for requests and locks, in their order, with pauses between them. */
+/**
+ * Handles items in batches that are short enough for requests and locks, in their order, with
+ * pauses between them.
+ */
 export async function forEachBatch<Item>(
   items: readonly Item[],
   handle: (batch: Item[]) => Promise<void>,
@@ -31,7 +34,8 @@ export async function deleteInBatches(
   const some = `SELECT ${key} FROM ${tableName} WHERE ${condition} LIMIT ${ROWS}`;
   while (!stop.aborted) {
     const query = repository.createQueryBuilder().delete();
-    // PostgreSQL evaluates only the outer condition again for a row that another node has just updated.
+    // PostgreSQL evaluates only the outer condition again for a row that another node has just
+    // updated.
     query.where(`(${key}) IN (${some}) AND ${condition}`, parameters);
     if ((await query.execute()).affected! < ROWS) return;
     await pause();

@@ -6,8 +6,9 @@ import { driverErrorOf } from './outage.js';
 /** Any number, the same on every node. */
 export const MIGRATION_LOCK = 7_305_197_442;
 /**
- * Lets one process at a time migrate. The others wait for up to 5 s, so that a start that fails takes less than 10 s.
- * On PostgreSQL, requests queue behind a migration that waits for the lock of a table, so it waits for a second only.
+ * Lets one process at a time migrate. The others wait for up to 5 s, so that a start that fails
+ * takes less than 10 s. On PostgreSQL, requests queue behind a migration that waits for the lock of
+ * a table, so it waits for a second only.
  */
 const LOCK = {
   postgres: [
@@ -21,9 +22,11 @@ const LOCK = {
 
 /**
  * Brings the schema up to date; several processes may call this at once.
- * @param mayMigrate on PostgreSQL; the embedded database belongs to one server, and is always migrated
+ * @param mayMigrate on PostgreSQL; the embedded database belongs to one server, and is always
+ *   migrated
  * @returns the names of the migrations that ran
- * @throws {Error} if the schema may not be migrated, or if a migration fails, as on a table that another session locks
+ * @throws {Error} if the schema may not be migrated, or if a migration fails, as on a table that
+ *   another session locks
  */
 export async function migrate(dataSource: DataSource, mayMigrate = true): Promise<string[]> {
   const { options } = dataSource;
@@ -45,7 +48,8 @@ export async function migrate(dataSource: DataSource, mayMigrate = true): Promis
 }
 
 /**
- * The names of the migrations that ran. TypeORM takes a table that the role may not read for a missing one.
+ * The names of the migrations that ran. TypeORM takes a table that the role may not read for a
+ * missing one.
  * @throws {QueryFailedError} if the role may not read the table
  */
 export async function migrationsThatRan(dataSource: DataSource): Promise<string[]> {
@@ -59,7 +63,10 @@ export async function migrationsThatRan(dataSource: DataSource): Promise<string[
   }
 }
 
-/** Runs the pending migrations in one transaction, and looks for them within it: another process may have run them. */
+/**
+ * Runs the pending migrations in one transaction, and looks for them within it: another process may
+ * have run them.
+ */
 async function runMigrations(dataSource: DataSource): Promise<string[]> {
   const runner = dataSource.createQueryRunner();
   const executor = new MigrationExecutor(dataSource, runner);

@@ -7,7 +7,10 @@ interface DriverError {
   driverError?: DriverError;
 }
 
-/** Codes of PostgreSQL (appendix A) and SQLite, and messages of node-postgres, of failures that pass or can be repaired. */
+/**
+ * Codes of PostgreSQL (appendix A) and SQLite, and messages of node-postgres, of failures that pass
+ * or can be repaired.
+ */
 const isOfDatabase = matches(
   /^(?:(?:08|28|40|53|58)...|3D000|57P0.|57014|25006|25P03|55P03)$/,
   /^SQLITE_(?:BUSY|LOCKED|IOERR|FULL|READONLY|CANTOPEN|PROTOCOL|NOMEM|CORRUPT|NOTADB)/,
@@ -24,7 +27,10 @@ export const isBusy = matches(/^SQLITE_BUSY/);
 /** Whether a lock of PostgreSQL was not free within the lock timeout. */
 export const isHeld = matches(/^55P03$/);
 
-/** Whether PostgreSQL changed nothing: the prepared statement is gone or outdated, or another transaction came first. */
+/**
+ * Whether PostgreSQL changed nothing: the prepared statement is gone or outdated, or another
+ * transaction came first.
+ */
 export const hasChangedNothing = matches(/^(?:0A000|26000|42P05|40001|40P01)$/);
 
 /** Whether the connection broke while a statement was running on it. */
@@ -36,8 +42,9 @@ export const isConnectionLost = matches(
 export const isDuplicate = matches(/^(?:23505|SQLITE_CONSTRAINT_PRIMARYKEY)$/);
 
 /**
- * Whether an error of the database is an outage: a 503, and not a fault of the service. An error of the network counts
- * only if TypeORM has wrapped it; without that, it may be of any other connection.
+ * Whether an error of the database is an outage: a 503, and not a fault of the service. An error of
+ * the network counts only if TypeORM has wrapped it; without that, it may be of any other
+ * connection.
  */
 export function isOutage(error: unknown): boolean {
   const isWrapped = driverErrorOf(error) !== error;

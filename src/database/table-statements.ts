@@ -13,7 +13,10 @@ export interface TableColumn {
 /** The columns of an object, in the order of its members. The first one is not optional. */
 export type TableColumns = readonly TableColumn[];
 
-/** A row by the names of its columns. PostgreSQL's driver returns an int64 as text, SQLite's as a bigint. */
+/**
+ * A row by the names of its columns. PostgreSQL's driver returns an int64 as text, SQLite's as a
+ * bigint.
+ */
 export type TableRow = Readonly<Record<string, string | bigint | null>>;
 
 /** Reads the row with an id. */
@@ -29,9 +32,10 @@ export function findStatement(name: string, table: string, columns: TableColumns
 }
 
 /**
- * Reads rows in the order of their ids, as JSON object texts. Its parameters are a value for each of `filters`, the id
- * that the rows come after, and their number. SQLite plans a statement anew whenever a plain parameter of LIMIT is bound,
- * a tenth of the cost of a page; it does not for an expression.
+ * Reads rows in the order of their ids, as JSON object texts. Its parameters are a value for each
+ * of `filters`, the id that the rows come after, and their number. SQLite plans a statement anew
+ * whenever a plain parameter of LIMIT is bound, a tenth of the cost of a page; it does not for an
+ * expression.
  * @param filters columns of type text
  */
 export function pageStatement(
@@ -74,7 +78,10 @@ export function insertStatement(name: string, table: string, columns: TableColum
   };
 }
 
-/** The parameters of a batch on PostgreSQL as the table `input`, with a row per element and its `ordinal`. */
+/**
+ * The parameters of a batch on PostgreSQL as the table `input`, with a row per element and its
+ * `ordinal`.
+ */
 export function batchInput(names: readonly string[], types: readonly string[]): string {
   const arrays = types.map((type, index) => `$${index + 1}::${type}[]`);
   return `unnest(${arrays.join(', ')}) WITH ORDINALITY AS input(${names.join(', ')}, ordinal)`;

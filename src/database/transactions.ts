@@ -48,8 +48,8 @@ export class TransactionScope {
 }
 
 /**
- * Runs `work` in one transaction. Everything that `work` does through TypeORM joins it: a repository reads and writes
- * within it, and a transaction becomes a savepoint of it.
+ * Runs `work` in one transaction. Everything that `work` does through TypeORM joins it: a
+ * repository reads and writes within it, and a transaction becomes a savepoint of it.
  */
 export function inSharedTransaction<Result>(
   dataSource: DataSource,
@@ -71,8 +71,8 @@ export function inSharedTransaction<Result>(
 }
 
 /**
- * Calls `callback` after the transaction of `manager` is committed, and never if it is rolled back. Nothing waits for
- * the callback; if it fails, the error is logged.
+ * Calls `callback` after the transaction of `manager` is committed, and never if it is rolled back.
+ * Nothing waits for the callback; if it fails, the error is logged.
  * @throws {Error} outside a transaction
  */
 export function afterCommit({ queryRunner }: EntityManager, callback: () => unknown): void {
@@ -106,7 +106,10 @@ export class AfterCommitSubscriber implements EntitySubscriberInterface {
   }
 }
 
-/** A list of callbacks per open transaction of the query runner: the outermost one first, then its savepoints. */
+/**
+ * A list of callbacks per open transaction of the query runner: the outermost one first, then its
+ * savepoints.
+ */
 function pendingOf({ data }: QueryRunner): Callback[][] {
   return (data['afterCommit'] ??= []) as Callback[][];
 }

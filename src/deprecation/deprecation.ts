@@ -23,15 +23,18 @@ export interface Deprecation {
   since: Date;
   /** From this moment on, plus `SUNSET_EXTENSION_DAYS`, the operation answers 410. */
   sunset: Date;
-  /** The replacement: its method (default GET), its path relative to the base address, and how to use it. */
+  /**
+   * The replacement: its method (default GET), its path relative to the base address, and how to
+   * use it.
+   */
   successor: { method?: string; path: string; hint: string };
 }
 
 const DEPRECATION = 'petstore:deprecation';
 
 /**
- * Deprecates an operation: the document marks it, every response carries `Deprecation` (RFC 9745), `Sunset` (RFC 8594)
- * and `Link`. From its sunset on, the operation answers 410.
+ * Deprecates an operation: the document marks it, every response carries `Deprecation` (RFC 9745),
+ * `Sunset` (RFC 8594) and `Link`. From its sunset on, the operation answers 410.
  */
 export function Deprecated(deprecation: Deprecation): MethodDecorator {
   const { since, sunset, successor } = deprecation;

@@ -14,14 +14,20 @@ export interface ErrorDefinition<Code extends string = string> {
   readonly meaning: string;
 }
 
-/** Nest's exception class without its private `status`, so that filters for `HttpException` catch an `ApiError`. */
+/**
+ * Nest's exception class without its private `status`, so that filters for `HttpException` catch an
+ * `ApiError`.
+ */
 const PublicHttpException: new (
   response: object,
   status: number,
   options?: HttpExceptionOptions,
 ) => Error & Pick<HttpException, 'getStatus' | 'getResponse'> = HttpException;
 
-/** An error response, created by the factories of `defineErrors`. The client receives `message`, but not `cause`. */
+/**
+ * An error response, created by the factories of `defineErrors`. The client receives `message`, but
+ * not `cause`.
+ */
 export class ApiError<Code extends string = string> extends PublicHttpException {
   readonly status: number;
   readonly code: Code;

@@ -70,7 +70,10 @@ const NEST_STATUSES = [
   504, 505,
 ];
 
-/** The codes of Nest's own exceptions, such as `ConflictException`, that are not codes of the service. */
+/**
+ * The codes of Nest's own exceptions, such as `ConflictException`, that are not codes of the
+ * service.
+ */
 export const NEST_CODES: readonly { code: string; status: number }[] = NEST_STATUSES.map(
   (status) => ({ code: generalCode(status), status }),
 ).filter(({ code }) => !Object.hasOwn(errors, code));

@@ -15,7 +15,10 @@ export const REQUIRED_HEADERS: Readonly<Record<number, readonly [name: string, v
   503: ['Retry-After', '2'], // Seconds. The service notices the end of an outage at once.
 };
 
-/** Converts an exception of Nest or Fastify. Other errors, and the message of a 500, appear only in the log. */
+/**
+ * Converts an exception of Nest or Fastify. Other errors, and the message of a 500, appear only in
+ * the log.
+ */
 export function toApiError(thrown: unknown): ApiError {
   const exception = fromFastify(thrown) ?? thrown;
   const status = exception instanceof HttpException ? Number(exception.getStatus()) : 500;
@@ -33,7 +36,9 @@ export function toApiError(thrown: unknown): ApiError {
   return new ApiError({ code, status }, shown, { headers, cause: thrown });
 }
 
-/** An error of Fastify, which Nest may have wrapped, without its message: it may reveal too much. */
+/**
+ * An error of Fastify, which Nest may have wrapped, without its message: it may reveal too much.
+ */
 function fromFastify(thrown: unknown): HttpException | undefined {
   const error = (thrown instanceof HttpException ? thrown.cause : thrown) as FastifyError | null;
   if (error?.name !== 'FastifyError' || error.statusCode === undefined) return undefined;

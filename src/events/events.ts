@@ -30,7 +30,8 @@ export class Events {
     id: string | undefined,
   ): void {
     const emit = async (): Promise<void> => void (await this.emitter.emitAsync(name, event));
-    // Fails for a handler with `suppressErrors: false`, or a listener that was added to the emitter itself.
+    // Fails for a handler with `suppressErrors: false`, or a listener that was added to the emitter
+    // itself.
     const log = (err: unknown): void =>
       this.logger.error({ err, event: name }, 'An event handler failed');
     const run = id === undefined ? emit : () => requestContext.run({ id }, emit);

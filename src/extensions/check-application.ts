@@ -24,8 +24,8 @@ const LIBRARY = /[\\/]node_modules[\\/](?:fastify|avvio|@nestjs)[\\/]|\(node:/;
 const reflector = new Reflector();
 
 /**
- * Stops the start on operations that cannot be served as declared, and on features of Nest and TypeORM that would
- * silently not work, or would break the service.
+ * Stops the start on operations that cannot be served as declared, and on features of Nest and
+ * TypeORM that would silently not work, or would break the service.
  * @throws {ExtensionError} with class and method of every fault
  */
 export function checkApplication(app: INestApplication): void {
@@ -42,8 +42,9 @@ export function checkApplication(app: INestApplication): void {
 }
 
 /**
- * Paths are equal whatever their parameters are called. A public operation must not share its path with one under
- * `/v1`: Nest would serve both without the prefix. Fastify itself rejects what `@All()` declares again.
+ * Paths are equal whatever their parameters are called. A public operation must not share its path
+ * with one under `/v1`: Nest would serve both without the prefix. Fastify itself rejects what
+ * `@All()` declares again.
  */
 function resourcesOf({ method, paths, name }: Operation): [resource: string, name: string][] {
   return paths.map((path) => [`${method} ${path.replace(/([:*])\w+/g, '$1id')}`, name]);

@@ -78,7 +78,9 @@ function codesOf(extensions: readonly Extension[]): [code: string, owner: string
   );
 }
 
-/** Returns a message for each name that is declared twice. @param declared each name with its owner */
+/**
+ * Returns a message for each name that is declared twice. @param declared each name with its owner
+ */
 export function repetitions(declared: readonly (readonly [name: string, by: string])[]): string[] {
   const firsts = new Map<string, string>();
   return declared.flatMap(([name, by]) => {
@@ -88,7 +90,10 @@ export function repetitions(declared: readonly (readonly [name: string, by: stri
   });
 }
 
-/** Finds packages that an extension, or the configuration file, would import from another folder than this service. */
+/**
+ * Finds packages that an extension, or the configuration file, would import from another folder
+ * than this service.
+ */
 function secondCopies(extensions: readonly Extension[], file?: string): string[] {
   const own = fileURLToPath(import.meta.url);
   const root = realpathSync(PACKAGE_ROOT); // A clone is in no node_modules.
@@ -110,7 +115,10 @@ function secondCopies(extensions: readonly Extension[], file?: string): string[]
   );
 }
 
-/** Searches the folders instead of resolving the package, because `typeorm` does not export its `package.json`. */
+/**
+ * Searches the folders instead of resolving the package, because `typeorm` does not export its
+ * `package.json`.
+ */
 function folderOf(name: string, importer: string): string | undefined {
   const from = existsSync(importer) ? realpathSync(importer) : importer;
   const folder = (createRequire(from).resolve.paths(name) ?? [])

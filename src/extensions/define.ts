@@ -5,11 +5,16 @@ import type { TokenVerifier } from '../keys/verifiers.js';
 
 /** An addition to the service: a Nest module and its manifest. */
 export interface Extension {
-  /** Lower case, for example `store-orders`. It prefixes the names of the migrations and appears in messages. */
+  /**
+   * Lower case, for example `store-orders`. It prefixes the names of the migrations and appears in
+   * messages.
+   */
   readonly name?: string;
   /** Semver range of the service versions that the extension works with. */
   readonly compatibility?: string;
-  /** Its controllers are served under `/v1`; its entities are found by `TypeOrmModule.forFeature`. */
+  /**
+   * Its controllers are served under `/v1`; its entities are found by `TypeOrmModule.forFeature`.
+   */
   readonly module: Type | DynamicModule;
   /** Run after the migrations of the service, in the order of their timestamps. */
   readonly migrations?: readonly MigrationClass[];
@@ -17,11 +22,16 @@ export interface Extension {
   readonly scopes?: Readonly<Record<string, string>>;
   /** Error codes of the extension, made by `defineErrors`. */
   readonly errors?: Readonly<Record<string, ErrorDefinition>>;
-  /** Class with class-validator rules. It is filled from the environment and injected by its class. */
+  /**
+   * Class with class-validator rules. It is filled from the environment and injected by its class.
+   */
   readonly settings?: Type<object>;
   /** Request headers that scripts of other origins may send. */
   readonly requestHeaders?: readonly string[];
-  /** Authenticates bearer tokens that are not keys of the service. A class must be a provider of the module. */
+  /**
+   * Authenticates bearer tokens that are not keys of the service. A class must be a provider of the
+   * module.
+   */
   readonly verifier?: TokenVerifier | Type<TokenVerifier>;
   /** `import.meta.url`, to detect second copies of shared packages beside the extension. */
   readonly from?: string;

@@ -5,8 +5,9 @@ import type { Operations } from '../http/operations.js';
 import { requestContext } from '../telemetry/request-context.js';
 
 /**
- * Runs the operations of extensions with the request as async context, for log lines and cursors. Core operations pass
- * the request on explicitly, because AsyncLocalStorage costs 11 % of a get on Node 20 and 22.
+ * Runs the operations of extensions with the request as async context, for log lines and cursors.
+ * Core operations pass the request on explicitly, because AsyncLocalStorage costs 11 % of a get on
+ * Node 20 and 22.
  */
 export function trackExtensionRequests(operations: Operations, transport: FastifyInstance): void {
   const core = operations.all

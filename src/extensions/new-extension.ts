@@ -15,7 +15,8 @@ const SUFFIX = '.template';
 /**
  * Writes the package of a new extension into the directory NAME.
  * @param name in kebab case
- * @returns the paths of the files, and the tarball of the service if this service was installed from one
+ * @returns the paths of the files, and the tarball of the service if this service was installed
+ *   from one
  */
 export function writeExtension(name: string): { files: string[]; tarball: string | undefined } {
   if (existsSync(name)) throw new Error(`${name} already exists`);

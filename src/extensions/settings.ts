@@ -14,8 +14,9 @@ export function settingsOf(extensions: readonly Extension[]): SettingsReader[] {
 }
 
 /**
- * Fills a settings class from environment variables: `maxOpenOrders` from `MAX_OPEN_ORDERS`. An unset or empty variable
- * leaves the default of the class. The rules decide whether a value is text, a number or a boolean.
+ * Fills a settings class from environment variables: `maxOpenOrders` from `MAX_OPEN_ORDERS`. An
+ * unset or empty variable leaves the default of the class. The rules decide whether a value is
+ * text, a number or a boolean.
  */
 export function readSettings(
   type: Type<object>,

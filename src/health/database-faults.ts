@@ -17,7 +17,9 @@ const FAULTS = {
 };
 type DatabaseFault = keyof typeof FAULTS;
 
-/** Recognises outages of the database, logs faults once a minute, and remembers them for readiness. */
+/**
+ * Recognises outages of the database, logs faults once a minute, and remembers them for readiness.
+ */
 @Injectable()
 export class DatabaseFaults {
   private readonly loggedAtMs = new Map<DatabaseFault, number>();

@@ -4,7 +4,9 @@ import { DatabaseFaults } from './database-faults.js';
 import { HealthController } from './health.controller.js';
 import { Readiness } from './readiness.js';
 
-/** Global, for the error filter, and so that modules of extensions can register readiness checks. */
+/**
+ * Global, for the error filter, and so that modules of extensions can register readiness checks.
+ */
 @Global()
 @Module({
   imports: [RateLimitsModule],

@@ -6,7 +6,9 @@ import { DatabaseFaults } from './database-faults.js';
 
 const CHECK_TIMEOUT_MS = 1_000;
 
-/** If it returns false, throws or takes more than a second, this node should receive no requests. */
+/**
+ * If it returns false, throws or takes more than a second, this node should receive no requests.
+ */
 export type ReadinessCheck = () => boolean | void | Promise<boolean | void>;
 
 export interface ReadinessReport {

@@ -1,4 +1,7 @@
-/** Requests started per tick. Beyond this, the garbage of a request survives a scavenge and is promoted. */
+/**
+ * Requests started per tick. Beyond this, the garbage of a request survives a scavenge and is
+ * promoted.
+ */
 const MAX_PER_TICK = 64;
 const MIN_PER_TICK = 4;
 /** Ticks in a row that accept a connection and start no request. */
@@ -10,16 +13,20 @@ interface QueuedRequest {
 }
 
 /**
- * Starts requests in bounded batches, one batch per tick of the event loop, in their order of arrival.
+ * Starts requests in bounded batches, one batch per tick of the event loop, in their order of
+ * arrival.
  *
- * A batch is (started in the previous tick + waiting) / 2 requests, between 4 and 64. While the clients of one half
- * read their responses and ask again, the server works on the other half, so neither side waits for the other. Timers
- * and socket writes run between two batches, however many requests arrive.
+ * A batch is (started in the previous tick + waiting) / 2 requests, between 4 and 64. While the
+ * clients of one half read their responses and ask again, the server works on the other half, so
+ * neither side waits for the other. Timers and socket writes run between two batches, however many
+ * requests arrive.
  *
- * It saves 28 % of a get and 30 % of a list at 64 connections, and 23 % and 27 % at a constant rate (decision 11).
+ * It saves 28 % of a get and 30 % of a list at 64 connections, and 23 % and 27 % at a constant rate
+ * (decision 11).
  *
- * libuv accepts one connection per tick. While ticks bring new connections, up to 16 in a row start no request, so
- * that a thousand clients that connect at once are accepted within a few milliseconds.
+ * libuv accepts one connection per tick. While ticks bring new connections, up to 16 in a row start
+ * no request, so that a thousand clients that connect at once are accepted within a few
+ * milliseconds.
  */
 export class AdmissionQueue {
   private queued: QueuedRequest[] = [];
@@ -44,7 +51,10 @@ export class AdmissionQueue {
     this.hasNewConnection = true;
   }
 
-  /** @returns the longest time in milliseconds that a request started since the last call had to wait */
+  /**
+   * @returns the longest time in milliseconds that a request started since the last call had to
+   *   wait
+   */
   takeLongestWaitMs(): number {
     const longestMs = this.longestWaitMs;
     this.longestWaitMs = 0;

@@ -5,8 +5,10 @@ import type { Logger } from '../telemetry/logger.js';
 import type { ApiRequest } from './request-context.js';
 
 /**
- * The address of a caller: behind the proxies of TRUST_PROXY, the nearest address that is not one of them.
- * @returns an IPv4 address, or the /64 of an IPv6 address, since a client usually controls all of it
+ * The address of a caller: behind the proxies of TRUST_PROXY, the nearest address that is not one
+ * of them.
+ * @returns an IPv4 address, or the /64 of an IPv6 address, since a client usually controls all of
+ *   it
  */
 export function clientAddress({ ip, raw }: Pick<ApiRequest, 'ip' | 'raw'>): string {
   return normalizeIp(isIP(ip) === 0 ? (raw.socket.remoteAddress ?? 'unknown') : ip);

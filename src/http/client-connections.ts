@@ -16,7 +16,10 @@ import { SingleChunkResponse } from './single-chunk-response.js';
 const MAX_UNANSWERED = 32;
 /** Part of the send timeout after which the server looks for clients that do not read. */
 const SCAN_SHARE = 0.25;
-/** Length of each of the two phases of a drain before idle connections are closed: this share, and at most this time. */
+/**
+ * Length of each of the two phases of a drain before idle connections are closed: this share, and
+ * at most this time.
+ */
 const PHASE_SHARE = 0.05;
 const MAX_PHASE_MS = 500;
 
@@ -30,21 +33,31 @@ interface Connection {
 /**
  * The connections of the HTTP server.
  *
- * - Each connection has one request in progress. Pipelined requests wait for the response before theirs, and the
- *   connection is closed when more than 32 requests are without a response: a client that does not read occupies the
- *   memory of one response.
- * - A client that reads no byte of a response for the send timeout is disconnected, even while it sends.
+ * - Each connection has one request in progress. Pipelined requests wait for the response before
+ *   theirs, and the connection is closed when more than 32 requests are without a response: a
+ *   client that does not read occupies the memory of one response.
+ * - A client that reads no byte of a response for the send timeout is disconnected, even while it
+ *   sends.
  * - A drain answers every request that has arrived, then closes the connections.
  */
 export class ClientConnections {
   private isDraining = false;
-  /** An entry per connection. With one per request, the tables that V8 replaces would keep old requests alive. */
+  /**
+   * An entry per connection. With one per request, the tables that V8 replaces would keep old
+   * requests alive.
+   */
   private readonly connections = new Map<Socket, Connection>();
 
-  /** @param sendTimeoutMs how long a client may read nothing of a response; it is disconnected before twice this time */
+  /**
+   * @param sendTimeoutMs how long a client may read nothing of a response; it is disconnected
+   *   before twice this time
+   */
   constructor(private readonly sendTimeoutMs: number) {}
 
-  /** Creates an HTTP server whose requests reach `handler` once every earlier one of their connection is answered. */
+  /**
+   * Creates an HTTP server whose requests reach `handler` once every earlier one of their
+   * connection is answered.
+   */
   createServer(options: ServerOptions, handler: RequestListener): Server {
     const classes = { IncomingMessage: this.messageClass(), ServerResponse: SingleChunkResponse };
     const server = createServer({ ...options, ...classes });
@@ -69,9 +82,9 @@ export class ClientConnections {
   }
 
   /**
-   * Handles a message that could not be parsed. If it is the body of the request in progress, the reader of the body
-   * gets the error; without a reader, the connection closes after the response. Any other malformed message gets its
-   * 400 after all earlier responses.
+   * Handles a message that could not be parsed. If it is the body of the request in progress, the
+   * reader of the body gets the error; without a reader, the connection closes after the response.
+   * Any other malformed message gets its 400 after all earlier responses.
    */
   reject(cause: Error, socket: Socket): void {
     const answer = (): void => refuseMalformed(cause, socket);
@@ -86,8 +99,9 @@ export class ClientConnections {
   }
 
   /**
-   * Stops listening once load balancers had the time to notice. Then it answers every request that arrives on an open
-   * connection, announces the end of the connection, and closes it. At the deadline it closes all connections.
+   * Stops listening once load balancers had the time to notice. Then it answers every request that
+   * arrives on an open connection, announces the end of the connection, and closes it. At the
+   * deadline it closes all connections.
    * @param deadlineMs by `performance.now()`
    */
   async drain(server: Server, deadlineMs: number): Promise<void> {
@@ -97,7 +111,8 @@ export class ClientConnections {
     // `close()` calls it, and cuts responses whose last bytes are still to be sent.
     server.closeIdleConnections = () => undefined;
     server.close();
-    // Not earlier: clients would reconnect, and `close()` resets connections that Node has not accepted yet.
+    // Not earlier: clients would reconnect, and `close()` resets connections that Node has not
+    // accepted yet.
     this.isDraining = true;
     await delay(phaseMs);
     for (const [socket, { response }] of this.connections) {
@@ -124,7 +139,8 @@ export class ClientConnections {
         if (connection === undefined || connection.waiting.length + 1 < MAX_UNANSWERED) return;
         connection.waiting = [];
         socket.destroy();
-        // At an upgrade, Node stops parsing. It would go on for up to 11 ms with the 64 KiB that it has read.
+        // At an upgrade, Node stops parsing. It would go on for up to 11 ms with the 64 KiB that it
+        // has read.
         Object.defineProperty(this, 'upgrade', { get: () => true, set: () => undefined });
       }
     };
@@ -134,7 +150,8 @@ export class ClientConnections {
     const { req } = response;
     connection.response = response;
     const { 'content-length': length, 'transfer-encoding': coding } = req.headers;
-    // Marks the absent body as read: Node would read it after the response. It saves 6 % of a list and 7 % of a get.
+    // Marks the absent body as read: Node would read it after the response. It saves 6 % of a list
+    // and 7 % of a get.
     if (req.method === 'GET' && length === undefined && coding === undefined) req.read(0);
     response.on('close', () => {
       connection.response = undefined;
@@ -147,8 +164,8 @@ export class ClientConnections {
   }
 
   /**
-   * Node closes a connection without any traffic for the time of its socket timeout. As long as nothing is read from
-   * the client, traffic is the progress of the response.
+   * Node closes a connection without any traffic for the time of its socket timeout. As long as
+   * nothing is read from the client, traffic is the progress of the response.
    */
   private pauseReading(): void {
     for (const [socket, connection] of this.connections) {

@@ -9,8 +9,9 @@ const REQUEST_HEADERS =
   'Authorization, Content-Type, Idempotency-Key, X-Request-Id, traceparent, tracestate, baggage';
 
 /**
- * Options of Nest's `enableCors()`: lets scripts of the configured origins, and of no other, call the API. A preflight
- * is answered with the methods of its path; any other OPTIONS request is evaluated like a wrong method.
+ * Options of Nest's `enableCors()`: lets scripts of the configured origins, and of no other, call
+ * the API. A preflight is answered with the methods of its path; any other OPTIONS request is
+ * evaluated like a wrong method.
  * @param requestHeaders headers that extensions allow besides those of the service
  */
 export function corsOptions(

@@ -11,8 +11,8 @@ declare module 'fastify' {
 
 /**
  * Answers 201 with the absolute `Location` of the created resource, and documents both.
- * @param options.at the path of the resource, with members of the response: `/store/orders/:id`. It is relative to the
- *   base address; for a public controller, to its origin.
+ * @param options.at the path of the resource, with members of the response: `/store/orders/:id`. It
+ *   is relative to the base address; for a public controller, to its origin.
  */
 export function Creates(
   type: Type,

@@ -12,9 +12,9 @@ import type { Transport } from './transport.js';
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**
- * Nest's adapter on the transport of the service. It writes int64 values with every digit, adds `Link` to a page
- * and `Location` to what `@Creates()` has created.
- * Libraries recognise the platform by the name of this class.
+ * Nest's adapter on the transport of the service. It writes int64 values with every digit, adds
+ * `Link` to a page and `Location` to what `@Creates()` has created. Libraries recognise the
+ * platform by the name of this class.
  */
 export class FastifyAdapter extends NestFastifyAdapter {
   constructor(
@@ -63,7 +63,10 @@ function isApi({ routeOptions }: ApiReply): boolean {
   return routeOptions.url?.startsWith('/v1/') === true;
 }
 
-/** Searches a response, and the members of an envelope such as `{ data }` that an interceptor of an extension has made. */
+/**
+ * Searches a response, and the members of an envelope such as `{ data }` that an interceptor of an
+ * extension has made.
+ */
 function findIn<Found>(body: unknown, find: (part: unknown) => Found | undefined) {
   const found = find(body);
   const isPlain = (body as object | null | undefined)?.constructor === Object;

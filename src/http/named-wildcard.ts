@@ -1,6 +1,8 @@
 import type { RouteOptions } from 'fastify';
 
-/** `onRoute` hook: lets a path end in a named wildcard, as `files/*path`. The router knows only `*`. */
+/**
+ * `onRoute` hook: lets a path end in a named wildcard, as `files/*path`. The router knows only `*`.
+ */
 export function acceptNamedWildcard(route: RouteOptions): void {
   const [, name] = /\*(\w+)$/.exec(route.url) ?? [];
   if (name === undefined) return;

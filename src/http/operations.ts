@@ -63,7 +63,10 @@ export class Operations {
     return this.ids.of(context);
   }
 
-  /** The paths of public controllers, as patterns that match nothing else. Every other path is under `/v1`. */
+  /**
+   * The paths of public controllers, as patterns that match nothing else. Every other path is under
+   * `/v1`.
+   */
   get publicPaths(): { path: string; method: RequestMethod }[] {
     return this.all
       .filter(({ controller }) => isPublic(controller))
@@ -113,8 +116,8 @@ export function declaredId(handler: Handler): string {
 }
 
 /**
- * Combines the name of a method with the controller's if another operation has the same id. Operations of the service
- * keep their ids.
+ * Combines the name of a method with the controller's if another operation has the same id.
+ * Operations of the service keep their ids.
  */
 export function withUniqueIds(operations: readonly Operation[]): Operation[] {
   const taken = new Set<string>();

@@ -3,7 +3,10 @@ import { type ParsedUrlQuery, stringify } from 'node:querystring';
 /** The `kind` of a page. A copy made by an interceptor has it too. */
 export const PAGED = Symbol('paged');
 
-/** A page of a list: it is sent as an array, and `Link` (RFC 8288) holds the address of the next page. */
+/**
+ * A page of a list: it is sent as an array, and `Link` (RFC 8288) holds the address of the next
+ * page.
+ */
 export interface PagedResponse {
   readonly kind: symbol;
   readonly items: readonly unknown[];
@@ -19,7 +22,9 @@ export function isPagedResponse(body: unknown): body is PagedResponse {
   return typeof body === 'object' && (body as Partial<PagedResponse> | null)?.kind === PAGED;
 }
 
-/** The address of the next page: the filter of this request, an explicit limit, and the next cursor. */
+/**
+ * The address of the next page: the filter of this request, an explicit limit, and the next cursor.
+ */
 export function nextPageUrl(url: string, query: ParsedUrlQuery, page: PagedResponse): string {
   let filter = '';
   for (const [name, value] of Object.entries(query)) {

@@ -2,7 +2,10 @@ import { SetMetadata, type Type } from '@nestjs/common';
 
 const PUBLIC = 'petstore:public';
 
-/** Opens a controller to everyone: outside `/v1`, at its own path, without key, quota or rate-limit headers. */
+/**
+ * Opens a controller to everyone: outside `/v1`, at its own path, without key, quota or rate-limit
+ * headers.
+ */
 export function Public(): ClassDecorator {
   return SetMetadata(PUBLIC, true);
 }

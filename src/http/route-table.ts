@@ -8,11 +8,16 @@ import type { ApiRequest } from './request-context.js';
 /** The routes of the FallbackController: every path of the API that no operation has. */
 export const FALLBACK_ROUTES: readonly string[] = ['/v1', '/v1/*'];
 
-/** The methods of each path. Fastify's router answers a wrong method with 404; the service answers 405 with `Allow`. */
+/**
+ * The methods of each path. Fastify's router answers a wrong method with 404; the service answers
+ * 405 with `Allow`.
+ */
 export class RouteTable {
   private readonly router = findMyWay({ maxParamLength: Number.MAX_SAFE_INTEGER });
 
-  /** The routes of the fallback, and that of @fastify/cors for every path, stand for no resource. */
+  /**
+   * The routes of the fallback, and that of @fastify/cors for every path, stand for no resource.
+   */
   add({ method, url }: Pick<RouteOptions, 'method' | 'url'>): void {
     if (FALLBACK_ROUTES.includes(url) || url === '*') return;
     this.router.off(method as HTTPMethod | HTTPMethod[], url);

@@ -37,7 +37,8 @@ export class Transport {
       bodyLimit: MAX_BODY_BYTES,
       serverFactory: (handler) => this.createServer(handler),
       routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
-      // The router could not decode the target. Fastify runs no hook, so route the request to a path of the service.
+      // The router could not decode the target. Fastify runs no hook, so route the request to a
+      // path of the service.
       frameworkErrors: (_error, { raw }, reply) => {
         Object.assign(raw, {
           originalUrl: raw.url,

@@ -3,7 +3,9 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { IdempotencyRecord } from './idempotency-record.entity.js';
 import { IdempotencyService } from './idempotency.service.js';
 
-/** Global, because Nest resolves the interceptor of `@Idempotent()` in the module of the controller. */
+/**
+ * Global, because Nest resolves the interceptor of `@Idempotent()` in the module of the controller.
+ */
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([IdempotencyRecord])],

@@ -38,9 +38,10 @@ export interface Outcome {
 }
 
 /**
- * Creates once, however often a request is repeated (draft-ietf-httpapi-idempotency-key-header). The transaction that
- * creates also writes the record of the response. The primary key of the record lets only one request create, on all
- * nodes. A repeat of a finished request does not wait for a lock.
+ * Creates once, however often a request is repeated (draft-ietf-httpapi-idempotency-key-header).
+ * The transaction that creates also writes the record of the response. The primary key of the
+ * record lets only one request create, on all nodes. A repeat of a finished request does not wait
+ * for a lock.
  */
 @Injectable()
 export class IdempotencyService implements OnModuleInit, OnApplicationShutdown {
@@ -73,7 +74,8 @@ export class IdempotencyService implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Inserts a row and the record of the response, `{"id": <generated id>, ...members}`. For a repeat, nothing is inserted.
+   * Inserts a row and the record of the response, `{"id": <generated id>, ...members}`. For a
+   * repeat, nothing is inserted.
    * @param statement of `insertOnceStatement()`
    * @throws {ApiError} 409, 422
    */
@@ -96,8 +98,8 @@ export class IdempotencyService implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Runs `work` in one transaction, which also stores the response. Everything that `work` does through TypeORM joins the
-   * transaction. For a repeat, `work` is not run.
+   * Runs `work` in one transaction, which also stores the response. Everything that `work` does
+   * through TypeORM joins the transaction. For a repeat, `work` is not run.
    * @param request value of `@IdempotencyKey()`; without it, nothing is stored
    * @param work resolves to the JSON text of the response
    * @throws {ApiError} 409, 422
@@ -121,7 +123,8 @@ export class IdempotencyService implements OnModuleInit, OnApplicationShutdown {
   /** Runs `attempt`, which inserts the record, unless there is one. */
   private async once(request: IdempotentRequest, attempt: () => Promise<string>): Promise<Outcome> {
     const name = `${request.keyId}/${request.idempotencyKey}`;
-    // PostgreSQL finds a repeat by the insert: a look-up before it would be a second round trip for every request.
+    // PostgreSQL finds a repeat by the insert: a look-up before it would be a second round trip for
+    // every request.
     if (!this.isPostgres || this.inProgress.has(name)) {
       const answer = await this.find(request);
       if (answer !== undefined) return { answer, replayed: true };
@@ -165,7 +168,10 @@ export class IdempotencyService implements OnModuleInit, OnApplicationShutdown {
     if (this.isPostgres) await manager.query('SET LOCAL lock_timeout TO DEFAULT');
   }
 
-  /** Deletes the records of more than a day ago, by the database's clock: the clock of one node may be ahead. */
+  /**
+   * Deletes the records of more than a day ago, by the database's clock: the clock of one node may
+   * be ahead.
+   */
   async purge(): Promise<void> {
     const isExpired = `created_at <= (SELECT ${databaseNow(this.dataSource)}) - ${KEPT_MS}`;
     const records = this.dataSource.getRepository(IdempotencyRecord);

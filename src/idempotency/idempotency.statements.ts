@@ -14,14 +14,15 @@ const FIND_TEXT = `SELECT body_digest AS "bodyDigest", answer FROM idempotency_r
 export const FIND: Statement = { name: 'idempotency.find', sqlite: FIND_TEXT, postgres: FIND_TEXT };
 
 /**
- * Inserts a row with a generated `id`, and the record of the response `{"id": ..., <members>}`, in one transaction. It
- * returns the id. A repeat inserts nothing: it violates the primary key of the records. A repeat of a finished request
- * returns no row on PostgreSQL, so that it does not affect the other inserts of its tick.
+ * Inserts a row with a generated `id`, and the record of the response `{"id": ..., <members>}`, in
+ * one transaction. It returns the id. A repeat inserts nothing: it violates the primary key of the
+ * records. A repeat of a finished request returns no row on PostgreSQL, so that it does not affect
+ * the other inserts of its tick.
  *
- * PostgreSQL cannot say which of the inserted rows belongs to which request. Ids ascend in the order of the insert, so
- * both are numbered and joined by their number.
- * @param columns of its first parameters; then follow the key id, the idempotency key, the body digest, the text of the
- *   response after the id, and the time
+ * PostgreSQL cannot say which of the inserted rows belongs to which request. Ids ascend in the
+ * order of the insert, so both are numbered and joined by their number.
+ * @param columns of its first parameters; then follow the key id, the idempotency key, the body
+ *   digest, the text of the response after the id, and the time
  */
 export function insertOnceStatement(name: string, table: string, columns: TableColumns): Statement {
   const record =
@@ -38,7 +39,8 @@ export function insertOnceStatement(name: string, table: string, columns: TableC
       insertStatement(name, table, columns).sqlite as string,
       `${record} VALUES (${keyId}, ${key}, ${digest}, '{"id":' || last_insert_rowid() || ${rest}, ${now})`,
     ],
-    // The setting ends with the transaction, which is this statement. It is read before the insert that may wait.
+    // The setting ends with the transaction, which is this statement. It is read before the insert
+    // that may wait.
     postgres: `WITH setting AS MATERIALIZED (SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}', true)),
       input AS MATERIALIZED (SELECT input.* FROM setting, ${input}),
       fresh AS (

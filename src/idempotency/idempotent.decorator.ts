@@ -21,7 +21,10 @@ import { IdempotencyService, type IdempotentRequest } from './idempotency.servic
 const FIELD_NAME = 'idempotency-key';
 const MAX_LENGTH = 255;
 const NO_BODY = Buffer.alloc(0);
-/** draft-ietf-httpapi-idempotency-key-header: a quoted string (RFC 8941). A bare key is accepted as well. */
+/**
+ * draft-ietf-httpapi-idempotency-key-header: a quoted string (RFC 8941). A bare key is accepted as
+ * well.
+ */
 const QUOTED = /^"((?:[^"\\]|\\["\\])*)"$/;
 const PRINTABLE = /^[\x20-\x7e]+$/;
 /** The documented form: a quoted key, or a bare one without blanks around it. */
@@ -29,7 +32,10 @@ const FIELD = /^(?:"(?:[ !#-\x5b\x5d-~]|\\["\\]){1,255}"|[!#-~](?:[ -~]{0,253}[!
 /** A quoted key with an escape before each character. */
 const MAX_FIELD_LENGTH = 2 * MAX_LENGTH + 2;
 
-/** Parameter of a handler: the `IdempotentRequest` for `IdempotencyService`. Undefined without an `Idempotency-Key`. */
+/**
+ * Parameter of a handler: the `IdempotentRequest` for `IdempotencyService`. Undefined without an
+ * `Idempotency-Key`.
+ */
 export const IdempotencyKey = createParamDecorator((_data: unknown, context: ExecutionContext) =>
   idempotentRequestOf(context),
 );
@@ -58,15 +64,16 @@ function parseKey([field = '', ...others]: readonly string[]): string {
 
 export interface IdempotentOptions {
   /**
-   * False if the handler passes its `@IdempotencyKey()` to `IdempotencyService` itself. Default: everything that the
-   * handler does through TypeORM is one transaction, and the response is stored in it.
+   * False if the handler passes its `@IdempotencyKey()` to `IdempotencyService` itself. Default:
+   * everything that the handler does through TypeORM is one transaction, and the response is stored
+   * in it.
    */
   transaction?: boolean;
 }
 
 /**
- * Accepts an `Idempotency-Key`: a repeat within 24 hours gets the first response, and does not reach the handler. The
- * response is stored if and only if the handler's changes are committed.
+ * Accepts an `Idempotency-Key`: a repeat within 24 hours gets the first response, and does not
+ * reach the handler. The response is stored if and only if the handler's changes are committed.
  */
 export function Idempotent({ transaction = true }: IdempotentOptions = {}): MethodDecorator {
   return transaction
@@ -89,7 +96,8 @@ export class IdempotencyInterceptor implements NestInterceptor {
       const value = await lastValueFrom<unknown, undefined>(next.handle(), {
         defaultValue: undefined,
       });
-      // Interceptors of the class are outside: what they would leave out of an instance must not be stored.
+      // Interceptors of the class are outside: what they would leave out of an instance must not be
+      // stored.
       return value === undefined ? '' : stringifyJson(instanceToPlain(value));
     });
     return answer === '' ? undefined : parseOwnJson(answer);

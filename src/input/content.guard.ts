@@ -18,8 +18,8 @@ declare module 'fastify' {
 }
 
 /**
- * The last guard, after the key, the quota and the scopes. It rejects a malformed request and the query of a core
- * operation that declares none, and parses the body that Fastify has buffered.
+ * The last guard, after the key, the quota and the scopes. It rejects a malformed request and the
+ * query of a core operation that declares none, and parses the body that Fastify has buffered.
  */
 @Injectable()
 export class ContentGuard implements CanActivate {
@@ -43,8 +43,9 @@ export class ContentGuard implements CanActivate {
     if (query.length > 0 && !declared.mayHaveQuery) {
       throw invalidRequest(query.map((name) => undeclared(name, 'query')));
     }
-    // `InputPipe` decides whether an operation can do without the body that it declares. One that is not declared is
-    // parsed if it is JSON, for guards and interceptors that look at `request.body`, as behind a body parser.
+    // `InputPipe` decides whether an operation can do without the body that it declares. One that
+    // is not declared is parsed if it is JSON, for guards and interceptors that look at
+    // `request.body`, as behind a body parser.
     const isParsed = bytes?.length
       ? declared.hasBody || isJson(headers)
       : declared.hasBody && headers['content-type'] !== undefined;
@@ -65,7 +66,9 @@ function declarationOf({ controller, key, isCore }: Operation) {
   return { hasBody: declares(RouteParamtypes.BODY), mayHaveQuery };
 }
 
-/** Whether a body can be parsed by its header fields. A long media type would take long to parse. */
+/**
+ * Whether a body can be parsed by its header fields. A long media type would take long to parse.
+ */
 export function isJson(headers: IncomingHttpHeaders): boolean {
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = headers;
   if (encoding.toLowerCase() !== 'identity' || type.length > 256) return false;

@@ -5,7 +5,10 @@ import { parseInt64 } from './int64.js';
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** A client can invent cursors, so a value that the database would reject or misread is undefined here. */
+/**
+ * A client can invent cursors, so a value that the database would reject or misread is undefined
+ * here.
+ */
 const READERS = {
   int64: parseInt64,
   text: (text: string) => (text.isWellFormed() && !text.includes('\0') ? text : undefined),
@@ -19,7 +22,10 @@ export type CursorKeys = {
 };
 export type CursorKey = CursorKeys[CursorKind];
 
-/** Position in a list: after the row with these keys. It is bound to the path and the filter of the list. */
+/**
+ * Position in a list: after the row with these keys. It is bound to the path and the filter of the
+ * list.
+ */
 export class Cursor {
   private constructor(
     private readonly filter: string,
@@ -60,7 +66,10 @@ export class Cursor {
   }
 }
 
-/** Checksum of the route pattern, the path parameters and the filter: the query without the position of the page. */
+/**
+ * Checksum of the route pattern, the path parameters and the filter: the query without the position
+ * of the page.
+ */
 function digestOf(query: object): string {
   const filter = Object.entries(query).filter(
     ([name, value]) => value !== undefined && name !== 'limit' && name !== 'cursor',

@@ -16,8 +16,9 @@ export function rulesOf(dto: Class) {
 }
 
 /**
- * Whether the members of an instance are all declared and keep their rules. False also where only class-validator can
- * tell: nested objects, rules for each item, groups, asynchronous rules. It takes 0.2 µs instead of 2 µs.
+ * Whether the members of an instance are all declared and keep their rules. False also where only
+ * class-validator can tell: nested objects, rules for each item, groups, asynchronous rules. It
+ * takes 0.2 µs instead of 2 µs.
  */
 export function isValid(dto: Class, instance: object): boolean {
   const test = tests.get(dto) ?? compile(dto);

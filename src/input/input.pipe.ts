@@ -10,8 +10,9 @@ import { type Class, isValid, rulesOf } from './fast-validation.js';
 import { invalidRequest, notJson, undeclared } from './invalid-request.js';
 
 /**
- * Nest's `ValidationPipe`, which rejects undeclared members and names every fault in one message. In addition to the
- * stock pipe, it rejects names that class-transformer drops silently, and repeated query parameters.
+ * Nest's `ValidationPipe`, which rejects undeclared members and names every fault in one message.
+ * In addition to the stock pipe, it rejects names that class-transformer drops silently, and
+ * repeated query parameters.
  */
 @Injectable()
 export class InputPipe extends ValidationPipe {
@@ -32,7 +33,8 @@ export class InputPipe extends ValidationPipe {
       throw invalidRequest([`${data} is given twice`]);
     }
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    // A class without rules may be the type of a single value, such as `BigInt`: its pipe converts the value.
+    // A class without rules may be the type of a single value, such as `BigInt`: its pipe converts
+    // the value.
     const isDto = this.toValidate(metadata) && (isObject || rulesOf(metatype).length > 0);
     if (!isDto && !isBody) return value;
     if (isDto && !isObject && value !== undefined) {
@@ -75,7 +77,10 @@ function messagesOf(
   return [...own, ...children.flatMap((each) => messagesOf(each, `${parent + property}.`, type))];
 }
 
-/** Takes out members, at any depth, with a name of the prototype, which class-transformer would skip silently. */
+/**
+ * Takes out members, at any depth, with a name of the prototype, which class-transformer would skip
+ * silently.
+ */
 function takeInherited(
   value: unknown,
   type: string,
@@ -92,7 +97,10 @@ function takeInherited(
   }
 }
 
-/** Leaves the first value of each query parameter that is given twice, unless the type of the member is an array. */
+/**
+ * Leaves the first value of each query parameter that is given twice, unless the type of the member
+ * is an array.
+ */
 function takeRepeated(query: object, dto: Class, faults: string[]): void {
   for (const [name, values] of Object.entries(query) as [string, unknown][]) {
     if (!Array.isArray(values)) continue;

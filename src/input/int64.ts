@@ -17,7 +17,10 @@ export function isInt64(value: unknown): value is number | bigint {
   return typeof value === 'bigint' && value >= INT64_MIN && value <= INT64_MAX;
 }
 
-/** Parses plain decimal digits. Returns undefined for any other notation and for a value outside the int64 range. */
+/**
+ * Parses plain decimal digits. Returns undefined for any other notation and for a value outside the
+ * int64 range.
+ */
 export function parseInt64(text: string): bigint | undefined {
   const value = CANONICAL.test(text) ? BigInt(text) : undefined;
   return isInt64(value) ? value : undefined;
@@ -25,7 +28,9 @@ export function parseInt64(text: string): bigint | undefined {
 
 type Range = Partial<Record<'minimum' | 'maximum', bigint>>;
 
-/** Member of a JSON body: a number that is an integer in the int64 range. The DTO has a `bigint`. */
+/**
+ * Member of a JSON body: a number that is an integer in the int64 range. The DTO has a `bigint`.
+ */
 export function IsInt64(range: Range = {}): PropertyDecorator {
   return int64Rule(range, (value) => (isInt64(value) ? BigInt(value) : value));
 }
@@ -55,8 +60,9 @@ function int64Rule(
 }
 
 /**
- * Path parameter, as `@Param('orderId', Int64Pipe)`. A value that is not an int64 is a 404, because no resource has that
- * address: `not_found`, or the error of `new Int64Pipe(() => errors.pet_not_found(...))`.
+ * Path parameter, as `@Param('orderId', Int64Pipe)`. A value that is not an int64 is a 404, because
+ * no resource has that address: `not_found`, or the error of `new Int64Pipe(() =>
+ * errors.pet_not_found(...))`.
  */
 @Injectable()
 export class Int64Pipe implements PipeTransform<string, bigint> {

@@ -1,8 +1,14 @@
 import { Page } from './page.js';
 
-/** A page of JSON object texts, built by the database. They are sent as they are unless something uses `items`. */
+/**
+ * A page of JSON object texts, built by the database. They are sent as they are unless something
+ * uses `items`.
+ */
 export class JsonPage<Item> extends Page<Item> {
-  /** One getter for all pages: with one of its own, each page gets a hidden class of its own, which V8 keeps for long. */
+  /**
+   * One getter for all pages: with one of its own, each page gets a hidden class of its own, which
+   * V8 keeps for long.
+   */
   private static readonly ITEMS: PropertyDescriptor & ThisType<JsonPage<unknown>> = {
     // An own property, as that of other pages: a copy ({ ...page }) has it.
     enumerable: true,

@@ -10,9 +10,10 @@ const TOO_DEEP = `The body must not be nested more than ${MAX_DEPTH} levels deep
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Parses a request body. Integers are exact: outside the safe range of a Number they are BigInts. A byte order mark is
- * skipped. `__proto__` is an ordinary own property.
- * @throws {ApiError} 400 `malformed_json`, or `invalid_request` for JSON that the service does not accept
+ * Parses a request body. Integers are exact: outside the safe range of a Number they are BigInts. A
+ * byte order mark is skipped. `__proto__` is an ordinary own property.
+ * @throws {ApiError} 400 `malformed_json`, or `invalid_request` for JSON that the service does not
+ *   accept
  */
 export function parseBody(body: Buffer | undefined): unknown {
   const repeated = new Set<string>();
@@ -66,8 +67,9 @@ function assertBounded(value: unknown, depth: number, counted: { values: number 
 }
 
 /**
- * The value of a JSON number. An integer, however it is written (`1`, `1.0`, `10e-1`), is a Number if that is exact,
- * otherwise a BigInt. Any other number is the nearest Number, or NaN if rounding would turn it into an integer.
+ * The value of a JSON number. An integer, however it is written (`1`, `1.0`, `10e-1`), is a Number
+ * if that is exact, otherwise a BigInt. Any other number is the nearest Number, or NaN if rounding
+ * would turn it into an integer.
  */
 export function exactNumber(text: string): number | bigint {
   const nearest = Number(text);

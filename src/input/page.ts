@@ -52,7 +52,10 @@ export class PageQuery {
   }
 }
 
-/** A page of a list. It is sent as an array, with a `Link` (RFC 8288) to the next page if there is one. */
+/**
+ * A page of a list. It is sent as an array, with a `Link` (RFC 8288) to the next page if there is
+ * one.
+ */
 export class Page<Item> implements PagedResponse {
   /** Exposed, so that `ClassSerializerInterceptor` copies it. */
   @Expose()
@@ -76,7 +79,8 @@ export class Page<Item> implements PagedResponse {
   }
 
   /**
-   * @param rows at most `query.limit + 1` rows after `query.after()`; the extra row shows that another page follows
+   * @param rows at most `query.limit + 1` rows after `query.after()`; the extra row shows that
+   *   another page follows
    * @param keyOf the columns that the list is ordered by; the last one must be unique
    */
   static of<Row>(

@@ -2,8 +2,8 @@ import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /**
- * An API key is `psk_`, 256 random bits in base62, and the CRC-32 of all preceding characters in base62.
- * Secret scanners recognise it, and a mistyped key is rejected without a database lookup.
+ * An API key is `psk_`, 256 random bits in base62, and the CRC-32 of all preceding characters in
+ * base62. Secret scanners recognise it, and a mistyped key is rejected without a database lookup.
  */
 export const KEY_PREFIX = 'psk_';
 const RANDOM_BYTES = 32;

@@ -11,7 +11,10 @@ export class ApiKey {
   @PrimaryColumn({ type: 'varchar', length: 32 })
   id!: string;
 
-  /** The holder of the key: the id of its first key. Rotated keys share it, and with it their counters. */
+  /**
+   * The holder of the key: the id of its first key. Rotated keys share it, and with it their
+   * counters.
+   */
   @Column({ name: 'client_id', type: 'varchar', length: 32 })
   clientId!: string;
 

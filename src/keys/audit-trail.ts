@@ -18,7 +18,9 @@ export interface AuditedTransaction {
 const OF_KEY = `record.target = :keyId OR (record.action = 'key.rotate'
   AND record.target = (SELECT old.id FROM api_keys old WHERE old.replaced_by = :keyId))`;
 
-/** Saves changes and their audit records in one transaction, and logs the records after the commit. */
+/**
+ * Saves changes and their audit records in one transaction, and logs the records after the commit.
+ */
 @Injectable()
 export class AuditTrail {
   constructor(

@@ -15,9 +15,9 @@ import { KeyCache } from './key-cache.js';
 import { Verifiers } from './verifiers.js';
 
 /**
- * Only spaces may separate scheme and token. Any other white space makes the token invalid rather than
- * missing. Node has already removed the white space at the end of the header.
- * A comma joins two headers: a token in either of them is invalid.
+ * Only spaces may separate scheme and token. Any other white space makes the token invalid rather
+ * than missing. Node has already removed the white space at the end of the header. A comma joins
+ * two headers: a token in either of them is invalid.
  */
 const BEARER = /^(?:Bearer(?: +|(?=[\s,]))|(?=,|.*, Bearer\b))(.*)$/i;
 
@@ -46,8 +46,8 @@ export class Authenticator {
   }
 
   /**
-   * Sets the caller of the request and its quota; a cached caller at once. A failure counts against the address of the
-   * client.
+   * Sets the caller of the request and its quota; a cached caller at once. A failure counts against
+   * the address of the client.
    * @throws {ApiError} 401, or 429 if the address has failed too often
    */
   authenticate(request: ApiRequest, reply: ApiReply): true | Promise<true> {
@@ -117,7 +117,10 @@ function identify(request: ApiRequest, caller: Caller): true {
   return true;
 }
 
-/** The token as sent, undefined if there is none. Two `Authorization` headers arrive joined: an invalid token. */
+/**
+ * The token as sent, undefined if there is none. Two `Authorization` headers arrive joined: an
+ * invalid token.
+ */
 function bearerToken({ raw }: ApiRequest): string | undefined {
   return BEARER.exec(raw.headers.authorization ?? '')?.[1] || undefined;
 }

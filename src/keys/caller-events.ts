@@ -36,8 +36,9 @@ declare module '../events/events.js' {
 }
 
 /**
- * Reports what the rate limiter decides on the requests of a client. A ban is logged, emitted as `key.banned`, and
- * saved with its audit record, so that it survives a restart. Each `quota.threshold` is emitted once per window and node.
+ * Reports what the rate limiter decides on the requests of a client. A ban is logged, emitted as
+ * `key.banned`, and saved with its audit record, so that it survives a restart. Each
+ * `quota.threshold` is emitted once per window and node.
  */
 @Injectable()
 export class CallerEvents implements BeforeApplicationShutdown {

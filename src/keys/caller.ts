@@ -23,7 +23,9 @@ declare module 'fastify' {
   }
 }
 
-/** The caller of the request, as a parameter of a handler; undefined in a `@Public()` controller. */
+/**
+ * The caller of the request, as a parameter of a handler; undefined in a `@Public()` controller.
+ */
 export const CurrentCaller = createParamDecorator(
   (_data: unknown, context: ExecutionContext): Caller | undefined => requestOf(context).caller,
 );

@@ -14,8 +14,8 @@ import { LastUses } from './last-uses.js';
 
 const MAX_CALLERS = 100_000;
 /**
- * How long cached keys are trusted while the database is down. Trade-off: a key revoked during the outage
- * keeps working.
+ * How long cached keys are trusted while the database is down. Trade-off: a key revoked during the
+ * outage keeps working.
  */
 const TRUSTED_MS = 300_000;
 /** Timeout for re-checking a cached key against the database. */
@@ -53,10 +53,11 @@ function select(name: string, condition: string) {
 /**
  * Finds the caller that the digest of a key stands for.
  *
- * The poller looks for changed keys every 300 ms and replaces their cached callers. A cached caller is current
- * while the last complete look began less than 0.9 s ago; otherwise, as after a pause of this process, the
- * database is asked. So a change takes effect within a second, on every node. While the database is down,
- * cached callers are trusted for up to 5 minutes; other keys are rejected with 503. Unknown keys are never cached.
+ * The poller looks for changed keys every 300 ms and replaces their cached callers. A cached caller
+ * is current while the last complete look began less than 0.9 s ago; otherwise, as after a pause of
+ * this process, the database is asked. So a change takes effect within a second, on every node.
+ * While the database is down, cached callers are trusted for up to 5 minutes; other keys are
+ * rejected with 503. Unknown keys are never cached.
  */
 @Injectable()
 export class KeyCache {

@@ -25,7 +25,9 @@ export interface KeyFilter {
   id?: string | undefined;
   plan?: PlanName | undefined;
   status?: KeyStatus | undefined;
-  /** A part of the name, the id of the key or its client, or the last four characters of the key. */
+  /**
+   * A part of the name, the id of the key or its client, or the last four characters of the key.
+   */
   search?: string | undefined;
   /** Valid keys that were not used, or if never used not issued, within this number of days. */
   idleDays?: number | undefined;

@@ -14,7 +14,10 @@ import { LastUses } from './last-uses.js';
 import { type DeclaredScopes, Scopes } from './scopes.js';
 import { type TokenVerifier, VERIFIERS, Verifiers } from './verifiers.js';
 
-/** Manages keys, on the command line and in a server. In a server, it also identifies and counts callers. */
+/**
+ * Manages keys, on the command line and in a server. In a server, it also identifies and counts
+ * callers.
+ */
 @Module({
   imports: [TypeOrmModule.forFeature([ApiKey, AuditRecord]), RateLimitsModule],
   providers: [KeysService, KeyList, AuditTrail],

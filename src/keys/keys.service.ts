@@ -43,8 +43,9 @@ export interface RotatedKey extends IssuedKey {
 type Terms = Pick<ApiKey, 'name' | 'plan' | 'perMinute' | 'perDay' | 'scopes' | 'expiresAt'>;
 
 /**
- * Issues, changes and revokes keys. Each change is one transaction with its audit record, and takes effect on
- * every server within a second. A change that is repeated is announced to the servers again.
+ * Issues, changes and revokes keys. Each change is one transaction with its audit record, and takes
+ * effect on every server within a second. A change that is repeated is announced to the servers
+ * again.
  */
 @Injectable()
 export class KeysService {
@@ -135,8 +136,8 @@ export class KeysService {
   }
 
   /**
-   * Runs `work` on a key whose client no other transaction changes meanwhile. The lock is on the first key of
-   * the client, which has the id of the client.
+   * Runs `work` on a key whose client no other transaction changes meanwhile. The lock is on the
+   * first key of the client, which has the id of the client.
    */
   private change<Result>(
     id: string,
@@ -170,8 +171,8 @@ export class KeysService {
 }
 
 /**
- * Updates a key, with an audit record of the members that differ. Each change of a key gets a later `changedAt`, even if
- * the clock of the database was set back.
+ * Updates a key, with an audit record of the members that differ. Each change of a key gets a later
+ * `changedAt`, even if the clock of the database was set back.
  */
 async function update(
   { manager, nowMs, record }: AuditedTransaction,

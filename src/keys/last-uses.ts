@@ -6,7 +6,10 @@ import { Logger } from '../telemetry/logger.js';
 /** With the time that a flush takes, well below the 60 s that `lastUsedAt` may lag. */
 const FLUSH_INTERVAL_MS = 30_000;
 
-/** Records when keys were last used. Uses are flushed together, so a crash loses the last 30 seconds. */
+/**
+ * Records when keys were last used. Uses are flushed together, so a crash loses the last 30
+ * seconds.
+ */
 @Injectable()
 export class LastUses implements OnModuleInit, BeforeApplicationShutdown {
   /** Unix milliseconds by the id of the key. */

@@ -8,8 +8,8 @@ import { PerOperation, requestOf } from '../http/request-context.js';
 export const REQUIRED_SCOPES = 'petstore:required-scopes';
 
 /**
- * Requires a key with all of these scopes, for an operation or for every operation of a controller. Name all
- * scopes in one decorator: of two on the same method, only the upper one counts.
+ * Requires a key with all of these scopes, for an operation or for every operation of a controller.
+ * Name all scopes in one decorator: of two on the same method, only the upper one counts.
  * @param scopes names such as `pets:read`, each declared by the service or an extension
  */
 export function RequireScope(

@@ -39,7 +39,9 @@ const BEARER_TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
 const TIMEOUT_MS = 5_000;
 const ID_LENGTH = 22;
 
-/** Identifies callers by the verifiers of extensions. The first one that accepts a token decides. */
+/**
+ * Identifies callers by the verifiers of extensions. The first one that accepts a token decides.
+ */
 @Injectable()
 export class Verifiers implements OnModuleInit {
   private verifiers: readonly TokenVerifier[] = [];
@@ -81,7 +83,10 @@ export class Verifiers implements OnModuleInit {
   }
 }
 
-/** External clients are counted under a hash of their id, which can never be the id of a client of the service. */
+/**
+ * External clients are counted under a hash of their id, which can never be the id of a client of
+ * the service.
+ */
 function toCaller(verified: VerifiedCaller): Caller {
   const { clientId, scopes, plan = 'enterprise', expiresAt = Infinity } = verified;
   const { perMinute = 0, perDay = 0 } = verified.limits ?? PLANS[plan] ?? {};

@@ -74,7 +74,8 @@ const WITH_BODY: Record<string, string> = {
 };
 
 /**
- * Adds to an operation what applies to every operation: security, responses, headers, an example of each error.
+ * Adds to an operation what applies to every operation: security, responses, headers, an example of
+ * each error.
  * @returns the error codes that the operation documents
  */
 export function completeOperation(

@@ -10,7 +10,10 @@ import { DocumentSource } from './document.js';
 import { PageLimitGuard } from './page-limit.guard.js';
 import { StaticAsset } from './static-asset.js';
 
-/** Swagger UI, the guides and the document. Sends its responses itself: interceptors of extensions do not change them. */
+/**
+ * Swagger UI, the guides and the document. Sends its responses itself: interceptors of extensions
+ * do not change them.
+ */
 @Public()
 @UseGuards(PageLimitGuard)
 @ApiExcludeController()

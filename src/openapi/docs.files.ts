@@ -13,7 +13,10 @@ const CONTENT_TYPES: Record<string, string> = {
 };
 const SWAGGER_UI_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js'];
 
-/** The files under `/docs`: the reference, the guides, and the scripts, styles and images of the pages. */
+/**
+ * The files under `/docs`: the reference, the guides, and the scripts, styles and images of the
+ * pages.
+ */
 @Injectable()
 export class DocsFiles {
   private readonly guides: readonly string[];

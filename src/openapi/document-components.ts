@@ -35,7 +35,10 @@ export function furtherSchemas(codes: Iterable<string>): Record<string, object> 
   };
 }
 
-/** Refers to `Pets` instead of repeating the array. Closes the schema of the body: unknown members are an error. */
+/**
+ * Refers to `Pets` instead of repeating the array. Closes the schema of the body: unknown members
+ * are an error.
+ */
 export function completeSchemas(operation: OperationObject, schemas: Record<string, object>): void {
   for (const { content } of Object.values(operation.responses)) {
     const media = content?.['application/json'];

@@ -107,8 +107,8 @@ function documentedOperations({ paths }: OpenAPIObject, app: INestApplication) {
 type Described = Record<'~standard', { jsonSchema?: Record<string, (options: object) => object> }>;
 
 /**
- * A schema that JSON Schema cannot express, such as a date, is documented as any value. Without this, there would be no
- * document.
+ * A schema that JSON Schema cannot express, such as a date, is documented as any value. Without
+ * this, there would be no document.
  * @returns undefined if the generator can convert the schema itself
  */
 const convertSchema: SwaggerDocumentOptions['standardSchemaConverter'] = (schema, options) => {

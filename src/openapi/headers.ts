@@ -74,7 +74,9 @@ export function headerComponents(): Record<string, object> {
   );
 }
 
-/** The headers of a response: those of the service, and those that the operation documents itself. */
+/**
+ * The headers of a response: those of the service, and those that the operation documents itself.
+ */
 export function headersOf(
   operation: { parameters?: readonly { name?: string }[]; 'x-sunset'?: unknown },
   status: string,

@@ -11,7 +11,10 @@ const marked = new Marked({
   },
 });
 
-/** A guide as HTML. The text is the project's own and is not sanitised. @param guides names of the guides that exist */
+/**
+ * A guide as HTML. The text is the project's own and is not sanitised. @param guides names of the
+ * guides that exist
+ */
 export function toHtml(markdown: string, guides: readonly string[]): string {
   const link = new RegExp(`<a href="(${guides.join('|')})\\.md`, 'g');
   return (

@@ -10,7 +10,10 @@ import { addressRateLimitKey } from '../rate-limits/rate-limit-key.js';
 const PER_MINUTE = 600;
 const LIMITS = new Limits(PER_MINUTE, PER_MINUTE * 1_440);
 
-/** Limits the requests of one address to the public pages, separately from its failed authentications. */
+/**
+ * Limits the requests of one address to the public pages, separately from its failed
+ * authentications.
+ */
 @Injectable()
 export class PageLimitGuard implements CanActivate {
   constructor(private readonly store: RateLimitStore) {}

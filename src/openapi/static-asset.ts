@@ -7,8 +7,9 @@ import { type ApiReply, type ApiRequest, appendHeader } from '../http/request-co
 const ACCEPTS_GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;
 
 /**
- * A response body that does not change. It is compressed once, and all responses share its buffers: clients that do
- * not read cost no memory of their own. @fastify/compress and @fastify/etag would work on every request.
+ * A response body that does not change. It is compressed once, and all responses share its buffers:
+ * clients that do not read cost no memory of their own. @fastify/compress and @fastify/etag would
+ * work on every request.
  */
 export class StaticAsset {
   private readonly bytes: Buffer;

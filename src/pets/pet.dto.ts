@@ -13,12 +13,18 @@ import { PET_STATUSES, type PetStatus } from './pet.entity.js';
 
 const MAX_NAME_LENGTH = 255;
 const NAME_DESCRIPTION = 'Name of the pet.';
-/** Visible text without control characters. Published in the document, so without look-ahead, which some clients lack. */
+/**
+ * Visible text without control characters. Published in the document, so without look-ahead, which
+ * some clients lack.
+ */
 const NAME =
   // eslint-disable-next-line no-control-regex -- the characters that a name must not have
   /^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$/u;
 
-/** Stricter than `NAME`: format characters, fillers and the blank Braille pattern are invisible as well. */
+/**
+ * Stricter than `NAME`: format characters, fillers and the blank Braille pattern are invisible as
+ * well.
+ */
 const VISIBLE = /[^\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 function isName(value: unknown): boolean {
@@ -86,7 +92,10 @@ class PetIdAndName {
   })
   id!: bigint;
 
-  /** Without the limits of `NewPet`: if those are raised, clients that validate responses must still accept the pet. */
+  /**
+   * Without the limits of `NewPet`: if those are raised, clients that validate responses must still
+   * accept the pet.
+   */
   @ApiProperty({ description: NAME_DESCRIPTION, example: 'Rex' })
   name!: string;
 }

@@ -4,8 +4,8 @@ import { bigintColumn } from '../database/columns.js';
 export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
 export type PetStatus = (typeof PET_STATUSES)[number];
 
-// Migrations are written by hand: TypeORM cannot describe the generated int64 ids of both engines in one entity. With
-// `synchronize: false`, `migration:generate` of an extension ignores the table.
+// Migrations are written by hand: TypeORM cannot describe the generated int64 ids of both engines
+// in one entity. With `synchronize: false`, `migration:generate` of an extension ignores the table.
 @Entity('pets', { synchronize: false })
 @Index('pets_status_id', ['status', 'id'])
 @Check('pets_status_known', `"status" IN ('available', 'pending', 'sold')`)

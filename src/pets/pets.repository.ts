@@ -14,7 +14,10 @@ import { parseOwnJson } from '../input/json.js';
 import type { NewPet, PetDto } from './pet.dto.js';
 import type { PetStatus } from './pet.entity.js';
 
-/** The columns that clients send, in the order in which responses contain them. A `word` needs no JSON escaping. */
+/**
+ * The columns that clients send, in the order in which responses contain them. A `word` needs no
+ * JSON escaping.
+ */
 const SENT = [
   { member: 'name', column: 'name', type: 'text' },
   { member: 'categoryId', column: 'category_id', type: 'int64' },
@@ -53,7 +56,10 @@ export class PetsRepository {
     return row && membersOf<PetDto>(COLUMNS, row);
   }
 
-  /** Responds with what was sent and the id. With `request`, the response is stored, and a repeat inserts nothing. */
+  /**
+   * Responds with what was sent and the id. With `request`, the response is stored, and a repeat
+   * inserts nothing.
+   */
   async insert(
     pet: NewPet,
     request?: IdempotentRequest,

@@ -17,10 +17,10 @@ const FORGET_INTERVAL_MS = 60_000;
  * Keeps the counters of this process in the database, so that a restart never refills a quota.
  *
  * - At start, the counters of the day are loaded. Bans are loaded and followed by polling.
- * - Every 500 ms, and at shutdown, counters that changed are written. While the database cannot be written, they stay
- *   marked as changed, which costs no memory beyond the counters themselves.
- * - While Redis counts, its counts are only collected here. They are written when Redis fails and at shutdown, so that
- *   a node that starts while Redis is away begins with them.
+ * - Every 500 ms, and at shutdown, counters that changed are written. While the database cannot be
+ *   written, they stay marked as changed, which costs no memory beyond the counters themselves.
+ * - While Redis counts, its counts are only collected here. They are written when Redis fails and
+ *   at shutdown, so that a node that starts while Redis is away begins with them.
  */
 @Injectable()
 export class CounterPersistence implements OnModuleInit, BeforeApplicationShutdown {
@@ -83,7 +83,10 @@ export class CounterPersistence implements OnModuleInit, BeforeApplicationShutdo
     }
   }
 
-  /** Removes counters of past days, and addresses that the memory has forgotten, from memory and database. */
+  /**
+   * Removes counters of past days, and addresses that the memory has forgotten, from memory and
+   * database.
+   */
   forget(): Promise<void> {
     return (this.forgetting ??= this.forgetPast().finally(() => (this.forgetting = undefined)));
   }

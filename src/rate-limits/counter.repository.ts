@@ -21,7 +21,10 @@ export class CounterRepository {
     @InjectRepository(RateLimitCounter) private readonly counters: Repository<RateLimitCounter>,
   ) {}
 
-  /** Writes all counts in one statement. Rows are locked in the order of subjects, so that nodes never deadlock. */
+  /**
+   * Writes all counts in one statement. Rows are locked in the order of subjects, so that nodes
+   * never deadlock.
+   */
   async save(counts: readonly RateLimitCounter[]): Promise<void> {
     const isPostgres = this.counters.manager.dataSource.options.type === 'postgres';
     const source = isPostgres ? 'json_array_elements($1::json) AS e(value)' : 'json_each(?) AS e';

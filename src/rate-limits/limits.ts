@@ -5,7 +5,9 @@ export const MAX_QUOTA = 1_000_000_000_000;
 
 /** The limits of a subject. Created once per caller, not per request. */
 export class Limits {
-  /** `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers): quota `q` per window of `w` seconds. */
+  /**
+   * `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers): quota `q` per window of `w` seconds.
+   */
   readonly policy: string;
 
   constructor(
@@ -16,7 +18,9 @@ export class Limits {
   }
 }
 
-/** A limit of one operation for each client, in addition to the plan's limits, from `@Throttle()`. */
+/**
+ * A limit of one operation for each client, in addition to the plan's limits, from `@Throttle()`.
+ */
 export interface FurtherLimit {
   /** The same on every node. */
   operation: string;

@@ -15,12 +15,15 @@ import { Metrics } from '../telemetry/metrics.js';
 import { RateLimiter } from './rate-limiter.js';
 
 const SAMPLE_MS = 50;
-/** The event loop must lag for this long before requests are shed, so that a single pause does not cause it. */
+/**
+ * The event loop must lag for this long before requests are shed, so that a single pause does not
+ * cause it.
+ */
 const SUSTAINED_MS = 1_000;
 
 /**
- * Measures the lag of the event loop, and how long requests wait for their turn in it. The server is overloaded while
- * every sample has been above `SHED_AFTER_MS` for a second, until one is below.
+ * Measures the lag of the event loop, and how long requests wait for their turn in it. The server
+ * is overloaded while every sample has been above `SHED_AFTER_MS` for a second, until one is below.
  */
 @Injectable()
 export class OverloadMonitor implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -44,7 +47,8 @@ export class OverloadMonitor implements OnApplicationBootstrap, OnApplicationShu
   onApplicationBootstrap(): void {
     if (this.config.shedAfterMs === 0) return;
     let dueMs = performance.now() + SAMPLE_MS;
-    // `monitorEventLoopDelay()` does not fit: after a reset it skips one interval, so a window may have no value.
+    // `monitorEventLoopDelay()` does not fit: after a reset it skips one interval, so a window may
+    // have no value.
     this.timer = setInterval(() => {
       const nowMs = performance.now();
       this.sample(Math.max(nowMs - dueMs, this.queue.takeLongestWaitMs()), nowMs);
@@ -71,12 +75,18 @@ export class OverloadMonitor implements OnApplicationBootstrap, OnApplicationShu
   }
 }
 
-/** Created once, because an error's stack costs more than its response. Several, so that clients do not return together. */
+/**
+ * Created once, because an error's stack costs more than its response. Several, so that clients do
+ * not return together.
+ */
 const REFUSALS = ['1', '2', '3'].map((seconds) =>
   errors.service_unavailable('The service is overloaded', { headers: { 'Retry-After': seconds } }),
 );
 
-/** Answers authenticated requests 503 during an overload. They consume no quota, and their headers describe it. */
+/**
+ * Answers authenticated requests 503 during an overload. They consume no quota, and their headers
+ * describe it.
+ */
 @Injectable()
 export class OverloadGuard implements CanActivate {
   constructor(

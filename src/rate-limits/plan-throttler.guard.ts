@@ -13,15 +13,19 @@ import type { Limits, Quota } from './limits.js';
 import { RateLimiter } from './rate-limiter.js';
 import { SEPARATE_QUOTA } from './separate-quota.decorator.js';
 
-/** The throttler that `@Throttle()` and `@SkipThrottle()` name. A second one would add a suffix to every header. */
+/**
+ * The throttler that `@Throttle()` and `@SkipThrottle()` name. A second one would add a suffix to
+ * every header.
+ */
 const THROTTLER = 'default';
 /** Metadata keys of the two decorators, which @nestjs/throttler does not export. */
 const LIMIT = `THROTTLER:LIMIT${THROTTLER}`;
 const SKIP = `THROTTLER:SKIP${THROTTLER}`;
 
 /**
- * Applies the limits of the caller's plan, and those of `@Throttle()` besides. It counts in `RateLimitStore`: the storage
- * of the throttler counts each window on its own, so a request cannot count in all windows or in none.
+ * Applies the limits of the caller's plan, and those of `@Throttle()` besides. It counts in
+ * `RateLimitStore`: the storage of the throttler counts each window on its own, so a request cannot
+ * count in all windows or in none.
  */
 @Injectable()
 export class PlanThrottlerGuard extends ThrottlerGuard {
@@ -46,8 +50,8 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
   }
 
   /**
-   * Only operations with `@Throttle()` run the stock guard, which costs 6 of 42 µs of a get. Nest accepts a boolean
-   * too, and goes on at once.
+   * Only operations with `@Throttle()` run the stock guard, which costs 6 of 42 µs of a get. Nest
+   * accepts a boolean too, and goes on at once.
    */
   override canActivate(context: ExecutionContext): Promise<boolean> {
     return this.check(context) as Promise<boolean>;

@@ -1,4 +1,6 @@
-/** Requests per minute and per day. `undefined`: agreed with the client, and stored with the key. */
+/**
+ * Requests per minute and per day. `undefined`: agreed with the client, and stored with the key.
+ */
 export const PLANS = {
   free: { perMinute: 60, perDay: 1_000 },
   pro: { perMinute: 300, perDay: 10_000 },

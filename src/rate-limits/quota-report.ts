@@ -15,8 +15,8 @@ export interface QuotaReport {
 }
 
 /**
- * Describes the window with the fewest requests left; on a tie the one that resets later, the day. During a ban, both
- * windows state its end.
+ * Describes the window with the fewest requests left; on a tie the one that resets later, the day.
+ * During a ban, both windows state its end.
  */
 export function reportQuota({ perMinute, perDay }: Limits, decision: Decision): QuotaReport {
   const { nowMs, aheadMs = 0, minuteUsed, dayUsed, bannedUntilMs } = decision;

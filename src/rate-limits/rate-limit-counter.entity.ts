@@ -2,8 +2,8 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { numberColumn } from '../database/columns.js';
 
 /**
- * Requests of a subject in the latest minute and day in which it was counted; `windows.ts` numbers these windows. There is
- * no index by day, because it would double the cost of each save.
+ * Requests of a subject in the latest minute and day in which it was counted; `windows.ts` numbers
+ * these windows. There is no index by day, because it would double the cost of each save.
  */
 @Entity('rate_limit_counters')
 export class RateLimitCounter {

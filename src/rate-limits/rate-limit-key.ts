@@ -1,6 +1,7 @@
 /**
- * Identifies a counter: a client id, or a prefixed string for everything else that is counted. Client ids come from
- * issued keys; addresses can be made up without limit, so stores bound how many they keep. Only clients are banned.
+ * Identifies a counter: a client id, or a prefixed string for everything else that is counted.
+ * Client ids come from issued keys; addresses can be made up without limit, so stores bound how
+ * many they keep. Only clients are banned.
  */
 export type RateLimitKey = string;
 

@@ -15,7 +15,10 @@ const DECISIONS = ['admitted', 'minute', 'day', 'banned'] as const;
 
 type DecisionListener = (decision: Decision, quota: Quota, request: ApiRequest) => void;
 
-/** Counts requests, sets the rate-limit headers of each response, and refuses requests over the limit. */
+/**
+ * Counts requests, sets the rate-limit headers of each response, and refuses requests over the
+ * limit.
+ */
 @Injectable()
 export class RateLimiter {
   private readonly listeners: DecisionListener[] = [];

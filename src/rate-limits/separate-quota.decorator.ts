@@ -6,7 +6,8 @@ import { Limits } from './limits.js';
 export const SEPARATE_QUOTA = 'petstore:separate-quota';
 
 /**
- * The operation consumes nothing of the caller's quota, and answers even if the quota is used up or the key is banned.
+ * The operation consumes nothing of the caller's quota, and answers even if the quota is used up or
+ * the key is banned.
  * @param options.perMinute limit of its own for each client; exceeding it causes no ban
  */
 export function SeparateQuota({ perMinute }: { perMinute: number }): MethodDecorator {

@@ -8,7 +8,10 @@ import { RateLimitsModule } from './rate-limits.module.js';
 /** The defaults of `@Throttle()`. */
 const throttler = ThrottlerModule.forRoot([{ ttl: MINUTE_MS, limit: Infinity }]);
 
-/** The providers that only a server needs: dependencies of the guards, and the persistence of its counters. */
+/**
+ * The providers that only a server needs: dependencies of the guards, and the persistence of its
+ * counters.
+ */
 @Module({
   imports: [RateLimitsModule, throttler],
   providers: [OverloadMonitor, CounterPersistence],

@@ -51,7 +51,9 @@ export class RedisClient implements OnApplicationShutdown {
     connection.on('ready', () => (this.lastError = undefined));
   }
 
-  /** Adds a script, before the first command: a pipeline of ioredis lacks scripts that are younger. */
+  /**
+   * Adds a script, before the first command: a pipeline of ioredis lacks scripts that are younger.
+   */
   define({ name, lua }: Script): void {
     this.connection.defineCommand(name, { numberOfKeys: 1, lua });
   }
@@ -78,7 +80,8 @@ export class RedisClient implements OnApplicationShutdown {
 }
 
 /**
- * Resolves once Redis is connected, every shard of a cluster, or after a second: a server starts without Redis as well.
+ * Resolves once Redis is connected, every shard of a cluster, or after a second: a server starts
+ * without Redis as well.
  * @param url `redis://...`; several, separated by commas, are nodes of a cluster
  */
 export async function connectRedis(
@@ -102,7 +105,9 @@ export async function connectRedis(
   return client;
 }
 
-/** Nodes are announced by address alone, so the credentials and TLS of the first URL apply to all. */
+/**
+ * Nodes are announced by address alone, so the credentials and TLS of the first URL apply to all.
+ */
 function clusterOptions({ protocol, username, password }: URL): ClusterOptions {
   const isEncrypted = protocol === 'rediss:';
   return {

@@ -7,7 +7,8 @@ import { connectRedis, RedisClient } from './redis.client.js';
 /** Undefined without `REDIS_URL`. */
 const CLIENT = {
   provide: RedisClient,
-  // After the database: if that fails, the start ends, and an open connection would keep the process alive.
+  // After the database: if that fails, the start ends, and an open connection would keep the
+  // process alive.
   inject: [Config, Metrics, DataSource],
   useFactory: async ({ redisUrl }: Config, metrics: Metrics): Promise<RedisClient | undefined> => {
     const durations = metrics.histogram({

@@ -11,7 +11,8 @@ const MORE_THAN_IS_BUFFERED = 20 * 1024 * 1024;
 describe(createLogger.name, () => {
   const directory = mkdtempSync(join(tmpdir(), 'petstore-log-'));
   afterAll(() => rmSync(directory, { recursive: true }));
-  // A logger writes for as long as the process runs. A closed descriptor could become a socket of another test.
+  // A logger writes for as long as the process runs. A closed descriptor could become a socket of
+  // another test.
   const open = () => {
     const path = join(directory, String(Math.random()));
     return { path, fd: openSync(path, 'a') };

@@ -4,8 +4,8 @@ import { VERSION } from '../config/version.js';
 import { requestContext } from './request-context.js';
 
 /**
- * The logger of the service: structured details, then the message. Lines that an operator may want to be alerted to
- * have a member `event`: `ban`, `audit`, `shed`.
+ * The logger of the service: structured details, then the message. Lines that an operator may want
+ * to be alerted to have a member `event`: `ban`, `audit`, `shed`.
  */
 export abstract class Logger {
   abstract fatal(details: object, message: string): void;
@@ -55,7 +55,10 @@ export async function createLogger(
 
 const NO_MEMBERS = {};
 
-/** On lines that an operation of an extension writes. Lines of the service name their request themselves. */
+/**
+ * On lines that an operation of an extension writes. Lines of the service name their request
+ * themselves.
+ */
 function requestMembers(): object {
   const request = requestContext.getStore();
   return request === undefined ? NO_MEMBERS : { requestId: request.id, traceId: request.traceId };
@@ -67,7 +70,8 @@ function lines(fd: number, minLength: number) {
     maxWrite: MAX_WRITE_BYTES,
     periodicFlush: FLUSH_INTERVAL_MS,
     maxLength: MAX_BUFFERED_BYTES,
-    // A full pipe is retried with the next flush; a retry of its own would keep the process from ending.
+    // A full pipe is retried with the next flush; a retry of its own would keep the process from
+    // ending.
     retryEAGAIN: () => false,
   });
   // The stream copies its last chunk with each write. One write per tick saves 5 to 9 % of a list.

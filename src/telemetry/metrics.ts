@@ -20,8 +20,8 @@ const SECONDS = [
 ];
 
 /**
- * The metrics of this process, in one registry of prom-client. Every name gets the prefix `petstore_`. A name that is
- * taken, or that Prometheus does not accept, throws an Error.
+ * The metrics of this process, in one registry of prom-client. Every name gets the prefix
+ * `petstore_`. A name that is taken, or that Prometheus does not accept, throws an Error.
  */
 @Injectable()
 export class Metrics {

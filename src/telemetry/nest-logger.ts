@@ -8,7 +8,10 @@ const STARTING =
 
 const PROGRAMMING_ERROR = /^(Type|Reference|Range|Syntax)Error\b/;
 
-/** Nest's logger, for Nest itself and for extensions: arguments as of `ConsoleLogger`, lines of the service's log. */
+/**
+ * Nest's logger, for Nest itself and for extensions: arguments as of `ConsoleLogger`, lines of the
+ * service's log.
+ */
 export class NestLogger extends ConsoleLogger {
   constructor(private readonly lines: Logger) {
     super();

@@ -9,7 +9,8 @@ export interface RequestContext {
 }
 
 /**
- * The request of the running code. Undefined outside requests, and in the operations of the service, which pass the
- * request on themselves: on Node 20 and 22 an AsyncLocalStorage costs a get 11 %.
+ * The request of the running code. Undefined outside requests, and in the operations of the
+ * service, which pass the request on themselves: on Node 20 and 22 an AsyncLocalStorage costs a get
+ * 11 %.
  */
 export const requestContext = new AsyncLocalStorage<RequestContext>();

@@ -21,8 +21,8 @@ const SHUTDOWN_MS = 1_000;
 const require = createRequire(import.meta.url);
 
 /**
- * Starts OpenTelemetry with the official instrumentations of Fastify, pg and ioredis. To be called before the server
- * is created. Statements and commands have a span only if they serve a request.
+ * Starts OpenTelemetry with the official instrumentations of Fastify, pg and ioredis. To be called
+ * before the server is created. Statements and commands have a span only if they serve a request.
  * @returns a function that sends the remaining spans and turns tracing off
  */
 export async function startTracing(tracing: Tracing, logger: Logger): Promise<() => Promise<void>> {

@@ -15,8 +15,8 @@ export class Clock {
 const TOLERATED_MS = 50;
 
 /**
- * A clock that never goes back, so that every `Retry-After` stays true. If the machine's clock is set back, this one runs
- * ahead of it by `aheadMs`; if it is set forward again, this one follows.
+ * A clock that never goes back, so that every `Retry-After` stays true. If the machine's clock is
+ * set back, this one runs ahead of it by `aheadMs`; if it is set forward again, this one follows.
  */
 export class SteadyClock extends Clock {
   /** How far this clock is ahead of the machine's, in milliseconds. */
@@ -44,8 +44,9 @@ export class SteadyClock extends Clock {
 }
 
 /**
- * Measures time that includes a suspension of the process or the machine. A monotonic clock stands still while a machine
- * is suspended, and the wall clock may be set back: the longer of the two counts.
+ * Measures time that includes a suspension of the process or the machine. A monotonic clock stands
+ * still while a machine is suspended, and the wall clock may be set back: the longer of the two
+ * counts.
  */
 export class Stopwatch {
   private readonly startedMonotonicMs = performance.now();

@@ -15,8 +15,8 @@ export async function waitAtMost(ms: number, work: Promise<unknown>): Promise<vo
 }
 
 /**
- * Waits for an answer. An answer that arrived while this process was suspended counts as in time: its event is handled
- * before the `setImmediate` of the timeout.
+ * Waits for an answer. An answer that arrived while this process was suspended counts as in time:
+ * its event is handled before the `setImmediate` of the timeout.
  * @throws {TimeoutError}
  */
 export async function withTimeout<Value>(ms: number, answer: Promise<Value>): Promise<Value> {

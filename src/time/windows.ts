@@ -1,6 +1,7 @@
 /**
- * The fixed windows of a quota, in UTC. A window is identified by the number of whole minutes or days since the Unix
- * epoch. Unix time has no leap seconds and no time zones, so this number is exact.
+ * The fixed windows of a quota, in UTC. A window is identified by the number of whole minutes or
+ * days since the Unix epoch. Unix time has no leap seconds and no time zones, so this number is
+ * exact.
  */
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;
@@ -24,7 +25,10 @@ export function dayEndUnix(day: number): number {
   return ((day + 1) * DAY_MS) / 1000;
 }
 
-/** Whole seconds from `nowMs` until a Unix time, rounded up and at least 1: the value of `Retry-After`. */
+/**
+ * Whole seconds from `nowMs` until a Unix time, rounded up and at least 1: the value of
+ * `Retry-After`.
+ */
 export function secondsUntil(unixSeconds: number, nowMs: number): number {
   return Math.max(1, Math.ceil(unixSeconds - nowMs / 1000));
 }

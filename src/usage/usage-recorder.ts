@@ -13,7 +13,10 @@ import type { Refusal, UsageHour } from './usage.entities.js';
 import { UsageRepository } from './usage.repository.js';
 
 const FLUSH_INTERVAL_MS = 10_000;
-/** Clients per outcome and hour that wait while the database is down. Further clients are not counted. */
+/**
+ * Clients per outcome and hour that wait while the database is down. Further clients are not
+ * counted.
+ */
 const MAX_PENDING = 100_000;
 /** Clients whose latest refusals are kept in memory. */
 const MAX_REFUSED_CLIENTS = 10_000;
@@ -28,8 +31,9 @@ interface Outcome extends Pick<UsageHour, 'hour' | 'status' | 'code'> {
 }
 
 /**
- * Counts the outcomes of requests by client and hour, and remembers the latest refusals of each client. They are
- * statistics: every 10 s the counts are added to those in the database, and a crash loses the last seconds.
+ * Counts the outcomes of requests by client and hour, and remembers the latest refusals of each
+ * client. They are statistics: every 10 s the counts are added to those in the database, and a
+ * crash loses the last seconds.
  */
 @Injectable()
 export class UsageRecorder implements OnModuleInit, BeforeApplicationShutdown {

@@ -4,7 +4,10 @@ import { numberColumn } from '../database/columns.js';
 /** How many requests of a client had the same outcome within an hour. */
 @Entity('usage_hours', { withoutRowid: true })
 export class UsageHour {
-  /** Hours since the Unix epoch. First in the primary key, so that rows written together are stored together. */
+  /**
+   * Hours since the Unix epoch. First in the primary key, so that rows written together are stored
+   * together.
+   */
   @PrimaryColumn({ type: 'bigint', transformer: numberColumn })
   hour!: number;
 

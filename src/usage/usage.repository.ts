@@ -16,7 +16,8 @@ export class UsageRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Adds counts of an outcome to those that are stored. Rows are locked in the same order by every node.
+   * Adds counts of an outcome to those that are stored. Rows are locked in the same order by every
+   * node.
    * @param counts pairs of a client and its number of requests
    */
   async addCounts(

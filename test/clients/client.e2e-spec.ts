@@ -32,7 +32,8 @@ describe(PetStoreClient.name, () => {
   const openProxy = () => FaultProxy.start(Number(new URL(service.origin).port));
   const through = (proxy: FaultProxy) => ({ baseUrl: `http://127.0.0.1:${proxy.port}/v1` });
 
-  // Generated clients leave this to the caller: OAI/OpenAPI-Specification#2402, oapi-codegen/oapi-codegen#1832.
+  // Generated clients leave this to the caller: OAI/OpenAPI-Specification#2402,
+  // oapi-codegen/oapi-codegen#1832.
   it('follows the pages to the end on its own base URL, even if the links name another host', async () => {
     await using elsewhere = await startService({
       env: { PUBLIC_BASE_URL: 'https://api.example.com/v1' },

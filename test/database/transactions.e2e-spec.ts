@@ -43,7 +43,10 @@ async function startBank(options: TestServiceOptions = {}) {
   };
 }
 
-/** Skipped on PostgreSQL, where these guarantees are not promised: each transaction has a connection, as in TypeORM. */
+/**
+ * Skipped on PostgreSQL, where these guarantees are not promised: each transaction has a
+ * connection, as in TypeORM.
+ */
 const onSqlite = onPostgres ? it.skip : it;
 
 describe('transactions of an extension', () => {

@@ -75,7 +75,10 @@ describeOnPostgres('a node with PostgreSQL', (server) => {
   });
 });
 
-/** A node that PostgreSQL does not answer in time trusts its cache, and a busy machine may be that slow. */
+/**
+ * A node that PostgreSQL does not answer in time trusts its cache, and a busy machine may be that
+ * slow.
+ */
 function mayBeTrusted(askedMs: number): boolean {
   return performance.now() - askedMs >= RECHECK_TIMEOUT_MS;
 }

@@ -54,7 +54,10 @@ describe('clients that never read', () => {
     return { served, key: String(key), authorization };
   }
 
-  /** Sends a request of another client. @returns the processor time of the server until its response, in ms */
+  /**
+   * Sends a request of another client. @returns the processor time of the server until its
+   * response, in ms
+   */
   async function ask(served: Served, key: string, path: string): Promise<number> {
     const before = workedMs(served);
     const answer = await fetch(served.origin + path, {

@@ -44,7 +44,9 @@ function run(command: string, args: string[], options: ExecFileOptions): Promise
   });
 }
 
-/** An extension in a directory outside the repository, with the service installed from its tarball. */
+/**
+ * An extension in a directory outside the repository, with the service installed from its tarball.
+ */
 class Project {
   constructor(readonly directory: string) {}
 

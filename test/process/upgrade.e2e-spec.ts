@@ -18,7 +18,10 @@ const PAUSE_MS = 15;
 const ROUNDS = 40;
 const rex = { name: 'Rex', categoryId: 7 };
 
-/** The next version adds an operation, its table, and a column to a table that the previous version uses. */
+/**
+ * The next version adds an operation, its table, and a column to a table that the previous version
+ * uses.
+ */
 const NEWER = ['--config', 'newer.js'];
 const NEWER_CONFIG = `
 import { storeOrders } from './index.js';
@@ -35,7 +38,10 @@ const migrations = [...storeOrders.migrations, AddMood1800000000000];
 export default { extensions: [{ ...storeOrders, migrations }] };
 `;
 
-/** Creates and reads a pet. Every response must have the expected status: nothing is retried. @returns the ID */
+/**
+ * Creates and reads a pet. Every response must have the expected status: nothing is retried.
+ * @returns the ID
+ */
 async function round(client: Client): Promise<number> {
   const ok = async (answer: ReturnType<Client['get']>, expected: number) => {
     const { status, text, json } = await answer;

@@ -36,7 +36,8 @@ describe('limits by default', () => {
       lengths.push(seconds + 1);
       expect(refused.headers['x-ratelimit-remaining']).toBe('0');
       expect(Number(refused.headers['x-ratelimit-reset'])).toBe(clock.now() / 1000 + seconds);
-      // Further requests do not prolong the ban, and a client that waits exactly that long is admitted.
+      // Further requests do not prolong the ban, and a client that waits exactly that long is
+      // admitted.
       clock.advance(seconds * 1_000 - 1);
       expectError(await client.get('/v1/pets'), 429, 'key_banned');
       clock.advance(1);

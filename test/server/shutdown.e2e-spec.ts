@@ -20,7 +20,10 @@ describe('a shutdown', () => {
     return { socket, received: () => received };
   }
 
-  /** Resolves when everything sent so far is read, because a later request of another client is answered. */
+  /**
+   * Resolves when everything sent so far is read, because a later request of another client is
+   * answered.
+   */
   async function allIsRead(service: TestService): Promise<void> {
     const other = service.anonymous();
     expect((await other.get('/health/live')).status).toBe(200);

@@ -3,7 +3,9 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-/** Builds the client into a new directory, so that a parallel build of the project is not disturbed. */
+/**
+ * Builds the client into a new directory, so that a parallel build of the project is not disturbed.
+ */
 export function buildClient(): string {
   const outDir = mkdtempSync(join(tmpdir(), 'petstore-client-'));
   const project = resolve('clients/typescript/tsconfig.build.json');

@@ -1,6 +1,6 @@
 /**
- * Closes resources at the end of the suite, in reverse order. After a failure it closes the remaining ones, because an
- * open resource keeps the run from ending.
+ * Closes resources at the end of the suite, in reverse order. After a failure it closes the
+ * remaining ones, because an open resource keeps the run from ending.
  */
 export function closedAtEnd(): <Resource extends AsyncDisposable | Disposable>(
   resource: Resource,

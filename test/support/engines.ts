@@ -29,14 +29,16 @@ function find(program: string, beside: readonly string[] = []): string | undefin
   return folders.map((folder) => join(folder, program)).find((path) => existsSync(path));
 }
 
-/** `it`, or `it.skip` if a program that the test runs is missing. In CI the test runs, and fails. */
+/**
+ * `it`, or `it.skip` if a program that the test runs is missing. In CI the test runs, and fails.
+ */
 export function itWith(program: string): jest.It {
   return find(program) === undefined && process.env['CI'] !== 'true' ? it.skip : it;
 }
 
 /**
- * A `describe` of tests on a real engine. If its program is missing, the tests are skipped and their name says so; in CI
- * they fail.
+ * A `describe` of tests on a real engine. If its program is missing, the tests are skipped and
+ * their name says so; in CI they fail.
  */
 export function describeWith(
   name: EngineName,

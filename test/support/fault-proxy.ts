@@ -38,7 +38,10 @@ export class FaultProxy implements AsyncDisposable {
     for (const line of this.lines) line.forEach((end) => end.pause());
   }
 
-  /** Like `stall`, but existing connections stay dead, as after a power failure of the other machine. */
+  /**
+   * Like `stall`, but existing connections stay dead, as after a power failure of the other
+   * machine.
+   */
   lose(): void {
     this.stall();
     for (const line of this.lines) line.forEach((end) => this.lost.add(end));

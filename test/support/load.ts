@@ -1,6 +1,9 @@
 import type { Client } from './client.js';
 
-/** Repeats `round` with each client, one at a time, until `stop()`, which throws if a round has thrown. */
+/**
+ * Repeats `round` with each client, one at a time, until `stop()`, which throws if a round has
+ * thrown.
+ */
 export function startLoad<Result>(
   clients: readonly Client[],
   round: (client: Client) => Promise<Result>,

@@ -87,7 +87,10 @@ export class Workplace implements Disposable {
     rmSync(this.directory, { recursive: true, force: true });
   }
 
-  /** Starts a command. It is killed at the end of the workplace. @param stdout a file descriptor, or a pipe */
+  /**
+   * Starts a command. It is killed at the end of the workplace. @param stdout a file descriptor, or
+   * a pipe
+   */
   start(
     args: string[],
     env: Record<string, string> = {},

@@ -3,8 +3,8 @@ import type { TestService } from './start-service.js';
 import type { Watch } from './undisturbed.js';
 
 /**
- * Watches whether a node switches between Redis and its own counters. On a busy machine Redis may be too slow, and the
- * nodes then count separately.
+ * Watches whether a node switches between Redis and its own counters. On a busy machine Redis may
+ * be too slow, and the nodes then count separately.
  */
 export function quotaStoreChanges(...nodes: readonly TestService[]): Watch {
   return () => {

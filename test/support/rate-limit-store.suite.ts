@@ -26,8 +26,8 @@ const isBanned = ({ bannedUntilMs }: { bannedUntilMs: number }) => bannedUntilMs
 let subjects = 0;
 
 /**
- * The guarantees of every counter store. For a store with its own clock, a test that the end of a minute disturbed is
- * repeated, and tests that move the clock are left out.
+ * The guarantees of every counter store. For a store with its own clock, a test that the end of a
+ * minute disturbed is repeated, and tests that move the clock are left out.
  */
 export function describeStore(
   name: string,

@@ -9,8 +9,8 @@ const STATUS_LINE = /^HTTP\/1\.1 ([1-5]\d\d) [\x20-\x7e]*$/;
 const FIELD = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+): ?([\t\x20-\xff]*)$/;
 
 /**
- * Sends bytes on a new connection, one part per tick. Resolves to the bytes received (latin1) once there are `answers`
- * complete responses, including interim ones, or the connection is closed.
+ * Sends bytes on a new connection, one part per tick. Resolves to the bytes received (latin1) once
+ * there are `answers` complete responses, including interim ones, or the connection is closed.
  */
 export async function sendRaw(
   origin: string,
@@ -49,7 +49,10 @@ function countAnswers(received: string): number {
   return count;
 }
 
-/** The end of the response that begins at `start`, in latin1 characters; undefined while it is incomplete. */
+/**
+ * The end of the response that begins at `start`, in latin1 characters; undefined while it is
+ * incomplete.
+ */
 function endOfAnswer(received: string, start = 0): number | undefined {
   const headEnd = received.indexOf('\r\n\r\n', start);
   if (headEnd === -1) return undefined;
@@ -59,7 +62,8 @@ function endOfAnswer(received: string, start = 0): number | undefined {
 }
 
 /**
- * Parses responses to other methods than HEAD strictly. Interim responses (`100 Continue`) are left out.
+ * Parses responses to other methods than HEAD strictly. Interim responses (`100 Continue`) are left
+ * out.
  * @throws if there are bytes that are not part of a complete response
  */
 export function parseAnswers(received: string): Answer[] {

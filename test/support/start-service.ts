@@ -14,7 +14,9 @@ export interface TestService extends AsyncDisposable {
   store: PetStore;
   origin: string;
   config: Config;
-  /** A client with a new key, by default of the plan `enterprise` with limits that no test reaches. */
+  /**
+   * A client with a new key, by default of the plan `enterprise` with limits that no test reaches.
+   */
   client(key?: Partial<NewKey>): Promise<Client>;
   /** A client without a key. */
   anonymous(): Client;
@@ -29,7 +31,10 @@ export interface TestServiceOptions extends Omit<StartOptions, 'config'> {
 /** Whether this run is the one on PostgreSQL. */
 export const onPostgres = process.env['TEST_POSTGRES_URL'] !== undefined;
 
-/** Starts the service in this process, on a real socket and its own database. `close()` removes both. */
+/**
+ * Starts the service in this process, on a real socket and its own database. `close()` removes
+ * both.
+ */
 export async function startService(options: TestServiceOptions = {}): Promise<TestService> {
   const { env, ...rest } = options;
   const directory = mkdtempSync(join(tmpdir(), 'petstore-test-'));
@@ -88,7 +93,10 @@ export function useService(
   return { service, client };
 }
 
-/** For a start that must fail. A service that starts is closed, so that the test fails instead of hanging. */
+/**
+ * For a start that must fail. A service that starts is closed, so that the test fails instead of
+ * hanging.
+ */
 export async function startAndClose(options: TestServiceOptions): Promise<void> {
   await (await startService(options)).close();
 }

@@ -9,7 +9,8 @@ import { createDatabase, PostgresServer } from './postgres.js';
 const TEMPLATE = 'petstore_template';
 
 /**
- * Creates a migrated database for each engine and announces it in the environment, which Jest's workers inherit.
+ * Creates a migrated database for each engine and announces it in the environment, which Jest's
+ * workers inherit.
  * @returns removes them
  */
 export async function createTemplates(withPostgres: boolean): Promise<() => Promise<void>> {

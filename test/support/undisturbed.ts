@@ -5,8 +5,8 @@ const MOST_TRIES = 5;
 export type Watch = () => () => boolean;
 
 /**
- * For counters with a clock that cannot be moved (Redis, another process): repeats a failed test if a window ended during
- * it. The test must create its own data.
+ * For counters with a clock that cannot be moved (Redis, another process): repeats a failed test if
+ * a window ended during it. The test must create its own data.
  * @param others further disturbances after which the test is repeated
  */
 export function withinOne(

@@ -16,7 +16,8 @@ export interface ApiPromise<T> extends Promise<T> {
 export function toApiPromise<T>(result: Promise<Result>): ApiPromise<T> {
   const dataPromise = result.then(({ data }) => data as T);
   const withResponse = async (): Promise<WithResponse<T>> => {
-    // The returned promise reports the failure. Without this, it would be an unhandled rejection, too.
+    // The returned promise reports the failure. Without this, it would be an unhandled rejection,
+    // too.
     dataPromise.catch(() => undefined);
     const { data, buffered } = await result;
     return { data: data as T, response: toUnreadResponse(buffered) };

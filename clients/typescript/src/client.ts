@@ -50,7 +50,10 @@ export class PetStoreClient {
     return this.sender.rateLimit;
   }
 
-  /** Creates a pet. Retries do not create a second one, because they repeat the same idempotency key. */
+  /**
+   * Creates a pet. Retries do not create a second one, because they repeat the same idempotency
+   * key.
+   */
   createPet(pet: NewPet, options: CreateOptions = {}): ApiPromise<Pet> {
     return toApiPromise(
       this.send('POST', '/pets', {
@@ -63,7 +66,10 @@ export class PetStoreClient {
     );
   }
 
-  /** Lists pets in the order of their IDs. `await` gives the first page, `for await` iterates over all pets. */
+  /**
+   * Lists pets in the order of their IDs. `await` gives the first page, `for await` iterates over
+   * all pets.
+   */
   listPets(options: ListPetsOptions = {}): PetList {
     const { status, pageSize = 100, ...callOptions } = options;
     return new PetList((cursor) =>
@@ -79,7 +85,9 @@ export class PetStoreClient {
     );
   }
 
-  /** @deprecated Will be removed on 5 December 2030. Use `listPets`, with a `status` if it is known. */
+  /**
+   * @deprecated Will be removed on 5 December 2030. Use `listPets`, with a `status` if it is known.
+   */
   getPet(id: bigint, options: CallOptions = {}): ApiPromise<Pet> {
     return toApiPromise(
       this.send('GET', `/pets/${id}`, {
@@ -91,7 +99,9 @@ export class PetStoreClient {
     );
   }
 
-  /** Gets the plan and the remaining quota. Consumes no quota, and works while the key is banned. */
+  /**
+   * Gets the plan and the remaining quota. Consumes no quota, and works while the key is banned.
+   */
   getUsage(options: CallOptions = {}): ApiPromise<Usage> {
     return toApiPromise(
       this.send('GET', '/usage', {
@@ -131,7 +141,8 @@ export class PetStoreClient {
       int64Members: new Set(int64Members),
       isAlwaysJson: isOwn,
     };
-    // Throws a TypeError for an invalid request. The same error of `fetch` would count as a broken connection.
+    // Throws a TypeError for an invalid request. The same error of `fetch` would count as a broken
+    // connection.
     new Request(call.url, { method, body: text === undefined ? null : '' });
     return this.sender.send(call, options);
   }
@@ -164,7 +175,9 @@ function requireApiKey(apiKey: string | undefined): string {
   );
 }
 
-/** RFC 9110 section 9.2.2. POST and PATCH are the only methods of `fetch` that are not idempotent. */
+/**
+ * RFC 9110 section 9.2.2. POST and PATCH are the only methods of `fetch` that are not idempotent.
+ */
 function isIdempotent(method: string): boolean {
   return method !== 'POST' && method !== 'PATCH';
 }

@@ -89,7 +89,9 @@ export function createError(failure: Failure): PetStoreError {
   return new (CLASSES[status] ?? (status >= 500 ? ServerError : PetStoreError))(failure);
 }
 
-/** No response arrived, or only part of one. The service may or may not have executed the request. */
+/**
+ * No response arrived, or only part of one. The service may or may not have executed the request.
+ */
 export class PetStoreConnectionError extends Error {
   override readonly name: string = 'PetStoreConnectionError';
 

@@ -1,4 +1,5 @@
-// JSON with exact integers. `JSON.parse` rounds beyond 2^53 - 1, and Node 20 gives it no access to the source text.
+// JSON with exact integers. `JSON.parse` rounds beyond 2^53 - 1, and Node 20 gives it no access to
+// the source text.
 const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const BLANK = /[ \t\n\r]*/y;
@@ -11,8 +12,8 @@ const LITERAL = /true|false|null/y;
 const INTEGER = /^-?\d+$/;
 
 /**
- * Parses JSON. Integers beyond 2^53 - 1 become bigint. Integers in `int64Members` always become bigint, so that the type
- * does not depend on the value.
+ * Parses JSON. Integers beyond 2^53 - 1 become bigint. Integers in `int64Members` always become
+ * bigint, so that the type does not depend on the value.
  */
 export function readJson(text: string, int64Members: ReadonlySet<string> = new Set()): unknown {
   let at = 0;
@@ -125,8 +126,8 @@ function write(value: unknown): string | undefined {
 }
 
 /**
- * Makes `JSON.stringify` work for an object or array that contains a bigint. The method is not enumerable: spreading,
- * comparing and logging ignore it.
+ * Makes `JSON.stringify` work for an object or array that contains a bigint. The method is not
+ * enumerable: spreading, comparing and logging ignore it.
  */
 function withHiddenToJSON<T extends object>(container: T): T {
   const hasBigint = Object.values(container).some((value) => typeof value === 'bigint');
@@ -135,7 +136,10 @@ function withHiddenToJSON<T extends object>(container: T): T {
   return Object.defineProperty(container, 'toJSON', property);
 }
 
-/** Replaces each bigint by a number, or beyond 2^53 - 1 by a string, because JSON readers commonly round such numbers. */
+/**
+ * Replaces each bigint by a number, or beyond 2^53 - 1 by a string, because JSON readers commonly
+ * round such numbers.
+ */
 function hiddenToJSON(this: object): unknown {
   if (Array.isArray(this)) return this.map(withoutBigint);
   return Object.fromEntries(

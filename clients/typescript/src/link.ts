@@ -1,4 +1,7 @@
-/** Matches a target, a parameter, or the comma between links. Quoted strings may contain any of these. */
+/**
+ * Matches a target, a parameter, or the comma between links. Quoted strings may contain any of
+ * these.
+ */
 const PART = /\s*(?:,|<([^>]*)>|;\s*([^\s=;,]*)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"?|([^;,]*)))?)/gy;
 
 /** @returns the targets of a `Link` header (RFC 8288) by relation type. */
@@ -17,7 +20,10 @@ export function readLinks(field: string | null): Map<string, string> {
   return links;
 }
 
-/** @returns the cursor of the next page. Only the cursor is used, since the link may name another host. */
+/**
+ * @returns the cursor of the next page. Only the cursor is used, since the link may name another
+ *   host.
+ */
 export function nextCursor(headers: Headers): string | undefined {
   const next = readLinks(headers.get('link')).get('next');
   if (next === undefined) return undefined;

@@ -7,8 +7,8 @@ const OWN_OPERATIONS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Names an operation for hooks: its own name, or method and path. A path segment that contains a digit (a number, a
- * UUID) or percent-encoding is assumed to be an identifier, and becomes `{id}`.
+ * Names an operation for hooks: its own name, or method and path. A path segment that contains a
+ * digit (a number, a UUID) or percent-encoding is assumed to be an identifier, and becomes `{id}`.
  *
  * @param target path and query below the base URL
  */

@@ -7,7 +7,10 @@ export interface PetStoreClientOptions extends Hooks {
   apiKey?: string | undefined;
   /** Maximum number of retries after a temporary failure. Default: 4. */
   maxRetries?: number | undefined;
-  /** Maximum duration of one attempt in milliseconds, up to the last byte of the response. Default: 30,000. */
+  /**
+   * Maximum duration of one attempt in milliseconds, up to the last byte of the response. Default:
+   * 30,000.
+   */
   timeoutMs?: number | undefined;
   /** Sends the requests. Default: the `fetch` of the platform. */
   fetch?: typeof globalThis.fetch | undefined;
@@ -62,7 +65,10 @@ export interface CallOptions {
 }
 
 export interface CreateOptions extends CallOptions {
-  /** Identifies this creation for 24 hours, also after a restart of the caller. Default: a random key. */
+  /**
+   * Identifies this creation for 24 hours, also after a restart of the caller. Default: a random
+   * key.
+   */
   idempotencyKey?: string | undefined;
 }
 
@@ -70,11 +76,16 @@ type QueryValue = string | number | bigint | boolean;
 export type Query = Record<string, QueryValue | readonly QueryValue[] | undefined>;
 
 export interface RequestOptions<Body = unknown> extends CreateOptions {
-  /** The name of the operation in hooks. Default: method and path, with `{id}` for each identifier. */
+  /**
+   * The name of the operation in hooks. Default: method and path, with `{id}` for each identifier.
+   */
   operation?: string | undefined;
   query?: Query | undefined;
   /** Sent as JSON. A bigint is written exactly. */
   body?: Body | undefined;
-  /** Members of the response that are always read as bigint. Other integers are bigint only beyond 2^53 - 1. */
+  /**
+   * Members of the response that are always read as bigint. Other integers are bigint only beyond
+   * 2^53 - 1.
+   */
   int64Members?: readonly string[] | undefined;
 }

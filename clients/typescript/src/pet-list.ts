@@ -6,7 +6,8 @@ import type { Pet } from './models.js';
  * The pets of all pages, in the order of their IDs. Nothing is requested before the list is used.
  *
  * - `await list` resolves to the first page.
- * - `for await (const pet of list)` iterates over all pets, and requests each page when it is needed.
+ * - `for await (const pet of list)` iterates over all pets, and requests each page when it is
+ *   needed.
  */
 export class PetList implements AsyncIterable<Pet>, PromiseLike<Pet[]> {
   private firstPage: ApiPromise<Pet[]> | undefined;

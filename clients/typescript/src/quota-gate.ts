@@ -22,9 +22,10 @@ interface Waiter {
 /**
  * Holds requests back while the responses show that the quota has no room for them.
  *
- * There are never more requests in flight than the window has remaining. While the window is unknown (at the start, and
- * after each window ends), one request is sent first and all others wait for its response. Requests fail immediately
- * while the key is banned. A service without rate-limit headers is not limited.
+ * There are never more requests in flight than the window has remaining. While the window is
+ * unknown (at the start, and after each window ends), one request is sent first and all others wait
+ * for its response. Requests fail immediately while the key is banned. A service without rate-limit
+ * headers is not limited.
  */
 export class QuotaGate {
   private window: Window | undefined;
@@ -54,7 +55,8 @@ export class QuotaGate {
   /** @param error the reason if the request failed */
   leave(error?: unknown): void {
     this.inFlight--;
-    // Without this, waiting requests would time out one after another while the service does not respond.
+    // Without this, waiting requests would time out one after another while the service does not
+    // respond.
     if (error instanceof PetStoreConnectionError && this.currentWindow() === undefined) {
       this.rejectWaiting(error);
     }
@@ -97,7 +99,10 @@ export class QuotaGate {
     this.window = { remaining, endsAt };
   }
 
-  /** Replaces the state with that of a usage response, which is exact even if the plan changed or a ban ended. */
+  /**
+   * Replaces the state with that of a usage response, which is exact even if the plan changed or a
+   * ban ended.
+   */
   replace(reading: RateLimitReading | undefined, ban: PetStoreError | undefined): void {
     this.window = undefined;
     this.ban = undefined;
@@ -164,7 +169,10 @@ export class QuotaGate {
     for (const { reject } of this.waiting) reject(reason);
   }
 
-  /** Admits waiting requests in order, and sets a timer for the end of the window if the quota is used up. */
+  /**
+   * Admits waiting requests in order, and sets a timer for the end of the window if the quota is
+   * used up.
+   */
   private admitWaiting(): void {
     this.cancelTimer?.();
     this.cancelTimer = undefined;

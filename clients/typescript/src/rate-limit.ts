@@ -31,7 +31,8 @@ export function readRateLimit(headers: Headers, nowUnixMs: number): RateLimitRea
   const secondsToReset = Math.max(1, Math.ceil(resetUnix - nowUnixMs / 1000));
   const windowOf = (name: string) => ({
     limit: policies.get(name)?.get('q') ?? limit,
-    // draft-ietf-httpapi-ratelimit-headers names the parameters r and t, and may rename them to a and w.
+    // draft-ietf-httpapi-ratelimit-headers names the parameters r and t, and may rename them to a
+    // and w.
     remaining: windows.get(name)?.get('r') ?? windows.get(name)?.get('a') ?? remaining,
   });
   const secondsOf = (name: string) =>
@@ -54,7 +55,10 @@ function integerOf(headers: Headers, name: string): number | undefined {
   return text !== null && /^\d+$/.test(text) ? Number(text) : undefined;
 }
 
-/** Reads the numeric parameters of a structured-field list (RFC 9651): `"minute";r=42;t=17,"day";r=910;t=40211`. */
+/**
+ * Reads the numeric parameters of a structured-field list (RFC 9651):
+ * `"minute";r=42;t=17,"day";r=910;t=40211`.
+ */
 function readItems(field: string | null): Map<string, Map<string, number>> {
   const items = new Map<string, Map<string, number>>();
   for (const item of field?.split(',') ?? []) {

@@ -13,7 +13,10 @@ export function isRetryable(error: unknown, attempt: number): boolean {
   return error.code === 'idempotency_key_in_use' && attempt > 1;
 }
 
-/** @returns `Retry-After` plus jitter, or exponential backoff with full jitter if the error has none. */
+/**
+ * @returns `Retry-After` plus jitter, or exponential backoff with full jitter if the error has
+ *   none.
+ */
 export function delayMs(error: unknown, attempt: number, random: () => number): number {
   const seconds = error instanceof PetStoreError ? error.retryAfterSeconds : undefined;
   if (seconds !== undefined) return withJitter(seconds * 1000, random);

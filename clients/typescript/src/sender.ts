@@ -36,7 +36,8 @@ export class Sender {
     private readonly runtime: Runtime,
   ) {
     this.hooks = options;
-    // Browsers reject `fetch` as a method of another object. The late lookup allows it to be replaced.
+    // Browsers reject `fetch` as a method of another object. The late lookup allows it to be
+    // replaced.
     this.fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
     this.maxRetries = options.maxRetries ?? 4;
     this.timeoutMs = options.timeoutMs ?? 30_000;

@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Creates the schema. The two engines differ in the id of `pets` and in the storage of `usage_hours`. */
+/**
+ * Creates the schema. The two engines differ in the id of `pets` and in the storage of
+ * `usage_hours`.
+ */
 export class CreateSchema1764633600000 implements MigrationInterface {
   readonly name = 'CreateSchema1764633600000';
 

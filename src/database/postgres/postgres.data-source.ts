@@ -37,8 +37,8 @@ export class PostgresDataSource extends DataSource {
   }
 
   /**
-   * Takes a connection from the pool. If PostgreSQL refuses another one, waits for one of those that it has: the role, or
-   * the whole server, may allow fewer connections than are configured.
+   * Takes a connection from the pool. If PostgreSQL refuses another one, waits for one of those
+   * that it has: the role, or the whole server, may allow fewer connections than are configured.
    * @throws {QueryFailedError}
    */
   async connectPatiently(): Promise<PoolClient> {

@@ -22,9 +22,9 @@ interface Call {
 /**
  * PostgreSQL, on the pool of TypeORM, with named prepared statements.
  *
- * Calls of one tick with the same statement are one statement. If it fails, each call is repeated by itself, unless the
- * database is unreachable. A statement that is known to have changed nothing (a stale plan, a deadlock, a read on a
- * broken connection) is repeated once, unprepared.
+ * Calls of one tick with the same statement are one statement. If it fails, each call is repeated
+ * by itself, unless the database is unreachable. A statement that is known to have changed nothing
+ * (a stale plan, a deadlock, a read on a broken connection) is repeated once, unprepared.
  */
 export class PostgresDatabase extends Database implements OnApplicationShutdown {
   private readonly batches = new Map<Statement, Call[]>();
@@ -119,8 +119,8 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
       client.release();
       return rows as Row[];
     } catch (error) {
-      // Closing the connection ends whatever is still running on it, and forgets its prepared statements. It costs a
-      // new one, so a repeated request must not cause that.
+      // Closing the connection ends whatever is still running on it, and forgets its prepared
+      // statements. It costs a new one, so a repeated request must not cause that.
       client.release(!isDuplicate(error));
       throw new QueryFailedError('', [], error as Error);
     }

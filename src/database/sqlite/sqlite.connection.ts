@@ -1,11 +1,13 @@
 import Sqlite, { type Database, type Options } from 'better-sqlite3';
 
-/** While another process opens or recovers the database. Later, writers never wait within SQLite. */
+/**
+ * While another process opens or recovers the database. Later, writers never wait within SQLite.
+ */
 const OPENING_TIMEOUT_MS = 2_000;
 
 /**
- * A connection that syncs every commit, so that it survives a power failure. The file is not mapped into memory: a mapped
- * file that is truncated kills the process (SIGBUS).
+ * A connection that syncs every commit, so that it survives a power failure. The file is not mapped
+ * into memory: a mapped file that is truncated kills the process (SIGBUS).
  */
 export class DurableDatabase extends Sqlite {
   constructor(path: string, options?: Options) {
@@ -17,8 +19,8 @@ export class DurableDatabase extends Sqlite {
 }
 
 /**
- * A connection of TypeORM, by its option `driver`. An INTEGER beyond 2^53 - 1 is read as a BigInt, because a Number would
- * round it; any other as a Number, which TypeORM expects of its own tables.
+ * A connection of TypeORM, by its option `driver`. An INTEGER beyond 2^53 - 1 is read as a BigInt,
+ * because a Number would round it; any other as a Number, which TypeORM expects of its own tables.
  */
 export class ExactDatabase extends DurableDatabase {
   override prepare = ((source: string) => {

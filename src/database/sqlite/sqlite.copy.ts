@@ -10,8 +10,9 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Copies a database into one file, for its owner only, while other processes may write to the database. The copy gets
- * the name `target` when it is complete and on the disk. If the process is killed, a `.tmp` file remains.
+ * Copies a database into one file, for its owner only, while other processes may write to the
+ * database. The copy gets the name `target` when it is complete and on the disk. If the process is
+ * killed, a `.tmp` file remains.
  * @param lock locks the target until it is replaced
  * @returns the names of the migrations that created the schema
  * @throws if `source` is damaged or not a database of this service
@@ -24,7 +25,8 @@ export function backupDatabase(source: string, target: string, lock?: () => () =
     const names = database.prepare(`SELECT name FROM ${MIGRATIONS_TABLE}`).pluck().all();
     release = lock?.();
     createFile(temporary);
-    // Reads one snapshot and builds every index anew, so a damaged page fails here and is not copied.
+    // Reads one snapshot and builds every index anew, so a damaged page fails here and is not
+    // copied.
     database.prepare('VACUUM INTO ?').run(temporary);
     // SQLite would replay the log of the database that is replaced into the copy.
     for (const suffix of LOG_SUFFIXES) rmSync(target + suffix, { force: true });

@@ -45,8 +45,9 @@ export class SqliteDataSource extends DataSource {
   }
 
   /**
-   * If the file is moved or deleted while it is open, SQLite keeps writing to the open file, and the next process does
-   * not find those writes at the path. SQLite itself notices that only without a WAL.
+   * If the file is moved or deleted while it is open, SQLite keeps writing to the open file, and
+   * the next process does not find those writes at the path. SQLite itself notices that only
+   * without a WAL.
    * @throws an outage
    */
   assertInPlace(): void {
@@ -63,7 +64,10 @@ export class SqliteDataSource extends DataSource {
     return new ScopedManager(this, runner);
   }
 
-  /** TypeORM refuses row locks on SQLite. A transaction is the only writer there, so that it needs none. */
+  /**
+   * TypeORM refuses row locks on SQLite. A transaction is the only writer there, so that it needs
+   * none.
+   */
   override createQueryBuilder<Entity extends ObjectLiteral>(
     ...parameters: unknown[]
   ): SelectQueryBuilder<Entity> {
@@ -78,8 +82,9 @@ export class SqliteDataSource extends DataSource {
 type Query = BetterSqlite3QueryRunner['query'];
 
 /**
- * TypeORM on SQLite, with one writer at a time. A transaction has its own connection, which a statement that comes late
- * finds closed; statements outside of one share the connection of TypeORM, where each is a transaction by itself.
+ * TypeORM on SQLite, with one writer at a time. A transaction has its own connection, which a
+ * statement that comes late finds closed; statements outside of one share the connection of
+ * TypeORM, where each is a transaction by itself.
  */
 class SqliteQueryRunner extends BetterSqlite3QueryRunner {
   declare dataSource: SqliteDataSource;

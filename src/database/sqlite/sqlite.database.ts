@@ -22,13 +22,15 @@ interface Write {
 /**
  * SQLite, on a connection of its own.
  *
- * The reads of one tick share one read transaction, and so one view of the database: to begin a read costs 2 µs, the
- * read of one row as much. A view ends with its tick and with each write of this process.
+ * The reads of one tick share one read transaction, and so one view of the database: to begin a
+ * read costs 2 µs, the read of one row as much. A view ends with its tick and with each write of
+ * this process.
  *
- * Group commit: the writes of one tick share a transaction and its sync of the disk, which is most of the cost of a
- * commit. Each is acknowledged after the commit. If one of them fails, the transaction is rolled back and each write is
- * repeated in a transaction of its own, so that only that write fails. While another process holds the lock, writes wait
- * without blocking the event loop.
+ * Group commit: the writes of one tick share a transaction and its sync of the disk, which is most
+ * of the cost of a commit. Each is acknowledged after the commit. If one of them fails, the
+ * transaction is rolled back and each write is repeated in a transaction of its own, so that only
+ * that write fails. While another process holds the lock, writes wait without blocking the event
+ * loop.
  */
 export class SqliteDatabase extends Database implements OnApplicationShutdown {
   private readonly connection: DurableDatabase;

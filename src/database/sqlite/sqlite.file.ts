@@ -15,7 +15,8 @@ export class DatabaseServedError extends Error {}
 /** Creates a file for its owner only, with its directory, if there is none. */
 export function createFile(path: string): void {
   if (path === ':memory:') return;
-  // `mkdirSync()` never returns below /proc, nor from a relative path in a working directory that was removed.
+  // `mkdirSync()` never returns below /proc, nor from a relative path in a working directory that
+  // was removed.
   const directory = dirname(resolve(path));
   const isMissing = identityOf(directory) === undefined;
   if (isMissing && directory.startsWith('/proc/')) throw new Error(`cannot create ${directory}`);
@@ -41,11 +42,13 @@ export function identityOf(path: string): string | undefined {
 }
 
 /**
- * Makes this process the server of a database file. The lock is a transaction of SQLite on a lock file, so it ends with
- * the process, also after `kill -9`. In the database itself, every backup would contain it.
+ * Makes this process the server of a database file. The lock is a transaction of SQLite on a lock
+ * file, so it ends with the process, also after `kill -9`. In the database itself, every backup
+ * would contain it.
  *
- * There are two lock files. The one beside the database is seen by all containers that share the directory. The one in
- * the temporary directory is named after the identity, so a hard link to the same file is recognised.
+ * There are two lock files. The one beside the database is seen by all containers that share the
+ * directory. The one in the temporary directory is named after the identity, so a hard link to the
+ * same file is recognised.
  *
  * The file is created if there is none, but not opened: it may be broken and about to be restored.
  * @returns releases the lock

@@ -3,13 +3,16 @@ import { isBusy } from '../outage.js';
 
 /** How long a write waits for the lock of another process. */
 const LOCK_DEADLINE_MS = 3_000;
-/** Short, because a process that writes one transaction after another leaves short gaps between them. */
+/**
+ * Short, because a process that writes one transaction after another leaves short gaps between
+ * them.
+ */
 const LOCK_RETRY_MS = 2;
 
 /**
- * Lets the writers of this process write one after the other, first come, first served: the commits of the `Database`
- * port, the transactions of TypeORM and its single statements. Two connections that compete for SQLite's own lock
- * starve each other.
+ * Lets the writers of this process write one after the other, first come, first served: the commits
+ * of the `Database` port, the transactions of TypeORM and its single statements. Two connections
+ * that compete for SQLite's own lock starve each other.
  */
 export class SqliteWriter {
   readonly queue: (() => void)[] = [];
@@ -29,8 +32,9 @@ export class SqliteWriter {
   }
 
   /**
-   * Waits for its turn, and calls `begin` until no other process holds the lock. To wait within SQLite would block the
-   * event loop. Then the caller has the turn until `release()`, unless `begin` failed.
+   * Waits for its turn, and calls `begin` until no other process holds the lock. To wait within
+   * SQLite would block the event loop. Then the caller has the turn until `release()`, unless
+   * `begin` failed.
    */
   async acquire<Result>(begin: () => Result | Promise<Result>): Promise<Result> {
     if (this.isHeld) await new Promise<void>((resolve) => this.queue.push(resolve));

@@ -16,7 +16,9 @@ const CHANGED_SINCE: Statement = {
   postgres: CHANGED_SINCE_TEXT,
 };
 
-/** The last ban of each subject in the database, so that bans survive restarts and reach every node. */
+/**
+ * The last ban of each subject in the database, so that bans survive restarts and reach every node.
+ */
 @Injectable()
 export class BanRepository {
   constructor(
@@ -30,7 +32,8 @@ export class BanRepository {
   }
 
   /**
-   * Ends a ban. A ban that was lifted before is announced to the servers again: one of them may have missed it.
+   * Ends a ban. A ban that was lifted before is announced to the servers again: one of them may
+   * have missed it.
    * @returns the end of the lifted ban in Unix milliseconds, 0 if there was none
    */
   async lift(subject: RateLimitKey, manager: EntityManager): Promise<number> {

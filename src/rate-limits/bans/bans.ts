@@ -13,7 +13,10 @@ export interface Ban {
   bans: number;
 }
 
-/** The next ban. The first is `firstMs` long, and each further one within 24 hours twice as long, up to one hour. */
+/**
+ * The next ban. The first is `firstMs` long, and each further one within 24 hours twice as long, up
+ * to one hour.
+ */
 export function nextBan(previous: Ban | undefined, nowMs: number, firstMs: number): Ban {
   const inARow = previous !== undefined && nowMs - previous.at < DAY_MS;
   const bans = inARow ? previous.bans + 1 : 1;
@@ -22,7 +25,10 @@ export function nextBan(previous: Ban | undefined, nowMs: number, firstMs: numbe
   return { at: nowMs, until: nowMs + lengthMs, bans };
 }
 
-/** The same rule in Lua: start and number of the previous ban (0 if none), now, and the length of a first ban. */
+/**
+ * The same rule in Lua: start and number of the previous ban (0 if none), now, and the length of a
+ * first ban.
+ */
 export const NEXT_BAN_LUA = `
 local function nextBan(at, bans, now, first)
   if at > 0 and now - at < ${DAY_MS} then bans = bans + 1 else bans = 1 end

@@ -8,19 +8,24 @@ import { type Decision, RateLimitStore } from './rate-limit-store.js';
 import type { RedisStore } from './redis.store.js';
 
 const PROBE_INTERVAL_MS = 250;
-/** Successful probes in a row before Redis is used again, so that an unstable Redis does not cause constant changes. */
+/**
+ * Successful probes in a row before Redis is used again, so that an unstable Redis does not cause
+ * constant changes.
+ */
 const PROBES_BEFORE_RETURN = 6;
 
 /**
  * Counts in Redis, and in this process while Redis fails.
  *
- * - The first failure or timeout switches all requests to the counters of this process. No request fails or waits
- *   longer than one command may take.
- * - Every answer of Redis is mirrored in memory, so counting goes on from there. Counts made meanwhile are not
- *   transferred to Redis: with n nodes, up to n times the remaining quota may be admitted during an outage.
- * - Probes that write, to the part of Redis that failed, find out when it is back; the node switches back after six in
- *   a row. An idle node probes as well, so its reported mode is right.
- * - Bans, and their ends, reach every node through the database, and Redis with the next request of the client.
+ * - The first failure or timeout switches all requests to the counters of this process. No request
+ *   fails or waits longer than one command may take.
+ * - Every answer of Redis is mirrored in memory, so counting goes on from there. Counts made
+ *   meanwhile are not transferred to Redis: with n nodes, up to n times the remaining quota may be
+ *   admitted during an outage.
+ * - Probes that write, to the part of Redis that failed, find out when it is back; the node
+ *   switches back after six in a row. An idle node probes as well, so its reported mode is right.
+ * - Bans, and their ends, reach every node through the database, and Redis with the next request of
+ *   the client.
  */
 export class FallbackStore
   extends RateLimitStore

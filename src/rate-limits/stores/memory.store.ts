@@ -25,10 +25,11 @@ const WINDOWS = [
 const MAX_ADDRESSES = 100_000;
 
 /**
- * Counters in this process. They are exact because nothing is awaited between the check and the count.
+ * Counters in this process. They are exact because nothing is awaited between the check and the
+ * count.
  *
- * Memory is bounded: one counter per client, and the 100,000 most recently seen addresses. A window never gives way to
- * an earlier one, so a clock that is set back refills nothing.
+ * Memory is bounded: one counter per client, and the 100,000 most recently seen addresses. A window
+ * never gives way to an earlier one, so a clock that is set back refills nothing.
  */
 @Injectable()
 export class MemoryStore extends RateLimitStore {
@@ -100,7 +101,10 @@ export class MemoryStore extends RateLimitStore {
     this.changed.add(this.restore(count));
   }
 
-  /** Applies a ban, or the end of one, that was recorded elsewhere. A ban older than the known one changes nothing. */
+  /**
+   * Applies a ban, or the end of one, that was recorded elsewhere. A ban older than the known one
+   * changes nothing.
+   */
   restoreBan(subject: RateLimitKey, ban: Ban): void {
     const counter = this.counterOf(subject, this.clock.now());
     if (counter.ban !== undefined && counter.ban.at > ban.at) return;
@@ -132,7 +136,10 @@ export class MemoryStore extends RateLimitStore {
     }
   }
 
-  /** The minute in which the oldest known address was last counted; undefined while none has been forgotten. */
+  /**
+   * The minute in which the oldest known address was last counted; undefined while none has been
+   * forgotten.
+   */
   get oldestAddressMinute(): number | undefined {
     if (this.addresses.size < MAX_ADDRESSES) return undefined;
     const [oldest] = this.addresses.rvalues();

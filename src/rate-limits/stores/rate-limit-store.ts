@@ -19,14 +19,16 @@ export interface Decision {
   bannedUntilMs: number;
   /** The ban that started with this request. */
   newBan?: Ban | undefined;
-  /** When the further limit has room again, in Unix milliseconds; 0 or left out if it has room now. */
+  /**
+   * When the further limit has room again, in Unix milliseconds; 0 or left out if it has room now.
+   */
   furtherFullUntilMs?: number;
 }
 
 /**
- * Counts the requests of subjects in two windows. A request is admitted only if both windows have room, and then counts
- * in both; a refused request counts in neither. Of any number of simultaneous requests, exactly the limit is admitted.
- * A further limit is evaluated together with the windows.
+ * Counts the requests of subjects in two windows. A request is admitted only if both windows have
+ * room, and then counts in both; a refused request counts in neither. Of any number of simultaneous
+ * requests, exactly the limit is admitted. A further limit is evaluated together with the windows.
  */
 export abstract class RateLimitStore {
   /** Checks and counts one request. Stores in this process return the decision itself. */

@@ -11,18 +11,19 @@ const CLIENT_TTL_SECONDS = (2 * DAY_MS) / 1000;
 const MIN_ADDRESS_TTL_SECONDS = (2 * MINUTE_MS) / 1000;
 
 /**
- * Counters that all nodes share. One script per request, which Redis executes atomically. Everything about a subject is
- * one hash, so it lives in one slot of a cluster:
+ * Counters that all nodes share. One script per request, which Redis executes atomically.
+ * Everything about a subject is one hash, so it lives in one slot of a cluster:
  *
  *   m, mu   the minute, and the requests in it       d, du   the day, and the requests in it
  *   r       refusals in that minute
  *   ba, bu  start and end of the last ban (ms)       bn      bans in a row
  *   fw:OPERATION, fu:OPERATION   window of a further limit, and the requests in it
  *
- * The rules are those of `memory.store.ts`; the clock is that of Redis. Each script first receives the last ban that the
- * node knows from the database (0, 0, 0 if none). A newer ban, or the end of the same one, replaces the ban in Redis.
- * Addresses can be made up without limit, so the hash of an address expires after the share of a day that it has used of
- * its daily limit, and after two minutes at the earliest.
+ * The rules are those of `memory.store.ts`; the clock is that of Redis. Each script first receives
+ * the last ban that the node knows from the database (0, 0, 0 if none). A newer ban, or the end of
+ * the same one, replaces the ban in Redis. Addresses can be made up without limit, so the hash of
+ * an address expires after the share of a day that it has used of its daily limit, and after two
+ * minutes at the earliest.
  */
 const PREAMBLE = `
 local time = redis.call('TIME')
@@ -43,9 +44,9 @@ end
 `;
 
 /**
- * Further arguments: per minute, per day, refusals before a ban (0: never), length of a first ban in ms, 1 for a client;
- * with a further limit its name, limit and window length in ms.
- * Returns 0 (refused), 1 (admitted) or 2 (refused and banned now), then the counters.
+ * Further arguments: per minute, per day, refusals before a ban (0: never), length of a first ban
+ * in ms, 1 for a client; with a further limit its name, limit and window length in ms. Returns 0
+ * (refused), 1 (admitted) or 2 (refused and banned now), then the counters.
  */
 const TAKE: Script = {
   name: 'petstoreTake',
