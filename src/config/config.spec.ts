@@ -66,6 +66,7 @@ describe(loadConfig.name, () => {
         METRICS_HOST: '10.0.0.7',
         KEEP_ALIVE_SECONDS: '620',
         SHED_AFTER_MS: '0',
+        SECURITY_CONTACT: 'mailto:security@example.com',
       }),
     ).toMatchObject({
       port: 8080,
@@ -80,6 +81,7 @@ describe(loadConfig.name, () => {
       metricsHost: '10.0.0.7',
       keepAliveSeconds: 620,
       shedAfterMs: 0,
+      securityContact: 'mailto:security@example.com',
     });
   });
 
@@ -108,6 +110,8 @@ describe(loadConfig.name, () => {
     ['CORS_ORIGINS', 'https://*.a.example'],
     ['CORS_ORIGINS', 'https://a.example:443'],
     ['KEEP_ALIVE_SECONDS', '0'],
+    ['SECURITY_CONTACT', 'security@example.com'],
+    ['SECURITY_CONTACT', 'http://example.com/security'],
     ['LOG_LEVEL', 'loud'],
     ['LOG_FORMAT', 'xml'],
     ['BAN_AFTER_REJECTIONS', '1.5'],

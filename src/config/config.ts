@@ -5,7 +5,8 @@ import { SettingReader } from './setting-reader.js';
 
 export type { Environment } from './environment.js';
 
-export type LogFormat = 'json' | 'pretty';
+export type LogFormat = (typeof LOG_FORMATS)[number];
+const LOG_FORMATS = ['json', 'pretty'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -23,6 +24,7 @@ const PROPAGATORS = ['tracecontext', 'baggage'];
 const DATABASE_URLS = 'sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE';
 const DEFAULT_DATABASE_URL = 'sqlite:./data/petstore.db';
 const ENVIRONMENTS = ['production', 'development', 'test'];
+const BOOLEANS = ['true', 'false'] as const;
 
 /**
  * Every setting of the service, validated. Nothing else reads the environment. A class, so that
@@ -78,63 +80,89 @@ function readConfig(read: SettingReader, settings: object[]) {
   const nodeEnv = read.text('NODE_ENV') ?? 'development';
   const production = nodeEnv === 'production';
   const isKnown = ENVIRONMENTS.includes(nodeEnv);
-  const requestTimeoutSeconds = read.integer('REQUEST_TIMEOUT_SECONDS', 30, 1, 3_600);
-  const headersSeconds = Math.min(10, requestTimeoutSeconds);
-  const config = {
+  return {
     /** Mistakes that do not stop the start, such as a misspelt variable. */
     warnings: isKnown ? [] : [`NODE_ENV should be ${ENVIRONMENTS.join(' or ')}, not ${nodeEnv}`],
     production,
     /** Instances of the settings classes of extensions. */
     settings,
+    ...readAddresses(read),
+    ...readStores(read),
+    ...readLimits(read),
+    ...readTimeouts(read),
+    logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
+    logFormat: read.oneOf('LOG_FORMAT', LOG_FORMATS, production ? 'json' : 'pretty'),
+    sunsetExtensionDays: read.integer('SUNSET_EXTENSION_DAYS', 0, 0, 36_500),
+    /** Whether /docs shows the guide for authors of extensions. */
+    extensionGuide: read.oneOf('EXTENSION_GUIDE', BOOLEANS, `${!production}`) === 'true',
+    /** `mailto:` or `https:` address for security.txt. */
+    securityContact: read.valid('SECURITY_CONTACT', 'a mailto: or https: address', isContact),
+    tracing: readTracing(read),
+  };
+}
+
+function readAddresses(read: SettingReader) {
+  const port = read.integer('PORT', 3000, 0, 65_535);
+  const metricsPort = read.integer('METRICS_PORT', 9464, 0, 65_535);
+  if (port !== 0 && port === metricsPort) {
+    read.faults.push(`METRICS_PORT must differ from PORT (${port}); 0 turns metrics off`);
+  }
+  return {
     host: read.text('HOST') ?? '127.0.0.1',
-    port: read.integer('PORT', 3000, 0, 65_535),
-    /** `sqlite:PATH` or `postgres://...`. */
-    databaseUrl: read.valid('DATABASE_URL', DATABASE_URLS, isDatabaseUrl) ?? DEFAULT_DATABASE_URL,
-    databasePoolSize: read.integer('DATABASE_POOL_SIZE', 10, 1, 1_000),
-    /** `redis://...`; several, separated by commas, are the nodes of a cluster. */
-    redisUrl: read.list('REDIS_URL', 'redis://HOST:PORT or rediss://HOST:PORT', isRedisUrl)?.join(),
+    port,
+    /** 0 turns the metrics server off. */
+    metricsPort,
+    metricsHost: read.text('METRICS_HOST') ?? '127.0.0.1',
     /** Undefined: `http://localhost:PORT/v1` with the port in use. */
     publicBaseUrl: readBaseUrl(read, 'PUBLIC_BASE_URL'),
     stagingBaseUrl: readBaseUrl(read, 'STAGING_BASE_URL'),
-    /** 0 turns the metrics server off. */
-    metricsPort: read.integer('METRICS_PORT', 9464, 0, 65_535),
-    metricsHost: read.text('METRICS_HOST') ?? '127.0.0.1',
     /** Addresses and CIDR ranges whose `X-Forwarded-For` is trusted. */
     trustProxy:
       read.text('TRUST_PROXY') !== 'false' &&
       (read.list('TRUST_PROXY', 'an IP address or a CIDR range', isAddressOrRange) ?? false),
     corsOrigins:
       read.list('CORS_ORIGINS', 'an exact origin such as https://app.example.com', isOrigin) ?? [],
-    logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS) ?? 'info',
-    logFormat:
-      read.oneOf<LogFormat>('LOG_FORMAT', ['json', 'pretty']) ?? (production ? 'json' : 'pretty'),
+  };
+}
+
+function readStores(read: SettingReader) {
+  return {
+    /** `sqlite:PATH` or `postgres://...`. */
+    databaseUrl: read.valid('DATABASE_URL', DATABASE_URLS, isDatabaseUrl) ?? DEFAULT_DATABASE_URL,
+    databasePoolSize: read.integer('DATABASE_POOL_SIZE', 10, 1, 1_000),
+    /** `redis://...`; several, separated by commas, are the nodes of a cluster. */
+    redisUrl: read.list('REDIS_URL', 'redis://HOST:PORT or rediss://HOST:PORT', isRedisUrl)?.join(),
+  };
+}
+
+function readLimits(read: SettingReader) {
+  return {
     /** 0 turns bans off. */
     banAfterRejections: read.integer('BAN_AFTER_REJECTIONS', 100, 0, 1_000_000),
     banSeconds: read.integer('BAN_SECONDS', 300, 1, 86_400),
     failedAuthPerMinute: read.integer('FAILED_AUTH_PER_MINUTE', 60, 1, 1_000_000),
     failedAuthPerDay: read.integer('FAILED_AUTH_PER_DAY', 1_000, 1, 1_000_000_000),
+    /** Event-loop lag that triggers 503 responses; 0 turns them off. */
+    shedAfterMs: read.integer('SHED_AFTER_MS', 250, 0, 60_000),
+  };
+}
+
+function readTimeouts(read: SettingReader) {
+  const requestTimeoutSeconds = read.integer('REQUEST_TIMEOUT_SECONDS', 30, 1, 3_600);
+  const fallback = Math.min(10, requestTimeoutSeconds);
+  const headersTimeoutSeconds = read.integer('HEADERS_TIMEOUT_SECONDS', fallback, 1, 3_600);
+  if (headersTimeoutSeconds > requestTimeoutSeconds) {
+    read.faults.push('HEADERS_TIMEOUT_SECONDS must not be greater than REQUEST_TIMEOUT_SECONDS');
+  }
+  return {
     shutdownGraceSeconds: read.integer('SHUTDOWN_GRACE_SECONDS', 10, 1, 3_600),
-    headersTimeoutSeconds: read.integer('HEADERS_TIMEOUT_SECONDS', headersSeconds, 1, 3_600),
+    headersTimeoutSeconds,
     requestTimeoutSeconds,
     /** Idle time after which the server closes a connection. */
     keepAliveSeconds: read.integer('KEEP_ALIVE_SECONDS', 72, 1, 86_400),
     /** A client that reads no byte of its responses for this time is disconnected. */
     sendTimeoutSeconds: read.integer('SEND_TIMEOUT_SECONDS', 30, 1, 3_600),
-    /** Event-loop lag that triggers 503 responses; 0 turns them off. */
-    shedAfterMs: read.integer('SHED_AFTER_MS', 250, 0, 60_000),
-    sunsetExtensionDays: read.integer('SUNSET_EXTENSION_DAYS', 0, 0, 36_500),
-    /** Whether /docs shows the guide for authors of extensions. */
-    extensionGuide:
-      (read.oneOf('EXTENSION_GUIDE', ['true', 'false']) ?? String(!production)) === 'true',
-    tracing: readTracing(read),
   };
-  if (config.headersTimeoutSeconds > config.requestTimeoutSeconds) {
-    read.faults.push('HEADERS_TIMEOUT_SECONDS must not be greater than REQUEST_TIMEOUT_SECONDS');
-  }
-  if (config.port !== 0 && config.port === config.metricsPort) {
-    read.faults.push(`METRICS_PORT must differ from PORT (${config.port}); 0 turns metrics off`);
-  }
-  return config;
 }
 
 /** Without a trailing slash, and encoded as header fields require. */
@@ -154,11 +182,11 @@ function readTracing(read: SettingReader): Tracing | undefined {
     return undefined;
   }
   for (const name of endpoints) read.valid(name, 'an http(s) URL', isHttpUrl);
-  read.oneOf('OTEL_TRACES_EXPORTER', ['otlp', 'none']);
-  read.oneOf('OTEL_TRACES_SAMPLER', SAMPLERS);
+  read.oneOf('OTEL_TRACES_EXPORTER', ['otlp', 'none'], 'otlp');
+  read.oneOf('OTEL_TRACES_SAMPLER', SAMPLERS, 'parentbased_always_on');
   read.list('OTEL_PROPAGATORS', PROPAGATORS.join(' or '), (name) => PROPAGATORS.includes(name));
-  const ofSignals = read.oneOf('OTEL_EXPORTER_OTLP_PROTOCOL', OTLP_PROTOCOLS) ?? 'http/protobuf';
-  const protocol = read.oneOf('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', OTLP_PROTOCOLS) ?? ofSignals;
+  const ofSignals = read.oneOf('OTEL_EXPORTER_OTLP_PROTOCOL', OTLP_PROTOCOLS, 'http/protobuf');
+  const protocol = read.oneOf('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', OTLP_PROTOCOLS, ofSignals);
   const variables = Object.entries(environment).filter(([name]) => name.startsWith('OTEL_'));
   return { protocol, variables: Object.fromEntries(variables) };
 }
@@ -166,6 +194,7 @@ function readTracing(read: SettingReader): Tracing | undefined {
 const isUrl = (form: RegExp) => (text: string) => form.test(text) && URL.canParse(text);
 const isBaseUrl = isUrl(/^https?:\/\/[^@?#]+\/v1\/*$/i);
 const isDatabaseUrl = isUrl(/^(?:sqlite:(?!:memory:)|postgres(?:ql)?:\/\/)./);
+const isContact = isUrl(/^(?:mailto:[^@\s]+@|https:\/\/)[^@\s]+$/);
 const isHttpUrl = isUrl(/^https?:\/\//i);
 const isRedisUrl = isUrl(/^rediss?:\/\//);
 

@@ -21,9 +21,10 @@ export class SettingReader {
     return Number(text ?? fallback);
   }
 
-  oneOf<T extends string>(name: string, allowed: readonly T[]): T | undefined {
+  oneOf<T extends string>(name: string, allowed: readonly T[], fallback: NoInfer<T>): T {
     const isAllowed = (text: string): boolean => allowed.includes(text as T);
-    return this.valid(name, `one of ${allowed.join(', ')}`, isAllowed) as T | undefined;
+    const text = this.valid(name, `one of ${allowed.join(', ')}`, isAllowed);
+    return (text as T | undefined) ?? fallback;
   }
 
   list(name: string, expected: string, isEntry: (entry: string) => boolean): string[] | undefined {
