@@ -54,8 +54,8 @@ export class ErrorFilter implements ExceptionFilter {
     reply.code(error.status).send(JSON.stringify(error.getResponse()));
   }
 
-  private log(error: ApiError, { id, operation }: ApiRequest): void {
-    const details = { requestId: id, operation, code: error.code, err: error.cause ?? error };
+  private log(error: ApiError, { operation }: ApiRequest): void {
+    const details = { operation, code: error.code, err: error.cause ?? error };
     const level = error.status === 503 ? 'warn' : 'debug';
     if (error.status >= 500 && error.status !== 503) this.logger.error(details, 'Request failed');
     else if (error.cause !== undefined) this.logger[level](details, `Answered ${error.status}`);

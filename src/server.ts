@@ -10,7 +10,6 @@ import { lockFile } from './database/sqlite/sqlite.file.js';
 import { checkApplication, rejectContentTypeParsers } from './extensions/check-application.js';
 import { checkExtensions, type CheckOptions } from './extensions/check.js';
 import type { Extension } from './extensions/define.js';
-import { trackExtensionRequests } from './extensions/extension-requests.js';
 import { settingsOf } from './extensions/settings.js';
 import { FastifyAdapter } from './http/fastify.adapter.js';
 import { corsOptions } from './http/cors.js';
@@ -60,9 +59,7 @@ export async function createApp(options: CreateOptions): Promise<NestFastifyAppl
     await app.close();
     throw error;
   }
-  const operations = app.get(Operations);
-  trackExtensionRequests(operations, transport.server);
-  app.setGlobalPrefix('v1', { exclude: operations.publicPaths });
+  app.setGlobalPrefix('v1', { exclude: app.get(Operations).publicPaths });
   if (config.corsOrigins.length > 0) {
     const requestHeaders = extensions.flatMap((each) => each.requestHeaders ?? []);
     app.enableCors(corsOptions(config.corsOrigins, transport.routes, requestHeaders));

@@ -4,6 +4,7 @@ import fastify, { type FastifyError, type FastifyInstance, type RouteHandlerMeth
 import type { Config } from '../config/config.js';
 import { isProbe } from '../telemetry/access-log.js';
 import type { Logger } from '../telemetry/logger.js';
+import { requestContext } from '../telemetry/request-context.js';
 import { AdmissionQueue } from './admission-queue.js';
 import { warnOfProxy } from './client-address.js';
 import { ClientConnections } from './client-connections.js';
@@ -102,7 +103,8 @@ export class Transport {
         if (!isFallback) request.messageError = bodyError(error);
         // Node skips the rest of a large body, so the connection may stay open.
         if (error.code === TOO_LARGE) this.begin(request, reply.removeHeader('connection'));
-        return route.handler.call(this.server, request, reply);
+        // Events of the body arrive outside the context of the request.
+        return requestContext.run(request, () => route.handler.call(this.server, request, reply));
       };
     });
     this.server.addHook('onRequest', (request, reply, done) => {
@@ -110,11 +112,18 @@ export class Transport {
       // Only `frameworkErrors` changes the URL.
       const isUndecodable = request.originalUrl !== request.url;
       if (isUndecodable) request.messageError = malformedError(new URIError());
+      const start = (): void => {
+        if (!reply.raw.destroyed) requestContext.run(request, done);
+      };
       // Load balancers probe an overloaded server too.
-      if (isProbe(request.raw.url!)) return done();
-      const start = (): void => void (reply.raw.destroyed || done());
+      if (isProbe(request.raw.url!)) return start();
       // The queue calls it in the context of another request, and so in its trace.
       this.queue.enqueue(this.config.tracing ? AsyncResource.bind(start) : start);
+    });
+    // Events of the body arrive outside the context of the request.
+    this.server.addHook('preValidation', (request, _reply, done) => {
+      if (requestContext.getStore() === request) done();
+      else requestContext.run(request, done);
     });
     this.server.addHook('onSend', (request, reply, payload, done) => {
       if (!reply.hasHeader('cache-control') && request.routeOptions.url?.startsWith('/v1')) {

@@ -55,10 +55,7 @@ export async function createLogger(
 
 const NO_MEMBERS = {};
 
-/**
- * On lines that an operation of an extension writes. Lines of the service name their request
- * themselves.
- */
+/** On each line that is written within a request. */
 function requestMembers(): object {
   const request = requestContext.getStore();
   return request === undefined ? NO_MEMBERS : { requestId: request.id, traceId: request.traceId };

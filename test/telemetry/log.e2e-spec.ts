@@ -1,12 +1,63 @@
+import { once } from 'node:events';
 import { openSync, readFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
 import { join } from 'node:path';
+import { type CallHandler, Injectable, Module, type NestInterceptor } from '@nestjs/common';
+import { APP_INTERCEPTOR } from '@nestjs/core';
+import type { Observable } from 'rxjs';
 import { KeysService } from '../../src/keys/keys.service.js';
-import { createLogger } from '../../src/telemetry/logger.js';
+import { createLogger, Logger } from '../../src/telemetry/logger.js';
 import { eventually } from '../support/eventually.js';
 import { startService } from '../support/start-service.js';
 import { TemporaryDirectory } from '../support/temporary-directory.js';
 
+@Injectable()
+class LoggingInterceptor implements NestInterceptor {
+  constructor(private readonly logger: Logger) {}
+
+  intercept(_context: unknown, next: CallHandler): Observable<unknown> {
+    this.logger.info({}, 'intercepted');
+    return next.handle();
+  }
+}
+
+@Module({ providers: [{ provide: APP_INTERCEPTOR, useClass: LoggingInterceptor }] })
+class LoggingModule {}
+
 describe('the log', () => {
+  it('has the request id on each line that is written within a request, however late its body is', async () => {
+    using directory = new TemporaryDirectory();
+    const file = join(directory.path, 'log');
+    const logger = await createLogger({ logLevel: 'info', logFormat: 'json' }, openSync(file, 'a'));
+    const extensions = [{ name: 'logging', module: LoggingModule }];
+    await using service = await startService({ logger, extensions });
+    const client = await service.client();
+    const pet = JSON.stringify({ name: 'Rex', categoryId: 1 });
+    const post = { method: 'POST', path: '/v1/pets', agent: new Agent() };
+    const headers = {
+      authorization: `Bearer ${client.key}`,
+      'content-type': 'application/json',
+      'content-length': pet.length,
+    };
+    const late = request(service.origin, {
+      ...post,
+      headers: { ...headers, 'x-request-id': 'late' },
+    });
+    late.flushHeaders();
+    await client.get('/v1/pets', { 'x-request-id': 'get' });
+    await client.post('/v1/pets', { name: 'Luna', categoryId: 1 }, { 'x-request-id': 'post' });
+    late.end(pet);
+    await once(late, 'response');
+    const lines = () => readFileSync(file, 'utf8').split('\n');
+    const intercepted = () => lines().filter((line) => line.includes('intercepted'));
+    await eventually(() => Promise.resolve(intercepted().length === 3));
+    expect(
+      intercepted().map((line) => (JSON.parse(line) as { requestId: string }).requestId),
+    ).toEqual(['get', 'post', 'late']);
+    late.destroy();
+    client.close();
+  });
+
   it('names code, path and address of each error response, and contains no health checks and no key', async () => {
     using directory = new TemporaryDirectory();
     const file = join(directory.path, 'log');
