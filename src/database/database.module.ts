@@ -5,6 +5,7 @@ import { Config } from '../config/config.js';
 import { connect } from './connect.js';
 import { createDataSource, dataSourceOptions } from './data-source-options.js';
 import type { ExtensionMigrations } from './extension-migrations.js';
+import { BackgroundWriter } from './background-writer.js';
 import { ChangePoller } from './change-poller.js';
 import { Database } from './database.js';
 import { DatabaseMetrics } from './database-metrics.js';
@@ -46,11 +47,12 @@ export class DatabaseModule {
         }),
       ],
       providers: [
+        BackgroundWriter,
         ChangePoller,
         DatabaseMetrics,
         { provide: Database, inject: [DataSource, DatabaseMetrics], useFactory: openDatabase },
       ],
-      exports: [ChangePoller, Database],
+      exports: [BackgroundWriter, ChangePoller, Database],
     };
   }
 }

@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { FakeClock } from '../../test/support/clock.js';
+import { BackgroundWriter } from '../database/background-writer.js';
 import type { Database } from '../database/database.js';
 import type { Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
@@ -10,7 +11,7 @@ const NOON = Date.parse('2026-06-15T12:00:00Z');
 describe('the purge of expired records', () => {
   const execute = jest.fn<Promise<{ affected: number }>, []>();
   const warn = jest.fn();
-  let service: IdempotencyService;
+  let writer: BackgroundWriter;
 
   beforeEach(() => {
     jest.useFakeTimers();
@@ -19,17 +20,18 @@ describe('the purge of expired records', () => {
     const query = { delete: () => query, where: () => query, execute };
     const records = { metadata: { primaryColumns: [] }, createQueryBuilder: () => query };
     const dataSource = { options: { type: 'better-sqlite3' }, getRepository: () => records };
-    service = new IdempotencyService(
+    writer = new BackgroundWriter({ warn, info: jest.fn() } as unknown as Logger);
+    new IdempotencyService(
       {} as Database,
       dataSource as unknown as DataSource,
       new FakeClock(NOON),
-      { warn } as unknown as Logger,
+      writer,
       new Metrics(),
     );
-    service.onModuleInit();
+    writer.onApplicationBootstrap();
   });
-  afterEach(() => {
-    service.onApplicationShutdown();
+  afterEach(async () => {
+    await writer.beforeApplicationShutdown();
     jest.useRealTimers();
   });
 
@@ -52,8 +54,8 @@ describe('the purge of expired records', () => {
     expect(warn).toHaveBeenCalledTimes(1);
   });
 
-  it('stops with the application', async () => {
-    service.onApplicationShutdown();
+  it('deletes nothing during and after the shutdown', async () => {
+    await writer.beforeApplicationShutdown();
     await jest.advanceTimersByTimeAsync(3_600_000);
     expect(execute).not.toHaveBeenCalled();
   });
@@ -82,7 +84,7 @@ it('a transaction ends only after the response is stored in it', async () => {
     { query: () => Promise.resolve([]) } as unknown as Database,
     dataSource as unknown as DataSource,
     new FakeClock(NOON),
-    {} as Logger,
+    new BackgroundWriter({} as Logger),
     new Metrics(),
   );
   const request = {

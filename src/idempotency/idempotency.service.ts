@@ -1,6 +1,7 @@
-import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { Counter } from 'prom-client';
 import { DataSource, type EntityManager, LessThanOrEqual } from 'typeorm';
+import { BackgroundWriter, type Flush } from '../database/background-writer.js';
 import { databaseNow } from '../database/database-time.js';
 import { Database, type Parameter, type Statement } from '../database/database.js';
 import { deleteInBatches } from '../database/in-batches.js';
@@ -9,7 +10,6 @@ import { inSharedTransaction } from '../database/transactions.js';
 import { ApiError } from '../errors/api-error.js';
 import { errors } from '../errors/errors.js';
 import { stringifyJson } from '../http/stringify-json.js';
-import { Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { Clock } from '../time/clock.js';
 import { DAY_MS } from '../time/windows.js';
@@ -44,33 +44,29 @@ export interface Outcome {
  * for a lock.
  */
 @Injectable()
-export class IdempotencyService implements OnModuleInit, OnApplicationShutdown {
+export class IdempotencyService {
+  /** Deletes the records of more than a day ago. */
+  readonly purge: Flush;
   /** First requests of this process that are in progress. */
   private readonly inProgress = new Set<string>();
-  private readonly stop = new AbortController();
-  private timer: NodeJS.Timeout | undefined;
   private readonly replays: Counter;
 
   constructor(
     private readonly database: Database,
     private readonly dataSource: DataSource,
     private readonly clock: Clock,
-    private readonly logger: Logger,
+    writer: BackgroundWriter,
     metrics: Metrics,
   ) {
+    this.purge = writer.add({
+      task: 'delete expired idempotency records',
+      intervalMs: PURGE_INTERVAL_MS,
+      write: (stop) => this.deleteExpired(stop),
+    });
     this.replays = metrics.counter({
       name: 'idempotent_replays_total',
       help: 'Requests that were answered with the response to an earlier one with their Idempotency-Key.',
     });
-  }
-
-  onModuleInit(): void {
-    this.timer = setInterval(() => void this.purge(), PURGE_INTERVAL_MS).unref();
-  }
-
-  onApplicationShutdown(): void {
-    clearInterval(this.timer);
-    this.stop.abort();
   }
 
   /**
@@ -168,18 +164,11 @@ export class IdempotencyService implements OnModuleInit, OnApplicationShutdown {
     if (this.isPostgres) await manager.query('SET LOCAL lock_timeout TO DEFAULT');
   }
 
-  /**
-   * Deletes the records of more than a day ago, by the database's clock: the clock of one node may
-   * be ahead.
-   */
-  async purge(): Promise<void> {
+  /** By the database's clock: the clock of one node may be ahead. */
+  private deleteExpired(stop: AbortSignal): Promise<void> {
     const isExpired = `created_at <= (SELECT ${databaseNow(this.dataSource)}) - ${KEPT_MS}`;
     const records = this.dataSource.getRepository(IdempotencyRecord);
-    try {
-      await deleteInBatches(records, isExpired, {}, this.stop.signal);
-    } catch (err) {
-      this.logger.warn({ err }, 'Expired idempotency records could not be deleted; retrying later');
-    }
+    return deleteInBatches(records, isExpired, {}, stop);
   }
 
   private get isPostgres(): boolean {

@@ -1,5 +1,6 @@
-import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { BackgroundWriter, type Flush } from '../database/background-writer.js';
 import { Events } from '../events/events.js';
 import { clientAddress } from '../http/client-address.js';
 import type { ApiRequest } from '../http/request-context.js';
@@ -12,6 +13,8 @@ import { Logger } from '../telemetry/logger.js';
 import { isoTime, SERVICE } from './audit-record.entity.js';
 import { AuditTrail } from './audit-trail.js';
 
+/** A ban is saved immediately, and if that fails, after this time. */
+const RETRY_INTERVAL_MS = 1_000;
 const PERCENTAGES = [75, 90, 100] as const;
 
 /** This process refused a request and banned its client. */
@@ -41,8 +44,9 @@ declare module '../events/events.js' {
  * `quota.threshold` is emitted once per window and node.
  */
 @Injectable()
-export class CallerEvents implements BeforeApplicationShutdown {
-  private saving = Promise.resolve();
+export class CallerEvents {
+  private readonly unsaved = new Set<() => Promise<void>>();
+  private readonly saveBans: Flush;
   private readonly emitted = new LRUCache<string, true>({ maxSize: 100_000 }); // `max` would allocate it now.
 
   constructor(
@@ -51,16 +55,23 @@ export class CallerEvents implements BeforeApplicationShutdown {
     private readonly audit: AuditTrail,
     private readonly events: Events,
     private readonly logger: Logger,
+    writer: BackgroundWriter,
   ) {
+    this.saveBans = writer.add({
+      task: 'save bans',
+      intervalMs: RETRY_INTERVAL_MS,
+      write: async () => {
+        for (const save of this.unsaved) {
+          await save();
+          this.unsaved.delete(save);
+        }
+      },
+    });
     limiter.onDecision((decision, quota, request) => {
       const { newBan, admitted } = decision;
       if (newBan !== undefined) this.reportBan(newBan, quota, request);
       if (admitted && events.has('quota.threshold')) this.reportUse(decision, quota, request);
     });
-  }
-
-  beforeApplicationShutdown(): Promise<void> {
-    return this.saving;
   }
 
   private reportBan(ban: Ban, { subject }: Quota, request: ApiRequest): void {
@@ -77,17 +88,13 @@ export class CallerEvents implements BeforeApplicationShutdown {
     );
     const by = { ...SERVICE, address, requestId };
     const states = { before: { bannedUntil: null }, after: { bannedUntil: until, seconds, plan } };
-    const save = (): Promise<void> =>
+    this.unsaved.add(() =>
       this.audit.write(by, async ({ manager, record }) => {
         await this.bans.record(subject, ban, manager);
         await record({ action: 'key.ban', target: keyId, ...states });
-      });
-    this.saving = this.saving.then(save).catch((err: unknown) => {
-      this.logger.error(
-        { err, requestId, keyId },
-        'A ban could not be saved: it ends when this server restarts',
-      );
-    });
+      }),
+    );
+    void this.saveBans();
   }
 
   private reportUse(decision: Decision, { subject, limits }: Quota, request: ApiRequest): void {

@@ -1,6 +1,7 @@
 import { setImmediate as writing } from 'node:timers/promises';
 import type { Config } from '../config/config.js';
 import { FakeClock } from '../../test/support/clock.js';
+import { BackgroundWriter } from '../database/background-writer.js';
 import type { ChangePoller, PollCallback } from '../database/change-poller.js';
 import type { Logger } from '../telemetry/logger.js';
 import { DAY_MS, dayOf, minuteOf } from '../time/windows.js';
@@ -20,6 +21,7 @@ describe(CounterPersistence.name, () => {
   let clock: FakeClock;
   let memory: MemoryStore;
   let persistence: CounterPersistence;
+  let writer: BackgroundWriter;
   /** The rows of the database. */
   let rows: Map<string, RateLimitCounter>;
   let poll: PollCallback;
@@ -31,7 +33,7 @@ describe(CounterPersistence.name, () => {
     forgetAddressesBefore: jest.fn(),
   };
   const bans = { changedSince: jest.fn() };
-  const logger = { warn: jest.fn() };
+  const logger = { warn: jest.fn(), info: jest.fn() };
 
   beforeEach(() => {
     jest.resetAllMocks();
@@ -47,6 +49,7 @@ describe(CounterPersistence.name, () => {
     counters.forgetAddressesBefore.mockResolvedValue(undefined);
     clock = new FakeClock();
     memory = new MemoryStore(clock, { banAfterRejections: 1, banSeconds: 10 } as Config);
+    writer = new BackgroundWriter(logger as unknown as Logger);
     persistence = new CounterPersistence(
       memory,
       store as RateLimitStore,
@@ -54,11 +57,15 @@ describe(CounterPersistence.name, () => {
       bans as unknown as BanRepository,
       { subscribe: (look: PollCallback) => (poll = look) } as unknown as ChangePoller,
       clock,
-      logger as unknown as Logger,
+      writer,
     );
   });
+  const start = async () => {
+    await persistence.onModuleInit();
+    writer.onApplicationBootstrap();
+  };
   afterEach(async () => {
-    await Promise.all([persistence.beforeApplicationShutdown(), pass(10_000)]);
+    await Promise.all([writer.beforeApplicationShutdown(), pass(10_000)]);
     jest.useRealTimers();
   });
 
@@ -69,13 +76,13 @@ describe(CounterPersistence.name, () => {
   it('starts with the counters of the day', async () => {
     const [minute, day] = [minuteOf(clock.now()), dayOf(clock.now())];
     counters.since.mockResolvedValue([{ subject: 'zoo', minute, minuteUsed: 1, day, dayUsed: 50 }]);
-    await persistence.onModuleInit();
+    await start();
     expect(counters.since).toHaveBeenCalledWith(day);
     expect(take()).toMatchObject({ minuteUsed: 2, dayUsed: 51 });
   });
 
   it('saves changes within half a second, however many, and nothing twice', async () => {
-    await persistence.onModuleInit();
+    await start();
     for (let client = 0; client < 2_500; client++) take(`key_${client}`);
     await pass(510);
     expect(rows.size).toBe(2_500);
@@ -88,7 +95,7 @@ describe(CounterPersistence.name, () => {
   });
 
   it('keeps unsaved counters for the next attempt, and logs an outage once', async () => {
-    await persistence.onModuleInit();
+    await start();
     isDown();
     take();
     await pass(2_000);
@@ -104,7 +111,7 @@ describe(CounterPersistence.name, () => {
   });
 
   it('is bounded while nothing can be saved', async () => {
-    await persistence.onModuleInit();
+    await start();
     isDown();
     for (let host = 0; host < MAX_ADDRESSES + 5_000; host++) {
       take(addressRateLimitKey(`10.0.${host}`));
@@ -115,7 +122,7 @@ describe(CounterPersistence.name, () => {
   });
 
   it('saves at shutdown the counters that changed during the last save', async () => {
-    await persistence.onModuleInit();
+    await start();
     take();
     let finish = (): void => undefined;
     counters.save.mockReturnValueOnce(new Promise<void>((resolve) => (finish = resolve)));
@@ -125,14 +132,14 @@ describe(CounterPersistence.name, () => {
     });
     await pass(500);
     take();
-    const stopped = persistence.beforeApplicationShutdown();
+    const stopped = writer.beforeApplicationShutdown();
     finish();
     await stopped;
     expect(rows.get('zoo')).toMatchObject({ dayUsed: 2 });
   });
 
   it('saves the counts of Redis only when Redis fails, and at shutdown', async () => {
-    await persistence.onModuleInit();
+    await start();
     const [minute, day] = [minuteOf(clock.now()), dayOf(clock.now())];
     store.mode = 'redis';
     memory.mirror({ subject: 'zoo', minute, minuteUsed: 1, day, dayUsed: 7 });
@@ -143,12 +150,12 @@ describe(CounterPersistence.name, () => {
     expect(rows.get('zoo')).toMatchObject({ dayUsed: 7 });
     store.mode = 'redis';
     memory.mirror({ subject: 'zoo', minute, minuteUsed: 1, day, dayUsed: 8 });
-    await persistence.beforeApplicationShutdown();
+    await writer.beforeApplicationShutdown();
     expect(rows.get('zoo')).toMatchObject({ dayUsed: 8 });
   });
 
   it('loads bans, and follows their end, by polling', async () => {
-    await persistence.onModuleInit();
+    await start();
     const ban = { subject: 'zoo', at: clock.now(), until: clock.now() + 60_000, bans: 1 };
     bans.changedSince.mockResolvedValueOnce([ban]);
     await poll(undefined);
@@ -160,11 +167,11 @@ describe(CounterPersistence.name, () => {
   });
 
   it('forgets counters of the days before yesterday, and tries again after a failure', async () => {
-    await persistence.onModuleInit();
+    await start();
     take();
     clock.advance(2 * DAY_MS);
     counters.forgetBefore.mockRejectedValueOnce(new Error('database is down'));
-    await persistence.forget();
+    await pass(60_000);
     expect(memory.size).toBe(0);
     expect(logger.warn).toHaveBeenCalledTimes(1);
     await pass(60_000);
@@ -178,8 +185,9 @@ describe(CounterPersistence.name, () => {
 
   it('removes addresses from the database that the memory has forgotten', async () => {
     for (let host = 0; host <= MAX_ADDRESSES; host++) take(addressRateLimitKey(`10.0.${host}`));
-    await persistence.forget();
     const minute = minuteOf(clock.now());
+    await start();
+    await pass(60_000);
     expect(counters.forgetAddressesBefore).toHaveBeenCalledWith(minute, expect.any(AbortSignal));
   });
 });

@@ -1,7 +1,7 @@
-import { type BeforeApplicationShutdown, Injectable, type OnModuleInit } from '@nestjs/common';
-import { forEachBatch } from '../database/in-batches.js';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { BackgroundWriter } from '../database/background-writer.js';
 import { ChangePoller } from '../database/change-poller.js';
-import { Logger } from '../telemetry/logger.js';
+import { forEachBatch } from '../database/in-batches.js';
 import { Clock } from '../time/clock.js';
 import { dayOf } from '../time/windows.js';
 import { BanRepository } from './bans/ban.repository.js';
@@ -14,7 +14,7 @@ const SAVE_INTERVAL_MS = 500;
 const FORGET_INTERVAL_MS = 60_000;
 
 /**
- * Keeps the counters of this process in the database, so that a restart never refills a quota.
+ * Keeps this process's counters in the database, so that a restart never refills a quota.
  *
  * - At start, the counters of the day are loaded. Bans are loaded and followed by polling.
  * - Every 500 ms, and at shutdown, counters that changed are written. While the database cannot be
@@ -23,12 +23,7 @@ const FORGET_INTERVAL_MS = 60_000;
  *   at shutdown, so that a node that starts while Redis is away begins with them.
  */
 @Injectable()
-export class CounterPersistence implements OnModuleInit, BeforeApplicationShutdown {
-  private timers: NodeJS.Timeout[] = [];
-  private saving: Promise<void> | undefined;
-  private forgetting: Promise<void> | undefined;
-  private readonly stopping = new AbortController();
-  private isFailing = false;
+export class CounterPersistence implements OnModuleInit {
   private forgottenDay = 0;
 
   constructor(
@@ -38,8 +33,19 @@ export class CounterPersistence implements OnModuleInit, BeforeApplicationShutdo
     private readonly bans: BanRepository,
     private readonly poller: ChangePoller,
     private readonly clock: Clock,
-    private readonly logger: Logger,
-  ) {}
+    writer: BackgroundWriter,
+  ) {
+    writer.add({
+      task: 'save counters',
+      intervalMs: SAVE_INTERVAL_MS,
+      write: (stop) => this.saveChanged(stop),
+    });
+    writer.add({
+      task: 'remove old counters',
+      intervalMs: FORGET_INTERVAL_MS,
+      write: (stop) => this.forgetPast(stop),
+    });
+  }
 
   async onModuleInit(): Promise<void> {
     for (const count of await this.counters.since(dayOf(this.clock.now()))) {
@@ -49,37 +55,16 @@ export class CounterPersistence implements OnModuleInit, BeforeApplicationShutdo
       const bans = await this.bans.changedSince(sinceMs);
       for (const ban of bans) this.memory.restoreBan(ban.subject, ban);
     });
-    this.timers = [
-      setInterval(() => {
-        if (this.store.mode !== 'redis') void this.save();
-      }, SAVE_INTERVAL_MS).unref(),
-      setInterval(() => void this.forget(), FORGET_INTERVAL_MS).unref(),
-    ];
   }
 
-  /** The database is closed in the next phase of the shutdown. */
-  async beforeApplicationShutdown(): Promise<void> {
-    for (const timer of this.timers) clearInterval(timer);
-    this.stopping.abort();
-    await Promise.all([this.saving, this.forgetting]);
-    await this.save();
-  }
-
-  /** Writes the counters that have changed, unless that is in progress. */
-  save(): Promise<void> {
-    return (this.saving ??= this.saveChanged().finally(() => (this.saving = undefined)));
-  }
-
-  private async saveChanged(): Promise<void> {
+  private async saveChanged(stop: AbortSignal): Promise<void> {
+    if (this.store.mode === 'redis' && !stop.aborted) return;
     const counts = this.memory.takeChanged();
     try {
       await forEachBatch(counts, (batch) => this.counters.save(batch));
-      this.isFailing = false;
-    } catch (err) {
+    } catch (error) {
       this.memory.putBack(counts);
-      const message = 'Counters cannot be saved; the service retries';
-      if (!this.isFailing) this.logger.warn({ err, counters: counts.length }, message);
-      this.isFailing = true;
+      throw error;
     }
   }
 
@@ -87,24 +72,15 @@ export class CounterPersistence implements OnModuleInit, BeforeApplicationShutdo
    * Removes counters of past days, and addresses that the memory has forgotten, from memory and
    * database.
    */
-  forget(): Promise<void> {
-    return (this.forgetting ??= this.forgetPast().finally(() => (this.forgetting = undefined)));
-  }
-
-  private async forgetPast(): Promise<void> {
+  private async forgetPast(stop: AbortSignal): Promise<void> {
     // Yesterday is kept, because the clock of another node may be behind.
     const day = dayOf(this.clock.now()) - 1;
     const minute = this.memory.oldestAddressMinute;
-    const { signal } = this.stopping;
-    try {
-      if (day !== this.forgottenDay) {
-        this.memory.forgetBefore(day);
-        await this.counters.forgetBefore(day, signal);
-        this.forgottenDay = day;
-      }
-      if (minute !== undefined) await this.counters.forgetAddressesBefore(minute, signal);
-    } catch (err) {
-      this.logger.warn({ err }, 'Old counters cannot be removed; the service retries');
+    if (day !== this.forgottenDay) {
+      this.memory.forgetBefore(day);
+      await this.counters.forgetBefore(day, stop);
+      this.forgottenDay = day;
     }
+    if (minute !== undefined) await this.counters.forgetAddressesBefore(minute, stop);
   }
 }

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { MoreThanOrEqual, type Repository } from 'typeorm';
+import { jsonElements } from '../database/dialect.js';
 import { deleteInBatches } from '../database/in-batches.js';
 import { RateLimitCounter } from './rate-limit-counter.entity.js';
 import type { RateLimitKey } from './rate-limit-key.js';
 
-/** Several nodes may count on their own: of each window, the higher count is kept. */
+/** Several nodes may count on their own: the higher count of each window wins. */
 const HIGHER = ['minute', 'day'].flatMap((window) => {
   const used = `${window}_used`;
   const isHigher = `(excluded.${window}, excluded.${used}) > (c.${window}, c.${used})`;
@@ -14,7 +15,13 @@ const HIGHER = ['minute', 'day'].flatMap((window) => {
   );
 });
 
-/** The counters of this process as the database keeps them. */
+/** The columns of a counter in a JSON array, as `save` sends it. */
+const COUNTER = [1, 2, 3, 4].reduce(
+  (columns, index) => `${columns}, CAST(entry.value ->> ${index} AS bigint)`,
+  'entry.value ->> 0',
+);
+
+/** This process's counters as the database keeps them. */
 @Injectable()
 export class CounterRepository {
   constructor(
@@ -26,16 +33,12 @@ export class CounterRepository {
    * never deadlock.
    */
   async save(counts: readonly RateLimitCounter[]): Promise<void> {
-    const isPostgres = this.counters.manager.dataSource.options.type === 'postgres';
-    const source = isPostgres ? 'json_array_elements($1::json) AS e(value)' : 'json_each(?) AS e';
-    const integer = (index: number): string => `CAST(e.value ->> ${index} AS bigint)`;
+    const { dataSource } = this.counters.manager;
     const rows = counts.map((c) => [c.subject, c.minute, c.minuteUsed, c.day, c.dayUsed]);
-    await this.counters.query(
-      `INSERT INTO rate_limit_counters AS c (subject, minute, minute_used, day, day_used)
-       SELECT e.value ->> 0, ${[1, 2, 3, 4].map(integer).join(', ')} FROM ${source}
-       WHERE true ORDER BY 1 ON CONFLICT (subject) DO UPDATE SET ${HIGHER.join(', ')}`,
-      [JSON.stringify(rows)],
-    );
+    await dataSource.sql`
+      INSERT INTO rate_limit_counters AS c (subject, minute, minute_used, day, day_used)
+      SELECT ${() => COUNTER} FROM ${() => jsonElements(dataSource)}(${JSON.stringify(rows)}) entry
+      WHERE true ORDER BY 1 ON CONFLICT (subject) DO UPDATE SET ${() => HIGHER.join(', ')}`;
   }
 
   /** The counts of a day and of later ones, oldest first. */

@@ -1,11 +1,11 @@
-import { type BeforeApplicationShutdown, Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
+import { BackgroundWriter, type Flush } from '../database/background-writer.js';
 import { forEachBatch } from '../database/in-batches.js';
 import { isOutage } from '../database/outage.js';
 import { mintId } from '../keys/api-key-format.js';
-import { Logger } from '../telemetry/logger.js';
 import { Clock } from '../time/clock.js';
 import { DAY_MS, HOUR_MS } from '../time/windows.js';
 import { LATEST_REFUSALS } from './usage-report.js';
@@ -36,7 +36,8 @@ interface Outcome extends Pick<UsageHour, 'hour' | 'status' | 'code'> {
  * crash loses the last seconds.
  */
 @Injectable()
-export class UsageRecorder implements OnModuleInit, BeforeApplicationShutdown {
+export class UsageRecorder implements OnModuleInit {
+  readonly flush: Flush;
   private readonly writer = mintId('use');
   private pending = new Map<string, Outcome>();
   private readonly refusals = new LRUCache<string, Refusal[]>({
@@ -44,18 +45,24 @@ export class UsageRecorder implements OnModuleInit, BeforeApplicationShutdown {
     sizeCalculation: () => 1,
   });
   private refusedClients = new Set<string>();
-  private timer: NodeJS.Timeout | undefined;
-  private flushing: Promise<void> | undefined;
-  private readonly stopping = new AbortController();
-  private isFailing = false;
   private cleanedDay = 0;
 
   constructor(
     private readonly adapterHost: HttpAdapterHost,
     private readonly repository: UsageRepository,
     private readonly clock: Clock,
-    private readonly logger: Logger,
-  ) {}
+    writer: BackgroundWriter,
+  ) {
+    this.flush = writer.add({
+      task: 'save usage statistics',
+      intervalMs: FLUSH_INTERVAL_MS,
+      write: async (stop) => {
+        await this.flushCounts();
+        await this.flushRefusals();
+        await this.deleteOld(stop);
+      },
+    });
+  }
 
   onModuleInit(): void {
     const server = this.adapterHost.httpAdapter.getInstance<FastifyInstance>();
@@ -63,14 +70,6 @@ export class UsageRecorder implements OnModuleInit, BeforeApplicationShutdown {
       this.record(request, reply.statusCode);
       done();
     });
-    this.timer = setInterval(() => void this.flush(), FLUSH_INTERVAL_MS).unref();
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    clearInterval(this.timer);
-    this.stopping.abort();
-    await this.flushing;
-    await this.flush();
   }
 
   record(request: FastifyRequest, status: number): void {
@@ -87,12 +86,6 @@ export class UsageRecorder implements OnModuleInit, BeforeApplicationShutdown {
     this.refusedClients.add(clientId);
   }
 
-  /** Saves what was recorded. What the database cannot take now is kept for the next time. */
-  flush(): Promise<void> {
-    this.flushing ??= this.flushAll().finally(() => (this.flushing = undefined));
-    return this.flushing;
-  }
-
   private add({ hour, clientId, status, code, used }: UsageHour): void {
     const name = `${hour} ${status} ${code}`;
     let outcome = this.pending.get(name);
@@ -103,18 +96,6 @@ export class UsageRecorder implements OnModuleInit, BeforeApplicationShutdown {
     const known = outcome.clients.get(clientId);
     if (known !== undefined || outcome.clients.size < MAX_PENDING)
       outcome.clients.set(clientId, (known ?? 0) + used);
-  }
-
-  private async flushAll(): Promise<void> {
-    try {
-      await this.flushCounts();
-      await this.flushRefusals();
-      await this.deleteOld();
-      this.isFailing = false;
-    } catch (err) {
-      if (!this.isFailing) this.logger.warn({ err }, 'Usage statistics cannot be saved');
-      this.isFailing = true;
-    }
   }
 
   private async flushCounts(): Promise<void> {
@@ -148,11 +129,11 @@ export class UsageRecorder implements OnModuleInit, BeforeApplicationShutdown {
     await forEachBatch(rows, (batch) => this.repository.saveRefusals(batch));
   }
 
-  private async deleteOld(): Promise<void> {
+  private async deleteOld(stop: AbortSignal): Promise<void> {
     const nowMs = this.clock.now();
     const today = Math.floor(nowMs / DAY_MS);
-    if (today === this.cleanedDay || this.stopping.signal.aborted) return;
-    await this.repository.deleteBefore(nowMs - KEPT_DAYS * DAY_MS, this.stopping.signal);
+    if (today === this.cleanedDay || stop.aborted) return;
+    await this.repository.deleteBefore(nowMs - KEPT_DAYS * DAY_MS, stop);
     this.cleanedDay = today;
   }
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In, LessThan } from 'typeorm';
+import { jsonElements } from '../database/dialect.js';
 import { deleteInBatches } from '../database/in-batches.js';
 import { HOUR_MS } from '../time/windows.js';
 import { type Refusal, UsageHour, UsageRefusals } from './usage.entities.js';
@@ -7,8 +8,8 @@ import { type Refusal, UsageHour, UsageRefusals } from './usage.entities.js';
 /** Processes whose latest refusals are read: each start of a server is one. */
 const MAX_PROCESSES = 100;
 /** The columns of a counter in a JSON array, as `addCounts` sends it. */
-const COUNTER = `CAST(entry.value ->> 0 AS bigint), entry.value ->> 1, CAST(entry.value ->> 2 AS integer),
-  entry.value ->> 3, CAST(entry.value ->> 4 AS bigint)`;
+const COUNTER = `CAST(entry.value ->> 0 AS bigint), entry.value ->> 1,
+  CAST(entry.value ->> 2 AS integer), entry.value ->> 3, CAST(entry.value ->> 4 AS bigint)`;
 
 /** Stores how much clients have used, by hour and outcome. */
 @Injectable()
@@ -25,11 +26,10 @@ export class UsageRepository {
     counts: readonly [clientId: string, used: number][],
   ): Promise<void> {
     const rows = counts.map(([clientId, used]) => [hour, clientId, status, code, used]);
-    const isPostgres = this.dataSource.options.type === 'postgres';
-    const elements = isPostgres ? 'json_array_elements' : 'json_each';
     await this.dataSource.sql`
       INSERT INTO usage_hours (hour, client_id, status, code, used)
-      SELECT ${() => COUNTER} FROM ${() => elements}(${JSON.stringify(rows)}) entry
+      SELECT ${() => COUNTER}
+      FROM ${() => jsonElements(this.dataSource)}(${JSON.stringify(rows)}) entry
       WHERE true ORDER BY 1, 2, 3, 4
       ON CONFLICT (hour, client_id, status, code) DO UPDATE
       SET used = usage_hours.used + excluded.used`;

@@ -1,0 +1,91 @@
+import type { Logger } from '../telemetry/logger.js';
+import { BackgroundWriter } from './background-writer.js';
+
+const INTERVAL_MS = 500;
+
+describe(BackgroundWriter.name, () => {
+  const logger = { warn: jest.fn(), info: jest.fn() };
+  let writer: BackgroundWriter;
+  let pending: string[];
+  let written: string[];
+  let failure: Error | undefined;
+  let stop: AbortSignal;
+
+  beforeEach(() => {
+    jest.resetAllMocks();
+    jest.useFakeTimers();
+    [pending, written, failure] = [[], [], undefined];
+    writer = new BackgroundWriter(logger as unknown as Logger);
+  });
+  afterEach(() => jest.useRealTimers());
+
+  const pass = (ms: number) => jest.advanceTimersByTimeAsync(ms);
+  /** A write takes 100 ms. */
+  const add = () =>
+    writer.add({
+      task: 'save counters',
+      intervalMs: INTERVAL_MS,
+      write: async (signal) => {
+        stop = signal;
+        const items = pending.splice(0);
+        await new Promise((resume) => setTimeout(resume, 100));
+        if (failure) pending.unshift(...items);
+        if (failure) throw failure;
+        written.push(...items);
+      },
+    });
+
+  it('writes at each interval what is pending', async () => {
+    add();
+    writer.onApplicationBootstrap();
+    pending.push('first');
+    await pass(INTERVAL_MS + 100);
+    expect(written).toEqual(['first']);
+    pending.push('second');
+    await pass(INTERVAL_MS);
+    expect(written).toEqual(['first', 'second']);
+    expect(stop.aborted).toBe(false);
+  });
+
+  it('runs a task once at a time', async () => {
+    const flush = add();
+    pending.push('first');
+    const [run, again] = [flush(), flush()];
+    expect(again).toBe(run);
+    await pass(100);
+    await run;
+    expect(flush()).not.toBe(run);
+    await pass(100);
+  });
+
+  it('retries what could not be written, and logs the begin and the end of a failure', async () => {
+    add();
+    writer.onApplicationBootstrap();
+    failure = new Error('database is down');
+    pending.push('first');
+    await pass(3 * INTERVAL_MS - 100);
+    expect(pending).toEqual(['first']);
+    expect(logger.warn.mock.calls).toEqual([[{ err: failure }, 'Cannot save counters; retrying']]);
+    failure = undefined;
+    await pass(3 * INTERVAL_MS);
+    expect(written).toEqual(['first']);
+    expect(logger.info.mock.calls).toEqual([[{}, 'Can save counters again']]);
+    expect(logger.warn).toHaveBeenCalledTimes(1);
+  });
+
+  it('writes at the shutdown what became pending during a run, and nothing after it', async () => {
+    const flush = add();
+    writer.onApplicationBootstrap();
+    pending.push('first');
+    void flush();
+    pending.push('second');
+    const stopped = writer.beforeApplicationShutdown();
+    expect(stop.aborted).toBe(true);
+    await pass(200);
+    await stopped;
+    expect(written).toEqual(['first', 'second']);
+    pending.push('late');
+    await pass(10 * INTERVAL_MS);
+    expect(pending).toEqual(['late']);
+  });
+});

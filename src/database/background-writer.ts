@@ -1,0 +1,89 @@
+import {
+  type BeforeApplicationShutdown,
+  Injectable,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { Logger } from '../telemetry/logger.js';
+
+export interface BackgroundWork {
+  /** Completes "Cannot ..." in the log, such as `save counters`. */
+  task: string;
+  intervalMs: number;
+  /**
+   * Writes what is pending. Data that could not be written must stay pending, or be put back.
+   * @param stop aborted during the shutdown: write pending data, but start no lengthy work
+   * @throws any error: the work is repeated after the interval
+   */
+  write: (stop: AbortSignal) => Promise<void>;
+}
+
+/** Runs a task now. While it is running, the same run is returned. It never rejects. */
+export type Flush = () => Promise<void>;
+
+/**
+ * Writes to the database in the background: at an interval, and once more at the shutdown, before
+ * the database is closed. A failure is logged when it begins and when it ends.
+ */
+@Injectable()
+export class BackgroundWriter implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly tasks: Task[] = [];
+  private readonly stopping = new AbortController();
+  private timers: NodeJS.Timeout[] = [];
+
+  constructor(private readonly logger: Logger) {}
+
+  /** Adds a task, before the start. */
+  add(work: BackgroundWork): Flush {
+    const task = new Task(work, this.logger, this.stopping.signal);
+    this.tasks.push(task);
+    return () => task.run();
+  }
+
+  onApplicationBootstrap(): void {
+    this.timers = this.tasks.map((task) =>
+      setInterval(() => void task.run(), task.work.intervalMs).unref(),
+    );
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    for (const timer of this.timers) clearInterval(timer);
+    this.stopping.abort();
+    await Promise.all(this.tasks.map((task) => task.finish()));
+  }
+}
+
+class Task {
+  private running: Promise<void> | undefined;
+  private isFailing = false;
+
+  constructor(
+    readonly work: BackgroundWork,
+    private readonly logger: Logger,
+    private readonly stop: AbortSignal,
+  ) {}
+
+  run(): Promise<void> {
+    this.running ??= this.attempt().finally(() => {
+      this.running = undefined;
+    });
+    return this.running;
+  }
+
+  /** What became pending during the current run is written by one more. */
+  async finish(): Promise<void> {
+    await this.running;
+    await this.run();
+  }
+
+  private async attempt(): Promise<void> {
+    const { task, write } = this.work;
+    try {
+      await write(this.stop);
+      if (this.isFailing) this.logger.info({}, `Can ${task} again`);
+      this.isFailing = false;
+    } catch (err) {
+      if (!this.isFailing) this.logger.warn({ err }, `Cannot ${task}; retrying`);
+      this.isFailing = true;
+    }
+  }
+}
