@@ -1,18 +1,24 @@
 import { Controller, Get, Param, Redirect, Req, Res, UseGuards } from '@nestjs/common';
-import { ApiExcludeController } from '@nestjs/swagger';
+import { ApiExcludeController, type OpenAPIObject } from '@nestjs/swagger';
 import { Config } from '../config/config.js';
-import { notFound } from '../errors/errors.js';
 import { PublicAddress } from '../config/public-address.js';
+import { notFound } from '../errors/errors.js';
 import { Public } from '../http/public.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/request-context.js';
+import { Clock } from '../time/clock.js';
+import { apiCatalog, llmsText, securityText } from './discovery.js';
 import { DocsFiles } from './docs.files.js';
 import { DocumentSource } from './document.js';
 import { PageLimitGuard } from './page-limit.guard.js';
 import { StaticAsset } from './static-asset.js';
 
+const PLAIN_TEXT = 'text/plain; charset=utf-8';
+const LINK_SET =
+  'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"; charset=utf-8';
+
 /**
- * Swagger UI, the guides and the document. Sends its responses itself: interceptors of extensions
- * do not change them.
+ * Swagger UI, the guides, the document, and files that lead programs to them. Sends its responses
+ * itself: interceptors of extensions do not change them.
  */
 @Public()
 @UseGuards(PageLimitGuard)
@@ -21,12 +27,14 @@ import { StaticAsset } from './static-asset.js';
 export class DocsController {
   private json: StaticAsset | undefined;
   private yaml: StaticAsset | undefined;
+  private llms: StaticAsset | undefined;
 
   constructor(
     private readonly document: DocumentSource,
     private readonly files: DocsFiles,
     private readonly address: PublicAddress,
     private readonly config: Config,
+    private readonly clock: Clock,
   ) {}
 
   @Get()
@@ -58,6 +66,33 @@ export class DocsController {
   async openapiYaml(@Req() request: ApiRequest, @Res() reply: ApiReply) {
     this.yaml ??= new StaticAsset('application/yaml; charset=utf-8', await this.document.yaml());
     return this.yaml.send(request, reply);
+  }
+
+  @Get('llms.txt')
+  async llmsTxt(@Req() request: ApiRequest, @Res() reply: ApiReply) {
+    this.llms ??= new StaticAsset(PLAIN_TEXT, await this.llmsText());
+    return this.llms.send(request, reply);
+  }
+
+  @Get('.well-known/api-catalog')
+  apiCatalog(@Req() request: ApiRequest, @Res() reply: ApiReply) {
+    const { baseUrl, origin } = this.address;
+    const catalog = apiCatalog(baseUrl, origin, this.files.guideNames);
+    reply.header('link', `<${origin}/.well-known/api-catalog>; rel="api-catalog"`);
+    return new StaticAsset(LINK_SET, catalog).send(request, reply);
+  }
+
+  @Get('.well-known/security.txt')
+  securityTxt(@Req() request: ApiRequest, @Res() reply: ApiReply) {
+    const { securityContact } = this.config;
+    if (securityContact === undefined) throw notFound();
+    const text = securityText(securityContact, this.address.origin, this.clock.now());
+    return new StaticAsset(PLAIN_TEXT, text).send(request, reply);
+  }
+
+  private async llmsText(): Promise<string> {
+    const document = JSON.parse(this.document.json()) as OpenAPIObject;
+    return llmsText(document, this.address.origin, await this.files.guides());
   }
 
   /** The page loads from its own origin only, and calls only the servers of the document. */

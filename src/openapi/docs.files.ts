@@ -11,7 +11,15 @@ const CONTENT_TYPES: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
 };
+const MARKDOWN = 'text/markdown; charset=utf-8';
 const SWAGGER_UI_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js'];
+
+export interface Guide {
+  /** The name of its file, without extension. */
+  name: string;
+  title: string;
+  markdown: string;
+}
 
 /**
  * The files under `/docs`: the reference, the guides, and the scripts, styles and images of the
@@ -19,11 +27,11 @@ const SWAGGER_UI_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js'];
  */
 @Injectable()
 export class DocsFiles {
-  private readonly guides: readonly string[];
+  readonly guideNames: readonly string[];
   private files: Promise<ReadonlyMap<string, StaticAsset>> | undefined;
 
   constructor({ extensionGuide }: Config) {
-    this.guides = extensionGuide ? ['clients', 'extending'] : ['clients'];
+    this.guideNames = extensionGuide ? ['clients', 'extending'] : ['clients'];
   }
 
   /**
@@ -33,6 +41,16 @@ export class DocsFiles {
   async find(path: string): Promise<StaticAsset | undefined> {
     this.files ??= this.load();
     return (await this.files).get(path);
+  }
+
+  /** The build copies the guides, so that the folder is at the same relative path there. */
+  guides(): Promise<Guide[]> {
+    return Promise.all(
+      this.guideNames.map(async (name) => {
+        const markdown = withServedLinks(await readText(`../../docs/${name}.md`), this.guideNames);
+        return { name, title: /^# (.+)/.exec(markdown)![1]!, markdown };
+      }),
+    );
   }
 
   private async load(): Promise<ReadonlyMap<string, StaticAsset>> {
@@ -46,7 +64,10 @@ export class DocsFiles {
       const asset = new StaticAsset(CONTENT_TYPES[extname(path)]!, await readFile(path));
       files.set(`assets/${basename(path)}`, asset);
     }
-    for (const name of this.guides) files.set(`guides/${name}`, await this.guidePage(name));
+    for (const guide of await this.guides()) {
+      files.set(`guides/${guide.name}`, await this.guidePage(guide));
+      files.set(`${guide.name}.md`, new StaticAsset(MARKDOWN, guide.markdown));
+    }
     return files.set('', await this.referencePage());
   }
 
@@ -57,24 +78,29 @@ export class DocsFiles {
     return this.page('Pet Store API', '/docs', main);
   }
 
-  /** The build copies the guides, so that the folder is at the same relative path there. */
-  private async guidePage(name: string): Promise<StaticAsset> {
+  private async guidePage({ name, title, markdown }: Guide): Promise<StaticAsset> {
     const { toHtml } = await import('./markdown.js');
-    const html = toHtml(await readText(`../../docs/${name}.md`), this.guides);
-    const [, title = name] = /<h1[^>]*>([^<]*)/.exec(html) ?? [];
-    const main = `<main class="guide">${html}</main>`;
-    return this.page(`${title.trim()} - Pet Store API`, `/docs/guides/${name}`, main);
+    const main = `<main class="guide">${toHtml(markdown)}</main>`;
+    return this.page(`${title} - Pet Store API`, `/docs/guides/${name}`, main);
   }
 
   private async page(title: string, path: string, main: string): Promise<StaticAsset> {
     let html = await readText('page.html');
-    if (!this.guides.includes('extending')) html = html.replace(/^.*guides\/extending.*\n/m, '');
+    if (!this.guideNames.includes('extending')) {
+      html = html.replace(/^.*guides\/extending.*\n/m, '');
+    }
     html = html
       .replace('{{title}}', title)
       .replace(`<a href="${path}">`, `<a href="${path}" aria-current="page">`)
       .replace('{{main}}', () => main);
     return new StaticAsset('text/html; charset=utf-8', html);
   }
+}
+
+/** Of the links to files of the repository, keeps those to guides: no other file is served. */
+function withServedLinks(markdown: string, guides: readonly string[]): string {
+  const served = `#|https?:|(?:${guides.join('|')})\\.md`;
+  return markdown.replace(new RegExp(`\\[([^\\]]*)\\]\\((?!${served})[^)]*\\)`, 'g'), '$1');
 }
 
 function readText(path: string): Promise<string> {

@@ -11,17 +11,11 @@ const marked = new Marked({
   },
 });
 
-/**
- * A guide as HTML. The text is the project's own and is not sanitised. @param guides names of the
- * guides that exist
- */
-export function toHtml(markdown: string, guides: readonly string[]): string {
-  const link = new RegExp(`<a href="(${guides.join('|')})\\.md`, 'g');
+/** A guide as HTML. The text is the project's own and is not sanitised. */
+export function toHtml(markdown: string): string {
   return (
     (marked.parse(markdown) as string)
-      .replace(link, '<a href="/docs/guides/$1')
-      // Other files of the repository are not served.
-      .replace(/<a href="(?!https?:|[#/])[^"]*">(.*?)<\/a>/gs, '$1')
+      .replace(/<a href="(\w+)\.md/g, '<a href="/docs/guides/$1')
       // Scrollable elements must be reachable by keyboard.
       .replaceAll('<pre>', '<pre tabindex="0">')
       .replaceAll('<table>', '<div class="wide" tabindex="0"><table>')

@@ -103,8 +103,12 @@ describe('every response of every other address', () => {
   const ADDRESSES = [
     '/',
     '/docs',
+    '/docs/clients.md',
     '/openapi.json',
     '/openapi.yaml',
+    '/llms.txt',
+    '/.well-known/api-catalog',
+    '/.well-known/security.txt',
     '/health/live',
     '/health/ready',
   ];
@@ -140,7 +144,7 @@ describe('every response of every other address', () => {
       statuses.push(...answers.map(({ status }) => status));
     }
     expect(statuses.filter((status) => status >= 400)).toEqual([]);
-    for (const path of ['/docs', '/docs/', '/openapi.json', '/openapi.yaml']) {
+    for (const path of ADDRESSES.filter((each) => !each.startsWith('/health'))) {
       const refused = await client.get(path);
       expectError(refused, 429, 'rate_limit_exceeded');
       expect(refused.headers['retry-after']).toBe('30');
