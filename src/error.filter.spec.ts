@@ -21,8 +21,8 @@ import type { DatabaseFaults } from './health/database-faults.js';
 import type { ApiRequest } from './http/request-context.js';
 import { RouteTable } from './http/route-table.js';
 
-const outage = new Error('the database is away');
-const faults: Pick<DatabaseFaults, 'isOutage'> = { isOutage: (error) => error === outage };
+const outage = Object.assign(new Error('the database is away'), { code: '57P01' });
+const faults: Pick<DatabaseFaults, 'report'> = { report: () => undefined };
 const routes = new RouteTable();
 routes.add({ method: 'GET', url: '/v1/pets' });
 const request = {

@@ -1,4 +1,5 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
+import { isOutage } from './database/outage.js';
 import { ApiError } from './errors/api-error.js';
 import { serviceUnavailable } from './errors/errors.js';
 import { REQUIRED_HEADERS, toApiError } from './errors/to-api-error.js';
@@ -33,7 +34,9 @@ export class ErrorFilter implements ExceptionFilter {
 
   toApiError(thrown: unknown): ApiError {
     if (thrown instanceof ApiError && thrown.status !== 500) return thrown as ApiError;
-    return this.faults.isOutage(thrown) ? serviceUnavailable(thrown) : toApiError(thrown);
+    if (!isOutage(thrown)) return toApiError(thrown);
+    this.faults.report(thrown);
+    return serviceUnavailable(thrown);
   }
 
   private send(error: ApiError, request: ApiRequest, reply: ApiReply): void {

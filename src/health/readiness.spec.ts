@@ -26,21 +26,24 @@ describe(Readiness.name, () => {
     ['fallback', reachable, 'degraded', 'ok'],
     ['memory', gone, 'unavailable', 'unavailable'],
     ['fallback', gone, 'unavailable', 'unavailable'],
-  ] as const)('with counters in %s, and %p, is %s', async (mode, ping, status, database) => {
-    expect(await readiness(mode, ping).check()).toEqual({
-      status,
-      checks: { database, counters: mode },
-    });
-  });
+  ] as const)(
+    'reports counters in %s and a database that is %p as %s',
+    async (mode, ping, status, database) => {
+      expect(await readiness(mode, ping).check()).toEqual({
+        status,
+        checks: { database, counters: mode },
+      });
+    },
+  );
 
   it.each([
     ['SQLITE_CORRUPT', 'unavailable', 'damaged'],
     ['SQLITE_FULL', 'degraded', 'disk full'],
     ['53100', 'degraded', 'disk full'],
     ['SQLITE_BUSY', 'ok', 'ok'],
-  ])('after %s is %s, and names the cause', async (code, status, database) => {
-    expect(faults.isOutage({ driverError: { code } })).toBe(true);
-    expect(faults.isOutage({ driverError: { code } })).toBe(true);
+  ])('reports %s as %s, with the cause', async (code, status, database) => {
+    faults.report({ driverError: { code } });
+    faults.report({ driverError: { code } });
     expect(await readiness('memory', reachable).check()).toMatchObject({
       status,
       checks: { database },
@@ -48,19 +51,19 @@ describe(Readiness.name, () => {
     expect(logged).toHaveLength(status === 'ok' ? 0 : 1);
   });
 
-  it('is ready again a minute after the last write failed on a full disk, but not after damage', async () => {
+  it('reports ok a minute after the last write to a full disk, but never after damage', async () => {
     jest.useFakeTimers();
     const check = async () => (await readiness('memory', reachable).check()).status;
-    faults.isOutage({ code: 'SQLITE_FULL' });
+    faults.report({ code: 'SQLITE_FULL' });
     jest.advanceTimersByTime(60_001);
     expect(await check()).toBe('ok');
-    faults.isOutage({ code: 'SQLITE_CORRUPT' });
+    faults.report({ code: 'SQLITE_CORRUPT' });
     jest.advanceTimersByTime(60_001);
     expect(await check()).toBe('unavailable');
     jest.useRealTimers();
   });
 
-  it('is unavailable while draining, with a database that is not', async () => {
+  it('reports unavailable while the server drains, although the database is available', async () => {
     const draining = readiness('memory', reachable);
     draining.isDraining = true;
     expect(await draining.check()).toEqual({

@@ -5,6 +5,8 @@ import { withTimeout } from '../time/timeout.js';
 import { DatabaseFaults } from './database-faults.js';
 
 const CHECK_TIMEOUT_MS = 1_000;
+/** Results of a check that mean that this node should receive no requests. */
+const UNAVAILABLE = ['unavailable', 'damaged'];
 
 /**
  * If it returns false, throws or takes more than a second, this node should receive no requests.
@@ -35,7 +37,7 @@ export class Readiness {
   /** Adds a check of an extension to the report. */
   register(name: string, check: ReadinessCheck): void {
     if (this.checks.has(name) || name === 'counters') {
-      throw new Error(`There is already a readiness check named ${name}`);
+      throw new Error(`There is already a readiness check called ${name}`);
     }
     this.checks.set(name, check);
   }
@@ -45,10 +47,11 @@ export class Readiness {
     const checks = Object.fromEntries(await Promise.all(entries)) as Record<string, string>;
     const counters = this.counters.mode;
     const fault = this.faults.current;
-    const isBroken = Object.values(checks).includes('unavailable') || fault === 'damaged';
-    const isDegraded = counters === 'fallback' || fault === 'disk full';
-    const status = this.isDraining || isBroken ? 'unavailable' : isDegraded ? 'degraded' : 'ok';
-    if (checks.database === 'ok') checks.database = fault ?? 'ok';
+    if (checks.database === 'ok' && fault !== undefined) checks.database = fault;
+    const isUnavailable = Object.values(checks).some((each) => UNAVAILABLE.includes(each));
+    const isDegraded = counters === 'fallback' || fault !== undefined;
+    let status: ReadinessReport['status'] = isDegraded ? 'degraded' : 'ok';
+    if (this.isDraining || isUnavailable) status = 'unavailable';
     return { status, checks: { ...checks, counters } };
   }
 }
