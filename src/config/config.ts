@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { compile } from '@fastify/proxy-addr';
-import { type Environment, unknownSettings, withDotEnv } from './environment.js';
+import { type Environment, misspeltSettings, withDotEnv } from './environment.js';
 import { SettingReader } from './setting-reader.js';
 
 export type { Environment } from './environment.js';
@@ -35,7 +35,7 @@ export abstract class Config {}
 // eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging, @typescript-eslint/no-empty-object-type
 export interface Config extends Readonly<ReturnType<typeof readConfig>> {}
 
-/** All faults of a configuration at once, one per line. */
+/** All faults of a configuration, one per line. */
 export class ConfigError extends Error {
   constructor(readonly faults: readonly string[]) {
     super(`The configuration is not valid:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
@@ -56,7 +56,7 @@ export type SettingsReader = (environment: Environment) => {
  * Reads and validates all settings.
  * @param environment default: the process environment, over the `.env` file of the working
  *   directory
- * @throws {ConfigError} naming every fault
+ * @throws {ConfigError} with every fault
  */
 export function loadConfig(
   environment?: Environment,
@@ -72,7 +72,7 @@ export function loadConfig(
   const faults = [...read.faults, ...extensions.flatMap((each) => each.faults)];
   if (faults.length > 0) throw new ConfigError(faults);
   const known = [...read.names, ...extensions.flatMap(({ variables }) => variables)];
-  config.warnings.push(...warnings, ...unknownSettings(values, known));
+  config.warnings.push(...warnings, ...misspeltSettings(values, known));
   return config;
 }
 

@@ -7,8 +7,6 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 const READABLE = /^\s*(?:#.*|(?:export\s+)?[\w.-]+\s*(?:=|:\s).*)?$/;
 /** A quoted value, which may span lines. */
 const QUOTED = /=\s*(["'`])(?:(?!\1)[^\\]|\\.)*\1/gs;
-/** Kubernetes sets `REDIS_PORT=tcp://10.0.0.1:6379` and the like for a service called redis. */
-const SERVICE_LINK = /_SERVICE_(?:HOST|PORT)|_PORT_\d+_/;
 
 /** Merges the `.env` file of the working directory into `environment`, which takes precedence. */
 export function withDotEnv(environment: Environment): { values: Environment; warnings: string[] } {
@@ -21,19 +19,15 @@ export function withDotEnv(environment: Environment): { values: Environment; war
   return { values: { ...parse(text), ...environment }, warnings };
 }
 
-/** Returns a warning for each variable that looks like a setting of the service, but is none. */
-export function unknownSettings(environment: Environment, known: readonly string[]): string[] {
-  const prefixes = known.map((name) => /^(?!NODE_)[^_]+_/.exec(name)?.[0] ?? '=');
-  return Object.entries(environment).flatMap(([name, value = '']) => {
-    const isForeign = /^(?:OTEL|npm)_/.test(name) || SERVICE_LINK.test(name);
-    if (isForeign || value.startsWith('tcp://') || known.includes(name)) return [];
+/** Returns a warning for each variable whose name differs from a known one by a typo. */
+export function misspeltSettings(environment: Environment, known: readonly string[]): string[] {
+  return Object.keys(environment).flatMap((name) => {
+    if (known.includes(name)) return [];
     const misspelt = misspellings(name);
     const nearest = known.find((other) =>
       misspellings(other).some((each) => misspelt.includes(each)),
     );
-    if (nearest !== undefined) return [`unknown setting ${name}: did you mean ${nearest}?`];
-    const hasPrefix = prefixes.some((prefix) => name.startsWith(prefix));
-    return hasPrefix ? [`unknown setting ${name} is ignored`] : [];
+    return nearest === undefined ? [] : [`unknown setting ${name}: did you mean ${nearest}?`];
   });
 }
 
