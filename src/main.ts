@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import 'reflect-metadata';
+import { Console } from 'node:console';
 import { setFlagsFromString } from 'node:v8';
 
 /** A connection that cannot be closed must not keep a finished command alive. */
@@ -17,16 +18,18 @@ const argv = process.argv.slice(2);
 const isServer = argv[0] === 'serve';
 process.stderr.on('error', () => undefined);
 process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
-  // A closed pipe (`| head`) ends a command quietly; any other error makes it fail. A server goes
-  // on serving.
+  // A closed pipe (`| head`) ends a command quietly; any other error makes it fail. A server
+  // continues.
   if (isServer || code === 'EPIPE' || process.exitCode === 1) return;
   process.stderr.write(`error: cannot write to standard output (${message})\n`);
   process.exitCode = 1;
 });
+// Standard output belongs to the result, or to the log of a server. Libraries print with console.
+if (!isServer || argv.includes('--json')) globalThis.console = new Console(process.stderr);
 // Loaded after the check: older releases of Node cannot link it.
 const { runProgram } = await import('./cli/program.js');
 const exitCode = await runProgram(argv);
 if (exitCode !== 0) process.exitCode = exitCode;
-// A slow reader gets the whole result. A server ends whether its output is read or not.
+// A slow reader gets the whole result. A server does not wait for its reader.
 if (!isServer) await new Promise((resolve) => process.stdout.write('', resolve));
 setTimeout(() => process.exit(), EXIT_TIMEOUT_MS).unref();

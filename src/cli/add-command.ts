@@ -11,20 +11,25 @@ export interface CommonOptions {
 /** The output of a command: a JSON value with `--json`, otherwise the text. */
 export interface Result {
   value: unknown;
-  text: () => string;
+  text: string;
   /** Whether the command failed although it has a result. */
   hasFailed?: boolean;
 }
 
-/** Loads the modules of a command and runs it: help and usage errors answer without them. */
-type Run<Options> = (options: Options, argument: string) => Promise<Result | undefined>;
+interface Definition<Options> {
+  name: string;
+  description: string;
+  /** Command lines, without the name of the program. */
+  examples: readonly string[];
+  /** Loads the modules of the command and runs it: help and usage errors do not need them. */
+  run: (options: Options & CommonOptions, argument: string) => Promise<Result | void>;
+}
 
 /** Adds a command with the common options, and examples below its help. */
 export function addCommand<Options>(
   parent: Command,
   output: Output,
-  [name = '', description = '', ...examples]: readonly string[],
-  run: Run<Options & CommonOptions>,
+  { name, description, examples, run }: Definition<Options>,
 ): Command {
   return parent
     .command(name)
@@ -41,8 +46,7 @@ export function addCommand<Options>(
       const command = parameters.at(-1) as Command;
       const options = command.opts<Options & CommonOptions>();
       const result = await run(options, command.args[0]!);
-      if (result === undefined) return;
-      output.print(result.value, options.json, result.text);
-      if (result.hasFailed) throw new FailedError();
+      if (result) output.print(result, options.json);
+      if (result?.hasFailed) throw new FailedError();
     });
 }

@@ -30,13 +30,14 @@ export function keyName(text: string): string {
 /** Rejects an empty path, which Node would report as ENOENT. */
 export function file(text: string): string {
   if (text.trim() !== '') return text;
-  throw new InvalidArgumentError('It must be the path of a file.');
+  throw new InvalidArgumentError('It must be a file path.');
 }
 
 export function packageName(text: string): string {
   if (PACKAGE_NAME.test(text)) return text;
   throw new InvalidArgumentError(
-    'It must be in kebab case, at most 40 characters long and not a name of the service, for example store-orders.',
+    'It must be in kebab case, at most 40 characters long and not a name of the service, ' +
+      'for example store-orders.',
   );
 }
 

@@ -24,7 +24,7 @@ export async function backup(file: string, options: BackupOptions): Promise<Resu
   backupDatabase(database, file);
   const { size: bytes } = statSync(file);
   const value = { file: resolve(file), bytes };
-  return { value, text: () => `Wrote ${bytes} bytes to ${file}.` };
+  return { value, text: `Wrote ${bytes} bytes to ${file}.` };
 }
 
 /** `petstore restore FILE` */
@@ -42,7 +42,7 @@ export async function restore(file: string, options: BackupOptions): Promise<Res
   const pending = known.filter((name) => !ran.includes(name));
   const hint = pending.length > 0 ? ' Its schema is older: run petstore migrate.' : '';
   const value = { database: resolve(database), from: resolve(file), pending };
-  return { value, text: () => `Restored ${database} from ${file}.${hint}` };
+  return { value, text: `Restored ${database} from ${file}.${hint}` };
 }
 
 /** @throws on PostgreSQL, whose own tool is named */
@@ -57,7 +57,7 @@ async function assertMayWrite(file: string, database: string, yes?: boolean): Pr
   if (!existsSync(dirname(file))) throw new Error(`there is no directory ${dirname(file)}`);
   const place = join(realpathSync(dirname(file)), basename(file));
   if (COMPANIONS.some((suffix) => place === realpathSync(database) + suffix)) {
-    throw new Error(`${file} belongs to the database: name another file`);
+    throw new Error(`${file} is part of the database; choose another file`);
   }
   if (!existsSync(file)) return;
   if (!statSync(file).isFile()) throw new Error(`${file} is not a file`);

@@ -7,7 +7,7 @@ interface Terminal {
 }
 const TERMINAL: Terminal = { input: process.stdin, output: process.stderr };
 
-/** Whether a person can answer a prompt; false in a script. */
+/** Whether a person can reply to a prompt; false in a script. */
 export function isInteractive({ input, output } = TERMINAL): boolean {
   return Boolean(input.isTTY && output.isTTY);
 }
@@ -21,7 +21,7 @@ export async function confirm(question: string, yes = false, terminal = TERMINAL
   const lines = createInterface(terminal);
   terminal.output.write(`${question} [y/N] `);
   const input = lines[Symbol.asyncIterator]() as AsyncIterator<string, undefined>;
-  const { value: answer = '' } = await input.next();
+  const { value: reply = '' } = await input.next();
   lines.close();
-  if (!/^y(es)?$/i.test(answer.trim())) throw new Error('aborted (use --yes to skip this prompt)');
+  if (!/^y(es)?$/i.test(reply.trim())) throw new Error('aborted (use --yes to skip this prompt)');
 }

@@ -44,7 +44,7 @@ async function checkPostgres(dataSource: DataSource): Promise<[Finding, Finding]
   const [{ version, nowMs }] = await dataSource.query<[{ version: string; nowMs: string }]>(
     `SELECT current_setting('server_version') AS version, ${NOW.postgres} AS "nowMs"`,
   );
-  const clock = checkClock('the clock of the database', Number(nowMs) - Date.now());
+  const clock = checkClock('database clock', Number(nowMs) - Date.now());
   return [ok('database', `PostgreSQL ${version}`), clock];
 }
 
@@ -59,10 +59,10 @@ async function checkSqlite(dataSource: DataSource, file: string): Promise<[Findi
   const [{ version }] = await dataSource.query<[{ version: string }]>(
     'SELECT sqlite_version() AS version',
   );
-  // SQLite has no clock of its own.
+  // SQLite has no clock, but its file has the time of the latest write.
   const aheadMs = Math.floor(statSync(file).mtimeMs) - Date.now();
-  const notAhead = ok('clock', 'no write is in the future');
-  const clock = aheadMs > 0 ? checkClock('the latest write', aheadMs) : notAhead;
+  const notAhead = ok('clock', 'no timestamps in the future');
+  const clock = aheadMs > 0 ? checkClock('latest write', aheadMs) : notAhead;
   return [ok('database', `SQLite ${version}`), clock];
 }
 

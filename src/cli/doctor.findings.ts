@@ -24,7 +24,8 @@ export const failed = report('failed');
 
 export function checkClock(clock: string, aheadMs: number): Finding {
   const offsetMs = Math.round(Math.abs(aheadMs));
-  const detail = `${clock} is ${offsetMs} ms ${aheadMs < 0 ? 'behind' : 'ahead of'} the clock of this machine`;
+  const relation = aheadMs < 0 ? 'behind' : 'ahead of';
+  const detail = `${clock} is ${offsetMs} ms ${relation} this machine`;
   if (offsetMs <= CLOCK_WARNING_MS) return ok('clock', detail);
   const severity = offsetMs > CLOCK_FAILURE_MS ? failed : warning;
   return severity('clock', detail, CLOCK_FIX);

@@ -1,49 +1,52 @@
-import type { RedisOptions } from 'ioredis';
 import type { Config } from '../config/config.js';
+import { Limits } from '../rate-limits/limits.js';
+import { addressRateLimitKey } from '../rate-limits/rate-limit-key.js';
+import { RedisStore } from '../rate-limits/stores/redis.store.js';
+import { connectRedis, type RedisClient, type Script } from '../redis/redis.client.js';
 import { RedisUnavailableError } from '../redis/redis-error.js';
-import { checkClock, failed, type Finding, ok } from './doctor.findings.js';
+import { checkClock, failed, type Finding, ok, warning } from './doctor.findings.js';
 
 const TIMEOUT_MS = 2_000;
-const OPTIONS: RedisOptions = {
-  lazyConnect: true,
-  connectTimeout: TIMEOUT_MS,
-  commandTimeout: TIMEOUT_MS,
-  retryStrategy: () => null,
-  // Otherwise ioredis waits until Redis has loaded its data.
-  enableReadyCheck: false,
-};
+/** No client has this address. Its counters in Redis expire after two minutes. */
+const SUBJECT = addressRateLimitKey('doctor');
+const LIMITS = new Limits(1_000, 1_000_000);
+const INFO: Script = { name: 'petstoreInfo', lua: `return redis.call('INFO')` };
 
-/** Checks every Redis of the configuration, and its clock. */
-export async function checkRedis({ redisUrl }: Config): Promise<Finding[]> {
-  if (redisUrl === undefined) {
-    return [ok('redis', 'not configured: sufficient for one node, which counts in memory')];
-  }
-  const urls = redisUrl.split(',');
-  const findings = await Promise.all(urls.map((url) => checkOne(url, urls.length > 1)));
-  return findings.flat();
-}
-
-async function checkOne(url: string, isCluster: boolean): Promise<Finding[]> {
-  const { host } = new URL(url);
-  const { Redis } = await import('ioredis');
-  const redis = new Redis(url, OPTIONS);
-  let failure: Error | undefined;
-  redis.on('error', (error: Error) => (failure = error));
+/** Counts a request in Redis, as a server does, and checks the clock and what may be evicted. */
+export async function checkRedis(config: Config): Promise<Finding[]> {
+  const { redisUrl } = config;
+  if (redisUrl === undefined) return [ok('redis', 'not configured: fine for a single node')];
+  const host = redisUrl
+    .split(',')
+    .map((url) => new URL(url).host)
+    .join(', ');
+  const client = await connectRedis(redisUrl, { timeoutMs: TIMEOUT_MS });
   try {
-    await redis.connect();
-    const [, version = ''] = /^redis_version:(\S+)/m.exec(await redis.info('server')) ?? [];
-    // Fails if Redis still loads its data, and if it is a cluster but the configuration names one
-    // address, or vice versa.
-    await (isCluster ? redis.cluster('INFO') : redis.get('petstore'));
+    client.define(INFO);
+    const store = new RedisStore(client, config);
+    await store.probe(SUBJECT);
     const beforeMs = Date.now();
-    const [seconds, micros] = (await redis.time()).map(Number);
-    const aheadMs = seconds! * 1_000 + micros! / 1_000 - (beforeMs + Date.now()) / 2;
-    const clock = checkClock(`the clock of Redis at ${host}`, aheadMs);
-    return [ok('redis', `Redis ${version} at ${host}`), clock];
+    const { nowMs } = await store.take(SUBJECT, LIMITS, undefined);
+    const clock = checkClock(`Redis clock at ${host}`, nowMs - (beforeMs + Date.now()) / 2);
+    return [await checkEviction(client, host), clock];
   } catch (error) {
-    const { reason, fix } = new RedisUnavailableError(url, (failure ?? (error as Error)).message);
+    const { reason, fix } = error as RedisUnavailableError;
     return [failed('redis', `${host} cannot be used: ${reason}`, fix)];
   } finally {
-    redis.disconnect();
+    client.onApplicationShutdown();
   }
+}
+
+/** A server does not need INFO, so its user may lack the permission. */
+async function checkEviction(client: RedisClient, host: string): Promise<Finding> {
+  const info = String(await client.run(INFO, SUBJECT).catch(() => ''));
+  const [, version = 'of unknown version'] = /^redis_version:(\S+)/m.exec(info) ?? [];
+  const [, policy = 'noeviction'] = /^maxmemory_policy:(\S+)/m.exec(info) ?? [];
+  const detail = `Redis ${version} at ${host}`;
+  if (policy === 'noeviction') return ok('redis', detail);
+  return warning(
+    'redis',
+    `${detail} may evict counters (${policy})`,
+    'set maxmemory-policy noeviction',
+  );
 }

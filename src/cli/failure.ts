@@ -4,7 +4,8 @@ import type { Output } from './output.js';
 
 const OTHER_PATH = 'set DATABASE_URL to a file that this user may write';
 const RESTORE =
-  'set DATABASE_URL to another file; or stop the server, copy the damaged file, and run petstore restore BACKUP';
+  'set DATABASE_URL to another file; or stop the server, copy the damaged file, ' +
+  'and run petstore restore BACKUP';
 
 /**
  * The remedies of errors, by their code. Each fix is safe: none destroys data that may still be

@@ -1,7 +1,7 @@
 import type { ApiKey } from '../keys/api-key.entity.js';
 import { isoTime } from '../keys/audit-record.entity.js';
 import type { ListedKey } from '../keys/key-list.js';
-import type { RotatedKey } from '../keys/keys.service.js';
+import type { IssuedKey, RotatedKey } from '../keys/keys.service.js';
 import { PLANS } from '../rate-limits/plan.js';
 import type { Usage } from '../rate-limits/usage.js';
 import { dayEndUnix, minuteEndUnix } from '../time/windows.js';
@@ -13,29 +13,33 @@ export type KeyView = ReturnType<typeof keyView>;
 export type UsageView = ReturnType<typeof usageView>;
 
 /** A new key; the only view with its secret. */
-export function issuedView(record: ApiKey, key: string) {
-  const { id, name, plan, createdAt, expiresAt } = record;
-  const scopes = record.scopes.split(' ');
-  const times = { createdAt: isoTime(createdAt)!, expiresAt: isoTime(expiresAt) };
-  return { id, key, name, plan, scopes, ...limitsOf(record), ...times };
+export function issuedView({ record, key }: IssuedKey) {
+  return {
+    id: record.id,
+    key,
+    ...termsOf(record),
+    createdAt: isoTime(record.createdAt)!,
+    expiresAt: isoTime(record.expiresAt),
+  };
 }
 
-export function rotatedView({ record, key, replaced }: RotatedKey) {
-  const replaces = { id: replaced.id, expiresAt: isoTime(replaced.expiresAt) };
-  return { ...issuedView(record, key), replaces };
+export function rotatedView(rotated: RotatedKey) {
+  const { id, expiresAt } = rotated.replaced;
+  return { ...issuedView(rotated), replaces: { id, expiresAt: isoTime(expiresAt) } };
 }
 
 export function keyView(record: ListedKey) {
-  const { id, name, plan, clientId, replacedBy } = record;
   return {
-    ...{ id, name, plan, scopes: record.scopes.split(' '), ...limitsOf(record) },
+    id: record.id,
+    ...termsOf(record),
     last4: record.lastFour,
     createdAt: isoTime(record.createdAt)!,
     expiresAt: isoTime(record.expiresAt),
     revokedAt: isoTime(record.revokedAt),
     lastUsedAt: isoTime(record.lastUsedAt),
     bannedUntil: isoTime(record.bannedUntilMs),
-    ...{ clientId, replacedBy },
+    clientId: record.clientId,
+    replacedBy: record.replacedBy,
   };
 }
 
@@ -45,11 +49,11 @@ export function usageView(
   used: Awaited<ReturnType<Usage['of']>>,
   report: UseReport,
 ) {
-  const { perMinute, perDay } = limitsOf(record);
+  const view = keyView(record);
   return {
-    ...keyView(record),
-    minute: windowView(perMinute, used.minuteUsed, minuteEndUnix(used.minute)),
-    day: windowView(perDay, used.dayUsed, dayEndUnix(used.day)),
+    ...view,
+    minute: windowView(view.perMinute, used.minuteUsed, minuteEndUnix(used.minute)),
+    day: windowView(view.perDay, used.dayUsed, dayEndUnix(used.day)),
     bannedUntil: isoTime(used.bannedUntilMs || null),
     ...report,
   };
@@ -59,6 +63,7 @@ function windowView(limit: number, used: number, resetUnix: number) {
   return { limit, used, remaining: Math.max(0, limit - used), resetAt: isoTime(resetUnix * 1000)! };
 }
 
-function limitsOf({ plan, perMinute, perDay }: ApiKey) {
-  return PLANS[plan] ?? { perMinute: perMinute!, perDay: perDay! };
+function termsOf({ name, plan, scopes, perMinute, perDay }: ApiKey) {
+  const limits = PLANS[plan] ?? { perMinute: perMinute!, perDay: perDay! };
+  return { name, plan, scopes: scopes.split(' '), ...limits };
 }

@@ -28,64 +28,82 @@ export interface KeyOptions extends CommonOptions, OwnLimits, Omit<KeyFilter, 'p
   yes?: true;
 }
 
-export type KeyAction = keyof ReturnType<typeof keyActions>;
+/** The subcommands of `petstore keys`. */
+class KeyActions {
+  private readonly keys: KeysService;
 
-function keyActions(app: INestApplicationContext) {
-  const actor = { type: 'cli', name: `cli:${userName()}` } as const;
-  const keys = app.get(KeysService).by({ actor, address: null, requestId: null });
-  const list = app.get(KeyList);
-  const find = async (id: string): Promise<ListedKey> => {
-    await keys.get(id);
-    const [key] = await list.find({ id });
+  constructor(private readonly app: INestApplicationContext) {
+    const actor = { type: 'cli', name: `cli:${userName()}` } as const;
+    this.keys = app.get(KeysService).by({ actor, address: null, requestId: null });
+  }
+
+  async issue(options: KeyOptions): Promise<Result> {
+    const issued = await this.keys.issue(options);
+    return { value: issuedView(issued), text: describe.issued(issued) };
+  }
+
+  async list({ idle, expiresWithin, ...options }: KeyOptions): Promise<Result> {
+    if (options.after !== undefined) await this.keys.get(options.after);
+    const filter = { ...options, idleDays: idle, expiresWithinDays: expiresWithin };
+    const found = await this.app.get(KeyList).find(filter);
+    const value = found.map(keyView);
+    return { value, text: describe.keys(value) };
+  }
+
+  async show({ id }: KeyOptions): Promise<Result> {
+    const value = keyView(await this.find(id));
+    return { value, text: describe.key(value) };
+  }
+
+  async usage({ id }: KeyOptions): Promise<Result> {
+    const key = await this.find(id);
+    const used = await this.app.get(Usage).of(key.clientId);
+    const report = await this.app.get(UsageReport).of(key.clientId);
+    const value = usageView(key, used, report);
+    return { value, text: describe.usage(value) };
+  }
+
+  async rotate({ id, grace }: KeyOptions): Promise<Result> {
+    const rotated = await this.keys.rotate(id, grace);
+    return { value: rotatedView(rotated), text: describe.rotated(rotated) };
+  }
+
+  async revoke(options: KeyOptions): Promise<Result> {
+    const { id, name } = await this.keys.get(options.id);
+    await confirm(`Revoke the key ${id} (${name}) permanently?`, options.yes);
+    await this.keys.revoke(id);
+    return this.show(options);
+  }
+
+  async unban(options: KeyOptions): Promise<Result> {
+    await this.keys.unban(options.id);
+    return this.show(options);
+  }
+
+  async 'set-plan'(options: KeyOptions): Promise<Result> {
+    await this.keys.setPlan(options.id, options.plan, options);
+    return this.show(options);
+  }
+
+  async 'set-scopes'(options: KeyOptions): Promise<Result> {
+    await this.keys.setScopes(options.id, options.scopes!);
+    return this.show(options);
+  }
+
+  async audit({ id, limit }: KeyOptions): Promise<Result> {
+    if (id) await this.keys.get(id);
+    const value = await this.app.get(AuditTrail).find(id, limit!);
+    return { value, text: describe.audit(value) };
+  }
+
+  private async find(id: string): Promise<ListedKey> {
+    await this.keys.get(id);
+    const [key] = await this.app.get(KeyList).find({ id });
     return key!;
-  };
-  const show = async ({ id }: KeyOptions): Promise<Result> => {
-    const view = keyView(await find(id));
-    return { value: view, text: () => describe.key(view) };
-  };
-  const thenShow =
-    (change: (options: KeyOptions) => Promise<unknown>) =>
-    async (options: KeyOptions): Promise<Result> => {
-      await change(options);
-      return show(options);
-    };
-  return {
-    show,
-    issue: async (options: KeyOptions) => {
-      const { key, record } = await keys.issue(options);
-      return { value: issuedView(record, key), text: () => describe.issued(record, key) };
-    },
-    list: async ({ idle, expiresWithin, ...options }: KeyOptions) => {
-      if (options.after !== undefined) await keys.get(options.after);
-      const filter = { ...options, idleDays: idle, expiresWithinDays: expiresWithin };
-      const found = (await list.find(filter)).map(keyView);
-      return { value: found, text: () => describe.keys(found) };
-    },
-    usage: async ({ id }: KeyOptions) => {
-      const key = await find(id);
-      const used = await app.get(Usage).of(key.clientId);
-      const view = usageView(key, used, await app.get(UsageReport).of(key.clientId));
-      return { value: view, text: () => describe.usage(view) };
-    },
-    rotate: async ({ id, grace }: KeyOptions) => {
-      const rotated = await keys.rotate(id, grace);
-      return { value: rotatedView(rotated), text: () => describe.rotated(rotated) };
-    },
-    revoke: thenShow(async ({ id, yes }) => {
-      const { name } = await keys.get(id);
-      await confirm(`Revoke the key ${id} (${name}) permanently?`, yes);
-      await keys.revoke(id);
-    }),
-    unban: thenShow(({ id }) => keys.unban(id)),
-    'set-plan': thenShow((options) => keys.setPlan(options.id, options.plan, options)),
-    'set-scopes': thenShow(({ id, scopes }) => keys.setScopes(id, scopes!)),
-    audit: async ({ id, limit }: KeyOptions) => {
-      if (id) await keys.get(id);
-      const records = await app.get(AuditTrail).find(id, limit!);
-      return { value: records, text: () => describe.audit(records) };
-    },
-  };
+  }
 }
+
+export type KeyAction = keyof KeyActions;
 
 /** @throws {CommanderError} if the options contradict each other or name an undeclared scope */
 export async function runKeyAction(name: KeyAction, options: KeyOptions): Promise<Result> {
@@ -97,7 +115,7 @@ export async function runKeyAction(name: KeyAction, options: KeyOptions): Promis
   } catch (error) {
     throw new CommanderError(2, 'petstore.keys', `error: ${(error as Error).message}`);
   }
-  return runAsOperator<Result>(options, (app) => keyActions(app)[name](options));
+  return runAsOperator(options, (app) => new KeyActions(app)[name](options));
 }
 
 /** The audit trail names the user. In a container, the user ID may have no name. */

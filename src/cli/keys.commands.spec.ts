@@ -136,7 +136,7 @@ describe('petstore keys --json', () => {
     expect(Date.parse(last.replaces.expiresAt)).toBeLessThanOrEqual(Date.now());
   });
 
-  it('revoke prints since when the key is revoked, and changes nothing when repeated', async () => {
+  it('revoke prints when the key was revoked, and changes nothing when repeated', async () => {
     const view = await json('revoke', zoo.id);
     expect(Object.keys(view)).toEqual(VIEW);
     expect(view.revokedAt).toMatch(ISO);

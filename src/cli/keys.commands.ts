@@ -12,14 +12,25 @@ export function addKeysCommands(program: Command, output: Output): void {
     .command('keys')
     .description('issue and manage API keys')
     .addHelpText('after', '\nExamples:\n  petstore keys list --search zoo');
-  const add = (name: KeyAction, description: string, ...examples: string[]): Command =>
-    addCommand<KeyOptions>(keys, output, [name, description, ...examples], async (options, id) => {
-      const { runKeyAction } = await import('./keys.actions.js');
-      return runKeyAction(name, { ...options, id });
+  const add: Add = (name, description, ...examples) =>
+    addCommand<KeyOptions>(keys, output, {
+      name,
+      description,
+      examples,
+      run: async (options, id) =>
+        (await import('./keys.actions.js')).runKeyAction(name, { ...options, id }),
     });
-  const addForKey = (name: KeyAction, description: string, example = ''): Command =>
-    add(name, description, `keys ${name} KEY_ID${example}`).argument('<id>', 'key ID');
+  addIssue(add);
+  addList(add);
+  addCommandsOfOneKey(add);
+  add('audit', 'list key changes and bans, newest first', 'keys audit KEY_ID --limit 20')
+    .argument('[id]', 'key ID (default: all keys)')
+    .option('--limit <n>', 'maximum number of results', parse.quantity, 100);
+}
 
+type Add = (name: KeyAction, description: string, ...examples: string[]) => Command;
+
+function addIssue(add: Add): void {
   const issue = add(
     'issue',
     'issue a key and show it once',
@@ -31,6 +42,9 @@ export function addKeysCommands(program: Command, output: Output): void {
     .requiredOption('--name <label>', 'name of the key', parse.keyName)
     .option('--scopes <list>', 'scopes of the key (default: pets:read,pets:write)', parse.scopes)
     .option('--expires-at <iso8601>', 'expiry date or time (default: never)', parse.expiry);
+}
+
+function addList(add: Add): void {
   add('list', 'list keys', 'keys list --plan pro --status active', 'keys list --idle 90 --json')
     .addOption(new Option('--plan <plan>', 'keys with this plan').choices(PLAN_NAMES))
     .addOption(new Option('--status <status>', 'keys in this state').choices(STATUSES))
@@ -40,21 +54,28 @@ export function addKeysCommands(program: Command, output: Output): void {
     .option('--expires-within <days>', 'valid keys that expire within this many days', parse.days)
     .option('--limit <n>', 'maximum number of results', parse.quantity)
     .option('--after <id>', 'start after this key ID');
-  addForKey('show', 'show one key');
-  addForKey('usage', 'show the quota that a key has used, and its refused requests');
+}
+
+function addCommandsOfOneKey(addAny: Add): void {
+  const add = (name: KeyAction, description: string, example = ''): Command =>
+    addAny(name, description, `keys ${name} KEY_ID${example}`).argument('<id>', 'key ID');
+  add('show', 'show one key');
+  add('usage', "show a key's usage and rejected requests");
   const grace = new Option('--grace <duration>', 'validity of the old key, in s, m, h or d')
     .argParser(parse.duration)
     .default(parse.duration('24h'), '24h');
-  addForKey('rotate', 'issue a new key for the same client', ' --grace 24h').addOption(grace);
-  const revoke = addForKey('revoke', 'revoke a key permanently', ' --yes');
-  revoke.option('--yes', 'do not ask for confirmation');
-  addForKey('unban', 'end the ban of a client');
-  addPlanOptions(addForKey('set-plan', 'change the plan of a client', ' --plan business'));
-  const setScopes = addForKey('set-scopes', 'replace the scopes of a key', ' --scopes pets:read');
-  setScopes.requiredOption('--scopes <list>', 'new scopes of the key', parse.scopes);
-  add('audit', 'list key changes and bans, newest first', 'keys audit KEY_ID --limit 20')
-    .argument('[id]', 'key ID (default: all keys)')
-    .option('--limit <n>', 'maximum number of results', parse.quantity, 100);
+  add('rotate', 'issue a new key for the same client', ' --grace 24h').addOption(grace);
+  add('revoke', 'revoke a key permanently', ' --yes').option(
+    '--yes',
+    'do not ask for confirmation',
+  );
+  add('unban', 'end the ban of a client');
+  addPlanOptions(add('set-plan', 'change the plan of a client', ' --plan business'));
+  add('set-scopes', 'replace the scopes of a key', ' --scopes pets:read').requiredOption(
+    '--scopes <list>',
+    'new scopes of the key',
+    parse.scopes,
+  );
 }
 
 function addPlanOptions(command: Command): Command {

@@ -1,19 +1,19 @@
-import type { ApiKey } from '../keys/api-key.entity.js';
-import type { AuditRecord, State } from '../keys/audit-record.entity.js';
-import type { RotatedKey } from '../keys/keys.service.js';
+import { type AuditRecord, isoTime, type State } from '../keys/audit-record.entity.js';
+import type { IssuedKey, RotatedKey } from '../keys/keys.service.js';
 import type { KeyView, UsageView } from './key-views.js';
 import { table } from './output.js';
 
 const DATE = 'YYYY-MM-DD'.length;
 const SECONDS = 'YYYY-MM-DDTHH:MM:SS'.length;
 
-export function issued({ id, name, plan }: ApiKey, secret: string): string {
+export function issued({ record, key: secret }: IssuedKey): string {
+  const { id, name, plan } = record;
   return `${secret}\n\nKey ${id} for ${name}, plan ${plan}. Store it now: it is not shown again.`;
 }
 
-export function rotated({ record, key: secret, replaced }: RotatedKey): string {
-  const end = new Date(replaced.expiresAt!).toISOString();
-  return `${issued(record, secret)}\nIt replaces ${replaced.id}, which expires at ${end}.`;
+export function rotated(key: RotatedKey): string {
+  const { id, expiresAt } = key.replaced;
+  return `${issued(key)}\nIt replaces ${id}, which expires at ${isoTime(expiresAt)}.`;
 }
 
 export function keys(list: readonly KeyView[]): string {

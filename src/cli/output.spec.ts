@@ -10,7 +10,8 @@ describe(Output.name, () => {
   }
 
   it('prints one JSON value with --json, otherwise the text', () => {
-    const print = (json?: boolean) => capture((output) => output.print({ id: 1 }, json, () => 'x'));
+    const print = (json?: boolean) =>
+      capture((output) => output.print({ value: { id: 1 }, text: 'x' }, json));
     expect(print(true)).toEqual({ out: '{\n  "id": 1\n}\n', err: '' });
     expect(print()).toEqual({ out: 'x\n', err: '' });
   });

@@ -14,8 +14,8 @@ export class Output {
   ) {}
 
   /** Prints one JSON value with `--json`, otherwise the text. */
-  print(value: unknown, asJson: boolean | undefined, text: () => string): void {
-    this.out(asJson ? `${JSON.stringify(value, null, 2)}\n` : `${text()}\n`);
+  print({ value, text }: { value: unknown; text: string }, asJson = false): void {
+    this.out(asJson ? `${JSON.stringify(value, null, 2)}\n` : `${text}\n`);
   }
 
   raw(text: string): void {

@@ -53,8 +53,7 @@ export async function serve(
   const key = isFirst ? (await issue()).key : null;
   // A log in JSON is read by programs; only the first key must be seen.
   if (options.json || key !== null || config.logFormat === 'pretty') {
-    const { value, text } = introduction(store, config, samples, key);
-    output.print(value, options.json, () => text);
+    output.print(introduction(store, config, samples, key), options.json);
   }
   await store.close(await stop);
 }
