@@ -10,7 +10,7 @@ import { driverErrorOf, hasChangedNothing } from './outage.js';
 const FIXES: readonly (readonly [RegExp, string])[] = [
   [
     /^(?:SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_(?:GET|VERIFY))/,
-    'add sslrootcert=FILE to DATABASE_URL, where FILE is the certificate of the CA of the server',
+    'add sslrootcert=FILE to DATABASE_URL, where FILE has the CA certificate of PostgreSQL',
   ],
   [/does not support SSL/, 'turn TLS on in PostgreSQL, or remove sslmode from DATABASE_URL'],
   [/^ECONNREFUSED/, 'start PostgreSQL, or correct host and port in DATABASE_URL'],
@@ -20,11 +20,13 @@ const FIXES: readonly (readonly [RegExp, string])[] = [
   [/instead of UTF8$/, 'create one with: createdb --encoding=UTF8 --template=template0 NAME'],
   [
     /unsupported startup parameter/,
-    'add statement_timeout and idle_in_transaction_session_timeout to ignore_startup_parameters of PgBouncer (docs/scaling.md)',
+    "add statement_timeout and idle_in_transaction_session_timeout to PgBouncer's " +
+      'ignore_startup_parameters (docs/scaling.md)',
   ],
   [
     /^(?:26000|42P05)/,
-    'this pooler loses prepared statements: use its session mode, or PgBouncer 1.21 or later with max_prepared_statements (docs/scaling.md)',
+    'this pooler loses prepared statements: use its session mode, ' +
+      'or PgBouncer 1.21 or later with max_prepared_statements (docs/scaling.md)',
   ],
   [/^/, 'check DATABASE_URL, and that PostgreSQL runs and can be reached from this machine'],
 ];
@@ -73,9 +75,9 @@ async function assertUtf8(dataSource: DataSource): Promise<void> {
 }
 
 /**
- * A pooler in transaction mode may give the second transaction of a client another server
- * connection. PgBouncer before 1.21 does not take the prepared statements along. Here another
- * client occupies the first connection.
+ * A pooler in transaction mode may use another server connection for a client's second
+ * transaction. PgBouncer before 1.21 then loses the prepared statements. Here, a second client
+ * occupies the first connection.
  */
 async function assertKeepsStatements({ url, extra }: PostgresDataSourceOptions): Promise<void> {
   const { Client } = await import('pg');
@@ -88,7 +90,7 @@ async function assertKeepsStatements({ url, extra }: PostgresDataSourceOptions):
     await two.query('BEGIN');
     await probe();
   } catch (error) {
-    // Anything else, such as too few connections, is for the requests to report.
+    // Anything else, such as too few connections, is reported by the requests that meet it.
     if (hasChangedNothing(error)) throw error;
   } finally {
     for (const client of [one, two]) client.end().catch(() => undefined);

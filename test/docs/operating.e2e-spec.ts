@@ -47,7 +47,7 @@ describe('docs/operating.md', () => {
     rmSync(directory, { recursive: true });
   });
 
-  it.each(COMMANDS)('has a working command: %s', async (command) => {
+  it.each(COMMANDS)('contains only working commands: %s', async (command) => {
     const [, ...argv] = wordsOf(command).map((word) =>
       word.replace('KEY_ID', keyId).replace('/var/backups', directory),
     );
@@ -56,7 +56,7 @@ describe('docs/operating.md', () => {
     expect(out).not.toBe('');
   });
 
-  it('names each metric with its type, each setting, and only files that exist', () => {
+  it('lists each metric with its type, each setting, and only files that exist', () => {
     const rows = GUIDE.matchAll(/^\| `(petstore_\w+)` +\| (\w+)/gm);
     expect(Array.from(rows, ([, name, type]) => `${name} ${type}`).sort()).toEqual(metrics.sort());
     const settings = [...read('.env.example').matchAll(/^#?([A-Z_]+)=/gm)].map(([, name]) => name!);
@@ -74,7 +74,7 @@ describe('docs/operating.md', () => {
     }
   });
 
-  it('goes with a dashboard and alerts that use existing metrics', () => {
+  it('dashboard and alerts use existing metrics only', () => {
     const dashboard = read(`${OBSERVABILITY}/grafana/dashboards/petstore.json`);
     const text = dashboard + alerts.map(({ expr }) => expr).join('\n');
     const known = new Set(metrics.map((line) => line.split(' ')[0]!));

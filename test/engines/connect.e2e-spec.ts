@@ -43,7 +43,7 @@ describeOnPostgres('connecting to PostgreSQL', (server) => {
     );
   }
 
-  it.each(['LATIN1', 'SQL_ASCII'])('refuses the encoding %s', async (encoding) => {
+  it.each(['LATIN1', 'SQL_ASCII'])('rejects the encoding %s', async (encoding) => {
     const name = `of_${encoding.toLowerCase()}`;
     await server.query(
       `CREATE DATABASE ${name} ENCODING '${encoding}' LOCALE 'C' TEMPLATE template0`,
@@ -54,7 +54,7 @@ describeOnPostgres('connecting to PostgreSQL', (server) => {
     );
   });
 
-  it('names host, port, cause and fix of what cannot be reached', async () => {
+  it('reports host, port, cause and fix of an unreachable database', async () => {
     const port = await freePort();
     await expectRefused(
       `postgres://zoo:secret@127.0.0.1:${port}/zoo`,
@@ -68,7 +68,7 @@ describeOnPostgres('connecting to PostgreSQL', (server) => {
     );
   });
 
-  it('names the fix of a certificate of a private CA, and accepts it with that', async () => {
+  it('reports the fix for a certificate of a private CA, and accepts the certificate with it', async () => {
     await using secured = await PostgresServer.start(findEngine('postgres')!);
     await secured.secure();
     const warned = jest.spyOn(process, 'emitWarning');
@@ -128,7 +128,7 @@ ignore_startup_parameters = extra_float_digits
       rmSync(directory, { recursive: true });
     });
 
-    it('names the startup parameter that it refuses, and then the statements that it loses', async () => {
+    it('reports the startup parameter that the pooler rejects, then the statements that it loses', async () => {
       const file = join(directory, 'pgbouncer.ini');
       const accept = (parameters: string): void => {
         execFileSync('sed', ['-i', `s/^ignore_startup.*/&,${parameters}/`, file]);

@@ -50,7 +50,7 @@ describe('petstore backup and restore', () => {
     return count;
   };
 
-  it('lose no acknowledged animal and no count, while creates go on', async () => {
+  it('backup and restore lose no acknowledged pet and no count during creates', async () => {
     await json('seed', '--pets', '50000');
     const writer = await json('keys', 'issue', '--name', 'w', ...ENTERPRISE);
     const server = await workplace.serve();
@@ -86,7 +86,7 @@ describe('petstore backup and restore', () => {
     expect(await again.stop()).toBe(0);
   });
 
-  it('leave the database as it is while a server uses it, and if the file is no backup', async () => {
+  it('restore changes nothing while a server uses the database, or if the file is no backup', async () => {
     await json('seed', '--pets', '10');
     await json('backup', backup);
     await json('seed', '--pets', '10');
@@ -112,7 +112,7 @@ describe('petstore backup and restore', () => {
     expect(countPets()).toBe(20);
   });
 
-  it('replace a broken database together with its write-ahead log', async () => {
+  it('restore replaces a broken database together with its write-ahead log', async () => {
     await json('migrate');
     const { key } = await json('keys', 'issue', '--name', 'k', ...ENTERPRISE);
     await json('backup', backup);
@@ -128,7 +128,7 @@ describe('petstore backup and restore', () => {
     expect(countPets()).toBe(0);
   });
 
-  it('overwrite nothing without --yes, and never a database', async () => {
+  it('backup overwrites nothing without --yes, and never a database', async () => {
     await json('migrate');
     writeFileSync(backup, 'mine');
     expect(await failure('backup', backup)).toMatch(/backup\.db exists; use --yes/);
@@ -142,7 +142,7 @@ describe('petstore backup and restore', () => {
     expect(await failure('backup', 'no/where.db')).toMatch(/no directory no\n$/);
   });
 
-  it('name the tools of PostgreSQL for PostgreSQL', async () => {
+  it('backup and restore point to the tools of PostgreSQL for PostgreSQL', async () => {
     process.env['DATABASE_URL'] = 'postgres://nobody@127.0.0.1:1/none';
     expect(await failure('backup', 'x.db')).toContain('pg_dump');
     expect(await failure('restore', 'x.db')).toContain('pg_restore');

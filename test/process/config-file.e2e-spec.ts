@@ -9,7 +9,7 @@ import { workplaceWithOrders } from '../support/workplace-with-orders.js';
 jest.setTimeout(180_000);
 
 describe('petstore.config.js', () => {
-  it('is read by the server and by every command', async () => {
+  it('the server and every command read petstore.config.js', async () => {
     using workplace = workplaceWithOrders();
     const served = await workplace.serve({ LOG_FORMAT: 'json' });
     const scopes = ['--scopes', 'pets:write,orders:read,orders:write'];
@@ -34,14 +34,14 @@ describe('petstore.config.js', () => {
     expect(served.output()).toMatch(/"requestId":"r-9".*"msg":"A pet was sold"/);
   });
 
-  it('is read from --config', async () => {
+  it('--config specifies another configuration file', async () => {
     using workplace = workplaceWithOrders({}, 'other.js');
     const document = (args: string[]) => workplace.json('openapi', ...args);
     expect((await document([])).paths).not.toHaveProperty('/store/orders');
     expect((await document(['--config', 'other.js'])).paths).toHaveProperty('/store/orders');
   });
 
-  it('is read by the command line of TypeORM', () => {
+  it("TypeORM's command line reads petstore.config.js", () => {
     using workplace = workplaceWithOrders();
     const typeorm = resolve('node_modules/typeorm/cli.js');
     const shown = execFileSync(

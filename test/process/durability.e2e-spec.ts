@@ -9,7 +9,7 @@ describe('kill -9 at the moment of a 201', () => {
   const workplace = new Workplace();
   afterAll(() => workplace.remove());
 
-  it('loses no acknowledged animal, and keeps each with the record that makes its repeat safe', async () => {
+  it('loses no acknowledged pet, and keeps each with the record that makes its repeat safe', async () => {
     await workplace.run('migrate');
     const { key } = await workplace.json('keys', 'issue', '--name', 'k', ...ENTERPRISE);
     const acknowledged: string[] = [];
@@ -27,7 +27,7 @@ describe('kill -9 at the moment of a 201', () => {
       for (let turn = 0; turn < 10; turn++) {
         await Promise.all(Array.from({ length: 20 }, (_, index) => create(`Rex ${turn}/${index}`)));
       }
-      // The first answers of the last ones, the others are cut off in the middle.
+      // The first responses are complete; the last ones are cut off.
       const last = Array.from({ length: 20 }, (_, index) => create(`Last ${index}`));
       await Promise.race(last);
       await server.stop('SIGKILL');

@@ -9,7 +9,7 @@ const CREATE_ORDERS = 'CreateOrders1764720000000';
 const NO_EXTENSION = ['--config', 'none.js'];
 
 describe('the migrations of an extension', () => {
-  it('run after those of the service, and migrate prints their extension', async () => {
+  it("runs an extension's migrations after the service's own, and migrate prints the extension", async () => {
     using workplace = workplaceWithOrders();
     const { migrations } = await workplace.json('migrate');
     expect(migrations[0]).toBe('CreateSchema1764633600000');
@@ -18,7 +18,7 @@ describe('the migrations of an extension', () => {
   });
 
   describeWith('postgres', 'on PostgreSQL', (initdb) => {
-    it('stop the start while they are pending, with the name of the extension', async () => {
+    it("an extension's pending migration stops the start, with the name of the extension", async () => {
       await using server = await PostgresServer.start(initdb);
       using workplace = workplaceWithOrders({ DATABASE_URL: await server.createDatabase() });
       workplace.write('none.js', 'export default { extensions: [] }');

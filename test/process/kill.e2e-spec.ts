@@ -27,7 +27,7 @@ describe('petstore serve, killed with SIGKILL', () => {
       const first = await workplace.serve();
       const get = (key?: string) => new Client(first.origin, key).get('/v1/pets');
       const client = new Client(first.origin, zoo.key);
-      // A key exists, so this start adds no animals.
+      // A key exists, so this start adds no pets.
       expect((await client.get('/v1/pets')).text).toBe('[]');
       for (let request = 1; request < 40; request++) await client.get('/v1/pets');
       await eventually(async () => (await get(wild.key)).text.includes('key_banned'));

@@ -18,7 +18,7 @@ const rex = { name: 'Rex', categoryId: 7 };
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 
 describe('the files of the embedded database', () => {
-  it('belong to one server: a second one names the first and ends; the command line works', async () => {
+  it('a second server on a file reports the first and ends; the command line works', async () => {
     using workplace = new Workplace();
     const server = await workplace.serve({ LOG_LEVEL: 'warn' });
     const [second, command] = await Promise.all([
@@ -35,7 +35,7 @@ describe('the files of the embedded database', () => {
     expect(await next.stop()).toBe(0);
   });
 
-  it('belong to one server by whatever path it opens them', async () => {
+  it('a second server on a file is detected for any path to the file', async () => {
     using workplace = new Workplace({ LOG_LEVEL: 'warn' });
     const server = await workplace.serve();
     linkSync(workplace.databaseFile, join(workplace.directory, 'link.db'));
@@ -45,7 +45,7 @@ describe('the files of the embedded database', () => {
     expect((await fetch(`${server.origin}/health/ready`)).status).toBe(200);
   });
 
-  it('become readable for their owner only', async () => {
+  it('only the owner can read the database files', async () => {
     using workplace = new Workplace({ NODE_ENV: 'production' });
     expect((await workplace.run('migrate')).code).toBe(0);
     const folder = join(workplace.databaseFile, '..');
@@ -65,7 +65,7 @@ describe('the files of the embedded database', () => {
       'replaced',
       (file: string) => (renameSync(file, `${file}.old`), copyFileSync(`${file}.old`, file)),
     ],
-  ])('may be %s under a server, which answers 503 and is not ready', async (_what, change) => {
+  ])('a file that is %s under a server causes a 503, also for readiness', async (_what, change) => {
     await using service = await startService();
     const client = await service.client();
     expect((await client.post('/v1/pets', rex)).status).toBe(201);

@@ -16,7 +16,7 @@ describeWith('redis', 'without its database, petstore', (program) => {
     redis = keep(await RedisServer.start(program));
   });
 
-  it.each(COMMANDS)('%s exits with one line if the server never answers', async (...command) => {
+  it.each(COMMANDS)('%s exits with one line if the database never responds', async (...command) => {
     await using server = await FakeServer.start();
     using workplace = new Workplace({
       ...{ DATABASE_URL: `postgres://shop@127.0.0.1:${server.port}/shop` },
@@ -31,7 +31,7 @@ describeWith('redis', 'without its database, petstore', (program) => {
     expect(errors).toEqual([expect.stringMatching(line)]);
   });
 
-  it('ends a start on SIGTERM', async () => {
+  it('SIGTERM ends a start', async () => {
     await using server = await FakeServer.start();
     using workplace = new Workplace({
       ...{ DATABASE_URL: `postgres://shop@127.0.0.1:${server.port}/shop` },

@@ -16,14 +16,14 @@ describe('standard output', () => {
     workplace.remove();
   });
 
-  it('gets the whole result of a command, even if it is read late', async () => {
+  it('a slow reader gets the whole result of a command', async () => {
     // The document is larger than the buffer of the pipe.
     const command = `"${process.execPath}" dist/src/main.js openapi | (sleep 4; cat)`;
     const { stdout } = await promisify(execFile)('sh', ['-c', command]);
     expect(JSON.parse(stdout)).toMatchObject({ openapi: '3.1.0' });
   });
 
-  it('makes a command fail with one line if the disk is full', async () => {
+  it('a command fails with one line if the disk is full', async () => {
     const child = workplace.start(['openapi'], {}, full);
     const closed = once(child, 'close');
     expect(await text(child.stderr!)).toMatch(

@@ -6,7 +6,7 @@ import { jsonInProcess } from '../support/run-program.js';
 /** Longer than the look-back of the poller: a node that ignores its own pause misses the change. */
 const LONG_MS = 11_000;
 
-it('a revocation takes effect on a server that was suspended meanwhile', async () => {
+it('a revocation takes effect on a server that was suspended during it', async () => {
   using workplace = new Workplace({ LOG_LEVEL: 'silent' });
   const run = (...argv: string[]) => jsonInProcess(`sqlite:${workplace.databaseFile}`, ...argv);
   await run('migrate');

@@ -74,7 +74,7 @@ async function withTraces(
 }
 
 describe('traces', () => {
-  it('have one span for a request, in the trace of the caller, and none for statements of SQLite', async () => {
+  it("traces a request in one span of the caller's trace, without SQLite statements", async () => {
     await using collector = await startCollector();
     await withTraces(collector.origin, {}, async (client, server) => {
       const traceparent = `00-${TRACE_ID}-${PARENT_ID}-01`;
@@ -98,7 +98,7 @@ describe('traces', () => {
     expect(JSON.stringify(spans)).not.toMatch(/psk_\w/);
   });
 
-  it('delay neither a request nor the end without a collector, and are a warning', async () => {
+  it('an unreachable collector causes a warning, and delays neither requests nor the shutdown', async () => {
     const nowhere = `http://127.0.0.1:${await freePort()}`;
     await withTraces(nowhere, {}, async (client, server) => {
       expect((await client.get('/v1/pets')).status).toBe(200);
@@ -123,14 +123,14 @@ describe('traces', () => {
   }
 
   describeWith('redis', 'with Redis', (program) => {
-    it('have a span for its command', async () => {
+    it('traces each Redis command in a span', async () => {
       await using redis = await RedisServer.start(program);
       expect(await spansOf({ REDIS_URL: redis.url })).toEqual(['evalsha']);
     });
   });
 
   describeWith('postgres', 'with PostgreSQL', (program) => {
-    it('have a span for each statement', async () => {
+    it('traces each PostgreSQL statement in a span', async () => {
       await using postgres = await PostgresServer.start(program);
       expect(await spansOf({ DATABASE_URL: postgres.url })).toEqual([
         // The key, then the page.

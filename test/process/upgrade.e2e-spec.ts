@@ -58,7 +58,7 @@ async function round(client: Client): Promise<number> {
 const missing = findEngine('nginx') === undefined ? 'nginx' : 'postgres';
 
 describeWith(missing, 'two nodes on PostgreSQL, behind nginx', () => {
-  it('are upgraded to the next version and rolled back, one by one, and no request fails', async () => {
+  it('no request fails while nodes are upgraded and rolled back one by one', async () => {
     await using server = await PostgresServer.start(findEngine('postgres')!);
     const url = await server.createDatabase();
     using workplace = workplaceWithOrders(
