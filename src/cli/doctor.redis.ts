@@ -3,7 +3,7 @@ import { Limits } from '../rate-limits/limits.js';
 import { addressRateLimitKey } from '../rate-limits/rate-limit-key.js';
 import { RedisStore } from '../rate-limits/stores/redis.store.js';
 import { connectRedis, type RedisClient, type Script } from '../redis/redis.client.js';
-import { RedisUnavailableError } from '../redis/redis-error.js';
+import { type RedisUnavailableError } from '../redis/redis-error.js';
 import { checkClock, failed, type Finding, ok, warning } from './doctor.findings.js';
 
 const TIMEOUT_MS = 2_000;
