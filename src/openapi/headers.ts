@@ -58,7 +58,12 @@ const BY_STATUS: Record<string, readonly HeaderName[]> = {
   503: ['Retry-After'],
 };
 /** An operation of an extension may have responses of the same status without these headers. */
-const OPTIONAL: readonly string[] = ['Idempotent-Replayed', 'Link', 'WWW-Authenticate'];
+const OPTIONAL: readonly string[] = [
+  'Idempotent-Replayed',
+  'Link',
+  'Retry-After',
+  'WWW-Authenticate',
+];
 
 export function headerReference(name: HeaderName): object {
   return { $ref: `#/components/headers/${name}` };

@@ -116,6 +116,10 @@ describe('the document of a service with extensions', () => {
     expect(components.responses.OtherError.description).toContain('`conflict` (409)');
   });
 
+  it('declares Retry-After as optional, because the errors of an extension may lack it', () => {
+    expect(components.headers['Retry-After'].required).toBeUndefined();
+  });
+
   it('keeps the headers, statuses, tags and examples of an extension, and adds those of the service', () => {
     const { post } = paths['/toys'];
     expect(post.tags).toEqual(['toys']);
