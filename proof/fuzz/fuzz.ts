@@ -1,0 +1,158 @@
+import fc from 'fast-check';
+import { type Answer, Client } from '../../test/support/client.js';
+import type { Served, Workplace } from '../../test/support/petstore-process.js';
+import { workplaceWithOrders } from '../../test/support/workplace-with-orders.js';
+import { casesOf, inWords, type Part, type Result, type Run } from '../part.js';
+import { CHECKS, type Exchange } from './checks.js';
+import { Document } from './document.js';
+import { type FuzzRequest, type Keys, Requests } from './requests.js';
+
+const INPUTS = { full: 100_000, short: 2_000 };
+/** A request without a response for this time hangs. */
+const MAX_RESPONSE_MS = 20_000;
+const ENV = {
+  NODE_ENV: 'production',
+  LOG_LEVEL: 'error',
+  FAILED_AUTH_PER_MINUTE: '1000000',
+  FAILED_AUTH_PER_DAY: '1000000000',
+};
+const AMPLE = ['--plan', 'enterprise', '--per-minute', '1000000', '--per-day', '1000000000'];
+
+/** Sends requests, and applies every check to the responses. */
+class Fuzzer {
+  readonly counts: Record<string, number> = Object.fromEntries(
+    [
+      ...Object.keys(CHECKS),
+      'max_response_time',
+      'ensure_resource_availability',
+      'use_after_free',
+    ].map((name) => [name, 0]),
+  );
+  private readonly client: Client;
+
+  constructor(
+    origin: string,
+    private readonly document: Document,
+    private readonly keys: Keys,
+    private readonly secrets: readonly string[],
+  ) {
+    this.client = new Client(origin);
+  }
+
+  async try(request: FuzzRequest): Promise<void> {
+    const answer = await this.send(request);
+    const exchange = { request, answer, document: this.document, secrets: this.secrets };
+    for (const [name, { appliesTo, check }] of Object.entries(CHECKS)) {
+      if (!appliesTo(exchange)) continue;
+      this.counts[name]!++;
+      const fault = check(exchange);
+      if (fault !== undefined) throw new Error(`${name}: ${fault}\n${describe(exchange)}`);
+    }
+    await this.followLinks(exchange);
+    if (request.method === 'DELETE' && answer.status < 300) await this.useAfterFree(exchange);
+  }
+
+  close(): void {
+    this.client.close();
+  }
+
+  /** What a response offers exists: the created resource, the next page. */
+  private async followLinks(exchange: Exchange): Promise<void> {
+    const { location, link } = exchange.answer.headers;
+    const next = /<([^>]+)>; rel="next"/.exec(String(link ?? ''))?.[1];
+    for (const url of [location, next]) {
+      if (url === undefined) continue;
+      this.counts['ensure_resource_availability']!++;
+      const { pathname, search } = new URL(url);
+      const answer = await this.get(pathname + search);
+      const isSame = url !== location || answer.text === exchange.answer.text;
+      if (answer.status === 200 && isSame) continue;
+      const found = `status ${answer.status} of ${url}: ${answer.text}`;
+      throw new Error(`ensure_resource_availability: ${found}\n${describe(exchange)}`);
+    }
+  }
+
+  private async useAfterFree(exchange: Exchange): Promise<void> {
+    this.counts['use_after_free']!++;
+    const { status } = await this.get(exchange.request.target);
+    if ([401, 404, 410].includes(status)) return;
+    throw new Error(`use_after_free: status ${status}\n${describe(exchange)}`);
+  }
+
+  private get(target: string): Promise<Answer> {
+    const headers = { authorization: `Bearer ${this.keys.full}` };
+    return this.client.send(target, { headers });
+  }
+
+  private async send({ method, target, headers, body }: FuzzRequest): Promise<Answer> {
+    this.counts['max_response_time']!++;
+    const hang = new AbortController();
+    const timeout = new Promise<never>((_, reject) => {
+      const fail = (): void => reject(new Error(`max_response_time: ${method} ${target} hangs`));
+      const timer = setTimeout(fail, MAX_RESPONSE_MS);
+      hang.signal.addEventListener('abort', () => clearTimeout(timer));
+    });
+    const call = { method, headers, ...(body !== undefined && { body }) };
+    try {
+      return await Promise.race([this.client.send(target, call), timeout]);
+    } finally {
+      hang.abort();
+    }
+  }
+}
+
+function describe({ request, answer }: Exchange): string {
+  const { method, target, headers, body, kind, fault = 'none' } = request;
+  const sent = [`${method} ${target}`, JSON.stringify(headers), body?.slice(0, 500) ?? ''];
+  const got = [`${answer.status} ${JSON.stringify(answer.headers)}`, answer.text.slice(0, 500)];
+  return [`case: ${kind}, fault put in: ${fault}`, ...sent, '->', ...got].join('\n  ');
+}
+
+async function issueKeys(workplace: Workplace, scopes: readonly string[]): Promise<Keys> {
+  const issue = async (list: readonly string[]): Promise<string> => {
+    const options = [...AMPLE, '--name', 'fuzz', '--scopes', list.join()];
+    return ((await workplace.json('keys', 'issue', ...options)) as { key: string }).key;
+  };
+  const without: Record<string, string> = {};
+  for (const scope of scopes) without[scope] = await issue(scopes.filter((each) => each !== scope));
+  return { full: await issue(scopes), without };
+}
+
+async function readDocument({ origin }: Served): Promise<Document> {
+  const answer = await fetch(`${origin}/openapi.json`);
+  return new Document((await answer.json()) as object);
+}
+
+async function run(run: Run): Promise<Result> {
+  using workplace = workplaceWithOrders(ENV);
+  await workplace.run('seed', '--pets', '200');
+  const server = await workplace.serve();
+  const document = await readDocument(server);
+  const scopes = [...new Set(document.operations.flatMap((each) => each.scopes))];
+  const keys = await issueKeys(workplace, scopes);
+  const secrets = [keys.full, ...Object.values(keys.without), workplace.directory, process.cwd()];
+  const fuzzer = new Fuzzer(server.origin, document, keys, secrets);
+  const requests = new Requests(document, keys).any();
+  const property = fc.asyncProperty(requests, (request) => fuzzer.try(request));
+  const inputs = run.isShort ? INPUTS.short : INPUTS.full;
+  const details = await fc.check(property, casesOf(run, inputs));
+  fuzzer.close();
+  const exitCode = await server.stop();
+  const faults: string[] = [];
+  if (details.failed) faults.push(String((details.errorInstance as Error | undefined)?.message));
+  if (exitCode !== 0) faults.push(`the server ended with ${exitCode}`);
+  if (server.output() !== '') faults.push(`the server logged errors: ${server.output()}`);
+  return {
+    tried: `${inWords(details.numRuns)} requests to ${document.operations.length} operations`,
+    figures: fuzzer.counts,
+    faults,
+    ...(details.counterexamplePath !== null && { path: details.counterexamplePath }),
+  };
+}
+
+export const fuzz: Part = {
+  name: 'fuzz',
+  promise: 'Every response to generated requests is one that openapi.json describes.',
+  needs: [],
+  run,
+};
