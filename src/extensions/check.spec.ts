@@ -63,7 +63,8 @@ describe(checkExtensions.name, () => {
       const file = join(directory, name, 'extension.js');
       writeFileSync(file, '');
       const from = pathToFileURL(file).href;
-      const message = `uses a second copy of ${name}: ${copy}, while the service uses ${name === 'pet-store-service' ? realpathSync('.') : realpathSync(`node_modules/${name}`)}`;
+      const own = realpathSync(name === 'pet-store-service' ? '.' : `node_modules/${name}`);
+      const message = `uses a second copy of ${name}: ${copy}, while the service uses ${own}`;
       expect(() => checkExtensions([{ ...toys, from }])).toThrow(`extension toys ${message}`);
       expect(() => checkExtensions([toys], { file })).toThrow(`the configuration ${message}`);
     });

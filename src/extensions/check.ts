@@ -64,7 +64,8 @@ function manifestFaults(extension: Extension, index: number): string[] {
 }
 
 function incompatibility(extension: Extension): string {
-  return `extension ${nameOf(extension)} requires pet-store-service ${extension.compatibility}, but this is ${VERSION}`;
+  const required = `pet-store-service ${extension.compatibility}`;
+  return `extension ${nameOf(extension)} requires ${required}, but this is ${VERSION}`;
 }
 
 /** The error codes, each with its owner. */
@@ -106,11 +107,11 @@ function secondCopies(extensions: readonly Extension[], file?: string): string[]
   ];
   return importers.flatMap(({ label, path }) =>
     SHARED.flatMap((name) => {
-      const [theirs, ours] = [path && folderOf(name, path), folderOf(name, own) ?? root];
+      const theirs = path && folderOf(name, path);
+      const ours = folderOf(name, own) ?? root;
       if (!theirs || theirs === ours) return [];
-      return [
-        `${label} uses a second copy of ${name}: ${theirs}, while the service uses ${ours}; install it once`,
-      ];
+      const copies = `${theirs}, while the service uses ${ours}`;
+      return [`${label} uses a second copy of ${name}: ${copies}; install it once`];
     }),
   );
 }

@@ -14,7 +14,7 @@ import {
 import { APP_GUARD, HttpAdapterHost } from '@nestjs/core';
 import { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyPluginCallback } from 'fastify';
 import { AnyScope, Public, RequireScope } from 'pet-store-service';
 import type { DataSource } from 'typeorm';
 import { startAndClose, startService } from '../support/start-service.js';
@@ -70,18 +70,33 @@ class MiddlewareModule implements NestModule {
   }
 }
 
-@Module({})
-class ParserModule implements OnModuleInit {
-  constructor(@Inject(HttpAdapterHost) private readonly host: HttpAdapterHost) {}
+/** A module that uses Fastify itself when it starts. */
+function moduleWith(init: (fastify: FastifyInstance) => unknown): Type {
+  @Module({})
+  class InitModule implements OnModuleInit {
+    constructor(@Inject(HttpAdapterHost) private readonly host: HttpAdapterHost) {}
 
-  onModuleInit(): void {
-    const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
-    fastify.addContentTypeParser('text/csv', (_request, _payload, done) => done(null));
+    onModuleInit(): unknown {
+      return init(this.host.httpAdapter.getInstance<FastifyInstance>());
+    }
   }
+  return InitModule;
 }
+
+const addParser = (fastify: FastifyInstance): void =>
+  void fastify.addContentTypeParser('text/csv', (_request, _payload, done) => done(null));
+const asPlugin = (isEncapsulated: boolean): Type => {
+  const plugin: FastifyPluginCallback = (fastify, _options, done) => {
+    addParser(fastify);
+    done();
+  };
+  Reflect.set(plugin, Symbol.for('skip-override'), !isEncapsulated);
+  return moduleWith((fastify) => void fastify.register(plugin));
+};
 
 const any = AnyScope();
 const none: ClassDecorator = () => undefined;
+const NO_CSV = 'a parser for text/csv is not supported; the service parses every body as JSON';
 
 describe('the start stops with one line that names class and method, on', () => {
   it.each<[string, Type, string | RegExp]>([
@@ -125,14 +140,35 @@ describe('the start stops with one line that names class and method, on', () => 
     ['a second ThrottlerModule', ThrottlingModule, 'ThrottlerModule is not supported'],
     ['an unnamed connection', ConnectingModule, 'TypeOrmModule.forRoot() without a name is not'],
     ['a parsing middleware', MiddlewareModule, 'MiddlewareModule.configure: jsonParser is not'],
+    ['a parser of Fastify', moduleWith(addParser), NO_CSV],
+    ['a parser of a plugin', asPlugin(true), NO_CSV],
+    ['a parser of a plugin that is not encapsulated', asPlugin(false), NO_CSV],
+    ['an error of onModuleInit', moduleWith(() => Promise.reject(new Error('no toys'))), 'no toys'],
     [
-      'a parser of Fastify',
-      ParserModule,
-      /a parser for text\/csv is not supported at ParserModule\..*onModuleInit/,
+      'an error of a plugin',
+      moduleWith((fastify) => void fastify.register((_, __, done) => done(new Error('no toys')))),
+      'no toys',
     ],
   ])('%s', async (_what, module, message) => {
     await expect(start(module)).rejects.toThrow(message);
   });
+});
+
+it('gives the consumer of Nest to the middleware of a module', async () => {
+  let adapter: unknown;
+  @Module({})
+  class ConsumerModule implements NestModule {
+    configure(consumer: MiddlewareConsumer): void {
+      // nestjs-i18n reads the adapter, and calls the consumer again.
+      adapter = (consumer as unknown as { httpAdapter: unknown }).httpAdapter;
+      consumer
+        .apply((_request: unknown, _reply: unknown, next: () => void) => next())
+        .exclude('toys')
+        .forRoutes('*path');
+    }
+  }
+  await using service = await startService({ extensions: [{ module: ConsumerModule }] });
+  expect(adapter).toBe(service.store.app.getHttpAdapter());
 });
 
 it('starts with a named connection, which is separate from that of the service', async () => {
