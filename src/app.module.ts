@@ -44,14 +44,14 @@ const EVALUATION_ORDER = [
   { provide: APP_GUARD, useClass: PlanThrottlerGuard }, // rate-limit headers, 429
   { provide: APP_GUARD, useClass: ScopeGuard }, // 403
   { provide: APP_GUARD, useClass: SunsetGuard }, // 410
-  { provide: APP_GUARD, useClass: ContentGuard }, // 414, 400 (target, query), 415, 413; parses the body: 400
+  { provide: APP_GUARD, useClass: ContentGuard }, // 414, 400, 415, 413; parses the body
   { provide: APP_PIPE, useClass: InputPipe }, // 400
   { provide: APP_FILTER, useClass: ErrorFilter }, // every error; filters of extensions come first
 ];
 
 /**
- * The controllers of the service. Their methods keep their names as operation ids, whatever
- * extensions declare.
+ * The controllers of the service. Their methods keep their names as operation ids, even if an
+ * extension uses the same name.
  */
 const OWN_CONTROLLERS: ReadonlySet<Type> = new Set<Type>([
   PetsController,

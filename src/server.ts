@@ -64,7 +64,8 @@ export async function createApp(options: CreateOptions): Promise<NestFastifyAppl
     const requestHeaders = extensions.flatMap((each) => each.requestHeaders ?? []);
     app.enableCors(corsOptions(config.corsOrigins, transport.routes, requestHeaders));
   }
-  app.get(DocumentSource).describes(app);
+  const tags = extensions.flatMap((each) => Object.entries(each.tags ?? {}));
+  app.get(DocumentSource).describes(app, tags);
   return app;
 }
 

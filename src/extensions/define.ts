@@ -20,6 +20,8 @@ export interface Extension {
   readonly migrations?: readonly MigrationClass[];
   /** Scopes that its operations require, with a description of what each allows. */
   readonly scopes?: Readonly<Record<string, string>>;
+  /** Descriptions of the tags that its operations have in the document (`@ApiTags('orders')`). */
+  readonly tags?: Readonly<Record<string, string>>;
   /** Error codes of the extension, made by `defineErrors`. */
   readonly errors?: Readonly<Record<string, ErrorDefinition>>;
   /**

@@ -16,9 +16,10 @@ The service counts the requests of a key in two windows: the UTC minute and the 
 ${planRows()}
 
 Every response states the remaining quota, except a \`malformed_request\`, \`request_timeout\` or
-\`header_fields_too_large\` that is sent before the request has been parsed. The \`X-RateLimit-*\` headers describe the
-window with the fewest requests left; \`RateLimit\` and \`RateLimit-Policy\` describe both windows. After a 429, wait for
-the number of seconds in \`Retry-After\`. A key with too many 429 responses is temporarily banned (\`key_banned\`).
+\`header_fields_too_large\` that is sent before the request could be parsed. The \`X-RateLimit-*\`
+headers describe the window with the fewest requests left; \`RateLimit\` and \`RateLimit-Policy\`
+describe both windows. After a 429, wait for the number of seconds in \`Retry-After\`.
+A key with too many 429 responses is temporarily banned (\`key_banned\`).
 
 ## Errors
 Every error has the body \`{"code", "message", "status"}\`.

@@ -1,19 +1,29 @@
 import { STATUS_CODES } from 'node:http';
 import { NEST_CODES } from '../errors/errors.js';
-import { ERROR_SCHEMA, type OperationObject } from './complete-operation.js';
+import { ERROR_SCHEMA, JSON_TYPE, type OperationObject } from './complete-operation.js';
 import { headerReference } from './headers.js';
 
-const PET = '#/components/schemas/Pet';
+const SCHEMAS = '#/components/schemas/';
+const PET = `${SCHEMAS}Pet`;
+const REFERENCE = /"#\/components\/schemas\/([^"]+)"/g;
+
+/** Schemas by name. */
+export type Schemas = Record<string, Schema>;
+interface Schema {
+  type?: unknown;
+  required?: readonly string[];
+  additionalProperties?: unknown;
+}
 
 /** The response of every status that an operation does not list. */
 export function otherError(): object {
   const list = NEST_CODES.map(({ code, status }) => `\`${code}\` (${status})`).join(', ');
   const { code, status } = NEST_CODES[0]!;
   return {
-    description: `Any other error. \`code\` is a code of the table above, or the name of the HTTP status: ${list}.`,
+    description: `Any other error. \`code\` is listed above, or the name of the status: ${list}.`,
     headers: { 'X-Request-Id': headerReference('X-Request-Id') },
     content: {
-      'application/json': {
+      [JSON_TYPE]: {
         schema: ERROR_SCHEMA,
         example: { code, message: STATUS_CODES[status], status },
       },
@@ -28,24 +38,33 @@ export function furtherSchemas(codes: Iterable<string>): Record<string, object> 
     // Not an enum: a generated client with a closed enum would reject a new code.
     ErrorCode: {
       type: 'string',
-      description:
-        'Machine-readable error code. More codes may be added: handle an unknown code by its status.',
+      description: 'Machine-readable. Codes may be added: handle an unknown code by its status.',
       'x-extensible-enum': [...codes],
     },
   };
 }
 
-/**
- * Refers to `Pets` instead of repeating the array. Closes the schema of the body: unknown members
- * are an error.
- */
-export function completeSchemas(operation: OperationObject, schemas: Record<string, object>): void {
+/** Refers to `Pets` instead of repeating the array, and completes the body of the request. */
+export function completeSchemas(operation: OperationObject, schemas: Schemas): void {
   for (const { content } of Object.values(operation.responses)) {
-    const media = content?.['application/json'];
-    const schema = media?.schema as { items?: { $ref?: string } } | undefined;
-    if (schema?.items?.$ref === PET) media!.schema = { $ref: '#/components/schemas/Pets' };
+    const media = content?.[JSON_TYPE];
+    if (media?.schema?.items?.$ref === PET) media.schema = { $ref: `${SCHEMAS}Pets` };
   }
-  const { $ref } = operation.requestBody?.content['application/json']?.schema ?? {};
-  const body = schemas[$ref?.split('/').at(-1) ?? ''];
-  if (body !== undefined) Object.assign(body, { additionalProperties: false });
+  const { requestBody } = operation;
+  const schema = requestBody?.content[JSON_TYPE]?.schema;
+  const body = schemas[schema?.$ref?.slice(SCHEMAS.length) ?? ''];
+  if (requestBody === undefined || body === undefined) return;
+  // The service accepts a request without a body if the body has no required member.
+  if (!body.required?.length) requestBody.required = false;
+  close(schema!, schemas);
+}
+
+/** Unknown members are an error, in nested objects as well. */
+function close(part: object, schemas: Schemas): void {
+  for (const [, name] of JSON.stringify(part).matchAll(REFERENCE)) {
+    const schema = schemas[name!];
+    if (schema?.type !== 'object' || schema.additionalProperties !== undefined) continue;
+    schema.additionalProperties = false;
+    close(schema, schemas);
+  }
 }

@@ -13,39 +13,48 @@ import { isPublic } from '../http/public.decorator.js';
 import { BEARER_SCHEME } from '../keys/api-key.guard.js';
 import { completeOperation, type OperationObject } from './complete-operation.js';
 import { describeApi } from './description.js';
-import { completeSchemas, furtherSchemas, otherError } from './document-components.js';
+import {
+  completeSchemas,
+  furtherSchemas,
+  otherError,
+  type Schemas,
+} from './document-components.js';
 import { headerComponents } from './headers.js';
 
 /** The OpenAPI 3.1 document as text. It is built on request, which keeps the start fast. */
 @Injectable()
 export class DocumentSource {
-  private app: INestApplication | undefined;
+  private build!: () => OpenAPIObject;
 
   constructor(private readonly config: Config) {}
 
-  /** Called once the application is assembled. */
-  describes(app: INestApplication): void {
-    this.app = app;
+  /** Called once the application is assembled. @param tags of extensions */
+  describes(app: INestApplication, tags: readonly [name: string, text: string][]): void {
+    this.build = () => {
+      const builder = builderOf(app, this.config);
+      for (const [name, text] of tags) builder.addTag(name, text);
+      return buildDocument(app, builder);
+    };
   }
 
   json(): string {
-    return `${JSON.stringify(buildDocument(this.app!, this.config), null, 2)}\n`;
+    return `${JSON.stringify(this.build(), null, 2)}\n`;
   }
 
   async yaml(): Promise<string> {
     const { stringify } = await import('yaml');
-    return stringify(buildDocument(this.app!, this.config), { aliasDuplicateObjects: false });
+    return stringify(this.build(), { aliasDuplicateObjects: false });
   }
 }
 
 /** Builds the document of the application, with the operations of extensions. */
-function buildDocument(app: INestApplication, config: Config): OpenAPIObject {
-  const document = SwaggerModule.createDocument(app, builderOf(app, config).build(), {
+function buildDocument(app: INestApplication, builder: DocumentBuilder): OpenAPIObject {
+  const document = SwaggerModule.createDocument(app, builder.build(), {
     ignoreGlobalPrefix: true,
     standardSchemaConverter: convertSchema,
   });
   document.info.contact = { name: 'The operator who issued your API key' };
-  const { schemas = {} } = document.components!;
+  const schemas = document.components!.schemas as Schemas;
   const servers = document.servers!.map((each) => ({ ...each, url: new URL(each.url).origin }));
   const codes = new Set(Object.keys(errors));
   for (const [operation, object] of documentedOperations(document, app)) {

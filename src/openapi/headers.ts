@@ -21,7 +21,7 @@ const ON_EVERY_RESPONSE = {
     '"minute";q=60;w=60,"day";q=1000;w=86400',
   ],
   'X-Request-Id': [
-    'ID of the request: the value that the client sent if it matches the pattern, otherwise a generated one.',
+    'ID of the request: the value of the client if it matches the pattern, otherwise generated.',
     { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
     '3d6f1f0e-7c1b-4b52-9d3c-0b1f0f3a5f10',
   ],
@@ -35,7 +35,7 @@ const ON_SOME_RESPONSES = {
   ],
   Allow: ['Methods that the resource supports.', STRING, 'GET, HEAD, POST'],
   Link: [
-    'Links (RFC 8288): documentation of the deprecation (`deprecation`), replacement (`successor-version`).',
+    'Links (RFC 8288): `deprecation` (its documentation), `successor-version` (the replacement).',
     STRING,
     '<http://localhost:3000/v1/pets>; rel="successor-version"',
   ],

@@ -1,5 +1,16 @@
-import { ConflictException, Controller, Get, HttpCode, Module, Param, Post } from '@nestjs/common';
-import { ApiHeader, ApiProperty, ApiResponse, ApiTags } from '@nestjs/swagger';
+import {
+  Body,
+  ConflictException,
+  Controller,
+  Get,
+  HttpCode,
+  Module,
+  Param,
+  Post,
+} from '@nestjs/common';
+import { ApiHeader, ApiProperty, ApiPropertyOptional, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { Type } from 'class-transformer';
+import { IsOptional, IsString, ValidateNested } from 'class-validator';
 import {
   AnyScope,
   ApiErrors,
@@ -29,6 +40,20 @@ class Toy {
   name!: string;
 }
 
+class Part {
+  @IsString()
+  @ApiProperty()
+  kind!: string;
+}
+
+class Repair {
+  @IsOptional()
+  @ValidateNested({ each: true })
+  @Type(() => Part)
+  @ApiPropertyOptional({ type: [Part] })
+  parts?: Part[];
+}
+
 @ApiTags('toys')
 @Controller('toys')
 class ToysController {
@@ -43,6 +68,12 @@ class ToysController {
   @AnyScope()
   sold(): never {
     throw new ConflictException();
+  }
+
+  @Post('repairs')
+  @AnyScope()
+  repair(@Body() repair: Repair): object {
+    return { parts: repair.parts?.length ?? 0 };
   }
 
   @Post()
@@ -66,7 +97,12 @@ class ToysController {
 class ToysModule {}
 
 describe('the document of a service with extensions', () => {
-  const toys = { name: 'toys', module: ToysModule, scopes: { 'toys:write': 'Order toys.' } };
+  const toys = {
+    name: 'toys',
+    module: ToysModule,
+    scopes: { 'toys:write': 'Order toys.' },
+    tags: { toys: 'Toys of pets.' },
+  };
   const { service, client } = useService({
     extensions: [toys],
     env: { PUBLIC_BASE_URL: `${ORIGIN}/v1` },
@@ -74,9 +110,10 @@ describe('the document of a service with extensions', () => {
   /* eslint-disable @typescript-eslint/no-explicit-any -- a test asserts the shape */
   let paths: any;
   let components: any;
+  let tags: any;
   /* eslint-enable @typescript-eslint/no-explicit-any */
   beforeAll(async () => {
-    ({ paths, components } = (await client.get('/openapi.json')).json());
+    ({ paths, components, tags } = (await client.get('/openapi.json')).json());
   });
 
   it('describes a public operation at its own address, without keys and quotas', () => {
@@ -118,6 +155,28 @@ describe('the document of a service with extensions', () => {
 
   it('declares Retry-After as optional, because the errors of an extension may lack it', () => {
     expect(components.headers['Retry-After'].required).toBeUndefined();
+  });
+
+  it('closes the schema of a body with its nested objects, as the service does', async () => {
+    expect(components.schemas).toMatchObject({
+      Repair: { additionalProperties: false },
+      Part: { additionalProperties: false },
+    });
+    expect(components.schemas.Toy).not.toHaveProperty('additionalProperties');
+    const answer = await client.post('/v1/toys/repairs', { parts: [{ kind: 'wheel', size: 1 }] });
+    expect(answer.status).toBe(400);
+  });
+
+  it('says that a body without required members may be left out, as the service accepts it', async () => {
+    expect(paths['/toys/repairs'].post.requestBody.required).toBe(false);
+    expect(paths['/pets'].post.requestBody.required).toBe(true);
+    const answer = await client.send('/v1/toys/repairs', { method: 'POST' });
+    expect([answer.status, answer.text]).toEqual([201, '{"parts":0}']);
+  });
+
+  it('describes the tags of an extension', () => {
+    expect(tags).toContainEqual({ name: 'toys', description: 'Toys of pets.' });
+    expect(paths['/toys'].post.tags).toEqual(['toys']);
   });
 
   it('keeps the headers, statuses, tags and examples of an extension, and adds those of the service', () => {
