@@ -43,7 +43,7 @@ export class ErrorFilter implements ExceptionFilter {
     request.refusal = { code: error.code, address: clientAddress(request) };
     this.log(error, request);
     if (reply.sent) return;
-    // The response failed because of such a header. The error response would fail as well.
+    // An invalid header caused this failure, and would make the error response fail as well.
     for (const [name, value] of Object.entries(reply.getHeaders())) {
       if (!VALID_HEADER.test(`${name}:${String(value)}`)) reply.removeHeader(name);
     }

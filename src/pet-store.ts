@@ -29,8 +29,8 @@ export class PetStore {
   }
 
   /**
-   * Drains, saves the counters, and ends within the grace period. @param signal passed to shutdown
-   * hooks
+   * Drains, saves the counters, and ends within the grace period.
+   * @param signal passed to shutdown hooks
    */
   close(signal?: string): Promise<void> {
     this.closing ??= this.drainAndClose(signal);
@@ -38,14 +38,15 @@ export class PetStore {
   }
 
   private async drainAndClose(signal?: string): Promise<void> {
-    const app = this.app as NestFastifyApplication & NestApplicationContext; // Its `close()` takes a signal.
+    // `close()` of a context takes a signal.
+    const app = this.app as NestFastifyApplication & NestApplicationContext;
     const logger = app.get(Logger);
-    logger.info({}, 'Draining: answering requests in progress, closing connections');
+    logger.info({}, 'Draining: completing requests in progress, closing connections');
     app.get(Readiness).isDraining = true;
     const graceMs = app.get(Config).shutdownGraceSeconds * 1_000 - EXIT_MS;
     const deadline = performance.now() + graceMs;
     const drained = deadline - graceMs * CLOSING_SHARE;
-    await app.get(ClientConnections).drain(app.getHttpServer(), drained);
+    await app.get(ClientConnections).drain(drained);
     // An unreachable database cannot hold up the exit.
     await waitAtMost(deadline - performance.now(), app.close(signal));
     await this.cleanUp();

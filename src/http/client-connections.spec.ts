@@ -128,7 +128,7 @@ describe(ClientConnections.name, () => {
     started.pop()!();
     const busy = open(REQUEST);
     await areStarted(1);
-    const drained = connections.drain(server, performance.now() + 20_000);
+    const drained = connections.drain(performance.now() + 20_000);
     await once(idle, 'close');
     started[0]!();
     await drained;
@@ -140,7 +140,7 @@ describe(ClientConnections.name, () => {
     const socket = open(REQUEST);
     socket.pause();
     await delay(100);
-    const drained = connections.drain(server, performance.now() + 20_000);
+    const drained = connections.drain(performance.now() + 20_000);
     await delay(300);
     socket.resume();
     await drained;
@@ -154,7 +154,7 @@ describe(ClientConnections.name, () => {
     await listen(collect);
     const socket = open(text);
     await areStarted(1);
-    await connections.drain(server, performance.now() + 300);
+    await connections.drain(performance.now() + 300);
     await eventually(() => Promise.resolve(socket.destroyed));
   });
 });

@@ -1,15 +1,14 @@
 import { once } from 'node:events';
 import {
-  createServer,
-  IncomingMessage,
+  type IncomingMessage,
   type RequestListener,
-  type Server,
+  Server,
   type ServerOptions,
   type ServerResponse,
 } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { malformedError, refuseMalformed } from './malformed-message.js';
+import { rejectMalformed } from './malformed-message.js';
 import { SingleChunkResponse } from './single-chunk-response.js';
 
 /** Requests of one connection that may be without a response at the same time. */
@@ -26,7 +25,11 @@ const MAX_PHASE_MS = 500;
 interface Connection {
   /** The request in progress is `response.req`. Undefined while the connection is idle. */
   response: ServerResponse | undefined;
-  /** Starts later requests, or answers a message that could not be parsed, which is the last. */
+  /** The last request that was parsed. Its body may be incomplete. */
+  last: IncomingMessage | undefined;
+  /** Why nothing more can be read from the connection. */
+  failure: Error | undefined;
+  /** Starts later requests, or rejects a message that could not be parsed, which is the last. */
   waiting: (() => void)[];
 }
 
@@ -38,10 +41,10 @@ interface Connection {
  *   client that does not read occupies the memory of one response.
  * - A client that reads no byte of a response for the send timeout is disconnected, even while it
  *   sends.
- * - A drain answers every request that has arrived, then closes the connections.
+ * - A drain responds to every request that has arrived, then closes the connections.
  */
 export class ClientConnections {
-  private isDraining = false;
+  private server: DrainableServer | undefined;
   /**
    * An entry per connection. With one per request, the tables that V8 replaces would keep old
    * requests alive.
@@ -55,23 +58,21 @@ export class ClientConnections {
   constructor(private readonly sendTimeoutMs: number) {}
 
   /**
-   * Creates an HTTP server whose requests reach `handler` once every earlier one of their
-   * connection is answered.
+   * Creates an HTTP server whose requests reach `handler` once every earlier request of their
+   * connection has its response.
    */
   createServer(options: ServerOptions, handler: RequestListener): Server {
-    const classes = { IncomingMessage: this.messageClass(), ServerResponse: SingleChunkResponse };
-    const server = createServer({ ...options, ...classes });
+    const server = new DrainableServer({
+      ...options,
+      ServerResponse: SingleChunkResponse as typeof ServerResponse,
+    });
+    this.server = server;
     server.on('connection', (socket) => {
-      this.connections.set(socket, { response: undefined, waiting: [] });
+      const idle = { response: undefined, last: undefined, failure: undefined, waiting: [] };
+      this.connections.set(socket, idle);
       socket.once('close', () => this.connections.delete(socket));
     });
-    server.on('request', ({ socket }, response) => {
-      const connection = this.connections.get(socket);
-      // It has just been closed.
-      if (connection === undefined) return;
-      if (connection.response === undefined) this.start(connection, response, handler);
-      else connection.waiting.push(() => this.start(connection, response, handler));
-    });
+    server.on('request', (request, response) => this.receive(request, response, handler));
     // Without a listener, Node closes the connection and sends no response.
     server.on('connect', ({ socket }) => {
       socket.on('error', () => socket.destroy());
@@ -82,38 +83,42 @@ export class ClientConnections {
   }
 
   /**
-   * Handles a message that could not be parsed. If it is the body of the request in progress, the
-   * reader of the body gets the error; without a reader, the connection closes after the response.
-   * Any other malformed message gets its 400 after all earlier responses.
+   * Handles a message that could not be parsed, or did not arrive in time. If it is the body of a
+   * request, `failureOf()` returns the error, and a reader of the body gets it as an event. Any
+   * other malformed message gets its 400 after all earlier responses.
    */
   reject(cause: Error, socket: Socket): void {
-    const answer = (): void => refuseMalformed(cause, socket);
     // Nothing that follows can be parsed.
     socket.pause();
     const connection = this.connections.get(socket);
-    const response = connection?.response;
-    if (response === undefined) answer();
-    else if (response.req.complete) connection!.waiting.push(answer);
-    else if (response.req.listenerCount('error')) response.req.emit('error', malformedError(cause));
-    else response.on('close', () => socket.destroySoon());
+    if (connection?.response === undefined) return rejectMalformed(cause, socket);
+    const last = connection.last!;
+    connection.failure = cause;
+    if (last.complete) connection.waiting.push(() => rejectMalformed(cause, socket));
+    else if (last.listenerCount('error') > 0) last.emit('error', cause);
+  }
+
+  /** @returns why the body of a request could not be read */
+  failureOf(request: IncomingMessage): Error | undefined {
+    const connection = this.connections.get(request.socket);
+    return request === connection?.last && !request.complete ? connection.failure : undefined;
   }
 
   /**
-   * Stops listening once load balancers had the time to notice. Then it answers every request that
-   * arrives on an open connection, announces the end of the connection, and closes it. At the
+   * Stops listening once load balancers had the time to notice. Then it responds to every request
+   * that arrives on an open connection, announces the end of the connection, and closes it. At the
    * deadline it closes all connections.
    * @param deadlineMs by `performance.now()`
    */
-  async drain(server: Server, deadlineMs: number): Promise<void> {
+  async drain(deadlineMs: number): Promise<void> {
+    const server = this.server!;
     const phaseMs = Math.min(MAX_PHASE_MS, (deadlineMs - performance.now()) * PHASE_SHARE);
     await delay(phaseMs);
     const closed = once(server, 'close');
-    // `close()` calls it, and cuts responses whose last bytes are still to be sent.
-    server.closeIdleConnections = () => undefined;
-    server.close();
     // Not earlier: clients would reconnect, and `close()` resets connections that Node has not
     // accepted yet.
-    this.isDraining = true;
+    server.isDraining = true;
+    server.close();
     await delay(phaseMs);
     for (const [socket, { response }] of this.connections) {
       if (response === undefined) socket.destroySoon();
@@ -126,24 +131,29 @@ export class ClientConnections {
 
   /** @returns whether a response that is sent now is the last one of its connection */
   isLast({ socket }: IncomingMessage): boolean {
-    return this.isDraining && !this.connections.get(socket)?.waiting.length;
+    const connection = this.connections.get(socket);
+    const isEnding = this.server?.isDraining || connection?.failure !== undefined;
+    return isEnding && !connection?.waiting.length;
   }
 
-  /** The class of the server's messages, which closes a connection that is too far ahead. */
-  private messageClass(): typeof IncomingMessage {
-    const { connections } = this;
-    return class extends IncomingMessage {
-      constructor(socket: Socket) {
-        super(socket);
-        const connection = connections.get(socket);
-        if (connection === undefined || connection.waiting.length + 1 < MAX_UNANSWERED) return;
-        connection.waiting = [];
-        socket.destroy();
-        // At an upgrade, Node stops parsing. It would go on for up to 11 ms with the 64 KiB that it
-        // has read.
-        Object.defineProperty(this, 'upgrade', { get: () => true, set: () => undefined });
-      }
-    };
+  private receive(
+    request: IncomingMessage,
+    response: ServerResponse,
+    handler: RequestListener,
+  ): void {
+    const { socket } = request;
+    const connection = this.connections.get(socket);
+    // The parser continues for some milliseconds with the data of a closed connection.
+    if (connection === undefined || socket.destroyed) return;
+    connection.last = request;
+    if (connection.response === undefined) {
+      this.start(connection, response, handler);
+    } else if (connection.waiting.length + 1 < MAX_UNANSWERED) {
+      connection.waiting.push(() => this.start(connection, response, handler));
+    } else {
+      connection.waiting = [];
+      socket.destroy();
+    }
   }
 
   private start(connection: Connection, response: ServerResponse, handler: RequestListener): void {
@@ -156,9 +166,9 @@ export class ClientConnections {
     response.on('close', () => {
       connection.response = undefined;
       const next = connection.waiting.shift();
-      // Nothing is answered behind a response that closes the connection (RFC 9112 section 9.6).
+      // Nothing follows a response that closes the connection (RFC 9112 section 9.6).
       if (next !== undefined && req.socket.writable) next();
-      else if (this.isDraining) req.socket.destroySoon();
+      else if (this.isLast(req)) req.socket.destroySoon();
     });
     void handler(req, response);
   }
@@ -181,5 +191,15 @@ export class ClientConnections {
         if (connection.response !== undefined) socket.setTimeout(0);
       });
     }
+  }
+}
+
+/** A server whose drain completes the responses that clients are still reading. */
+class DrainableServer extends Server {
+  isDraining = false;
+
+  /** `close()` calls this method, which would truncate them. */
+  override closeIdleConnections(): void {
+    if (!this.isDraining) super.closeIdleConnections();
   }
 }

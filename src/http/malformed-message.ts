@@ -1,23 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyError } from 'fastify';
 import type { ApiError } from '../errors/api-error.js';
 import { errors } from '../errors/errors.js';
 import type { ApiRequest } from './request-context.js';
 
 /** RFC 9110 section 4.1 asks for at least 8,000. */
 const MAX_TARGET_LENGTH = 8_000;
-/** 64 KiB: some hundred times the largest pet. */
-export const MAX_BODY_BYTES = 65_536;
-export const TOO_LARGE = 'FST_ERR_CTP_BODY_TOO_LARGE';
 
-/** @throws 414 `uri_too_long`, or the reason why the target or the body could not be read */
-export function assertWellFormed({ originalUrl, messageError }: ApiRequest): void {
+/** @throws 414 `uri_too_long`, or 400 `malformed_request` for a target that cannot be decoded */
+export function assertTarget({ originalUrl, url }: ApiRequest): void {
   if (originalUrl.length > MAX_TARGET_LENGTH) {
     throw errors.uri_too_long(`Path and query must not exceed ${MAX_TARGET_LENGTH} characters`);
   }
-  if (messageError !== undefined) throw messageError;
+  // `routableTarget()` has replaced it.
+  if (originalUrl !== url) throw malformedError(new URIError());
 }
 
 /** The error for a message that could not be parsed, or that did not arrive in time. */
@@ -32,14 +29,8 @@ export function malformedError(cause: NodeJS.ErrnoException): ApiError {
   }
 }
 
-/** The error for a body that Fastify could not read. */
-export function bodyError(cause: FastifyError): Error {
-  if (cause.code !== TOO_LARGE) return cause;
-  return errors.payload_too_large(`The body must not exceed ${MAX_BODY_BYTES} bytes`);
-}
-
-/** Answers a message for which Node has no request, and closes the connection. */
-export function refuseMalformed(cause: NodeJS.ErrnoException, socket: Socket): void {
+/** Rejects a message for which Node has no request, and closes the connection. */
+export function rejectMalformed(cause: NodeJS.ErrnoException, socket: Socket): void {
   if (cause.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;

@@ -7,10 +7,10 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The operation id, once a route is known: for the log and the metrics. */
     operation: string | undefined;
-    /** Why the request was refused or failed, and the address of the client. */
+    /** Why the request was rejected or failed, and the address of the client. */
     refusal: { code: string; address: string } | undefined;
-    /** Why the target or the body could not be read. */
-    messageError: Error | undefined;
+    /** Why the body could not be read. */
+    bodyError: Error | undefined;
   }
 }
 

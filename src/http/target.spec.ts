@@ -1,4 +1,4 @@
-import { isApiTarget, pathOf } from './target.js';
+import { isApiTarget, pathOf, routableTarget } from './target.js';
 
 describe(pathOf.name, () => {
   it.each([
@@ -24,4 +24,16 @@ describe(isApiTarget.name, () => {
     'is false of %p',
     (target) => expect(isApiTarget(target)).toBe(false),
   );
+});
+
+describe(routableTarget.name, () => {
+  it.each([
+    ['/v1/pets/%zz', '/v1/'],
+    ['http://h/%761/%', '/v1/'],
+    ['/docs/%zz', '/docs/-'],
+    ['/v1/%70ets?%zz', '/v1/%70ets?%zz'],
+    ['*', '*'],
+  ])('routes %p to %p', (target, path) => {
+    expect(routableTarget(target)).toBe(path);
+  });
 });

@@ -9,3 +9,16 @@ export function pathOf(target: string): string {
 export function isApiTarget(target: string): boolean {
   return API_PATH.test(pathOf(target));
 }
+
+/**
+ * The target, or for one that the router cannot decode, a path without an operation: the guards run
+ * there.
+ */
+export function routableTarget(target: string): string {
+  try {
+    decodeURI(pathOf(target));
+    return target;
+  } catch {
+    return isApiTarget(target) ? '/v1/' : '/docs/-';
+  }
+}

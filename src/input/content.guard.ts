@@ -3,7 +3,7 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/internal';
 import type { IncomingHttpHeaders } from 'node:http';
-import { assertWellFormed } from '../http/malformed-message.js';
+import { assertTarget } from '../http/malformed-message.js';
 import { type Operation, Operations } from '../http/operations.js';
 import { isPublic } from '../http/public.decorator.js';
 import { PerOperation, requestOf } from '../http/request-context.js';
@@ -33,12 +33,14 @@ export class ContentGuard implements CanActivate {
 
   canActivate(context: ExecutionContext): boolean {
     const request = requestOf(context);
-    assertWellFormed(request);
+    assertTarget(request);
     const { headers } = request.raw;
     const bytes = (request.rawBody = request.body as Buffer | undefined);
     request.body = undefined;
     const declared = this.declared.of(context);
+    // An unknown path or a wrong method takes precedence over what follows.
     if (declared === undefined) return true;
+    if (request.bodyError !== undefined) throw request.bodyError;
     const query = Object.keys(request.query as object);
     if (query.length > 0 && !declared.mayHaveQuery) {
       throw invalidRequest(query.map((name) => undeclared(name, 'query')));

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
 import { parseAnswers, sendRaw } from '../support/raw-answers.js';
+import { recordedLog } from '../support/recorded-log.js';
 import { startService, useService } from '../support/start-service.js';
 
 /** HTTP that an HTTP client would not send. */
@@ -42,6 +43,7 @@ describe('a raw connection', () => {
     ],
     ['two lengths', message('POST /v1/pets', 'Content-Length: 1\r\nContent-Length: 2\r\n')],
     ['an invalid header', message('GET /v1/pets', 'Bad Header: x\r\n')],
+    ['an invalid authority', message('GET http://[/v1/pets')],
   ])('answers %s with 400 malformed_request', async (_what, text) => {
     expectError(await answerTo(text), 400, 'malformed_request');
   });
@@ -144,6 +146,28 @@ describe('a raw connection', () => {
     await once(socket, 'close');
   });
 
+  const broken = () => create('Transfer-Encoding: chunked', 'zz\r\n');
+
+  it('responds to a malformed body behind another request as soon as that has its response', async () => {
+    const answers = parseAnswers(await send(list() + broken(), 2));
+    expect(answers.map(({ status }) => status)).toEqual([200, 400]);
+    expectRateHeaders(answers[1]!);
+  });
+
+  it('responds to each of 40 malformed or cut-off bodies that arrive at the same time', async () => {
+    const cutOff = create('Content-Length: 9', '{');
+    const answersTo = (text: string) => {
+      const socket = open();
+      let received = '';
+      socket.on('data', (chunk: Buffer) => (received += chunk.toString('latin1')));
+      socket.end(text);
+      return once(socket, 'close').then(() => statusesOf(received));
+    };
+    const texts = Array.from({ length: 20 }, () => [broken(), list() + cutOff]).flat();
+    const answers = await Promise.all(texts.map(answersTo));
+    expect(answers).toEqual(texts.map((text) => (text === broken() ? [400] : [200, 400])));
+  });
+
   it('accepts a body that is sent after 100 Continue', async () => {
     const body = '{"name":"Rex","categoryId":7}';
     const text = create(`Expect: 100-continue\r\nContent-Length: ${body.length}`, body);
@@ -179,6 +203,34 @@ describe('a raw connection', () => {
       expectError(answer, 408, 'request_timeout');
     }
     expectRateHeaders(parseAnswers(bodiless)[0]!);
+  });
+
+  it('logs no error for a client that leaves, whatever it has sent', async () => {
+    const { logger, lines } = recordedLog();
+    await using watched = await startService({ logger });
+    const { key: ours } = await watched.client();
+    const { hostname, port } = new URL(watched.origin);
+    const length = 'Content-Length: 5\r\n';
+    const upgrade = 'Connection: upgrade\r\nUpgrade: x\r\n';
+    const fields = `Authorization: Bearer ${ours}\r\nContent-Type: application/json\r\n`;
+    for (const text of [
+      message('POST /nothing', upgrade + length),
+      message('POST /v1/pets', upgrade + fields + length),
+      message('POST /v1/pets', fields + length, '{'),
+      message('GET /v1/pets', fields),
+    ]) {
+      for (const leave of ['end', 'resetAndDestroy'] as const) {
+        const socket = connect(Number(port), hostname);
+        socket.on('error', () => undefined).resume();
+        await once(socket, 'connect');
+        socket.write(text);
+        const closed = once(socket, 'close');
+        socket[leave]();
+        await closed;
+      }
+    }
+    await (await watched.client()).get('/v1/pets');
+    expect(lines.filter(({ level }) => level === 'error' || level === 'warn')).toEqual([]);
   });
 
   it('serves others after a client that disconnects in the middle of its body', async () => {

@@ -1,0 +1,36 @@
+import type { IncomingMessage } from 'node:http';
+import { errors } from '../errors/errors.js';
+import { malformedError } from './malformed-message.js';
+
+/** 64 KiB: some hundred times the largest pet. */
+const MAX_BYTES = 65_536;
+/** Methods whose body has no meaning (RFC 9110 section 9.3). */
+const WITHOUT_BODY = ['GET', 'HEAD', 'TRACE'];
+
+export function hasBody({ method, headers }: IncomingMessage): boolean {
+  const { 'content-length': length = '0', 'transfer-encoding': coding } = headers;
+  return (length !== '0' || coding !== undefined) && !WITHOUT_BODY.includes(method!);
+}
+
+/**
+ * Buffers a body. After an error, the rest of it is read and dropped, so that the connection stays
+ * usable.
+ * @param failure why the body could not be parsed, if that is known already
+ * @throws {ApiError} 413 if it exceeds 64 KiB, 400 if it is malformed or cut off, 408 if it is late
+ */
+export function readBody(message: IncomingMessage, failure: Error | undefined): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const tooLarge = () => errors.payload_too_large(`The body must not exceed ${MAX_BYTES} bytes`);
+    if (failure !== undefined) throw malformedError(failure);
+    if (Number(message.headers['content-length']) > MAX_BYTES) throw tooLarge();
+    const chunks: Buffer[] = [];
+    let size = 0;
+    message.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > MAX_BYTES) reject(tooLarge());
+      else chunks.push(chunk);
+    });
+    message.on('end', () => resolve(Buffer.concat(chunks)));
+    message.on('error', (cause) => reject(malformedError(cause)));
+  });
+}
