@@ -1,5 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { type Config, loadConfig } from '../config/config.js';
+import { type Config, loadConfig, withHost } from '../config/config.js';
 import { PublicAddress } from '../config/public-address.js';
 import { fileOf } from '../database/data-source-options.js';
 import { settingsOf } from '../extensions/settings.js';
@@ -77,7 +77,7 @@ function exitOnUncaughtException(logger: Logger): void {
 function introduction(store: PetStore, config: Config, samples: number, key: string | null) {
   const { baseUrl, docsUrl } = store.app.get(PublicAddress);
   const metricsUrl = store.app.get(MetricsServer).url ?? null;
-  const { host, pathname } = new URL(config.databaseUrl);
+  const { host, pathname } = new URL(withHost(config.databaseUrl));
   // Without the password of PostgreSQL.
   const database = fileOf(config.databaseUrl) ?? `postgres://${host}${pathname}`;
   const isClone = process.argv[1]?.endsWith('petstore.mjs');

@@ -91,15 +91,21 @@ describe(loadConfig.name, () => {
     ['DATABASE_URL', 'mysql://x'],
     ['DATABASE_URL', 'sqlite:'],
     ['DATABASE_URL', 'sqlite::memory:'],
+    ['DATABASE_URL', 'sqlite:./p.db?journal_mode=WAL'],
+    ['DATABASE_URL', 'sqlite://p.db'],
+    ['DATABASE_URL', 'sqlite:file:p.db'],
     ['DATABASE_POOL_SIZE', '0'],
     ['REDIS_URL', 'http://x'],
     ['REDIS_URL', 'nonsense'],
+    ['REDIS_URL', 'redis://h:6379/abc'],
+    ['REDIS_URL', 'redis://:50%@h'],
     ['PUBLIC_BASE_URL', 'ftp://x'],
     ['PUBLIC_BASE_URL', 'https://x/v1?a=b'],
     ['PUBLIC_BASE_URL', 'https://user:secret@x/v1'],
     ['PUBLIC_BASE_URL', 'https://x'],
     ['PUBLIC_BASE_URL', 'https://x/v1/pets'],
     ['PUBLIC_BASE_URL', 'https://x/api-v1'],
+    ['PUBLIC_BASE_URL', 'https://x/V1'],
     ['STAGING_BASE_URL', 'https://x/v2'],
     ['TRUST_PROXY', 'true'],
     ['TRUST_PROXY', '1'],
@@ -127,6 +133,27 @@ describe(loadConfig.name, () => {
     expect(() => loadConfig({ DATABASE_URL: 'mysql://user:secret@host' })).toThrow(
       /DATABASE_URL must be (?!.*secret)/,
     );
+  });
+
+  it.each([
+    ['DATABASE_URL', 'sqlite://p.db', /must be sqlite:PATH, without \/\/ and parameters/],
+    ['DATABASE_URL', 'postgres://u:secret#1@h/db', /in the password, write # as %23/],
+    ['REDIS_URL', 'redis://:secret,1@h', /in the password, write # as %23/],
+    ['REDIS_URL', 'redis://h:6379/abc', /without a path or with a number/],
+    ['METRICS_PORT', 'tcp://10.96.0.12:9464', /Kubernetes sets it .* enableServiceLinks/],
+    ['PUBLIC_BASE_URL', 'https://x/V1', /ends with \/v1/],
+  ])('prints the cure for %s=%s of another program', (name, value, cure) => {
+    expect(() => loadConfig({ [name]: value })).toThrow(cure);
+    expect(() => loadConfig({ [name]: value })).not.toThrow(/secret/);
+  });
+
+  it.each([
+    ['databaseUrl', 'DATABASE_URL', 'postgres://u:p@/db?host=/run/pg'],
+    ['databaseUrl', 'DATABASE_URL', 'postgres:///db?host=/run/pg'],
+    ['redisUrl', 'REDIS_URL', 'rediss://u:p@h:6379/3?family=6'],
+    ['redisUrl', 'REDIS_URL', 'redis://h?cluster=true'],
+  ])('accepts as %s what the driver accepts: %s=%s', (member, name, value) => {
+    expect(loadConfig({ [name]: value })).toHaveProperty(member, value);
   });
 
   it.each([

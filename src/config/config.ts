@@ -21,7 +21,9 @@ const ROOT_SAMPLERS = ['always_on', 'always_off', 'traceidratio'];
 const SAMPLERS = [...ROOT_SAMPLERS, ...ROOT_SAMPLERS.map((name) => `parentbased_${name}`)];
 const PROPAGATORS = ['tracecontext', 'baggage'];
 
-const DATABASE_URLS = 'sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE';
+const DATABASE_URLS =
+  'sqlite:PATH, without // and parameters, or postgres://USER:PASSWORD@HOST:PORT/DATABASE';
+const REDIS_URLS = 'redis://HOST:PORT or rediss://HOST:PORT, without a path or with a number';
 const DEFAULT_DATABASE_URL = 'sqlite:./data/petstore.db';
 const ENVIRONMENTS = ['production', 'development', 'test'];
 const BOOLEANS = ['true', 'false'] as const;
@@ -130,8 +132,8 @@ function readStores(read: SettingReader) {
     /** `sqlite:PATH` or `postgres://...`. */
     databaseUrl: read.valid('DATABASE_URL', DATABASE_URLS, isDatabaseUrl) ?? DEFAULT_DATABASE_URL,
     databasePoolSize: read.integer('DATABASE_POOL_SIZE', 10, 1, 1_000),
-    /** `redis://...`; several, separated by commas, are the nodes of a cluster. */
-    redisUrl: read.list('REDIS_URL', 'redis://HOST:PORT or rediss://HOST:PORT', isRedisUrl)?.join(),
+    /** `redis://...`; several, separated by commas, or `?cluster=true` select a cluster. */
+    redisUrl: read.list('REDIS_URL', REDIS_URLS, isRedisUrl)?.join(),
   };
 }
 
@@ -191,12 +193,19 @@ function readTracing(read: SettingReader): Tracing | undefined {
   return { protocol, variables: Object.fromEntries(variables) };
 }
 
+/** A URL of PostgreSQL that `URL` can parse: the driver accepts one without a host as well. */
+export function withHost(url: string): string {
+  return url.replace('@/', '@localhost/');
+}
+
 const isUrl = (form: RegExp) => (text: string) => form.test(text) && URL.canParse(text);
-const isBaseUrl = isUrl(/^https?:\/\/[^@?#]+\/v1\/*$/i);
-const isDatabaseUrl = isUrl(/^(?:sqlite:(?!:memory:)|postgres(?:ql)?:\/\/)./);
+const isBaseUrl = isUrl(/^(?:https?|HTTPS?):\/\/[^@?#]+\/v1\/*$/);
+const isSqliteUrl = isUrl(/^sqlite:(?!:memory:|file:|\/\/)[^?]+$/);
+const isPostgresUrl = isUrl(/^postgres(?:ql)?:\/\/./);
+const isDatabaseUrl = (text: string) => isSqliteUrl(text) || isPostgresUrl(withHost(text));
 const isContact = isUrl(/^(?:mailto:[^@\s]+@|https:\/\/)[^@\s]+$/);
 const isHttpUrl = isUrl(/^https?:\/\//i);
-const isRedisUrl = isUrl(/^rediss?:\/\//);
+const isRedisUrl = isUrl(/^rediss?:\/\/(?!.*%(?![\dA-Fa-f]{2}))[^/?#]+(?:\/\d*)?(?:\?|$)/);
 
 /** Whether a browser can send this as the `Origin` header: in this form, and without a wildcard. */
 function isOrigin(text: string): boolean {

@@ -1,6 +1,7 @@
 import type { ClientConfig } from 'pg';
 import type { DataSource } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
+import { withHost } from '../config/config.js';
 import { driverErrorOf, hasChangedNothing } from './outage.js';
 
 /**
@@ -59,7 +60,7 @@ export async function connect(dataSource: DataSource): Promise<DataSource> {
     // An AggregateError, of several addresses of one name, has no message.
     const { code = '', message = '' } = driverErrorOf(error) as { code?: string; message?: string };
     const [, fix] = FIXES.find(([pattern]) => pattern.test(code) || pattern.test(message))!;
-    const { hostname, port, searchParams } = new URL(options.url!);
+    const { hostname, port, searchParams } = new URL(withHost(options.url!));
     const address = searchParams.get('host') ?? `${hostname || 'localhost'}:${port || 5432}`;
     const reason = `PostgreSQL at ${address} cannot be used: ${message || code}`;
     throw new DatabaseConnectionError(reason, fix, error);

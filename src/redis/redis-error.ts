@@ -4,7 +4,7 @@ const FIXES: readonly [cause: RegExp, fix: string][] = [
   [/wrong version|packet length|no TLS/i, 'use redis:// in REDIS_URL, or the TLS port of Redis'],
   [/self.signed|unable to (?:get|verify)/i, 'set NODE_EXTRA_CA_CERTS to the CA file of Redis'],
   [/has expired|altnames/, 'renew the certificate, or use its host name in REDIS_URL'],
-  [/MOVED/, 'list several nodes of the Redis Cluster in REDIS_URL, separated by commas'],
+  [/MOVED/, 'add ?cluster=true to REDIS_URL: this is a Redis Cluster'],
   [/cluster support disabled/i, 'name one address in REDIS_URL: this is no Redis Cluster'],
   [/unknown command/i, 'name a Redis that stores data in REDIS_URL, not a Sentinel'],
   [/LOADING/, 'wait until Redis has loaded its data'],

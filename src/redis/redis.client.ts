@@ -82,7 +82,7 @@ export class RedisClient implements OnApplicationShutdown {
 /**
  * Resolves once Redis is connected, every shard of a cluster, or after a second: a server starts
  * without Redis as well.
- * @param url `redis://...`; several, separated by commas, are nodes of a cluster
+ * @param url `redis://...`; several, separated by commas, or `?cluster=true` select a cluster
  */
 export async function connectRedis(
   url: string,
@@ -91,10 +91,10 @@ export async function connectRedis(
   // Loaded on demand: one node alone does not use it.
   const { Cluster, Redis } = await import('ioredis');
   const urls = url.split(',');
-  const connection =
-    urls.length > 1
-      ? new Cluster(urls, clusterOptions(new URL(urls[0]!)))
-      : new Redis(url, OPTIONS);
+  const first = new URL(urls[0]!);
+  // Managed clusters have one address.
+  const isCluster = urls.length > 1 || first.searchParams.get('cluster') === 'true';
+  const connection = isCluster ? new Cluster(urls, clusterOptions(first)) : new Redis(url, OPTIONS);
   const client = new RedisClient(connection, urls[0]!, timeoutMs, durations);
   const connected =
     connection instanceof Cluster ? connectShards(connection) : connection.connect();
