@@ -21,7 +21,7 @@ import { PetsController } from './pets/pets.controller.js';
 import { PetsModule } from './pets/pets.module.js';
 import { OverloadGuard } from './rate-limits/overload.guard.js';
 import { PlanThrottlerGuard } from './rate-limits/plan-throttler.guard.js';
-import { AccessLog } from './telemetry/access-log.js';
+import { AccessLog } from './http/access-log.js';
 import { MetricsServer } from './telemetry/metrics.server.js';
 import { UsageController } from './usage/usage.controller.js';
 import { UsageModule } from './usage/usage.module.js';

@@ -161,7 +161,7 @@ describe(ErrorFilter.name, () => {
       new ApiError({ code: 'broken', status: 500 }, 'secret'),
       new HttpException({ code: 'broken', message: 'secret' }, 500),
     ]) {
-      const message = 'The service failed to answer this request';
+      const message = 'The server could not process this request';
       expect(JSON.parse(answerTo(thrown).body)).toEqual({ code: 'broken', message, status: 500 });
       expect(logger.error.mock.lastCall).toMatchObject([{ err: thrown }, expect.anything()]);
     }

@@ -7,12 +7,13 @@ import { errors, generalCode } from './errors.js';
 /** How to authenticate (RFC 6750 section 3). */
 export const CHALLENGE = 'Bearer realm="pet-store"';
 
-const FAILED = 'The service failed to answer this request';
+const FAILED = 'The server could not process this request';
+
 /** The header that a status requires. `Allow` comes from the routes. */
 export const REQUIRED_HEADERS: Readonly<Record<number, readonly [name: string, value: string]>> = {
   401: ['WWW-Authenticate', CHALLENGE],
   429: ['Retry-After', '1'],
-  503: ['Retry-After', '2'], // Seconds. The service notices the end of an outage at once.
+  503: ['Retry-After', '2'], // Seconds. An outage is often short.
 };
 
 /**
@@ -21,19 +22,20 @@ export const REQUIRED_HEADERS: Readonly<Record<number, readonly [name: string, v
  */
 export function toApiError(thrown: unknown): ApiError {
   const exception = fromFastify(thrown) ?? thrown;
-  const status = exception instanceof HttpException ? Number(exception.getStatus()) : 500;
-  if (!(exception instanceof HttpException) || !/^[2-5]\d\d$/.test(`${status}`)) {
-    return errors.internal_error(FAILED, { cause: thrown });
-  }
+  if (!(exception instanceof HttpException)) return failure(thrown);
+  const status = Number(exception.getStatus());
+  if (!/^[2-5]\d\d$/.test(`${status}`)) return failure(thrown);
   const response = exception.getResponse();
   const given: { code?: unknown; message?: unknown } =
     typeof response === 'string' ? { message: response } : response;
-  const code = [given.code, exception.errorCode].find(isText) ?? generalCode(status);
-  // An exception of a pipe has a list of messages.
-  const message = Array.isArray(given.message) ? given.message.join('; ') : given.message;
-  const shown = status === 500 ? FAILED : isText(message) ? message : exception.message;
+  const code = textOf(given.code) ?? textOf(exception.errorCode) ?? generalCode(status);
+  const message = status === 500 ? FAILED : (textOf(given.message) ?? exception.message);
   const headers = thrown instanceof ApiError ? (thrown.headers ?? {}) : {};
-  return new ApiError({ code, status }, shown, { headers, cause: thrown });
+  return new ApiError({ code, status }, message, { headers, cause: thrown });
+}
+
+function failure(cause: unknown): ApiError {
+  return errors.internal_error(FAILED, { cause });
 }
 
 /**
@@ -45,6 +47,8 @@ function fromFastify(thrown: unknown): HttpException | undefined {
   return new HttpException(STATUS_CODES[error.statusCode] ?? '', error.statusCode);
 }
 
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
+/** @returns the text, or the texts of a pipe's list; undefined if there is none */
+function textOf(value: unknown): string | undefined {
+  const text: unknown = Array.isArray(value) ? value.join('; ') : value;
+  return typeof text === 'string' && text !== '' ? text : undefined;
 }

@@ -7,7 +7,7 @@ describe(requestIdOf.name, () => {
       headers: sent === undefined ? {} : { 'x-request-id': sent },
     } as unknown as IncomingMessage);
 
-  it.each(['a', 'A.b_c-9', 'x'.repeat(128)])('keeps %p of the caller', (id) => {
+  it.each(['a', 'A.b_c-9', 'x'.repeat(128)])('keeps %p', (id) => {
     expect(idOf(id)).toBe(id);
   });
 
@@ -23,7 +23,9 @@ describe(requestIdOf.name, () => {
     'é',
     '<script>',
     '"',
-  ])('puts a fresh one in the place of %p', (id) => {
+    'psk_x',
+    'request-psa_x',
+  ])('replaces %p', (id) => {
     const fresh = idOf(id);
     expect(fresh).toMatch(/^[0-9a-f-]{36}$/);
     expect(idOf(id)).not.toBe(fresh);

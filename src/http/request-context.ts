@@ -34,7 +34,8 @@ export function appendHeader(reply: ApiReply, name: string, value: string): void
   reply.header(name, others === undefined ? value : `${String(others)}, ${value}`);
 }
 
-const ACCEPTABLE_ID = /^[A-Za-z0-9._-]{1,128}$/;
+/** No key, neither of the API nor of the admin API, reaches the log. */
+const ACCEPTABLE_ID = /^(?!.*ps[ka]_)[A-Za-z0-9._-]{1,128}$/;
 
 /** The caller's `X-Request-Id` if it is safe to log, otherwise a new one. */
 export function requestIdOf(message: IncomingMessage): string {

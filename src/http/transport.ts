@@ -2,7 +2,7 @@ import { AsyncResource } from 'node:async_hooks';
 import { METHODS, type RequestListener, type Server } from 'node:http';
 import fastify, { type FastifyInstance, type RouteHandlerMethod } from 'fastify';
 import type { Config } from '../config/config.js';
-import { isProbe } from '../telemetry/access-log.js';
+import { isProbe } from '../telemetry/is-probe.js';
 import type { Logger } from '../telemetry/logger.js';
 import { requestContext } from '../telemetry/request-context.js';
 import { AdmissionQueue } from './admission-queue.js';

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '../../test/support/eventually.js';
 import { createLogger } from './logger.js';
+import { NestLogger } from './nest-logger.js';
 import { requestContext } from './request-context.js';
 
 const MORE_THAN_IS_BUFFERED = 20 * 1024 * 1024;
@@ -41,6 +42,31 @@ describe(createLogger.name, () => {
       { ...base, level: 'warn', plan: 'free', msg: 'a "quote"\n\u{1f43e}' },
       { ...base, level: 'info', requestId: 'a-1', msg: 'Order placed' },
     ]);
+  });
+
+  it('writes type, message, code, stack and cause of an error, and no other member', async () => {
+    const { path, fd } = open();
+    const logger = await createLogger({ logLevel: 'info', logFormat: 'json' }, fd);
+    const secret = { config: { headers: { Authorization: 'Bearer of-a-third-party' } } };
+    const cause = Object.assign(new Error('no route'), secret, { code: 'EHOSTUNREACH' });
+    const failed = Object.assign(new TypeError('failed', { cause }), secret, {
+      toJSON: () => secret,
+    });
+    logger.error({ err: failed }, 'one');
+    logger.error({ error: failed }, 'two');
+    logger.error(failed, 'three');
+    new NestLogger(logger).error({ request: 7, failed }, 'Orders');
+    new NestLogger(logger).error(failed, 'Orders');
+    logger.fatal({ err: { message: 'thrown', ...secret } }, 'six');
+    const lines = await written(path, 6);
+    expect(lines.join('')).not.toContain('third-party');
+    const stack = expect.stringContaining('logger.spec');
+    const serialized = { type: 'TypeError', message: 'failed', stack };
+    expect(JSON.parse(lines[0]!)).toMatchObject({
+      err: { ...serialized, cause: { type: 'Error', message: 'no route', code: 'EHOSTUNREACH' } },
+    });
+    expect(JSON.parse(lines[3]!)).toMatchObject({ details: { request: 7, failed: serialized } });
+    expect(JSON.parse(lines[5]!)).toMatchObject({ err: { message: 'thrown' } });
   });
 
   it('writes readable lines for a terminal', async () => {

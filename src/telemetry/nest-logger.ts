@@ -8,6 +8,16 @@ const STARTING =
 
 const PROGRAMMING_ERROR = /^(Type|Reference|Range|Syntax)Error\b/;
 
+/** The arguments of `printMessages()`. */
+type Printed = [
+  messages: unknown[],
+  context?: string,
+  level?: LogLevel,
+  stream?: 'stdout' | 'stderr',
+  stack?: unknown,
+  params?: Record<string, unknown>,
+];
+
 /**
  * Nest's logger, for Nest itself and for extensions: arguments as of `ConsoleLogger`, lines of the
  * service's log.
@@ -17,14 +27,7 @@ export class NestLogger extends ConsoleLogger {
     super();
   }
 
-  protected override printMessages(
-    messages: unknown[],
-    context = '',
-    level: LogLevel = 'log',
-    _stream?: 'stdout' | 'stderr',
-    stack?: unknown,
-    params?: Record<string, unknown>,
-  ): void {
+  protected override printMessages(...[messages, context, level, , stack, params]: Printed): void {
     for (const message of messages) {
       // The command that started the application prints it in full.
       if (message instanceof ConfigError) continue;
@@ -33,7 +36,7 @@ export class NestLogger extends ConsoleLogger {
       const err = error ?? (stack === undefined ? undefined : { message: text, stack });
       const details = error !== undefined || typeof message === 'string' ? params : message;
       const line = { context: context || undefined, err, details };
-      this.lines[severity(level, context, message)](line, text);
+      this.lines[severity(level ?? 'log', context ?? '', message)](line, text);
     }
   }
 

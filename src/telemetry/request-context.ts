@@ -1,5 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set while requests are traced. */
+    traceId?: string;
+  }
+}
+
 /** The members of the current request that log lines, cursors and events need. */
 export interface RequestContext {
   readonly id: string;

@@ -13,7 +13,7 @@ import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace
 import type { Tracing } from '../config/config.js';
 import { VERSION } from '../config/version.js';
 import { waitAtMost } from '../time/timeout.js';
-import { isProbe } from './access-log.js';
+import { isProbe } from './is-probe.js';
 import type { Logger } from './logger.js';
 
 /** How long the end of the process waits for the collector. */

@@ -138,7 +138,7 @@ describe('an extension of ordinary Nest code', () => {
   it.each([
     ['conflict', 409, 'conflict', 'Already visited'],
     ['over', 409, 'visit_over', 'The visit 7 is over'],
-    ['broken', 500, 'internal_error', 'The service failed to answer this request'],
+    ['broken', 500, 'internal_error', 'The server could not process this request'],
   ])('answers with the error that it throws: %s', async (path, status, code, message) => {
     const answer = await client.get(`/v1/visits/${path}`);
     expectError(answer, status, code);

@@ -2,27 +2,17 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Histogram } from 'prom-client';
-import { Logger } from './logger.js';
-import { Metrics } from './metrics.js';
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Set while requests are traced. */
-    traceId?: string;
-  }
-}
+import { isProbe } from '../telemetry/is-probe.js';
+import { Logger } from '../telemetry/logger.js';
+import { Metrics } from '../telemetry/metrics.js';
+import { clientAddress } from './client-address.js';
 
 type Label = 'operation' | 'method' | 'status';
 
 /** Bounds the label: Node parses some thirty methods. */
 const USUAL_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** Health checks, which supervisors send every few seconds. */
-export function isProbe(url: string): boolean {
-  return url.startsWith('/health/');
-}
-
-/** Writes one log line and one observation per answered request. */
+/** Writes one log line and one observation per response. */
 @Injectable()
 export class AccessLog implements OnModuleInit {
   private readonly durations: Histogram<Label>;
@@ -34,7 +24,9 @@ export class AccessLog implements OnModuleInit {
   ) {
     this.durations = metrics.histogram({
       name: 'http_request_duration_seconds',
-      help: 'Time from the parsed request head to the end of the response, by operation, method and status.',
+      help:
+        'Time from the parsed request head to the end of the response, ' +
+        'by operation, method and status.',
       labelNames: ['operation', 'method', 'status'],
     });
   }
@@ -59,12 +51,12 @@ export class AccessLog implements OnModuleInit {
       method,
       status,
       durationMs: Math.round(elapsedMs * 100) / 100,
-    };
-    if (refusal !== undefined) {
       // The pattern of the route: the path itself may hold a secret.
-      const path = request.routeOptions.url ?? 'none';
-      this.logger.info({ ...line, path, ...refusal }, 'request');
-    } else if (isProbe(request.url)) this.logger.debug(line, 'request');
-    else this.logger.info(line, 'request');
+      path: refusal && (request.routeOptions.url ?? 'none'),
+      code: refusal?.code,
+      address: clientAddress(request),
+    };
+    const level = refusal === undefined && isProbe(request.url) ? 'debug' : 'info';
+    this.logger[level](line, 'request');
   }
 }
