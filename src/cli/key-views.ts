@@ -3,7 +3,7 @@ import { isoTime } from '../keys/audit-record.entity.js';
 import type { ListedKey } from '../keys/key-list.js';
 import type { IssuedKey, RotatedKey } from '../keys/keys.service.js';
 import { PLANS } from '../rate-limits/plan.js';
-import type { Usage } from '../rate-limits/usage.js';
+import type { CurrentCounts } from '../rate-limits/current-counts.js';
 import { dayEndUnix, minuteEndUnix } from '../time/windows.js';
 import type { UseReport } from '../usage/usage-report.js';
 
@@ -46,7 +46,7 @@ export function keyView(record: ListedKey) {
 /** A key with the use of its client: all keys of a client share their quota. */
 export function usageView(
   record: ListedKey,
-  used: Awaited<ReturnType<Usage['of']>>,
+  used: Awaited<ReturnType<CurrentCounts['of']>>,
   report: UseReport,
 ) {
   const view = keyView(record);

@@ -6,7 +6,7 @@ import { type KeyFilter, KeyList, type ListedKey } from '../keys/key-list.js';
 import { KeysService, type OwnLimits, planOf } from '../keys/keys.service.js';
 import { Scopes } from '../keys/scopes.js';
 import type { PlanName } from '../rate-limits/plan.js';
-import { Usage } from '../rate-limits/usage.js';
+import { CurrentCounts } from '../rate-limits/current-counts.js';
 import { UsageReport } from '../usage/usage-report.js';
 import { loadExtensions } from '../extensions/petstore-config.js';
 import type { CommonOptions, Result } from './add-command.js';
@@ -57,7 +57,7 @@ class KeyActions {
 
   async usage({ id }: KeyOptions): Promise<Result> {
     const key = await this.find(id);
-    const used = await this.app.get(Usage).of(key.clientId);
+    const used = await this.app.get(CurrentCounts).of(key.clientId);
     const report = await this.app.get(UsageReport).of(key.clientId);
     const value = usageView(key, used, report);
     return { value, text: describe.usage(value) };

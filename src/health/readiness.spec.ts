@@ -1,5 +1,5 @@
 import type { Database } from '../database/database.js';
-import { type RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
+import { type RateLimitStore, STORE_MODES } from '../rate-limits/stores/rate-limit-store.js';
 import type { Logger } from '../telemetry/logger.js';
 import { DatabaseFaults } from './database-faults.js';
 import { Readiness } from './readiness.js';
@@ -21,17 +21,17 @@ describe(Readiness.name, () => {
   }
 
   it.each([
-    ['memory', reachable, 'ok', 'ok'],
-    ['redis', reachable, 'ok', 'ok'],
+    ['local', reachable, 'ok', 'ok'],
+    ['shared', reachable, 'ok', 'ok'],
     ['fallback', reachable, 'degraded', 'ok'],
-    ['memory', gone, 'unavailable', 'unavailable'],
+    ['local', gone, 'unavailable', 'unavailable'],
     ['fallback', gone, 'unavailable', 'unavailable'],
   ] as const)(
     'reports counters in %s and a database that is %p as %s',
     async (mode, ping, status, database) => {
       expect(await readiness(mode, ping).check()).toEqual({
         status,
-        checks: { database, counters: mode },
+        checks: { database, counters: STORE_MODES[mode] },
       });
     },
   );
@@ -44,7 +44,7 @@ describe(Readiness.name, () => {
   ])('reports %s as %s, with the cause', async (code, status, database) => {
     faults.report({ driverError: { code } });
     faults.report({ driverError: { code } });
-    expect(await readiness('memory', reachable).check()).toMatchObject({
+    expect(await readiness('local', reachable).check()).toMatchObject({
       status,
       checks: { database },
     });
@@ -53,7 +53,7 @@ describe(Readiness.name, () => {
 
   it('reports ok a minute after the last write to a full disk, but never after damage', async () => {
     jest.useFakeTimers();
-    const check = async () => (await readiness('memory', reachable).check()).status;
+    const check = async () => (await readiness('local', reachable).check()).status;
     faults.report({ code: 'SQLITE_FULL' });
     jest.advanceTimersByTime(60_001);
     expect(await check()).toBe('ok');
@@ -64,7 +64,7 @@ describe(Readiness.name, () => {
   });
 
   it('reports unavailable while the server drains, although the database is available', async () => {
-    const draining = readiness('memory', reachable);
+    const draining = readiness('local', reachable);
     draining.isDraining = true;
     expect(await draining.check()).toEqual({
       status: 'unavailable',

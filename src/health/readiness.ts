@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../database/database.js';
-import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
+import { RateLimitStore, STORE_MODES } from '../rate-limits/stores/rate-limit-store.js';
 import { withTimeout } from '../time/timeout.js';
 import { DatabaseFaults } from './database-faults.js';
 
@@ -45,7 +45,7 @@ export class Readiness {
   async check(): Promise<ReadinessReport> {
     const entries = Array.from(this.checks, async ([name, check]) => [name, await run(check)]);
     const checks = Object.fromEntries(await Promise.all(entries)) as Record<string, string>;
-    const counters = this.counters.mode;
+    const counters = STORE_MODES[this.counters.mode];
     const fault = this.faults.current;
     if (checks.database === 'ok' && fault !== undefined) checks.database = fault;
     const isUnavailable = Object.values(checks).some((each) => UNAVAILABLE.includes(each));

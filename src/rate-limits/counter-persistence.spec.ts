@@ -25,7 +25,7 @@ describe(CounterPersistence.name, () => {
   /** The rows of the database. */
   let rows: Map<string, RateLimitCounter>;
   let poll: PollCallback;
-  const store: { mode: RateLimitStore['mode'] } = { mode: 'memory' };
+  const store: { mode: RateLimitStore['mode'] } = { mode: 'local' };
   const counters = {
     save: jest.fn(),
     since: jest.fn(),
@@ -39,7 +39,7 @@ describe(CounterPersistence.name, () => {
     jest.resetAllMocks();
     jest.useFakeTimers();
     rows = new Map();
-    store.mode = 'memory';
+    store.mode = 'local';
     counters.save.mockImplementation((counts: RateLimitCounter[]) => {
       for (const count of counts) rows.set(count.subject, { ...count });
       return Promise.resolve();
@@ -141,14 +141,14 @@ describe(CounterPersistence.name, () => {
   it('saves the counts of Redis only when Redis fails, and at shutdown', async () => {
     await start();
     const [minute, day] = [minuteOf(clock.now()), dayOf(clock.now())];
-    store.mode = 'redis';
+    store.mode = 'shared';
     memory.mirror({ subject: 'zoo', minute, minuteUsed: 1, day, dayUsed: 7 });
     await pass(2_000);
     expect(rows.size).toBe(0);
     store.mode = 'fallback';
     await pass(500);
     expect(rows.get('zoo')).toMatchObject({ dayUsed: 7 });
-    store.mode = 'redis';
+    store.mode = 'shared';
     memory.mirror({ subject: 'zoo', minute, minuteUsed: 1, day, dayUsed: 8 });
     await writer.beforeApplicationShutdown();
     expect(rows.get('zoo')).toMatchObject({ dayUsed: 8 });

@@ -58,7 +58,7 @@ export class CounterPersistence implements OnModuleInit {
   }
 
   private async saveChanged(stop: AbortSignal): Promise<void> {
-    if (this.store.mode === 'redis' && !stop.aborted) return;
+    if (this.store.mode === 'shared' && !stop.aborted) return;
     const counts = this.memory.takeChanged();
     try {
       await forEachBatch(counts, (batch) => this.counters.save(batch));

@@ -3,7 +3,7 @@ import { Reflector } from '@nestjs/core';
 import { SkipThrottle, Throttle } from '@nestjs/throttler';
 import type { ThrottlerStorage } from '@nestjs/throttler';
 import { Limits } from './limits.js';
-import { PlanThrottlerGuard } from './plan-throttler.guard.js';
+import { NO_LIMIT, PlanThrottlerGuard } from './plan-throttler.guard.js';
 import type { RateLimiter } from './rate-limiter.js';
 
 const quota = { subject: 'zoo', limits: new Limits(1, 1) };
@@ -19,10 +19,10 @@ class Probes extends Orders {
 }
 
 describe(PlanThrottlerGuard.name, () => {
-  const admit = jest.fn<true | Promise<true>, unknown[]>();
+  const admit = jest.fn<true, unknown[]>();
   const report = jest.fn<Promise<void>, unknown[]>();
   const guard = new PlanThrottlerGuard(
-    [{ name: 'default', ttl: 60_000, limit: Infinity }],
+    [{ name: 'default', ttl: 60_000, limit: NO_LIMIT }],
     {} as ThrottlerStorage,
     new Reflector(),
     { admit, describe: report } as unknown as RateLimiter,
@@ -30,13 +30,16 @@ describe(PlanThrottlerGuard.name, () => {
   beforeAll(() => guard.onModuleInit());
   beforeEach(() => {
     jest.resetAllMocks();
-    admit.mockReturnValue(true);
+    admit.mockImplementation(() => (hasHeader = true));
   });
 
+  let hasHeader: boolean;
+  const reply = { hasHeader: () => hasHeader };
   const request = { quota, operation: 'place' };
   const canActivate = (controller: typeof Orders, handler: () => void, of: object = request) => {
+    hasHeader = false;
     return guard.canActivate({
-      getArgByIndex: (index: number) => [of, 'reply'][index],
+      getArgByIndex: (index: number) => [of, reply][index],
       getClass: () => controller,
       getHandler: () => handler,
     } as unknown as ExecutionContext);
@@ -44,13 +47,13 @@ describe(PlanThrottlerGuard.name, () => {
 
   it('counts a request against the quota of its caller', async () => {
     expect(await canActivate(Orders, Orders.prototype.list)).toBe(true);
-    expect(admit).toHaveBeenCalledWith(quota, 'reply');
+    expect(admit).toHaveBeenCalledWith(quota, reply, undefined);
   });
 
-  it('counts against the limit of the operation besides', async () => {
+  it('counts against the limit of the operation as well', async () => {
     expect(await canActivate(Orders, Orders.prototype.place)).toBe(true);
     const further = { operation: 'place', limit: 2, ttlMs: 5_000 };
-    expect(admit).toHaveBeenLastCalledWith(quota, 'reply', further);
+    expect(admit).toHaveBeenLastCalledWith(quota, reply, further);
   });
 
   it('counts nothing without a caller', async () => {

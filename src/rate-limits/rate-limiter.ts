@@ -8,15 +8,18 @@ import { secondsUntil } from '../time/windows.js';
 import type { FurtherLimit, Limits, Quota } from './limits.js';
 import { PLAN_NAMES } from './plan.js';
 import { type QuotaReport, reportQuota } from './quota-report.js';
-import { type Decision, RateLimitStore } from './stores/rate-limit-store.js';
+import { type Decision, RateLimitStore, STORE_MODES } from './stores/rate-limit-store.js';
 import { separateRateLimitKey } from './rate-limit-key.js';
 
 const DECISIONS = ['admitted', 'minute', 'day', 'banned'] as const;
 
+const BANNED =
+  'This API key is temporarily banned because it kept sending requests after being rate limited.';
+
 type DecisionListener = (decision: Decision, quota: Quota, request: ApiRequest) => void;
 
 /**
- * Counts requests, sets the rate-limit headers of each response, and refuses requests over the
+ * Counts requests, sets the rate-limit headers of each response, and rejects requests over the
  * limit.
  */
 @Injectable()
@@ -31,13 +34,23 @@ export class RateLimiter {
   ) {
     this.decisions = metrics.counter({
       name: 'rate_limit_decisions_total',
-      help: 'Requests of clients by the decision of their plan: admitted, or refused by a window or a ban.',
+      help: 'Client requests by rate-limit decision: admitted, or rejected by a window or a ban.',
       labelNames: ['plan', 'decision'],
     });
     this.bans = metrics.counter({
       name: 'bans_total',
-      help: 'Bans of clients that kept sending requests after being refused, by plan.',
+      help: 'Bans of clients that kept sending requests after being rate limited, by plan.',
       labelNames: ['plan'],
+    });
+    metrics.gauge({
+      name: 'quota_store',
+      help: 'Where requests are counted: 1 for the current mode, otherwise 0.',
+      labelNames: ['mode'],
+      collect() {
+        for (const [mode, name] of Object.entries(STORE_MODES)) {
+          this.set({ mode: name }, Number(mode === store.mode));
+        }
+      },
     });
     for (const plan of PLAN_NAMES) {
       this.bans.inc({ plan }, 0);
@@ -51,7 +64,7 @@ export class RateLimiter {
   }
 
   /**
-   * Counts a request; at once, if the counters are those of this process.
+   * Counts a request; synchronously with in-process counters.
    * @throws {ApiError} 429 `rate_limit_exceeded` or `key_banned`
    */
   admit(quota: Quota, reply: ApiReply, further?: FurtherLimit): true | Promise<true> {
@@ -90,7 +103,7 @@ export class RateLimiter {
   }
 }
 
-/** The decision of the plan; undefined if another limit refused the request. */
+/** The decision of the plan; undefined if another limit rejected the request. */
 function decisionName(
   { admitted, bannedUntilMs, minuteUsed, dayUsed }: Decision,
   { perMinute, perDay }: Limits,
@@ -118,12 +131,7 @@ function refusalOf(decision: Decision, { remaining, retryAfterSeconds }: QuotaRe
   const seconds = bannedUntilMs > 0 ? retryAfterSeconds : Math.max(planSeconds, furtherSeconds);
   const options = { headers: { 'Retry-After': String(seconds) } };
   const retry = `Retry after ${seconds} seconds.`;
-  if (bannedUntilMs > 0) {
-    return errors.key_banned(
-      `This API key is temporarily banned because it kept sending requests after being rate limited. ${retry}`,
-      options,
-    );
-  }
-  const which = isPlanFull ? 'The rate limit' : 'The rate limit of this operation';
-  return errors.rate_limit_exceeded(`${which} is exceeded. ${retry}`, options);
+  if (bannedUntilMs > 0) return errors.key_banned(`${BANNED} ${retry}`, options);
+  const which = isPlanFull ? 'Rate limit' : 'Rate limit for this operation';
+  return errors.rate_limit_exceeded(`${which} exceeded. ${retry}`, options);
 }

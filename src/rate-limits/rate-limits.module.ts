@@ -3,7 +3,6 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { Config } from '../config/config.js';
 import { RedisClient } from '../redis/redis.client.js';
 import { Logger } from '../telemetry/logger.js';
-import { Metrics } from '../telemetry/metrics.js';
 import { BanRepository } from './bans/ban.repository.js';
 import { RateLimitBan } from './bans/rate-limit-ban.entity.js';
 import { CounterRepository } from './counter.repository.js';
@@ -13,18 +12,17 @@ import { FallbackStore } from './stores/fallback.store.js';
 import { MemoryStore } from './stores/memory.store.js';
 import { RateLimitStore } from './stores/rate-limit-store.js';
 import { RedisStore } from './stores/redis.store.js';
-import { Usage } from './usage.js';
+import { CurrentCounts } from './current-counts.js';
 
 /** Counters in Redis if it is configured, otherwise in this process. */
 function chooseStore(
   memory: MemoryStore,
   client: RedisClient | undefined,
   config: Config,
-  metrics: Metrics,
   logger: Logger,
 ): RateLimitStore {
   if (client === undefined) return memory;
-  return new FallbackStore(new RedisStore(client, config), memory, metrics, logger);
+  return new FallbackStore(new RedisStore(client, config), memory, logger);
 }
 
 /** Counters and bans, for the server and for the command line. */
@@ -34,14 +32,21 @@ function chooseStore(
     MemoryStore,
     {
       provide: RateLimitStore,
-      inject: [MemoryStore, { token: RedisClient, optional: true }, Config, Metrics, Logger],
+      inject: [MemoryStore, { token: RedisClient, optional: true }, Config, Logger],
       useFactory: chooseStore,
     },
     BanRepository,
     CounterRepository,
-    Usage,
+    CurrentCounts,
     RateLimiter,
   ],
-  exports: [RateLimitStore, RateLimiter, MemoryStore, BanRepository, CounterRepository, Usage],
+  exports: [
+    RateLimitStore,
+    RateLimiter,
+    MemoryStore,
+    BanRepository,
+    CounterRepository,
+    CurrentCounts,
+  ],
 })
 export class RateLimitsModule {}

@@ -4,8 +4,12 @@ import type { Histogram } from 'prom-client';
 import { waitAtMost, withTimeout } from '../time/timeout.js';
 import { RedisUnavailableError } from './redis-error.js';
 
-/** Longest wait of a request for its counter. */
-const COMMAND_TIMEOUT_MS = 100;
+/**
+ * The longest wait of a request for its counter, once per outage. Longer than a pause of Redis that
+ * is no outage (300 ms), because the backlog of commands takes time as well.
+ */
+const COMMAND_TIMEOUT_MS = 500;
+const DISCONNECT_TIMEOUT_MS = 100;
 const CONNECT_TIMEOUT_MS = 1_000;
 const RECONNECT_MS = 250;
 
@@ -15,8 +19,8 @@ const OPTIONS = {
   connectTimeout: CONNECT_TIMEOUT_MS,
   // Reconnects if a command gets no reply for this long: the connection may be lost without notice.
   socketTimeout: CONNECT_TIMEOUT_MS,
-  // A lost connection does not answer QUIT; waiting for it delays the reconnect and the exit.
-  disconnectTimeout: COMMAND_TIMEOUT_MS,
+  // A lost connection does not reply to QUIT; waiting for it delays the reconnect and the exit.
+  disconnectTimeout: DISCONNECT_TIMEOUT_MS,
   // Without a connection a command fails at once: a request does not wait for Redis to return.
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,

@@ -38,15 +38,9 @@ describe(Metrics.name, () => {
     expect(() => metrics.counter({ name: 'doors_total', help: 'Doors.', labelNames })).toThrow();
   });
 
-  it('exposes the release and the mode of the quota store', async () => {
-    for (const mode of ['redis', 'fallback', 'redis'] as const) metrics.setQuotaStore(mode);
-    expect(await lines()).toEqual(
-      expect.arrayContaining([
-        `petstore_build_info{version="1.0.0",node="${process.versions.node}"} 1`,
-        'petstore_quota_store{mode="redis"} 1',
-        'petstore_quota_store{mode="fallback"} 0',
-        'petstore_quota_store{mode="memory"} 0',
-      ]),
+  it('exposes the release', async () => {
+    expect(await lines()).toContain(
+      `petstore_build_info{version="1.0.0",node="${process.versions.node}"} 1`,
     );
   });
 });

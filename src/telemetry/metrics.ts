@@ -12,8 +12,6 @@ import {
 import { VERSION } from '../config/version.js';
 
 const PREFIX = 'petstore_';
-const MODES = ['memory', 'redis', 'fallback'] as const;
-export type QuotaStoreMode = (typeof MODES)[number];
 /** Default buckets of a histogram, in seconds. */
 const SECONDS = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
@@ -26,17 +24,11 @@ const SECONDS = [
 @Injectable()
 export class Metrics {
   readonly registry = new Registry();
-  private readonly quotaStore = this.gauge({
-    name: 'quota_store',
-    help: 'Where requests are counted: 1 for the mode in force, otherwise 0.',
-    labelNames: ['mode'],
-  });
 
   constructor() {
     const help = 'Release and version of Node.js; always 1.';
     const buildInfo = this.gauge({ name: 'build_info', help, labelNames: ['version', 'node'] });
     buildInfo.set({ version: VERSION, node: process.versions.node }, 1);
-    this.setQuotaStore('memory');
   }
 
   counter<Label extends string>(options: CounterConfiguration<Label>): Counter<Label> {
@@ -50,10 +42,6 @@ export class Metrics {
   /** @param options `collect` is called at each scrape; if it throws, the scrape fails */
   gauge<Label extends string>(options: GaugeConfiguration<Label>): Gauge<Label> {
     return new Gauge(this.registered(options));
-  }
-
-  setQuotaStore(mode: QuotaStoreMode): void {
-    for (const each of MODES) this.quotaStore.set({ mode: each }, Number(each === mode));
   }
 
   /** Adds the metrics of the process and of Node.js. */

@@ -14,19 +14,27 @@ export async function waitAtMost(ms: number, work: Promise<unknown>): Promise<vo
   await Promise.race([work, pause(ms, undefined, { ref: false })]);
 }
 
+/** A suspension of this process, however long, counts as one step of the timeout. */
+const STEPS = 5;
+
 /**
- * Waits for an answer. An answer that arrived while this process was suspended counts as in time:
- * its event is handled before the `setImmediate` of the timeout.
+ * Waits for an answer. If this process is suspended while it waits, the answer still has most of
+ * its time, because the suspension may have delayed the answer as well.
  * @throws {TimeoutError}
  */
 export async function withTimeout<Value>(ms: number, answer: Promise<Value>): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => setImmediate(() => reject(new TimeoutError())), ms);
+    let steps = 0;
+    timer = setInterval(() => {
+      steps++;
+      // An answer that has arrived is handled before `setImmediate`.
+      if (steps === STEPS) setImmediate(() => reject(new TimeoutError()));
+    }, ms / STEPS);
   });
   try {
     return await Promise.race([answer, timeout]);
   } finally {
-    clearTimeout(timer);
+    clearInterval(timer);
   }
 }

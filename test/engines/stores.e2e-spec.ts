@@ -5,7 +5,6 @@ import { MemoryStore } from '../../src/rate-limits/stores/memory.store.js';
 import { RedisStore } from '../../src/rate-limits/stores/redis.store.js';
 import { connectRedis, type RedisClient } from '../../src/redis/redis.client.js';
 import type { Logger } from '../../src/telemetry/logger.js';
-import type { Metrics } from '../../src/telemetry/metrics.js';
 import { closedAtEnd } from '../support/closed-at-end.js';
 import { describeWith } from '../support/engines.js';
 import {
@@ -17,7 +16,6 @@ import { RedisServer } from '../support/redis.js';
 
 /** The counts are under test, not the speed of this machine. */
 const PATIENCE_MS = 10_000;
-const metrics = { setQuotaStore: () => undefined } as unknown as Metrics;
 const logger = { error: () => undefined, info: () => undefined } as unknown as Logger;
 
 describeWith('redis', 'with counters in Redis', (program) => {
@@ -58,7 +56,7 @@ describeWith('redis', 'with counters in Redis', (program) => {
 
   describeStore(FallbackStore.name, async () => {
     const memory = new MemoryStore(new Clock(), SUITE_CONFIG);
-    const store = new FallbackStore(await connect(), memory, metrics, logger);
+    const store = new FallbackStore(await connect(), memory, logger);
     return { store, restoreBan: (subject, ban) => memory.restoreBan(subject, ban), close };
   });
 });

@@ -1,29 +1,24 @@
 import type { OnApplicationBootstrap, OnApplicationShutdown } from '@nestjs/common';
 import type { Logger } from '../../telemetry/logger.js';
-import type { Metrics } from '../../telemetry/metrics.js';
 import type { FurtherLimit, Limits } from '../limits.js';
 import type { RateLimitKey } from '../rate-limit-key.js';
 import type { MemoryStore } from './memory.store.js';
 import { type Decision, RateLimitStore } from './rate-limit-store.js';
 import type { RedisStore } from './redis.store.js';
 
-const PROBE_INTERVAL_MS = 250;
-/**
- * Successful probes in a row before Redis is used again, so that an unstable Redis does not cause
- * constant changes.
- */
-const PROBES_BEFORE_RETURN = 6;
+const PROBE_INTERVAL_MS = 100;
 
 /**
  * Counts in Redis, and in this process while Redis fails.
  *
- * - The first failure or timeout switches all requests to the counters of this process. No request
- *   fails or waits longer than one command may take.
- * - Every answer of Redis is mirrored in memory, so counting goes on from there. Counts made
- *   meanwhile are not transferred to Redis: with n nodes, up to n times the remaining quota may be
- *   admitted during an outage.
- * - Probes that write, to the part of Redis that failed, find out when it is back; the node
- *   switches back after six in a row. An idle node probes as well, so its reported mode is right.
+ * - A command that fails, or has no reply after half a second (`redis.client.ts`), switches all
+ *   requests to this process's counters. A shorter pause of Redis delays requests, and the counts
+ *   stay exact. No request fails.
+ * - Every reply of Redis is mirrored in memory, so counting continues from there. Counts of an
+ *   outage are not transferred to Redis: n nodes admit up to n times what was left of the quota
+ *   according to the last reply that each of them received.
+ * - Probes find out when Redis is back: they write to the part of Redis that failed. The node
+ *   returns with the first reply. An idle node probes as well, so its reported mode is right.
  * - Bans, and their ends, reach every node through the database, and Redis with the next request of
  *   the client.
  */
@@ -31,36 +26,34 @@ export class FallbackStore
   extends RateLimitStore
   implements OnApplicationBootstrap, OnApplicationShutdown
 {
-  private usesRedis = true;
+  private isShared = true;
   private failedSubject: RateLimitKey = 'none';
-  private goodProbes = 0;
   private timer: NodeJS.Timeout | undefined;
+  private isStopped = false;
 
   constructor(
     private readonly redis: RedisStore,
     private readonly memory: MemoryStore,
-    private readonly metrics: Metrics,
     private readonly logger: Logger,
   ) {
     super();
-    metrics.setQuotaStore('redis');
   }
 
-  async onApplicationBootstrap(): Promise<void> {
-    this.timer = setInterval(() => void this.probe(), PROBE_INTERVAL_MS).unref();
-    await this.probe();
+  onApplicationBootstrap(): Promise<void> {
+    return this.probe();
   }
 
   onApplicationShutdown(): void {
-    clearInterval(this.timer);
+    this.isStopped = true;
+    clearTimeout(this.timer);
   }
 
-  get mode(): 'redis' | 'fallback' {
-    return this.usesRedis ? 'redis' : 'fallback';
+  get mode(): 'shared' | 'fallback' {
+    return this.isShared ? 'shared' : 'fallback';
   }
 
   async take(subject: RateLimitKey, limits: Limits, further?: FurtherLimit): Promise<Decision> {
-    if (this.usesRedis) {
+    if (this.isShared) {
       try {
         const known = this.memory.banOf(subject);
         const decision = await this.redis.take(subject, limits, known, further);
@@ -75,7 +68,7 @@ export class FallbackStore
   }
 
   async peek(subject: RateLimitKey): Promise<Decision> {
-    if (!this.usesRedis) return this.memory.peek(subject);
+    if (!this.isShared) return this.memory.peek(subject);
     try {
       return await this.redis.peek(subject, this.memory.banOf(subject));
     } catch (error) {
@@ -85,25 +78,22 @@ export class FallbackStore
   }
 
   private fallBack(error: unknown, subject: RateLimitKey): void {
-    this.goodProbes = 0;
-    if (!this.usesRedis) return;
-    this.usesRedis = false;
+    if (!this.isShared) return;
+    this.isShared = false;
     this.failedSubject = subject;
-    this.metrics.setQuotaStore('fallback');
     const reason = (error as Error).message;
-    this.logger.error({ reason }, 'Redis is unreachable: fallback to counting on this node alone');
+    this.logger.error({ reason }, 'Redis is unreachable; falling back to per-node counters');
   }
 
   private async probe(): Promise<void> {
     try {
       await this.redis.probe(this.failedSubject);
+      if (!this.isShared) this.logger.info({}, 'Redis is reachable; using shared counters again');
+      this.isShared = true;
     } catch (error) {
       this.fallBack(error, this.failedSubject);
-      return;
     }
-    if (this.usesRedis || ++this.goodProbes < PROBES_BEFORE_RETURN) return;
-    this.usesRedis = true;
-    this.metrics.setQuotaStore('redis');
-    this.logger.info({}, 'Redis is reachable again: requests are counted together');
+    if (this.isStopped) return;
+    this.timer = setTimeout(() => void this.probe(), PROBE_INTERVAL_MS).unref();
   }
 }

@@ -25,15 +25,15 @@ const WINDOWS = [
 const MAX_ADDRESSES = 100_000;
 
 /**
- * Counters in this process. They are exact because nothing is awaited between the check and the
+ * This process's counters. They are exact because nothing is awaited between the check and the
  * count.
  *
- * Memory is bounded: one counter per client, and the 100,000 most recently seen addresses. A window
- * never gives way to an earlier one, so a clock that is set back refills nothing.
+ * Memory is bounded: one counter per client, and the 100,000 most recently seen addresses. A
+ * counter never moves to an earlier window, so a clock that is set back refills nothing.
  */
 @Injectable()
 export class MemoryStore extends RateLimitStore {
-  readonly mode = 'memory';
+  readonly mode = 'local';
   private readonly clock: SteadyClock;
   private readonly clients = new Map<RateLimitKey, Counter>();
   /** With `max` in place of `maxSize`, it would allocate its lists at once. */

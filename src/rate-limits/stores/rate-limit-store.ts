@@ -1,7 +1,10 @@
-import type { QuotaStoreMode } from '../../telemetry/metrics.js';
 import type { Ban } from '../bans/bans.js';
 import type { FurtherLimit, Limits } from '../limits.js';
 import type { RateLimitKey } from '../rate-limit-key.js';
+
+/** Where requests are counted, with the name in metrics and readiness. */
+export const STORE_MODES = { local: 'memory', shared: 'redis', fallback: 'fallback' } as const;
+export type StoreMode = keyof typeof STORE_MODES;
 
 /** The result of one request. Counts are those after the request. */
 export interface Decision {
@@ -41,6 +44,6 @@ export abstract class RateLimitStore {
   /** The current counts, without counting a request. */
   abstract peek(subject: RateLimitKey): Decision | Promise<Decision>;
 
-  /** The mode in force. */
-  abstract readonly mode: QuotaStoreMode;
+  /** The current mode. */
+  abstract readonly mode: StoreMode;
 }

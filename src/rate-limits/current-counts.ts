@@ -5,9 +5,9 @@ import { MemoryStore } from './stores/memory.store.js';
 import { type Decision, RateLimitStore } from './stores/rate-limit-store.js';
 import type { RateLimitKey } from './rate-limit-key.js';
 
-/** The usage of a subject for a process that does not count it; it may lag by a second. */
+/** The current counts of a subject, for a process that does not count it. They may lag by a second. */
 @Injectable()
-export class Usage {
+export class CurrentCounts {
   constructor(
     private readonly store: RateLimitStore,
     private readonly memory: MemoryStore,
@@ -20,10 +20,10 @@ export class Usage {
     const [count, ban] = await Promise.all([this.counters.find(subject), this.bans.find(subject)]);
     if (count !== null) this.memory.restore(count);
     if (ban !== null) this.memory.restoreBan(subject, ban);
-    const usage = await this.store.peek(subject);
+    const counts = await this.store.peek(subject);
     if (this.store.mode === 'fallback') {
-      throw new Error('Redis is unreachable, so the current usage is unknown');
+      throw new Error('Redis is unreachable, so the current counts are unknown');
     }
-    return usage;
+    return counts;
   }
 }
