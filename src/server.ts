@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import type { NestApplicationOptions } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DataSource } from 'typeorm';
@@ -28,10 +29,15 @@ import type { Clock } from './time/clock.js';
  */
 const LISTEN_BACKLOG = 4_096;
 
-type CreateOptions = Omit<AppOptions, 'transport' | 'address'> & CheckOptions;
+interface BuildOptions extends CheckOptions {
+  /** Nest's option of this name; the test kit replaces providers with it. */
+  instrument?: NestApplicationOptions['instrument'];
+}
+type CreateOptions = Omit<AppOptions, 'transport' | 'address'> & BuildOptions;
 
-export interface StartOptions extends CheckOptions {
+export interface StartOptions extends BuildOptions {
   config?: Config;
+  /** Default: JSON or readable lines on standard output, as the configuration says. */
   logger?: Logger;
   clock?: Clock;
   extensions?: readonly Extension[];
@@ -43,7 +49,7 @@ export interface StartOptions extends CheckOptions {
 
 /** Assembles the application; it does not listen yet. */
 export async function createApp(options: CreateOptions): Promise<NestFastifyApplication> {
-  const { config, logger, extensions = [] } = options;
+  const { config, logger, extensions = [], instrument } = options;
   for (const warning of checkExtensions(extensions, options)) logger.warn({}, warning);
   const transport = new Transport(config, logger);
   const address = new PublicAddress(config);
@@ -51,10 +57,10 @@ export async function createApp(options: CreateOptions): Promise<NestFastifyAppl
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.forRoot({ ...options, transport, address }),
     new FastifyAdapter(transport, address),
-    { bodyParser: false, abortOnError: false, logger: new NestLogger(logger) },
+    { bodyParser: false, abortOnError: false, logger: new NestLogger(logger), instrument },
   );
   try {
-    checkApplication(app);
+    for (const warning of checkApplication(app)) logger.warn({}, warning);
   } catch (error) {
     await app.close();
     throw error;

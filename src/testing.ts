@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Abstract, Type } from '@nestjs/common';
+import type { Abstract, InjectionToken, Type } from '@nestjs/common';
 import { Clock } from './time/clock.js';
 import { loadConfig } from './config/config.js';
 import { createLogger } from './telemetry/logger.js';
@@ -26,6 +26,11 @@ export interface TestStoreOptions {
   databaseUrl?: string;
   /** Further environment variables. */
   env?: Readonly<Record<string, string>>;
+  /**
+   * Values to use instead of providers. A class is replaced everywhere, also by its subclasses'
+   * instances; any other token in the modules that `extensions` list.
+   */
+  overrides?: readonly (readonly [token: InjectionToken, value: unknown])[];
 }
 
 export interface TestKey {
@@ -112,7 +117,8 @@ export class TestStore implements AsyncDisposable {
 
 /** Starts the service on a free port, with all migrations run. */
 export async function startTestStore(options: TestStoreOptions = {}): Promise<TestStore> {
-  const { extensions = [], databaseUrl, env } = options;
+  const { databaseUrl, env, overrides = [] } = options;
+  const extensions = options.extensions?.map((each) => withOverrides(each, overrides)) ?? [];
   const directory = mkdtempSync(join(tmpdir(), 'petstore-test-'));
   const cleanUp = (): void => rmSync(directory, { recursive: true, force: true });
   const clock = new TestClock();
@@ -131,10 +137,34 @@ export async function startTestStore(options: TestStoreOptions = {}): Promise<Te
       settingsOf(extensions),
     );
     const logger = await createLogger(config);
-    const store = await startPetStore({ config, logger, clock, extensions, migrate: true });
+    const store = await startPetStore({
+      config,
+      logger,
+      clock,
+      extensions,
+      migrate: true,
+      instrument: { instanceDecorator: (instance) => replace(instance, overrides) },
+    });
     return new TestStore(store, clock, cleanUp);
   } catch (error) {
     cleanUp();
     throw error;
   }
+}
+
+type Overrides = NonNullable<TestStoreOptions['overrides']>;
+
+/** Nest lets the last provider of a token in a module win. */
+function withOverrides(extension: Extension, overrides: Overrides): Extension {
+  const { module } = extension;
+  const { providers = [], ...rest } = 'module' in module ? module : { module };
+  const values = overrides.map(([provide, useValue]) => ({ provide, useValue }));
+  return { ...extension, module: { ...rest, providers: [...providers, ...values] } };
+}
+
+function replace(instance: unknown, overrides: Overrides): unknown {
+  const found = overrides.find(
+    ([token]) => typeof token === 'function' && instance instanceof token,
+  );
+  return found === undefined ? instance : found[1];
 }

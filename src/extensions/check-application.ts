@@ -1,5 +1,10 @@
 import type { INestApplication, MiddlewareConsumer, NestModule, Type } from '@nestjs/common';
-import { GUARDS_METADATA, VERSION_METADATA } from '@nestjs/common/constants.js';
+import {
+  GUARDS_METADATA,
+  ROUTE_ARGS_METADATA,
+  VERSION_METADATA,
+} from '@nestjs/common/constants.js';
+import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { ModulesContainer, Reflector } from '@nestjs/core';
 import { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 import type { FastifyInstance } from 'fastify';
@@ -11,6 +16,7 @@ import { REQUIRED_SCOPES } from '../keys/scope.guard.js';
 import { Scopes } from '../keys/scopes.js';
 import { PlanThrottlerGuard } from '../rate-limits/plan-throttler.guard.js';
 import { ExtensionError, repetitions, stopOn } from './check.js';
+import { rulesOf } from './settings.js';
 
 const NO_THROTTLER =
   "the service already applies the quota of the caller's plan; use @Throttle() for a further limit";
@@ -19,14 +25,21 @@ const NO_CONNECTION =
   "TypeOrmModule.forRoot() without a name is not supported; it would replace the service's connection";
 /** Names of the functions that body-parser, Express and multer return. */
 const PARSER_NAME = /^(?:json|urlencoded|text|raw)Parser$|^bodyParser$|^multerMiddleware$/;
+/** Keys of `ROUTE_ARGS_METADATA`. */
+const BODY_OR_QUERY = new RegExp(`^[${RouteParamtypes.BODY}${RouteParamtypes.QUERY}]:`);
+/** Types of parameters that are no DTO. */
+const BUILT_IN: readonly unknown[] = [String, Boolean, Number, Array, Object, Buffer, Date];
+type Parameters = Record<string, { index: number; data?: unknown; schema?: unknown }> | undefined;
+
 const reflector = new Reflector();
 
 /**
  * Stops the start on operations that cannot be served as declared, and on features of Nest and
  * TypeORM that would silently not work, or would break the service.
+ * @returns warnings
  * @throws {ExtensionError} with class and method of every fault
  */
-export function checkApplication(app: INestApplication): void {
+export function checkApplication(app: INestApplication): string[] {
   const operations = app.get(Operations).all;
   const scopes = app.get(Scopes);
   stopOn([
@@ -37,6 +50,7 @@ export function checkApplication(app: INestApplication): void {
     ]),
     ...moduleFaults(app.get(ModulesContainer)),
   ]);
+  return operations.flatMap(classesWithoutRules);
 }
 
 /**
@@ -67,6 +81,18 @@ function decoratorFaults({ controller, handler, name }: Operation): string[] {
       ...guards.flatMap((guard) => throttlerFaults(name, guard)),
     ];
   });
+}
+
+/** A member without a rule is undeclared. A class of nestjs-zod, for example, has no rules. */
+function classesWithoutRules({ controller, key, name }: Operation): string[] {
+  const parameters = Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, key) as Parameters;
+  const prototype = controller.prototype as object;
+  const types = Reflect.getMetadata('design:paramtypes', prototype, key) as (Type | undefined)[];
+  return Object.entries(parameters ?? {})
+    .filter(([kind, { data, schema }]) => BODY_OR_QUERY.test(kind) && !data && !schema)
+    .map(([, { index }]) => types?.[index])
+    .filter((type) => type && !BUILT_IN.includes(type) && rulesOf(type).length === 0)
+    .map((type) => `${name} rejects every member of ${type!.name}, a class without rules`);
 }
 
 function moduleFaults(container: ModulesContainer): string[] {
@@ -127,6 +153,6 @@ export function rejectContentTypeParsers(fastify: FastifyInstance): void {
     return fastify;
   };
   fastify.addHook('onReady', (done) => {
-    done(faults.length > 0 ? new ExtensionError(faults.join('; ')) : undefined);
+    done(faults.length > 0 ? new ExtensionError(faults.join('\n')) : undefined);
   });
 }

@@ -50,6 +50,12 @@ describe(checkExtensions.name, () => {
     );
   });
 
+  it('takes a line for each fault', () => {
+    const errors = defineErrors({ pet_not_found: { status: 404, meaning: 'Gone.' } });
+    const both = [{ ...toys, errors, compatibility: '^99.1.0' }];
+    expect(() => checkExtensions(both)).toThrow(/^extension toys requires .*\nerror code .*$/);
+  });
+
   describe('for a second copy', () => {
     const directory = realpathSync(mkdtempSync(join(tmpdir(), 'petstore-copies-')));
     afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -57,7 +63,7 @@ describe(checkExtensions.name, () => {
     it.each([
       ...['class-validator', 'class-transformer', 'typeorm', '@nestjs/common', '@nestjs/core'],
       'pet-store-service',
-    ])('of %s names both folders', (name) => {
+    ])('names both folders of %s', (name) => {
       const copy = join(directory, name, 'node_modules', name);
       mkdirSync(copy, { recursive: true });
       const file = join(directory, name, 'extension.js');
@@ -67,6 +73,23 @@ describe(checkExtensions.name, () => {
       const message = `uses a second copy of ${name}: ${copy}, while the service uses ${own}`;
       expect(() => checkExtensions([{ ...toys, from }])).toThrow(`extension toys ${message}`);
       expect(() => checkExtensions([toys], { file })).toThrow(`the configuration ${message}`);
+    });
+
+    it('takes one line for all packages of a folder, and names the command that uses them', () => {
+      const modules = join(directory, 'project', 'node_modules');
+      for (const name of ['pet-store-service', 'typeorm', '@nestjs/core']) {
+        mkdirSync(join(modules, name), { recursive: true });
+      }
+      const file = join(directory, 'project', 'petstore.config.js');
+      writeFileSync(file, '');
+      const from = pathToFileURL(file).href;
+      const own = realpathSync('.');
+      const place = join(modules, 'pet-store-service');
+      expect(() => checkExtensions([{ ...toys, from }], { file })).toThrow(
+        new ExtensionError(
+          `extension toys uses a second copy of pet-store-service: ${place}, while the service uses ${own}; start it with npx petstore there`,
+        ),
+      );
     });
 
     it('accepts an extension beside the service', () => {

@@ -9,12 +9,12 @@ import { type Extension, nameOf } from './define.js';
 
 /** Classes, metadata and injection tokens of a second copy do not match those of the first. */
 const SHARED = [
+  'pet-store-service',
   '@nestjs/common',
   '@nestjs/core',
   'typeorm',
   'class-validator',
   'class-transformer',
-  'pet-store-service',
 ];
 
 /** An extension that the service cannot start with. */
@@ -51,9 +51,9 @@ export function checkExtensions(
   return incompatible.map((extension) => `${incompatibility(extension)}; starting anyway`);
 }
 
-/** @throws {ExtensionError} with every fault, if there is one */
+/** @throws {ExtensionError} with a line for each fault, if there is one */
 export function stopOn(faults: readonly string[]): void {
-  if (faults.length > 0) throw new ExtensionError(faults.join('; '));
+  if (faults.length > 0) throw new ExtensionError(faults.join('\n'));
 }
 
 /** A configuration in JavaScript may list anything. */
@@ -93,7 +93,7 @@ export function repetitions(declared: readonly (readonly [name: string, by: stri
 
 /**
  * Finds packages that an extension, or the configuration file, would import from another folder
- * than this service.
+ * than this service. One line per folder: where one package has a second copy, others have too.
  */
 function secondCopies(extensions: readonly Extension[], file?: string): string[] {
   const own = fileURLToPath(import.meta.url);
@@ -105,15 +105,22 @@ function secondCopies(extensions: readonly Extension[], file?: string): string[]
     })),
     { label: 'the configuration', path: file },
   ];
-  return importers.flatMap(({ label, path }) =>
-    SHARED.flatMap((name) => {
-      const theirs = path && folderOf(name, path);
-      const ours = folderOf(name, own) ?? root;
-      if (!theirs || theirs === ours) return [];
-      const copies = `${theirs}, while the service uses ${ours}`;
-      return [`${label} uses a second copy of ${name}: ${copies}; install it once`];
-    }),
-  );
+  const found = new Map<string, string>();
+  for (const { label, path } of importers) {
+    if (!path) continue;
+    const copies = SHARED.map((name) => {
+      return { name, theirs: folderOf(name, path), ours: folderOf(name, own) ?? root };
+    });
+    const copy = copies.find(({ theirs, ours }) => theirs !== undefined && theirs !== ours);
+    if (copy === undefined || found.has(copy.theirs!)) continue;
+    const { name, theirs, ours } = copy;
+    const fix = name === SHARED[0] ? 'start it with npx petstore there' : 'install it once';
+    found.set(
+      theirs!,
+      `${label} uses a second copy of ${name}: ${theirs}, while the service uses ${ours}; ${fix}`,
+    );
+  }
+  return [...found.values()];
 }
 
 /**

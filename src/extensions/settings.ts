@@ -22,8 +22,7 @@ export function readSettings(
   type: Type<object>,
   environment: Environment,
 ): ReturnType<SettingsReader> {
-  const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
-  const names = [...new Set(rules.map(({ propertyName }) => propertyName))];
+  const names = [...new Set(rulesOf(type).map(({ propertyName }) => propertyName))];
   const given: Record<string, unknown> = {};
   for (const name of names) {
     const text = environment[variableOf(name)]?.trim();
@@ -45,6 +44,11 @@ export function readSettings(
     );
   });
   return { settings, faults, variables: names.map(variableOf) };
+}
+
+/** The class-validator rules of a class. */
+export function rulesOf(type: Type): { propertyName: string }[] {
+  return getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
 }
 
 function variableOf(name: string): string {

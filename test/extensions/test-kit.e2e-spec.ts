@@ -1,0 +1,66 @@
+import { Controller, Get, Inject, Injectable, Module, type OnModuleInit } from '@nestjs/common';
+import { AnyScope, Pets } from 'pet-store-service';
+import { startTestStore } from 'pet-store-service/testing';
+
+const RATES = Symbol('RATES');
+
+@Injectable()
+class Mailer implements OnModuleInit {
+  onModuleInit(): void {
+    throw new Error('there is no mail server in tests');
+  }
+
+  send(): string {
+    return 'sent';
+  }
+}
+
+@Injectable()
+class Reminders {
+  constructor(private readonly mailer: Mailer) {}
+
+  remind(): string {
+    return this.mailer.send();
+  }
+}
+
+/** A module that the module of the extension imports. */
+@Module({ providers: [Mailer, Reminders], exports: [Mailer, Reminders] })
+class MailModule {}
+
+@AnyScope()
+@Controller('reminders')
+class RemindersController {
+  constructor(
+    private readonly reminders: Reminders,
+    private readonly pets: Pets,
+    @Inject(RATES) private readonly rates: object,
+  ) {}
+
+  @Get()
+  async list(): Promise<object> {
+    const pet = await this.pets.find(1n);
+    return { reminder: this.reminders.remind(), name: pet?.name, rates: this.rates };
+  }
+}
+
+@Module({
+  imports: [MailModule],
+  controllers: [RemindersController],
+  providers: [{ provide: RATES, useValue: { toy: 1 } }],
+})
+class RemindersModule {}
+
+it('replaces classes and values of an extension, and of the service, before the start', async () => {
+  await using store = await startTestStore({
+    extensions: [{ name: 'reminders', module: RemindersModule }],
+    overrides: [
+      [Mailer, { send: () => 'faked' }],
+      [RATES, { toy: 2 }],
+      [Pets, { find: () => Promise.resolve({ name: 'Rex' }) }],
+    ],
+  });
+  const answer = await store.fetch('/v1/reminders', { key: await store.issueKey() });
+  expect(await answer.json()).toEqual({ reminder: 'faked', name: 'Rex', rates: { toy: 2 } });
+  expect(store.get(Reminders).remind()).toBe('faked');
+});
