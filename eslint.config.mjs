@@ -123,6 +123,7 @@ export default tseslint.config(
     files: ['src/openapi/page/*.js'],
     languageOptions: {
       globals: {
+        DOMParser: 'readonly',
         HTMLScriptElement: 'readonly',
         SwaggerUIBundle: 'readonly',
         addEventListener: 'readonly',
@@ -130,6 +131,7 @@ export default tseslint.config(
         localStorage: 'readonly',
         location: 'readonly',
         matchMedia: 'readonly',
+        navigator: 'readonly',
         removeEventListener: 'readonly',
         sessionStorage: 'readonly',
         MutationObserver: 'readonly',

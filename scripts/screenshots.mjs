@@ -1,5 +1,5 @@
-// `npm run screenshots [-- FOLDER]`: screenshots of /docs: light, dark, and at the width of a
-// phone.
+// `npm run screenshots [-- FOLDER]`: screenshots of /docs, light and dark, at the widths of a desktop
+// and of a phone.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -48,6 +48,13 @@ try {
       await page.goto(`${origin}/docs`);
       await page.locator('.opblock').first().waitFor();
       await shoot('reference');
+      await page.getByRole('searchbox').fill('idempotency');
+      await page.locator('.results a').first().waitFor();
+      await shoot('search');
+      await page.keyboard.press('Escape');
+      await page.locator('.about > summary').click();
+      await shoot('about');
+      await page.locator('.about > summary').click();
       await page.getByRole('button', { name: 'Authorize' }).click();
       await page.locator('.auth-container input').first().fill(key);
       await shoot('authorize');

@@ -80,7 +80,8 @@ export class DocsFiles {
 
   private async guidePage({ name, title, markdown }: Guide): Promise<StaticAsset> {
     const { toHtml } = await import('./markdown.js');
-    const main = `<main class="guide">${toHtml(markdown)}</main>`;
+    const source = `<a class="source" href="/docs/${name}.md">Markdown</a>`;
+    const main = `<main class="guide">${source}${toHtml(markdown)}</main>`;
     return this.page(`${title} - Pet Store API`, `/docs/guides/${name}`, main);
   }
 

@@ -62,7 +62,7 @@ describeWith('chromium', 'the documentation under difficulties', (executablePath
         return route.fulfill({ status: 429, headers: { 'retry-after': '45' } });
       });
       await open();
-      await page.getByText('cannot be loaded: retrying in 45 s').waitFor();
+      await page.getByText('failed to load: retrying in 45 s').waitFor();
       const before = refusals;
       await page.clock.fastForward(45_000);
       await eventually(() => Promise.resolve(refusals > before));

@@ -11,6 +11,7 @@ import { startService, type TestService } from '../support/start-service.js';
 import { TemporaryDirectory } from '../support/temporary-directory.js';
 
 /** Runs in the page, not here. */
+declare const navigator: { clipboard: { readText(): Promise<string> } };
 declare const document: {
   getAnimations(): unknown[];
   documentElement: { scrollWidth: number; classList: { contains(name: string): boolean } };
@@ -90,6 +91,55 @@ describeWith('chromium', 'the documentation in a browser', (executablePath) => {
     return { status: status.trim().split(/\s/)[0]!, text: await live.innerText() };
   }
 
+  it('starts with name, base address, a request, plans and operations', async () => {
+    const other = await page.context().newPage();
+    for (const [width, height] of [
+      [1280, 900],
+      [390, 844],
+    ] as const) {
+      await other.setViewportSize({ width, height });
+      await other.goto(`${service.origin}/docs`);
+      await other.locator('.opblock').first().waitFor();
+      const first = ['h1', '.servers select', '.first-request', '.plans', '.opblock >> nth=0'];
+      const bottoms = await Promise.all(
+        first.map(async (selector) => {
+          const { y, height: tall } = (await other.locator(selector).boundingBox())!;
+          return y + tall;
+        }),
+      );
+      expect(bottoms).toEqual([...bottoms].sort((one, two) => one - two));
+      expect(bottoms.at(-1)).toBeLessThan(height);
+    }
+    expect(await other.locator('.plans').innerText()).toMatch(
+      /Free\s+60 a minute, 1,000 a day\s+Pro\s+300 a minute, 10,000 a day\s+Business[^]*Enterprise/,
+    );
+    expect(await other.locator('.about').innerText()).not.toContain('key_banned');
+    await other.getByText('Rate limits', { exact: false }).first().click();
+    expect(await other.locator('.about').innerText()).toContain('key_banned');
+    await other.close();
+  });
+
+  it('has a curl command for this server that works as it is', async () => {
+    const command = await page.locator('.first-request pre').innerText();
+    expect(command).toContain(`${service.origin}/v1/pets`);
+    const { stdout } = await run('bash', ['-c', command], {
+      env: { ...process.env, PETSTORE_API_KEY: client.key! },
+    });
+    expect(JSON.parse(stdout)).toEqual([expect.objectContaining({ name: 'George' })]);
+  });
+
+  it('accepts a key that is pasted with its scheme, its header or quotes', async () => {
+    for (const pasted of ['bearer  KEY ', 'Authorization: Bearer KEY', '"KEY"']) {
+      await page.getByRole('button', { name: 'Authorize', exact: true }).click();
+      await page.getByRole('button', { name: 'Logout' }).click();
+      await page.locator('.auth-container input').fill(pasted.replace('KEY', client.key!));
+      await page.locator('.auth-btn-wrapper button.authorize').click();
+      await page.locator('.auth-btn-wrapper button.btn-done').click();
+      await page.reload();
+      expect([pasted, (await execute('listPets')).status]).toEqual([pasted, '200']);
+    }
+  });
+
   it('lists pets with the key, and shows the remaining quota', async () => {
     const { status, text } = await execute('listPets');
     expect(status).toBe('200');
@@ -135,6 +185,26 @@ describeWith('chromium', 'the documentation in a browser', (executablePath) => {
     };
     itWith(command[0])(`has a code sample in ${language} that creates a pet`, test, 300_000);
   }
+
+  it('copies an operation as Markdown', async () => {
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const block = operation('createPet');
+    await block.getByRole('button', { name: 'Copy as Markdown' }).click();
+    await block.getByText('Copied').waitFor();
+    const text = await page.evaluate(() => navigator.clipboard.readText());
+    expect(text).toMatch(/^# Add a pet\n\n`POST http:\/\/[\w.:]+\/v1\/pets`\n/);
+    for (const part of [
+      '- `Idempotency-Key` (string; header)',
+      '- `name` (string; required)',
+      '- `categoryId` (integer; int64; required)',
+      'curl --request POST',
+      '- 201: ',
+      '`idempotency_key_reused`',
+    ]) {
+      expect(text).toContain(part);
+    }
+    expect(text).not.toMatch(/undefined|\[object/);
+  });
 
   it('shows an error', async () => {
     const block = operation('getPet');
@@ -236,6 +306,54 @@ describeWith('chromium', 'the documentation in a browser', (executablePath) => {
     await page.reload();
     await page.getByRole('button', { name: 'Authorize', exact: true }).click();
     expect(await page.locator('.auth-container input').first().inputValue()).toBe('');
+  });
+
+  it('prints all operations open, and then closes them again', async () => {
+    const other = await page.context().newPage();
+    await other.goto(`${service.origin}/docs`);
+    await other.locator('.opblock').first().waitFor();
+    const pagesOf = (pdf: Buffer) => pdf.toString('latin1').match(/\/Type \/Page\b/g)!.length;
+    const closed = pagesOf(await other.pdf());
+    expect(await other.locator('.opblock-body').count()).toBe(0);
+    for (const control of await other.locator('.opblock-summary-control').all()) {
+      await control.click();
+    }
+    expect(pagesOf(await other.pdf())).toBe(closed);
+    expect(await other.locator('.opblock-body').count()).toBe(
+      await other.locator('.opblock').count(),
+    );
+    expect(closed).toBeGreaterThan(1);
+    await other.close();
+  });
+
+  it('finds operations, error codes and guides by the keyboard alone', async () => {
+    await page.goto(`${service.origin}/docs`);
+    await operation('listPets').waitFor();
+    const results = page.locator('.results');
+    const find = async (text: string, kind: string) => {
+      await page.locator('body').press('/');
+      await page.getByRole('searchbox').fill(text);
+      await results.locator('a', { hasText: kind }).first().waitFor();
+      expect(await violations()).toEqual([]);
+      await page.keyboard.press('ArrowDown');
+      expect(await results.locator('a:focus').innerText()).toContain(kind);
+      await page.keyboard.press('Enter');
+      expect(await results.isVisible()).toBe(false);
+    };
+    await find('add pet', 'Operation');
+    await operation('createPet').locator('.opblock-body').waitFor();
+    await find('pet_not_found', 'Error code');
+    await page.waitForURL('**/docs/guides/clients#pet_not_found');
+    await find('retry failed', 'Calling the API');
+    await page.waitForURL('**/docs/guides/clients#retry-failed-requests');
+    await find('/usage', 'Operation');
+    await page.waitForURL('**/docs#/usage/getUsage');
+    await page.locator('#operations-usage-getUsage .opblock-body').waitFor();
+    await page.locator('body').press('/');
+    await page.getByRole('searchbox').fill('no such words');
+    await results.getByText('No results').waitFor();
+    await page.keyboard.press('Escape');
+    expect(await results.isVisible()).toBe(false);
   });
 
   it('has guides beside the reference', async () => {

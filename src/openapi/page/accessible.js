@@ -3,8 +3,6 @@ import { holdFocus } from './dialog.js';
 /** Names of elements to which Swagger UI gives none. */
 const NAMES = {
   'select#servers': () => 'Server',
-  '.information-container': () => 'About the API',
-  '.scheme-container': () => 'Server and key',
   '#swagger-ui section.models': () => 'Schemas',
   '.close-modal': () => 'Close',
   '.examples-select-element': () => 'Example',
@@ -17,7 +15,7 @@ const NAMES = {
 /** These labels differ from the visible text. */
 const WRONG = '[aria-label="Apply credentials"], [aria-label="Remove authorization"]';
 /** Scrollable elements must be reachable by keyboard. */
-const SCROLLABLE = 'pre.microlight, .highlight-code pre, .info table';
+const SCROLLABLE = 'pre.microlight, .highlight-code pre, .about table';
 
 function name() {
   for (const [selector, nameOf] of Object.entries(NAMES)) {
@@ -26,13 +24,12 @@ function name() {
       if (node.getAttribute('aria-label') !== text) node.setAttribute('aria-label', text);
     }
   }
-  for (const node of document.querySelectorAll(SCROLLABLE))
+  for (const node of document.querySelectorAll(SCROLLABLE)) {
     if (node.tabIndex !== 0) node.tabIndex = 0;
-  for (const node of document.querySelectorAll('.information-container, .scheme-container')) {
-    node.setAttribute('role', 'region');
   }
   for (const node of document.querySelectorAll(WRONG)) node.removeAttribute('aria-label');
   document.querySelector('.auth-container h6')?.setAttribute('aria-level', '5');
+  document.querySelector('.models h4')?.setAttribute('aria-level', '3');
 }
 
 new MutationObserver(() => {

@@ -3,7 +3,10 @@ const ON_DEVICE = `${ITEM}.on-device`;
 const tab = storageOf('sessionStorage');
 const device = storageOf('localStorage');
 
-/** A storage of the browser, or one in memory if the browser forbids it: then even reading the property may throw. */
+/**
+ * A storage of the browser, or one in memory if the browser forbids it: then even reading the
+ * property may throw.
+ */
 function storageOf(name) {
   try {
     const storage = globalThis[name];
@@ -22,6 +25,10 @@ function storageOf(name) {
 
 /** The key of this tab, or the key that the reader stored on this device. */
 export const storedKey = () => tab.getItem(ITEM) ?? device.getItem(ITEM) ?? undefined;
+
+/** A pasted key often comes with its scheme or the name of its header, or in quotes. */
+const bareKey = (text) =>
+  text.replace(/^[\s"']*(?:authorization:\s*)?(?:bearer\s+)?|[\s"']+$/gi, '');
 
 const isOnDevice = () => device.getItem(ON_DEVICE) === 'yes';
 
@@ -59,8 +66,14 @@ export function KeyStorage({ React: { createElement: h, Fragment, useState } }) 
     );
   }
   const authorize = (original) => (payload) => {
-    for (const { value } of Object.values(payload)) if (value) store(value);
-    return original(payload);
+    const bare = Object.entries(payload).map(([name, given]) => [
+      name,
+      { ...given, value: given.value && bareKey(given.value) },
+    ]);
+    for (const [, { value }] of bare) {
+      if (value) store(value);
+    }
+    return original(Object.fromEntries(bare));
   };
   const logout = (original) => (names) => {
     forget();

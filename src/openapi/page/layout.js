@@ -1,4 +1,7 @@
-/** Plugin of Swagger UI: folds what operations have in common, and shows when a deprecated operation is removed. */
+/**
+ * Plugin of Swagger UI: folds what operations have in common, and shows when a deprecated operation
+ * is removed.
+ */
 export function Layout(system) {
   const { createElement: h, Fragment, useState } = system.React;
 

@@ -3,11 +3,14 @@ import { Answers } from './answers.js';
 import { loadDocument } from './document.js';
 import { KeyStorage, storedKey } from './key-storage.js';
 import { Layout } from './layout.js';
+import { openForPrint } from './print.js';
 import { showQuota } from './quota.js';
 import { Samples } from './samples.js';
+import { Start } from './start.js';
 
 const spec = await loadDocument();
-// A browser blocks calls to other origins, so the server of this origin comes first, whatever PUBLIC_BASE_URL is.
+// A browser blocks calls to other origins, so the server of this origin comes first, whatever
+// PUBLIC_BASE_URL is.
 const here = spec.servers.find(({ url }) => new URL(url).origin === location.origin) ?? {
   url: `${location.origin}/v1`,
   description: 'This server',
@@ -21,7 +24,8 @@ const ui = SwaggerUIBundle({
   tryItOutEnabled: true,
   defaultModelsExpandDepth: 0,
   presets: [SwaggerUIBundle.presets.apis],
-  plugins: [KeyStorage, Answers, Layout, Samples],
+  layout: 'StartLayout',
+  plugins: [KeyStorage, Answers, Layout, Samples, Start],
   responseInterceptor: (response) => {
     showQuota(response.headers);
     return response;
@@ -30,4 +34,12 @@ const ui = SwaggerUIBundle({
     const key = storedKey();
     if (key !== undefined) ui.preauthorizeApiKey('apiKey', key);
   },
+});
+openForPrint(ui, spec);
+
+/** Swagger UI follows the address only when it starts. */
+addEventListener('hashchange', () => {
+  ui.layoutActions.parseDeepLinkHash(location.hash);
+  const id = `operations${location.hash.slice(1).replaceAll('/', '-')}`;
+  document.getElementById(id)?.scrollIntoView();
 });

@@ -1,5 +1,5 @@
-// Runs before the scripts that it watches. If one of them cannot be loaded, for example because of a 429, the page
-// shows that, and reloads itself once the script is available.
+// Runs before the scripts that it watches. If one of them cannot be loaded, for example because of
+// a 429, the page shows that, and reloads itself once the script is available.
 const RETRY_SECONDS = 10;
 const ownFolder = new URL('.', document.currentScript.src).href;
 
@@ -10,7 +10,7 @@ async function reloadOnce(script) {
     if (response?.ok && isRetry) return location.reload();
     const seconds = Number(response?.headers.get('retry-after')) || RETRY_SECONDS;
     document.querySelector('#swagger-ui > .loading').textContent =
-      `A part of this page cannot be loaded: retrying in ${seconds} s`;
+      `Part of this page failed to load: retrying in ${seconds} s`;
     await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
   }
 }

@@ -1,9 +1,15 @@
+import { copyButton } from './copy.js';
+import { operationMarkdown } from './operation-markdown.js';
+
 const quote = JSON.stringify;
 const shell = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 const lines = (...parts) => parts.flat().join('\n');
 
-/** Programs that send a request and print the response, by language. The key is in PETSTORE_API_KEY. */
-const LANGUAGES = {
+/**
+ * Programs that send a request and print the response, by language. The key is in
+ * PETSTORE_API_KEY.
+ */
+export const LANGUAGES = {
   curl: ({ method, url, headers, body }) =>
     [
       `curl ${method === 'GET' ? '' : `--request ${method} `}${shell(url)}`,
@@ -74,7 +80,7 @@ const LANGUAGES = {
 /** A parameter of the documented operation is part of the request if it has an example or a default. */
 const valueOf = ({ example, schema = {} }) => example ?? schema.example ?? schema.default;
 
-function requestOf({ parameters = [], requestBody }, path, method, server, sample) {
+export function requestOf({ parameters = [], requestBody }, path, method, server, sample) {
   const given = parameters.filter((each) => valueOf(each) !== undefined);
   const ofPlace = (place) => given.filter((each) => each.in === place);
   const target = ofPlace('path').reduce(
@@ -97,9 +103,13 @@ function requestOf({ parameters = [], requestBody }, path, method, server, sampl
   };
 }
 
+const successOf = ({ responses }) =>
+  Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1];
+
 /** Plugin of Swagger UI: code samples of each operation, generated from the document. */
 export function Samples(system) {
   const { createElement: h, Fragment, useState } = system.React;
+  const CopyButton = copyButton(system.React);
 
   function CodeSamples({ path, method, getComponent }) {
     const [language, setLanguage] = useState('curl');
@@ -108,13 +118,19 @@ export function Samples(system) {
     if (operation === undefined) return null;
     const server = operation.servers?.[0].url ?? oas3Selectors.selectedServer();
     const request = requestOf(operation, path, method, server, fn.getSampleSchema);
+    const markdown = () => {
+      const [media] = Object.values(successOf(operation)?.content ?? {});
+      const example = media?.schema && fn.getSampleSchema(media.schema, 'application/json');
+      const target = `${request.method} ${server}${path}`;
+      return operationMarkdown(operation, target, LANGUAGES.curl(request), example);
+    };
     const tab = (name) =>
       h(
         'button',
         { type: 'button', 'aria-pressed': name === language, onClick: () => setLanguage(name) },
         name,
       );
-    return h(
+    const code = h(
       'details',
       { className: 'samples' },
       h('summary', null, 'Code samples'),
@@ -124,6 +140,12 @@ export function Samples(system) {
         { language: language === 'curl' ? 'bash' : language.toLowerCase(), canCopy: true },
         LANGUAGES[language](request),
       ),
+    );
+    return h(
+      'div',
+      { className: 'for-programs' },
+      code,
+      h(CopyButton, { label: 'Copy as Markdown', text: markdown }),
     );
   }
 
