@@ -12,9 +12,9 @@ const ROWS = [
   ['telemetry', 'errors'],
   ['http', 'database', 'redis', 'events'],
   ['input', 'deprecation', 'rate-limits'],
-  ['keys'],
+  ['keys', 'tables'],
   ['idempotency'],
-  ['pets', 'usage'],
+  ['pets', 'usage', 'account'],
   ['health', 'openapi', 'extensions'],
   ['core.module.ts', 'error.filter.ts', 'pet-store.ts'],
   ['app.module.ts'],
@@ -103,7 +103,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['test/**/*.ts', 'proof/**/*.ts', 'examples/*/test/**/*.ts', '**/*.spec.ts'],
+    files: ['test/**/*.ts', 'examples/*/test/**/*.ts', '**/*.spec.ts'],
     rules: {
       // The types of responses are part of what is tested.
       '@typescript-eslint/no-unsafe-assignment': 'off',

@@ -36,7 +36,7 @@ const testMatch =
         ...(SUITE === 'engines'
           ? [
               `<rootDir>/test/{${ROOMS}}/*.e2e-spec.ts`,
-              '<rootDir>/test/database/{schema,transactions}.e2e-spec.ts',
+              '<rootDir>/test/database/{schema,table-gateway,transactions}.e2e-spec.ts',
             ]
           : []),
       ];

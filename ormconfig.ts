@@ -16,4 +16,4 @@ const theirs = getMetadataArgsStorage().tables.map(({ target }) => target as new
 
 const options = dataSourceOptions(loadConfig().databaseUrl, migrationsOf(extensions));
 
-export default createDataSource({ ...options, entities: [entities, ...theirs] });
+export default await createDataSource({ ...options, entities: [entities, ...theirs] });

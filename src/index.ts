@@ -15,12 +15,14 @@ export {
 } from './extensions/define.js';
 export type { KeyBanned, QuotaThreshold } from './keys/caller-events.js';
 export type { PetEvent } from './pets/pet.events.js';
-export { afterCommit } from './database/transactions.js';
+export { Database } from './database/database.js';
+export { afterCommit, rowLock } from './database/transactions.js';
+export { Events } from './events/events.js';
 export { Readiness, type ReadinessCheck } from './health/readiness.js';
 export { settingsOf } from './extensions/settings.js';
 export { Public } from './http/public.decorator.js';
 export { PublicAddress } from './config/public-address.js';
-export { bigintColumn, numberColumn } from './database/columns.js';
+export { bigintColumn } from './database/columns.js';
 export {
   INT64_MAX,
   INT64_MIN,
@@ -32,16 +34,11 @@ export {
 } from './input/int64.js';
 
 export { Cursor, type CursorKey, type CursorKind } from './input/cursor.js';
-export { ApiPage, Page, PageQuery } from './input/page.js';
+export { ApiPage } from './input/api-page.decorator.js';
+export { Page, PageQuery } from './input/page.js';
 export { constrain, MayBeAbsent } from './input/constrain.js';
 export { Creates } from './http/creates.decorator.js';
-export {
-  ApiIdempotent,
-  IdempotencyKey,
-  Idempotent,
-  type IdempotentOptions,
-} from './idempotency/idempotent.decorator.js';
-export { IdempotencyService, type IdempotentRequest } from './idempotency/idempotency.service.js';
+export { Idempotent } from './idempotency/idempotent.decorator.js';
 export { AnyScope, RequireScope } from './keys/scope.guard.js';
 export { type Caller, CurrentCaller } from './keys/caller.js';
 export type { TokenVerifier, VerifiedCaller } from './keys/verifiers.js';
@@ -51,4 +48,6 @@ export { Logger } from './telemetry/logger.js';
 export { Metrics } from './telemetry/metrics.js';
 export type { Counter, Gauge, Histogram } from 'prom-client';
 export { Pet, type PetStatus } from './pets/pet.entity.js';
-export { Pets } from './pets/pets.facade.js';
+export { Pets } from './pets/pets.service.js';
+export { type Row, TableGateway } from './tables/table-gateway.js';
+export { requestContext, type RequestContext } from './telemetry/request-context.js';

@@ -56,7 +56,7 @@ export async function createApp(options: CreateOptions): Promise<NestFastifyAppl
   rejectContentTypeParsers(transport.server);
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.forRoot({ ...options, transport, address }),
-    new FastifyAdapter(transport, address),
+    new FastifyAdapter(transport),
     { bodyParser: false, abortOnError: false, logger: new NestLogger(logger), instrument },
   );
   try {

@@ -25,7 +25,7 @@ export async function checkDatabase(
   let dataSource: DataSource | undefined;
   try {
     dataSource = await (file === undefined
-      ? connect(createDataSource(dataSourceOptions(url)))
+      ? connect(await createDataSource(dataSourceOptions(url)))
       : new DataSource({ type: 'better-sqlite3', database: file }).initialize());
     const [database, clock] = await (file === undefined
       ? checkPostgres(dataSource)

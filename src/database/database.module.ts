@@ -9,15 +9,20 @@ import { BackgroundWriter } from './background-writer.js';
 import { ChangePoller } from './change-poller.js';
 import { Database } from './database.js';
 import { DatabaseMetrics } from './database-metrics.js';
-import { PostgresDataSource } from './postgres/postgres.data-source.js';
+import type { PostgresDataSource } from './postgres/postgres.data-source.js';
 import type { SqliteDataSource } from './sqlite/sqlite.data-source.js';
 import { SqliteDatabase } from './sqlite/sqlite.database.js';
 
+async function databaseOf(dataSource: DataSource, metrics: DatabaseMetrics): Promise<Database> {
+  if (dataSource.options.type !== 'postgres') {
+    return new SqliteDatabase(dataSource as SqliteDataSource, metrics);
+  }
+  const { PostgresDatabase } = await import('./postgres/postgres.database.js');
+  return new PostgresDatabase(dataSource as PostgresDataSource, metrics);
+}
+
 async function openDatabase(dataSource: DataSource, metrics: DatabaseMetrics): Promise<Database> {
-  const database =
-    dataSource instanceof PostgresDataSource
-      ? new (await import('./postgres/postgres.database.js')).PostgresDatabase(dataSource, metrics)
-      : new SqliteDatabase(dataSource as SqliteDataSource, metrics);
+  const database = await databaseOf(dataSource, metrics);
   metrics.watchPool(() => database.pool());
   const afterQuery = ({ executionTime = 0 }: { executionTime?: number }): void =>
     metrics.observe('typeorm', performance.now() - executionTime);
@@ -43,7 +48,7 @@ export class DatabaseModule {
             // The caller reports a database that cannot be reached, once.
             toRetry: () => false,
           }),
-          dataSourceFactory: (options) => connect(createDataSource(options!)),
+          dataSourceFactory: async (options) => connect(await createDataSource(options!)),
         }),
       ],
       providers: [

@@ -1,26 +1,23 @@
+import type { DataSource } from 'typeorm';
+
 export type Parameter = string | number | bigint | null;
 
 /**
- * One of the hot statements, prepared once per connection. `$1`, `$2`, ... stand for the
- * parameters, on SQLite each once, in this order, and under any name. An integer column is a bigint
- * on SQLite; PostgreSQL's driver returns an int64 as text.
+ * A statement that is prepared once per connection. `$1`, `$2`, ... are its parameters. On SQLite,
+ * list each parameter once, in order; names are ignored. An integer column is a bigint on SQLite;
+ * PostgreSQL's driver returns an int64 as text.
  */
 export interface Statement {
   /** Unique in the process: the name of the prepared statement and its label in the metrics. */
   readonly name: string;
-  /** Several texts run in order, in one transaction; the rows are those of the first text. */
-  readonly sqlite: string | readonly string[];
+  readonly sqlite: string;
   readonly postgres: string;
   /**
    * The text for PostgreSQL takes an array per parameter and returns one row per element, in their
-   * order: the calls of one tick become one statement. A row that begins with NULL stands for no
-   * row.
+   * order: the calls of one tick become one statement. A row that begins with NULL means "no row".
    */
   readonly isBatched?: true;
-  /**
-   * The rows are JSON object texts. PostgreSQL returns those of an element in one text, a line
-   * each.
-   */
+  /** The rows are JSON object texts. PostgreSQL returns one newline-separated text per element. */
   readonly isJson?: true;
 }
 
@@ -29,17 +26,19 @@ const PING: Statement = { name: 'ping', sqlite: 'PRAGMA schema_version', postgre
 export type PoolState = Record<'in_use' | 'idle' | 'waiting', number>;
 
 /**
- * The hot path of the database: statements for pets, keys and idempotency records. Everything else
- * goes through TypeORM.
+ * Prepared statements, for the hot path and for table gateways. Within a transaction of TypeORM,
+ * a statement runs in it.
  */
 export abstract class Database {
-  /** Runs a read on committed data. */
+  abstract readonly dataSource: DataSource;
+
+  /** Runs a read, outside of a transaction on committed data. */
   abstract query<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]>;
 
   /**
-   * Runs a durable write: when the promise resolves, neither a crash of this process nor a power
-   * failure loses it. A failed write leaves nothing behind and affects no other write.
-   * @throws {Error} on SQLite, within a transaction of TypeORM
+   * Runs a write. Outside of a transaction it is durable: when the promise resolves, neither a
+   * crash of this process nor a power failure loses it. A failed write leaves nothing behind and
+   * affects no other write.
    */
   abstract write<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]>;
 

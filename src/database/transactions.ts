@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Logger } from '@nestjs/common';
 import {
   type DataSource,
-  type EntityManager,
+  EntityManager,
   type EntitySubscriberInterface,
   EventSubscriber,
   type QueryRunner,
@@ -11,39 +11,56 @@ import {
 export type Work<Result> = (manager: EntityManager) => Promise<Result>;
 type Callback = () => Promise<void>;
 type TransactionEvent = Required<Pick<EntityManager, 'queryRunner'>>;
+type Isolation = Parameters<EntityManager['transaction']>[0];
 
 const NESTED =
-  'Nested transaction: use the EntityManager passed to the transaction callback instead of starting another write.';
+  'Nested transaction: use the EntityManager passed to the transaction callback ' +
+  'instead of starting another write.';
 
-/** Knows the transaction of TypeORM that the running code belongs to. */
+/** A query runner whose transaction other code may join. */
+export interface JoinableQueryRunner extends QueryRunner {
+  /** Whether repositories and transactions join. They release the query runner after each use. */
+  isShared: boolean;
+}
+
+/** A data source that tracks the transaction that the running code belongs to. */
+export interface ScopedDataSource extends DataSource {
+  readonly transactions: TransactionScope;
+}
+
+/** Tracks the transaction of TypeORM that the running code belongs to. */
 export class TransactionScope {
-  private readonly runners = new AsyncLocalStorage<QueryRunner>();
-  private open = 0;
+  private readonly runners = new AsyncLocalStorage<JoinableQueryRunner>();
 
   /** @param manager of the transaction that `work` belongs to */
-  async run<Result>(manager: EntityManager, work: Work<Result>): Promise<Result> {
-    this.open++;
-    try {
-      return await this.runners.run(manager.queryRunner!, work, manager);
-    } finally {
-      // Before Node 24, every promise of the process is tracked while the storage is in use.
-      if (--this.open === 0) this.runners.disable();
-    }
+  run<Result>(manager: EntityManager, work: Work<Result>): Promise<Result> {
+    return this.runners.run(manager.queryRunner as JoinableQueryRunner, work, manager);
   }
 
-  /** The query runner of the shared transaction that the running code belongs to. */
-  get sharedRunner(): QueryRunner | undefined {
-    return this.current?.data['isShared'] ? this.current : undefined;
+  /** The query runner of the open transaction that the running code belongs to. */
+  get current(): JoinableQueryRunner | undefined {
+    const runner = this.runners.getStore();
+    return runner?.isTransactionActive && !runner.isReleased ? runner : undefined;
+  }
+
+  /** The same, if repositories and transactions join it. */
+  get shared(): JoinableQueryRunner | undefined {
+    const { current } = this;
+    return current?.isShared ? current : undefined;
   }
 
   /** @throws {Error} within a transaction, for which another writer would wait forever */
   assertOutside(): void {
     if (this.current !== undefined) throw new Error(NESTED);
   }
+}
 
-  private get current(): QueryRunner | undefined {
-    const runner = this.runners.getStore();
-    return runner?.isTransactionActive && !runner.isReleased ? runner : undefined;
+/** Runs the work of a transaction in its scope. */
+export class ScopedManager extends EntityManager {
+  override transaction<Result>(first: unknown, second = first as Work<Result>): Promise<Result> {
+    const { transactions } = this.dataSource as ScopedDataSource;
+    const isolation = (first === second ? undefined : first) as Isolation;
+    return super.transaction(isolation, (manager) => transactions.run(manager, second));
   }
 }
 
@@ -55,36 +72,44 @@ export function inSharedTransaction<Result>(
   dataSource: DataSource,
   work: Work<Result>,
 ): Promise<Result> {
-  const { transactions } = dataSource as DataSource & { transactions: TransactionScope };
   return dataSource.transaction(async (manager) => {
-    const runner = manager.queryRunner!;
-    const release = runner.release.bind(runner);
-    runner.data['isShared'] = true;
-    // A repository that joins releases the query runner after each of its statements.
-    runner.release = () => Promise.resolve();
+    const runner = manager.queryRunner as JoinableQueryRunner;
+    runner.isShared = true;
     try {
-      return await transactions.run(manager, work);
+      return await work(manager);
     } finally {
-      runner.release = release;
+      runner.isShared = false;
     }
   });
 }
 
 /**
+ * The option of `find` that locks the rows until the transaction of `manager` ends. On SQLite,
+ * TypeORM rejects row locks, and a transaction needs none: it is the only writer.
+ */
+export function rowLock({ dataSource }: EntityManager): { lock?: { mode: 'pessimistic_write' } } {
+  return dataSource.options.type === 'postgres' ? { lock: { mode: 'pessimistic_write' } } : {};
+}
+
+/**
  * Calls `callback` after the transaction of `manager` is committed, and never if it is rolled back.
  * Nothing waits for the callback; if it fails, the error is logged.
- * @throws {Error} outside a transaction
+ * @param manager of a transaction; a manager outside of one stands for the transaction that the
+ *   running code belongs to. Without a transaction, the callback is called now.
  */
-export function afterCommit({ queryRunner }: EntityManager, callback: () => unknown): void {
-  const callbacks = queryRunner && pendingOf(queryRunner).at(-1);
-  if (!callbacks) throw new Error('afterCommit() must be called within a transaction.');
-  callbacks.push(async () => {
+export function afterCommit(manager: EntityManager, callback: () => unknown): void {
+  const { transactions } = manager.dataSource as ScopedDataSource;
+  const runner = manager.queryRunner ?? transactions.current;
+  const pending = runner && pendingOf(runner).at(-1);
+  const run = async (): Promise<void> => {
     try {
       await callback();
     } catch (error) {
       new Logger(afterCommit.name).error(error);
     }
-  });
+  };
+  if (pending === undefined) void run();
+  else pending.push(run);
 }
 
 /** Runs the callbacks of `afterCommit()`. */

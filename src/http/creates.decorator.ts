@@ -1,16 +1,23 @@
-import { applyDecorators, HttpCode, type Type } from '@nestjs/common';
-import { RouteConfig } from '@nestjs/platform-fastify';
+import {
+  applyDecorators,
+  type CallHandler,
+  type ExecutionContext,
+  HttpCode,
+  Injectable,
+  type NestInterceptor,
+  SetMetadata,
+  type Type,
+  UseInterceptors,
+} from '@nestjs/common';
 import { ApiCreatedResponse } from '@nestjs/swagger';
+import { type Observable, tap } from 'rxjs';
+import { PublicAddress } from '../config/public-address.js';
+import { isApiRoute, replyOf, requestOf } from './request-context.js';
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** The segments of the path. */
-    createdAt?: readonly string[];
-  }
-}
+const CREATED_AT = 'petstore:created-at';
 
 /**
- * Answers 201 with the absolute `Location` of the created resource, and documents both.
+ * Responds with 201 and the absolute `Location` of the created resource, and documents both.
  * @param options.at the path of the resource, with members of the response: `/store/orders/:id`. It
  *   is relative to the base address; for a public controller, to its origin.
  */
@@ -20,8 +27,8 @@ export function Creates(
 ): MethodDecorator {
   return applyDecorators(
     HttpCode(201),
-    // The adapter sets the header.
-    RouteConfig({ createdAt: at.split('/') }),
+    SetMetadata(CREATED_AT, at),
+    UseInterceptors(LocationInterceptor),
     ApiCreatedResponse({
       description,
       type,
@@ -34,6 +41,29 @@ export function Creates(
       },
     }),
   );
+}
+
+/** Sets the `Location` of what a handler with `@Creates()` returns. */
+@Injectable()
+export class LocationInterceptor implements NestInterceptor {
+  constructor(private readonly address: PublicAddress) {}
+
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    return next.handle().pipe(tap((created) => setLocation(context, created, this.address)));
+  }
+}
+
+/** Sets `Location` if the operation has `@Creates()` and `created` has the members of its path. */
+export function setLocation(
+  context: ExecutionContext,
+  created: unknown,
+  address: PublicAddress,
+): void {
+  const at = Reflect.getMetadata(CREATED_AT, context.getHandler()) as string | undefined;
+  const path = at && createdPath(at.split('/'), created);
+  if (!path) return;
+  const base = isApiRoute(requestOf(context)) ? address.baseUrl : address.origin;
+  replyOf(context).header('location', base + path);
 }
 
 /** The path of a created resource; undefined if `created` lacks a member of it. */

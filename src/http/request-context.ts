@@ -28,6 +28,11 @@ export function replyOf(context: ExecutionContext): ApiReply {
   return context.getArgByIndex<ApiReply>(1);
 }
 
+/** Whether the route of a request is under `/v1`. */
+export function isApiRoute({ routeOptions }: ApiRequest): boolean {
+  return routeOptions.url?.startsWith('/v1/') === true;
+}
+
 /** Adds to a list-based header (RFC 9110 section 5.6.1) that may be set already. */
 export function appendHeader(reply: ApiReply, name: string, value: string): void {
   const others = reply.getHeader(name);

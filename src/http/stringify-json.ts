@@ -1,10 +1,25 @@
 import { stringify } from 'lossless-json';
-import { isPagedResponse } from './paged-response.js';
+
+/** The `kind` of a page of a list. A copy that an interceptor has made has it too. */
+export const PAGE = Symbol('page');
+
+/** A response that is sent as the array of its items. */
+export interface PageBody {
+  readonly kind: symbol;
+  readonly items: readonly unknown[];
+  /** The same as JSON text, where the database has built it. */
+  readonly json?: string | undefined;
+}
 
 /**
  * JSON text as `JSON.stringify` writes it, but with every digit of a bigint, and a page as the
  * array of its items.
  */
 export function stringifyJson(value: unknown): string {
-  return stringify(value, (_name, part) => (isPagedResponse(part) ? part.items : part)) ?? 'null';
+  const json = isPage(value) ? value.json : undefined;
+  return json ?? stringify(value, (_name, part) => (isPage(part) ? part.items : part)) ?? 'null';
+}
+
+function isPage(value: unknown): value is PageBody {
+  return typeof value === 'object' && (value as Partial<PageBody> | null)?.kind === PAGE;
 }

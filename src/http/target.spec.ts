@@ -10,18 +10,18 @@ describe(pathOf.name, () => {
     ['http://evil?x', ''],
     ['/a?b=http://c/d', '/a'],
     ['*', '*'],
-  ])('takes from %p the path %p', (target, path) => {
+  ])('of %p is %p', (target, path) => {
     expect(pathOf(target)).toBe(path);
   });
 });
 
 describe(isApiTarget.name, () => {
   it.each(['/v1', '/v1/', '/v1?x', '/%761/pets', 'http://h/v1/pets', '/v1/a%2Fb'])(
-    'accepts %p',
+    'is true of %p',
     (target) => expect(isApiTarget(target)).toBe(true),
   );
   it.each(['/', '/v1pets', '/V1', '//v1', '/docs?/v1/', '*', 'http://v1/'])(
-    'rejects %p',
+    'is false of %p',
     (target) => expect(isApiTarget(target)).toBe(false),
   );
 });

@@ -5,8 +5,9 @@ import { numberColumn } from '../database/columns.js';
 @Entity('idempotency_records')
 @Index('idempotency_records_created_at', ['createdAt'])
 export class IdempotencyRecord {
+  /** The client. */
   @PrimaryColumn({ name: 'key_id', type: 'varchar', length: 32 })
-  keyId!: string;
+  owner!: string;
 
   @PrimaryColumn({ name: 'idempotency_key', type: 'varchar', length: 255 })
   idempotencyKey!: string;

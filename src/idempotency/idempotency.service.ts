@@ -1,20 +1,22 @@
 import { Injectable } from '@nestjs/common';
+import { instanceToPlain } from 'class-transformer';
 import type { Counter } from 'prom-client';
-import { DataSource, type EntityManager, LessThanOrEqual } from 'typeorm';
+import { DataSource, LessThanOrEqual } from 'typeorm';
 import { BackgroundWriter, type Flush } from '../database/background-writer.js';
 import { databaseNow } from '../database/database-time.js';
-import { Database, type Parameter, type Statement } from '../database/database.js';
+import { Database } from '../database/database.js';
 import { deleteInBatches } from '../database/in-batches.js';
 import { isDuplicate, isHeld } from '../database/outage.js';
 import { inSharedTransaction } from '../database/transactions.js';
 import { ApiError } from '../errors/api-error.js';
 import { errors } from '../errors/errors.js';
 import { stringifyJson } from '../http/stringify-json.js';
+import { parseOwnJson } from '../input/json.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { Clock } from '../time/clock.js';
 import { DAY_MS } from '../time/windows.js';
 import { IdempotencyRecord } from './idempotency-record.entity.js';
-import { FIND, LOCK_TIMEOUT } from './idempotency.statements.js';
+import { ANSWER, CLAIM, FIND } from './idempotency.statements.js';
 
 const KEPT_MS = DAY_MS;
 const PURGE_INTERVAL_MS = 600_000;
@@ -23,25 +25,26 @@ type StoredResponse = Pick<IdempotencyRecord, 'bodyDigest' | 'answer'>;
 
 /** A request with an `Idempotency-Key`. */
 export interface IdempotentRequest {
-  keyId: string;
+  /** The client: repeats may have any of its keys. */
+  owner: string;
   idempotencyKey: string;
   /** SHA-256 of the method, the target and the body as sent, base64url. */
   bodyDigest: string;
-  /** Adds `Idempotent-Replayed` to the response. */
-  markReplayed: () => void;
 }
 
-/** The JSON text of the response, which may be that of an earlier request. */
+/** The response, as a plain object; undefined if it has no body. */
 export interface Outcome {
-  answer: string;
-  replayed: boolean;
+  response: unknown;
+  /** Whether it is the response to an earlier request. */
+  isReplay: boolean;
 }
 
 /**
- * Creates once, however often a request is repeated (draft-ietf-httpapi-idempotency-key-header).
- * The transaction that creates also writes the record of the response. The primary key of the
- * record lets only one request create, on all nodes. A repeat of a finished request does not wait
- * for a lock.
+ * Runs a request once, however often it is repeated (draft-ietf-httpapi-idempotency-key-header).
+ *
+ * One transaction inserts a record without an answer, runs the handler, and stores its response in
+ * the record. The primary key of the record lets only one request run, on all nodes. A repeat of a
+ * finished request reads the record, and does not wait for a lock.
  */
 @Injectable()
 export class IdempotencyService {
@@ -65,123 +68,80 @@ export class IdempotencyService {
     });
     this.replays = metrics.counter({
       name: 'idempotent_replays_total',
-      help: 'Requests that were answered with the response to an earlier one with their Idempotency-Key.',
+      help: 'Requests that were answered from a stored idempotent response.',
     });
   }
 
   /**
-   * Inserts a row and the record of the response, `{"id": <generated id>, ...members}`. For a
-   * repeat, nothing is inserted.
-   * @param statement of `insertOnceStatement()`
-   * @throws {ApiError} 409, 422
+   * Runs `handle` in one transaction, which also stores what it returns. Everything that `handle`
+   * does through TypeORM and table gateways joins the transaction. For a repeat, it is not run.
+   * @throws {ApiError} 409 `idempotency_key_in_use`, 422 `idempotency_key_reused`
    */
-  insert(
-    request: IdempotentRequest,
-    statement: Statement,
-    parameters: readonly Parameter[],
-    members: object,
-  ): Promise<Outcome> {
-    const { keyId, idempotencyKey, bodyDigest } = request;
-    const rest = stringifyJson(members).replace('{', ',');
-    return this.once(request, async () => {
-      const record = [keyId, idempotencyKey, bodyDigest, rest, this.clock.now()];
-      const [row] = await this.database
-        .write<{ id: string }>(statement, ...parameters, ...record)
-        .catch(rejectRepeat);
-      if (row === undefined) throw inUse();
-      return `{"id":${row.id}${rest}`;
-    });
-  }
-
-  /**
-   * Runs `work` in one transaction, which also stores the response. Everything that `work` does
-   * through TypeORM joins the transaction. For a repeat, `work` is not run.
-   * @param request value of `@IdempotencyKey()`; without it, nothing is stored
-   * @param work resolves to the JSON text of the response
-   * @throws {ApiError} 409, 422
-   */
-  async transact(
-    request: IdempotentRequest | undefined,
-    work: (manager: EntityManager) => Promise<string>,
-  ): Promise<Outcome> {
-    if (request === undefined) {
-      return { answer: await inSharedTransaction(this.dataSource, work), replayed: false };
-    }
-    const attempt = async (manager: EntityManager): Promise<string> => {
-      await this.claim(manager, request);
-      const answer = await work(manager);
-      await manager.update(IdempotencyRecord, idOf(request), { answer });
-      return answer;
-    };
-    return this.once(request, () => inSharedTransaction(this.dataSource, attempt));
-  }
-
-  /** Runs `attempt`, which inserts the record, unless there is one. */
-  private async once(request: IdempotentRequest, attempt: () => Promise<string>): Promise<Outcome> {
-    const name = `${request.keyId}/${request.idempotencyKey}`;
-    // PostgreSQL finds a repeat by the insert: a look-up before it would be a second round trip for
-    // every request.
-    if (!this.isPostgres || this.inProgress.has(name)) {
-      const answer = await this.find(request);
-      if (answer !== undefined) return { answer, replayed: true };
-      if (this.inProgress.has(name)) throw inUse();
-    }
+  async runOnce(request: IdempotentRequest, handle: () => Promise<unknown>): Promise<Outcome> {
+    const stored = await this.find(request);
+    if (stored !== undefined) return stored;
+    const name = `${request.owner}/${request.idempotencyKey}`;
+    if (this.inProgress.has(name)) throw inUse();
     this.inProgress.add(name);
+    const run = (): Promise<unknown> =>
+      inSharedTransaction(this.dataSource, () => this.runAndStore(request, handle));
     try {
-      return { answer: await attempt(), replayed: false };
+      return { response: await run(), isReplay: false };
     } catch (error) {
       if (!isInUse(error)) throw error;
-      const answer = await this.find(request);
-      if (answer !== undefined) return { answer, replayed: true };
-      const expired = { ...idOf(request), createdAt: LessThanOrEqual(this.expiredMs()) };
-      const { affected } = await this.dataSource.manager.delete(IdempotencyRecord, expired);
-      if (!affected) throw error;
-      return { answer: await attempt(), replayed: false };
+      const latest = await this.find(request);
+      if (latest !== undefined) return latest;
+      if (!(await this.deleteIfExpired(request))) throw error;
+      return { response: await run(), isReplay: false };
     } finally {
       this.inProgress.delete(name);
     }
   }
 
   /** @throws {ApiError} 422 if the record is of another request */
-  private async find(request: IdempotentRequest): Promise<string | undefined> {
-    const { keyId, idempotencyKey } = request;
-    const parameters = [keyId, idempotencyKey, this.expiredMs()];
+  private async find(request: IdempotentRequest): Promise<Outcome | undefined> {
+    const { owner, idempotencyKey } = request;
+    const parameters = [owner, idempotencyKey, this.expiredMs()];
     const [record] = await this.database.query<StoredResponse>(FIND, ...parameters);
     if (record === undefined) return undefined;
-    if (record.bodyDigest !== request.bodyDigest) {
+    const { bodyDigest, answer } = record;
+    if (bodyDigest !== request.bodyDigest) {
       throw errors.idempotency_key_reused('The Idempotency-Key was used for another request');
     }
     this.replays.inc();
-    request.markReplayed();
-    return record.answer;
+    return { response: answer === '' ? undefined : parseOwnJson(answer), isReplay: true };
   }
 
-  /** Inserts the record before the work, so that of two requests only one runs it. */
-  private async claim(manager: EntityManager, request: IdempotentRequest): Promise<void> {
-    const record = { bodyDigest: request.bodyDigest, answer: '', createdAt: this.clock.now() };
-    if (this.isPostgres) await manager.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
-    await manager.insert(IdempotencyRecord, { ...idOf(request), ...record }).catch(rejectRepeat);
-    if (this.isPostgres) await manager.query('SET LOCAL lock_timeout TO DEFAULT');
+  private async runAndStore(
+    { owner, idempotencyKey, bodyDigest }: IdempotentRequest,
+    handle: () => Promise<unknown>,
+  ): Promise<unknown> {
+    const claim = [owner, idempotencyKey, bodyDigest, this.clock.now()];
+    await this.database.write(CLAIM, ...claim).catch(rejectRepeat);
+    // Interceptors of the class run later and may drop members, which must not be stored.
+    const response: unknown = instanceToPlain(await handle());
+    const answer = response === undefined ? '' : stringifyJson(response);
+    await this.database.write(ANSWER, answer, owner, idempotencyKey);
+    return response;
   }
 
-  /** By the database's clock: the clock of one node may be ahead. */
-  private deleteExpired(stop: AbortSignal): Promise<void> {
+  private async deleteIfExpired({ owner, idempotencyKey }: IdempotentRequest): Promise<boolean> {
+    const createdAt = LessThanOrEqual(this.expiredMs());
+    const expired = { owner, idempotencyKey, createdAt };
+    const { affected } = await this.dataSource.manager.delete(IdempotencyRecord, expired);
+    return Boolean(affected);
+  }
+
+  /** By the database's clock, because the clock of one node may be ahead. */
+  private async deleteExpired(stop: AbortSignal): Promise<void> {
     const isExpired = `created_at <= (SELECT ${databaseNow(this.dataSource)}) - ${KEPT_MS}`;
     const records = this.dataSource.getRepository(IdempotencyRecord);
-    return deleteInBatches(records, isExpired, {}, stop);
-  }
-
-  private get isPostgres(): boolean {
-    return this.dataSource.options.type === 'postgres';
+    await deleteInBatches(records, isExpired, {}, stop);
   }
 
   private expiredMs(): number {
     return this.clock.now() - KEPT_MS;
   }
-}
-
-function idOf({ keyId, idempotencyKey }: IdempotentRequest) {
-  return { keyId, idempotencyKey };
 }
 
 /** @throws 409 if another request has inserted the record, or is about to */

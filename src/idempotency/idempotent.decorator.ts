@@ -2,20 +2,18 @@ import { hash } from 'node:crypto';
 import {
   applyDecorators,
   type CallHandler,
-  createParamDecorator,
   type ExecutionContext,
   Injectable,
   type NestInterceptor,
   UseInterceptors,
 } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
-import { instanceToPlain } from 'class-transformer';
 import { from, lastValueFrom, type Observable } from 'rxjs';
+import { PublicAddress } from '../config/public-address.js';
 import { ApiErrors } from '../errors/api-errors.decorator.js';
+import { setLocation } from '../http/creates.decorator.js';
 import { replyOf, requestOf } from '../http/request-context.js';
-import { stringifyJson } from '../http/stringify-json.js';
 import { invalidRequest } from '../input/invalid-request.js';
-import { parseOwnJson } from '../input/json.js';
 import { IdempotencyService, type IdempotentRequest } from './idempotency.service.js';
 
 const FIELD_NAME = 'idempotency-key';
@@ -32,14 +30,6 @@ const FIELD = /^(?:"(?:[ !#-\x5b\x5d-~]|\\["\\]){1,255}"|[!#-~](?:[ -~]{0,253}[!
 /** A quoted key with an escape before each character. */
 const MAX_FIELD_LENGTH = 2 * MAX_LENGTH + 2;
 
-/**
- * Parameter of a handler: the `IdempotentRequest` for `IdempotencyService`. Undefined without an
- * `Idempotency-Key`.
- */
-export const IdempotencyKey = createParamDecorator((_data: unknown, context: ExecutionContext) =>
-  idempotentRequestOf(context),
-);
-
 /** @throws {ApiError} 400 if the header is not exactly one valid key */
 function idempotentRequestOf(context: ExecutionContext): IdempotentRequest | undefined {
   const request = requestOf(context);
@@ -47,10 +37,9 @@ function idempotentRequestOf(context: ExecutionContext): IdempotentRequest | und
   if (raw.headers[FIELD_NAME] === undefined) return undefined;
   const target = Buffer.from(`${method} ${url}\n`);
   return {
-    keyId: caller!.keyId,
+    owner: caller!.quota.subject,
     idempotencyKey: parseKey(raw.headersDistinct[FIELD_NAME]!),
     bodyDigest: hash('sha256', Buffer.concat([target, request.rawBody ?? NO_BODY]), 'base64url'),
-    markReplayed: () => void replyOf(context).header('idempotent-replayed', 'true'),
   };
 }
 
@@ -62,50 +51,45 @@ function parseKey([field = '', ...others]: readonly string[]): string {
   return key;
 }
 
-export interface IdempotentOptions {
-  /**
-   * False if the handler passes its `@IdempotencyKey()` to `IdempotencyService` itself. Default:
-   * everything that the handler does through TypeORM is one transaction, and the response is stored
-   * in it.
-   */
-  transaction?: boolean;
-}
-
 /**
  * Accepts an `Idempotency-Key`: a repeat within 24 hours gets the first response, and does not
- * reach the handler. The response is stored if and only if the handler's changes are committed.
+ * reach the handler. What the handler does through TypeORM and table gateways is one transaction
+ * with the record of the response: either both are stored, or neither.
  */
-export function Idempotent({ transaction = true }: IdempotentOptions = {}): MethodDecorator {
-  return transaction
-    ? applyDecorators(ApiIdempotent(), UseInterceptors(IdempotencyInterceptor))
-    : ApiIdempotent();
+export function Idempotent(): MethodDecorator {
+  return applyDecorators(ApiIdempotent(), UseInterceptors(IdempotencyInterceptor));
 }
 
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
-  constructor(private readonly idempotency: IdempotencyService) {}
+  constructor(
+    private readonly idempotency: IdempotencyService,
+    private readonly address: PublicAddress,
+  ) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const request = idempotentRequestOf(context);
-    return request === undefined ? next.handle() : from(this.transact(request, next));
+    return request === undefined ? next.handle() : from(this.respond(request, context, next));
   }
 
-  /** A first response is read from its text as well, so that it equals its replays. */
-  private async transact(request: IdempotentRequest, next: CallHandler): Promise<unknown> {
-    const { answer } = await this.idempotency.transact(request, async () => {
-      const value = await lastValueFrom<unknown, undefined>(next.handle(), {
-        defaultValue: undefined,
-      });
-      // Interceptors of the class are outside: what they would leave out of an instance must not be
-      // stored.
-      return value === undefined ? '' : stringifyJson(instanceToPlain(value));
-    });
-    return answer === '' ? undefined : parseOwnJson(answer);
+  private async respond(
+    request: IdempotentRequest,
+    context: ExecutionContext,
+    next: CallHandler,
+  ): Promise<unknown> {
+    const { response, isReplay } = await this.idempotency.runOnce(request, () =>
+      lastValueFrom<unknown, undefined>(next.handle(), { defaultValue: undefined }),
+    );
+    if (!isReplay) return response;
+    replyOf(context).header('idempotent-replayed', 'true');
+    // The interceptor of `@Creates()` has not run if it is between this one and the handler.
+    setLocation(context, response, this.address);
+    return response;
   }
 }
 
 /** Documents the `Idempotency-Key` of an operation and its responses. */
-export function ApiIdempotent(): MethodDecorator {
+function ApiIdempotent(): MethodDecorator {
   return applyDecorators(
     ApiHeader({
       name: 'Idempotency-Key',

@@ -11,6 +11,10 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
  */
 const READERS = {
   int64: parseInt64,
+  number: (text: string) => {
+    const value = Number(parseInt64(text));
+    return Number.isSafeInteger(value) ? value : undefined;
+  },
   text: (text: string) => (text.isWellFormed() && !text.includes('\0') ? text : undefined),
   uuid: (text: string) => (UUID.test(text) ? text : undefined),
 };

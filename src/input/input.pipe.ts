@@ -6,8 +6,9 @@ import {
 } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
 import * as validatorPackage from 'class-validator';
-import { type Class, isValid, rulesOf } from './fast-validation.js';
 import { invalidRequest, notJson, undeclared } from './invalid-request.js';
+
+type Class = NonNullable<ArgumentMetadata['metatype']>;
 
 /**
  * Nest's `ValidationPipe`, which rejects undeclared members and names every fault in one message.
@@ -16,7 +17,6 @@ import { invalidRequest, notJson, undeclared } from './invalid-request.js';
  */
 @Injectable()
 export class InputPipe extends ValidationPipe {
-  /** For `@Body({ schema })` and the like. */
   private readonly schemas = new StandardSchemaValidationPipe();
 
   constructor() {
@@ -24,37 +24,59 @@ export class InputPipe extends ValidationPipe {
   }
 
   override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
-    const { type, data, metatype = Object, schema } = metadata;
+    const { type, data, schema } = metadata;
     if (schema !== undefined) return this.schemas.transform(value, metadata);
-    const isBody = type === 'body';
-    // `@Query('page') page: number` is the string that was sent, as in Nest without a global pipe.
-    if (!isBody && data !== undefined) {
-      if (!Array.isArray(value) || metatype === Array || metatype === Object) return value;
-      throw invalidRequest([`${data} is given twice`]);
-    }
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    // A class without rules may be the type of a single value, such as `BigInt`: its pipe converts
-    // the value.
-    const isDto = this.toValidate(metadata) && (isObject || rulesOf(metatype).length > 0);
-    if (!isDto && !isBody) return value;
-    if (isDto && !isObject && value !== undefined) {
+    if (type !== 'body' && data !== undefined) return singleParameter(value, metadata);
+    return this.isDto(value, metadata) ? this.toDto(value, metadata) : withoutDto(value, metadata);
+  }
+
+  /** A class without rules may be the type of one value, such as `BigInt`: its pipe converts it. */
+  private isDto(value: unknown, metadata: ArgumentMetadata): boolean {
+    return this.toValidate(metadata) && (isObject(value) || hasRules(metadata.metatype!));
+  }
+
+  private async toDto(value: unknown, { type, data, metatype }: ArgumentMetadata): Promise<object> {
+    if (value !== undefined && !isObject(value)) {
       throw invalidRequest([`${data ?? 'The body'} must be a JSON object`]);
     }
-    const { prototype } = (isDto ? metatype : Object) as { prototype?: object };
-    const faults: string[] = [];
-    takeInherited(value, type, faults, prototype);
+    const dto = metatype!;
     const given = value ?? {};
-    if (type === 'query') takeRepeated(given, metatype, faults);
-    const instance = isDto ? convert(metatype, given, type, faults) : given;
-    if (isDto && (faults.length > 0 || !isValid(metatype, instance))) {
-      const found = await this.validate(instance, this.validatorOptions);
-      // No body was sent, and the operation cannot do without one.
-      if (found.length > 0 && isBody && value === undefined && !data) throw notJson();
-      faults.push(...found.flatMap((each) => messagesOf(each, data ? `${data}.` : '', type)));
-    }
+    const faults = removeBuiltIn(given, type, dto.prototype as object);
+    if (type === 'query') faults.push(...removeRepeated(given, dto));
+    const instance = convert(dto, given, type, faults);
+    const found = await this.validate(instance, this.validatorOptions);
+    // No body was sent, and the operation cannot do without one.
+    if (found.length > 0 && type === 'body' && value === undefined && !data) throw notJson();
+    const parent = data ? `${data}.` : '';
+    faults.push(...found.flatMap((each) => messagesOf(each, parent, type)));
     if (faults.length > 0) throw invalidRequest(faults);
-    return isDto ? instance : value;
+    return instance;
   }
+}
+
+/**
+ * `@Query('page') page: number` is the string that was sent, as in Nest without a global pipe.
+ * @throws {ApiError} 400 for a repeated parameter, unless its type is an array
+ */
+function singleParameter(value: unknown, { data, metatype = Object }: ArgumentMetadata): unknown {
+  if (!Array.isArray(value) || metatype === Array || metatype === Object) return value;
+  throw invalidRequest([`${data} appears more than once`]);
+}
+
+/** A value without a DTO: only its names are checked, in a body. */
+function withoutDto(value: unknown, { type }: ArgumentMetadata): unknown {
+  const faults = type === 'body' ? removeBuiltIn(value, type) : [];
+  if (faults.length > 0) throw invalidRequest(faults);
+  return value;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function hasRules(dto: Class): boolean {
+  const storage = validatorPackage.getMetadataStorage();
+  return storage.getTargetValidationMetadatas(dto, '', false, false).length > 0;
 }
 
 /** @throws {ApiError} 400 if a `@Transform()` cannot convert a value */
@@ -78,34 +100,36 @@ function messagesOf(
 }
 
 /**
- * Takes out members, at any depth, with a name of the prototype, which class-transformer would skip
- * silently.
+ * Removes members, at any depth, that are named after built-in properties such as `constructor`,
+ * which class-transformer would skip silently.
+ * @returns a fault for each
  */
-function takeInherited(
+function removeBuiltIn(
   value: unknown,
   type: string,
-  faults: string[],
   prototype: object = Object.prototype,
   parent = '',
-): void {
-  if (typeof value !== 'object' || value === null) return;
-  for (const [name, member] of Object.entries(value)) {
-    if (name in prototype) {
-      Reflect.deleteProperty(value, name);
-      faults.push(undeclared(parent + name, type));
-    } else takeInherited(member, type, faults, undefined, `${parent}${name}.`);
-  }
+): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]) => {
+    if (!(name in prototype)) return removeBuiltIn(member, type, undefined, `${parent}${name}.`);
+    Reflect.deleteProperty(value, name);
+    return [undeclared(parent + name, type)];
+  });
 }
 
 /**
- * Leaves the first value of each query parameter that is given twice, unless the type of the member
- * is an array.
+ * Keeps only the first value of each repeated query parameter, unless the type of the member is an
+ * array.
+ * @returns a fault for each
  */
-function takeRepeated(query: object, dto: Class, faults: string[]): void {
-  for (const [name, values] of Object.entries(query) as [string, unknown][]) {
-    if (!Array.isArray(values)) continue;
-    if (Reflect.getMetadata('design:type', dto.prototype as object, name) === Array) continue;
-    Reflect.set(query, name, values[0]);
-    faults.push(`${name} is given twice`);
-  }
+function removeRepeated(query: object, dto: Class): string[] {
+  const repeated = Object.entries(query).filter(([name, values]) => {
+    const isList = Reflect.getMetadata('design:type', dto.prototype as object, name) === Array;
+    return Array.isArray(values) && !isList;
+  }) as [string, unknown[]][];
+  return repeated.map(([name, [first]]) => {
+    Reflect.set(query, name, first);
+    return `${name} appears more than once`;
+  });
 }

@@ -1,13 +1,13 @@
-import type { Type } from '@nestjs/common';
-import { ApiOkResponse, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Expose, Transform } from 'class-transformer';
-import { PAGED, type PagedResponse } from '../http/paged-response.js';
+import { PAGE, type PageBody } from '../http/stringify-json.js';
 import { constrain, MayBeAbsent } from './constrain.js';
 import { Cursor, type CursorKey, type CursorKeys, type CursorKind } from './cursor.js';
 import { invalidRequest } from './invalid-request.js';
+import { parseOwnJson } from './json.js';
 
 const LIMIT = /^(?:[1-9]\d?|100)$/;
-const EXPECTED_CURSOR = 'from a Link header of this list, with the same filter';
+const EXPECTED_CURSOR = 'from a Link header of this list and be used with the same filter';
 
 /** Query parameters of a paged list. A list with filters extends this class and declares them. */
 export class PageQuery {
@@ -45,37 +45,39 @@ export class PageQuery {
     ...kinds: Kinds
   ): { [Index in keyof Kinds]: CursorKeys[Kinds[Index]] } | undefined;
   after(...kinds: CursorKind[]): CursorKey | readonly CursorKey[] | undefined {
+    const keys = this.keysAfter(kinds);
+    return kinds.length === 1 ? keys?.[0] : keys;
+  }
+
+  /** The same for any number of keys, as a list. */
+  keysAfter(kinds: readonly CursorKind[]): readonly CursorKey[] | undefined {
     if (this.cursor === undefined) return undefined;
     const keys = this.cursor.read(kinds);
     if (keys === undefined) throw invalidRequest([`cursor must be ${EXPECTED_CURSOR}`]);
-    return kinds.length === 1 ? keys[0] : keys;
+    return keys;
   }
 }
 
 /**
  * A page of a list. It is sent as an array, with a `Link` (RFC 8288) to the next page if there is
- * one.
+ * one. The items of a table gateway are JSON texts, and are parsed only if something uses them.
  */
-export class Page<Item> implements PagedResponse {
-  /** Exposed, so that `ClassSerializerInterceptor` copies it. */
-  @Expose()
-  readonly kind = PAGED;
+export class Page<Item> implements PageBody {
+  // Private to the language, so that copies of the page do not contain them.
+  readonly #texts: readonly string[];
+  readonly #parse: (text: string) => Item;
+  #items: readonly Item[] | undefined;
 
-  // Only declared: a page of JSON texts defines it as an accessor.
-  @Expose()
-  declare readonly items: readonly Item[];
-
-  /** The cursor of the next page; undefined on the last page. */
-  @Expose()
-  readonly next: string | undefined;
-
-  protected constructor(
+  private constructor(
     items: readonly Item[] | undefined,
-    next: string | undefined,
-    readonly size = items?.length,
+    /** The cursor of the next page; undefined on the last page. */
+    readonly next: string | undefined,
+    texts: readonly string[] = [],
+    parse = parseOwnJson as (text: string) => Item,
   ) {
-    if (items !== undefined) this.items = items;
-    this.next = next;
+    this.#items = items;
+    this.#texts = texts;
+    this.#parse = parse;
   }
 
   /**
@@ -88,9 +90,39 @@ export class Page<Item> implements PagedResponse {
     query: PageQuery,
     keyOf: (row: Row) => CursorKey | readonly CursorKey[],
   ): Page<Row> {
-    if (rows.length <= query.limit) return new Page(rows, undefined);
-    const keys = [keyOf(rows[query.limit - 1]!)].flat();
-    return new Page(rows.slice(0, query.limit), Cursor.after(keys, query).toString());
+    return new Page(rows.slice(0, query.limit), nextOf(rows, query, keyOf));
+  }
+
+  /** The same for rows that are JSON texts. */
+  static ofJson<Row>(
+    texts: readonly string[],
+    query: PageQuery,
+    parse: (text: string) => Row,
+    keyOf: (row: Row) => CursorKey | readonly CursorKey[],
+  ): Page<Row> {
+    const next = nextOf(texts, query, (text) => keyOf(parse(text)));
+    return new Page(undefined, next, texts.slice(0, query.limit), parse);
+  }
+
+  get size(): number {
+    return (this.#items ?? this.#texts).length;
+  }
+
+  /** Exposed, like the items, so that `ClassSerializerInterceptor` copies it. */
+  @Expose()
+  get kind(): typeof PAGE {
+    return PAGE;
+  }
+
+  @Expose()
+  get items(): readonly Item[] {
+    this.#items ??= this.#texts.map(this.#parse);
+    return this.#items;
+  }
+
+  /** The body of the response; undefined once the items were used, because they may have changed. */
+  get json(): string | undefined {
+    return this.#items === undefined ? `[${this.#texts.join()}]` : undefined;
   }
 
   /** Interceptors may copy a page as JSON. */
@@ -103,9 +135,12 @@ export class Page<Item> implements PagedResponse {
   }
 }
 
-/** Documents an operation that returns a `Page` of `type`. */
-export function ApiPage(type: Type, description = 'A page of the list.'): MethodDecorator {
-  const next = 'URL of the next page (RFC 8288). Absent on the last page.';
-  const headers = { Link: { description: next, schema: { type: 'string' as const } } };
-  return ApiOkResponse({ description, type: [type], headers });
+function nextOf<Row>(
+  rows: readonly Row[],
+  query: PageQuery,
+  keyOf: (row: Row) => CursorKey | readonly CursorKey[],
+): string | undefined {
+  if (rows.length <= query.limit) return undefined;
+  const keys = [keyOf(rows[query.limit - 1]!)].flat();
+  return Cursor.after(keys, query).toString();
 }

@@ -31,13 +31,6 @@ export interface QuotaThreshold {
   percent: (typeof PERCENTAGES)[number];
 }
 
-declare module '../events/events.js' {
-  interface PetStoreEvents {
-    'key.banned': KeyBanned;
-    'quota.threshold': QuotaThreshold;
-  }
-}
-
 /**
  * Reports what the rate limiter decides on the requests of a client. A ban is logged, emitted as
  * `key.banned`, and saved with its audit record, so that it survives a restart. Each
@@ -78,7 +71,8 @@ export class CallerEvents {
     const { caller, id: requestId } = request;
     if (caller === undefined) return;
     const { keyId, clientId, plan } = caller;
-    this.events.emit('key.banned', { keyId, clientId, until: new Date(ban.until) }, requestId);
+    const banned: KeyBanned = { keyId, clientId, until: new Date(ban.until) };
+    this.events.emit('key.banned', banned);
     const address = clientAddress(request);
     const seconds = Math.ceil((ban.until - ban.at) / 1000);
     const until = isoTime(ban.until);
@@ -98,7 +92,7 @@ export class CallerEvents {
   }
 
   private reportUse(decision: Decision, { subject, limits }: Quota, request: ApiRequest): void {
-    const { caller, id } = request;
+    const { caller } = request;
     if (caller === undefined) return;
     const { minute, minuteUsed, day, dayUsed } = decision;
     const windows = [
@@ -111,7 +105,8 @@ export class CallerEvents {
         const name = `${subject} ${window} ${number} ${percent}`;
         if (share * 100 < percent || this.emitted.has(name)) continue;
         this.emitted.set(name, true, { size: 1 });
-        this.events.emit('quota.threshold', { clientId: caller.clientId, window, percent }, id);
+        const reached: QuotaThreshold = { clientId: caller.clientId, window, percent };
+        this.events.emit('quota.threshold', reached);
       }
     }
   }

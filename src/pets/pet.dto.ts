@@ -7,7 +7,7 @@ import {
   OmitType,
 } from '@nestjs/swagger';
 import { constrain, MayBeAbsent } from '../input/constrain.js';
-import { INT64_MAX, INT64_MIN, isInt64 } from '../input/int64.js';
+import { IsInt64 } from '../input/int64.js';
 import { PageQuery } from '../input/page.js';
 import { PET_STATUSES, type PetStatus } from './pet.entity.js';
 
@@ -62,15 +62,9 @@ export class NewPet {
   )
   name!: string;
 
-  @ApiProperty({
-    description: 'ID of the category of the pet.',
-    type: 'integer',
-    format: 'int64',
-    example: 7,
-  })
-  // A number or a bigint, as JSON has it: `@IsInt64()` would convert every value to `bigint`.
-  @constrain('isInt64', `an integer from ${INT64_MIN} to ${INT64_MAX}`, isInt64)
-  categoryId!: number | bigint;
+  @ApiProperty({ description: 'ID of the category of the pet.', example: 7 })
+  @IsInt64()
+  categoryId!: bigint;
 
   @ApiPropertyOptional({
     description: 'Availability status. Absent if the pet has none.',

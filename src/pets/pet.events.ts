@@ -8,10 +8,3 @@ export interface PetEvent {
   requestId: string | undefined;
   at: Date;
 }
-
-declare module '../events/events.js' {
-  interface PetStoreEvents {
-    'pet.created': PetEvent;
-    'pet.status_changed': PetEvent;
-  }
-}

@@ -1,21 +1,20 @@
-import { Body, Controller, Get, Param, Post, Query, Req } from '@nestjs/common';
+import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { Deprecated } from '../deprecation/deprecation.js';
 import { ApiErrors } from '../errors/api-errors.decorator.js';
 import { Creates } from '../http/creates.decorator.js';
-import type { ApiRequest } from '../http/request-context.js';
-import type { IdempotentRequest } from '../idempotency/idempotency.service.js';
-import { IdempotencyKey, Idempotent } from '../idempotency/idempotent.decorator.js';
-import { ApiPage, type Page } from '../input/page.js';
+import { Idempotent } from '../idempotency/idempotent.decorator.js';
+import { ApiPage } from '../input/api-page.decorator.js';
 import { Int64Pipe } from '../input/int64.js';
+import type { Page } from '../input/page.js';
 import { RequireScope } from '../keys/scope.guard.js';
 import { ListPetsQuery, NewPet, PetDto } from './pet.dto.js';
-import { noSuchPet, PetsService } from './pets.service.js';
+import { noSuchPet, Pets } from './pets.service.js';
 
 @ApiTags('pets')
 @Controller('pets')
 export class PetsController {
-  constructor(private readonly pets: PetsService) {}
+  constructor(private readonly pets: Pets) {}
 
   @Get()
   @RequireScope('pets:read')
@@ -37,14 +36,9 @@ export class PetsController {
     description: 'Adds a new pet. The response is sent once the pet is stored durably.',
   })
   @Creates(PetDto, { at: '/pets/:id', description: 'The pet was added.' })
-  // Without a transaction around the handler: the repository stores pet and response together.
-  @Idempotent({ transaction: false })
-  createPet(
-    @Body() pet: NewPet,
-    @IdempotencyKey() idempotent: IdempotentRequest | undefined,
-    @Req() request: ApiRequest,
-  ): Promise<PetDto> {
-    return this.pets.create(pet, idempotent, request);
+  @Idempotent()
+  createPet(@Body() pet: NewPet): Promise<PetDto> {
+    return this.pets.create(pet);
   }
 
   @Get(':petId')

@@ -1,69 +1,100 @@
 import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { Database } from '../database/database.js';
+import { afterCommit, rowLock } from '../database/transactions.js';
 import type { ApiError } from '../errors/api-error.js';
 import { errors } from '../errors/errors.js';
 import { Events } from '../events/events.js';
-import type { ApiRequest } from '../http/request-context.js';
-import type { IdempotentRequest } from '../idempotency/idempotency.service.js';
-import { JsonPage } from '../input/json-page.js';
-import { Page } from '../input/page.js';
+import { isInt64 } from '../input/int64.js';
+import type { Page } from '../input/page.js';
+import { TableGateway } from '../tables/table-gateway.js';
+import { requestContext } from '../telemetry/request-context.js';
 import { Clock } from '../time/clock.js';
 import type { ListPetsQuery, NewPet, PetDto } from './pet.dto.js';
-import { Pet } from './pet.entity.js';
-import './pet.events.js'; // declares the events of pets
-import { parsePet, PetsRepository } from './pets.repository.js';
+import { Pet, type PetStatus } from './pet.entity.js';
+import type { PetEvent } from './pet.events.js';
 
+export function noSuchPet(id?: bigint): ApiError {
+  return errors.pet_not_found(id === undefined ? 'There is no such pet' : `There is no pet ${id}`);
+}
+
+/** The pets of the store. */
 @Injectable()
-export class PetsService {
+export class Pets {
+  private readonly table: TableGateway<Pet>;
+
   constructor(
-    private readonly pets: PetsRepository,
+    private readonly database: Database,
     private readonly events: Events,
     private readonly clock: Clock,
-  ) {}
-
-  async list(query: ListPetsQuery): Promise<Page<PetDto>> {
-    const { status, limit } = query;
-    const texts = await this.pets.page(status, query.after('int64') ?? 0n, limit + 1);
-    // The database built the texts. They are parsed only if an interceptor reads `items`.
-    return new JsonPage(Page.of(texts, query, idOf), parsePet);
+  ) {
+    this.table = new TableGateway(Pet, database);
   }
 
-  async create(
-    pet: NewPet,
-    idempotent: IdempotentRequest | undefined,
-    request: ApiRequest,
-  ): Promise<PetDto> {
-    // Resolves after the commit.
-    const { pet: created, replayed } = await this.pets.insert(pet, idempotent);
-    if (!replayed && this.events.has('pet.created')) this.emitCreated(created, request);
-    return created;
+  list(query: ListPetsQuery): Promise<Page<PetDto>> {
+    return this.table.page(query, { status: query.status });
+  }
+
+  async create(values: NewPet): Promise<PetDto> {
+    const pet = await this.table.insert({ ...values });
+    this.emit('pet.created', this.database.dataSource.manager, () => this.table.entityOf(pet));
+    return pet;
   }
 
   /** @throws {ApiError} 404 `pet_not_found` */
   async get(id: bigint): Promise<PetDto> {
-    const pet = await this.pets.find(id);
+    const pet = await this.table.find(id);
     if (pet === undefined) throw noSuchPet(id);
     return pet;
   }
 
-  private emitCreated(created: PetDto, { caller, id: requestId }: ApiRequest): void {
-    const { categoryId, status } = created;
-    const pet = { ...created, categoryId: BigInt(categoryId), status: status ?? null };
-    const event = {
-      pet: Object.assign(new Pet(), pet),
-      clientId: caller?.clientId,
-      requestId,
-      at: new Date(this.clock.now()),
-    };
-    this.events.emit('pet.created', event, requestId);
+  /** Reads a pet. */
+  async find(id: bigint): Promise<Pet | undefined> {
+    const pet = isInt64(id) ? await this.table.find(id) : undefined;
+    return pet && this.table.entityOf(pet);
+  }
+
+  /**
+   * Reads a pet and locks it until the transaction of `manager` ends.
+   * @throws {Error} outside a transaction
+   */
+  async lock(id: bigint, manager: EntityManager): Promise<Pet | undefined> {
+    assertTransaction(manager);
+    if (!isInt64(id)) return undefined;
+    const options = { where: { id }, ...rowLock(manager) };
+    return (await manager.findOne(Pet, options)) ?? undefined;
+  }
+
+  /**
+   * Sets the status of a pet in the transaction of `manager`.
+   * @throws {ApiError} 404 `pet_not_found`
+   * @throws {Error} outside a transaction
+   */
+  async setStatus(id: bigint, status: PetStatus | null, manager: EntityManager): Promise<void> {
+    const before = await this.lock(id, manager);
+    if (before === undefined) throw noSuchPet(id);
+    if (before.status === status) return;
+    await manager.update(Pet, { id }, { status });
+    const pet = Object.assign(before, { status });
+    this.emit('pet.status_changed', manager, () => pet);
+  }
+
+  /** Emits an event after the commit of the transaction, if it has a handler. */
+  private emit(name: string, manager: EntityManager, pet: () => Pet): void {
+    if (!this.events.has(name)) return;
+    const { id: requestId, caller } = requestContext.getStore() ?? {};
+    afterCommit(manager, () => {
+      const at = new Date(this.clock.now());
+      const event: PetEvent = { pet: pet(), clientId: caller?.clientId, requestId, at };
+      this.events.emit(name, event);
+    });
   }
 }
 
-/** `Int64Pipe` calls it without an argument, for a path parameter that is not an int64. */
-export function noSuchPet(id: bigint | string = 'with this ID'): ApiError {
-  return errors.pet_not_found(`There is no pet ${id}`);
-}
-
-/** Reads the first member without parsing the text. */
-function idOf(text: string): bigint {
-  return BigInt(text.slice('{"id":'.length, text.indexOf(',')));
+function assertTransaction(manager: EntityManager): void {
+  if (manager.queryRunner?.isTransactionActive) return;
+  throw new Error(
+    'Pets.lock() and Pets.setStatus() need a transaction: ' +
+      'dataSource.transaction((manager) => pets.lock(id, manager)).',
+  );
 }

@@ -44,7 +44,7 @@ function describeSchema(newDatabase: () => string | Promise<string>): void {
       down = () => Promise.resolve();
     }
     const extensions = [{ owner: 'toys', migrations: [CreateToys1700000000000] }];
-    const dataSource = createDataSource(dataSourceOptions(await newDatabase(), extensions));
+    const dataSource = await createDataSource(dataSourceOptions(await newDatabase(), extensions));
     await dataSource.initialize();
     await expect(migrate(dataSource)).rejects.toThrow(
       /^The migration CreateToys1700000000000 of toys failed: .*"?pets"? already exists/,

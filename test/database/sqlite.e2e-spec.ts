@@ -26,7 +26,7 @@ describe('the embedded database', () => {
 
   it('is given up to be migrated where another process writes all the time, and can be again', async () => {
     const url = `sqlite:${file()}.busy`;
-    const busy = createDataSource(dataSourceOptions(url));
+    const busy = await createDataSource(dataSourceOptions(url));
     await busy.initialize();
     const unlock = await lockWrites(url);
     try {

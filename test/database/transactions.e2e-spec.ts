@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { DataSource, type EntityManager } from 'typeorm';
-import { Database } from '../../src/database/database.js';
-import { inSharedTransaction } from '../../src/database/transactions.js';
+import { inSharedTransaction, rowLock } from '../../src/database/transactions.js';
 import { Pet } from '../../src/pets/pet.entity.js';
 import { expectError } from '../support/expectations.js';
 import { recordedLog } from '../support/recorded-log.js';
@@ -50,7 +49,7 @@ async function startBank(options: TestServiceOptions = {}) {
 const onSqlite = onPostgres ? it.skip : it;
 
 describe('transactions of an extension', () => {
-  it('are isolated, 50 at once, while animals are created and rows are saved', async () => {
+  it('are isolated, 50 at once, while pets are created and rows are saved', async () => {
     await using bank = await startBank();
     const { dataSource, pets, deposit } = bank;
     const client = await bank.service.client();
@@ -104,10 +103,8 @@ describe('transactions of an extension', () => {
     expect([await pets.countBy({ name: 'Joined' }), await bank.balance()]).toEqual([2, 1]);
   });
 
-  onSqlite('are rejected within another one, which goes on', async () => {
+  onSqlite('are rejected within another one, which continues', async () => {
     await using bank = await startBank();
-    const database = bank.service.store.app.get(Database);
-    const insert = `INSERT INTO pets (name, category_id) VALUES ('Within', 1)`;
     await bank.dataSource.transaction(async (manager) => {
       await bank.deposit(manager);
       const within = [
@@ -115,7 +112,6 @@ describe('transactions of an extension', () => {
         bank.pets.save({ name: 'Within', categoryId: 1n }),
         bank.pets.insert({ name: 'Within', categoryId: 1n }),
         bank.dataSource.createQueryRunner().startTransaction(),
-        database.write({ name: 'test.insert', sqlite: insert, postgres: insert }),
       ];
       for (const result of await Promise.allSettled(within)) {
         expect(String((result as PromiseRejectedResult).reason)).toContain('Nested transaction');
@@ -130,14 +126,13 @@ describe('transactions of an extension', () => {
   it('may lock rows on both engines', async () => {
     await using bank = await startBank();
     const { id } = await bank.pets.save({ name: 'Locked', categoryId: 1n });
-    const found = await bank.dataSource.transaction(async (manager) => [
-      await manager.findOne(Pet, { where: { id }, lock: { mode: 'pessimistic_write' } }),
-      await manager.createQueryBuilder(Pet, 'pet').setLock('pessimistic_read').getOne(),
-    ]);
-    expect(found).toMatchObject([{ id }, { id }]);
+    const found = await bank.dataSource.transaction((manager) =>
+      manager.findOne(Pet, { where: { id }, ...rowLock(manager) }),
+    );
+    expect(found).toMatchObject({ id });
   });
 
-  it('are rolled back when they stay open, and others go on', async () => {
+  it('are rolled back when they stay open, and others continue', async () => {
     const { logger, lines } = recordedLog();
     await using bank = await startBank({ logger });
     const client = await bank.service.client();

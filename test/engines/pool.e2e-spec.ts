@@ -65,7 +65,8 @@ describeOnPostgres('a pool of one connection to PostgreSQL', (server) => {
       caller.post('/v1/pets', rex, { 'idempotency-key': `few ${index}` }),
     );
     for (const { status } of await Promise.all(creates)) expect(status).toBe(201);
-    const refused = () => lines.filter(({ message }) => /refuses further/.test(message)).length;
+    const refused = () =>
+      lines.filter(({ message }) => /refused a connection/.test(message)).length;
     await eventually(() => Promise.resolve(refused() > 0));
     expect(refused()).toBe(1);
   });

@@ -2,7 +2,7 @@ import { DataSource } from 'typeorm';
 import { createDataSource, dataSourceOptions } from '../../src/database/data-source-options.js';
 import { migrate, MIGRATION_LOCK } from '../../src/database/migrate.js';
 import { mintKey } from '../../src/keys/api-key-format.js';
-import { PetsRepository } from '../../src/pets/pets.repository.js';
+import { Pets } from '../../src/pets/pets.service.js';
 import type { Client } from '../support/client.js';
 import { closedAtEnd } from '../support/closed-at-end.js';
 import { describeWith } from '../support/engines.js';
@@ -38,11 +38,11 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
        CREATE TRIGGER refuse BEFORE INSERT ON pets FOR EACH ROW EXECUTE FUNCTION refuse()`,
       url,
     );
-    const pets = service.store.app.get(PetsRepository);
+    const pets = service.store.app.get(Pets);
     const names = ['a', 'no 1', 'b', 'no 2', 'c'];
     try {
       const results = await Promise.allSettled(
-        names.map((name) => pets.insert({ name, categoryId: -6n })),
+        names.map((name) => pets.create({ name, categoryId: -6n })),
       );
       expect(results.map(({ status }) => status === 'fulfilled')).toEqual(
         names.map((name) => !name.startsWith('no')),
@@ -63,7 +63,7 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
     const target = await server.createDatabase();
     const ran = await Promise.all(
       [1, 2, 3].map(async () => {
-        const source = createDataSource(dataSourceOptions(target));
+        const source = await createDataSource(dataSourceOptions(target));
         await source.initialize();
         const names = await migrate(source);
         await source.destroy();
@@ -75,7 +75,7 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
 
   it('gives a migration up while another session migrates, in time for the start to say so', async () => {
     const url = await server.createDatabase();
-    const source = createDataSource(dataSourceOptions(url));
+    const source = await createDataSource(dataSourceOptions(url));
     await source.initialize();
     await source.query(`SELECT pg_advisory_lock(${MIGRATION_LOCK})`);
     const startedAt = performance.now();

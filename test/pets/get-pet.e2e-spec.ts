@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { PetsRepository } from '../../src/pets/pets.repository.js';
+import { Database } from '../../src/database/database.js';
 import { type Answer } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
@@ -77,7 +77,7 @@ describe('GET /v1/pets/{petId}', () => {
     ['fails', new Error('a fault'), 500],
     ['lacks its database', Object.assign(new Error('away'), { code: 'SQLITE_IOERR' }), 503],
   ])('announces its removal also where it %s', async (_what, failure, status) => {
-    const find = jest.spyOn(service.store.app.get(PetsRepository), 'find');
+    const find = jest.spyOn(service.store.app.get(Database), 'query');
     find.mockRejectedValueOnce(failure);
     const answer = await client.get('/v1/pets/1');
     find.mockRestore();

@@ -79,8 +79,8 @@ describe('GET /v1/pets', () => {
     );
 
     it.each([
-      ['limit=5&limit=5', ['limit is given twice']],
-      ['status=sold&status=sold', ['status is given twice']],
+      ['limit=5&limit=5', ['limit appears more than once']],
+      ['status=sold&status=sold', ['status appears more than once']],
       ['page=2', ['"page" is not a known query parameter']],
       ['Limit=5', ['"Limit" is not a known query parameter']],
       ['limit%5B%5D=5', ['"limit[]" is not a known query parameter']],
@@ -125,7 +125,7 @@ describe('GET /v1/pets', () => {
       expectError(answer, 400, 'invalid_request');
       expect(answer.json().message).toBe(
         '"more" is not a known query parameter; limit must be an integer between 1 and 100; ' +
-          'cursor must be from a Link header of this list, with the same filter',
+          'cursor must be from a Link header of this list and be used with the same filter',
       );
     });
 

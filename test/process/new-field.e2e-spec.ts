@@ -48,16 +48,18 @@ function linesOf(diff: string, sign: '-' | '+'): string {
     .join('');
 }
 
-it('a new field of Pet takes the edits of CONTRIBUTING.md, and no others', async () => {
+it('a new field of Pet and its filter take the edits of CONTRIBUTING.md, and no others', async () => {
   using copy = new TemporaryDirectory();
   for (const name of SOURCES) cpSync(name, join(copy.path, name), { recursive: true });
   symlinkSync(resolve('node_modules'), join(copy.path, 'node_modules'));
   expect(applyExample(copy.path)).toEqual([
     'src/pets/pet.entity.ts',
     'src/pets/pet.dto.ts',
-    'src/pets/pets.repository.ts',
+    'src/pets/pet.dto.ts',
     'src/database/migrations/1780000000000-add-breed.ts',
     'src/database/migrations/index.ts',
+    'src/pets/pet.dto.ts',
+    'src/pets/pets.service.ts',
   ]);
   const nest = join(copy.path, 'node_modules/@nestjs/cli/bin/nest.js');
   execFileSync(process.execPath, [nest, 'build'], { cwd: copy.path, stdio: 'pipe' });
@@ -82,6 +84,8 @@ it('a new field of Pet takes the edits of CONTRIBUTING.md, and no others', async
   ]);
   expect((await client.get('/v1/pets/1')).json()).toEqual({ id: 1, ...rex });
   expect((await client.get('/v1/pets/2')).json()).toEqual({ id: 2, ...luna });
+  expect((await client.get('/v1/pets?breed=Shar%20%22Pei%22')).json()).toEqual([{ id: 1, ...rex }]);
+  expect((await client.get('/v1/pets?breed=Beagle&status=sold')).json()).toEqual([]);
   const wrong = await client.post('/v1/pets', { ...luna, breed: '' });
   expect(wrong.json().message).toBe('breed must be a string of 1 to 64 printable characters');
   const { components } = (await client.get('/openapi.json')).json();

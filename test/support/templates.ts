@@ -40,7 +40,7 @@ export async function copyOfTemplate(directory: string): Promise<string> {
 }
 
 async function migrateDatabase(url: string): Promise<void> {
-  const dataSource = await createDataSource(dataSourceOptions(url)).initialize();
+  const dataSource = await (await createDataSource(dataSourceOptions(url))).initialize();
   await migrate(dataSource);
   await dataSource.destroy();
 }

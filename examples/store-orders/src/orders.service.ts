@@ -1,7 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { InjectRepository } from '@nestjs/typeorm';
-import { Clock, errors, Page, Pets, type PetStatus } from 'pet-store-service';
-import { DataSource, MoreThan, Repository } from 'typeorm';
+import {
+  Clock,
+  Database,
+  errors,
+  type Page,
+  Pets,
+  type PetStatus,
+  TableGateway,
+} from 'pet-store-service';
+import { DataSource } from 'typeorm';
 import { type ListOrdersQuery, type NewOrder, OrderBody } from './order.dto.js';
 import { Order, type OrderStatus } from './order.entity.js';
 import { orderErrors } from './order.errors.js';
@@ -16,13 +23,17 @@ const PET_STATUS = {
 /** Each client sees and changes only its own orders. */
 @Injectable()
 export class OrdersService {
+  private readonly orders: TableGateway<Order>;
+
   constructor(
-    @InjectRepository(Order) private readonly orders: Repository<Order>,
+    database: Database,
     private readonly dataSource: DataSource,
     private readonly pets: Pets,
     private readonly clock: Clock,
     private readonly metrics: OrderMetrics,
-  ) {}
+  ) {
+    this.orders = new TableGateway(Order, database);
+  }
 
   async place({ petId }: NewOrder, clientId: string): Promise<OrderBody> {
     const placedAt = new Date(this.clock.now()).toISOString();
@@ -33,30 +44,22 @@ export class OrdersService {
         throw orderErrors.pet_not_available(`The pet ${petId} is ${pet.status ?? 'not for sale'}`);
       }
       await this.pets.setStatus(petId, 'pending', manager);
-      return manager.save(manager.create(Order, { petId, clientId, status: 'placed', placedAt }));
+      // Within the transaction, like everything that a table gateway does here.
+      return this.orders.insert({ petId, clientId, status: 'placed', placedAt });
     });
     this.metrics.count('placed');
     return OrderBody.of(order);
   }
 
   async get(id: bigint, clientId: string): Promise<OrderBody> {
-    const order = await this.orders.findOneBy({ id, clientId });
-    if (order === null) throw orderErrors.order_not_found(`There is no order ${id}`);
+    const order = await this.orders.find(id);
+    if (order?.clientId !== clientId) throw orderErrors.order_not_found(`There is no order ${id}`);
     return OrderBody.of(order);
   }
 
   async list(query: ListOrdersQuery, clientId: string): Promise<Page<OrderBody>> {
-    const { status, limit } = query;
-    const orders = await this.orders.find({
-      where: {
-        clientId,
-        id: MoreThan(query.after('int64') ?? 0n),
-        ...(status !== undefined && { status }),
-      },
-      order: { id: 'ASC' },
-      take: limit + 1,
-    });
-    return Page.of(orders, query, ({ id }) => id).map((order) => OrderBody.of(order));
+    const orders = await this.orders.page(query, { clientId, status: query.status });
+    return orders.map((order) => OrderBody.of(order));
   }
 
   complete(id: bigint, clientId: string): Promise<OrderBody> {

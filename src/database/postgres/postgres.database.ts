@@ -1,6 +1,6 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
-import { Pool } from 'pg';
-import { QueryFailedError } from 'typeorm';
+import { Pool, type PoolClient } from 'pg';
+import { QueryFailedError, type QueryRunner } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
 import { Database, type Parameter, type PoolState, type Statement } from '../database.js';
 import type { DatabaseMetrics } from '../database-metrics.js';
@@ -11,6 +11,9 @@ import type { PostgresDataSource } from './postgres.data-source.js';
 const OBSERVE_TIMEOUT_MS = 700;
 
 const isRead = ({ postgres }: Statement): boolean => postgres.startsWith('SELECT');
+
+/** A row of a batched statement: the result of one call. */
+type BatchRow = Record<string, string | null>;
 
 /** A call whose statement is shared with others of its tick. */
 interface Call {
@@ -32,7 +35,7 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
   private readonly observers: Pool;
 
   constructor(
-    private readonly dataSource: PostgresDataSource,
+    readonly dataSource: PostgresDataSource,
     private readonly metrics: DatabaseMetrics,
   ) {
     super();
@@ -48,10 +51,8 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
   }
 
   query<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]> {
-    const answer = statement.isBatched
-      ? this.enqueue(statement, parameters)
-      : this.execute(statement, parameters);
-    return this.metrics.time(statement.name, answer as Promise<Row[]>);
+    const answer = this.answer(statement, parameters) as Promise<Row[]>;
+    return this.metrics.time(statement.name, answer);
   }
 
   write<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]> {
@@ -72,6 +73,34 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
     await this.observers.end();
   }
 
+  private answer(statement: Statement, parameters: Parameter[]): Promise<unknown[]> {
+    const transaction = this.dataSource.transactions.current;
+    if (transaction !== undefined) return this.join(transaction, statement, parameters);
+    return statement.isBatched
+      ? this.enqueue(statement, parameters)
+      : this.execute(statement, parameters);
+  }
+
+  /**
+   * Runs a statement in a transaction, on its connection. It is not prepared: a stale plan would
+   * fail, and with it the transaction.
+   */
+  private async join(
+    transaction: QueryRunner,
+    statement: Statement,
+    parameters: Parameter[],
+  ): Promise<unknown[]> {
+    const { postgres: text, isBatched } = statement;
+    const client = (await transaction.connect()) as PoolClient;
+    const values = isBatched ? parameters.map((value) => [value]) : parameters;
+    try {
+      const { rows } = await client.query<BatchRow>({ text, values });
+      return isBatched ? rowsOf(statement, rows[0]!) : rows;
+    } catch (error) {
+      throw new QueryFailedError(text, parameters, error as Error);
+    }
+  }
+
   private enqueue(statement: Statement, parameters: Parameter[]): Promise<unknown[]> {
     return new Promise((resolve, reject) => {
       const batch = this.batches.get(statement) ?? [];
@@ -89,14 +118,9 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
       const columns = calls[0]!.parameters.map((_, index) =>
         calls.map(({ parameters }) => parameters[index]!),
       );
-      const rows = await this.execute<Record<string, string | null>>(statement, columns);
+      const rows = await this.execute<BatchRow>(statement, columns);
       if (!isRead(statement)) this.metrics.batchSizes.observe(calls.length);
-      calls.forEach(({ resolve }, index) => {
-        const row = rows[index]!;
-        const first = Object.values(row)[0];
-        if (first === null || first === undefined) resolve([]);
-        else resolve(statement.isJson ? first.split('\n') : [row]);
-      });
+      calls.forEach(({ resolve }, index) => resolve(rowsOf(statement, rows[index]!)));
     } catch (error) {
       if (calls.length === 1 || isOutage(error)) for (const { reject } of calls) reject(error);
       else for (const call of calls) void this.executeAll(statement, [call]);
@@ -113,7 +137,7 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
   }
 
   private async run<Row>(query: object): Promise<Row[]> {
-    const client = await this.dataSource.connectPatiently();
+    const client = await this.dataSource.pool.connect();
     try {
       const { rows } = await client.query(query as { text: string });
       client.release();
@@ -125,4 +149,10 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
       throw new QueryFailedError('', [], error as Error);
     }
   }
+}
+
+function rowsOf({ isJson }: Statement, row: BatchRow): unknown[] {
+  const [first = null] = Object.values(row);
+  if (first === null) return [];
+  return isJson ? first.split('\n') : [row];
 }

@@ -9,13 +9,10 @@ import { DatabaseMetrics } from '../database-metrics.js';
 import { SqliteDataSource } from './sqlite.data-source.js';
 import { SqliteDatabase } from './sqlite.database.js';
 
-const statement = (...sqlite: string[]): Statement => ({ name: sqlite[0]!, sqlite, postgres: '' });
+const statement = (sqlite: string): Statement => ({ name: sqlite, sqlite, postgres: '' });
 const INSERT = statement('INSERT INTO words (word) VALUES ($1) RETURNING word');
-/** The second text fails after the first one has written. */
-const INSERT_TWICE = statement(
-  'INSERT INTO words (word) VALUES ($1)',
-  'INSERT INTO words (word) VALUES ($1)',
-);
+/** Its second row fails after the first one was written. */
+const INSERT_WITH_ZERO = statement("INSERT INTO words (word) VALUES ($1), ('zero')");
 const WORDS = statement('SELECT word FROM words ORDER BY word');
 
 describe(SqliteDatabase.name, () => {
@@ -23,6 +20,7 @@ describe(SqliteDatabase.name, () => {
   const path = join(directory, 'words.db');
   let dataSource: SqliteDataSource;
   let database: SqliteDatabase;
+  const metrics = new DatabaseMetrics(new Metrics());
   /** A connection of another process, as far as SQLite can tell. */
   let other: Database;
 
@@ -31,7 +29,7 @@ describe(SqliteDatabase.name, () => {
     if (options.type !== 'better-sqlite3') throw new Error('This is about SQLite');
     dataSource = new SqliteDataSource(options);
     await dataSource.initialize();
-    database = new SqliteDatabase(dataSource, new DatabaseMetrics(new Metrics()));
+    database = new SqliteDatabase(dataSource, metrics);
     other = new Sqlite(path);
   });
   beforeEach(async () => {
@@ -54,40 +52,39 @@ describe(SqliteDatabase.name, () => {
   const tick = () => new Promise((resume) => setImmediate(resume));
   const statuses = async (writes: Promise<unknown>[]) =>
     (await Promise.allSettled(writes)).map(({ status }) => status === 'fulfilled');
-  const watchExec = (before: (sql: string) => void): void => {
-    const { exec } = Sqlite.prototype;
-    jest.spyOn(Sqlite.prototype, 'exec').mockImplementation(function (this: Database, sql) {
-      before(sql);
-      return exec.call(this, sql);
-    });
-  };
-
   it('commits the writes of one tick together', async () => {
-    const commits: string[] = [];
-    watchExec((sql) => void (sql === 'COMMIT' && commits.push(sql)));
+    const observed = jest.spyOn(metrics.batchSizes, 'observe');
     const names = Array.from({ length: 50 }, (_, index) => `${index}`);
     expect(await Promise.all(names.map(add))).toEqual(names.map((word) => [{ word }]));
-    expect(commits).toHaveLength(1);
+    expect(observed.mock.calls).toEqual([[50]]);
     expect(await words()).toHaveLength(50);
   });
 
   it('undoes a write that fails, and no other', async () => {
-    const writes = [add('zero'), database.write(INSERT_TWICE, 'never'), add('two'), add('zero')];
+    const writes = [
+      add('zero'),
+      database.write(INSERT_WITH_ZERO, 'never'),
+      add('two'),
+      add('zero'),
+    ];
     expect(await statuses(writes)).toEqual([true, false, true, false]);
     expect(await words()).toEqual(['two', 'zero']);
     await expect(add('two')).rejects.toMatchObject({ code: 'SQLITE_CONSTRAINT_PRIMARYKEY' });
   });
 
   it('waits for another process that gets in the way of the second attempt', async () => {
-    let begins = 0;
-    watchExec((sql) => {
-      if (sql !== 'BEGIN IMMEDIATE' || ++begins !== 2) return;
-      other.prepare('BEGIN IMMEDIATE').run();
-      setTimeout(() => other.prepare('COMMIT').run(), 50);
+    const { writer } = dataSource;
+    const begin = writer.begin.bind(writer);
+    const begins = jest.spyOn(writer, 'begin').mockImplementation(() => {
+      if (begins.mock.calls.length === 2) {
+        other.prepare('BEGIN IMMEDIATE').run();
+        setTimeout(() => other.prepare('COMMIT').run(), 50);
+      }
+      return begin();
     });
-    const writes = [add('zero'), database.write(INSERT_TWICE, 'never'), add('two')];
+    const writes = [add('zero'), database.write(INSERT_WITH_ZERO, 'never'), add('two')];
     expect(await statuses(writes)).toEqual([true, false, true]);
-    expect(begins).toBeGreaterThan(2);
+    expect(begins.mock.calls.length).toBeGreaterThan(2);
     expect(await words()).toEqual(['two', 'zero']);
   });
 
@@ -134,7 +131,7 @@ describe(SqliteDatabase.name, () => {
     expect(await added).toContain('port');
   });
 
-  it('goes on after a read that failed', async () => {
+  it('continues after a read that failed', async () => {
     const failing = database.query(statement('SELECT * FROM nowhere'));
     await expect(failing).rejects.toMatchObject({ message: 'no such table: nowhere' });
     await add('one');
@@ -143,8 +140,10 @@ describe(SqliteDatabase.name, () => {
 
   it('rejects all writes of a commit that fails', async () => {
     const full = Object.assign(new Error('disk full'), { code: 'SQLITE_FULL' });
-    watchExec((sql) => {
-      if (sql === 'COMMIT') throw full;
+    const { writer } = dataSource;
+    jest.spyOn(writer, 'commit').mockImplementation(() => {
+      writer.rollback();
+      throw full;
     });
     expect(await statuses([add('one'), add('two')])).toEqual([false, false]);
     jest.restoreAllMocks();

@@ -1,16 +1,11 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
-import type { Statement as Prepared } from 'better-sqlite3';
 import { Database, type Parameter, type PoolState, type Statement } from '../database.js';
 import type { DatabaseMetrics } from '../database-metrics.js';
 import { isOutage } from '../outage.js';
+import { PreparedStatements } from './prepared-statements.js';
 import { DurableDatabase } from './sqlite.connection.js';
 import type { SqliteDataSource } from './sqlite.data-source.js';
-
-/** A prepared text of a statement, and the number of parameters that it takes. */
-interface PreparedText {
-  prepared: Prepared;
-  parameters: number;
-}
+import type { SqliteQueryRunner } from './sqlite.query-runner.js';
 
 interface Write {
   statement: Statement;
@@ -20,11 +15,10 @@ interface Write {
 }
 
 /**
- * SQLite, on a connection of its own.
+ * SQLite, with one connection for reads, and one for writes.
  *
- * The reads of one tick share one read transaction, and so one view of the database: to begin a
- * read costs 2 µs, the read of one row as much. A view ends with its tick and with each write of
- * this process.
+ * The reads of one tick share one read transaction, and so one view of the database: it saves 6 %
+ * of a get. A view ends with its tick and with each write of this process.
  *
  * Group commit: the writes of one tick share a transaction and its sync of the disk, which is most
  * of the cost of a commit. Each is acknowledged after the commit. If one of them fails, the
@@ -33,40 +27,41 @@ interface Write {
  * loop.
  */
 export class SqliteDatabase extends Database implements OnApplicationShutdown {
-  private readonly connection: DurableDatabase;
-  private readonly begin: Prepared;
-  private readonly rollback: Prepared;
-  private readonly prepared = new Map<Statement, PreparedText[]>();
+  private readonly reader: DurableDatabase;
+  private readonly reads: PreparedStatements;
+  private readonly writes: PreparedStatements;
   private readonly waiting: Write[] = [];
 
   constructor(
-    private readonly dataSource: SqliteDataSource,
+    readonly dataSource: SqliteDataSource,
     private readonly metrics: DatabaseMetrics,
   ) {
     super();
-    this.connection = new DurableDatabase(dataSource.path).defaultSafeIntegers();
-    this.begin = this.connection.prepare('BEGIN');
-    this.rollback = this.connection.prepare('ROLLBACK');
-    dataSource.writer.onRelease = this.endTransaction;
+    this.reader = new DurableDatabase(dataSource.path).defaultSafeIntegers();
+    this.reads = new PreparedStatements(this.reader);
+    this.writes = new PreparedStatements(dataSource.writer.connection);
+    dataSource.writer.onRelease = this.endView;
   }
 
   // eslint-disable-next-line @typescript-eslint/require-await -- SQLite answers synchronously
   async query<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]> {
     const startedAtMs = performance.now();
+    const { transaction } = this;
     try {
-      if (!this.connection.inTransaction) {
-        this.begin.run();
-        setImmediate(this.endTransaction);
+      if (transaction !== undefined) return this.join(transaction, statement, parameters) as Row[];
+      if (!this.reader.inTransaction) {
+        this.reader.prepare('BEGIN').run();
+        setImmediate(this.endView);
       }
-      return this.run(statement, parameters) as Row[];
+      return this.reads.run(statement, parameters) as Row[];
     } finally {
       this.metrics.observe(statement.name, startedAtMs);
     }
   }
 
   write<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]> {
+    if (this.transaction !== undefined) return this.query(statement, ...parameters);
     const rows = new Promise<unknown[]>((resolve, reject) => {
-      this.dataSource.transactions.assertOutside();
       const waiting = this.waiting.push({ statement, parameters, resolve, reject });
       if (waiting === 1) setImmediate(() => void this.commit(() => this.waiting.splice(0)));
     });
@@ -84,7 +79,20 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
   }
 
   onApplicationShutdown(): void {
-    this.connection.close();
+    this.reader.close();
+  }
+
+  private get transaction(): SqliteQueryRunner | undefined {
+    return this.dataSource.transactions.current as SqliteQueryRunner | undefined;
+  }
+
+  private join(
+    transaction: SqliteQueryRunner,
+    statement: Statement,
+    parameters: readonly Parameter[],
+  ): unknown[] {
+    transaction.assertOpen();
+    return this.writes.run(statement, parameters);
   }
 
   /**
@@ -92,19 +100,17 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
    * @param take takes the writes when the transaction has begun: while it waits, further ones join
    */
   private async commit(take: () => Write[]): Promise<void> {
+    const { writer } = this.dataSource;
     let writes: Write[] | undefined;
     try {
-      await this.dataSource.writer.run(() => {
-        this.endTransaction();
-        this.connection.exec('BEGIN IMMEDIATE');
-        writes ??= take();
-        const rows = writes.map(({ statement, parameters }) => this.run(statement, parameters));
-        const startedAtMs = performance.now();
-        this.connection.exec('COMMIT');
-        this.metrics.observe('commit', startedAtMs);
-        this.metrics.batchSizes.observe(writes.length);
-        writes.forEach(({ resolve }, index) => resolve(rows[index]!));
-      });
+      await writer.begin();
+      writes = take();
+      const rows = this.runAll(writes);
+      const startedAtMs = performance.now();
+      writer.commit();
+      this.metrics.observe('commit', startedAtMs);
+      this.metrics.batchSizes.observe(writes.length);
+      writes.forEach(({ resolve }, index) => resolve(rows[index]!));
     } catch (error) {
       writes ??= take();
       if (writes.length === 1 || isOutage(error)) for (const { reject } of writes) reject(error);
@@ -112,33 +118,16 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
     }
   }
 
-  /** Ends a view, or undoes a write. An I/O error has done so already. */
-  private readonly endTransaction = (): void => {
-    if (this.connection.inTransaction) this.rollback.run();
-  };
-
-  private run(statement: Statement, values: readonly Parameter[]): unknown[] {
-    let rows: unknown[] | undefined;
-    let start = 0;
-    for (const { prepared, parameters } of this.prepare(statement)) {
-      const own = values.slice(start, (start += parameters));
-      const result = prepared.reader ? prepared.all(own) : void prepared.run(own);
-      rows ??= result ?? [];
+  private runAll(writes: readonly Write[]): unknown[][] {
+    try {
+      return writes.map(({ statement, parameters }) => this.writes.run(statement, parameters));
+    } catch (error) {
+      this.dataSource.writer.rollback();
+      throw error;
     }
-    return rows!;
   }
 
-  private prepare(statement: Statement): PreparedText[] {
-    const known = this.prepared.get(statement);
-    if (known !== undefined) return known;
-    const texts = [statement.sqlite].flat().map((text) => {
-      // better-sqlite3 binds an array to anonymous parameters only.
-      const parts = text.split(/\$\w+/);
-      const prepared = this.connection.prepare(parts.join('?'));
-      if (statement.isJson) prepared.pluck();
-      return { prepared, parameters: parts.length - 1 };
-    });
-    this.prepared.set(statement, texts);
-    return texts;
-  }
+  private readonly endView = (): void => {
+    if (this.reader.inTransaction) this.reader.prepare('ROLLBACK').run();
+  };
 }

@@ -32,7 +32,7 @@ describe('a database file', () => {
     fs.mkdirSync(path, { recursive: true });
     fs.chmodSync(path, 0o755);
     expect(() => lockFile(path)).toThrow(/^EISDIR: .*petstore.db/);
-    const source = createDataSource(dataSourceOptions(`sqlite:${path}`));
+    const source = await createDataSource(dataSourceOptions(`sqlite:${path}`));
     await expect(source.initialize()).rejects.toThrow(/^EISDIR: .*petstore.db/);
     expect(statSync(path).mode & 0o777).toBe(0o755);
     expect(fs.readdirSync(join(path, '..'))).toEqual(['petstore.db']);
@@ -41,7 +41,7 @@ describe('a database file', () => {
   it('is refused if it is a text, which stays as it is', async () => {
     path = join(directory, 'notes.txt');
     fs.writeFileSync(path, 'Shopping: milk, bread', { mode: 0o644 });
-    const source = createDataSource(dataSourceOptions(`sqlite:${path}`));
+    const source = await createDataSource(dataSourceOptions(`sqlite:${path}`));
     await expect(source.initialize()).rejects.toMatchObject({ code: 'SQLITE_NOTADB' });
     expect(statSync(path).mode & 0o777).toBe(0o644);
     expect(fs.readdirSync(directory)).toEqual(['notes.txt']);

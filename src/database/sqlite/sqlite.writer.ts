@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isBusy } from '../outage.js';
+import { DurableDatabase } from './sqlite.connection.js';
 
 /** How long a write waits for the lock of another process. */
 const LOCK_DEADLINE_MS = 3_000;
@@ -10,25 +11,60 @@ const LOCK_DEADLINE_MS = 3_000;
 const LOCK_RETRY_MS = 2;
 
 /**
- * Lets the writers of this process write one after the other, first come, first served: the commits
- * of the `Database` port, the transactions of TypeORM and its single statements. Two connections
- * that compete for SQLite's own lock starve each other.
+ * Lets the writers of this process write one after the other, first come, first served: group
+ * commits, transactions of TypeORM, and its single statements. Two connections that compete for
+ * SQLite's own lock starve each other. All transactions share one connection, so that its prepared
+ * statements are kept.
  */
 export class SqliteWriter {
   readonly queue: (() => void)[] = [];
   isHeld = false;
+  private opened: DurableDatabase | undefined;
 
   /** Called after each writer, before the next one. */
   onRelease = (): void => undefined;
 
   /** @param assertInPlace throws if the database is no longer at its path */
-  constructor(private readonly assertInPlace: () => void) {}
+  constructor(
+    private readonly path: string,
+    private readonly assertInPlace: () => void,
+  ) {}
 
-  /** Runs a write that is a transaction by itself. */
-  async run<Result>(write: () => Result | Promise<Result>): Promise<Result> {
+  /** The connection of the transactions. Integers are read as bigints. */
+  get connection(): DurableDatabase {
+    this.opened ??= new DurableDatabase(this.path).defaultSafeIntegers();
+    return this.opened;
+  }
+
+  /** Runs a write that is a transaction by itself, on another connection of this process. */
+  async run<Result>(write: () => Promise<Result>): Promise<Result> {
     const result = await this.acquire(write);
     this.release();
     return result;
+  }
+
+  /** Begins a transaction on `connection`. It ends with `commit()` or `rollback()`. */
+  begin(): Promise<void> {
+    return this.acquire(() => void this.connection.prepare('BEGIN IMMEDIATE').run());
+  }
+
+  /** @throws the error of SQLite, after a rollback */
+  commit(): void {
+    try {
+      this.connection.prepare('COMMIT').run();
+    } finally {
+      this.rollback();
+    }
+  }
+
+  /** Ends a transaction, unless an I/O error has done so already. */
+  rollback(): void {
+    if (this.connection.inTransaction) this.connection.prepare('ROLLBACK').run();
+    this.release();
+  }
+
+  close(): void {
+    this.opened?.close();
   }
 
   /**
@@ -36,7 +72,7 @@ export class SqliteWriter {
    * SQLite would block the event loop. Then the caller has the turn until `release()`, unless
    * `begin` failed.
    */
-  async acquire<Result>(begin: () => Result | Promise<Result>): Promise<Result> {
+  private async acquire<Result>(begin: () => Result | Promise<Result>): Promise<Result> {
     if (this.isHeld) await new Promise<void>((resolve) => this.queue.push(resolve));
     this.isHeld = true;
     const deadline = performance.now() + LOCK_DEADLINE_MS;
@@ -54,7 +90,7 @@ export class SqliteWriter {
     }
   }
 
-  release(): void {
+  private release(): void {
     this.onRelease();
     const next = this.queue.shift();
     if (next === undefined) this.isHeld = false;

@@ -1,0 +1,126 @@
+import { Logger } from '@nestjs/common';
+import type { Database } from 'better-sqlite3';
+import { QueryResult } from 'typeorm';
+import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner.js';
+import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js';
+import type { JoinableQueryRunner, ScopedDataSource } from '../transactions.js';
+import type { SqliteWriter } from './sqlite.writer.js';
+
+/** A transaction holds up all other writers. */
+const MAX_OPEN_MS = 3_000;
+const TIMED_OUT =
+  `A transaction was open for more than ${MAX_OPEN_MS} ms and has been rolled back, because it ` +
+  'blocked all other writers. Do not await slow work within a transaction, and release every ' +
+  'query runner.';
+
+interface SqliteSource extends ScopedDataSource {
+  /** TypeORM's connection, for statements outside of transactions. */
+  readonly sharedConnection: Database;
+  /** Its connection is for transactions. */
+  readonly writer: SqliteWriter;
+}
+
+type Query = BetterSqlite3QueryRunner['query'];
+
+/**
+ * Runs a transaction as the only writer, on the connection of the writer. A statement outside of a
+ * transaction runs on TypeORM's own connection; if it writes, it is a transaction by itself.
+ */
+export class SqliteQueryRunner extends BetterSqlite3QueryRunner implements JoinableQueryRunner {
+  declare dataSource: SqliteSource;
+  isShared = false;
+  /** Runs while the transaction is open. */
+  private timer: NodeJS.Timeout | undefined;
+  private isTimedOut = false;
+
+  override connect(): ReturnType<BetterSqlite3QueryRunner['connect']> {
+    const { sharedConnection, writer } = this.dataSource;
+    return Promise.resolve(this.timer === undefined ? sharedConnection : writer.connection);
+  }
+
+  override async startTransaction(isolation?: IsolationLevel): Promise<void> {
+    // A savepoint.
+    if (this.isTransactionActive) return super.startTransaction(isolation);
+    await this.broadcaster.broadcast('BeforeTransactionStart');
+    this.dataSource.transactions.assertOutside();
+    await this.dataSource.writer.begin();
+    this.timer = setTimeout(() => this.timeOut(), MAX_OPEN_MS);
+    this.isTransactionActive = true;
+    this.transactionDepth = 1;
+    await this.broadcaster.broadcast('AfterTransactionStart');
+  }
+
+  override async commitTransaction(): Promise<void> {
+    if (this.transactionDepth !== 1) return super.commitTransaction();
+    await this.broadcaster.broadcast('BeforeTransactionCommit');
+    this.assertOpen();
+    this.end('commit');
+    await this.broadcaster.broadcast('AfterTransactionCommit');
+  }
+
+  override async rollbackTransaction(): Promise<void> {
+    if (this.transactionDepth !== 1) return super.rollbackTransaction();
+    await this.broadcaster.broadcast('BeforeTransactionRollback');
+    this.end('rollback');
+    await this.broadcaster.broadcast('AfterTransactionRollback');
+  }
+
+  override async query(...statement: Parameters<Query>): ReturnType<Query> {
+    this.assertOpen();
+    const { sharedConnection, transactions, writer } = this.dataSource;
+    const isAlone = this.timer === undefined && !sharedConnection.prepare(statement[0]).readonly;
+    if (!isAlone) return narrow(await super.query(...statement));
+    transactions.assertOutside();
+    return narrow(await writer.run(() => super.query(...statement)));
+  }
+
+  override async release(): Promise<void> {
+    if (this.isShared) return;
+    this.end('rollback');
+    this.isReleased = true;
+    await super.release();
+  }
+
+  /** @throws {Error} if the transaction was open for too long */
+  assertOpen(): void {
+    if (this.isTimedOut) throw new Error(TIMED_OUT);
+  }
+
+  protected override async loadPragmaRecords(table: string, pragma: string): Promise<unknown> {
+    return narrow(await super.loadPragmaRecords(table, pragma));
+  }
+
+  private timeOut(): void {
+    this.end('rollback');
+    this.isTimedOut = true;
+    // Until the owner ends the transaction, so that its statements fail.
+    this.isTransactionActive = true;
+    this.transactionDepth = 1;
+    new Logger('SQLite').warn(TIMED_OUT);
+  }
+
+  private end(how: 'commit' | 'rollback'): void {
+    this.isTransactionActive = false;
+    this.transactionDepth = 0;
+    if (this.timer === undefined) return;
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    this.dataSource.writer[how]();
+  }
+}
+
+/**
+ * SQLite's integers arrive as bigints. Beyond 2^53 - 1 they stay so, because a Number would round
+ * them; the others become Numbers, which TypeORM expects of its own tables.
+ */
+function narrow(result: unknown): unknown {
+  if (typeof result === 'bigint') {
+    return Number.isSafeInteger(Number(result)) ? Number(result) : result;
+  }
+  if (result instanceof QueryResult) result.raw = narrow(result.raw);
+  if (!Array.isArray(result)) return result;
+  for (const row of result as Record<string, unknown>[]) {
+    for (const column in row) row[column] = narrow(row[column]);
+  }
+  return result;
+}

@@ -1,0 +1,56 @@
+import { type ParsedUrlQuery, stringify } from 'node:querystring';
+import {
+  applyDecorators,
+  type CallHandler,
+  type ExecutionContext,
+  Injectable,
+  type NestInterceptor,
+  type Type,
+  UseInterceptors,
+} from '@nestjs/common';
+import { ApiOkResponse } from '@nestjs/swagger';
+import { type Observable, tap } from 'rxjs';
+import { PublicAddress } from '../config/public-address.js';
+import { appendHeader, isApiRoute, replyOf, requestOf } from '../http/request-context.js';
+import { pathOf } from '../http/target.js';
+import { Page } from './page.js';
+
+/** Documents an operation that returns a `Page` of `type`, and adds its `Link` to the next page. */
+export function ApiPage(type: Type, description = 'A page of the list.'): MethodDecorator {
+  const next = 'URL of the next page (RFC 8288). Absent on the last page.';
+  const headers = { Link: { description: next, schema: { type: 'string' as const } } };
+  return applyDecorators(
+    UseInterceptors(PageLinkInterceptor),
+    ApiOkResponse({ description, type: [type], headers }),
+  );
+}
+
+/** Adds `Link` (RFC 8288) to a page that is not the last one. */
+@Injectable()
+export class PageLinkInterceptor implements NestInterceptor {
+  constructor(private readonly address: PublicAddress) {}
+
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    return next.handle().pipe(
+      tap((page: unknown) => {
+        if (page instanceof Page && page.next !== undefined) this.link(context, page);
+      }),
+    );
+  }
+
+  /** The next page has the filter of this request, an explicit limit, and the next cursor. */
+  private link(context: ExecutionContext, { size, next }: Page<unknown>): void {
+    const request = requestOf(context);
+    let filter = '';
+    for (const [name, value] of Object.entries(request.query as ParsedUrlQuery)) {
+      if (name !== 'limit' && name !== 'cursor') filter += `${stringify({ [name]: value })}&`;
+    }
+    const path = pathOf(request.url);
+    // The base address contains the version segment.
+    const url = isApiRoute(request)
+      ? this.address.baseUrl + path.slice(path.indexOf('/', 1))
+      : this.address.origin + path;
+    const link = `<${url}?${filter}limit=${size}&cursor=${next}>; rel="next"`;
+    appendHeader(replyOf(context), 'link', link);
+  }
+}

@@ -1,0 +1,135 @@
+import type { Type } from '@nestjs/common';
+import type { Database, Parameter, Statement } from '../database/database.js';
+import type { CursorKey } from '../input/cursor.js';
+import { parseOwnJson } from '../input/json.js';
+import { Page, type PageQuery } from '../input/page.js';
+import { columnsOf, type TableColumn } from './table-columns.js';
+import {
+  findStatement,
+  insertStatement,
+  pageName,
+  type PageShape,
+  pageStatement,
+  type TableSource,
+} from './table-statements.js';
+
+type Nullable<Entity> = {
+  [Member in keyof Entity]: null extends Entity[Member] ? Member : never;
+}[keyof Entity];
+
+/** An entity as plain JSON has it: a member that is NULL in the database is absent. */
+export type Row<Entity> = Omit<Entity, Nullable<Entity>> & {
+  [Member in Nullable<Entity>]?: NonNullable<Entity[Member]>;
+};
+
+type Values = Record<string, Parameter | undefined>;
+
+/**
+ * A table data gateway: the fast statements of one table. It derives them from the entity, whose
+ * module imports `TypeOrmModule.forFeature([Entity])`. Statements are prepared; on SQLite the
+ * inserts of one event-loop tick share a commit, on PostgreSQL the statements of one tick are
+ * sent as one. Within a transaction of TypeORM, each statement runs in that transaction.
+ *
+ * Supported are integers, texts and UUIDs, and a primary key of one column.
+ */
+export class TableGateway<Entity extends object> {
+  private readonly table: TableSource;
+  private readonly key: TableColumn;
+  private readonly given: readonly TableColumn[];
+  private readonly finding: Statement;
+  private readonly inserting: Statement;
+  private readonly paging = new Map<string, Statement>();
+
+  /** @throws {Error} if the entity has a column that is not supported */
+  constructor(
+    private readonly entity: Type<Entity>,
+    private readonly database: Database,
+  ) {
+    const metadata = database.dataSource.getMetadata(entity);
+    const columns = columnsOf(metadata);
+    const [primary] = metadata.primaryColumns;
+    this.key = columns.find(({ member }) => member === primary?.propertyName)!;
+    const others = columns.filter((column) => column !== this.key);
+    this.table = { name: metadata.tableName, columns: [this.key, ...others] };
+    this.given = this.table.columns.filter(({ isGenerated }) => !isGenerated);
+    this.finding = findStatement(this.table, this.key);
+    this.inserting = insertStatement(this.table, this.key);
+  }
+
+  /** @returns the row with a primary key; undefined if there is none */
+  async find(id: CursorKey): Promise<Row<Entity> | undefined> {
+    const [row] = await this.database.query<Values>(this.finding, id);
+    return row && this.rowOf(({ name }) => row[name]);
+  }
+
+  /**
+   * @param query of the request; its cursor continues the list
+   * @param filter only rows with these values; `undefined` does not filter
+   * @param orderBy one or two members with an index, the last one unique; default: the primary key
+   * @throws {ApiError} 400 `invalid_request` for a cursor of another list
+   */
+  async page(
+    query: PageQuery,
+    filter: { [Member in keyof Entity]?: Entity[Member] | undefined } = {},
+    orderBy?: readonly (keyof Entity)[],
+  ): Promise<Page<Row<Entity>>> {
+    const { columns } = this.table;
+    const wanted = filter as Values;
+    const filters = columns.filter(({ member }) => wanted[member] !== undefined);
+    const order = orderBy?.map((name) => columns.find(({ member }) => member === name)!) ?? [
+      this.key,
+    ];
+    const keys = query.keysAfter(order.map(({ kind }) => kind));
+    const statement = this.pageStatement({ filters, order, isContinued: keys !== undefined });
+    const values = filters.map(({ member }) => wanted[member]!);
+    const parameters = [...values, ...(keys ?? []), query.limit + 1];
+    const texts = await this.database.query<string>(statement, ...parameters);
+    const parse = (text: string): Row<Entity> => {
+      const members = parseOwnJson(text) as Values;
+      return this.rowOf(({ member }) => members[member]);
+    };
+    const keysOf = (row: Row<Entity>): CursorKey[] =>
+      order.map(({ member }) => (row as Record<string, CursorKey>)[member]!);
+    return Page.ofJson(texts, query, parse, keysOf);
+  }
+
+  /**
+   * Inserts a row. Outside of a transaction it is durable when the promise resolves.
+   * @param values of all columns that are not generated; a nullable one may be omitted
+   * @returns the row, with its generated columns
+   */
+  async insert(values: Partial<Row<Entity>>): Promise<Row<Entity>> {
+    const given = values as Values;
+    const parameters = this.given.map(({ member }) => given[member] ?? null);
+    const [row] = await this.database.write<Values>(this.inserting, ...parameters);
+    return this.rowOf((column) => (column === this.key ? row![column.name] : given[column.member]));
+  }
+
+  /** The instance of the entity that TypeORM would return for a row. */
+  entityOf(row: Row<Entity>): Entity {
+    const entity = new this.entity();
+    const members = this.table.columns.map(({ member }) => [
+      member,
+      (row as Record<string, unknown>)[member] ?? null,
+    ]);
+    return Object.assign(entity, Object.fromEntries(members)) as Entity;
+  }
+
+  private rowOf(valueOf: (column: TableColumn) => unknown): Row<Entity> {
+    const row: Record<string, unknown> = {};
+    for (const column of this.table.columns) {
+      const value = valueOf(column) ?? null;
+      if (value !== null) row[column.member] = column.read(value);
+    }
+    return row as Row<Entity>;
+  }
+
+  private pageStatement(shape: PageShape): Statement {
+    const name = pageName(this.table.name, shape);
+    const known = this.paging.get(name);
+    if (known !== undefined) return known;
+    const statement = pageStatement(this.table, shape);
+    this.paging.set(name, statement);
+    return statement;
+  }
+}

@@ -1,0 +1,64 @@
+import Sqlite from 'better-sqlite3';
+import type { TableColumn } from './table-columns.js';
+import { pageName, pageStatement } from './table-statements.js';
+
+const column = (member: string, kind: TableColumn['kind'], isOptional = false): TableColumn => ({
+  member,
+  name: member,
+  kind,
+  isOptional,
+  isGenerated: member === 'id',
+  read: (value) => value,
+});
+const ID = column('id', 'int64');
+const WORDS = {
+  name: 'words',
+  columns: [ID, column('text', 'text'), column('note', 'text', true)],
+};
+const FIRST = { filters: [], order: [ID], isContinued: false };
+const TEXTS = ['', 'with "quotes" and \\ and /', 'zwölf 🐾', '\tan\nd \u0001', '\u007f\u2028'];
+const LARGEST = 9_223_372_036_854_775_807n;
+
+describe(pageStatement.name, () => {
+  const database = new Sqlite(':memory:').defaultSafeIntegers();
+  database.exec('CREATE TABLE words (id integer PRIMARY KEY, text text, note text)');
+  const insert = database.prepare('INSERT OR REPLACE INTO words VALUES (?, ?, ?)');
+  const { sqlite } = pageStatement(WORDS, FIRST);
+  const page = database.prepare<unknown[], string>(sqlite.replace(/\$\w+/g, '?')).pluck();
+  beforeEach(() => database.exec('DELETE FROM words'));
+  afterAll(() => database.close());
+
+  it.each([...TEXTS, 'x'.repeat(300)])('keeps every digit and character of %j', (text) => {
+    insert.run(LARGEST, text, text);
+    const [json] = page.all(2);
+    expect(json).toContain(`"id":${LARGEST},`);
+    expect(JSON.parse(json!)).toMatchObject({ text, note: text });
+  });
+
+  it('omits optional members that are NULL', () => {
+    insert.run(1, 'cat', null);
+    expect(page.all(2)).toEqual(['{"id":1,"text":"cat"}']);
+  });
+
+  it('keeps LIMIT an expression, for which SQLite does not plan anew', () => {
+    expect(sqlite).toMatch(/LIMIT \+\$p1$/);
+  });
+
+  it('has linear length for any number of optional members', () => {
+    const optional = Array.from({ length: 12 }, (_, index) => column(`m${index}`, 'text', true));
+    const wide = pageStatement({ name: 'words', columns: [ID, ...optional] }, FIRST);
+    expect(wide.sqlite.length).toBeLessThan(1_400);
+  });
+});
+
+describe(pageName.name, () => {
+  it('differs for each combination of filters, order and continuation', () => {
+    const [, text, note] = WORDS.columns;
+    const names = [[], [text!], [note!], [text!, note!]].flatMap((filters) =>
+      [[ID], [text!, ID], [note!, ID]].flatMap((order) =>
+        [false, true].map((isContinued) => pageName('words', { filters, order, isContinued })),
+      ),
+    );
+    expect(new Set(names).size).toBe(names.length);
+  });
+});

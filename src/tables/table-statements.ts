@@ -1,0 +1,116 @@
+import type { Statement } from '../database/database.js';
+import type { TableColumn } from './table-columns.js';
+
+export interface TableSource {
+  readonly name: string;
+  /** The primary key is the first. */
+  readonly columns: readonly TableColumn[];
+}
+
+/** In which pages differ that have a statement each. */
+export interface PageShape {
+  /** The columns with a wanted value. */
+  readonly filters: readonly TableColumn[];
+  /** The columns that the list is ordered by. */
+  readonly order: readonly TableColumn[];
+  /** Whether the page comes after the keys of a row. */
+  readonly isContinued: boolean;
+}
+
+/** Selects the row with a primary key. */
+export function findStatement({ name, columns }: TableSource, key: TableColumn): Statement {
+  const select = namesOf(columns);
+  return {
+    name: `${name}.find`,
+    sqlite: `SELECT ${select} FROM "${name}" WHERE "${key.name}" = $1`,
+    postgres: `SELECT ${select} FROM ${batchInput([key])}
+      LEFT JOIN "${name}" ON "${key.name}" = input.p1 ORDER BY ordinal`,
+    isBatched: true,
+  };
+}
+
+/**
+ * Selects rows as JSON object texts. Parameters: filter values, the keys of the last row if the
+ * page is continued, limit.
+ *
+ * SQLite plans a statement anew whenever a plain parameter of LIMIT is bound, which is a tenth of
+ * the cost of a page; it does not for an expression.
+ */
+export function pageStatement({ name, columns }: TableSource, shape: PageShape): Statement {
+  const { filters, order, isContinued } = shape;
+  const bound = isContinued ? [...filters, ...order] : filters;
+  const limit = `p${bound.length + 1}`;
+  const orderBy = namesOf(order);
+  const where = (prefix: string): string => {
+    const keys = order.map((_, index) => `${prefix}p${filters.length + index + 1}`);
+    const conditions = filters.map((each, index) => `"${each.name}" = ${prefix}p${index + 1}`);
+    if (isContinued) conditions.push(`(${orderBy}) > (${keys.join(', ')})`);
+    return conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '';
+  };
+  return {
+    name: pageName(name, shape),
+    sqlite: `SELECT ${jsonOf(columns, (column) => `json_quote(${column})`)} FROM "${name}"
+      ${where('$')} ORDER BY ${orderBy} LIMIT +$${limit}`,
+    postgres: `SELECT (
+        SELECT string_agg(item, E'\\n' ORDER BY ${orderBy}) FROM (
+          SELECT ${orderBy}, ${jsonOf(columns, (column) => `to_json(${column})::text`)} AS item
+          FROM "${name}" ${where('input.')} ORDER BY ${orderBy} LIMIT ${limit}) page) AS items
+      FROM ${batchInput([...bound, LIMIT])} ORDER BY ordinal`,
+    isBatched: true,
+    isJson: true,
+  };
+}
+
+/** The name of a page statement: for example `orders.page-status-by-placedAt-id-after`. */
+export function pageName(table: string, { filters, order, isContinued }: PageShape): string {
+  let name = `${table}.page`;
+  for (const { member } of filters) name += `-${member}`;
+  if (order.length > 1) name += `-by-${order.map(({ member }) => member).join('-')}`;
+  return isContinued ? `${name}-after` : name;
+}
+
+/**
+ * Inserts a row, and returns one of its columns. Parameters: the columns that are not generated.
+ */
+export function insertStatement({ name, columns }: TableSource, returned: TableColumn): Statement {
+  const given = columns.filter(({ isGenerated }) => !isGenerated);
+  const names = namesOf(given);
+  const parameters = given.map((_, index) => `$p${index + 1}`);
+  const values = given.map((_, index) => `input.p${index + 1}`);
+  return {
+    name: `${name}.insert`,
+    sqlite: `INSERT INTO "${name}" (${names}) VALUES (${parameters.join(', ')})
+      RETURNING "${returned.name}"`,
+    postgres: `INSERT INTO "${name}" (${names}) SELECT ${values.join(', ')}
+      FROM ${batchInput(given)} ORDER BY ordinal RETURNING "${returned.name}"`,
+    isBatched: true,
+  };
+}
+
+const POSTGRES_TYPES = { int64: 'bigint', number: 'bigint', text: 'text', uuid: 'uuid' } as const;
+const LIMIT = { kind: 'number' } as const;
+
+/**
+ * The parameters of a batch on PostgreSQL as the table `input`: a row per element, with the columns
+ * `p1`, `p2`, ..., and its `ordinal`.
+ */
+function batchInput(columns: readonly Pick<TableColumn, 'kind'>[]): string {
+  const arrays = columns.map(({ kind }, index) => `$${index + 1}::${POSTGRES_TYPES[kind]}[]`);
+  const names = columns.map((_, index) => `p${index + 1}`);
+  return `unnest(${arrays.join(', ')}) WITH ORDINALITY AS input(${names.join(', ')}, ordinal)`;
+}
+
+function namesOf(columns: readonly TableColumn[]): string {
+  return columns.map(({ name }) => `"${name}"`).join(', ');
+}
+
+/** An SQL expression for the JSON text of a row. The first column is not optional. */
+function jsonOf(columns: readonly TableColumn[], textOf: (column: string) => string): string {
+  const members = columns.map(({ member, name, kind, isOptional }, index) => {
+    const column = `"${name}"`;
+    const value = kind === 'text' || kind === 'uuid' ? textOf(column) : column;
+    const json = `'${index === 0 ? '{' : ','}"${member}":' || ${value}`;
+    return isOptional ? `CASE WHEN ${column} IS NULL THEN '' ELSE ${json} END` : json;
+  });
+  return `${members.join(' || ')} || '}'`;
+}
