@@ -1,5 +1,5 @@
 // `npm run screenshots [-- FOLDER]`: screenshots of /docs, light and dark, at the widths of a desktop
-// and of a phone.
+// and of a phone. `PORT=3000` makes `page-light.png` and `page-dark.png` as they are in docs/.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -15,11 +15,17 @@ mkdirSync(folder, { recursive: true });
 
 const server = spawn(process.execPath, [MAIN, 'serve', '--json'], {
   cwd: directory,
-  env: { PATH: process.env.PATH, PORT: '0', METRICS_PORT: '0', LOG_LEVEL: 'error' },
+  env: {
+    PATH: process.env.PATH,
+    PORT: process.env.PORT ?? '0',
+    METRICS_PORT: '0',
+    LOG_LEVEL: 'error',
+  },
   stdio: ['ignore', 'pipe', 'inherit'],
 });
 const [line] = await once(server.stdout, 'data');
-const { origin, key } = JSON.parse(line);
+const { origin: address, key } = JSON.parse(line);
+const origin = address.replace('127.0.0.1', 'localhost');
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
   args: ['--no-sandbox', '--disable-gpu', '--in-process-gpu'],
@@ -48,6 +54,10 @@ try {
       await page.goto(`${origin}/docs`);
       await page.locator('.opblock').first().waitFor();
       await shoot('reference');
+      if (width === 1280) {
+        const clip = { x: 0, y: 0, width, height: 800 };
+        await page.screenshot({ path: join(folder, `page-${colorScheme}.png`), clip });
+      }
       await page.getByRole('searchbox').fill('idempotency');
       await page.locator('.results a').first().waitFor();
       await shoot('search');
