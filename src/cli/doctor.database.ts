@@ -1,5 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
-import { DataSource } from 'typeorm';
+import { DataSource, getMetadataArgsStorage } from 'typeorm';
+// Loads the entities.
+import '../app.module.js';
 import type { Config } from '../config/config.js';
 import { connect } from '../database/connect.js';
 import { createDataSource, dataSourceOptions, fileOf } from '../database/data-source-options.js';
@@ -27,11 +29,10 @@ export async function checkDatabase(
     dataSource = await (file === undefined
       ? connect(await createDataSource(dataSourceOptions(url)))
       : new DataSource({ type: 'better-sqlite3', database: file }).initialize());
-    const [database, clock] = await (file === undefined
-      ? checkPostgres(dataSource)
-      : checkSqlite(dataSource, file));
+    const engine = file === undefined ? checkPostgres(dataSource) : checkSqlite(dataSource, file);
+    const findings = await engine;
     const schema = checkSchema(await migrationsThatRan(dataSource), known, file !== undefined);
-    return [database, schema, clock];
+    return [schema, ...findings];
   } catch (error) {
     const { reason, fix } = explain(driverErrorOf(error));
     return [failed('database', reason, fix ?? 'check DATABASE_URL and its permissions')];
@@ -40,15 +41,45 @@ export async function checkDatabase(
   }
 }
 
-async function checkPostgres(dataSource: DataSource): Promise<[Finding, Finding]> {
-  const [{ version, nowMs }] = await dataSource.query<[{ version: string; nowMs: string }]>(
-    `SELECT current_setting('server_version') AS version, ${NOW.postgres} AS "nowMs"`,
-  );
+async function checkPostgres(dataSource: DataSource): Promise<Finding[]> {
+  const [{ version, nowMs, off }] = await dataSource.query<
+    [{ version: string; nowMs: string; off: string | null }]
+  >(`SELECT current_setting('server_version') AS version, ${NOW.postgres} AS "nowMs",
+      (SELECT string_agg(name, ' and ') FROM pg_settings
+        WHERE name IN ('fsync', 'full_page_writes') AND setting = 'off') AS off`);
   const clock = checkClock('database clock', Number(nowMs) - Date.now());
-  return [ok('database', `PostgreSQL ${version}`), clock];
+  const missing = await missingRights(dataSource);
+  const faults = [];
+  if (off !== null) {
+    const detail = `a power failure can damage PostgreSQL: ${off} is off`;
+    faults.push(failed('database', detail, `turn ${off} on in postgresql.conf`));
+  }
+  if (missing.length > 0) {
+    const detail = `the role in DATABASE_URL lacks ${missing.join(', ')}`;
+    faults.push(failed('database', detail, 'grant the rights that docs/operating.md lists'));
+  }
+  return [...(faults.length > 0 ? faults : [ok('database', `PostgreSQL ${version}`)]), clock];
 }
 
-async function checkSqlite(dataSource: DataSource, file: string): Promise<[Finding, Finding]> {
+/** The rights on tables of the service and its extensions that the role lacks. */
+async function missingRights(dataSource: DataSource): Promise<string[]> {
+  const tables = getMetadataArgsStorage().tables.map(({ target, name }) =>
+    dataSource.namingStrategy.tableName((target as { name: string }).name, name),
+  );
+  const rows = await dataSource.query<{ missing: string }[]>(
+    `SELECT string_agg(privilege, ', ') || ' on ' || name AS missing
+      FROM unnest($1::text[]) name, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) privilege
+      WHERE NOT has_table_privilege(to_regclass(quote_ident(name)), privilege) GROUP BY name`,
+    [tables],
+  );
+  return rows.map(({ missing }) => missing);
+}
+
+async function checkSqlite(dataSource: DataSource, file: string): Promise<Finding[]> {
+  // A write, which the permissions of the file may not allow.
+  for (const text of ['BEGIN IMMEDIATE', 'PRAGMA user_version = 0', 'ROLLBACK']) {
+    await dataSource.query(text);
+  }
   // Checks every page, but not the order of the indexes, which would take much longer.
   const [{ quick_check: fault }] =
     await dataSource.query<[{ quick_check: string }]>('PRAGMA quick_check(1)');

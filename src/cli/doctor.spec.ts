@@ -1,5 +1,6 @@
 import fs, {
   chmodSync,
+  chownSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -14,6 +15,7 @@ import Database from 'better-sqlite3';
 import { runInProcess as run } from '../../test/support/run-program.js';
 import type { Finding } from './doctor.findings.js';
 
+const UNPRIVILEGED = 65_534;
 const PAGE_BYTES = 4_096;
 const LATER = `INSERT INTO petstore_migrations (timestamp, name) VALUES (2, 'Later2000000000000')`;
 const TOYS = `INSERT INTO petstore_migrations (timestamp, name) VALUES (2, 'toys:Toys:8700000000000')`;
@@ -27,6 +29,7 @@ describe('petstore doctor', () => {
     Object.assign(process.env, { DATABASE_URL: `sqlite:${file}`, METRICS_PORT: '0' });
   });
   afterEach(() => {
+    if (process.geteuid!() !== process.getuid!()) process.seteuid!(process.getuid!());
     jest.restoreAllMocks();
     process.env = { ...environment };
     rmSync(join(file, '..'), { recursive: true });
@@ -45,6 +48,13 @@ describe('petstore doctor', () => {
     new Database(file).exec('PRAGMA wal_checkpoint(TRUNCATE)').close();
     const pages = readFileSync(file);
     writeFileSync(file, pages.fill(0xff, pages.length - PAGE_BYTES));
+  }
+  /** Mode 0400 restricts every user but root. */
+  function makeReadOnly(): void {
+    chmodSync(file, 0o400);
+    if (process.getuid!() !== 0) return;
+    for (const path of [file, join(file, '..')]) chownSync(path, UNPRIVILEGED, UNPRIVILEGED);
+    process.seteuid!(UNPRIVILEGED);
   }
   const fillDisk = () =>
     jest.spyOn(fs, 'statfsSync').mockReturnValue({ bavail: 9, bsize: PAGE_BYTES } as fs.StatsFs);
@@ -99,6 +109,7 @@ describe('petstore doctor', () => {
       /^latest write is \d+ ms ahead of this machine$/,
       /NTP/,
     ],
+    ['failed', 'database', makeReadOnly, /readonly database/, /writable for this user$/],
     ['failed', 'database', damageLastPage, /damaged|malformed/, /copy .* restore BACKUP$/],
     ['failed', 'database', () => (rmSync(file), mkdirSync(file)), /unable to open/, /to a file/],
     [

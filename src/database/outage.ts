@@ -12,7 +12,7 @@ interface DriverError {
  * or can be repaired.
  */
 const isOfDatabase = matches(
-  /^(?:(?:08|28|40|53|58)...|3D000|57P0.|57014|25006|25P03|55P03)$/,
+  /^(?:(?:08|28|40|53|58)...|3D000|42501|57P0.|57014|25006|25P03|55P03)$/,
   /^SQLITE_(?:BUSY|LOCKED|IOERR|FULL|READONLY|CANTOPEN|PROTOCOL|NOMEM|CORRUPT|NOTADB)/,
   /^(?:Connection terminated|Query read timeout|timeout exceeded when trying to connect)/,
   /^(?:Client has encountered a connection error|Cannot use a pool after calling end)/,

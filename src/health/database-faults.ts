@@ -17,6 +17,12 @@ and run petstore restore BACKUP`,
     codes: /^(?:SQLITE_FULL|53100)/,
     fix: 'The disk of the database is full, so writes get a 503: free space on that disk',
   },
+  {
+    name: 'no permission',
+    codes: /^(?:42501|SQLITE_READONLY)$/,
+    fix: `The database does not permit a statement, so its requests get a 503: grant the rights \
+that docs/operating.md lists, or make the file writable`,
+  },
 ] as const;
 type Fault = (typeof FAULTS)[number];
 
@@ -30,7 +36,7 @@ export class DatabaseFaults {
   /** A damaged file stays damaged until the restart; a full disk may have room again. */
   get current(): Fault['name'] | undefined {
     if (this.loggedAtMs.has('damaged')) return 'damaged';
-    return this.isRecent('disk full') ? 'disk full' : undefined;
+    return FAULTS.map(({ name }) => name).find((name) => this.isRecent(name));
   }
 
   /** Reports `error` if an operator has to fix its cause. */

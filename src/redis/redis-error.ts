@@ -1,6 +1,10 @@
 /** The fix by the cause; the first that matches. */
 const FIXES: readonly [cause: RegExp, fix: string][] = [
-  [/WRONGPASS|NOAUTH|NOPERM|invalid password/i, 'correct the user or password in REDIS_URL'],
+  [
+    /NOPERM|o permission/i,
+    'grant the rights that docs/operating.md lists to the user in REDIS_URL',
+  ],
+  [/WRONGPASS|NOAUTH|invalid password/i, 'correct the user or password in REDIS_URL'],
   [/wrong version|packet length|no TLS/i, 'use redis:// in REDIS_URL, or the TLS port of Redis'],
   [/self.signed|unable to (?:get|verify)/i, 'set NODE_EXTRA_CA_CERTS to the CA file of Redis'],
   [/has expired|altnames/, 'renew the certificate, or use its host name in REDIS_URL'],
