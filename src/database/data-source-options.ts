@@ -12,6 +12,9 @@ import { SqliteDataSource } from './sqlite/sqlite.data-source.js';
  */
 export const MIGRATIONS_TABLE = 'petstore_migrations';
 
+/** A commit must be on disk before its response, whatever the role or the database sets. */
+const SYNCHRONOUS_COMMIT = `SELECT set_config('synchronous_commit', 'on', false)
+  WHERE current_setting('synchronous_commit') = 'off'`;
 const STATEMENT_TIMEOUT_MS = 3_000;
 
 /**
@@ -51,7 +54,10 @@ export function dataSourceOptions(
       keepAlive: true,
       // An error reaches the query that waits for its answer. Without a listener, one that comes
       // later ends the process.
-      onConnect: (client: Client) => client.on('error', () => undefined),
+      onConnect: (client: Client) => {
+        client.on('error', () => undefined);
+        return client.query(SYNCHRONOUS_COMMIT);
+      },
     },
   };
 }

@@ -33,14 +33,16 @@ export class PostgresServer extends Postgres implements AsyncDisposable {
     private readonly directory: string,
     port: number,
     private readonly account: { uid?: number; gid?: number },
+    private readonly settings: readonly string[],
   ) {
     super(`postgres://postgres@127.0.0.1:${port}/postgres`);
   }
 
   /**
    * @param initdb the path of that program; the others are beside it
+   * @param settings such as `fsync=on`, which is off by default
    */
-  static async start(initdb: string): Promise<PostgresServer> {
+  static async start(initdb: string, ...settings: string[]): Promise<PostgresServer> {
     const account = unprivileged();
     const directory = mkdtempSync(join(tmpdir(), 'petstore-postgres-'));
     if (account.uid !== undefined) chownSync(directory, account.uid, account.gid!);
@@ -51,7 +53,7 @@ export class PostgresServer extends Postgres implements AsyncDisposable {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     const server = new PostgresServer(
-      ...([dirname(initdb), directory, await freePort(), account] as const),
+      ...([dirname(initdb), directory, await freePort(), account, settings] as const),
     );
     await server.run();
     return server;
@@ -81,6 +83,7 @@ export class PostgresServer extends Postgres implements AsyncDisposable {
   async run(): Promise<void> {
     const settings = [
       ...['fsync=off', 'max_connections=200', `unix_socket_directories=${this.directory}`],
+      ...this.settings,
     ];
     this.child = spawn(
       join(this.programs, 'postgres'),
@@ -99,13 +102,18 @@ export class PostgresServer extends Postgres implements AsyncDisposable {
     throw new Error('PostgreSQL did not start');
   }
 
+  /** Immediate shutdown (SIGQUIT), as a crash: what is not on disk is lost. */
+  crash(): Promise<void> {
+    return this.stop('SIGQUIT');
+  }
+
   /** Fast shutdown (SIGINT). */
-  async stop(): Promise<void> {
+  async stop(signal: NodeJS.Signals = 'SIGINT'): Promise<void> {
     const { child } = this;
     if (child?.exitCode !== null || child.signalCode !== null) return;
     const closed = once(child, 'close');
     child.kill('SIGCONT');
-    child.kill('SIGINT');
+    child.kill(signal);
     await closed;
   }
 
