@@ -103,7 +103,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['test/**/*.ts', 'examples/*/test/**/*.ts', '**/*.spec.ts'],
+    files: ['test/**/*.ts', 'proof/**/*.ts', 'examples/*/test/**/*.ts', '**/*.spec.ts'],
     rules: {
       // The types of responses are part of what is tested.
       '@typescript-eslint/no-unsafe-assignment': 'off',

@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** A TCP proxy that can stall, lose or reset connections. */
+/** A TCP proxy that can delay, stall, lose or reset connections. */
 export class FaultProxy implements AsyncDisposable {
   private readonly lines = new Set<readonly [Socket, Socket]>();
   private readonly lost = new WeakSet<Socket>();
   private refusing = false;
   private stalled = false;
+  private delayMs = 0;
 
   private constructor(
     private readonly server: Server,
@@ -29,7 +30,13 @@ export class FaultProxy implements AsyncDisposable {
   pass(): void {
     this.refusing = false;
     this.stalled = false;
+    this.delayMs = 0;
     for (const line of this.lines) line.forEach((end) => !this.lost.has(end) && end.resume());
+  }
+
+  /** Forwards everything so much later, in its order. */
+  delay(ms: number): void {
+    this.delayMs = ms;
   }
 
   /** Forwards nothing and closes nothing. */
@@ -77,7 +84,19 @@ export class FaultProxy implements AsyncDisposable {
     const line = [client, target] as const;
     this.lines.add(line);
     for (const [from, to] of [line, [target, client]] as const) {
-      from.on('data', (bytes) => to.write(bytes));
+      let sent: Promise<unknown> | undefined;
+      from.on('data', (bytes: Buffer) => {
+        if (this.delayMs === 0 && sent === undefined) {
+          to.write(bytes);
+          return;
+        }
+        const due = new Promise((resolve) => setTimeout(resolve, this.delayMs));
+        const mine = Promise.all([sent, due]).then(() => {
+          to.write(bytes);
+          if (sent === mine) sent = undefined;
+        });
+        sent = mine;
+      });
       from.on('error', () => undefined);
       from.on('close', () => {
         to.destroy();

@@ -1,0 +1,147 @@
+import Sqlite from 'better-sqlite3';
+import { Client } from '../../test/support/client.js';
+import { findEngine } from '../../test/support/engines.js';
+import { type Served, Workplace } from '../../test/support/petstore-process.js';
+import { PostgresServer } from '../../test/support/postgres.js';
+import { Random } from '../../test/support/random.js';
+import { inWords, type Part, type Result, type Run } from '../part.js';
+import { type Entry, Ledger } from './ledger.js';
+import { listAll } from './list-all.js';
+
+const KILLS = { full: 200, short: 10 };
+const WRITERS = 16;
+/** A kill comes after so many acknowledged creates, at most. */
+const MOST_WRITES = 120;
+const AMPLE = ['--plan', 'enterprise', '--per-minute', '1000000', '--per-day', '1000000000'];
+const ENV = { NODE_ENV: 'production', LOG_LEVEL: 'error', METRICS_PORT: '0' };
+
+type Engine = 'SQLite' | 'PostgreSQL';
+
+/** Kills the server of one engine again and again, and audits what is left. */
+class Crashes {
+  readonly faults: string[] = [];
+  slowestStartMs = 0;
+  private readonly random: Random;
+  private readonly ledger: Ledger;
+  private key = '';
+
+  constructor(
+    private readonly engine: Engine,
+    private readonly workplace: Workplace,
+    seed: number,
+  ) {
+    this.random = new Random(seed);
+    this.ledger = new Ledger(this.random);
+  }
+
+  get creates(): number {
+    return this.ledger.entries.length;
+  }
+
+  async run(kills: number): Promise<void> {
+    await this.workplace.run('migrate');
+    const issue = ['keys', 'issue', '--name', 'crash', ...AMPLE];
+    this.key = ((await this.workplace.json(...issue)) as { key: string }).key;
+    let unsure: readonly Entry[] = [];
+    for (let round = 0; round < kills && this.faults.length === 0; round++) {
+      const before = this.creates;
+      await this.withServer(async (server, client) => {
+        await this.repeat(client, unsure, round);
+        await this.writeUntilKilled(server, client, round);
+      });
+      this.checkFile();
+      unsure = this.ledger.entries.slice(before);
+    }
+    await this.withServer(async (_, client) => {
+      await this.repeat(client, unsure, kills);
+      this.faults.push(...this.ledger.audit(await listAll(client)));
+    });
+  }
+
+  private async withServer(use: (server: Served, client: Client) => Promise<void>): Promise<void> {
+    const startedAt = performance.now();
+    const server = await this.workplace.serve();
+    this.slowestStartMs = Math.max(this.slowestStartMs, performance.now() - startedAt);
+    const client = new Client(server.origin, this.key);
+    try {
+      await use(server, client);
+    } finally {
+      client.close();
+      await server.stop('SIGKILL');
+    }
+  }
+
+  /** The kill comes while other creates are in progress. */
+  private async writeUntilKilled(server: Served, client: Client, round: number): Promise<void> {
+    let left = 1 + this.random.below(MOST_WRITES);
+    const write = async (): Promise<void> => {
+      while (left > 0) {
+        const entry = this.ledger.next(round);
+        const answer = await send(client, entry).catch(() => undefined);
+        if (answer === undefined) continue;
+        if (answer.status !== 201) this.fault(round, `status ${answer.status}: ${answer.text}`);
+        else entry.acknowledged = answer.text;
+        left--;
+        if (left === 0) await server.stop('SIGKILL');
+      }
+    };
+    await Promise.all(Array.from({ length: WRITERS }, write));
+  }
+
+  /** Repeats every create before the last kill: the client cannot know which of them were stored. */
+  private async repeat(client: Client, entries: readonly Entry[], kill: number): Promise<void> {
+    const answers = await Promise.all(entries.map((entry) => send(client, entry)));
+    for (const [index, { status, text, headers }] of answers.entries()) {
+      const entry = entries[index]!;
+      if (status !== 201) this.fault(kill, `repeat of ${entry.body}: ${status} ${text}`);
+      if (entry.acknowledged === undefined) {
+        entry.acknowledged = text;
+      } else if (entry.acknowledged !== text || headers['idempotent-replayed'] !== 'true') {
+        this.fault(kill, `was acknowledged as ${entry.acknowledged}, repeated as ${text}`);
+      }
+    }
+  }
+
+  private checkFile(): void {
+    if (this.engine !== 'SQLite') return;
+    const database = new Sqlite(this.workplace.databaseFile);
+    const integrity = database.pragma('integrity_check', { simple: true });
+    database.close();
+    if (integrity !== 'ok') this.faults.push(`integrity_check: ${String(integrity)}`);
+  }
+
+  private fault(kills: number, text: string): void {
+    this.faults.push(`${this.engine}, after ${kills} kills: ${text}`);
+  }
+}
+
+function send(client: Client, { body, idempotencyKey }: Entry) {
+  return client.post('/v1/pets', body, { 'idempotency-key': idempotencyKey });
+}
+
+async function run({ seed, isShort }: Run): Promise<Result> {
+  const kills = isShort ? KILLS.short : KILLS.full;
+  await using postgres = await PostgresServer.start(findEngine('postgres')!);
+  using onSqlite = new Workplace(ENV);
+  const databaseUrl = await postgres.createDatabase();
+  using onPostgres = new Workplace({ ...ENV, DATABASE_URL: databaseUrl });
+  const engines = [
+    new Crashes('SQLite', onSqlite, seed),
+    new Crashes('PostgreSQL', onPostgres, seed + 1),
+  ];
+  // Each uses one core.
+  await Promise.all(engines.map((each) => each.run(kills)));
+  const starts = engines.map(({ slowestStartMs }) => `${(slowestStartMs / 1_000).toFixed(1)} s`);
+  return {
+    tried: `${kills} kills on each engine, under ${inWords(engines[0]!.creates)} and ${inWords(engines[1]!.creates)} creates`,
+    figures: { 'slowest start until ready (SQLite, PostgreSQL)': starts.join(', ') },
+    faults: engines.flatMap(({ faults }) => faults),
+  };
+}
+
+export const crash: Part = {
+  name: 'crash',
+  promise: 'A kill -9 under writes loses no acknowledged create and stores none twice.',
+  needs: ['postgres'],
+  run,
+};
