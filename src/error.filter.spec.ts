@@ -74,7 +74,7 @@ describe(ErrorFilter.name, () => {
     expect(logger.error).not.toHaveBeenCalled();
   });
 
-  it('answers an outage with 503, and logs its cause', () => {
+  it('responds to an outage with 503, and logs its cause', () => {
     expect(answerTo(outage)).toMatchObject({ status: 503, headers: { 'Retry-After': '2' } });
     expect(logger.error).not.toHaveBeenCalled();
     expect(logger.warn).toHaveBeenCalledTimes(1);
@@ -91,18 +91,18 @@ describe(ErrorFilter.name, () => {
     ['nothing', undefined],
     ['null', null],
     ['an object', { message: 'secret', status: 404, headers: { 'X-Secret': '1' } }],
-    ['what says it is a success', { statusCode: 200, message: 'secret' }],
-    ['what has a status of no meaning', { statusCode: '404', message: 'secret' }],
+    ['an object with a status of success', { statusCode: 200, message: 'secret' }],
+    ['an object with a text as its status', { statusCode: '404', message: 'secret' }],
     ['an error of another library', Object.assign(new Error('secret'), { statusCode: 404 })],
-    ['an exception of a status that HTTP has not', new HttpException('secret', 99)],
+    ['an exception with a status that HTTP does not have', new HttpException('secret', 99)],
     ['an exception of an interim status', new HttpException('secret', 100)],
     ['an exception without a status', new HttpException('secret', Number.NaN)],
-    ['a failure in the words of Nest', new HttpException('secret', 500)],
+    ['a failure as an exception of Nest', new HttpException('secret', 500)],
     [
       'headers of a failure',
       Object.assign(new HttpException('x', 500), { headers: { secret: 1 } }),
     ],
-  ])('tells the caller nothing of %s, and the log everything', (_what, thrown) => {
+  ])('tells the caller nothing about %s, and logs it', (_what, thrown) => {
     const { status, headers, body } = answerTo(thrown);
     expect(status).toBe(500);
     expect(JSON.stringify(headers) + body).not.toMatch(/secret/i);
@@ -115,7 +115,7 @@ describe(ErrorFilter.name, () => {
   it.each([
     [400, 'invalid_request'],
     [413, 'payload_too_large'],
-  ])("puts Fastify's %i into the words of the API", (statusCode, code) => {
+  ])("replaces the message of Fastify's %i", (statusCode, code) => {
     const thrown = Object.assign(new Error('secret'), { statusCode, name: 'FastifyError' });
     const wrapped = new HttpException('secret', statusCode, { cause: thrown });
     for (const each of [thrown, wrapped]) {
@@ -149,7 +149,7 @@ describe(ErrorFilter.name, () => {
     [{ 'Retry-After': '2' }, new ServiceUnavailableException('Later')],
     [{ 'Retry-After': '2' }, errors.service_unavailable('Later')],
     [{ 'Retry-After': '9' }, errors.key_banned('No', { headers: { 'Retry-After': '9' } })],
-  ])('sends %j with an error whose status needs it', (headers, thrown) => {
+  ])('sends %j with an error whose status requires it', (headers, thrown) => {
     expect(answerTo(thrown).headers).toMatchObject(headers);
   });
 
@@ -176,7 +176,7 @@ describe(ErrorFilter.name, () => {
     expect(headers).not.toHaveProperty('bad name');
   });
 
-  it('sends nothing a second time', () => {
+  it('sends no second response', () => {
     expect(answerTo(new Error('late'), true)).toMatchObject({ status: 0, body: '' });
     expect(logger.error).toHaveBeenCalledTimes(1);
   });

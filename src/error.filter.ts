@@ -12,7 +12,7 @@ import { Logger } from './telemetry/logger.js';
 /** A header that Node accepts (RFC 9110 section 5). */
 const VALID_HEADER = /^[\w!#$%&'*+.^`|~-]+:[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Turns every error into the Error body of the specification; the only place that does. */
+/** Converts every error to the Error body of the specification. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   constructor(
@@ -61,6 +61,7 @@ export class ErrorFilter implements ExceptionFilter {
     const details = { operation, code: error.code, err: error.cause ?? error };
     const level = error.status === 503 ? 'warn' : 'debug';
     if (error.status >= 500 && error.status !== 503) this.logger.error(details, 'Request failed');
-    else if (error.cause !== undefined) this.logger[level](details, `Answered ${error.status}`);
+    else if (error.cause !== undefined)
+      this.logger[level](details, `Request failed with ${error.status}`);
   }
 }

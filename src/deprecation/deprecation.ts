@@ -21,7 +21,7 @@ import { DAY_MS } from '../time/windows.js';
 export interface Deprecation {
   /** Start of the deprecation. */
   since: Date;
-  /** From this moment on, plus `SUNSET_EXTENSION_DAYS`, the operation answers 410. */
+  /** From this moment on, plus `SUNSET_EXTENSION_DAYS`, the operation responds with 410. */
   sunset: Date;
   /**
    * The replacement: its method (default GET), its path relative to the base address, and how to
@@ -34,7 +34,7 @@ const DEPRECATION = 'petstore:deprecation';
 
 /**
  * Deprecates an operation: the document marks it, every response carries `Deprecation` (RFC 9745),
- * `Sunset` (RFC 8594) and `Link`. From its sunset on, the operation answers 410.
+ * `Sunset` (RFC 8594) and `Link`. From its sunset on, the operation responds with 410.
  */
 export function Deprecated(deprecation: Deprecation): MethodDecorator {
   const { since, sunset, successor } = deprecation;
@@ -91,7 +91,7 @@ export class DeprecationGuard implements CanActivate {
   }
 }
 
-/** Answers 410 after the sunset, but only to callers whose key permits the operation. */
+/** Responds with 410 after the sunset, but only to callers whose key permits the operation. */
 @Injectable()
 export class SunsetGuard implements CanActivate {
   private readonly deprecations = new PerOperation((_controller, handler) =>
@@ -109,6 +109,8 @@ export class SunsetGuard implements CanActivate {
     const endMs = deprecation.sunset.getTime() + this.config.sunsetExtensionDays * DAY_MS;
     if (this.clock.now() < endMs) return true;
     const { method = 'GET', path, hint } = deprecation.successor;
-    throw errors.operation_removed(`The operation was removed; use ${method} ${path} ${hint}`);
+    throw errors.operation_removed(
+      `This operation has been removed; use ${method} ${path} ${hint}`,
+    );
   }
 }

@@ -30,7 +30,7 @@ describe(clientAddress.name, () => {
   });
 
   it.each(['unknown', '', '999.1.1.1', '203.0.113.9:80', '<script>', 'x'.repeat(9_000)])(
-    'is that of the proxy if the proxy sends %p, which is no address',
+    'is the address of the proxy if the proxy sends %p, which is no address',
     (garbage) => {
       expect(addressOf(garbage, '10.0.0.1')).toBe('10.0.0.1');
     },

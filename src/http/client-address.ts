@@ -5,8 +5,8 @@ import type { Logger } from '../telemetry/logger.js';
 import type { ApiRequest } from './request-context.js';
 
 /**
- * The address of a caller: behind the proxies of TRUST_PROXY, the nearest address that is not one
- * of them.
+ * The address of a caller: behind the proxies of TRUST_PROXY, the nearest address that is not a
+ * proxy's.
  * @returns an IPv4 address, or the /64 of an IPv6 address, since a client usually controls all of
  *   it
  */
@@ -21,8 +21,8 @@ export function warnOfProxy(server: Server, logger: Logger): void {
     server.off('request', warn);
     logger.warn(
       {},
-      'X-Forwarded-For is ignored because TRUST_PROXY is off, so all clients of a proxy share one address. ' +
-        'Set TRUST_PROXY to the address of the proxy',
+      'X-Forwarded-For is ignored because TRUST_PROXY is off, so all clients of a proxy share one ' +
+        'address. Set TRUST_PROXY to the address of the proxy',
     );
   };
   server.on('request', warn);

@@ -15,7 +15,7 @@ describe(ClientConnections.name, () => {
   let sockets: Socket[];
   let started: (() => void)[];
 
-  /** Collects the requests that are started; calling one answers it. */
+  /** Collects the requests that are started; calling one sends its response. */
   const collect: RequestListener = (_request, response) => {
     started.push(() => response.end('ok'));
   };
@@ -69,7 +69,7 @@ describe(ClientConnections.name, () => {
     expect(polite.destroyed).toBe(false);
   });
 
-  it('refuses a malformed message behind the response before it, once', async () => {
+  it('rejects a malformed message once, after the earlier response', async () => {
     await listen(collect);
     const socket = open(`${REQUEST}nonsense\r\n\r\n`);
     await areStarted(1);
@@ -113,7 +113,7 @@ describe(ClientConnections.name, () => {
     await eventually(() => Promise.resolve(size > LARGE.length), 20_000);
   });
 
-  it('leaves a slow handler its time', async () => {
+  it('does not disconnect the client of a slow handler', async () => {
     await listen((_request, response) => {
       setTimeout(() => response.end('late'), 2 * SEND_TIMEOUT_MS);
     });
@@ -121,7 +121,7 @@ describe(ClientConnections.name, () => {
     await eventually(() => Promise.resolve(socket.text().endsWith('late')));
   });
 
-  it('drains: answers the requests that have arrived, then closes', async () => {
+  it('responds to the requests that have arrived, then closes, when it drains', async () => {
     await listen(collect);
     const idle = open(REQUEST);
     await areStarted(1);

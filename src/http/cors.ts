@@ -3,14 +3,14 @@ import type { RouteTable } from './route-table.js';
 
 /** Response headers that scripts of another origin may read (Fetch standard, CORS protocol). */
 const EXPOSED_HEADERS =
-  'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, Link, Location, ' +
-  'Retry-After, X-Request-Id, Deprecation, Sunset, Idempotent-Replayed';
+  'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, ' +
+  'Link, Location, Retry-After, X-Request-Id, Deprecation, Sunset, Idempotent-Replayed';
 const REQUEST_HEADERS =
   'Authorization, Content-Type, Idempotency-Key, X-Request-Id, traceparent, tracestate, baggage';
 
 /**
  * Options of Nest's `enableCors()`: lets scripts of the configured origins, and of no other, call
- * the API. A preflight is answered with the methods of its path; any other OPTIONS request is
+ * the API. The response to a preflight has the methods of its path. Any other OPTIONS request is
  * evaluated like a wrong method.
  * @param requestHeaders headers that extensions allow besides those of the service
  */

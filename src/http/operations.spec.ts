@@ -40,14 +40,14 @@ class ShopController {
   begin(): void {}
 
   @ApiOperation({ operationId: 'listPets' })
-  listAnimals(): void {}
+  listOwned(): void {}
 }
 
 describe(withUniqueIds.name, () => {
   const idsOf = (operations: Operation[]) =>
     Object.fromEntries(withUniqueIds(operations).map(({ id, name }) => [id, name]));
 
-  it('uses the name of the method, with the controller’s if another operation has the same; core operations keep theirs', () => {
+  it('adds the name of the controller to an id that is taken, except for core operations', () => {
     const all = [
       ...operationsOf(ToysController),
       ...operationsOf(OtherToys),
@@ -62,12 +62,12 @@ describe(withUniqueIds.name, () => {
     });
   });
 
-  it('uses that of @ApiOperation(), with a number if it is taken', () => {
+  it('uses the id of @ApiOperation(), with a number if it is taken', () => {
     const all = [...operationsOf(ShopController), ...operationsOf(PetsController, true)];
     expect(idsOf(all)).toEqual({
       ShopController_openShop: 'ShopController.openShop',
       openShop: 'ShopController.begin',
-      listPets_2: 'ShopController.listAnimals',
+      listPets_2: 'ShopController.listOwned',
       listPets: 'PetsController.listPets',
     });
   });

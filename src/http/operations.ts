@@ -19,14 +19,14 @@ const API_OPERATION = 'swagger/apiOperation';
 /** Characters with a meaning in a path pattern. */
 const PATTERN_CHARACTERS = /[:*{}()[\]+?!\\]/g;
 
-/** A method of a controller that answers requests. */
+/** A method of a controller that handles requests. */
 export interface Operation {
   /** Unique; in the document, in metrics and in the log. */
   id: string;
   isCore: boolean;
   controller: Type;
   handler: Handler;
-  /** The name of the method. That of the handler differs if a decorator has replaced it. */
+  /** The name of the method. The handler has another name if a decorator has replaced it. */
   key: string;
   /** For example `PetsController.listPets`. */
   name: string;
@@ -58,7 +58,7 @@ export class Operations {
     return this.all.find((each) => each.controller === controller && each.handler === handler);
   }
 
-  /** The id of the operation that answers a request. */
+  /** The id of the operation that handles a request. */
   of(context: ExecutionContext): string {
     return this.ids.of(context);
   }
@@ -130,7 +130,7 @@ export function withUniqueIds(operations: readonly Operation[]): Operation[] {
   });
 }
 
-/** Adds a name to those that are taken, if need be with the first number that is free. */
+/** Adds a name to the set, with the first free number if it is taken. */
 export function uniqueName(taken: Set<string>, name: string): string {
   let unique = name;
   for (let number = 2; taken.has(unique); number++) unique = `${name}_${number}`;

@@ -8,7 +8,7 @@ describe(RouteTable.name, () => {
   routes.add({ method: 'HEAD', url: '/v1/pets' });
   routes.add({ method: 'POST', url: '/v1/pets' });
   routes.add({ method: ['HEAD', 'GET'], url: '/v1/pets/:petId' });
-  // As Nest does for a controller that answers everything.
+  // As Nest does for a controller that handles everything.
   const every = METHODS.filter((method) => method !== 'CONNECT');
   routes.add({ method: every, url: '/v1/*' });
   routes.add({ method: every, url: '/v1' });
@@ -20,7 +20,7 @@ describe(RouteTable.name, () => {
   });
 
   it.each(['/v1/nope', '/v1/pets/', '/v1/pets/1/2', '/v1//pets', '/v1/PETS', '/v1', '', '*', '//'])(
-    'knows no resource at %p, so that a wrong method there is no 405',
+    'has no resource at %p, so that a wrong method there is no 405',
     (path) => {
       expect(routes.methodsOf(path)).toEqual([]);
     },
@@ -31,12 +31,12 @@ describe(RouteTable.name, () => {
     expect(routes.methodsOf('/v1/proxy')).toEqual([...every].sort());
   });
 
-  it('sees through escapes as the router of requests does', () => {
+  it('decodes escapes as the router of requests does', () => {
     expect(routes.methodsOf('/v1/%70ets')).toEqual(['GET', 'HEAD', 'POST']);
     expect(routes.methodsOf('/v1/pets/a%2Fb')).toEqual(['GET', 'HEAD']);
   });
 
-  it('refuses no parameter for its length', () => {
+  it('accepts a parameter of any length', () => {
     expect(routes.methodsOf(`/v1/pets/${'9'.repeat(7_900)}`)).toEqual(['GET', 'HEAD']);
   });
 });

@@ -9,14 +9,14 @@ import type { ApiRequest } from './request-context.js';
 export const FALLBACK_ROUTES: readonly string[] = ['/v1', '/v1/*'];
 
 /**
- * The methods of each path. Fastify's router answers a wrong method with 404; the service answers
- * 405 with `Allow`.
+ * The methods of each path. Fastify responds to a wrong method with 404; the service responds with
+ * 405 and `Allow`.
  */
 export class RouteTable {
   private readonly router = findMyWay({ maxParamLength: Number.MAX_SAFE_INTEGER });
 
   /**
-   * The routes of the fallback, and that of @fastify/cors for every path, stand for no resource.
+   * The routes of the fallback and the catch-all route of @fastify/cors are not resources.
    */
   add({ method, url }: Pick<RouteOptions, 'method' | 'url'>): void {
     if (FALLBACK_ROUTES.includes(url) || url === '*') return;

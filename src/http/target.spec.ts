@@ -10,18 +10,18 @@ describe(pathOf.name, () => {
     ['http://evil?x', ''],
     ['/a?b=http://c/d', '/a'],
     ['*', '*'],
-  ])('of %p is %p', (target, path) => {
+  ])('takes from %p the path %p', (target, path) => {
     expect(pathOf(target)).toBe(path);
   });
 });
 
 describe(isApiTarget.name, () => {
   it.each(['/v1', '/v1/', '/v1?x', '/%761/pets', 'http://h/v1/pets', '/v1/a%2Fb'])(
-    'is true of %p',
+    'accepts %p',
     (target) => expect(isApiTarget(target)).toBe(true),
   );
   it.each(['/', '/v1pets', '/V1', '//v1', '/docs?/v1/', '*', 'http://v1/'])(
-    'is false of %p',
+    'rejects %p',
     (target) => expect(isApiTarget(target)).toBe(false),
   );
 });

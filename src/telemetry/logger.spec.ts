@@ -29,7 +29,7 @@ describe(createLogger.name, () => {
     return lines();
   };
 
-  it('writes one JSON object per line, and on lines of a request its id', async () => {
+  it('writes one JSON object per line, with the id of the request', async () => {
     const { path, fd } = open();
     const logger = await createLogger({ logLevel: 'info', logFormat: 'json' }, fd);
     logger.debug({}, 'unseen');

@@ -9,7 +9,7 @@ import { Config } from '../config/config.js';
 import { Logger } from './logger.js';
 import { Metrics } from './metrics.js';
 
-/** `GET /metrics` on a port of its own, never on the public one. */
+/** `GET /metrics` on a separate port, never on the public one. */
 @Injectable()
 export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutdown {
   private server: Server | undefined;
@@ -27,7 +27,7 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
     this.server = createServer((request, response) => void this.respond(request, response));
     // The API is served even if the metrics are not.
     this.server.on('error', (err) => {
-      const message = 'Metrics are not served: change METRICS_PORT or METRICS_HOST';
+      const message = 'Metrics server failed to listen; change METRICS_PORT or METRICS_HOST';
       this.logger.error({ err, port }, message);
     });
     this.server.listen(port, host).unref();
@@ -54,7 +54,7 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
       const body = await registry.metrics();
       return response.setHeader('content-type', registry.contentType).end(body);
     } catch (err) {
-      this.logger.error({ err }, 'A metric could not be read');
+      this.logger.error({ err }, 'Failed to collect metrics');
       return response.writeHead(500).end();
     }
   }

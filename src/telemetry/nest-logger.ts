@@ -3,8 +3,15 @@ import { ConfigError } from '../config/config.js';
 import type { Logger } from './logger.js';
 
 /** Contexts that report how Nest starts, which is detail. */
-const STARTING =
-  /^(Nest(Factory|Application)|InstanceLoader|InjectorLogger|RoutesResolver|RouterExplorer|TypeOrmModule)$/;
+const STARTING: readonly string[] = [
+  'NestFactory',
+  'NestApplication',
+  'InstanceLoader',
+  'InjectorLogger',
+  'RoutesResolver',
+  'RouterExplorer',
+  'TypeOrmModule',
+];
 
 const PROGRAMMING_ERROR = /^(Type|Reference|Range|Syntax)Error\b/;
 
@@ -45,7 +52,7 @@ export class NestLogger extends ConsoleLogger {
 }
 
 function severity(level: LogLevel, context: string, message: unknown) {
-  if (level === 'log') return STARTING.test(context) ? 'debug' : 'info';
+  if (level === 'log') return STARTING.includes(context) ? 'debug' : 'info';
   if (level === 'verbose') return 'debug';
   // The command prints what ended the start; a programming error needs its stack as well.
   const isExplained = context === 'ExceptionHandler' && !PROGRAMMING_ERROR.test(String(message));

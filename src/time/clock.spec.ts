@@ -24,7 +24,7 @@ describe(Stopwatch.name, () => {
 describe(SteadyClock.name, () => {
   const started = new FakeClock().now();
 
-  it('follows the clock of the machine forward, however far at once', () => {
+  it('follows the machine’s clock forward, by any distance', () => {
     const clock = new FakeClock();
     const steady = new SteadyClock(clock);
     for (const ms of [0, 1, 86_400_000]) {
@@ -33,15 +33,18 @@ describe(SteadyClock.name, () => {
     }
   });
 
-  it.each([-1_000, -3_600_000])('continues after that clock is set back by %d ms', (back) => {
-    const clock = new FakeClock();
-    const steady = new SteadyClock(clock);
-    clock.advance(back);
-    clock.advance(30_000);
-    expect([steady.now(), steady.aheadMs]).toEqual([started + 30_000, -back]);
-  });
+  it.each([-1_000, -3_600_000])(
+    'continues after the machine’s clock is set back by %d ms',
+    (back) => {
+      const clock = new FakeClock();
+      const steady = new SteadyClock(clock);
+      clock.advance(back);
+      clock.advance(30_000);
+      expect([steady.now(), steady.aheadMs]).toEqual([started + 30_000, -back]);
+    },
+  );
 
-  it('is no longer ahead after that clock is set forward again', () => {
+  it('is no longer ahead after the machine’s clock is set forward again', () => {
     const clock = new FakeClock();
     const steady = new SteadyClock(clock);
     clock.advance(-60_000);

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** There was no answer in time. To callers, this is an outage. */
+/** No response arrived in time. To callers, this is an outage. */
 export class TimeoutError extends Error {
   readonly code = 'ETIMEDOUT';
 
   constructor() {
-    super('There was no response in time');
+    super('No response arrived in time');
   }
 }
 
@@ -18,22 +18,22 @@ export async function waitAtMost(ms: number, work: Promise<unknown>): Promise<vo
 const STEPS = 5;
 
 /**
- * Waits for an answer. If this process is suspended while it waits, the answer still has most of
- * its time, because the suspension may have delayed the answer as well.
+ * Waits for a response. If this process is suspended while it waits, the response still has most of
+ * its time, because the suspension may have delayed the response as well.
  * @throws {TimeoutError}
  */
-export async function withTimeout<Value>(ms: number, answer: Promise<Value>): Promise<Value> {
+export async function withTimeout<Value>(ms: number, response: Promise<Value>): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_resolve, reject) => {
     let steps = 0;
     timer = setInterval(() => {
       steps++;
-      // An answer that has arrived is handled before `setImmediate`.
+      // A response that has arrived is handled before `setImmediate`.
       if (steps === STEPS) setImmediate(() => reject(new TimeoutError()));
     }, ms / STEPS);
   });
   try {
-    return await Promise.race([answer, timeout]);
+    return await Promise.race([response, timeout]);
   } finally {
     clearInterval(timer);
   }

@@ -26,22 +26,22 @@ const TEXT = { 'content-type': 'text/plain' };
 const WITH_KEY: Row[] = [
   row('a list', '/v1/pets', 200),
   row('its HEAD', '/v1/pets', 200, undefined, { method: 'HEAD' }),
-  row('a new animal', '/v1/pets', 201, undefined, post(rex)),
-  row('an animal', '/v1/pets/1', 200),
-  row('the HEAD of an animal', '/v1/pets/1', 200, undefined, { method: 'HEAD' }),
+  row('a new pet', '/v1/pets', 201, undefined, post(rex)),
+  row('a pet', '/v1/pets/1', 200),
+  row('the HEAD of a pet', '/v1/pets/1', 200, undefined, { method: 'HEAD' }),
   row('a bad limit', '/v1/pets?limit=0', 400, 'invalid_request'),
   row('an unknown query', '/v1/pets/1?x=1', 400, 'invalid_request'),
   row('no JSON', '/v1/pets', 400, 'malformed_json', post('{')),
   row('a bad escape', '/v1/pets/%zz', 400, 'malformed_request'),
   row('a bad escape elsewhere', '/v1/%e0%a4%a', 400, 'malformed_request'),
-  row('no such animal', '/v1/pets/999', 404, 'pet_not_found'),
+  row('no such pet', '/v1/pets/999', 404, 'pet_not_found'),
   ...['/v1/nope', '/v1', '/v1/', '/v1/pets/', '/v1//pets', '/v1/pets/1/toys'].map((path) =>
     row(`the unknown path ${path}`, path, 404, 'not_found'),
   ),
   ...['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'SEARCH', 'QUERY'].map((method) =>
     row(method, '/v1/pets', 405, 'method_not_allowed', { method }),
   ),
-  row('POST to an animal', '/v1/pets/1', 405, 'method_not_allowed', post(rex)),
+  row('POST to a pet', '/v1/pets/1', 405, 'method_not_allowed', post(rex)),
   row('DELETE, no JSON', '/v1/pets', 405, 'method_not_allowed', { method: 'DELETE', body: '{' }),
   row('an unknown path and no JSON', '/v1/nope', 404, 'not_found', post('no {', TEXT)),
   row('too much', '/v1/pets', 413, 'payload_too_large', post('x'.repeat(65_537))),
@@ -66,7 +66,7 @@ describe('every response under /v1', () => {
     if (code !== undefined && call?.method !== 'HEAD') expectError(answer, status, code);
   });
 
-  it.each(WITH_KEY)('is a 401 without a key, whatever is sent: $what', async ({ path, call }) => {
+  it.each(WITH_KEY)('is a 401 without a valid key: $what', async ({ path, call }) => {
     const answer = await client.send(path, {
       ...call,
       headers: { ...call?.headers, authorization: 'Bearer psk_nobody' },
@@ -89,7 +89,7 @@ describe('every response under /v1 to a caller over its limit', () => {
     await client.get('/v1/pets');
   });
 
-  it.each(WITH_KEY)('is a 429, whatever is sent: $what', async ({ path, call }) => {
+  it.each(WITH_KEY)('is a 429: $what', async ({ path, call }) => {
     const answer = await client.send(path, call);
     expect(answer.status).toBe(429);
     expectRateHeaders(answer);
@@ -145,9 +145,9 @@ describe('every response of every other address', () => {
     }
     expect(statuses.filter((status) => status >= 400)).toEqual([]);
     for (const path of ADDRESSES.filter((each) => !each.startsWith('/health'))) {
-      const refused = await client.get(path);
-      expectError(refused, 429, 'rate_limit_exceeded');
-      expect(refused.headers['retry-after']).toBe('30');
+      const rejected = await client.get(path);
+      expectError(rejected, 429, 'rate_limit_exceeded');
+      expect(rejected.headers['retry-after']).toBe('30');
     }
     expect((await client.get('/health/live')).status).toBe(200);
     expect((await client.get('/health/ready')).status).toBe(200);

@@ -37,7 +37,7 @@ describe('CORS', () => {
   const options = (headers: Record<string, string>, as = service.anonymous()) =>
     as.send('/v1/pets', { method: 'OPTIONS', headers });
 
-  it('answers a preflight of a configured origin without a key, at no cost', async () => {
+  it('responds to a preflight of a configured origin without a key and without using quota', async () => {
     const answer = await options(PREFLIGHT);
     expect(answer.status).toBe(204);
     expect(answer.text).toBe('');
@@ -55,14 +55,15 @@ describe('CORS', () => {
     expect((await fresh.get('/v1/pets')).headers['x-ratelimit-remaining']).toBe('59');
   });
 
-  it('allows the methods and the request headers of the resource, including those of an extension', async () => {
+  it('allows the methods and request headers of the resource, and of extensions', async () => {
     const ask = async (path: string) =>
       (await service.anonymous().send(path, { method: 'OPTIONS', headers: PREFLIGHT })).headers;
     expect((await ask('/v1/pets/1'))['access-control-allow-methods']).toBe('GET, HEAD');
     const toys = await ask('/v1/toys/7');
     expect(toys['access-control-allow-methods']).toBe('DELETE, PUT');
     expect(toys['access-control-allow-headers']).toBe(
-      'Authorization, Content-Type, Idempotency-Key, X-Request-Id, traceparent, tracestate, baggage, X-Toy',
+      'Authorization, Content-Type, Idempotency-Key, X-Request-Id, traceparent, tracestate, ' +
+        'baggage, X-Toy',
     );
   });
 
@@ -71,7 +72,7 @@ describe('CORS', () => {
     ['the origin null', { ...PREFLIGHT, origin: 'null' }],
     ['no origin', { 'access-control-request-method': 'POST' }],
     ['no requested method', { origin: app }],
-  ])('judges an OPTIONS with %s like every request', async (_what, headers) => {
+  ])('evaluates an OPTIONS request with %s like every request', async (_what, headers) => {
     expectError(await options(headers), 401, 'missing_api_key');
     const answer = await options(headers, client);
     expectError(answer, 405, 'method_not_allowed');

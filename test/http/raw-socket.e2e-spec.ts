@@ -44,11 +44,11 @@ describe('a raw connection', () => {
     ['two lengths', message('POST /v1/pets', 'Content-Length: 1\r\nContent-Length: 2\r\n')],
     ['an invalid header', message('GET /v1/pets', 'Bad Header: x\r\n')],
     ['an invalid authority', message('GET http://[/v1/pets')],
-  ])('answers %s with 400 malformed_request', async (_what, text) => {
+  ])('responds to %s with 400 malformed_request', async (_what, text) => {
     expectError(await answerTo(text), 400, 'malformed_request');
   });
 
-  it('answers a target over 8,000 characters with 414, and headers over 16 KiB with 431', async () => {
+  it('rejects a target over 8,000 characters (414) and headers over 16 KiB (431)', async () => {
     const target = (length: number) => `GET /v1/pets?a=${'a'.repeat(length)}`;
     const answer = await answerTo(message(target(8_000), key));
     expectError(answer, 414, 'uri_too_long');
@@ -67,7 +67,7 @@ describe('a raw connection', () => {
     expect(answer).toMatch(/x-ratelimit-limit: 1000000/);
   });
 
-  it('answers a missing Host and an unknown expectation with the status of Node', async () => {
+  it('responds to a missing Host (400) and an unknown expectation (417) as Node does', async () => {
     expect(statusesOf(await send(`GET /v1/pets HTTP/1.1\r\n${key}\r\n`))).toEqual([400]);
     expect(statusesOf(await send(message('GET /v1/pets', 'Expect: x\r\n')))).toEqual([417]);
   });
@@ -87,7 +87,7 @@ describe('a raw connection', () => {
   });
 
   it.each(['/V1/pets', '//v1/pets', '/v2/pets', '*', '/v1pets'])(
-    'has nothing at %s, and requires no key there',
+    'responds to %s with 404, without a key',
     async (target) => {
       expectError(await answerTo(message(`OPTIONS ${target}`)), 404, 'not_found');
     },
@@ -103,7 +103,7 @@ describe('a raw connection', () => {
     },
   );
 
-  it('answers pipelined requests in their order, and then the nonsense that follows', async () => {
+  it('responds to pipelined requests in order, then to a malformed message behind them', async () => {
     const pet = '{"name":"Rex",\r\n\r\n"categoryId":7}';
     const bad = message('GET /v1/pets/%zz', key);
     const round = [list(), sized(pet), chunked(pet, ''), sized('\r\n\r\n'), bad].join('');
@@ -112,13 +112,13 @@ describe('a raw connection', () => {
     expect(statusesOf(answers)).toEqual([...statuses, 400]);
   });
 
-  it('answers an oversized body without a key with 401, and the connection stays usable', async () => {
+  it('responds to an oversized body without a key with 401, and keeps the connection', async () => {
     const length = 'Content-Length: 200000\r\n';
     const unknown = message('POST /v1/pets', length, 'x'.repeat(200_000));
     expect(statusesOf(await send(unknown + list(), 2))).toEqual([401, 200]);
   });
 
-  it('answers a body that is too large as soon as it is', async () => {
+  it('rejects a body as soon as it is too large', async () => {
     const length = 'Content-Length: 65537\r\n';
     expectError(await answerTo(message('POST /v1/nope', key + length)), 404, 'not_found');
     expectError(await answerTo(message('PUT /v1/pets', key + length)), 405, 'method_not_allowed');
@@ -132,7 +132,7 @@ describe('a raw connection', () => {
     expect(statusesOf(await send(list() + list() + large, 3))).toEqual([200, 200, 413]);
   });
 
-  it('answers a malformed chunk of a body that it is reading with 400', async () => {
+  it('rejects a malformed chunk of a body that it is reading with 400', async () => {
     using socket = open();
     socket.write(create('Expect: 100-continue\r\nTransfer-Encoding: chunked'));
     // It is being read, from now on.
@@ -148,23 +148,28 @@ describe('a raw connection', () => {
 
   const broken = () => create('Transfer-Encoding: chunked', 'zz\r\n');
 
-  it('responds to a malformed body behind another request as soon as that has its response', async () => {
+  it('rejects a malformed body right after the response to the earlier request', async () => {
     const answers = parseAnswers(await send(list() + broken(), 2));
     expect(answers.map(({ status }) => status)).toEqual([200, 400]);
     expectRateHeaders(answers[1]!);
   });
 
-  it('responds to each of 40 malformed or cut-off bodies that arrive at the same time', async () => {
+  it('rejects each of 40 malformed or cut-off bodies that arrive at the same time', async () => {
     const cutOff = create('Content-Length: 9', '{');
-    const answersTo = (text: string) => {
-      const socket = open();
-      let received = '';
-      socket.on('data', (chunk: Buffer) => (received += chunk.toString('latin1')));
-      socket.end(text);
-      return once(socket, 'close').then(() => statusesOf(received));
-    };
     const texts = Array.from({ length: 20 }, () => [broken(), list() + cutOff]).flat();
-    const answers = await Promise.all(texts.map(answersTo));
+    const sockets = texts.map(open);
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+    // The server has accepted them, so that it reads all requests in one tick.
+    await client.get('/v1/pets');
+    const answers = await Promise.all(
+      sockets.map(async (socket, index) => {
+        let received = '';
+        socket.on('data', (chunk: Buffer) => (received += chunk.toString('latin1')));
+        socket.end(texts[index]!);
+        await once(socket, 'close');
+        return statusesOf(received);
+      }),
+    );
     expect(answers).toEqual(texts.map((text) => (text === broken() ? [400] : [200, 400])));
   });
 
@@ -179,7 +184,7 @@ describe('a raw connection', () => {
     ['another request', message('GET /health/live')],
     ['nonsense', 'nonsense\r\n\r\n'],
   ])(
-    'answers an offer of h2c without the offer, and closes, with %s behind it',
+    'ignores an upgrade to h2c with %s behind it, responds, and closes the connection',
     async (_what, rest) => {
       const offer = 'Connection: Upgrade\r\nUpgrade: h2c\r\n';
       const answers = await send(message('GET /v1/pets', key + offer) + rest, 2);
@@ -205,7 +210,7 @@ describe('a raw connection', () => {
     expectRateHeaders(parseAnswers(bodiless)[0]!);
   });
 
-  it('logs no error for a client that leaves, whatever it has sent', async () => {
+  it('logs no error for a client that leaves before its response', async () => {
     const { logger, lines } = recordedLog();
     await using watched = await startService({ logger });
     const { key: ours } = await watched.client();

@@ -16,7 +16,7 @@ class TeapotFilter implements ExceptionFilter {
 class TeapotModule {}
 
 describe('the transport', () => {
-  it('answers the errors of one application, whatever filters another in the process has', async () => {
+  it('keeps the exception filters of two applications in one process apart', async () => {
     await using other = await startService({ extensions: [{ module: TeapotModule }] });
     await using service = await startService();
     expect((await (await other.client()).get('/v1/nope')).status).toBe(418);

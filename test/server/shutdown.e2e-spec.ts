@@ -21,8 +21,8 @@ describe('a shutdown', () => {
   }
 
   /**
-   * Resolves when everything sent so far is read, because a later request of another client is
-   * answered.
+   * Resolves when everything sent so far is read, because a later request of another client has
+   * its response.
    */
   async function allIsRead(service: TestService): Promise<void> {
     const other = service.anonymous();
@@ -30,7 +30,7 @@ describe('a shutdown', () => {
     other.close();
   }
 
-  it('answers accepted requests, and announces the end in the last response of a connection', async () => {
+  it('responds to accepted requests, and closes the connection with the last response', async () => {
     // The test does not wait for the end of the grace period.
     await using service = await startService({ env: { SHUTDOWN_GRACE_SECONDS: '60' } });
     const { key } = await service.client();
@@ -60,13 +60,13 @@ describe('a shutdown', () => {
     await using service = await startService();
     const { socket } = await open(service, 'GET /health/live HTTP/1.1\r\n');
     const closing = service.store.close();
-    const isRefused = () =>
+    const isClosed = () =>
       service
         .anonymous()
         .get('/health/live')
         .then(() => false)
         .catch(({ message }: Error) => message.includes('ECONNREFUSED'));
-    await eventually(isRefused);
+    await eventually(isClosed);
     socket.destroy();
     await closing;
   });

@@ -25,7 +25,7 @@ class LoggingInterceptor implements NestInterceptor {
 class LoggingModule {}
 
 describe('the log', () => {
-  it('has the request id on each line that is written within a request, however late its body is', async () => {
+  it('has the request id on each line within a request, also after a late body', async () => {
     using directory = new TemporaryDirectory();
     const file = join(directory.path, 'log');
     const logger = await createLogger({ logLevel: 'info', logFormat: 'json' }, openSync(file, 'a'));
@@ -58,7 +58,7 @@ describe('the log', () => {
     client.close();
   });
 
-  it('has the address of each response, code and path of each error, and no health check or key', async () => {
+  it('has the address of each response, the code of each error, and no key', async () => {
     using directory = new TemporaryDirectory();
     const file = join(directory.path, 'log');
     // Stays open: a logger writes for as long as the process runs.

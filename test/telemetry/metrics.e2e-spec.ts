@@ -13,7 +13,7 @@ import { freePort } from '../support/free-port.js';
 describe('metrics', () => {
   const originOf = ({ store }: TestService) => new URL(store.app.get(MetricsServer).url!).origin;
 
-  it('are served on a port of their own, with the prefix petstore_', async () => {
+  it('are served on a separate port, with the prefix petstore_', async () => {
     const port = String(await freePort());
     await using service = await startService({ env: { METRICS_PORT: port } });
     const client = await service.client();
@@ -96,7 +96,7 @@ describe('metrics', () => {
     expect(await value('database_pool', { state: 'waiting' })).toBe(0);
   });
 
-  it('have bounded labels, whatever paths and methods callers invent', async () => {
+  it('have bounded labels for invented paths and methods', async () => {
     await using service = await startService();
     const client = await service.client();
     for (const method of ['GET', 'PURGE', 'REPORT', 'LOCK', 'MKCOL', 'SEARCH']) {
