@@ -22,7 +22,7 @@ export { Readiness, type ReadinessCheck } from './health/readiness.js';
 export { settingsOf } from './extensions/settings.js';
 export { Public } from './http/public.decorator.js';
 export { PublicAddress } from './config/public-address.js';
-export { bigintColumn } from './database/columns.js';
+export { bigintColumn, numberColumn } from './database/columns.js';
 export {
   INT64_MAX,
   INT64_MIN,

@@ -11,6 +11,9 @@ import { PACKAGE_ROOT, VERSION } from '../config/version.js';
 
 const TEMPLATES = join(PACKAGE_ROOT, 'templates/extension');
 const SUFFIX = '.template';
+const DEVELOPMENT = { '@types/node': '^20.19.0', typescript: '^6.0.0' };
+
+type Manifest = Record<'dependencies' | 'peerDependencies', Record<string, string>>;
 
 /**
  * Writes the package of a new extension into the directory NAME.
@@ -40,9 +43,13 @@ export function writeExtension(name: string): { files: string[]; tarball: string
 
 /** The words that stand in double braces in names and texts of the templates. */
 function wordsOf(name: string, tarball?: string): Record<string, string> {
-  const manifest = readJson<{ peerDependencies: object }>(join(PACKAGE_ROOT, 'package.json'));
+  const { peerDependencies, dependencies } = readJson<Manifest>(join(PACKAGE_ROOT, 'package.json'));
+  // For `@OnEvent()`.
+  const events = '@nestjs/event-emitter';
+  const peers = { ...peerDependencies, [events]: dependencies[events] };
   const pascal = name.replace(/(?:^|-)(\w)/g, (_match, letter: string) => letter.toUpperCase());
   const range = `^${VERSION}`;
+  const service = tarball ? `file:${tarball}` : range;
   return {
     name,
     pascal,
@@ -50,8 +57,9 @@ function wordsOf(name: string, tarball?: string): Record<string, string> {
     snake: name.replaceAll('-', '_'),
     timestamp: String(Date.now()),
     range,
-    service: tarball ? `file:${tarball}` : range,
-    peers: JSON.stringify({ ...manifest.peerDependencies, 'pet-store-service': range }),
+    peers: JSON.stringify({ ...peers, 'pet-store-service': range }),
+    // yarn installs no peers of the project itself.
+    development: JSON.stringify({ ...DEVELOPMENT, ...peers, 'pet-store-service': service }),
   };
 }
 

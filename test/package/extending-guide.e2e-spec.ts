@@ -1,11 +1,28 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { TemporaryDirectory } from '../support/temporary-directory.js';
 
 const SNIPPET = /^```ts\n(.*?)^```/gms;
 
-it('docs/extending.md has snippets that compile', () => {
+/** The packages that a new extension lists, alone: pnpm shows an extension no other. */
+function linkPackages(directory: string): void {
+  const program = resolve('dist/src/main.js');
+  execFileSync(process.execPath, [program, 'new', 'extension', 'toys'], { cwd: directory });
+  const manifest = readFileSync(join(directory, 'toys/package.json'), 'utf8');
+  const { peerDependencies, devDependencies } = JSON.parse(manifest) as Record<string, object>;
+  expect(Object.keys(devDependencies!)).toEqual(
+    expect.arrayContaining(Object.keys(peerDependencies!)),
+  );
+  for (const name of Object.keys(devDependencies!)) {
+    if (name === 'pet-store-service') continue;
+    const link = join(directory, 'node_modules', name);
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(resolve('node_modules', name), link);
+  }
+}
+
+it('docs/extending.md has snippets that compile with the packages of a new extension', () => {
   using directory = new TemporaryDirectory();
   const write = (name: string, text: string) => {
     writeFileSync(join(directory.path, name), text);
@@ -16,7 +33,7 @@ it('docs/extending.md has snippets that compile', () => {
     write(`snippet-${index}.ts`, text),
   );
   expect(files.length).toBeGreaterThan(5);
-  symlinkSync(resolve('node_modules'), join(directory.path, 'node_modules'));
+  linkPackages(directory.path);
   write('package.json', '{ "type": "module" }');
   const configuration = {
     extends: resolve('tsconfig.json'),
