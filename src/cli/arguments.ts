@@ -62,6 +62,11 @@ export function expiry(text: string): number {
   throw new InvalidArgumentError('It must not be in the past.');
 }
 
+/** @returns Infinity for `never`, because commander replaces null */
+export function expiryOrNever(text: string): number {
+  return text === 'never' ? Infinity : expiry(text);
+}
+
 /** Parses an integer followed by `s`, `m`, `h` or `d`; returns milliseconds. */
 export function duration(text: string): number {
   const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];

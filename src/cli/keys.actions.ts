@@ -21,6 +21,7 @@ export interface KeyOptions extends CommonOptions, OwnLimits, Omit<KeyFilter, 'p
   plan: PlanName;
   name: string;
   scopes?: string[];
+  /** Infinity for `never`, which only `set-expiry` accepts. */
   expiresAt?: number;
   grace: number;
   idle?: number;
@@ -72,6 +73,27 @@ class KeyActions {
     const { id, name } = await this.keys.get(options.id);
     await confirm(`Revoke the key ${id} (${name}) permanently?`, options.yes);
     await this.keys.revoke(id);
+    return this.show(options);
+  }
+
+  async disable(options: KeyOptions): Promise<Result> {
+    await this.keys.disable(options.id);
+    return this.show(options);
+  }
+
+  async enable(options: KeyOptions): Promise<Result> {
+    await this.keys.enable(options.id);
+    return this.show(options);
+  }
+
+  async rename(options: KeyOptions): Promise<Result> {
+    await this.keys.rename(options.id, options.name);
+    return this.show(options);
+  }
+
+  async 'set-expiry'(options: KeyOptions): Promise<Result> {
+    const expiresAt = options.expiresAt!;
+    await this.keys.setExpiry(options.id, expiresAt === Infinity ? null : expiresAt);
     return this.show(options);
   }
 

@@ -6,7 +6,7 @@ import { runInProcess } from '../../test/support/run-program.js';
 const ISSUED = 'id key name plan scopes perMinute perDay createdAt expiresAt'.split(' ');
 const VIEW = [
   ...'id name plan scopes perMinute perDay last4 createdAt expiresAt'.split(' '),
-  ...'revokedAt lastUsedAt bannedUntil clientId replacedBy'.split(' '),
+  ...'revokedAt disabledAt lastUsedAt lastUsedFrom bannedUntil clientId replacedBy'.split(' '),
 ];
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
@@ -120,10 +120,33 @@ describe('petstore keys --json', () => {
     const ends = Date.parse(old.expiresAt) - 86_400_000;
     expect(ends).toBeGreaterThanOrEqual(before);
     expect(ends).toBeLessThanOrEqual(Date.now());
-    const again = await runInProcess('keys', 'rotate', zoo.id);
-    expect(again).toMatchObject({ code: 1, out: '', err: expect.stringContaining(fresh.id) });
+    const ended = await runInProcess('keys', 'set-expiry', zoo.id, '--expires-at', 'never');
+    expect(ended).toMatchObject({ code: 1, out: '', err: expect.stringContaining(fresh.id) });
     await json('set-plan', fresh.id, '--plan', 'free');
     expect(await json('show', zoo.id)).toMatchObject({ plan: 'free', perMinute: 60 });
+  });
+
+  it('disable, enable, rename and set-expiry change a key, and print it', async () => {
+    const { id } = await json('issue', '--name', 'Temporary', '--plan', 'free');
+    expect((await json('disable', id)).disabledAt).toMatch(ISO);
+    expect(await json('list', '--status', 'disabled')).toMatchObject([{ id }]);
+    const rotated = await runInProcess('keys', 'rotate', id);
+    expect(rotated).toMatchObject({ code: 1, err: expect.stringContaining('disabled') });
+    expect(await json('enable', id)).toMatchObject({ disabledAt: null });
+    expect(await json('rename', id, '--name', 'Ark')).toMatchObject({ name: 'Ark' });
+    const expiresAt = '2050-01-02T02:04:05.000Z';
+    expect(await json('set-expiry', id, '--expires-at', expiresAt)).toMatchObject({ expiresAt });
+    expect(await json('set-expiry', id, '--expires-at', 'never')).toMatchObject({
+      expiresAt: null,
+    });
+    const past = await runInProcess('keys', 'set-expiry', id, '--expires-at', '2020-01-01');
+    expect(past).toMatchObject({ code: 2, out: '' });
+    const actions = (await json('audit', id)).map(({ action }: { action: string }) => action);
+    expect(actions.sort()).toEqual(
+      ['disable', 'enable', 'issue', 'rename', 'set_expiry', 'set_expiry'].map(
+        (action) => `key.${action}`,
+      ),
+    );
   });
 
   it('rotate never extends a key that expires', async () => {

@@ -5,7 +5,7 @@ import * as parse from './arguments.js';
 import type { KeyAction, KeyOptions } from './keys.actions.js';
 import type { Output } from './output.js';
 
-const STATUSES = ['active', 'banned', 'expired', 'revoked'];
+const STATUSES = ['active', 'banned', 'disabled', 'expired', 'revoked'];
 
 export function addKeysCommands(program: Command, output: Output): void {
   const keys = program
@@ -69,8 +69,20 @@ function addCommandsOfOneKey(addAny: Add): void {
     '--yes',
     'do not ask for confirmation',
   );
+  add('disable', 'reject a key until it is enabled again');
+  add('enable', 'accept a disabled key again');
   add('unban', 'end the ban of a client');
   addPlanOptions(add('set-plan', 'change the plan of a client', ' --plan business'));
+  add('rename', 'change the name of a key', ' --name "City zoo"').requiredOption(
+    '--name <label>',
+    'new name of the key',
+    parse.keyName,
+  );
+  add('set-expiry', 'change the expiry of a key', ' --expires-at 2030-12-31').requiredOption(
+    '--expires-at <iso8601>',
+    'expiry date or time, or never',
+    parse.expiryOrNever,
+  );
   add('set-scopes', 'replace the scopes of a key', ' --scopes pets:read').requiredOption(
     '--scopes <list>',
     'new scopes of the key',

@@ -53,7 +53,8 @@ export function usage({ minute, day, outcomes, refusals, ...view }: UsageView): 
 export function audit(records: readonly AuditRecord[]): string {
   if (records.length === 0) return 'No records found.';
   const rows = records.map(({ at, action, actor, target, before, after }) => {
-    return [at, action, actor.name, target, changeText(before, after)];
+    const by = actor.type === 'key' ? `key:${actor.name}` : actor.name;
+    return [at, action, by, target, changeText(before, after)];
   });
   return table(['AT', 'ACTION', 'BY', 'TARGET', 'CHANGE'], rows);
 }
@@ -71,8 +72,9 @@ function valueText(value: State[string] | undefined): string {
   return value === null || value === undefined ? 'none' : [value].flat().join(' ');
 }
 
-function statusOf({ revokedAt, expiresAt, bannedUntil }: KeyView): string {
+function statusOf({ revokedAt, expiresAt, disabledAt, bannedUntil }: KeyView): string {
   if (revokedAt !== null) return 'revoked';
   if (expiresAt !== null && Date.parse(expiresAt) <= Date.now()) return 'expired';
+  if (disabledAt !== null) return 'disabled';
   return bannedUntil === null ? 'active' : 'banned';
 }

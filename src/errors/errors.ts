@@ -8,7 +8,10 @@ export const errors = defineErrors({
   malformed_json: { status: 400, meaning: 'The body is not valid JSON.' },
   malformed_request: { status: 400, meaning: 'The request is not valid HTTP.' },
   missing_api_key: { status: 401, meaning: 'The request has no API key.' },
-  invalid_api_key: { status: 401, meaning: 'The API key is unknown, revoked or expired.' },
+  invalid_api_key: {
+    status: 401,
+    meaning: 'The API key is unknown, revoked, expired or disabled.',
+  },
   insufficient_scope: { status: 403, meaning: 'The API key lacks the scope of the operation.' },
   pet_not_found: { status: 404, meaning: 'There is no such pet.' },
   not_found: { status: 404, meaning: 'There is no such resource.' },
@@ -17,6 +20,14 @@ export const errors = defineErrors({
   idempotency_key_in_use: {
     status: 409,
     meaning: 'The first request with this Idempotency-Key is still in progress.',
+  },
+  key_already_rotated: {
+    status: 409,
+    meaning: 'The key was rotated before, and its successor has been used.',
+  },
+  key_revoked: {
+    status: 409,
+    meaning: 'The key is revoked, expired, disabled or rotated, and cannot be changed like this.',
   },
   operation_removed: { status: 410, meaning: 'The operation has been removed.' },
   payload_too_large: { status: 413, meaning: 'The body is larger than 64 KiB.' },

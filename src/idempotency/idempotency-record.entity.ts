@@ -6,7 +6,7 @@ import { numberColumn } from '../database/columns.js';
 @Index('idempotency_records_created_at', ['createdAt'])
 export class IdempotencyRecord {
   /** The client. */
-  @PrimaryColumn({ name: 'key_id', type: 'varchar', length: 32 })
+  @PrimaryColumn({ name: 'client_id', type: 'varchar', length: 32 })
   owner!: string;
 
   @PrimaryColumn({ name: 'idempotency_key', type: 'varchar', length: 255 })

@@ -7,12 +7,12 @@ const LOCK_TIMEOUT = '50ms';
 export const FIND: Statement = {
   name: 'idempotency.find',
   sqlite: `SELECT body_digest AS "bodyDigest", answer FROM idempotency_records
-    WHERE key_id = $1 AND idempotency_key = $2 AND created_at > $3`,
+    WHERE client_id = $1 AND idempotency_key = $2 AND created_at > $3`,
   postgres: `SELECT body_digest AS "bodyDigest", answer
     FROM unnest($1::text[], $2::text[], $3::bigint[])
       WITH ORDINALITY AS input(owner, wanted, expired, ordinal)
     LEFT JOIN idempotency_records
-      ON key_id = owner AND idempotency_key = wanted AND created_at > expired
+      ON client_id = owner AND idempotency_key = wanted AND created_at > expired
     ORDER BY ordinal`,
   isBatched: true,
 };
@@ -24,13 +24,13 @@ export const FIND: Statement = {
 export const CLAIM: Statement = {
   name: 'idempotency.claim',
   sqlite: `INSERT INTO idempotency_records
-    (key_id, idempotency_key, body_digest, created_at, answer) VALUES ($1, $2, $3, $4, '')`,
+    (client_id, idempotency_key, body_digest, created_at, answer) VALUES ($1, $2, $3, $4, '')`,
   postgres: `WITH waiting AS MATERIALIZED (
       SELECT current_setting('lock_timeout') AS usual,
         set_config('lock_timeout', '${LOCK_TIMEOUT}', true)),
     claimed AS (
       INSERT INTO idempotency_records
-        (key_id, idempotency_key, body_digest, created_at, answer)
+        (client_id, idempotency_key, body_digest, created_at, answer)
       SELECT $1, $2, $3, CAST($4 AS bigint), '' FROM waiting RETURNING 1)
     SELECT set_config('lock_timeout', usual, true) FROM claimed, waiting`,
 };
@@ -39,7 +39,7 @@ export const CLAIM: Statement = {
 export const ANSWER: Statement = {
   name: 'idempotency.answer',
   sqlite: `UPDATE idempotency_records SET answer = $1
-    WHERE key_id = $2 AND idempotency_key = $3`,
+    WHERE client_id = $2 AND idempotency_key = $3`,
   postgres: `UPDATE idempotency_records SET answer = $1
-    WHERE key_id = $2 AND idempotency_key = $3`,
+    WHERE client_id = $2 AND idempotency_key = $3`,
 };

@@ -7,6 +7,7 @@ import type { PlanName } from '../rate-limits/plan.js';
 @Index('api_keys_digest', ['digest'], { unique: true })
 @Index('api_keys_client_id', ['clientId'])
 @Index('api_keys_changed_at', ['changedAt'])
+@Index('api_keys_expires_at', ['expiresAt'])
 export class ApiKey {
   @PrimaryColumn({ type: 'varchar', length: 32 })
   id!: string;
@@ -51,15 +52,22 @@ export class ApiKey {
   @Column({ name: 'revoked_at', type: 'bigint', nullable: true, transformer: numberColumn })
   revokedAt!: number | null;
 
+  @Column({ name: 'disabled_at', type: 'bigint', nullable: true, transformer: numberColumn })
+  disabledAt!: number | null;
+
   /** The key that replaced it in a rotation. */
   @Column({ name: 'replaced_by', type: 'varchar', length: 32, nullable: true })
   replacedBy!: string | null;
 
-  /** Up to 60 seconds old; null if the key was never used. */
+  /** Null if the key was never used. The first use is exact, later ones lag up to 60 seconds. */
   @Column({ name: 'last_used_at', type: 'bigint', nullable: true, transformer: numberColumn })
   lastUsedAt!: number | null;
 
-  /** The time of the last change, except of `lastUsedAt`. Servers look for later values. */
+  /** The address of the last use; of IPv6, its /64. */
+  @Column({ name: 'last_used_from', type: 'varchar', length: 64, nullable: true })
+  lastUsedFrom!: string | null;
+
+  /** The time of the last change, except of uses. Servers look for later values. */
   @Column({ name: 'changed_at', type: 'bigint', transformer: numberColumn })
   changedAt!: number;
 }

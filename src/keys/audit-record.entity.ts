@@ -1,7 +1,8 @@
 import { Column, Entity, Index, PrimaryColumn, type ValueTransformer } from 'typeorm';
 
 export type AuditAction =
-  `key.${'issue' | 'rotate' | 'revoke' | 'set_plan' | 'set_scopes' | 'unban' | 'ban'}`;
+  | `key.${'issue' | 'rotate' | 'revoke' | 'disable' | 'enable' | 'rename' | 'unban' | 'ban'}`
+  | `key.set_${'plan' | 'scopes' | 'expiry'}`;
 
 /** The members that a change affects, as the command line shows them; never a secret. */
 export type State = Record<string, string | number | readonly string[] | null>;
@@ -14,9 +15,9 @@ const isoColumn: ValueTransformer = {
 
 class Actor {
   @Column({ name: 'actor_type', type: 'varchar', length: 16 })
-  type!: 'cli' | 'service';
+  type!: 'cli' | 'key' | 'service';
 
-  /** `cli:USER` or `service`. */
+  /** `cli:USER`, `service`, or the id of a key. */
   @Column({ name: 'actor_name', type: 'varchar', length: 255 })
   name!: string;
 }

@@ -39,7 +39,7 @@ export class Authenticator {
     this.addressLimits = new Limits(config.failedAuthPerMinute, config.failedAuthPerDay);
     this.failures = metrics.counter({
       name: 'authentication_failures_total',
-      help: 'Requests without a valid key by reason, including those over the limit of their address.',
+      help: 'Requests without a valid key by reason, or over the limit of their address.',
       labelNames: ['reason'],
     });
     for (const reason of REASONS) this.failures.inc({ reason }, 0);
@@ -53,7 +53,7 @@ export class Authenticator {
   authenticate(request: ApiRequest, reply: ApiReply): true | Promise<true> {
     const token = bearerToken(request);
     const digest = token?.length === KEY_LENGTH ? digestOf(token) : undefined;
-    const cached = digest === undefined ? undefined : this.cache.getCached(digest);
+    const cached = digest === undefined ? undefined : this.cache.getCached(digest, request);
     return cached === undefined
       ? this.authenticateUncached(token, digest, request, reply)
       : identify(request, cached);
@@ -67,8 +67,11 @@ export class Authenticator {
   ): Promise<true> {
     let caller: Caller | undefined;
     try {
-      if (token !== undefined && isWellFormedKey(token)) caller = await this.cache.load(digest!);
-      else if (token !== undefined) caller = await this.verifiers.callerOf(token);
+      if (token !== undefined && isWellFormedKey(token)) {
+        caller = await this.cache.load(digest!, request);
+      } else if (token !== undefined) {
+        caller = await this.verifiers.callerOf(token);
+      }
     } catch (error) {
       // The caller is unknown for now: the response describes the quota of the address, uncounted.
       await this.limiter.describe(this.addressQuota(request), reply);

@@ -7,10 +7,12 @@ import { Clock } from '../time/clock.js';
 import { DAY_MS } from '../time/windows.js';
 import { ApiKey } from './api-key.entity.js';
 
-const VALID = 'key.revoked_at IS NULL AND (key.expires_at IS NULL OR key.expires_at > :now)';
+const CURRENT = 'key.revoked_at IS NULL AND (key.expires_at IS NULL OR key.expires_at > :now)';
+const VALID = `${CURRENT} AND key.disabled_at IS NULL`;
 const STATUS = {
   active: `${VALID} AND COALESCE(ban.banned_until, 0) <= :now`,
   banned: `${VALID} AND ban.banned_until > :now`,
+  disabled: `${CURRENT} AND key.disabled_at IS NOT NULL`,
   expired: 'key.revoked_at IS NULL AND key.expires_at <= :now',
   revoked: 'key.revoked_at IS NOT NULL',
 };

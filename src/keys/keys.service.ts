@@ -1,6 +1,8 @@
 import { Injectable, Optional } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { type EntityManager, Repository } from 'typeorm';
+import { type EntityManager, type FindOptionsWhere, IsNull, Repository } from 'typeorm';
+import { rowLock } from '../database/transactions.js';
+import { errors } from '../errors/errors.js';
 import { BanRepository } from '../rate-limits/bans/ban.repository.js';
 import { PLANS, type PlanName } from '../rate-limits/plan.js';
 import { Clock } from '../time/clock.js';
@@ -72,7 +74,7 @@ export class KeysService {
     const terms = { name, ...plan, scopes: scopes.join(' '), expiresAt };
     return this.audit.write(this.initiator, async (transaction) => {
       const issued = await this.insert(transaction, terms);
-      const after = { name, ...termsOf(terms) };
+      const after = termsOf(terms);
       const target = issued.record.id;
       await transaction.record({ action: 'key.issue', target, before: null, after });
       return issued;
@@ -80,16 +82,23 @@ export class KeysService {
   }
 
   /**
-   * Issues a new key for the same client, with the same expiry.
+   * Issues a new key for the same client, with the same expiry. A key can be rotated again until
+   * its successor is used, because the response may have been lost: that successor is revoked.
    * @param graceMs how long the old key stays valid, at most until its expiry
-   * @throws {Error} if the key is replaced, revoked or expired
+   * @throws {ApiError} 409 `key_already_rotated`, `key_revoked`
    */
   async rotate(id: string, graceMs: number): Promise<RotatedKey> {
     return this.change(id, async (replaced, transaction) => {
-      const now = this.clock.now();
-      assertRotatable(replaced, now);
-      const issued = await this.insert(transaction, replaced, replaced.clientId);
-      const expiresAt = Math.min(now + graceMs, replaced.expiresAt ?? Infinity);
+      const nowMs = this.clock.now();
+      assertInForce(replaced, nowMs);
+      const { replacedBy } = replaced;
+      const agreed =
+        replacedBy === null
+          ? replaced.expiresAt
+          : await this.withdraw(replaced.id, replacedBy, transaction);
+      const terms = { ...replaced, expiresAt: agreed };
+      const issued = await this.insert(transaction, terms, replaced.clientId);
+      const expiresAt = Math.min(nowMs + graceMs, agreed ?? Infinity);
       const values = { replacedBy: issued.record.id, expiresAt };
       await update(transaction, 'key.rotate', replaced, values);
       return { ...issued, replaced };
@@ -100,6 +109,38 @@ export class KeysService {
     await this.change(id, (key, transaction) => {
       const revokedAt = key.revokedAt ?? this.clock.now();
       return update(transaction, 'key.revoke', key, { revokedAt });
+    });
+  }
+
+  async disable(id: string): Promise<void> {
+    await this.change(id, (key, transaction) => {
+      const disabledAt = key.disabledAt ?? this.clock.now();
+      return update(transaction, 'key.disable', key, { disabledAt });
+    });
+  }
+
+  async enable(id: string): Promise<void> {
+    await this.change(id, (key, transaction) =>
+      update(transaction, 'key.enable', key, { disabledAt: null }),
+    );
+  }
+
+  async rename(id: string, name: string): Promise<void> {
+    await this.change(id, (key, transaction) => update(transaction, 'key.rename', key, { name }));
+  }
+
+  /**
+   * @param expiresAt Unix milliseconds; null for a key that does not expire
+   * @throws {ApiError} 409 `key_revoked`
+   */
+  async setExpiry(id: string, expiresAt: number | null): Promise<void> {
+    await this.change(id, async (key, transaction) => {
+      const { replacedBy, revokedAt } = key;
+      if (revokedAt !== null) throw errors.key_revoked(`The key ${id} is revoked`);
+      if (replacedBy !== null) {
+        throw errors.key_revoked(`The key ${id} was replaced by ${replacedBy} and keeps its end`);
+      }
+      await update(transaction, 'key.set_expiry', key, { expiresAt });
     });
   }
 
@@ -136,8 +177,29 @@ export class KeysService {
   }
 
   /**
-   * Runs `work` on a key whose client no other transaction changes meanwhile. The lock is on the
-   * first key of the client, which has the id of the client.
+   * Revokes the successor of a key.
+   * @returns its expiry
+   * @throws {ApiError} 409 `key_already_rotated` if it was used
+   */
+  private async withdraw(
+    id: string,
+    replacedBy: string,
+    transaction: AuditedTransaction,
+  ): Promise<number | null> {
+    const successor = await this.get(replacedBy, transaction.manager);
+    const revokedAt = successor.revokedAt ?? this.clock.now();
+    const unused = { lastUsedAt: IsNull(), replacedBy: IsNull() };
+    if (await update(transaction, 'key.revoke', successor, { revokedAt }, unused)) {
+      return successor.expiresAt;
+    }
+    throw errors.key_already_rotated(
+      `The key ${id} was already replaced by ${replacedBy}, which has been used`,
+    );
+  }
+
+  /**
+   * Runs `work` on a key with its client locked: the first key of the client, which has the
+   * client's id.
    */
   private change<Result>(
     id: string,
@@ -146,8 +208,7 @@ export class KeysService {
     return this.audit.write(this.initiator, async (transaction) => {
       const { manager } = transaction;
       const { clientId } = await this.get(id, manager);
-      const lock = { mode: 'pessimistic_write' as const };
-      await manager.findOne(ApiKey, { where: { id: clientId }, lock });
+      await manager.findOne(ApiKey, { where: { id: clientId }, ...rowLock(manager) });
       return work(await this.get(id, manager), transaction);
     });
   }
@@ -158,12 +219,21 @@ export class KeysService {
     terms: Terms,
     clientId?: string,
   ): Promise<IssuedKey> {
-    const [id, key] = [mintId('key'), mintKey()];
+    const id = mintId('key');
+    const key = mintKey();
     const record = manager.create(ApiKey, {
       ...terms,
-      ...{ id, clientId: clientId ?? id, digest: digestOf(key), lastFour: key.slice(-4) },
-      ...{ createdAt: this.clock.now(), changedAt: nowMs },
-      ...{ revokedAt: null, replacedBy: null, lastUsedAt: null },
+      id,
+      clientId: clientId ?? id,
+      digest: digestOf(key),
+      lastFour: key.slice(-4),
+      createdAt: this.clock.now(),
+      changedAt: nowMs,
+      revokedAt: null,
+      disabledAt: null,
+      replacedBy: null,
+      lastUsedAt: null,
+      lastUsedFrom: null,
     });
     await manager.insert(ApiKey, record);
     return { key, record };
@@ -173,39 +243,57 @@ export class KeysService {
 /**
  * Updates a key, with an audit record of the members that differ. Each change of a key gets a later
  * `changedAt`, even if the clock of the database was set back.
+ * @param condition further conditions on the row
+ * @returns false if the row does not meet the condition
  */
 async function update(
   { manager, nowMs, record }: AuditedTransaction,
   action: AuditAction,
   key: ApiKey,
   values: Partial<ApiKey>,
-): Promise<void> {
+  condition: FindOptionsWhere<ApiKey> = {},
+): Promise<boolean> {
+  const changedAt = Math.max(nowMs, key.changedAt + 1);
+  const row = { id: key.id, ...condition };
+  const { affected } = await manager.update(ApiKey, row, { ...values, changedAt });
+  if (!affected) return false;
   const old: State = stateOf(key);
-  Object.assign(key, values, { changedAt: Math.max(nowMs, key.changedAt + 1) });
-  await manager.update(ApiKey, { id: key.id }, { ...values, changedAt: key.changedAt });
+  Object.assign(key, values, { changedAt });
   const state: State = stateOf(key);
   const names = Object.keys(old).filter((name) => String(old[name]) !== String(state[name]));
   const pick = (from: State): State => Object.fromEntries(names.map((name) => [name, from[name]!]));
-  if (names.length === 0) return;
+  if (names.length === 0) return true;
   await record({ action, target: key.id, before: pick(old), after: pick(state) });
+  return true;
 }
 
 /** The members that audit records show. The limits of a plan may differ in a later release. */
 function stateOf(key: ApiKey) {
-  const { revokedAt, replacedBy } = key;
-  return { ...termsOf(key), revokedAt: isoTime(revokedAt), replacedBy };
+  const { revokedAt, disabledAt, replacedBy } = key;
+  return {
+    ...termsOf(key),
+    revokedAt: isoTime(revokedAt),
+    disabledAt: isoTime(disabledAt),
+    replacedBy,
+  };
 }
 
-function termsOf({ plan, perMinute, perDay, scopes, expiresAt }: Terms) {
+function termsOf({ name, plan, perMinute, perDay, scopes, expiresAt }: Terms) {
   const limits = PLANS[plan] ?? { perMinute, perDay };
-  return { plan, ...limits, scopes: scopes.split(' ').sort(), expiresAt: isoTime(expiresAt) };
+  return {
+    name,
+    plan,
+    ...limits,
+    scopes: scopes.split(' ').sort(),
+    expiresAt: isoTime(expiresAt),
+  };
 }
 
-/** @throws {Error} */
-function assertRotatable({ id, replacedBy, revokedAt, expiresAt }: ApiKey, nowMs: number): void {
-  if (replacedBy !== null) throw new Error(`key ${id} was already replaced by ${replacedBy}`);
-  if (revokedAt !== null) throw new Error(`key ${id} is revoked`);
-  if ((expiresAt ?? Infinity) <= nowMs) throw new Error(`key ${id} has expired`);
+/** @throws {ApiError} 409 `key_revoked` */
+function assertInForce({ id, revokedAt, disabledAt, expiresAt }: ApiKey, nowMs: number): void {
+  if (revokedAt !== null) throw errors.key_revoked(`The key ${id} is revoked`);
+  if (disabledAt !== null) throw errors.key_revoked(`The key ${id} is disabled`);
+  if ((expiresAt ?? Infinity) <= nowMs) throw errors.key_revoked(`The key ${id} has expired`);
 }
 
 /** Returns the plan and limits to store. @throws {RangeError} if they do not fit together */

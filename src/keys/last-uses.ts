@@ -1,21 +1,28 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { DataSource, IsNull } from 'typeorm';
 import { BackgroundWriter, type Flush } from '../database/background-writer.js';
 import { jsonElements, skipLocked } from '../database/dialect.js';
 import { forEachBatch } from '../database/in-batches.js';
+import { ApiKey } from './api-key.entity.js';
 
 /** With the time that a flush takes, well below the 60 s that `lastUsedAt` may lag. */
 const FLUSH_INTERVAL_MS = 30_000;
 
+export interface Use {
+  /** Unix milliseconds. */
+  atMs: number;
+  address: string;
+}
+
 /**
- * Records when keys were last used. Uses are flushed together, so a crash loses the last 30
- * seconds.
+ * Records when keys were last used. The first use of a key is stored immediately; later ones
+ * are flushed together, so a crash loses the last 30 seconds.
  */
 @Injectable()
 export class LastUses {
   readonly flush: Flush;
-  /** Unix milliseconds by the id of the key. */
-  private readonly pending = new Map<string, number>();
+  /** By the id of the key. */
+  private readonly pending = new Map<string, Use>();
 
   constructor(
     private readonly dataSource: DataSource,
@@ -28,22 +35,35 @@ export class LastUses {
     });
   }
 
-  record(keyId: string, usedAtMs: number): void {
-    this.pending.set(keyId, usedAtMs);
+  record(keyId: string, use: Use): void {
+    this.pending.set(keyId, use);
+  }
+
+  /**
+   * Stores the first use of a key. A rotation revokes an unused successor: of the two, only one
+   * takes place.
+   */
+  async recordFirst(keyId: string, { atMs, address }: Use): Promise<void> {
+    await this.dataSource.manager.update(
+      ApiKey,
+      { id: keyId, lastUsedAt: IsNull(), revokedAt: IsNull(), disabledAt: IsNull() },
+      { lastUsedAt: atMs, lastUsedFrom: address },
+    );
   }
 
   /** Another node may have saved a later use, or may be saving one now: such rows are skipped. */
-  private async save(uses: readonly [keyId: string, usedAtMs: number][]): Promise<void> {
+  private async save(uses: readonly [keyId: string, use: Use][]): Promise<void> {
+    const rows = uses.map(([keyId, { atMs, address }]) => [keyId, atMs, address]);
     await this.dataSource.sql`
-      UPDATE api_keys SET last_used_at = later.used_at FROM (
-        SELECT known.id, CAST(used.value ->> 1 AS bigint) AS used_at
-        FROM ${() => jsonElements(this.dataSource)}(${JSON.stringify(uses)}) used
+      UPDATE api_keys SET last_used_at = later.used_at, last_used_from = later.address FROM (
+        SELECT known.id, CAST(used.value ->> 1 AS bigint) AS used_at, used.value ->> 2 AS address
+        FROM ${() => jsonElements(this.dataSource)}(${JSON.stringify(rows)}) used
         JOIN api_keys known ON known.id = used.value ->> 0
         WHERE COALESCE(known.last_used_at, 0) < CAST(used.value ->> 1 AS bigint)
         ${() => skipLocked(this.dataSource, 'known')}
       ) later WHERE api_keys.id = later.id`;
-    for (const [keyId, usedAtMs] of uses) {
-      if (this.pending.get(keyId) === usedAtMs) this.pending.delete(keyId);
+    for (const [keyId, use] of uses) {
+      if (this.pending.get(keyId) === use) this.pending.delete(keyId);
     }
   }
 }

@@ -4,9 +4,10 @@ export type DeclaredScopes = Readonly<Record<string, string>>;
 const OWN_SCOPES: DeclaredScopes = {
   'pets:read': 'Read pets.',
   'pets:write': 'Add pets.',
+  'key:rotate': 'Rotate the key itself.',
 };
 /** The scopes of a key that is issued without any. */
-export const DEFAULT_SCOPES: readonly string[] = Object.keys(OWN_SCOPES);
+export const DEFAULT_SCOPES: readonly string[] = ['pets:read', 'pets:write'];
 
 const SCOPE = /^[a-z][a-z0-9-]*:[a-z][a-z0-9-]*$/;
 

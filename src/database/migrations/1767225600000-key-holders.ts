@@ -1,0 +1,35 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** A record of a key and of its successor may have the same `Idempotency-Key`: the later one stays. */
+const DELETE_DOUBLE = `DELETE FROM "idempotency_records" WHERE EXISTS (
+  SELECT 1 FROM "idempotency_records" "later"
+    JOIN "api_keys" "its_key" ON "its_key"."id" = "later"."client_id"
+    JOIN "api_keys" "key" ON "key"."client_id" = "its_key"."client_id"
+  WHERE "key"."id" = "idempotency_records"."client_id"
+    AND "later"."idempotency_key" = "idempotency_records"."idempotency_key"
+    AND ("later"."created_at", "later"."client_id")
+      > ("idempotency_records"."created_at", "idempotency_records"."client_id"))`;
+
+/** Disabled keys, the address of the last use, and idempotency records that belong to the client. */
+export class KeyHolders1767225600000 implements MigrationInterface {
+  readonly name = 'KeyHolders1767225600000';
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    for (const statement of UP) await queryRunner.query(statement);
+  }
+
+  down(): Promise<void> {
+    throw new Error('This migration cannot be reverted: restore a backup instead');
+  }
+}
+
+const UP = [
+  'ALTER TABLE "api_keys" ADD COLUMN "disabled_at" bigint',
+  'ALTER TABLE "api_keys" ADD COLUMN "last_used_from" varchar(64)',
+  'CREATE INDEX "api_keys_expires_at" ON "api_keys" ("expires_at")',
+  'ALTER TABLE "idempotency_records" RENAME COLUMN "key_id" TO "client_id"',
+  DELETE_DOUBLE,
+  `UPDATE "idempotency_records" SET "client_id" =
+    (SELECT "key"."client_id" FROM "api_keys" "key" WHERE "key"."id" = "idempotency_records"."client_id")
+    WHERE "client_id" IN (SELECT "id" FROM "api_keys")`,
+];
