@@ -232,7 +232,7 @@ it('warns of a class without rules, because each of its members is rejected', as
     }
 
     @Post('named')
-    addNamed(@Body('name') name: NewToy, @Body({ schema: z.object({}) }) body: NewToy): object {
+    addNamed(@Body('name') name: string, @Body({ schema: z.object({}) }) body: NewToy): object {
       return { name, body };
     }
   }
