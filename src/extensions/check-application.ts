@@ -21,7 +21,7 @@ const NO_THROTTLER =
   "the service already applies the quota of the caller's plan; use @Throttle() for a further limit";
 const NO_PARSER = 'the service parses every body as JSON';
 const NO_CONNECTION =
-  "TypeOrmModule.forRoot() without a name is not supported; it would replace the service's connection";
+  "TypeOrmModule.forRoot() without a name would replace the service's connection, so name it";
 /** Names of the functions that body-parser, Express and multer return. */
 const PARSER_NAME = /^(?:json|urlencoded|text|raw)Parser$|^bodyParser$|^multerMiddleware$/;
 /** Keys of `ROUTE_ARGS_METADATA`. */
@@ -51,7 +51,7 @@ export function checkApplication(app: INestApplication): string[] {
 }
 
 /**
- * Paths are equal whatever their parameters are called. A public operation must not share its path
+ * Paths are equal if they differ only in the names of parameters. A public operation must not share its path
  * with one under `/v1`: Nest would serve both without the prefix. Fastify itself rejects what
  * `@All()` declares again.
  */
