@@ -1,5 +1,6 @@
-// `npm run screenshots [-- FOLDER]`: screenshots of /docs, light and dark, at the widths of a desktop
-// and of a phone. `PORT=3000` makes `page-light.png` and `page-dark.png` as they are in docs/.
+// `npm run screenshots [-- FOLDER]`: screenshots of /docs, light and dark, at the widths of a
+// desktop and of a phone. `PORT=3000` makes `page-light.png` and `page-dark.png` as they are in
+// docs/.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';

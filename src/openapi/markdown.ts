@@ -6,7 +6,8 @@ const marked = new Marked({
     heading({ tokens, depth }) {
       const text = this.parser.parseInline(tokens);
       const id = slugOf(text);
-      return `<h${depth} id="${id}">${text} <a class="anchor" href="#${id}" aria-label="Link to ${id}">#</a></h${depth}>\n`;
+      const anchor = `<a class="anchor" href="#${id}" aria-label="Link to ${id}">#</a>`;
+      return `<h${depth} id="${id}">${text} ${anchor}</h${depth}>\n`;
     },
   },
 });

@@ -29,7 +29,7 @@ describe(StaticAsset.name, () => {
     ['gzip; q=0.0, br', undefined],
     ['gzipped', undefined],
   ])(
-    'answers Accept-Encoding %j with %s, from one buffer for all clients',
+    'responds to Accept-Encoding %j with %s, from one buffer for all clients',
     async (field, encoding) => {
       const asset = new StaticAsset('text/css', 'a {}'.repeat(100));
       const [first, second] = [await send(asset, field), await send(asset, field)];

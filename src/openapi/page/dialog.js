@@ -3,8 +3,8 @@ let opener;
 let isOpen = false;
 
 /**
- * While the dialog of Swagger UI is open, the page behind it is inert. Then the focus returns to its
- * opener.
+ * While the dialog of Swagger UI is open, the page behind it is inert. Then the focus returns to
+ * its opener.
  */
 export function holdFocus() {
   const dialog = document.querySelector('.modal-ux');

@@ -1,6 +1,6 @@
 /**
- * Indents JSON and keeps each number as it was sent: `JSON.parse` alone rounds an int64. Other text,
- * and any text in a browser without `JSON.rawJSON`, is returned unchanged.
+ * Indents JSON and keeps each number as it was sent: `JSON.parse` alone rounds an int64. Other
+ * text, and any text in a browser without `JSON.rawJSON`, is returned unchanged.
  */
 export function indentJson(text) {
   const keepNumber = (_key, value, { source }) =>

@@ -1,4 +1,6 @@
-/** The action of Swagger UI that opens an operation. Its creator would change the address as well. */
+/**
+ * The action of Swagger UI that opens an operation. Its creator would change the address as well.
+ */
 const show = (thing, shown) => ({ type: 'layout_show', payload: { thing, shown } });
 
 /** On paper, all operations are open. */

@@ -77,7 +77,9 @@ export const LANGUAGES = {
     ),
 };
 
-/** A parameter of the documented operation is part of the request if it has an example or a default. */
+/**
+ * A parameter of the documented operation is part of the request if it has an example or a default.
+ */
 const valueOf = ({ example, schema = {} }) => example ?? schema.example ?? schema.default;
 
 export function requestOf({ parameters = [], requestBody }, path, method, server, sample) {

@@ -75,7 +75,10 @@ function excerptOf({ about, text }, [word]) {
   if (about !== undefined) return about;
   const flat = text.replace(/\s+/g, ' ').trim();
   const start = Math.max(0, flat.toLowerCase().indexOf(word) - 40);
-  return `${start > 0 ? '\u2026' : ''}${flat.slice(start, start + 110)}${start + 110 < flat.length ? '\u2026' : ''}`;
+  const end = start + 110;
+  const before = start > 0 ? '\u2026' : '';
+  const after = end < flat.length ? '\u2026' : '';
+  return `${before}${flat.slice(start, end)}${after}`;
 }
 
 function element(name, text, ...children) {
