@@ -1,60 +1,84 @@
-// `npm run bench`: compares programs on one machine, interleaved, so that the ratios do not depend on its speed.
-import { HELP, readArguments, UsageError } from './arguments.mjs';
+// `npm run bench`; see README.md, which is the text of `--help`.
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
 import { beside } from './beside.mjs';
-import { check } from './check.mjs';
-import { race } from './contests.mjs';
-import { FASTIFY, fieldHere, SERVICE, UNGUARDED } from './field/field.mjs';
+import { FASTIFY, FIELD, GO, SERVICE, startable, TUTORIAL } from './field/field.mjs';
+import { areMet, goalsOf } from './goals.mjs';
 import { growth } from './growth/growth.mjs';
-import { assertCapable } from './machine.mjs';
-import { publish } from './published.mjs';
-import { PACES } from './settings.mjs';
-import { Stage } from './stage.mjs';
+import { nodes } from './growth/nodes.mjs';
+import { latency } from './latency.mjs';
+import { missingPrograms } from './lib/machine.mjs';
+import { Stage } from './lib/stage.mjs';
+import { publish } from './page.mjs';
+import { race } from './race.mjs';
+import { FULL, root, shortPace } from './settings.mjs';
 
-/** The parts of a full run. */
-const PARTS = {
-  sqlite: (stage, pace) => race(stage, pace, 'sqlite', [...fieldHere(), UNGUARDED]),
-  postgres: (stage, pace) => race(stage, pace, 'postgres', fieldHere()),
-  growth: (stage, pace) => growth(stage, pace, { full: pace === PACES.full }),
+const OPTIONS = {
+  only: { type: 'string' },
+  publish: { type: 'boolean', default: false },
+  check: { type: 'boolean', default: false },
+  beside: { type: 'string' },
+  seconds: { type: 'string' },
+  help: { type: 'boolean', default: false },
 };
 
-async function checked(stage) {
-  const worse = await check(stage, PACES.quick);
-  for (const line of worse) console.log(`slower: ${line}`);
-  if (worse.length === 0)
-    console.log('Nothing is more than 10 % slower than the published figures');
-  else process.exitCode = 1;
-}
+/** In the order of a full run. */
+const PARTS = {
+  sqlite: (stage, pace, field) => race(stage, pace, 'sqlite', field),
+  postgres: (stage, pace, field) => race(stage, pace, 'postgres', field),
+  latency: (stage, pace) => latency(stage, pace, startable([SERVICE, FASTIFY, GO])),
+  growth,
+  nodes,
+};
+const NEEDS = { postgres: ['initdb'], latency: ['initdb'], nodes: ['initdb', 'redis-server'] };
 
-/** Each part is published once it is measured. */
-async function measure(stage, parts, pace, publishes) {
-  for (const part of parts) {
-    const results = await PARTS[part](stage, pace);
-    if (publishes) publish({ [part]: results }, pace);
+function readOptions() {
+  const { values: options } = parseArgs({ options: OPTIONS });
+  const { only, beside: commit, seconds } = options;
+  const parts = commit === undefined ? Object.keys(PARTS) : ['sqlite', 'postgres'];
+  if (only !== undefined && !parts.includes(only)) {
+    throw new Error(`--only must be one of ${parts.join(', ')}, not ${only}`);
   }
+  if (seconds !== undefined && !/^[1-9]\d?$/.test(seconds)) {
+    throw new Error(`--seconds must be an integer between 1 and 99, not ${seconds}`);
+  }
+  if (options.publish && only === undefined) throw new Error('--publish requires --only');
+  return options;
 }
 
-function requirementsOf({ quick, only, beside: commit }) {
-  const isOnSqlite = quick || only === 'sqlite' || only === 'growth';
-  const needsPostgres = commit === undefined ? !isOnSqlite : only === 'postgres';
-  return ['wrk', 'taskset', ...(needsPostgres ? ['initdb'] : [])];
+/** @returns the goals of everything that was measured */
+async function measure(stage, { only, publish: publishes, check, beside: commit, seconds }) {
+  const pace = seconds === undefined ? FULL : shortPace(Number(seconds));
+  if (commit !== undefined) {
+    return goalsOf('beside', await beside(stage, pace, commit, only ?? 'sqlite'));
+  }
+  // The goals compare with these programs alone.
+  const field = startable(check ? [SERVICE, FASTIFY, TUTORIAL] : FIELD);
+  const isWhole = only === undefined && seconds === undefined;
+  const goals = [];
+  for (const part of only === undefined ? Object.keys(PARTS) : [only]) {
+    const results = await PARTS[part](stage, pace, field);
+    goals.push(...goalsOf(part, results));
+    // Each part is published once it is measured.
+    if (publishes || (isWhole && !check)) publish(part, results);
+  }
+  return goals;
 }
 
 async function main() {
-  const options = readArguments(process.argv.slice(2));
-  if (options.help) return void console.log(HELP);
-  assertCapable(requirementsOf(options));
+  const options = readOptions();
+  if (options.help) return void console.log(readFileSync(`${root}bench/README.md`, 'utf8'));
+  const { only = options.beside && 'sqlite', check } = options;
+  const needs = only === undefined ? Object.values(NEEDS).flat() : (NEEDS[only] ?? []);
+  const missing = missingPrograms(['wrk', 'taskset', ...new Set(needs)]);
+  if (missing.length > 0) throw new Error(`The bench requires ${missing.join(', ')}`);
   const stage = new Stage();
   for (const signal of ['SIGINT', 'SIGTERM']) {
     process.once(signal, () => void stage.close().finally(() => process.exit(1)));
   }
-  const { quick, check: checks, beside: commit, only, publish: publishes } = options;
   try {
-    if (quick) await race(stage, PACES.quick, 'sqlite', [SERVICE, FASTIFY]);
-    else if (checks) await checked(stage);
-    else if (commit !== undefined) await beside(stage, PACES.quick, commit, only);
-    else if (only !== undefined)
-      await measure(stage, [only], publishes ? PACES.full : PACES.short, publishes);
-    else await measure(stage, Object.keys(PARTS), PACES.full, true);
+    const goals = await measure(stage, options);
+    if (check && !areMet(goals)) process.exitCode = 1;
   } finally {
     await stage.close();
   }
@@ -64,5 +88,5 @@ try {
   await main();
 } catch (error) {
   console.error(error.message);
-  process.exitCode = error instanceof UsageError ? 2 : 1;
+  process.exitCode = 1;
 }

@@ -1,4 +1,3 @@
-import 'reflect-metadata';
 import { parseArgs } from 'node:util';
 import { findEngine } from '../test/support/engines.js';
 import { recordResult } from './page.js';

@@ -1,7 +1,5 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
-import { AccountModule } from './account/account.module.js';
-import { KeyController } from './account/key.controller.js';
 import { coreModules, type CoreOptions } from './core.module.js';
 import { DeprecationGuard, SunsetGuard } from './deprecation/deprecation.js';
 import { HealthController } from './health/health.controller.js';
@@ -57,7 +55,6 @@ const EVALUATION_ORDER = [
  */
 const OWN_CONTROLLERS: ReadonlySet<Type> = new Set<Type>([
   PetsController,
-  KeyController,
   UsageController,
   HealthController,
   DocsController,
@@ -78,7 +75,6 @@ export class AppModule {
         ),
         IdempotencyModule,
         PetsModule,
-        AccountModule,
         UsageModule,
         ...extensions.map(({ module }) => module),
         HealthModule,

@@ -1,22 +1,62 @@
-// Measures costs that must not grow with the data, and start and memory, which must stay small.
-import { growthOfKeys } from './keys.mjs';
-import { growthOfPages } from './pages.mjs';
-import { timeToReady } from './start.mjs';
+// Part `growth`: costs that must not grow with the data, the time to start, and memory.
+import { setTimeout as pause } from 'node:timers/promises';
+import { startService } from '../field/field.mjs';
+import { prepareSqlite } from '../lib/data.mjs';
+import { load } from '../lib/load.mjs';
+import { memoryMb } from '../lib/process.mjs';
+import { runRounds } from '../race.mjs';
+import { CONNECTIONS, KEYS, median, ratioOf } from '../settings.mjs';
 
-const FULL = {
-  pages: { small: 1_000, large: 2_000_000 },
-  keys: { many: 100_000, rounds: 6, seconds: 5 },
-};
-const SHORT = {
-  pages: { small: 1_000, large: 200_000 },
-  keys: { many: 5_000, rounds: 2, seconds: 1 },
-};
+const MANY_CONNECTIONS = 1_000;
+const FULL = { few: 1_000, many: 2_000_000, manyKeys: 100_000, untilIdleMs: 40_000 };
+const SHORT = { few: 1_000, many: 20_000, manyKeys: 2_000, untilIdleMs: 0 };
 
-/** @param {{full: boolean}} options `full: false` uses less data, to check the bench itself */
-export async function growth(stage, pace, { full }) {
-  const sizes = full ? FULL : SHORT;
-  const start = await timeToReady(stage);
-  const pages = await growthOfPages(stage, pace, sizes.pages);
-  const keys = await growthOfKeys(stage, sizes.keys);
-  return { start, costs: [...pages, keys.cost], memory: keys.memory };
+/**
+ * @typedef {{id: string, name: string, ratio: number, least: number, most: number}} Cost the CPU
+ *   time per request, as a ratio
+ * @returns {Promise<{readyMs: number, costs: Cost[], memory: {idleMb: number, loadedMb: number,
+ *   keys: number, ownMb: number}}>} `ownMb`: memory that the keys need in addition
+ */
+export async function growth(stage, pace) {
+  const { few, many, manyKeys, untilIdleMs } = pace.isShort ? SHORT : FULL;
+  const small = await serve(stage, { pets: few });
+  // V8 gives back the memory of the start once the server has been idle for some 20 seconds.
+  await pause(untilIdleMs);
+  const idleMb = memoryMb(small.running.pid);
+  const large = await serve(stage, { pets: many });
+  const keys = await serve(stage, { pets: few, keys: manyKeys });
+  // Every key is used once.
+  await load(stage, keys, { work: 'get', seconds: pace.isShort ? 1 : 20 });
+  const crowded = { ...small, connections: MANY_CONNECTIONS };
+  const list = (server) => ({ server, work: 'list' });
+  const get = (server) => ({ server, work: 'get' });
+  const pets = `${count(many)} to ${count(few)} pets`;
+  const cases = [
+    ['pets-list', `list: ${pets}`, list(large), list(small)],
+    ['pets-get', `get: ${pets}`, get(large), get(small)],
+    ['connections', `get: 1,000 to ${CONNECTIONS} connections`, get(crowded), get(small)],
+    ['keys', `get: ${count(manyKeys)} to ${count(KEYS)} keys`, get(keys), get(small)],
+  ];
+  const costs = [];
+  for (const [id, name, one, other] of cases) {
+    const runners = [one, other].map((runner, at) => ({ ...runner, id: at }));
+    const entries = await runRounds(stage, runners, pace);
+    const cost = ratioOf(entries[0].rounds, entries[1].rounds, ({ cpuMicros }) => cpuMicros);
+    costs.push({ id, name, ...cost });
+    console.log(`${name}: ${cost.ratio.toFixed(2)} times the CPU time`);
+  }
+  const [loadedMb, allMb] = [small, keys].map(({ running }) => memoryMb(running.pid));
+  for (const { running } of [small, large, keys]) await running.stop();
+  const readyMs = median([small, large, keys].map(({ running }) => running.readyMs));
+  const memory = { idleMb, loadedMb, keys: manyKeys, ownMb: allMb - loadedMb };
+  console.log('ready in ms:', readyMs, 'memory in MB:', memory);
+  return { readyMs, costs, memory };
 }
+
+async function serve(stage, { pets, keys }) {
+  const prepared = await prepareSqlite(stage, `pets-${pets}-keys-${keys ?? 'all'}`, { pets, keys });
+  const running = await startService(stage, `sqlite:${prepared.file}`);
+  return { running, keyFile: prepared.keyFile, pets };
+}
+
+const count = (number) => number.toLocaleString('en');

@@ -1,28 +1,27 @@
-// Sends requests at a constant rate, whether or not earlier ones have been answered (an open loop). Every millisecond,
-// the requests that are due by the clock are sent on idle connections; if all are busy, a request waits for one. Its
-// latency is counted from when it was due, so a stall of the server counts for every request of the stall.
-// autocannon, hey and wrk measure otherwise: their clients wait for a response before they send the next request.
-// Argument: one JSON object, see `settings`. Prints one line of JSON.
+// Sends requests at a constant rate, whether or not earlier ones have been answered (an open loop).
+// Requests that are due are sent on idle connections; if all are busy, a request waits for one. Its
+// latency counts from when it was due, so a stall of the server counts for every request of it.
+// autocannon, hey and wrk measure otherwise: they wait for a response before the next request.
+// Argument: one JSON object, see `load.mjs`. Prints a histogram: requests by latency in 10 µs.
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 
-/**
- * @type {{port: number, work: string, path: string, keyFile: string, animals: number, connections: number,
- *   perSecond: number, warmUpSeconds: number, seconds: number}}
- */
 const settings = JSON.parse(process.argv[2]);
-const { port, work, path, animals, perSecond } = settings;
+const { port, work, path, pets, perSecond } = settings;
 const keys = readFileSync(settings.keyFile, 'utf8').split('\n');
-/** A prime, so that it has no common divisor with the number of keys or animals. */
+/** A prime, so that it has no common divisor with the number of keys or pets. */
 const STEP = 7919;
 const TICK_MS = 1;
 const SETTLING_MS = 200;
-const DRAIN_MS = 5_000;
+const DRAIN_MS = 30_000;
+const STEPS_PER_MS = 100;
 const HEAD_END = Buffer.from('\r\n\r\n');
 
 let sent = 0;
-let [beganAt, countFrom] = [0, 0];
-const latencies = [];
+let due = 0;
+let beganAt = 0;
+let countFrom = 0;
+const histogram = new Uint32Array((settings.seconds * 1000 + DRAIN_MS) * STEPS_PER_MS);
 const idle = [];
 /** When the requests that wait for a connection were due. */
 const waiting = [];
@@ -30,8 +29,8 @@ const waiting = [];
 function requestOf(number) {
   const head = `Host: x\r\nAuthorization: Bearer ${keys[(number * STEP) % keys.length]}\r\n`;
   if (work === 'list') return `GET ${path} HTTP/1.1\r\n${head}\r\n`;
-  if (work === 'get')
-    return `GET ${path}${((number * STEP) % animals) + 1} HTTP/1.1\r\n${head}\r\n`;
+  const id = ((number * STEP) % pets) + 1;
+  if (work === 'get') return `GET ${path}${id} HTTP/1.1\r\n${head}\r\n`;
   const body = `{"name":"Rex ${number}","categoryId":7,"status":"available"}`;
   const content = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
   return `POST ${path} HTTP/1.1\r\n${head}${content}\r\n${body}`;
@@ -64,7 +63,9 @@ class Connection {
     }
     this.left -= chunk.length - start;
     if (this.left > 0) return;
-    if (this.dueAt >= countFrom) latencies.push(performance.now() - this.dueAt);
+    if (this.dueAt >= countFrom) {
+      histogram[Math.round((performance.now() - this.dueAt) * STEPS_PER_MS)]++;
+    }
     if (waiting.length > 0) this.send(waiting.shift());
     else idle.push(this);
   }
@@ -75,7 +76,6 @@ function fail(reason) {
   process.exit(1);
 }
 
-let due = 0;
 function tick() {
   const now = performance.now();
   const ends = countFrom + settings.seconds * 1000;
@@ -85,17 +85,18 @@ function tick() {
       if (idle.length > 0) idle.shift().send(now);
       else waiting.push(now);
     }
-  } else if (idle.length === settings.connections) return report();
-  else if (now > ends + DRAIN_MS) fail('the server does not keep up');
+  } else if (idle.length === settings.connections) {
+    return report();
+  } else if (now > ends + DRAIN_MS) {
+    fail('the server does not keep up');
+  }
   setTimeout(tick, TICK_MS);
 }
 
 function report() {
-  latencies.sort((one, other) => one - other);
-  const percentile = (share) => latencies[Math.floor(latencies.length * share)];
-  const [p50Ms, p99Ms] = [percentile(0.5), percentile(0.99)];
-  console.log(JSON.stringify({ requests: latencies.length, p50Ms, p99Ms }));
-  process.exit(0);
+  const counts = {};
+  for (const [step, count] of histogram.entries()) if (count > 0) counts[step] = count;
+  process.stdout.write(JSON.stringify(counts), () => process.exit(0));
 }
 
 for (let count = 0; count < settings.connections; count++) idle.push(new Connection());

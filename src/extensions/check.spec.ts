@@ -84,10 +84,11 @@ describe(checkExtensions.name, () => {
       writeFileSync(file, '');
       const from = pathToFileURL(file).href;
       const own = realpathSync('.');
-      const copies = `${join(modules, 'pet-store-service')}, while the service uses ${own}`;
-      const message = `extension toys uses a second copy of pet-store-service: ${copies}`;
+      const place = join(modules, 'pet-store-service');
       expect(() => checkExtensions([{ ...toys, from }], { file })).toThrow(
-        new ExtensionError(`${message}; start it with npx petstore there`),
+        new ExtensionError(
+          `extension toys uses a second copy of pet-store-service: ${place}, while the service uses ${own}; start it with npx petstore there`,
+        ),
       );
     });
 

@@ -33,12 +33,11 @@ export class KeysModule {
     verifiers?: readonly (TokenVerifier | Type<TokenVerifier>)[],
   ): DynamicModule {
     const declared = { provide: Scopes, useValue: new Scopes(scopes) };
-    const shared = { module: KeysModule, global: true };
-    if (!verifiers) return { ...shared, providers: [declared], exports: [Scopes] };
+    if (!verifiers) return { module: KeysModule, providers: [declared], exports: [Scopes] };
     const given = { provide: VERIFIERS, useValue: verifiers };
     const ofServer = [Verifiers, KeyCache, LastUses, Authenticator, CallerEvents];
     return {
-      ...shared,
+      module: KeysModule,
       imports: [ThrottlingModule],
       providers: [declared, given, ...ofServer],
       exports: [Scopes, Authenticator, ThrottlingModule],

@@ -1,32 +1,42 @@
-// Hand-written Fastify: prepared statements, a cached key lookup by digest, two counters per client, compiled validation
-// and serialisation, an access line by pino, a latency histogram by prom-client.
-// Arguments: `sqlite:PATH` or `postgres://...` with the schema in place, the port, and the address in its links.
+// Hand-written Fastify: prepared statements, a cached key lookup by digest, two counters per client,
+// compiled validation and serialisation, an access line by pino, a latency histogram by prom-client.
+// Arguments: `sqlite:PATH` or `postgres://...` with the schema in place, the port, and the address
+// in its links.
 import { hash, randomUUID } from 'node:crypto';
 import fastify from 'fastify';
-import { take } from './counters.mjs';
-import { observe } from './observe.mjs';
-import { policyOf, quotaHeaders } from './quota.mjs';
-import { newPet, pageQuery, pet } from './schemas.mjs';
+import { destination, pino } from 'pino';
+import { Histogram } from 'prom-client';
+import { policyOf, take } from './quota.mjs';
+import { openStorage } from './storage.mjs';
 
 const [, , databaseUrl, port, address] = process.argv;
-const storage = await openStorage(databaseUrl);
+const storage = openStorage(databaseUrl);
+const base = `${address}/v1`;
+const deprecation = {
+  deprecation: '@1764892800',
+  sunset: 'Thu, 05 Dec 2030 00:00:00 GMT',
+  link: `<${base}/pets>; rel="successor-version", <${address}/docs>; rel="deprecation"; type="text/html"`,
+};
+const callers = new Map();
+const log = pino(
+  { base: { service: 'fastify' }, formatters: { level: (level) => ({ level }) } },
+  destination({ dest: 1, sync: false, minLength: 4_096, periodicFlush: 200 }),
+);
 
-async function openStorage(url) {
-  if (url.startsWith('sqlite:')) {
-    const { openSqlite } = await import('./sqlite.storage.mjs');
-    return openSqlite(url.slice('sqlite:'.length));
-  }
-  const { openPostgres } = await import('./postgres.storage.mjs');
-  return openPostgres(url);
-}
+/** With the labels and buckets of the service. */
+const durations = new Histogram({
+  name: 'http_request_duration_seconds',
+  help: 'Time from the request line to the last byte of the response.',
+  labelNames: ['operation', 'method', 'status'],
+  buckets: [
+    0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+  ],
+});
 
 /** SQLite is synchronous and does not pay for promises. */
 function then(value, next) {
   return value instanceof Promise ? value.then(next) : next(value);
 }
-
-const base = `${address}/v1`;
-const callers = new Map();
 
 function callerOf(authorization) {
   if (!authorization?.startsWith('Bearer ')) return undefined;
@@ -41,6 +51,40 @@ function callerOf(authorization) {
   });
 }
 
+const pet = {
+  type: 'object',
+  properties: {
+    id: { type: 'integer' },
+    name: { type: 'string' },
+    categoryId: { type: 'integer' },
+    status: { type: 'string' },
+  },
+};
+const newPet = {
+  type: 'object',
+  required: ['name', 'categoryId'],
+  additionalProperties: false,
+  properties: {
+    name: { type: 'string', minLength: 1, maxLength: 255 },
+    categoryId: { type: 'integer' },
+    status: { enum: ['available', 'pending', 'sold'] },
+  },
+};
+const pageQuery = {
+  type: 'object',
+  properties: {
+    limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
+    cursor: { type: 'string' },
+  },
+};
+const page = { type: 'array', items: pet };
+
+/** A status that is not set is absent, not null. */
+function shape(row) {
+  if (row.status === null) delete row.status;
+  return row;
+}
+
 const app = fastify({ genReqId: ({ headers }) => headers['x-request-id'] ?? randomUUID() });
 app.decorateRequest('keyId');
 
@@ -53,52 +97,35 @@ app.addHook('onRequest', (request, reply, done) => {
   const admitted = then(callerOf(request.headers.authorization), (caller) => {
     if (caller === undefined) return void reply.code(401).send({ code: 'invalid_api_key' });
     request.keyId = caller.keyId;
-    const counted = take(caller);
-    reply.headers(quotaHeaders(caller, counted));
-    if (!counted.admitted) return void reply.code(429).send({ code: 'rate_limit_exceeded' });
+    const { admitted, headers } = take(caller);
+    reply.headers(headers);
+    if (!admitted) return void reply.code(429).send({ code: 'rate_limit_exceeded' });
     done();
   });
   if (admitted instanceof Promise) admitted.catch(done);
 });
 
 app.addHook('onResponse', (request, reply, done) => {
-  observe({
-    requestId: request.id,
-    keyId: request.keyId,
-    operation: request.routeOptions.url,
-    method: request.method,
-    status: reply.statusCode,
-    durationMs: reply.elapsedTime,
-  });
+  const { id: requestId, keyId, method } = request;
+  const labels = { operation: request.routeOptions.url, method, status: reply.statusCode };
+  durations.observe(labels, reply.elapsedTime / 1000);
+  const durationMs = Math.round(reply.elapsedTime * 100) / 100;
+  log.info({ requestId, keyId, ...labels, durationMs }, 'request');
   done();
 });
 
-/** A status that is not set is absent, not null. */
-function shape(row) {
-  if (row.status === null) delete row.status;
-  return row;
-}
-
-/** The status and the id in a cursor; undefined if it is malformed. */
-function decode(cursor) {
-  const [, status, after] = /^(\w*):(\d+)$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
-  return after && { status: status || undefined, after: Number(after) };
-}
-
 app.get(
   '/v1/pets',
-  { schema: { querystring: pageQuery, response: { 200: { type: 'array', items: pet } } } },
+  { schema: { querystring: pageQuery, response: { 200: page } } },
   (request, reply) => {
-    const { limit, status, cursor } = request.query;
-    const from = cursor === undefined ? { status, after: 0 } : decode(cursor);
-    if (from === undefined || from.status !== status)
-      return void reply.code(400).send({ code: 'invalid_request' });
-    return then(storage.page(status, from.after, limit + 1), (rows) => {
+    const { limit, cursor } = request.query;
+    const after = cursor === undefined ? 0 : Number(Buffer.from(cursor, 'base64url'));
+    if (!Number.isSafeInteger(after)) return void reply.code(400).send({ code: 'invalid_request' });
+    return then(storage.page(after, limit + 1), (rows) => {
       if (rows.length > limit) {
         rows.pop();
-        const next = Buffer.from(`${status ?? ''}:${rows.at(-1).id}`).toString('base64url');
-        const filter = status === undefined ? '' : `status=${status}&`;
-        reply.header('link', `<${base}/pets?${filter}limit=${limit}&cursor=${next}>; rel="next"`);
+        const next = Buffer.from(String(rows.at(-1).id)).toString('base64url');
+        reply.header('link', `<${base}/pets?limit=${limit}&cursor=${next}>; rel="next"`);
       }
       rows.forEach(shape);
       reply.send(rows);
@@ -109,13 +136,7 @@ app.get(
 app.get('/v1/pets/:petId', { schema: { response: { 200: pet } } }, (request, reply) =>
   then(storage.find(request.params.petId), (row) => {
     if (row === undefined) return void reply.code(404).send({ code: 'pet_not_found' });
-    reply.header('deprecation', '@1764892800');
-    reply.header('sunset', 'Thu, 05 Dec 2030 00:00:00 GMT');
-    reply.header(
-      'link',
-      `<${base}/pets>; rel="successor-version", <${address}/docs>; rel="deprecation"; type="text/html"`,
-    );
-    reply.send(shape(row));
+    reply.headers(deprecation).send(shape(row));
   }),
 );
 

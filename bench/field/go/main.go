@@ -1,5 +1,5 @@
-// The same duties in Go: net/http; SQLite by cgo with group commit, or PostgreSQL by pgx. Arguments: sqlite:PATH or
-// postgres://... with the schema in place, the port, and the address in its links.
+// The same duties in Go: net/http and database/sql, with group commit on SQLite. Arguments:
+// sqlite:PATH or postgres://... with the schema in place, the port, and the address in its links.
 package main
 
 import (
@@ -16,27 +16,9 @@ import (
 	"unicode/utf8"
 )
 
-type newPet struct {
-	name       string
-	categoryID int64
-	status     string
-}
-
-type storage interface {
-	// A page as JSON without brackets, and the id for the next page if there is one.
-	list(status string, after int64, limit int) (page []byte, last int64, more bool)
-	// One animal as JSON; empty if there is none.
-	get(id int64) []byte
-	// The holder of a key; nil if there is none.
-	caller(digest string) *caller
-	// Returns once the animal is durable.
-	insert(pet newPet) int64
-}
-
 var (
-	store   storage
-	base    string
-	docs    string
+	store   *storage
+	address string
 	callers sync.Map
 )
 
@@ -65,7 +47,7 @@ func send(response http.ResponseWriter, status int, body []byte) {
 	response.Write(body)
 }
 
-func refuse(response http.ResponseWriter, status int, code string) {
+func reject(response http.ResponseWriter, status int, code string) {
 	send(response, status, []byte(`{"code":"`+code+`"}`))
 }
 
@@ -85,7 +67,8 @@ func serve(writer http.ResponseWriter, request *http.Request) {
 	response := &recorder{ResponseWriter: writer}
 	operation, keyID := handle(response, request)
 	header := response.Header()
-	observe(operation, request.Method, response.status, header["X-Request-Id"][0], keyID, time.Since(begun))
+	of := labels{operation, request.Method, response.status}
+	observe(of, header["X-Request-Id"][0], keyID, time.Since(begun))
 }
 
 func handle(response http.ResponseWriter, request *http.Request) (operation, keyID string) {
@@ -103,11 +86,11 @@ func handle(response http.ResponseWriter, request *http.Request) (operation, key
 	}
 	who := callerOf(request)
 	if who == nil {
-		refuse(response, http.StatusUnauthorized, "invalid_api_key")
+		reject(response, http.StatusUnauthorized, "invalid_api_key")
 		return "unknown", ""
 	}
 	if !who.take(header) {
-		refuse(response, http.StatusTooManyRequests, "rate_limit_exceeded")
+		reject(response, http.StatusTooManyRequests, "rate_limit_exceeded")
 		return "unknown", who.keyID
 	}
 	path := request.URL.Path
@@ -123,43 +106,28 @@ func handle(response http.ResponseWriter, request *http.Request) (operation, key
 		get(response, path[len("/v1/pets/"):])
 	default:
 		operation = "unknown"
-		refuse(response, http.StatusNotFound, "not_found")
+		reject(response, http.StatusNotFound, "not_found")
 	}
 	return operation, who.keyID
 }
 
-func isStatus(text string) bool {
-	return text == "available" || text == "pending" || text == "sold"
-}
-
 func list(response http.ResponseWriter, request *http.Request) {
 	query := request.URL.Query()
-	limit, status, after := 20, query.Get("status"), int64(0)
-	bad := status != "" && !isStatus(status)
-	if text := query.Get("limit"); text != "" {
-		number, err := strconv.Atoi(text)
-		limit, bad = number, bad || err != nil || number < 1 || number > 100
+	limit, limitErr := strconv.Atoi(query.Get("limit"))
+	if !query.Has("limit") {
+		limit, limitErr = 20, nil
 	}
-	if cursor := query.Get("cursor"); cursor != "" {
-		text, err := base64.RawURLEncoding.DecodeString(cursor)
-		of, number, _ := strings.Cut(string(text), ":")
-		from, numberErr := strconv.ParseInt(number, 10, 64)
-		after, bad = from, bad || err != nil || numberErr != nil || of != status
-	}
-	if bad {
-		refuse(response, http.StatusBadRequest, "invalid_request")
+	cursor, cursorErr := base64.RawURLEncoding.DecodeString(query.Get("cursor"))
+	after, afterErr := strconv.ParseInt("0"+string(cursor), 10, 64)
+	if limitErr != nil || limit < 1 || limit > 100 || cursorErr != nil || afterErr != nil {
+		reject(response, http.StatusBadRequest, "invalid_request")
 		return
 	}
-	page, last, more := store.list(status, after, limit)
+	page, last, more := store.list(after, limit)
 	if more {
-		next := base64.RawURLEncoding.EncodeToString([]byte(status + ":" + strconv.FormatInt(last, 10)))
-		filter := ""
-		if status != "" {
-			filter = "status=" + status + "&"
-		}
-		response.Header()["Link"] = []string{
-			"<" + base + "/pets?" + filter + "limit=" + strconv.Itoa(limit) + "&cursor=" + next + `>; rel="next"`,
-		}
+		next := base64.RawURLEncoding.EncodeToString(strconv.AppendInt(nil, last, 10))
+		link := "<" + address + "/v1/pets?limit=" + strconv.Itoa(limit) + "&cursor=" + next + `>; rel="next"`
+		response.Header()["Link"] = []string{link}
 	}
 	body := make([]byte, 0, len(page)+2)
 	send(response, http.StatusOK, append(append(append(body, '['), page...), ']'))
@@ -172,48 +140,38 @@ func get(response http.ResponseWriter, text string) {
 		pet = store.get(id)
 	}
 	if len(pet) == 0 {
-		refuse(response, http.StatusNotFound, "pet_not_found")
+		reject(response, http.StatusNotFound, "pet_not_found")
 		return
 	}
 	header := response.Header()
 	header["Deprecation"] = []string{"@1764892800"}
 	header["Sunset"] = []string{"Thu, 05 Dec 2030 00:00:00 GMT"}
-	header["Link"] = []string{
-		"<" + base + `/pets>; rel="successor-version", <` + docs + `>; rel="deprecation"; type="text/html"`,
-	}
+	link := "<" + address + `/v1/pets>; rel="successor-version", <` + address + `/docs>; rel="deprecation"; type="text/html"`
+	header["Link"] = []string{link}
 	send(response, http.StatusOK, pet)
 }
 
+var statuses = map[string]bool{"available": true, "pending": true, "sold": true}
+
 func create(response http.ResponseWriter, request *http.Request) {
-	var sent struct {
-		Name       *string `json:"name"`
-		CategoryID *int64  `json:"categoryId"`
-		Status     *string `json:"status"`
-	}
+	var sent newPet
 	decoder := json.NewDecoder(http.MaxBytesReader(response, request.Body, 65536))
 	decoder.DisallowUnknownFields()
-	if decoder.Decode(&sent) != nil || sent.Name == nil || sent.CategoryID == nil ||
-		*sent.Name == "" || utf8.RuneCountInString(*sent.Name) > 255 || sent.Status != nil && !isStatus(*sent.Status) {
-		refuse(response, http.StatusBadRequest, "invalid_request")
+	if decoder.Decode(&sent) != nil || sent.Name == "" || utf8.RuneCountInString(sent.Name) > 255 ||
+		sent.CategoryID == nil || sent.Status != nil && !statuses[*sent.Status] {
+		reject(response, http.StatusBadRequest, "invalid_request")
 		return
 	}
-	pet := newPet{name: *sent.Name, categoryID: *sent.CategoryID}
-	if sent.Status != nil {
-		pet.status = *sent.Status
-	}
-	id := store.insert(pet)
-	response.Header()["Location"] = []string{base + "/pets/" + strconv.FormatInt(id, 10)}
-	send(response, http.StatusCreated, appendPet(nil, id, pet.name, pet.categoryID, sent.Status))
+	created := pet{store.insert(sent), sent}
+	response.Header()["Location"] = []string{address + "/v1/pets/" + strconv.FormatInt(created.ID, 10)}
+	body, _ := json.Marshal(created)
+	send(response, http.StatusCreated, body)
 }
 
 func main() {
-	url, port, address := os.Args[1], os.Args[2], os.Args[3]
-	base, docs = address+"/v1", address+"/docs"
-	if strings.HasPrefix(url, "sqlite:") {
-		store = openSqlite(strings.TrimPrefix(url, "sqlite:"))
-	} else {
-		store = openPostgres(url)
-	}
+	url, port := os.Args[1], os.Args[2]
+	address = os.Args[3]
+	store = openStorage(url)
 	go flushLog()
 	log.Fatal(http.ListenAndServe("127.0.0.1:"+port, http.HandlerFunc(serve)))
 }

@@ -1,0 +1,88 @@
+// Part `latency`: latencies at a constant rate of requests. One histogram has all rounds of a
+// program.
+import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { FASTIFY } from './field/field.mjs';
+import { load, loadAtRate } from './lib/load.mjs';
+import { startField } from './race.mjs';
+import { LOW_RATE, root } from './settings.mjs';
+
+const STEPS_PER_MS = 100;
+const UNTIL_WRITTEN_MS = 200;
+const WATCHED = { env: { NODE_OPTIONS: `--import ${root}bench/load/loop-delay.mjs` } };
+
+/**
+ * @typedef {{id: string, requests: number, p50: number, p90: number, p99: number, p999: number,
+ *   loopDelay?: number}} Latency in ms; `loopDelay`: the longest delay of the server's event loop
+ * @typedef {{engine: string, work: string, perSecond: number, entries: Latency[]}} Latencies
+ */
+
+/**
+ * On SQLite also at half of what the service can process. On PostgreSQL, the load generator shares
+ * a core with the database, so such a rate would measure the load generator.
+ * @param {import('./field/field.mjs').Contestant[]} field the service first
+ * @returns {Promise<Latencies[]>}
+ */
+export async function latency(stage, pace, field) {
+  const results = [];
+  for (const engine of ['sqlite', 'postgres']) {
+    const servers = await startField(stage, engine, field, WATCHED);
+    const measure = async (work, perSecond, taking) => {
+      const entries = await atRate(stage, taking, { work, perSecond, pace });
+      results.push({ engine, work, perSecond, entries });
+      console.log(`${work} on ${engine} at ${perSecond}/s, in ms`);
+      console.table(entries);
+    };
+    for (const work of Object.keys(LOW_RATE)) {
+      await measure(work, LOW_RATE[work], servers);
+      if (engine === 'postgres') continue;
+      const { perSecond } = await load(stage, servers[0], { work, seconds: pace.seconds });
+      // Fastify cannot process half of what the service can, at least not in creates.
+      const fast = servers.filter(({ id }) => id !== FASTIFY.id);
+      await measure(work, Math.floor(perSecond / 2), fast);
+    }
+    for (const { running } of servers) await running.stop();
+  }
+  return results;
+}
+
+async function atRate(stage, servers, { work, perSecond, pace }) {
+  const measured = new Map(servers.map(({ id }) => [id, { steps: new Map(), delays: [] }]));
+  for (let round = 0; round < pace.openRounds; round++) {
+    for (const server of round % 2 === 0 ? servers : servers.toReversed()) {
+      const { steps, delays } = measured.get(server.id);
+      await loopDelay(stage, server);
+      const options = { work, perSecond, seconds: pace.openSeconds };
+      const counts = await loadAtRate(stage, server, options);
+      delays.push(await loopDelay(stage, server));
+      for (const [step, count] of Object.entries(counts)) {
+        steps.set(Number(step), (steps.get(Number(step)) ?? 0) + count);
+      }
+    }
+  }
+  return Array.from(measured, ([id, { steps, delays }]) => {
+    const longest = delays[0] === undefined ? {} : { loopDelay: Math.max(...delays) };
+    return { id, ...percentilesOf(steps), ...longest };
+  });
+}
+
+/** The longest delay of the event loop since the last call, in ms; undefined without Node.js. */
+async function loopDelay(stage, { running, isNode }) {
+  if (!isNode) return undefined;
+  process.kill(running.pid, 'SIGUSR2');
+  await pause(UNTIL_WRITTEN_MS);
+  return Number(readFileSync(stage.path(`loop-delay-${running.pid}`), 'utf8'));
+}
+
+/** @param {Map<number, number>} steps numbers of requests by latency in steps of 10 µs */
+function percentilesOf(steps) {
+  const sorted = [...steps].sort(([one], [other]) => one - other);
+  const requests = sorted.reduce((sum, [, count]) => sum + count, 0);
+  const percentile = (share) => {
+    let seen = 0;
+    const [step] = sorted.find(([, count]) => (seen += count) >= requests * share);
+    return step / STEPS_PER_MS;
+  };
+  const [p50, p90, p99, p999] = [0.5, 0.9, 0.99, 0.999].map(percentile);
+  return { requests, p50, p90, p99, p999 };
+}

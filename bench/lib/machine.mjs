@@ -1,0 +1,66 @@
+// Finds the programs that the bench needs, and describes the machine for the page.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { cpus, release, totalmem, type as system } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { root } from '../settings.mjs';
+
+const GO_PACKAGES = '/usr/share/gocode/src/github.com';
+/** By program: its Debian package, and folders outside the path. */
+const PROGRAMS = {
+  wrk: ['wrk'],
+  taskset: ['util-linux'],
+  go: ['golang-go'],
+  pgx: ['golang-github-jackc-pgx-v4-dev', `${GO_PACKAGES}/jackc`],
+  'go-sqlite3': ['golang-github-mattn-go-sqlite3-dev', `${GO_PACKAGES}/mattn`],
+  'redis-server': ['redis-server'],
+  initdb: ['postgresql', ...[18, 17, 16, 15, 14].map((each) => `/usr/lib/postgresql/${each}/bin`)],
+};
+
+/** The path of a program; undefined if it is not installed. */
+export function findProgram(name) {
+  const [, ...beside] = PROGRAMS[name];
+  const folders = [...process.env.PATH.split(delimiter), ...beside];
+  return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
+}
+
+/** @returns {string[]} what is not installed, with the Debian packages */
+export function missingPrograms(programs) {
+  return programs
+    .filter((program) => findProgram(program) === undefined)
+    .map((program) => `${program} (apt-get install ${PROGRAMS[program][0]})`);
+}
+
+/** System, processor, cores and memory in one line. */
+export function describeMachine() {
+  const [{ model }] = cpus();
+  const gibibytes = Math.round(totalmem() / 2 ** 30);
+  const [kernel] = /^\d+\.\d+/.exec(release()) ?? [release()];
+  return `${system()} ${kernel}, ${model.trim()}, ${cpus().length} cores, ${gibibytes} GiB`;
+}
+
+/** Versions of the programs and packages that matter most. */
+export function versions() {
+  return {
+    'Node.js': process.version.slice(1),
+    Nest: versionOf('@nestjs/core'),
+    Fastify: versionOf('fastify'),
+    TypeORM: versionOf('typeorm'),
+    'better-sqlite3': versionOf('better-sqlite3'),
+    pg: versionOf('pg'),
+    Go: versionPrintedBy('go', 'version'),
+    PostgreSQL: versionPrintedBy('initdb', '--version'),
+    Redis: versionPrintedBy('redis-server', '--version'),
+  };
+}
+
+function versionOf(name) {
+  const manifest = readFileSync(`${root}node_modules/${name}/package.json`, 'utf8');
+  return JSON.parse(manifest).version;
+}
+
+function versionPrintedBy(name, argument) {
+  const program = findProgram(name);
+  if (program === undefined) return 'missing';
+  return /\d+(\.\d+)+/.exec(execFileSync(program, [argument], { encoding: 'utf8' }))[0];
+}

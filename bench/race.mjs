@@ -1,0 +1,82 @@
+// Parts `sqlite` and `postgres`: every program of the field with 64 connections, each of which
+// sends its next request after the response to the previous one. The programs take turns.
+import { copyFileSync } from 'node:fs';
+import { assertEqualResponses } from './field/equal.mjs';
+import { preparePostgres, prepareSqlite } from './lib/data.mjs';
+import { startPostgres } from './lib/engines.mjs';
+import { load } from './lib/load.mjs';
+import { median, WARM_UP_SECONDS } from './settings.mjs';
+
+/**
+ * @typedef {{id: string, rounds: import('./lib/load.mjs').Figure[], perSecond: number,
+ *   cpuMicros: number}} Entry with the medians of its rounds
+ * @typedef {{work: string, entries: Entry[]}} Contest
+ */
+
+/**
+ * @param {'sqlite' | 'postgres'} engine
+ * @param {import('./field/field.mjs').Contestant[]} field the service first
+ * @returns {Promise<Contest[]>}
+ */
+export async function race(stage, pace, engine, field) {
+  const servers = await startField(stage, engine, field);
+  const contests = [];
+  for (const work of ['list', 'get', 'create']) {
+    const runners = servers.map((server) => ({ id: server.id, server, work }));
+    // Compared with the plain creates of the others, which have no idempotency.
+    if (work === 'create') runners.push({ id: 'keyed', server: servers[0], work: 'keyed' });
+    const entries = await runRounds(stage, runners, pace);
+    contests.push({ work, entries });
+    console.log(`${work} on ${engine}`);
+    console.table(entries, ['id', 'perSecond', 'cpuMicros']);
+  }
+  for (const { running } of servers) await running.stop();
+  return contests;
+}
+
+/** Each program gets a database of its own, with equal content. */
+export async function startField(stage, engine, field, settings) {
+  const ids = field.map(({ id }) => id);
+  const { urls, keys, keyFile } = await databases(stage, engine, ids);
+  const servers = [];
+  for (const [index, { id, start, isEqual, isNode }] of field.entries()) {
+    const running = await start(stage, urls[index], settings);
+    if (isEqual) await assertEqualResponses(servers[0].running, running, keys[0]);
+    servers.push({ id, running, keyFile, isNode });
+  }
+  return servers;
+}
+
+async function databases(stage, engine, ids) {
+  if (engine === 'postgres') {
+    const { url } = await startPostgres(stage);
+    return preparePostgres(stage, url, ids);
+  }
+  const prepared = await prepareSqlite(stage, `pets-${ids.length}`);
+  const urls = ids.map((id) => {
+    const copy = stage.path(`${id}.db`);
+    copyFileSync(prepared.file, copy);
+    return `sqlite:${copy}`;
+  });
+  return { ...prepared, urls };
+}
+
+/**
+ * Loads the servers in turn. Every other round is in reverse order, so that no position is better.
+ * @param {{id: string, server: import('./lib/load.mjs').Server, work: string}[]} runners
+ * @returns {Promise<Entry[]>} in the order of the runners
+ */
+export async function runRounds(stage, runners, { rounds, seconds }) {
+  const figures = new Map(runners.map(({ id }) => [id, []]));
+  for (let round = 0; round < rounds; round++) {
+    for (const runner of round % 2 === 0 ? runners : runners.toReversed()) {
+      const { id, server, work } = runner;
+      await load(stage, server, { work, seconds: WARM_UP_SECONDS });
+      figures.get(id).push(await load(stage, server, { work, seconds }));
+    }
+  }
+  return Array.from(figures, ([id, measured]) => {
+    const of = (member) => median(measured.map((figure) => figure[member]));
+    return { id, rounds: measured, perSecond: of('perSecond'), cpuMicros: of('cpuMicros') };
+  });
+}
