@@ -1,3 +1,4 @@
+import 'reflect-metadata';
 import { parseArgs } from 'node:util';
 import { findEngine } from '../test/support/engines.js';
 import { recordResult } from './page.js';

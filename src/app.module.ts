@@ -1,5 +1,7 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
+import { AccountModule } from './account/account.module.js';
+import { KeyController } from './account/key.controller.js';
 import { coreModules, type CoreOptions } from './core.module.js';
 import { DeprecationGuard, SunsetGuard } from './deprecation/deprecation.js';
 import { HealthController } from './health/health.controller.js';
@@ -55,6 +57,7 @@ const EVALUATION_ORDER = [
  */
 const OWN_CONTROLLERS: ReadonlySet<Type> = new Set<Type>([
   PetsController,
+  KeyController,
   UsageController,
   HealthController,
   DocsController,
@@ -75,6 +78,7 @@ export class AppModule {
         ),
         IdempotencyModule,
         PetsModule,
+        AccountModule,
         UsageModule,
         ...extensions.map(({ module }) => module),
         HealthModule,

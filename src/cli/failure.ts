@@ -1,11 +1,22 @@
-import { ConfigError } from '../config/config.js';
+import { existsSync, statSync } from 'node:fs';
+import { ConfigError, loadConfig } from '../config/config.js';
+import { PACKAGE_ROOT } from '../config/version.js';
 import { DatabaseConnectionError } from '../database/connect.js';
+import { fileOf } from '../database/data-source-options.js';
 import type { Output } from './output.js';
 
-const OTHER_PATH = 'set DATABASE_URL to a file that this user may write';
 const RESTORE =
   'set DATABASE_URL to another file; or stop the server, copy the damaged file, ' +
   'and run petstore restore BACKUP';
+const ALLOW_SCRIPT =
+  'allow its install script (npm install-scripts approve better-sqlite3, ' +
+  'npx --allow-scripts=better-sqlite3, pnpm approve-builds), ' +
+  'run npm rebuild better-sqlite3 with this Node.js, or set DATABASE_URL to a postgres:// URL';
+/** A database of an earlier build has other migrations. */
+export const FOREIGN_TABLES = {
+  reason: 'the tables of the database are from an earlier build, or from another program',
+  fix: 'set DATABASE_URL to an empty database, or drop these tables',
+};
 
 /**
  * The remedies of errors, by their code. Each fix is safe: none destroys data that may still be
@@ -15,35 +26,57 @@ const FIXES: Readonly<Record<string, string>> = {
   42501: 'grant the missing privilege to the role in DATABASE_URL, or use a role that has it',
   '55P03':
     'a migration, a backup or a long query of another session holds a lock; try again afterwards',
-  EADDRINUSE: 'another program uses this port; set PORT to a free one',
-  EADDRNOTAVAIL: 'set HOST to an address of this machine',
-  EACCES: 'permission denied; choose another path, or a PORT above 1023',
-  EISDIR: OTHER_PATH,
-  EAI_AGAIN: 'set HOST to an address of this machine',
-  ENOTFOUND: 'set HOST to an address of this machine',
   ENOSPC: 'free disk space',
   SQLITE_BUSY: 'another process locks the database; try again',
-  SQLITE_CANTOPEN: OTHER_PATH,
   SQLITE_FULL: 'free disk space',
   SQLITE_IOERR: 'free disk space, or repair the disk',
   SQLITE_NOTADB: RESTORE,
-  SQLITE_READONLY: 'make the file and its directory writable for this user',
 };
+/** The remedies if the server cannot listen; `HOST` for other codes. */
+const PORT_FIXES: Readonly<Record<string, string>> = {
+  EACCES: 'set PORT to a port above 1023',
+  EADDRINUSE: 'another program uses this port; set PORT to a free one',
+};
+
+/** The members of Node's errors of servers, look-ups and files. */
+type SystemError = NodeJS.ErrnoException & { port?: number; hostname?: string };
 
 /** Explains an error to an operator: what is wrong, and what to do. */
 export function explain(error: unknown): { reason: string; fix?: string | undefined } {
   const { code = '', message } = error as NodeJS.ErrnoException;
   if (error instanceof DatabaseConnectionError) return error;
   if (code === 'ERR_DLOPEN_FAILED' || message.startsWith('Could not locate the bindings file')) {
-    return {
-      reason: 'the SQLite binding of better-sqlite3 cannot be loaded',
-      fix: 'run npm rebuild better-sqlite3 with this Node.js, or set DATABASE_URL to a postgres:// URL',
-    };
+    return { reason: 'the SQLite binding of better-sqlite3 cannot be loaded', fix: ALLOW_SCRIPT };
   }
   if (code === 'SQLITE_CORRUPT') return { reason: `the file is damaged: ${message}`, fix: RESTORE };
+  if (/(?:table|relation) "?pets"? already exists/.test(message)) return FOREIGN_TABLES;
+  return { reason: message || String(error), fix: fixOf(error as SystemError) };
+}
+
+function fixOf(error: SystemError): string | undefined {
+  const { code = '', syscall = '', path } = error;
+  if (/^(?:listen|getaddrinfo)$/.test(syscall)) return fixOfAddress(error);
+  if (/^SQLITE_(?:CANTOPEN|READONLY)/.test(code)) return fixOfFile(loadConfig().databaseUrl);
+  if (path !== undefined && /^E(?:ACCES|PERM|ISDIR)$/.test(code)) return fixOfFile(path);
   // SQLITE_IOERR_SHMSIZE has the fix of SQLITE_IOERR.
-  const fix = FIXES[code] ?? FIXES[code.split('_', 2).join('_')];
-  return { reason: message || String(error), fix };
+  return FIXES[code] ?? FIXES[code.split('_', 2).join('_')];
+}
+
+function fixOfFile(url: string): string {
+  const path = fileOf(url) ?? url;
+  const owner = existsSync(path) ? `, which belongs to user ${statSync(path).uid},` : '';
+  return `give this user access to ${path}${owner} or choose another file`;
+}
+
+/** An extension uses every address but the API's; the stack has its line. */
+function fixOfAddress({ code = '', port, hostname, stack = '' }: SystemError): string {
+  const config = loadConfig();
+  if (port === config.port || hostname === config.host) {
+    return PORT_FIXES[code] ?? 'set HOST to an address of this machine';
+  }
+  const isForeign = (line: string) => !line.includes('node:') && !line.includes(PACKAGE_ROOT);
+  const line = stack.split('\n').find((each) => /^ +at /.test(each) && isForeign(each)) ?? '';
+  return `an extension uses this address${line.replace(/ +/g, ' ')}; change it there`;
 }
 
 /** Prints an error in one line; the faults of a configuration take one line each. */

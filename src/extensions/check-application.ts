@@ -4,7 +4,6 @@ import {
   ROUTE_ARGS_METADATA,
   VERSION_METADATA,
 } from '@nestjs/common/constants.js';
-import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { ModulesContainer, Reflector } from '@nestjs/core';
 import { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 import type { FastifyInstance } from 'fastify';
@@ -22,14 +21,12 @@ const NO_THROTTLER =
   "the service already applies the quota of the caller's plan; use @Throttle() for a further limit";
 const NO_PARSER = 'the service parses every body as JSON';
 const NO_CONNECTION =
-  "TypeOrmModule.forRoot() without a name is not supported; it would replace the service's connection";
+  "TypeOrmModule.forRoot() without a name would replace the service's connection, so name it";
 /** Names of the functions that body-parser, Express and multer return. */
 const PARSER_NAME = /^(?:json|urlencoded|text|raw)Parser$|^bodyParser$|^multerMiddleware$/;
 /** Keys of `ROUTE_ARGS_METADATA`. */
-const BODY_OR_QUERY = new RegExp(`^[${RouteParamtypes.BODY}${RouteParamtypes.QUERY}]:`);
-/** Types of parameters that are no DTO. */
-const BUILT_IN: readonly unknown[] = [String, Boolean, Number, Array, Object, Buffer, Date];
-type Parameters = Record<string, { index: number; data?: unknown; schema?: unknown }> | undefined;
+const BODY_OR_QUERY = /^[34]:/;
+type Parameters = Record<string, { index: number; schema?: unknown }>;
 
 const reflector = new Reflector();
 
@@ -54,7 +51,7 @@ export function checkApplication(app: INestApplication): string[] {
 }
 
 /**
- * Paths are equal whatever their parameters are called. A public operation must not share its path
+ * Paths are equal if they differ only in the names of parameters. A public operation must not share its path
  * with one under `/v1`: Nest would serve both without the prefix. Fastify itself rejects what
  * `@All()` declares again.
  */
@@ -85,14 +82,14 @@ function decoratorFaults({ controller, handler, name }: Operation): string[] {
 
 /** A member without a rule is undeclared. A class of nestjs-zod, for example, has no rules. */
 function classesWithoutRules({ controller, key, name }: Operation): string[] {
-  const parameters = Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, key) as Parameters;
   const prototype = controller.prototype as object;
-  const types = Reflect.getMetadata('design:paramtypes', prototype, key) as (Type | undefined)[];
-  return Object.entries(parameters ?? {})
-    .filter(([kind, { data, schema }]) => BODY_OR_QUERY.test(kind) && !data && !schema)
-    .map(([, { index }]) => types?.[index])
-    .filter((type) => type && !BUILT_IN.includes(type) && rulesOf(type).length === 0)
-    .map((type) => `${name} rejects every member of ${type!.name}, a class without rules`);
+  const types = Reflect.getMetadata('design:paramtypes', prototype, key) as Type[] | undefined;
+  const given = Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, key) as Parameters | undefined;
+  return Object.entries(given ?? {})
+    .filter(([kind, { schema }]) => BODY_OR_QUERY.test(kind) && schema === undefined)
+    .map(([, { index }]) => types?.[index] ?? Object)
+    .filter((type) => String(type).startsWith('class ') && rulesOf(type).length === 0)
+    .map((type) => `${name} rejects every member of ${type.name}, a class without rules`);
 }
 
 function moduleFaults(container: ModulesContainer): string[] {

@@ -84,11 +84,10 @@ describe(checkExtensions.name, () => {
       writeFileSync(file, '');
       const from = pathToFileURL(file).href;
       const own = realpathSync('.');
-      const place = join(modules, 'pet-store-service');
+      const copies = `${join(modules, 'pet-store-service')}, while the service uses ${own}`;
+      const message = `extension toys uses a second copy of pet-store-service: ${copies}`;
       expect(() => checkExtensions([{ ...toys, from }], { file })).toThrow(
-        new ExtensionError(
-          `extension toys uses a second copy of pet-store-service: ${place}, while the service uses ${own}; start it with npx petstore there`,
-        ),
+        new ExtensionError(`${message}; start it with npx petstore there`),
       );
     });
 

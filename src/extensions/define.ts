@@ -59,7 +59,7 @@ export function defineConfig(config: PetStoreConfig): PetStoreConfig {
   return config;
 }
 
-/** The name of an extension, by default that of its module. */
+/** The name of an extension; default: its module's name. */
 export function nameOf({ name, module }: Extension): string {
   return name ?? ('module' in module ? module.module : module).name;
 }

@@ -11,7 +11,6 @@ import { PACKAGE_ROOT, VERSION } from '../config/version.js';
 
 const TEMPLATES = join(PACKAGE_ROOT, 'templates/extension');
 const SUFFIX = '.template';
-const DEVELOPMENT = { '@types/node': '^20.19.0', typescript: '^6.0.0' };
 
 type Manifest = Record<'dependencies' | 'peerDependencies', Record<string, string>>;
 
@@ -59,7 +58,7 @@ function wordsOf(name: string, tarball?: string): Record<string, string> {
     range,
     peers: JSON.stringify({ ...peers, 'pet-store-service': range }),
     // yarn installs no peers of the project itself.
-    development: JSON.stringify({ ...DEVELOPMENT, ...peers, 'pet-store-service': service }),
+    development: JSON.stringify({ ...peers, 'pet-store-service': service }).slice(1, -1),
   };
 }
 

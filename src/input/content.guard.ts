@@ -46,10 +46,10 @@ export class ContentGuard implements CanActivate {
       throw invalidRequest(query.map((name) => undeclared(name, 'query')));
     }
     // `InputPipe` decides whether an operation can do without the body that it declares. One that
-    // is not declared is parsed if it is JSON, for guards and interceptors that look at
-    // `request.body`, as behind a body parser.
+    // is not declared is ignored, or for an extension parsed if it is JSON, for guards and
+    // interceptors that look at `request.body`, as behind a body parser.
     const isParsed = bytes?.length
-      ? declared.hasBody || isJson(headers)
+      ? declared.hasBody || (!declared.isCore && isJson(headers))
       : declared.hasBody && headers['content-type'] !== undefined;
     if (isParsed) {
       if (!isJson(headers)) throw notJson();
@@ -65,7 +65,7 @@ function declarationOf({ controller, key, isCore }: Operation) {
   const declares = (kind: RouteParamtypes): boolean =>
     Object.keys(parameters ?? {}).some((each) => each.startsWith(`${kind}:`));
   const mayHaveQuery = declares(RouteParamtypes.QUERY) || !isCore || isPublic(controller);
-  return { hasBody: declares(RouteParamtypes.BODY), mayHaveQuery };
+  return { hasBody: declares(RouteParamtypes.BODY), mayHaveQuery, isCore };
 }
 
 /**

@@ -33,11 +33,12 @@ export class KeysModule {
     verifiers?: readonly (TokenVerifier | Type<TokenVerifier>)[],
   ): DynamicModule {
     const declared = { provide: Scopes, useValue: new Scopes(scopes) };
-    if (!verifiers) return { module: KeysModule, providers: [declared], exports: [Scopes] };
+    const shared = { module: KeysModule, global: true };
+    if (!verifiers) return { ...shared, providers: [declared], exports: [Scopes] };
     const given = { provide: VERIFIERS, useValue: verifiers };
     const ofServer = [Verifiers, KeyCache, LastUses, Authenticator, CallerEvents];
     return {
-      module: KeysModule,
+      ...shared,
       imports: [ThrottlingModule],
       providers: [declared, given, ...ofServer],
       exports: [Scopes, Authenticator, ThrottlingModule],

@@ -78,6 +78,7 @@ function builderOf(app: INestApplication, config: Config): DocumentBuilder {
     .setDescription(describeApi())
     .setLicense('MIT', 'https://opensource.org/license/mit')
     .addTag('pets', 'The pets of the store.')
+    .addTag('key', 'The API key that sends the request.')
     .addTag('usage', 'Plan, scopes and quota of an API key.')
     .addServer(app.get(PublicAddress).baseUrl, config.publicBaseUrl ? 'Production' : 'Local')
     .addBearerAuth(

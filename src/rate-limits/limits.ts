@@ -41,5 +41,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set by authentication; the throttler guard needs nothing else of the caller. */
     quota: Quota | undefined;
+    /** The window of the plan that rejected the request. */
+    fullWindow: 'minute' | 'day' | undefined;
   }
 }

@@ -81,6 +81,7 @@ export class RateLimiter {
     if (plan !== undefined) {
       const name = decisionName(decision, limits);
       if (name !== undefined) this.decisions.inc({ plan, decision: name });
+      if (name === 'minute' || name === 'day') reply.request.fullWindow = name;
       if (decision.newBan !== undefined) this.bans.inc({ plan });
       for (const notify of this.listeners) notify(decision, quota, reply.request);
     }

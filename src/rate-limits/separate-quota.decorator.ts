@@ -2,15 +2,16 @@ import { applyDecorators, SetMetadata } from '@nestjs/common';
 import { SkipThrottle } from '@nestjs/throttler';
 import { Limits } from './limits.js';
 
-/** Metadata of an operation with a separate quota: its `Limits`. */
+/** Metadata of an operation with a separate quota: its `Limits`, undefined without a limit. */
 export const SEPARATE_QUOTA = 'petstore:separate-quota';
 
 /**
- * The operation consumes nothing of the caller's quota, and answers even if the quota is used up or
+ * The operation consumes nothing of the caller's quota, and responds even if the quota is used up or
  * the key is banned.
- * @param options.perMinute limit of its own for each client; exceeding it causes no ban
+ * @param options.perMinute limit of all such operations together for each client; exceeding it
+ *   causes no ban; left out for no limit
  */
-export function SeparateQuota({ perMinute }: { perMinute: number }): MethodDecorator {
-  const limits = new Limits(perMinute, perMinute * 60 * 24);
+export function SeparateQuota({ perMinute }: { perMinute?: number } = {}): MethodDecorator {
+  const limits = perMinute && new Limits(perMinute, perMinute * 60 * 24);
   return applyDecorators(SkipThrottle(), SetMetadata(SEPARATE_QUOTA, limits));
 }

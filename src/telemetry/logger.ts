@@ -55,8 +55,9 @@ export async function createLogger(
       formatters: { level: (level) => ({ level }) },
       serializers: { err: serializeError, error: serializeError, details: serializeDetails },
       mixin: requestMembers,
+      // The access log specifies its request: another object per line costs a third of a get.
       mixinMergeStrategy: (line, members) =>
-        members === NO_MEMBERS ? line : { ...members, ...line },
+        members === NO_MEMBERS || 'requestId' in line ? line : { ...members, ...line },
     },
     stream,
   );

@@ -9,7 +9,7 @@ import { mintId } from '../keys/api-key-format.js';
 import { Clock } from '../time/clock.js';
 import { DAY_MS, HOUR_MS } from '../time/windows.js';
 import { LATEST_REFUSALS } from './usage-report.js';
-import type { Refusal, UsageHour } from './usage.entities.js';
+import { append, type Refusal, type UsageHour } from './usage.entities.js';
 import { UsageRepository } from './usage.repository.js';
 
 const FLUSH_INTERVAL_MS = 10_000;
@@ -20,7 +20,7 @@ const FLUSH_INTERVAL_MS = 10_000;
 const MAX_PENDING = 100_000;
 /** Clients whose latest refusals are kept in memory. */
 const MAX_REFUSED_CLIENTS = 10_000;
-/** More than the 24 hours that are reported; refusals are shown for as long. */
+/** The longest history. */
 const KEPT_DAYS = 7;
 /** The length of the column. */
 const MAX_CODE_LENGTH = 64;
@@ -73,15 +73,17 @@ export class UsageRecorder implements OnModuleInit {
   }
 
   record(request: FastifyRequest, status: number): void {
-    const { caller = request.formerCaller, refusal, operation = 'unknown' } = request;
+    const { caller = request.formerCaller, refusal, operation = 'unknown', fullWindow } = request;
     if (caller === undefined) return;
     const nowMs = this.clock.now();
     const clientId = caller.quota.subject;
     const code = refusal?.code.slice(0, MAX_CODE_LENGTH) ?? '';
     this.add({ hour: Math.floor(nowMs / HOUR_MS), clientId, status, code, used: 1 });
     if (refusal === undefined) return;
-    const latest = { at: nowMs, code, operation, address: refusal.address };
-    const refusals = [...(this.refusals.get(clientId) ?? []), latest];
+    const times = { at: nowMs, firstAt: nowMs, count: 1 };
+    const { address } = refusal;
+    const latest = { ...times, code, operation, address, window: fullWindow ?? null };
+    const refusals = append(this.refusals.get(clientId) ?? [], latest);
     this.refusals.set(clientId, refusals.slice(-LATEST_REFUSALS));
     this.refusedClients.add(clientId);
   }

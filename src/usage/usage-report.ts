@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { isoTime } from '../keys/audit-record.entity.js';
 import { Clock } from '../time/clock.js';
 import { HOUR_MS } from '../time/windows.js';
 import type { Refusal, UsageHour } from './usage.entities.js';
@@ -9,6 +10,14 @@ export const LATEST_REFUSALS = 10;
 
 const HOURS = 24;
 
+/** The requests of a client by hour, and its latest rejected ones. */
+export interface UsageHistory {
+  /** Hours since the Unix epoch with the number of requests by code, oldest first. */
+  hours: { hour: number; codes: Record<string, number> }[];
+  /** The latest groups, newest first. */
+  refusals: Refusal[];
+}
+
 export interface OutcomeReport {
   /** The code of the error, null if there was none. */
   code: string | null;
@@ -16,8 +25,8 @@ export interface OutcomeReport {
   requests: number;
 }
 
-/** The time is ISO 8601. */
-export type RefusalReport = Omit<Refusal, 'at'> & { at: string };
+/** Times are ISO 8601. */
+export type RefusalReport = Omit<Refusal, 'at' | 'firstAt'> & { at: string; firstAt: string };
 
 export interface UseReport {
   /** The outcomes of the last 24 hours, the current one included; the most frequent first. */
@@ -35,16 +44,33 @@ export class UsageReport {
   ) {}
 
   async of(clientId: string): Promise<UseReport> {
-    const thisHour = Math.floor(this.clock.now() / HOUR_MS);
-    const hours = Array.from({ length: HOURS }, (_, index) => thisHour - index);
-    const used = await this.repository.find(clientId, hours);
-    const refusals = await this.repository.findRefusals(clientId);
+    const { used, refusals } = await this.load(clientId, HOURS);
     return {
       outcomes: outcomesOf(used),
-      refusals: refusals.slice(0, LATEST_REFUSALS).map(({ at, ...refusal }) => {
-        return { at: new Date(at).toISOString(), ...refusal };
+      refusals: refusals.map(({ at, firstAt, ...refusal }) => {
+        return { at: isoTime(at)!, firstAt: isoTime(firstAt)!, ...refusal };
       }),
     };
+  }
+
+  /** @param hours number of hours, the current one included */
+  async history(clientId: string, hours: number): Promise<UsageHistory> {
+    const { used, refusals } = await this.load(clientId, hours);
+    const codes = new Map<number, Record<string, number>>();
+    for (const { hour, code, used: requests } of used) {
+      const ofHour = codes.get(hour) ?? {};
+      ofHour[code || 'ok'] = (ofHour[code || 'ok'] ?? 0) + requests;
+      codes.set(hour, ofHour);
+    }
+    return { hours: Array.from(codes, ([hour, of]) => ({ hour, codes: of })), refusals };
+  }
+
+  private async load(clientId: string, hours: number) {
+    const thisHour = Math.floor(this.clock.now() / HOUR_MS);
+    const numbers = Array.from({ length: hours }, (_, index) => thisHour - index);
+    const used = await this.repository.find(clientId, numbers);
+    const refusals = await this.repository.findRefusals(clientId);
+    return { used, refusals: refusals.slice(0, LATEST_REFUSALS) };
   }
 }
 

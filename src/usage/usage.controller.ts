@@ -1,10 +1,14 @@
-import { Controller, Get } from '@nestjs/common';
+import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { type Caller, CurrentCaller } from '../keys/caller.js';
 import { AnyScope } from '../keys/scope.guard.js';
 import { SeparateQuota } from '../rate-limits/separate-quota.decorator.js';
-import { UsageBody } from './usage.dto.js';
+import { UsageBody, UsageHistoryBody, UsageHistoryQuery } from './usage.dto.js';
 import { UsageService } from './usage.service.js';
+
+const FREE_OF_QUOTA =
+  'Any valid key may call this operation up to 60 times a minute, even when its quota is used up ' +
+  'or it is banned. It consumes no quota.';
 
 /** A complete example: the examples of the members would make both windows equal. */
 const EXAMPLE: UsageBody = {
@@ -28,12 +32,27 @@ export class UsageController {
   @AnyScope()
   @ApiOperation({
     summary: 'Get the usage of the key',
-    description:
-      'Returns the plan, the scopes and the remaining quota of the key. Any valid key may call this ' +
-      'operation up to 60 times a minute, even when its quota is used up or it is banned. It consumes no quota.',
+    description: `Returns the plan, the scopes and the remaining quota of the key. ${FREE_OF_QUOTA}`,
   })
   @ApiOkResponse({ description: 'The usage of the key.', type: UsageBody, example: EXAMPLE })
   getUsage(@CurrentCaller() caller: Caller): Promise<UsageBody> {
     return this.usage.of(caller);
+  }
+
+  @Get('history')
+  @SeparateQuota({ perMinute: 60 })
+  @AnyScope()
+  @ApiOperation({
+    summary: 'Get the usage by hour',
+    description:
+      'Returns the requests of the client by hour and error code, and its latest rejected requests. ' +
+      `The last 10 seconds may be missing; after 7 days, usage is deleted. ${FREE_OF_QUOTA}`,
+  })
+  @ApiOkResponse({ description: 'The usage of the last hours.', type: UsageHistoryBody })
+  getUsageHistory(
+    @CurrentCaller() caller: Caller,
+    @Query() { hours }: UsageHistoryQuery,
+  ): Promise<UsageHistoryBody> {
+    return this.usage.history(caller, hours);
   }
 }

@@ -26,14 +26,29 @@ export class UsageHour {
   used!: number;
 }
 
-/** A request that was answered with an error. */
+/** Rejected requests in a row that are equal except for their time. Unix milliseconds. */
 export interface Refusal {
-  /** Unix milliseconds. */
+  /** The latest. */
   at: number;
+  firstAt: number;
+  count: number;
   code: string;
   operation: string;
   address: string;
+  /** The window of the plan that was full. */
+  window: 'minute' | 'day' | null;
 }
+
+/** Appends refusals, the oldest first, to others. An equal one joins the last. */
+export function append(refusals: readonly Refusal[], next: Refusal): Refusal[] {
+  const last = refusals.at(-1);
+  const isEqual = last && EQUAL.every((member) => last[member] === next[member]);
+  if (!isEqual) return [...refusals, next];
+  const firstAt = Math.min(last.firstAt, next.firstAt);
+  return [...refusals.slice(0, -1), { ...next, firstAt, count: last.count + next.count }];
+}
+
+const EQUAL = ['code', 'operation', 'address', 'window'] as const;
 
 /** The latest rejected requests of a client, as one process has seen them. */
 @Entity('usage_refusals')

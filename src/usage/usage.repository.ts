@@ -3,7 +3,7 @@ import { DataSource, In, LessThan } from 'typeorm';
 import { jsonElements } from '../database/dialect.js';
 import { deleteInBatches } from '../database/in-batches.js';
 import { HOUR_MS } from '../time/windows.js';
-import { type Refusal, UsageHour, UsageRefusals } from './usage.entities.js';
+import { append, type Refusal, UsageHour, UsageRefusals } from './usage.entities.js';
 
 /** Processes whose latest refusals are read: each start of a server is one. */
 const MAX_PROCESSES = 100;
@@ -39,17 +39,19 @@ export class UsageRepository {
     await this.dataSource.getRepository(UsageRefusals).upsert(rows, ['clientId', 'writer']);
   }
 
+  /** Returns the outcomes of a client in these hours, the oldest first. */
   find(clientId: string, hours: readonly number[]): Promise<UsageHour[]> {
-    return this.dataSource.getRepository(UsageHour).findBy({ clientId, hour: In(hours) });
+    const where = { clientId, hour: In(hours) };
+    return this.dataSource.getRepository(UsageHour).find({ where, order: { hour: 'ASC' } });
   }
 
-  /** Returns the rejected requests of a client, the latest first. */
+  /** Returns the groups of rejected requests of a client, the latest first. */
   async findRefusals(clientId: string): Promise<Refusal[]> {
     const rows = await this.dataSource
       .getRepository(UsageRefusals)
       .find({ where: { clientId }, order: { at: 'DESC' }, take: MAX_PROCESSES });
-    const refusals = rows.flatMap((row) => row.refusals.reverse());
-    return refusals.sort((one, other) => other.at - one.at);
+    const refusals = rows.flatMap((row) => row.refusals).sort((one, other) => one.at - other.at);
+    return refusals.reduce<Refusal[]>(append, []).reverse();
   }
 
   /** Deletes what is older than a time in Unix milliseconds. */

@@ -129,7 +129,7 @@ describe('an extension that adds to pets', () => {
     extensions: [{ module: BreedsModule, migrations: [AddBreed1780000000000] }],
   });
 
-  it('adds methods and resources under the path of a pet, and a column of its own', async () => {
+  it('adds methods and resources under the path of a pet, and a column to pets', async () => {
     const { id } = (await client.post('/v1/pets', { name: 'Rex', categoryId: 7 })).json();
     expect((await client.put(`/v1/pets/${id}/breed`, { breed: 'Collie' })).status).toBe(200);
     expect((await client.get(`/v1/pets/${id}/breed`)).json()).toEqual({ breed: 'Collie' });

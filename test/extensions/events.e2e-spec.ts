@@ -93,7 +93,7 @@ describe('events', () => {
   });
   beforeEach(() => (heard.length = 0));
 
-  it('report a created pet once, even if handlers fail', async () => {
+  it('emits pet.created once, even if handlers fail', async () => {
     const client = await service.client();
     const headers = { 'idempotency-key': 'one', 'x-request-id': 'r-1' };
     const rex = { name: 'Rex', categoryId: 7 };
@@ -113,7 +113,7 @@ describe('events', () => {
     expect(of('pet.created')).toHaveLength(2);
   });
 
-  it('report a changed status after the commit, with the request', async () => {
+  it('emits pet.status_changed after the commit, with the request', async () => {
     const client = await service.client();
     const rex = { name: 'Rex', categoryId: 7, status: 'available' };
     const { id } = (await client.post('/v1/pets', rex)).json();
@@ -141,7 +141,7 @@ describe('events', () => {
     ]);
   });
 
-  it('report a ban, and each quota threshold once', async () => {
+  it('emits key.banned, and each quota threshold once', async () => {
     const client = await service.client({ perMinute: 1_000, perDay: 20 });
     for (let sent = 0; sent < 22; sent++) await client.get('/v1/pets');
     await count('key.banned', 1);

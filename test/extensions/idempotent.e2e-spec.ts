@@ -120,7 +120,7 @@ describe('@Idempotent()', () => {
     client.post(`/v1/toys${path}`, body, { 'idempotency-key': key });
   const count = async (): Promise<number> => Number((await client.get('/v1/toys')).text);
 
-  it('gives a repeat the first answer, byte for byte, and does nothing again', async () => {
+  it('responds to a repeat with the first response, byte for byte, and does nothing again', async () => {
     const body = toy();
     const first = await post(body, 'k1');
     expect(first.status).toBe(201);
@@ -150,7 +150,7 @@ describe('@Idempotent()', () => {
     expectError(await post(body, 'order'), 422, 'idempotency_key_reused');
   });
 
-  it('keeps no row of a failed request, and its key stays free', async () => {
+  it('stores nothing of a failed request, so its key stays free', async () => {
     const before = await count();
     const { id } = toy();
     expectError(await post({ id, name: 'broken' }, 'k4'), 409, 'conflict');

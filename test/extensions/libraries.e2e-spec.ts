@@ -94,7 +94,7 @@ describe('an extension with libraries of Nest', () => {
     extensions: [{ module: LibrariesModule }],
   });
 
-  it('has the context of nestjs-cls in its handlers, one for each request', async () => {
+  it('gives each request its own context of nestjs-cls', async () => {
     const requests = ['a', 'b', 'c'].map(async (tenant) => {
       const headers = { 'x-request-id': `r-${tenant}`, 'x-tenant': tenant };
       return (await client.get('/v1/toys/context', headers)).json();
@@ -116,7 +116,7 @@ describe('an extension with libraries of Nest', () => {
     ]);
   });
 
-  it('answers with the health check of @nestjs/terminus, without a key', async () => {
+  it('serves the health check of @nestjs/terminus without a key', async () => {
     const answer = await service.anonymous().get('/status');
     expect([answer.status, answer.json().details]).toMatchObject([
       200,
@@ -124,7 +124,7 @@ describe('an extension with libraries of Nest', () => {
     ]);
   });
 
-  it('answers from the cache of @nestjs/cache-manager, and counts those requests too', async () => {
+  it('responds from the cache of @nestjs/cache-manager, and counts these requests too', async () => {
     const caller = await service.client({ perMinute: 9, perDay: 9 });
     const answers = [];
     for (const path of ['cached', 'cached', 'cached?kind=ball']) {

@@ -38,8 +38,8 @@ describe('an extension of ordinary Nest code', () => {
   const posted = async (path: string, body: unknown): Promise<unknown> =>
     (await client.post(`/v1/visits${path}`, body)).json();
 
-  describe('input', () => {
-    it('is an instance of the DTO, nested ones too, with fresh initial values', async () => {
+  describe('the input of a handler', () => {
+    it('gives a handler a fresh instance of its DTO, with nested DTOs and initial values', async () => {
       const sent = { ...rex, favourite: ball, toys: [ball] };
       const answer = { isVisit: true, isToy: true, visit: { ...sent, notes: ['made'] } };
       expect(await posted('', sent)).toEqual(answer);
@@ -56,7 +56,7 @@ describe('an extension of ordinary Nest code', () => {
       rejected(await client.post('/v1/visits', body), message);
     });
 
-    it('is the value that Nest provides for single members, plain bodies and headers', async () => {
+    it('gives a handler single members, plain bodies and headers as Nest does', async () => {
       const body = { name: 'Rex', age: 3 };
       expect(await posted('/name', { ...body, more: 1 })).toEqual(body);
       const plain = await client.post('/v1/visits/plain', '{"id":9223372036854775807,"a":[{}]}');
@@ -66,7 +66,7 @@ describe('an extension of ordinary Nest code', () => {
       expect([wrong.status, wrong.headers.allow]).toEqual([405, 'GET, HEAD']);
     });
 
-    it('goes through the pipes of a parameter', async () => {
+    it('runs the pipes of a parameter', async () => {
       const sum = await client.get('/v1/visits/numbers/2?add=3', { 'x-mood': 'calm' });
       expect(sum.json()).toEqual({ sum: 5, mood: 'calm' });
       rejected(await client.get('/v1/visits/numbers/x?add=3'), /numeric string/);
@@ -75,7 +75,7 @@ describe('an extension of ordinary Nest code', () => {
       rejected(await client.put(path, { ...ball, more: 1 }), '"more" is not a known member');
     });
 
-    it('is on the request, parsed if it is JSON', async () => {
+    it('puts the body on the request, parsed if it is JSON', async () => {
       expect(await posted('/request', { a: 1 })).toEqual({ body: { a: 1 } });
       expectError(await client.post('/v1/visits/request', '{'), 400, 'malformed_json');
       const text = { 'content-type': 'text/plain' };
@@ -84,7 +84,7 @@ describe('an extension of ordinary Nest code', () => {
       expectError(unknown, 401, 'missing_api_key');
     });
 
-    it('may be absent if the DTO has no required member', async () => {
+    it('accepts a request without a body if the DTO has no required member', async () => {
       const post = (path: string): Promise<Answer> =>
         client.send(`/v1/visits${path}`, { method: 'POST' });
       expect((await post('/optional')).json()).toEqual({ page: 1 });
@@ -92,7 +92,7 @@ describe('an extension of ordinary Nest code', () => {
       expect((await post('/request')).json()).toEqual({ body: null });
     });
 
-    it('is validated by a Standard Schema, which the document includes', async () => {
+    it('validates by a Standard Schema, which the document includes', async () => {
       expect(await posted('/kennels', { name: 'North' })).toEqual({ name: 'North', boxes: 3 });
       rejected(
         await client.post('/v1/visits/kennels', { name: 'N', boxes: 'x', more: 1 }),
@@ -119,7 +119,7 @@ describe('an extension of ordinary Nest code', () => {
       expect(get.parameters.map(({ name }: { name: string }) => name)).toEqual(['open', 'near']);
     });
 
-    it('is a 400 for an unknown or repeated query parameter of a DTO, and only there', async () => {
+    it('rejects an unknown or repeated query parameter of a DTO alone', async () => {
       expect(await got('page?page=2&q=1')).toEqual({ page: '2' });
       expect(await got('paging?page=2&tags=a&tags=b')).toEqual({
         isPaging: true,
@@ -146,14 +146,14 @@ describe('an extension of ordinary Nest code', () => {
     expect(answer.json().message).toBe(message);
   });
 
-  it('has the cause of a 500 only in the log', async () => {
+  it('writes the cause of a 500 to the log alone', async () => {
     lines.length = 0;
     expect((await client.get('/v1/visits/broken')).text).not.toContain('secret');
     const line = lines.find(({ level }) => level === 'error');
     expect(line!.details.err.message).toBe('a secret of the log');
   });
 
-  it('answers with the status, headers and body of its decorators, filters and streams', async () => {
+  it('responds with the status, headers and body of decorators, filters and streams', async () => {
     const file = await client.get('/v1/visits/file');
     expect([file.text, file.headers['content-type']]).toEqual(['woof', 'text/plain']);
     const passed = await client.get('/v1/visits/passthrough');
@@ -167,7 +167,7 @@ describe('an extension of ordinary Nest code', () => {
     expect([gone.status, gone.text]).toEqual([204, '']);
   });
 
-  it('runs its global parts after those of the service, on every route', async () => {
+  it('runs global guards, pipes and interceptors after those of the service, on every route', async () => {
     seen.length = 0;
     await client.get('/v1/pets');
     expect(seen).toEqual(['middleware', 'guard', 'pipe', 'interceptor']);
@@ -180,7 +180,7 @@ describe('an extension of ordinary Nest code', () => {
     expectError(await client.post('/v1/visits/nothing', { as: 'burglar' }), 403, 'forbidden');
   });
 
-  it('is outside /v1 without key or rate headers if it is @Public()', async () => {
+  it('serves a @Public() controller outside /v1, without key or rate-limit headers', async () => {
     const answer = await service.anonymous().get('/open/shop/7');
     expect(answer.json()).toEqual({ id: '7' });
     expect(headerCounts(answer)).not.toHaveProperty('x-ratelimit-limit');
@@ -189,7 +189,7 @@ describe('an extension of ordinary Nest code', () => {
     expect((await client.get('/v1/open/shop/till')).status).toBe(200);
   });
 
-  it('may have providers per request, and counts each request once', async () => {
+  it('counts a request once, also with providers per request', async () => {
     const caller = await service.client({ perMinute: 9, perDay: 9 });
     for (const remaining of ['8', '7']) {
       const requestId = `r-${remaining}`;
@@ -199,7 +199,7 @@ describe('an extension of ordinary Nest code', () => {
     }
   });
 
-  it('applies @Throttle() for each caller, beside the plan', async () => {
+  it('applies @Throttle() to each caller, beside the plan', async () => {
     const [caller, other] = [await service.client(), await service.client()];
     const left = async (): Promise<number> =>
       Number((await caller.get('/v1/visits/page')).headers['x-ratelimit-remaining']);
@@ -219,7 +219,7 @@ describe('an extension of ordinary Nest code', () => {
     expect((await caller.get('/v1/limited')).status).toBe(200);
   });
 
-  it('consumes no quota with @SkipThrottle(), keeps the headers and requires scopes', async () => {
+  it('consumes no quota with @SkipThrottle(), but sends headers and requires scopes', async () => {
     const caller = await service.client({ perMinute: 2, perDay: 2, scopes: ['pets:read'] });
     for (let time = 0; time < 3; time++) {
       const free = await caller.get('/v1/limited/free');
@@ -262,7 +262,7 @@ describe('a global interceptor', () => {
   })
   class SerializingModule {}
 
-  it('serialises answers and pages by class, and leaves those of the service intact', async () => {
+  it('serialises responses and pages by class, and leaves those of the service intact', async () => {
     await using service = await startService({ extensions: [{ module: SerializingModule }] });
     const client = await service.client();
     const made = await client.post('/v1/pets', { name: 'Rex', categoryId: 7 });
@@ -275,7 +275,7 @@ describe('a global interceptor', () => {
     expect(page.headers.link).toMatch(/cursor=\w+[^>]*>; rel="next"$/);
   });
 
-  it('may wrap the answers of the service, which keep Location and Link', async () => {
+  it('wraps responses of the service, which keep Location and Link', async () => {
     @Module({ providers: [{ provide: APP_INTERCEPTOR, useClass: Envelope }] })
     class EnvelopingModule {}
     await using service = await startService({ extensions: [{ module: EnvelopingModule }] });

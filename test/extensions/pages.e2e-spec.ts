@@ -20,7 +20,7 @@ class ZooQuery extends PageQuery {
 class ZooController {
   constructor(@InjectRepository(Pet) private readonly pets: Repository<Pet>) {}
 
-  @Get(['animals', ':zooId/animals', ':zooId/visitors'])
+  @Get(['pets', ':zooId/pets', ':zooId/visitors'])
   @ApiPage(PetDto)
   async listAnimals(@Query() query: ZooQuery): Promise<Page<object>> {
     const after = query.after('int64') ?? 0n;
@@ -58,10 +58,10 @@ describe('a list of an extension', () => {
   }
 
   it('links to its next page, and rejects a cursor of another filter and a forged one', async () => {
-    const query = await nextQuery('/v1/zoo/animals?limit=20');
-    expect((await client.get(`/v1/zoo/animals?${query}`)).json()).toHaveLength(5);
+    const query = await nextQuery('/v1/zoo/pets?limit=20');
+    expect((await client.get(`/v1/zoo/pets?${query}`)).json()).toHaveLength(5);
     const cursor = new URLSearchParams(query).get('cursor')!;
-    const other = await client.get(`/v1/zoo/animals?status=sold&cursor=${cursor}`);
+    const other = await client.get(`/v1/zoo/pets?status=sold&cursor=${cursor}`);
     expectError(other, 400, 'invalid_request');
     const [filter] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as [string];
     for (const forged of [
@@ -73,16 +73,16 @@ describe('a list of an extension', () => {
       [7],
     ]) {
       const text = Buffer.from(JSON.stringify([filter, ...forged])).toString('base64url');
-      expectError(await client.get(`/v1/zoo/animals?cursor=${text}`), 400, 'invalid_request');
+      expectError(await client.get(`/v1/zoo/pets?cursor=${text}`), 400, 'invalid_request');
     }
     for (const broken of ['', 'x', '%00', `${cursor}A`, 'a'.repeat(5_000)]) {
-      expectError(await client.get(`/v1/zoo/animals?cursor=${broken}`), 400, 'invalid_request');
+      expectError(await client.get(`/v1/zoo/pets?cursor=${broken}`), 400, 'invalid_request');
     }
   });
 
   it('rejects a cursor of another path or operation', async () => {
-    const query = await nextQuery('/v1/zoo/1/animals?limit=20');
-    for (const path of ['zoo/2/animals', 'zoo/1/visitors', 'zoo/animals']) {
+    const query = await nextQuery('/v1/zoo/1/pets?limit=20');
+    for (const path of ['zoo/2/pets', 'zoo/1/visitors', 'zoo/pets']) {
       const other = await client.get(`/v1/${path}?${query}`);
       expectError(other, 400, 'invalid_request');
       expect(other.json().message).toContain('from a Link header of this list');

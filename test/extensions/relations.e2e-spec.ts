@@ -68,7 +68,7 @@ describe('an entity with relations and ids of numberColumn', () => {
     extensions: [{ name: 'toys', module: ToysModule, migrations: [CreateToys1780000000000] }],
   });
 
-  it('is saved with its relations, and found with the ids of them', async () => {
+  it('saves loaded relations, and loads their ids', async () => {
     const boxes = service.store.app.get(DataSource).getRepository(Box);
     const named = (name: string) => ({ name }) as Toy;
     const { id } = await boxes.save(boxes.create({ name: 'red', toys: [named('ball')] }));

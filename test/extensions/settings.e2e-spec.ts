@@ -31,7 +31,7 @@ describe('an extension', () => {
     env: { TOYS_MOST: '9' },
   });
 
-  it('is given its settings by their class', () => {
+  it('injects settings by their class', () => {
     expect(service.store.app.get(Warehouse).settings.TOYS_MOST).toBe(9);
   });
 

@@ -31,7 +31,7 @@ describe('callers with a token (JWT) of an identity provider', () => {
     return new Client(service.origin, await token.setExpirationTime(inAnHour).sign(privateKey));
   }
 
-  it('are accepted with the scopes and the quota of the token', async () => {
+  it('accepts a token with its scopes and quota', async () => {
     const client = await withToken();
     const list = await client.get('/v1/pets');
     expect(list.status).toBe(200);
@@ -46,7 +46,7 @@ describe('callers with a token (JWT) of an identity provider', () => {
     expect((await writer.post('/v1/pets', pet, idempotent)).json()).toEqual(first.json());
   });
 
-  it('share a quota with all tokens of their client', async () => {
+  it('counts all tokens of a client together', async () => {
     const [one, other] = [await withToken({ client_id: 'a' }), await withToken({ client_id: 'a' })];
     await one.get('/v1/pets');
     await other.get('/v1/pets');
@@ -85,7 +85,7 @@ describe('a verifier', () => {
   @Module({ providers: [Directory, DirectoryVerifier] })
   class DirectoryModule {}
 
-  it('may be a class, gets tokens that are not keys, and fails as a 503', async () => {
+  it('gives a verifier class the tokens that are not keys, and responds 503 if it fails', async () => {
     await using service = await startService({
       extensions: [{ name: 'd', module: DirectoryModule, verifier: DirectoryVerifier }],
     });

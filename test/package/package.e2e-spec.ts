@@ -4,6 +4,7 @@ import {
   cpSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -112,6 +113,27 @@ describeWith('postgres', 'the package', (initdb) => {
     async () => {
       const TEST_DATABASE_URL = await postgres.createDatabase();
       await Promise.all([orders.test('orders'), orders.test('orders', { TEST_DATABASE_URL })]);
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'gives an extension everything that src/pets uses: a copy compiles in strict mode',
+    async () => {
+      const pets = join(directory, 'pets');
+      mkdirSync(pets);
+      for (const name of readdirSync('src/pets').filter((each) => !each.endsWith('.spec.ts'))) {
+        const text = readFileSync(join('src/pets', name), 'utf8');
+        writeFileSync(join(pets, name), text.replace(/'\.\.\/.*\.js'/g, "'pet-store-service'"));
+      }
+      writeFileSync(join(pets, 'package.json'), '{ "type": "module" }');
+      const { compilerOptions } = JSON.parse(
+        readFileSync(join(orders.directory, 'tsconfig.json'), 'utf8'),
+      ) as { compilerOptions: object };
+      expect(compilerOptions).toMatchObject({ strict: true });
+      writeFileSync(join(pets, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
+      symlinkSync(join(orders.directory, 'node_modules'), join(pets, 'node_modules'));
+      await orders.bin('tsc', ['--noEmit', '-p', pets]);
     },
     PATIENCE_MS,
   );

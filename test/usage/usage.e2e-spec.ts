@@ -115,10 +115,17 @@ it('the usage report has the outcomes of the last 24 hours, and the latest refus
   );
   const address = '127.0.0.1';
   const [before, after] = ['2026-06-15T12:59:00.000Z', '2026-06-15T13:00:00.000Z'];
+  const once = (at: string) => ({ at, firstAt: at, count: 1 });
   expect(refusals).toEqual([
-    { at: after, code: 'invalid_request', operation: 'createPet', address },
-    { at: before, code: 'rate_limit_exceeded', operation: 'listPets', address },
-    { at: before, code: 'pet_not_found', operation: 'getPet', address },
+    { ...once(after), code: 'invalid_request', operation: 'createPet', address, window: null },
+    {
+      ...once(before),
+      code: 'rate_limit_exceeded',
+      operation: 'listPets',
+      address,
+      window: 'minute',
+    },
+    { ...once(before), code: 'pet_not_found', operation: 'getPet', address, window: null },
   ]);
   clock.advance(23 * 3_600_000);
   expect((await report()).outcomes).toEqual([

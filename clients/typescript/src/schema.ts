@@ -70,6 +70,100 @@ export interface components {
              */
             status: number;
         };
+        Key: {
+            /**
+             * @description ID of the key. It is no secret.
+             * @example key_0Lj0QR9b3sycDOpwV
+             */
+            id: string;
+            /**
+             * @description ID of the client. It survives rotations.
+             * @example key_0Lj0QR9b3sycDOpwV
+             */
+            clientId: string;
+            /**
+             * @description Name of the key.
+             * @example City zoo
+             */
+            name: string;
+            /**
+             * @description Last 4 characters of the key.
+             * @example Sgwa
+             */
+            last4: string;
+            /**
+             * @description The plan of the key.
+             * @example free
+             * @enum {string}
+             */
+            plan: "free" | "pro" | "business" | "enterprise";
+            /**
+             * @description The scopes of the key.
+             * @example [
+             *       "pets:read"
+             *     ]
+             */
+            scopes: string[];
+            /**
+             * Format: int64
+             * @description When it was issued (Unix time).
+             * @example 1764892800
+             */
+            createdAt: number;
+            /**
+             * @description Expiry of the key (Unix time), or null.
+             * @example null
+             */
+            expiresAt: number | null;
+            /**
+             * @description Last use (Unix time), up to 60 seconds ago, or null.
+             * @example 1764892860
+             */
+            lastUsedAt: number | null;
+            /**
+             * @description End of the ban (Unix time), or null.
+             * @example null
+             */
+            bannedUntil: number | null;
+        };
+        KeyRotation: {
+            /**
+             * @description How long the old key stays valid, at most until its expiry.
+             * @default 86400
+             */
+            graceSeconds: number;
+        };
+        PreviousKey: {
+            /**
+             * @description ID of the key. It is no secret.
+             * @example key_0Lj0QR9b3sycDOpwV
+             */
+            id: string;
+            /**
+             * Format: int64
+             * @description End of the old key (Unix time).
+             * @example 1764979200
+             */
+            expiresAt: number;
+        };
+        RotatedKey: {
+            /**
+             * @description ID of the key. It is no secret.
+             * @example key_0Lj0QR9b3sycDOpwV
+             */
+            id: string;
+            /**
+             * @description The new key. Store it now: it is not shown again.
+             * @example psk_EXAMPLE
+             */
+            key: string;
+            /**
+             * @description Expiry of the key (Unix time), or null.
+             * @example null
+             */
+            expiresAt: number | null;
+            previous: components["schemas"]["PreviousKey"];
+        };
         UsageWindow: {
             /**
              * Format: int64
@@ -119,6 +213,70 @@ export interface components {
              * @example null
              */
             expiresAt: number | null;
+        };
+        UsageHour: {
+            /**
+             * Format: int64
+             * @description Start of the hour (Unix time).
+             * @example 1764892800
+             */
+            startsAt: number;
+            /**
+             * @description Number of requests by error code; `ok` for those without an error.
+             * @example {
+             *       "ok": 60,
+             *       "rate_limit_exceeded": 5
+             *     }
+             */
+            codes: {
+                [key: string]: number;
+            };
+        };
+        RejectedRequests: {
+            /**
+             * Format: int64
+             * @description The latest request (Unix time).
+             * @example 1764892800
+             */
+            at: number;
+            /**
+             * Format: int64
+             * @description The first request (Unix time).
+             * @example 1764892800
+             */
+            firstAt: number;
+            /**
+             * Format: int64
+             * @description Number of requests.
+             * @example 5
+             */
+            count: number;
+            /**
+             * @description The error code.
+             * @example rate_limit_exceeded
+             */
+            code: string;
+            /**
+             * @description ID of the operation.
+             * @example listPets
+             */
+            operation: string;
+            /**
+             * @description Address of the sender.
+             * @example 192.0.2.1
+             */
+            address: string;
+            /**
+             * @description The window of the plan that was full, otherwise null.
+             * @example minute
+             */
+            window: ("minute" | "day") | null;
+        };
+        UsageHistory: {
+            /** @description Hours with requests, oldest first. */
+            hours: components["schemas"]["UsageHour"][];
+            /** @description The latest ten groups of rejected requests, newest first. Equal ones in a row are one group. */
+            rejected: components["schemas"]["RejectedRequests"][];
         };
         /** @description A page of pets. */
         Pets: components["schemas"]["Pet"][];

@@ -24,6 +24,8 @@ export class KeyHolders1767225600000 implements MigrationInterface {
 }
 
 const UP = [
+  // Their form has changed, and they are shown for days only.
+  'DELETE FROM "usage_refusals"',
   'ALTER TABLE "api_keys" ADD COLUMN "disabled_at" bigint',
   'ALTER TABLE "api_keys" ADD COLUMN "last_used_from" varchar(64)',
   'CREATE INDEX "api_keys_expires_at" ON "api_keys" ("expires_at")',

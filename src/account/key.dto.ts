@@ -1,0 +1,89 @@
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { constrain } from '../input/constrain.js';
+import { INT64, UNIX_TIME_OR_NULL } from '../input/unix-time.js';
+import { PLAN_NAMES, type PlanName } from '../rate-limits/plan.js';
+
+const MAX_GRACE_SECONDS = 86_400;
+const ID = { description: 'ID of the key. It is no secret.', example: 'key_0Lj0QR9b3sycDOpwV' };
+const EXPIRES_AT = { ...UNIX_TIME_OR_NULL, description: 'Expiry of the key (Unix time), or null.' };
+
+function isGrace(value: unknown): boolean {
+  return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MAX_GRACE_SECONDS;
+}
+
+@ApiSchema({ name: 'Key' })
+export class KeyBody {
+  @ApiProperty(ID)
+  id!: string;
+
+  @ApiProperty({ description: 'ID of the client. It survives rotations.', example: ID.example })
+  clientId!: string;
+
+  @ApiProperty({ description: 'Name of the key.', example: 'City zoo' })
+  name!: string;
+
+  @ApiProperty({ description: 'Last 4 characters of the key.', example: 'Sgwa' })
+  last4!: string;
+
+  @ApiProperty({ description: 'The plan of the key.', enum: PLAN_NAMES, example: 'free' })
+  plan!: PlanName;
+
+  @ApiProperty({ description: 'The scopes of the key.', type: [String], example: ['pets:read'] })
+  scopes!: string[];
+
+  @ApiProperty({ ...INT64, description: 'When it was issued (Unix time).', example: 1764892800 })
+  createdAt!: number;
+
+  @ApiProperty(EXPIRES_AT)
+  expiresAt!: number | null;
+
+  @ApiProperty({
+    ...UNIX_TIME_OR_NULL,
+    description: 'Last use (Unix time), up to 60 seconds ago, or null.',
+    example: 1764892860,
+  })
+  lastUsedAt!: number | null;
+
+  @ApiProperty({ ...UNIX_TIME_OR_NULL, description: 'End of the ban (Unix time), or null.' })
+  bannedUntil!: number | null;
+}
+
+/** The body of rotateKey. */
+export class KeyRotation {
+  @ApiPropertyOptional({
+    description: 'How long the old key stays valid, at most until its expiry.',
+    type: 'integer',
+    minimum: 0,
+    maximum: MAX_GRACE_SECONDS,
+    default: MAX_GRACE_SECONDS,
+  })
+  @constrain('isGrace', `an integer between 0 and ${MAX_GRACE_SECONDS}`, isGrace)
+  graceSeconds: number = MAX_GRACE_SECONDS;
+}
+
+@ApiSchema({ name: 'PreviousKey' })
+export class PreviousKeyBody {
+  @ApiProperty(ID)
+  id!: string;
+
+  @ApiProperty({ ...INT64, description: 'End of the old key (Unix time).', example: 1764979200 })
+  expiresAt!: number;
+}
+
+@ApiSchema({ name: 'RotatedKey' })
+export class RotatedKeyBody {
+  @ApiProperty(ID)
+  id!: string;
+
+  @ApiProperty({
+    description: 'The new key. Store it now: it is not shown again.',
+    example: 'psk_EXAMPLE',
+  })
+  key!: string;
+
+  @ApiProperty(EXPIRES_AT)
+  expiresAt!: number | null;
+
+  @ApiProperty({ type: PreviousKeyBody })
+  previous!: PreviousKeyBody;
+}
