@@ -11,7 +11,7 @@ import {
 } from '@nestjs/common';
 import { APP_INTERCEPTOR } from '@nestjs/core';
 import { Exclude } from 'class-transformer';
-import { AnyScope, Page, PageQuery } from 'pet-store-service';
+import { AnyScope, ApiPage, Page, PageQuery } from 'pet-store-service';
 import { map, type Observable } from 'rxjs';
 import type { Answer } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
@@ -128,7 +128,7 @@ describe('an extension of ordinary Nest code', () => {
       });
       rejected(
         await client.get('/v1/visits/paging?page=0&page=1&x=1&__proto__=1'),
-        /page is given twice/,
+        /page appears more than once/,
       );
       rejected(await client.get('/v1/visits/paging?page=0&x=1'), /"x" is not .*; page must not be/);
       rejected(await client.get('/v1/pets/7?x=1&y=1'), /^"x" is not a known query .*; "y" is not/);
@@ -252,6 +252,7 @@ describe('a global interceptor', () => {
   @Controller('toys')
   class ToysController {
     @Get()
+    @ApiPage(Toy)
     list(@Query() query: PageQuery): Page<Toy> {
       return Page.of([new Toy(1), new Toy(2)], query, ({ id }) => id);
     }
