@@ -4,7 +4,7 @@ import type { Config } from '../../src/config/config.js';
 import { BackgroundWriter } from '../../src/database/background-writer.js';
 import { ChangePoller } from '../../src/database/change-poller.js';
 import type { Database, Parameter, Statement } from '../../src/database/database.js';
-import type { ApiReply } from '../../src/http/request-context.js';
+import type { ApiReply, ApiRequest } from '../../src/http/request-context.js';
 import { KeyCache } from '../../src/keys/key-cache.js';
 import { LastUses } from '../../src/keys/last-uses.js';
 import { BanRepository } from '../../src/rate-limits/bans/ban.repository.js';
@@ -25,6 +25,7 @@ import type { SimulatedDatabase, SimulatedRedis } from './servers.js';
 
 const COMMAND_TIMEOUT_MS = 500;
 const OBSERVE_TIMEOUT_MS = 1_000;
+const SENDER = { ip: '192.0.2.1' } as ApiRequest;
 const nothing = (): void => undefined;
 
 /** Who decided about a request, and what its counter said. */
@@ -103,7 +104,8 @@ export class SimulatedNode {
   async request(digest: string): Promise<Outcome> {
     const decided: Decided = {};
     try {
-      const caller = this.cache.getCached(digest) ?? (await this.cache.load(digest));
+      const caller =
+        this.cache.getCached(digest, SENDER) ?? (await this.cache.load(digest, SENDER));
       if (caller === undefined) return { status: 401 };
       const reply = { header: nothing, request: decided } as unknown as ApiReply;
       this.admitting = decided;

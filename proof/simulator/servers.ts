@@ -55,7 +55,9 @@ export interface KeyRow {
   perMinute: number;
   perDay: number;
   expiresAt: null;
-  revokedAt: number | null;
+  /** When it was revoked. */
+  endedAt: number | null;
+  isUnused: boolean;
   changedAt: number;
 }
 

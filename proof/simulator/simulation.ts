@@ -19,7 +19,8 @@ const SHORT_PAUSE_MS = 300;
 /** The simulated world of one seed. */
 export class Simulation {
   readonly events: string[] = [];
-  requests = 0;
+  /** How often each status was the response. */
+  readonly statuses: Record<number, number> = {};
   private readonly random: Random;
   private readonly scheduler: Scheduler;
   private readonly nodes: SimulatedNode[];
@@ -76,7 +77,7 @@ export class Simulation {
     const row: KeyRow = {
       ...{ id: name, clientId: name, digest: name, plan: 'enterprise', scopes: 'pets:read' },
       ...LIMITS,
-      ...{ expiresAt: null, revokedAt: null, changedAt: 1 },
+      ...{ expiresAt: null, endedAt: null, isUnused: false, changedAt: 1 },
     };
     this.database.keys.set(name, row);
     this.auditors.set(name, new Auditor(LIMITS));
@@ -127,8 +128,8 @@ export class Simulation {
   }
 
   private async request(subject: string, node: SimulatedNode): Promise<Outcome> {
-    this.requests++;
     const outcome = await node.request(subject);
+    this.statuses[outcome.status] = (this.statuses[outcome.status] ?? 0) + 1;
     const auditor = this.auditors.get(subject)!;
     auditor.limit(node, outcome);
     if (node.clock.offsetMs === 0) auditor.ban(node, outcome);
@@ -137,12 +138,12 @@ export class Simulation {
 
   private revoke(): void {
     const row = this.database.keys.get('revoked')!;
-    if (row.revokedAt !== null) return;
+    if (row.endedAt !== null) return;
     const changedAt = this.database.clock.now();
     // The transaction commits some time after it has written the row.
     const commitMs = this.random.pick([0, 5, 2_000]);
     this.scheduler.after(commitMs, () => {
-      Object.assign(row, { revokedAt: changedAt, changedAt });
+      Object.assign(row, { endedAt: changedAt, changedAt });
       this.revokedMs = this.scheduler.elapsedMs;
       this.log('the key is revoked');
     });
@@ -178,7 +179,10 @@ export class Simulation {
     if (isRevoked) this.scheduler.after(this.random.below(lengthMs), () => this.revoke());
   }
 
+  /** Pauses do not overlap, so that none is longer than it says. */
   private pauseRedis(lengthMs: number): void {
+    const [{ toRedis: first }] = this.nodes as [SimulatedNode];
+    if (first.pausedUntilMs > this.scheduler.elapsedMs) return;
     this.log(`Redis pauses for ${lengthMs} ms`);
     for (const { toRedis } of this.nodes) {
       toRedis.pausedUntilMs = this.scheduler.elapsedMs + lengthMs;
