@@ -103,7 +103,7 @@ describe('the package pet-store-client', () => {
   const readme = readFileSync(`${ROOT}/README.md`, 'utf8');
   const examples = [...readme.matchAll(/<!-- example: (\w+) -->\n\n```ts\n(.*?)```/gs)];
 
-  it('has six examples', () => expect(examples).toHaveLength(6));
+  it('has seven examples', () => expect(examples).toHaveLength(7));
 
   it.each([
     ['create', /^Rex has the ID \d+$/m],
@@ -111,9 +111,10 @@ describe('the package pet-store-client', () => {
     ['errors', /^400: name .* \(request .+\)$.*"code":"invalid_request"/ms],
     ['json', /^{"categoryId":9223372036854775807}$.*"categoryId":"9223372036854775807"/ms],
     ['usage', /^enterprise: \d+ of \d+ left today$.*^http.* is Leo$.*^\d+ left until 20/ms],
+    ['key', /^Use \.\.\.\w{4} from now on; key_\w+ ends at \d+$/m],
     ['request', /^\d+ Rex$/m],
   ])('runs its example "%s"', async (name, output) => {
-    const client = await service.client();
+    const client = await service.client({ scopes: ['pets:read', 'pets:write', 'key:rotate'] });
     await client.post('/v1/pets', { name: 'Rex', categoryId: 7, status: 'available' });
     const [, , source] = examples.find(([, each]) => each === name)!;
     const baseUrl = `${service.origin}/v1`;

@@ -30,6 +30,9 @@ const PRINTED: Record<string, readonly RegExp[]> = {
   sh: [
     /^$/,
     /^HTTP\/1.1 200 OK\r?\n.*"George"/s,
+    /^{"id":.*"key":"psk_/,
+    /^{.*"expiresAt":null.*}{"id":.*"key":"psk_/s,
+    /^{.*"limits":.*}{"hours":/s,
     /deprecation: @1764892800.*sunset: Thu, 05 Dec 2030/s,
   ],
   python: [/^\d+ pets\n$/, /^\d+ pets in all\n$/, /^exact\n$/],
@@ -77,9 +80,10 @@ describe('docs/clients.md', () => {
         const path = join(directory, file);
         // The placeholders of the first snippet would replace the variables of the environment.
         writeFileSync(path, text.replace(/^export .*$/gm, ''));
+        const { key } = await service.client({ scopes: ['pets:read', 'pets:write', 'key:rotate'] });
         const { stdout } = await run(command[0]!, [...command.slice(1), path], {
           cwd: directory,
-          env,
+          env: { ...env, PETSTORE_API_KEY: key! },
         });
         expect(stdout).toMatch(PRINTED[language]![number - 1]!);
       },
@@ -113,10 +117,9 @@ describe('docs/clients.md', () => {
   );
 
   it('has an entry for each code, under its status, and for no other', () => {
-    const entries = [...GUIDE.matchAll(/^### (\w+)\n\n(\d{3})\. /gm)].map(([, code, status]) => [
-      code,
-      Number(status),
-    ]);
+    const entries = [...GUIDE.matchAll(/^### (\w+)\n\nStatus (\d{3})\. /gm)].map(
+      ([, code, status]) => [code, Number(status)],
+    );
     expect(entries).toEqual(Object.entries(errors).map(([code, { status }]) => [code, status]));
   });
 });

@@ -16,6 +16,9 @@ describe(PetStoreClient.name, () => {
     listPets: (store: PetStoreClient) => store.listPets().pages().next(),
     getPet: (store: PetStoreClient) => store.getPet(7n),
     getUsage: (store: PetStoreClient) => store.getUsage(),
+    getUsageHistory: (store: PetStoreClient) => store.getUsageHistory({ hours: 2 }),
+    getKey: (store: PetStoreClient) => store.getKey(),
+    rotateKey: (store: PetStoreClient) => store.rotateKey(),
   };
 
   describe.each(Object.entries(calls))('%s', (_operation, call) => {
@@ -29,6 +32,51 @@ describe(PetStoreClient.name, () => {
       const error = { name: 'PetStoreError', code: 'unexpected_response', status };
       await expect(call(clientOf(respond))).rejects.toMatchObject(error);
     });
+  });
+
+  it('sends the operations of a key holder, a rotation without an idempotency key', async () => {
+    const sent: unknown[] = [];
+    const fetch = (url: unknown, init: RequestInit = {}) => {
+      const { method, body } = init;
+      sent.push([method, url, body, new Headers(init.headers).has('idempotency-key')]);
+      return Promise.resolve(new Response(method === 'DELETE' ? null : '{}', json));
+    };
+    const store = new PetStoreClient({ baseUrl: 'http://127.0.0.1/v1', apiKey: 'psk_', fetch });
+    await store.rotateKey({ graceSeconds: 60 });
+    await store.getUsageHistory({ hours: 2 });
+    expect(await store.revokeKey()).toBeUndefined();
+    expect(sent).toEqual([
+      ['POST', 'http://127.0.0.1/v1/key/rotate', '{"graceSeconds":60}', false],
+      ['GET', 'http://127.0.0.1/v1/usage/history?hours=2', undefined, false],
+      ['DELETE', 'http://127.0.0.1/v1/key', undefined, false],
+    ]);
+  });
+
+  it.each([
+    [13 * 86_400, 1],
+    [15 * 86_400, 0],
+    [null, 0],
+  ])('reports a key that expires in %p seconds %i times', async (seconds, times) => {
+    const expiresAt = seconds && Math.floor(Date.now() / 1000) + seconds;
+    const onKeyExpiring = jest.fn();
+    const fetch = () => Promise.resolve(new Response(JSON.stringify({ expiresAt }), json));
+    const options = { baseUrl: 'http://127.0.0.1/v1', apiKey: 'psk_', fetch, onKeyExpiring };
+    await new PetStoreClient(options).getKey();
+    expect(onKeyExpiring).toHaveBeenCalledTimes(times);
+  });
+
+  it('returns undefined for a pet that the caller has, and asks only on request', async () => {
+    const sent: unknown[] = [];
+    const fetch = (_url: unknown, init?: RequestInit) => {
+      const tag = new Headers(init?.headers).get('if-none-match');
+      sent.push(tag);
+      const response = tag ? new Response(null, { status: 304 }) : new Response('{"id":7}', json);
+      return Promise.resolve(response);
+    };
+    const store = new PetStoreClient({ baseUrl: 'http://127.0.0.1/v1', apiKey: 'psk_', fetch });
+    expect(await store.getPet(7n)).toEqual({ id: 7n });
+    expect(await store.getPet(7n, { ifNoneMatch: '"a"' })).toBeUndefined();
+    expect(sent).toEqual([null, '"a"']);
   });
 
   it.each([

@@ -1,9 +1,10 @@
 import { type ApiPromise, toApiPromise } from './api-promise.js';
 import { toJSON } from './json.js';
-import type { NewPet, Pet, PetStatus, Usage } from './models.js';
+import type { Key, NewPet, Pet, PetStatus, RotatedKey, Usage, UsageHistory } from './models.js';
 import { nameOperation } from './operation-name.js';
 import type {
   CallOptions,
+  ConditionalOptions,
   CreateOptions,
   PetStoreClientOptions,
   Query,
@@ -26,13 +27,18 @@ interface Operation extends RequestOptions {
   /** The operation belongs to the service itself, and always responds with JSON. */
   isOwn?: boolean;
   isFree?: boolean;
+  /** A POST that is safe to repeat without an idempotency key. */
+  isRepeatable?: boolean;
 }
+
+const EXPIRY_WARNING_SECONDS = 14 * 86_400;
 
 /** Calls the Pet Store Service with one API key. */
 export class PetStoreClient {
   private readonly baseUrl: string;
   private readonly apiKey: string;
   private readonly sender: Sender;
+  private readonly onKeyExpiring: PetStoreClientOptions['onKeyExpiring'];
 
   /** @throws {TypeError} if the base URL is invalid, or if there is no API key. */
   constructor(options: PetStoreClientOptions);
@@ -43,6 +49,7 @@ export class PetStoreClient {
     this.baseUrl = origin + pathname.replace(/\/+$/, '');
     this.apiKey = requireApiKey(options.apiKey ?? apiKeyOfEnvironment());
     this.sender = new Sender(options, runtime);
+    this.onKeyExpiring = options.onKeyExpiring;
   }
 
   /** The quota as of the latest response. Undefined before the first response. */
@@ -88,7 +95,10 @@ export class PetStoreClient {
   /**
    * @deprecated Will be removed on 5 December 2030. Use `listPets`, with a `status` if it is known.
    */
-  getPet(id: bigint, options: CallOptions = {}): ApiPromise<Pet> {
+  getPet(id: bigint, options?: CallOptions): ApiPromise<Pet>;
+  /** @deprecated @returns undefined if the pet is still that of `ifNoneMatch` */
+  getPet(id: bigint, options: ConditionalOptions): ApiPromise<Pet | undefined>;
+  getPet(id: bigint, options: ConditionalOptions = {}): ApiPromise<Pet | undefined> {
     return toApiPromise(
       this.send('GET', `/pets/${id}`, {
         ...options,
@@ -114,6 +124,69 @@ export class PetStoreClient {
   }
 
   /**
+   * Gets the number of requests by hour and code, and the latest rejected requests.
+   *
+   * @param options.hours 1 to 168. Default: 24.
+   */
+  getUsageHistory(options: CallOptions & { hours?: number } = {}): ApiPromise<UsageHistory> {
+    const { hours, ...callOptions } = options;
+    return toApiPromise(
+      this.send('GET', '/usage/history', {
+        ...callOptions,
+        operation: 'getUsageHistory',
+        isOwn: true,
+        isFree: true,
+        query: { hours },
+      }),
+    );
+  }
+
+  /** Gets the key of this client, without its secret. Calls `onKeyExpiring`. */
+  getKey(options: CallOptions = {}): ApiPromise<Key> {
+    const sent = this.send('GET', '/key', {
+      ...options,
+      operation: 'getKey',
+      isOwn: true,
+      isFree: true,
+    });
+    return toApiPromise(
+      sent.then((result) => {
+        const key = result.data as Key;
+        const leftSeconds = (key.expiresAt ?? Infinity) - Date.now() / 1000;
+        if (leftSeconds < EXPIRY_WARNING_SECONDS) this.onKeyExpiring?.(key);
+        return result;
+      }),
+    );
+  }
+
+  /**
+   * Issues a new key; the old one stays valid for a grace period. Store the new key, and create a
+   * client with it. Requires the scope `key:rotate`. Retries are safe: an unused key is replaced.
+   *
+   * @param options.graceSeconds 0 to 86400. Default: 86400.
+   */
+  rotateKey(options: CallOptions & { graceSeconds?: number } = {}): ApiPromise<RotatedKey> {
+    const { graceSeconds, ...callOptions } = options;
+    return toApiPromise(
+      this.send('POST', '/key/rotate', {
+        ...callOptions,
+        operation: 'rotateKey',
+        isOwn: true,
+        isFree: true,
+        isRepeatable: true,
+        body: { graceSeconds },
+      }),
+    );
+  }
+
+  /** Ends the key of this client, for example after a leak. */
+  revokeKey(options: CallOptions = {}): ApiPromise<void> {
+    return toApiPromise(
+      this.send('DELETE', '/key', { ...options, operation: 'revokeKey', isFree: true }),
+    );
+  }
+
+  /**
    * Calls any operation below the base URL, for example one of an extension.
    *
    * @param path path below the base URL, such as `/store/orders`
@@ -127,14 +200,16 @@ export class PetStoreClient {
   }
 
   private async send(method: string, path: string, options: Operation): Promise<Result> {
-    const { query, body, idempotencyKey, int64Members, isOwn = false, isFree = false } = options;
+    const { query, body, int64Members, isOwn = false, isFree = false } = options;
     const url = this.urlOf(path, query);
     const headers = new Headers({ accept: 'application/json' });
     headers.set('authorization', `Bearer ${this.apiKey}`);
     const text = body === undefined ? undefined : toJSON(body);
     if (text !== undefined) headers.set('content-type', 'application/json');
-    const key = idempotencyKey ?? (isIdempotent(method) ? undefined : randomKey());
+    const isRepeatable = options.isRepeatable ?? isIdempotent(method);
+    const key = options.idempotencyKey ?? (isRepeatable ? undefined : randomKey());
     if (key !== undefined) headers.set('idempotency-key', key);
+    if (options.ifNoneMatch !== undefined) headers.set('if-none-match', options.ifNoneMatch);
     const call = {
       operation: options.operation ?? nameOperation(method, url.slice(this.baseUrl.length)),
       ...{ method, url, headers, body: text, isFree },

@@ -16,9 +16,10 @@ export {
   ValidationError,
 } from './errors.js';
 export { toJSON } from './json.js';
-export type { NewPet, Pet, PetStatus, Usage } from './models.js';
+export type { Key, NewPet, Pet, PetStatus, RotatedKey, Usage, UsageHistory } from './models.js';
 export type {
   CallOptions,
+  ConditionalOptions,
   CreateOptions,
   Hooks,
   PetStoreClientOptions,

@@ -9,6 +9,10 @@ describe(nameOperation.name, () => {
     ['HEAD', '/pets/-8', 'getPet'],
     ['GET', '/pets/Rex', 'getPet'],
     ['GET', '/usage', 'getUsage'],
+    ['GET', '/usage/history?hours=2', 'getUsageHistory'],
+    ['GET', '/key', 'getKey'],
+    ['POST', '/key/rotate', 'rotateKey'],
+    ['DELETE', '/key', 'revokeKey'],
   ])('names %s %s %s', (method, target, operation) =>
     expect(nameOperation(method, target)).toBe(operation),
   );

@@ -4,6 +4,10 @@ const OWN_OPERATIONS: readonly (readonly [RegExp, string])[] = [
   [/^POST \/pets$/, 'createPet'],
   [/^(GET|HEAD) \/pets\/[^/]+$/, 'getPet'],
   [/^(GET|HEAD) \/usage$/, 'getUsage'],
+  [/^(GET|HEAD) \/usage\/history$/, 'getUsageHistory'],
+  [/^(GET|HEAD) \/key$/, 'getKey'],
+  [/^POST \/key\/rotate$/, 'rotateKey'],
+  [/^DELETE \/key$/, 'revokeKey'],
 ];
 
 /**

@@ -1,4 +1,5 @@
 import type { Deprecation } from './deprecation.js';
+import type { Key } from './models.js';
 
 export interface PetStoreClientOptions extends Hooks {
   /** The base URL with its version: `https://api.example.com/v1`. */
@@ -26,6 +27,8 @@ export interface Hooks {
   onRetry?: ((event: RetryEvent) => void) | undefined;
   /** Called once per deprecated operation. */
   onDeprecation?: ((deprecation: Deprecation) => void) | undefined;
+  /** Called when `getKey` reports that the key expires in fewer than 14 days. */
+  onKeyExpiring?: ((key: Key) => void) | undefined;
 }
 
 export interface RequestEvent {
@@ -64,6 +67,11 @@ export interface CallOptions {
   maxRetries?: number | undefined;
 }
 
+export interface ConditionalOptions extends CallOptions {
+  /** `ETag` of a response that the caller has. If it is current, the result is undefined. */
+  ifNoneMatch?: string | undefined;
+}
+
 export interface CreateOptions extends CallOptions {
   /**
    * Identifies this creation for 24 hours, also after a restart of the caller. Default: a random
@@ -75,7 +83,7 @@ export interface CreateOptions extends CallOptions {
 type QueryValue = string | number | bigint | boolean;
 export type Query = Record<string, QueryValue | readonly QueryValue[] | undefined>;
 
-export interface RequestOptions<Body = unknown> extends CreateOptions {
+export interface RequestOptions<Body = unknown> extends CreateOptions, ConditionalOptions {
   /**
    * The name of the operation in hooks. Default: method and path, with `{id}` for each identifier.
    */

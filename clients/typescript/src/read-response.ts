@@ -20,6 +20,8 @@ export function readResponse(
   { response, text }: BufferedResponse,
   { int64Members, isAlwaysJson }: Expectation,
 ): unknown {
+  // The answer to `ifNoneMatch`: the caller has the current response.
+  if (response.status === 304) return undefined;
   if (!response.ok) return readFailure(response, text);
   if (text === '' && !isAlwaysJson) return undefined;
   if (!/\bjson\b/i.test(response.headers.get('content-type') ?? 'json')) {

@@ -94,10 +94,15 @@ export class Sender {
     this.rateLimit = reading?.state ?? this.rateLimit;
     const data = readResponse(buffered, call);
     const error = data instanceof PetStoreError ? data : undefined;
-    if (!call.isFree) this.gate.update(reading, error, sentAt);
-    // An error of getUsage may come from its own limit.
-    else if (error === undefined) {
-      this.gate.replace(reading, toBanError(data as Usage, buffered, reading));
+    if (!call.isFree) {
+      this.gate.update(reading, error, sentAt);
+      return data;
+    }
+    // Only getUsage and getKey state the ban. Their errors may come from their own limit.
+    const usage = error === undefined ? (data as Partial<Usage> | undefined) : undefined;
+    const { bannedUntil } = usage ?? {};
+    if (bannedUntil !== undefined) {
+      this.gate.replace(reading, toBanError(bannedUntil, buffered, reading));
     }
     return data;
   }
@@ -109,9 +114,9 @@ export class Sender {
   }
 }
 
-/** Converts the ban in a usage response into the error of a refused request. */
+/** Converts the ban in a usage response into the error of a rejected request. */
 function toBanError(
-  { bannedUntil }: Usage,
+  bannedUntil: Usage['bannedUntil'],
   { response }: BufferedResponse,
   reading: RateLimitReading | undefined,
 ): PetStoreError | undefined {
