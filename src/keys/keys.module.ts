@@ -8,6 +8,7 @@ import { AuditTrail } from './audit-trail.js';
 import { Authenticator } from './authenticator.js';
 import { CallerEvents } from './caller-events.js';
 import { KeyCache } from './key-cache.js';
+import { KeyMetrics } from './key-metrics.js';
 import { KeyList } from './key-list.js';
 import { KeysService } from './keys.service.js';
 import { LastUses } from './last-uses.js';
@@ -36,7 +37,7 @@ export class KeysModule {
     const shared = { module: KeysModule, global: true };
     if (!verifiers) return { ...shared, providers: [declared], exports: [Scopes] };
     const given = { provide: VERIFIERS, useValue: verifiers };
-    const ofServer = [Verifiers, KeyCache, LastUses, Authenticator, CallerEvents];
+    const ofServer = [Verifiers, KeyMetrics, KeyCache, LastUses, Authenticator, CallerEvents];
     return {
       ...shared,
       imports: [ThrottlingModule],

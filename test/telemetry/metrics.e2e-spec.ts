@@ -34,6 +34,29 @@ describe('metrics', () => {
     expect((await client.get('/metrics')).status).toBe(404);
   });
 
+  it('count the active keys without a successor that expire within 14 days', async () => {
+    const clock = new FakeClock();
+    await using service = await startService({ clock });
+    const keys = service.store.app.get(KeysService);
+    const after = (days: number) => ({ expiresAt: clock.now() + days * 86_400_000 });
+    const expiring = () => metricValue(service, 'petstore_keys_expiring', { days: '14' });
+    for (const days of [1, 13, 15]) await service.client(after(days));
+    await service.client();
+    const [rotated, disabled, revoked] = [
+      await service.client(after(2)),
+      await service.client(after(2)),
+      await service.client(after(2)),
+    ];
+    expect(await expiring()).toBe(5);
+    await keys.rotate(rotated.keyId!, 60_000);
+    await keys.disable(disabled.keyId!);
+    await keys.revoke(revoked.keyId!);
+    // The successor of the rotated key expires as agreed.
+    expect(await expiring()).toBe(3);
+    clock.advance(2 * 86_400_000);
+    expect(await expiring()).toBe(2);
+  });
+
   it('are on the host of METRICS_HOST', async () => {
     const env = { METRICS_HOST: '127.0.0.2', METRICS_PORT: String(await freePort()) };
     await using service = await startService({ env });
