@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { Logger } from '@nestjs/common';
 import {
   type DataSource,
@@ -7,6 +6,7 @@ import {
   EventSubscriber,
   type QueryRunner,
 } from 'typeorm';
+import { ScopeStorage } from '../telemetry/scope-storage.js';
 
 export type Work<Result> = (manager: EntityManager) => Promise<Result>;
 type Callback = () => Promise<void>;
@@ -30,11 +30,16 @@ export interface ScopedDataSource extends DataSource {
 
 /** Tracks the transaction of TypeORM that the running code belongs to. */
 export class TransactionScope {
-  private readonly runners = new AsyncLocalStorage<JoinableQueryRunner>();
+  private readonly runners = new ScopeStorage<JoinableQueryRunner>();
 
   /** @param manager of the transaction that `work` belongs to */
-  run<Result>(manager: EntityManager, work: Work<Result>): Promise<Result> {
-    return this.runners.run(manager.queryRunner as JoinableQueryRunner, work, manager);
+  async run<Result>(manager: EntityManager, work: Work<Result>): Promise<Result> {
+    this.runners.begin();
+    try {
+      return await this.runners.run(manager.queryRunner as JoinableQueryRunner, work, manager);
+    } finally {
+      this.runners.end();
+    }
   }
 
   /** The query runner of the open transaction that the running code belongs to. */

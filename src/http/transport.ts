@@ -89,10 +89,10 @@ export class Transport {
       // Node may lose the message behind an Upgrade request.
       if (request.raw.headers.upgrade !== undefined) reply.header('connection', 'close');
       const start = (): void => {
-        if (!reply.raw.destroyed) requestContext.run(request, done);
+        if (!reply.raw.destroyed) this.start(request, reply, done);
       };
       // Load balancers probe an overloaded server too.
-      if (isProbe(request.raw.url!)) return start();
+      if (isProbe(request.raw.url!)) return done();
       // The queue calls it in the context of another request, and so in its trace.
       this.queue.enqueue(this.config.tracing ? AsyncResource.bind(start) : start);
     });
@@ -107,6 +107,13 @@ export class Transport {
       if (this.connections.isLast(request.raw)) reply.header('connection', 'close');
       done(null, payload);
     });
+  }
+
+  private start(request: ApiRequest, reply: ApiReply, done: () => void): void {
+    if (request.routeOptions.config.requestContext === false) return done();
+    requestContext.begin();
+    reply.raw.once('close', () => requestContext.end());
+    requestContext.run(request, done);
   }
 
   private async readBody(request: ApiRequest, done: () => void): Promise<void> {

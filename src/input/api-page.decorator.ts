@@ -9,7 +9,7 @@ import {
   UseInterceptors,
 } from '@nestjs/common';
 import { ApiOkResponse } from '@nestjs/swagger';
-import { type Observable, tap } from 'rxjs';
+import { map, type Observable } from 'rxjs';
 import { PublicAddress } from '../config/public-address.js';
 import { appendHeader, isApiRoute, replyOf, requestOf } from '../http/request-context.js';
 import { pathOf } from '../http/target.js';
@@ -32,8 +32,9 @@ export class PageLinkInterceptor implements NestInterceptor {
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     return next.handle().pipe(
-      tap((page: unknown) => {
+      map((page: unknown) => {
         if (page instanceof Page && page.next !== undefined) this.link(context, page);
+        return page;
       }),
     );
   }

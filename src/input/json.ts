@@ -7,6 +7,9 @@ const MAX_DEPTH = 32;
 const MAX_VALUES = 1_000;
 const TOO_DEEP = `The body must not be nested more than ${MAX_DEPTH} levels deep`;
 
+/** Possibly beyond 2^53 - 1. */
+const LONG_NUMBER = /\d{16}/;
+
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
@@ -37,8 +40,12 @@ export function parseBody(body: Buffer | undefined): unknown {
   return value;
 }
 
-/** Parses JSON that the service itself has written. */
+/**
+ * Parses JSON that the service itself has written. `JSON.parse` is exact for shorter integers, and
+ * takes a third of the time.
+ */
 export function parseOwnJson(text: string): unknown {
+  if (!LONG_NUMBER.test(text)) return JSON.parse(text);
   return parse(text, undefined, { parseNumber: exactNumber });
 }
 

@@ -3,6 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger'
 import { Deprecated } from '../deprecation/deprecation.js';
 import { ApiErrors } from '../errors/api-errors.decorator.js';
 import { Creates } from '../http/creates.decorator.js';
+import { WithoutRequestContext } from '../http/without-request-context.decorator.js';
 import { Idempotent } from '../idempotency/idempotent.decorator.js';
 import { ApiPage } from '../input/api-page.decorator.js';
 import { Int64Pipe } from '../input/int64.js';
@@ -25,6 +26,7 @@ export class PetsController {
       'the next page. Each pet that exists throughout the iteration is returned exactly once.',
   })
   @ApiPage(PetDto, 'A page of pets.')
+  @WithoutRequestContext()
   listPets(@Query() query: ListPetsQuery): Promise<Page<PetDto>> {
     return this.pets.list(query);
   }

@@ -1,4 +1,4 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { ScopeStorage } from './scope-storage.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -16,5 +16,8 @@ export interface RequestContext {
   readonly caller?: { readonly clientId: string } | undefined;
 }
 
-/** The Fastify request of the running code; undefined outside requests. */
-export const requestContext = new AsyncLocalStorage<RequestContext>();
+/**
+ * The Fastify request of the running code. Undefined outside requests, and in operations with
+ * `@WithoutRequestContext()`.
+ */
+export const requestContext = new ScopeStorage<RequestContext>();

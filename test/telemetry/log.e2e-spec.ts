@@ -44,7 +44,7 @@ describe('the log', () => {
       headers: { ...headers, 'x-request-id': 'late' },
     });
     late.flushHeaders();
-    await client.get('/v1/pets', { 'x-request-id': 'get' });
+    await client.get('/v1/pets/7', { 'x-request-id': 'get' });
     await client.post('/v1/pets', { name: 'Luna', categoryId: 1 }, { 'x-request-id': 'post' });
     late.end(pet);
     await once(late, 'response');
