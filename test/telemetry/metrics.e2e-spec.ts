@@ -99,7 +99,7 @@ describe('metrics', () => {
       metricValue(service, `petstore_${name}`, labels);
     const decision = (decision: string) =>
       value('rate_limit_decisions_total', { plan: 'enterprise', decision });
-    expect(await decision('admitted')).toBe(4);
+    expect(await decision('admitted')).toBe(5);
     expect(await decision('minute')).toBe(2);
     expect(await decision('banned')).toBe(3);
     expect(await decision('day')).toBe(1);
