@@ -102,7 +102,7 @@ function growthText({ readyMs, costs, memory }) {
   const ratios = costs.map(({ name, ratio }) => `${name} ${ratio.toFixed(2)}`).join('; ');
   return (
     `The service starts in ${seconds} s, and uses ${idle} MB idle, ${loaded} MB under load, and ` +
-    `${own} MB more with ${count(memory.keys)} active keys. CPU time per request as a ratio: ${ratios}.`
+    `${own} MB more with ${count(memory.keys)} active keys. Growth of the CPU time of a request, as a ratio: ${ratios}.`
   );
 }
 
