@@ -18,6 +18,8 @@ describe(loadConfig.name, () => {
       stagingBaseUrl: undefined,
       metricsPort: 9464,
       metricsHost: '127.0.0.1',
+      adminPort: 0,
+      adminHost: '127.0.0.1',
       trustProxy: false,
       corsOrigins: [],
       logLevel: 'info',
@@ -221,10 +223,12 @@ describe(loadConfig.name, () => {
     expect(short).toMatchObject({ headersTimeoutSeconds: 5, requestTimeoutSeconds: 5 });
   });
 
-  it('rejects one port for requests and metrics', () => {
+  it('rejects one port for two of API, metrics and admin API', () => {
     expect(() => loadConfig({ PORT: '9000', METRICS_PORT: '9000' })).toThrow(
       /METRICS_PORT must differ/,
     );
+    expect(() => loadConfig({ ADMIN_PORT: '9464' })).toThrow(/ADMIN_PORT must differ/);
+    expect(loadConfig({ ADMIN_PORT: '9000' })).toMatchObject({ adminPort: 9000 });
     expect(loadConfig({ PORT: '0', METRICS_PORT: '0' })).toMatchObject({ port: 0 });
   });
 

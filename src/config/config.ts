@@ -109,12 +109,19 @@ function readAddresses(read: SettingReader) {
   if (port !== 0 && port === metricsPort) {
     read.faults.push(`METRICS_PORT must differ from PORT (${port}); 0 turns metrics off`);
   }
+  const adminPort = read.integer('ADMIN_PORT', 0, 0, 65_535);
+  if (adminPort !== 0 && [port, metricsPort].includes(adminPort)) {
+    read.faults.push(`ADMIN_PORT must differ from PORT and METRICS_PORT (${adminPort})`);
+  }
   return {
     host: read.text('HOST') ?? '127.0.0.1',
     port,
     /** 0 turns the metrics server off. */
     metricsPort,
     metricsHost: read.text('METRICS_HOST') ?? '127.0.0.1',
+    /** 0 turns the admin API off. */
+    adminPort,
+    adminHost: read.text('ADMIN_HOST') ?? '127.0.0.1',
     /** Undefined: `http://localhost:PORT/v1` with the port in use. */
     publicBaseUrl: readBaseUrl(read, 'PUBLIC_BASE_URL'),
     stagingBaseUrl: readBaseUrl(read, 'STAGING_BASE_URL'),
