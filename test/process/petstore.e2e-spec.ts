@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
@@ -12,6 +12,7 @@ import { jsonInProcess } from '../support/run-program.js';
 
 jest.setTimeout(120_000);
 const START_MS = 60_000;
+const HAS_SUCCEEDED = [({ ok }: Response) => ok, () => false] as const;
 
 describe('petstore', () => {
   let workplace: Workplace;
@@ -84,6 +85,29 @@ describe('petstore', () => {
     });
   });
 
+  it.each(['SIGTERM', 'SIGKILL'] as const)(
+    'npx petstore serve ends with npx on %s',
+    async (signal) => {
+      const port = String(await freePort());
+      const { PATH = '' } = process.env;
+      const programs = join(workplace.directory, 'node_modules', '.bin');
+      mkdirSync(programs, { recursive: true });
+      symlinkSync(resolve('dist/src/main.js'), join(programs, 'petstore'));
+      const npx = spawn('npx', ['--no', 'petstore', 'serve'], {
+        cwd: workplace.directory,
+        env: { PATH, PORT: port, METRICS_PORT: '0', npm_config_update_notifier: 'false' },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      const isLive = () => fetch(`http://127.0.0.1:${port}/health/live`).then(...HAS_SUCCEEDED);
+      await eventually(isLive, START_MS);
+      npx.kill(signal);
+      // The server holds the pipe until it ends.
+      npx.stdout.resume();
+      await once(npx, 'close');
+      expect(await isLive()).toBe(false);
+    },
+  );
+
   it.each(['SIGTERM', 'SIGHUP'] as const)('npm start ends with npm on %s', async (signal) => {
     const port = String(await freePort());
     const { PATH = '' } = process.env;
@@ -94,11 +118,7 @@ describe('petstore', () => {
     });
     let output = '';
     npm.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
-    const isLive = () =>
-      fetch(`http://127.0.0.1:${port}/health/live`).then(
-        ({ ok }) => ok,
-        () => false,
-      );
+    const isLive = () => fetch(`http://127.0.0.1:${port}/health/live`).then(...HAS_SUCCEEDED);
     await eventually(isLive, START_MS);
     npm.kill(signal);
     // The server holds the pipe until it ends.
