@@ -30,6 +30,7 @@ describe('command-line arguments', () => {
     ['quantity', ['', '0', '-1', '+1', '01', '1.0', '1e3', ' 1', 'x', '1000000000001']],
     ['days', ['', '0', '01', '36501', '1000000000000']],
     ['keyName', ['', ' ', '\t', 'a\nb', 'a\u001b[2Jb', 'a\u009b2Jb', 'x'.repeat(256)]],
+    ['keyName', [`psk_${'a'.repeat(49)}`]],
     ['keyName', ['a\u2028b', 'a\u202eb', 'a\u2066b']],
     ['file', ['', ' ']],
     ['packageName', ['', 'Orders', '3-orders', 'a_b', 'a-', '../a', 'x'.repeat(41)]],

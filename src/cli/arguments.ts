@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { KEY_FORM } from './output.js';
 import { isScope } from '../keys/scopes.js';
 import { MAX_QUOTA } from '../rate-limits/limits.js';
 
@@ -23,8 +24,11 @@ export const quantity = integerUpTo(MAX_QUOTA);
 export const days = integerUpTo(36_500);
 
 export function keyName(text: string): string {
-  if (text.trim() !== '' && text.length <= MAX_NAME_LENGTH && !UNPRINTABLE.test(text)) return text;
-  throw new InvalidArgumentError(`It must be 1 to ${MAX_NAME_LENGTH} printable characters.`);
+  const isPrintable = text.trim() !== '' && !UNPRINTABLE.test(text) && !KEY_FORM.test(text);
+  if (isPrintable && text.length <= MAX_NAME_LENGTH) return text;
+  throw new InvalidArgumentError(
+    `It must be 1 to ${MAX_NAME_LENGTH} printable characters, and must not contain a key.`,
+  );
 }
 
 /** Rejects an empty path, which Node would report as ENOENT. */

@@ -22,10 +22,22 @@ export const ok = report('ok');
 export const warning = report('warning');
 export const failed = report('failed');
 
+const UNITS = [
+  ['days', 86_400_000],
+  ['hours', 3_600_000],
+  ['minutes', 60_000],
+  ['s', 1_000],
+] as const;
+
+function inWords(ms: number): string {
+  const [unit, size] = UNITS.find((each) => ms >= 2 * each[1]) ?? ['ms', 1];
+  return `${Math.round(ms / size)} ${unit}`;
+}
+
 export function checkClock(clock: string, aheadMs: number): Finding {
   const offsetMs = Math.round(Math.abs(aheadMs));
   const relation = aheadMs < 0 ? 'behind' : 'ahead of';
-  const detail = `${clock} is ${offsetMs} ms ${relation} this machine`;
+  const detail = `${clock} is ${inWords(offsetMs)} ${relation} this machine`;
   if (offsetMs <= CLOCK_WARNING_MS) return ok('clock', detail);
   const severity = offsetMs > CLOCK_FAILURE_MS ? failed : warning;
   return severity('clock', detail, CLOCK_FIX);

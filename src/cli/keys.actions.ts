@@ -14,6 +14,7 @@ import { confirm } from './confirmation.js';
 import { issuedView, keyView, rotatedView, usageView } from './key-views.js';
 import * as describe from './keys.output.js';
 import { runAsOperator } from './operator.js';
+import { KEY_FORM } from './output.js';
 
 /** The options of all actions. Commander makes sure that an action gets those that it requires. */
 export interface KeyOptions extends CommonOptions, OwnLimits, Omit<KeyFilter, 'plan'> {
@@ -28,6 +29,9 @@ export interface KeyOptions extends CommonOptions, OwnLimits, Omit<KeyFilter, 'p
   expiresWithin?: number;
   yes?: true;
 }
+
+/** Rows of `keys list` on a terminal; `--json` has all keys. */
+const PAGE_SIZE = 50;
 
 /** The subcommands of `petstore keys`. */
 class KeyActions {
@@ -45,10 +49,12 @@ class KeyActions {
 
   async list({ idle, expiresWithin, ...options }: KeyOptions): Promise<Result> {
     if (options.after !== undefined) await this.keys.get(options.after);
-    const filter = { ...options, idleDays: idle, expiresWithinDays: expiresWithin };
+    const limit = options.limit ?? (options.json ? undefined : PAGE_SIZE);
+    const filter = { ...options, limit, idleDays: idle, expiresWithinDays: expiresWithin };
     const found = await this.app.get(KeyList).find(filter);
     const value = found.map(keyView);
-    return { value, text: describe.keys(value) };
+    const next = found.length === limit ? `\n\nNext page: add --after ${found.at(-1)!.id}` : '';
+    return { value, text: describe.keys(value) + next };
   }
 
   async show({ id }: KeyOptions): Promise<Result> {
@@ -137,13 +143,22 @@ export async function runKeyAction(name: KeyAction, options: KeyOptions): Promis
   } catch (error) {
     throw new CommanderError(2, 'petstore.keys', `error: ${(error as Error).message}`);
   }
-  return runAsOperator(options, (app) => new KeyActions(app)[name](options));
+  return runAsOperator(options, async (app) => {
+    const id = await idOf(options.id, app.get(KeyList));
+    return new KeyActions(app)[name]({ ...options, id });
+  });
 }
 
-/** The audit trail names the user. In a container, the user ID may have no name. */
+/** Accepts a whole key in place of its id. */
+async function idOf(id: string, list: KeyList): Promise<string> {
+  const [key] = KEY_FORM.test(id) ? await list.find({ search: id }) : [];
+  return key?.id ?? id;
+}
+
+/** The user behind `sudo`. In a container, the user ID may have no name. */
 function userName(): string {
   try {
-    return userInfo().username;
+    return process.env['SUDO_USER'] || userInfo().username;
   } catch {
     return String(process.getuid?.() ?? 'unknown');
   }

@@ -74,6 +74,34 @@ describe('petstore keys --json', () => {
     expect(JSON.stringify(views)).not.toContain(zoo.key.slice(4, 20));
   });
 
+  it('finds a key by the whole key, and repeats it in no output', async () => {
+    const shown = await json('show', zoo.id);
+    expect(await json('list', '--search', zoo.key)).toEqual([shown]);
+    expect(await json('show', zoo.key)).toEqual(shown);
+    const unknown = `psk_${'a'.repeat(49)}`;
+    const { code, out, err } = await runInProcess('keys', 'show', unknown);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).not.toContain(unknown);
+  });
+
+  it('list prints expiry and last use, and the option for the next page', async () => {
+    await json('issue', '--name', 'Soon', '--plan', 'free', '--expires-at', '2050-01-02T03:04:05Z');
+    const { out } = await runInProcess('keys', 'list');
+    expect(out).toMatch(/^ID +KEY +PLAN +STATUS +EXPIRES +LAST USED +NAME\n/);
+    expect(out).toMatch(/active +2050-01-02T03:04:05Z +never +Soon\n/);
+    expect(out).not.toContain('--after');
+    expect((await runInProcess('keys', 'list', '--limit', '1')).out).toMatch(
+      new RegExp(`Next page: add --after ${zoo.id}\n$`),
+    );
+  });
+
+  it('audit names the user behind sudo', async () => {
+    process.env['SUDO_USER'] = 'ada';
+    const { id } = await json('issue', '--name', 'Ark', '--plan', 'free');
+    delete process.env['SUDO_USER'];
+    expect((await json('audit', id))[0].actor).toEqual({ type: 'cli', name: 'cli:ada' });
+  });
+
   it('usage prints both windows and when they reset', async () => {
     const { minute, day, outcomes, refusals, ...key } = await json('usage', zoo.id);
     expect([outcomes, refusals]).toEqual([[], []]);

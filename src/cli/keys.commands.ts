@@ -48,7 +48,7 @@ function addList(add: Add): void {
   add('list', 'list keys', 'keys list --plan pro --status active', 'keys list --idle 90 --json')
     .addOption(new Option('--plan <plan>', 'keys with this plan').choices(PLAN_NAMES))
     .addOption(new Option('--status <status>', 'keys in this state').choices(STATUSES))
-    .option('--search <text>', 'part of the name, an ID, or the last 4 characters of the key')
+    .option('--search <text>', 'part of the name, an ID, or the key or its last 4 characters')
     .option('--idle <days>', 'valid keys not used for this many days', parse.days)
     .option('--never-used', 'valid keys that were never used')
     .option('--expires-within <days>', 'valid keys that expire within this many days', parse.days)

@@ -3,7 +3,6 @@ import type { IssuedKey, RotatedKey } from '../keys/keys.service.js';
 import type { KeyView, UsageView } from './key-views.js';
 import { table } from './output.js';
 
-const DATE = 'YYYY-MM-DD'.length;
 const SECONDS = 'YYYY-MM-DDTHH:MM:SS'.length;
 
 export function issued({ record, key: secret }: IssuedKey): string {
@@ -19,10 +18,15 @@ export function rotated(key: RotatedKey): string {
 export function keys(list: readonly KeyView[]): string {
   if (list.length === 0) return 'No keys found.';
   const rows = list.map((view) => {
-    const lastUsed = view.lastUsedAt?.slice(0, DATE) ?? 'never';
-    return [view.id, `...${view.last4}`, view.plan, statusOf(view), lastUsed, view.name];
+    const { id, last4, plan, name, expiresAt, lastUsedAt } = view;
+    const times = [timeText(expiresAt), timeText(lastUsedAt)];
+    return [id, `...${last4}`, plan, statusOf(view), ...times, name];
   });
-  return table(['ID', 'KEY', 'PLAN', 'STATUS', 'LAST USED', 'NAME'], rows);
+  return table(['ID', 'KEY', 'PLAN', 'STATUS', 'EXPIRES', 'LAST USED', 'NAME'], rows);
+}
+
+function timeText(iso: string | null): string {
+  return iso === null ? 'never' : `${iso.slice(0, SECONDS)}Z`;
 }
 
 export function key({ id, ...members }: KeyView): string {
@@ -40,7 +44,7 @@ export function usage({ minute, day, outcomes, refusals, ...view }: UsageView): 
     return [code ?? 'ok', `${status}`, `${count}`];
   });
   const latest = refusals.map(({ at, code, operation, address }) => {
-    return [`${at.slice(0, SECONDS)}Z`, code, operation, address];
+    return [timeText(at), code, operation, address];
   });
   return [
     key(view),

@@ -16,6 +16,11 @@ describe(Output.name, () => {
     expect(print()).toEqual({ out: 'x\n', err: '' });
   });
 
+  it('repeats no key in an error', () => {
+    const { err } = capture((output) => output.error(`no key has the ID psk_${'a'.repeat(49)}`));
+    expect(err).toBe('no key has the ID psk_...\n');
+  });
+
   it('prints an error in one line, with control characters escaped', () => {
     const { out, err } = capture((output) =>
       output.error('\nerror: bad \u001b[31mname\u0007 \u202ex\n  (did you mean\r\nthis?)\n'),

@@ -3,6 +3,9 @@ import Table from 'cli-table3';
 /** Control and bidirectional characters, which a terminal would interpret. */
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 
+/** A whole key, which no error repeats. */
+export const KEY_FORM = /psk_\w{20,}/;
+
 /** A failure that the printed result describes: exit code 1. */
 export class FailedError extends Error {}
 
@@ -25,7 +28,10 @@ export class Output {
   /** Prints one line, with control characters escaped. */
   error(message: string): void {
     const escape = (text: string) => `\\u${text.codePointAt(0)!.toString(16).padStart(4, '0')}`;
-    const line = message.trim().replace(/\s*\n\s*/g, ' ');
+    const line = message
+      .trim()
+      .replace(/\s*\n\s*/g, ' ')
+      .replace(/psk_\w{20,}/g, 'psk_...');
     this.err(`${line.replace(UNPRINTABLE, escape)}\n`);
   }
 }

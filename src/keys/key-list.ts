@@ -6,6 +6,7 @@ import type { PlanName } from '../rate-limits/plan.js';
 import { Clock } from '../time/clock.js';
 import { DAY_MS } from '../time/windows.js';
 import { ApiKey } from './api-key.entity.js';
+import { digestOf } from './api-key-format.js';
 
 const CURRENT = 'key.revoked_at IS NULL AND (key.expires_at IS NULL OR key.expires_at > :now)';
 const VALID = `${CURRENT} AND key.disabled_at IS NULL`;
@@ -28,7 +29,8 @@ export interface KeyFilter {
   plan?: PlanName | undefined;
   status?: KeyStatus | undefined;
   /**
-   * A part of the name, the id of the key or its client, or the last four characters of the key.
+   * A part of the name, the id of the key or its client, the last four characters of the key, or
+   * the key.
    */
   search?: string | undefined;
   /** Valid keys that were not used, or if never used not issued, within this number of days. */
@@ -47,7 +49,7 @@ const CONDITIONS = {
   id: 'key.id = :id',
   plan: 'key.plan = :plan',
   search: `(LOWER(key.name) LIKE LOWER(:part) ESCAPE '!' OR key.id = :search
-    OR key.client_id = :search OR key.last_four = :search)`,
+    OR key.client_id = :search OR key.last_four = :search OR key.digest = :digest)`,
   idleDays: `${VALID} AND COALESCE(key.last_used_at, key.created_at) < :idleSince`,
   neverUsed: `${VALID} AND key.last_used_at IS NULL`,
   expiresWithinDays: `${VALID} AND key.expires_at < :expiresBefore`,
@@ -70,6 +72,7 @@ export class KeyList {
       .createQueryBuilder('key')
       .leftJoinAndMapOne('key.ban', RateLimitBan, 'ban', 'ban.subject = key.client_id')
       .setParameters({ ...filter, now, part: `%${search.replace(/[!%_]/g, '!$&')}%` })
+      .setParameter('digest', digestOf(search))
       .setParameter('idleSince', now - idleDays * DAY_MS)
       .setParameter('expiresBefore', now + expiresWithinDays * DAY_MS)
       .orderBy({ 'key.createdAt': 'ASC', 'key.id': 'ASC' })
