@@ -3,6 +3,7 @@ import { Config } from './config/config.js';
 import { DatabaseModule } from './database/database.module.js';
 import { EventsModule } from './events/events.js';
 import { type Extension, migrationsOf } from './extensions/define.js';
+import { type OwnPlans, Plans } from './rate-limits/plan.js';
 import { RedisModule } from './redis/redis.module.js';
 import { Logger } from './telemetry/logger.js';
 import { Metrics } from './telemetry/metrics.js';
@@ -13,15 +14,17 @@ export interface CoreOptions {
   logger: Logger;
   clock?: Clock | undefined;
   extensions?: readonly Extension[];
+  plans?: OwnPlans | undefined;
 }
 
 /** Provides configuration, settings of extensions, clock, log and metrics in every module. */
-function coreModule({ config, clock = new Clock(), logger }: CoreOptions): DynamicModule {
+function coreModule({ config, clock = new Clock(), logger, plans }: CoreOptions): DynamicModule {
   const providers = [
     { provide: Config, useValue: config },
     ...config.settings.map((each) => ({ provide: each.constructor, useValue: each })),
     { provide: Clock, useValue: clock },
     { provide: Logger, useValue: logger },
+    { provide: Plans, useValue: new Plans(plans) },
     Metrics,
   ];
   return { module: class CoreModule {}, global: true, providers, exports: providers };

@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import type { NestApplicationOptions } from '@nestjs/common';
+import type { OwnPlans } from './rate-limits/plan.js';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DataSource } from 'typeorm';
@@ -41,6 +42,8 @@ export interface StartOptions extends BuildOptions {
   logger?: Logger;
   clock?: Clock;
   extensions?: readonly Extension[];
+  /** Further plans, and other limits of Free, Pro and Business, by name. */
+  plans?: OwnPlans | undefined;
   /** Migrate at start on PostgreSQL too. */
   migrate?: boolean;
   /** Runs once the schema exists, before the server listens. */

@@ -6,7 +6,7 @@ import type { Abstract, InjectionToken, Type } from '@nestjs/common';
 import { Clock } from './time/clock.js';
 import { loadConfig } from './config/config.js';
 import { createLogger } from './telemetry/logger.js';
-import type { PlanName } from './rate-limits/plan.js';
+import type { OwnPlans, PlanName } from './rate-limits/plan.js';
 import { KeysService } from './keys/keys.service.js';
 import type { Extension } from './extensions/define.js';
 import { settingsOf } from './extensions/settings.js';
@@ -22,6 +22,8 @@ const INTO_MINUTE_MS = 30_000;
 
 export interface TestStoreOptions {
   extensions?: readonly Extension[];
+  /** As in `defineConfig()`. */
+  plans?: OwnPlans | undefined;
   /** `sqlite:PATH` or `postgres://...`; it is migrated. Default: a fresh SQLite database. */
   databaseUrl?: string;
   /** Further environment variables. */
@@ -117,7 +119,7 @@ export class TestStore implements AsyncDisposable {
 
 /** Starts the service on a free port, with all migrations run. */
 export async function startTestStore(options: TestStoreOptions = {}): Promise<TestStore> {
-  const { databaseUrl, env, overrides = [] } = options;
+  const { databaseUrl, env, plans, overrides = [] } = options;
   const extensions = options.extensions?.map((each) => withOverrides(each, overrides)) ?? [];
   const directory = mkdtempSync(join(tmpdir(), 'petstore-test-'));
   const cleanUp = (): void => rmSync(directory, { recursive: true, force: true });
@@ -142,6 +144,7 @@ export async function startTestStore(options: TestStoreOptions = {}): Promise<Te
       logger,
       clock,
       extensions,
+      plans,
       migrate: true,
       instrument: { instanceDecorator: (instance) => replace(instance, overrides) },
     });

@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { constrain } from '../input/constrain.js';
 import { INT64, UNIX_TIME_OR_NULL } from '../input/unix-time.js';
-import { PLAN_NAMES, type PlanName } from '../rate-limits/plan.js';
+import { PLAN, type PlanName } from '../rate-limits/plan.js';
 
 const MAX_GRACE_SECONDS = 86_400;
 const ID = { description: 'ID of the key. It is no secret.', example: 'key_0Lj0QR9b3sycDOpwV' };
@@ -25,7 +25,7 @@ export class KeyBody {
   @ApiProperty({ description: 'Last 4 characters of the key.', example: 'Sgwa' })
   last4!: string;
 
-  @ApiProperty({ description: 'The plan of the key.', enum: PLAN_NAMES, example: 'free' })
+  @ApiProperty(PLAN)
   plan!: PlanName;
 
   @ApiProperty({ description: 'The scopes of the key.', type: [String], example: ['pets:read'] })

@@ -2,7 +2,7 @@ import type { ApiKey } from '../keys/api-key.entity.js';
 import { isoTime } from '../keys/audit-record.entity.js';
 import type { ListedKey } from '../keys/key-list.js';
 import type { IssuedKey, RotatedKey } from '../keys/keys.service.js';
-import { PLANS } from '../rate-limits/plan.js';
+import type { Plans } from '../rate-limits/plan.js';
 import type { CurrentCounts } from '../rate-limits/current-counts.js';
 import { dayEndUnix, minuteEndUnix } from '../time/windows.js';
 import type { UseReport } from '../usage/usage-report.js';
@@ -13,25 +13,25 @@ export type KeyView = ReturnType<typeof keyView>;
 export type UsageView = ReturnType<typeof usageView>;
 
 /** A new key; the only view with its secret. */
-export function issuedView({ record, key }: IssuedKey) {
+export function issuedView({ record, key }: IssuedKey, plans: Plans) {
   return {
     id: record.id,
     key,
-    ...termsOf(record),
+    ...termsOf(record, plans),
     createdAt: isoTime(record.createdAt)!,
     expiresAt: isoTime(record.expiresAt),
   };
 }
 
-export function rotatedView(rotated: RotatedKey) {
+export function rotatedView(rotated: RotatedKey, plans: Plans) {
   const { id, expiresAt } = rotated.replaced;
-  return { ...issuedView(rotated), replaces: { id, expiresAt: isoTime(expiresAt) } };
+  return { ...issuedView(rotated, plans), replaces: { id, expiresAt: isoTime(expiresAt) } };
 }
 
-export function keyView(record: ListedKey) {
+export function keyView(record: ListedKey, plans: Plans) {
   return {
     id: record.id,
-    ...termsOf(record),
+    ...termsOf(record, plans),
     last4: record.lastFour,
     createdAt: isoTime(record.createdAt)!,
     expiresAt: isoTime(record.expiresAt),
@@ -50,8 +50,9 @@ export function usageView(
   record: ListedKey,
   used: Awaited<ReturnType<CurrentCounts['of']>>,
   report: UseReport,
+  plans: Plans,
 ) {
-  const view = keyView(record);
+  const view = keyView(record, plans);
   return {
     ...view,
     minute: windowView(view.perMinute, used.minuteUsed, minuteEndUnix(used.minute)),
@@ -65,7 +66,7 @@ function windowView(limit: number, used: number, resetUnix: number) {
   return { limit, used, remaining: Math.max(0, limit - used), resetAt: isoTime(resetUnix * 1000)! };
 }
 
-function termsOf({ name, plan, scopes, perMinute, perDay }: ApiKey) {
-  const limits = PLANS[plan] ?? { perMinute: perMinute!, perDay: perDay! };
-  return { name, plan, scopes: scopes.split(' '), ...limits };
+function termsOf(record: ApiKey, plans: Plans) {
+  const { name, plan, scopes } = record;
+  return { name, plan, scopes: scopes.split(' '), ...plans.limitsOf(record) };
 }

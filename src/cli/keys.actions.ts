@@ -3,9 +3,9 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { CommanderError } from 'commander';
 import { AuditTrail } from '../keys/audit-trail.js';
 import { type KeyFilter, KeyList, type ListedKey } from '../keys/key-list.js';
-import { KeysService, type OwnLimits, planOf } from '../keys/keys.service.js';
+import { KeysService } from '../keys/keys.service.js';
 import { Scopes } from '../keys/scopes.js';
-import type { PlanName } from '../rate-limits/plan.js';
+import { type OwnLimits, type PlanName, Plans } from '../rate-limits/plan.js';
 import { CurrentCounts } from '../rate-limits/current-counts.js';
 import { UsageReport } from '../usage/usage-report.js';
 import { loadExtensions } from '../extensions/petstore-config.js';
@@ -36,15 +36,17 @@ const PAGE_SIZE = 50;
 /** The subcommands of `petstore keys`. */
 class KeyActions {
   private readonly keys: KeysService;
+  private readonly plans: Plans;
 
   constructor(private readonly app: INestApplicationContext) {
     const actor = { type: 'cli', name: `cli:${userName()}` } as const;
+    this.plans = app.get(Plans);
     this.keys = app.get(KeysService).by({ actor, address: null, requestId: null });
   }
 
   async issue(options: KeyOptions): Promise<Result> {
     const issued = await this.keys.issue(options);
-    return { value: issuedView(issued), text: describe.issued(issued) };
+    return { value: issuedView(issued, this.plans), text: describe.issued(issued) };
   }
 
   async list({ idle, expiresWithin, ...options }: KeyOptions): Promise<Result> {
@@ -52,13 +54,13 @@ class KeyActions {
     const limit = options.limit ?? (options.json ? undefined : PAGE_SIZE);
     const filter = { ...options, limit, idleDays: idle, expiresWithinDays: expiresWithin };
     const found = await this.app.get(KeyList).find(filter);
-    const value = found.map(keyView);
+    const value = found.map((key) => keyView(key, this.plans));
     const next = found.length === limit ? `\n\nNext page: add --after ${found.at(-1)!.id}` : '';
     return { value, text: describe.keys(value) + next };
   }
 
   async show({ id }: KeyOptions): Promise<Result> {
-    const value = keyView(await this.find(id));
+    const value = keyView(await this.find(id), this.plans);
     return { value, text: describe.key(value) };
   }
 
@@ -66,13 +68,13 @@ class KeyActions {
     const key = await this.find(id);
     const used = await this.app.get(CurrentCounts).of(key.clientId);
     const report = await this.app.get(UsageReport).of(key.clientId);
-    const value = usageView(key, used, report);
+    const value = usageView(key, used, report, this.plans);
     return { value, text: describe.usage(value) };
   }
 
   async rotate({ id, grace }: KeyOptions): Promise<Result> {
     const rotated = await this.keys.rotate(id, grace);
-    return { value: rotatedView(rotated), text: describe.rotated(rotated) };
+    return { value: rotatedView(rotated, this.plans), text: describe.rotated(rotated) };
   }
 
   async revoke(options: KeyOptions): Promise<Result> {
@@ -133,12 +135,14 @@ class KeyActions {
 
 export type KeyAction = keyof KeyActions;
 
-/** @throws {CommanderError} if the options contradict each other or name an undeclared scope */
+/** @throws {CommanderError} for contradicting options, an unknown plan or an undeclared scope */
 export async function runKeyAction(name: KeyAction, options: KeyOptions): Promise<Result> {
-  const { extensions } = await loadExtensions(options);
+  const { extensions, plans: own } = await loadExtensions(options);
+  const plans = new Plans(own);
   const scopes = new Scopes(extensions.map((extension) => extension.scopes ?? {}));
   try {
-    if (name === 'issue' || name === 'set-plan') planOf(options.plan, options);
+    if (name === 'issue' || name === 'set-plan') plans.choose(options.plan, options);
+    if (name === 'list' && options.plan) plans.assertExists(options.plan);
     scopes.assertDeclared(options.scopes ?? []);
   } catch (error) {
     throw new CommanderError(2, 'petstore.keys', `error: ${(error as Error).message}`);

@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander';
-import { PLAN_NAMES } from '../rate-limits/plan.js';
 import { addCommand } from './add-command.js';
 import * as parse from './arguments.js';
 import type { KeyAction, KeyOptions } from './keys.actions.js';
 import type { Output } from './output.js';
 
+const PLAN_HINT = 'free, pro, business, enterprise, or one of the configuration file';
 const STATUSES = ['active', 'banned', 'disabled', 'expired', 'revoked'];
 
 export function addKeysCommands(program: Command, output: Output): void {
@@ -46,7 +46,7 @@ function addIssue(add: Add): void {
 
 function addList(add: Add): void {
   add('list', 'list keys', 'keys list --plan pro --status active', 'keys list --idle 90 --json')
-    .addOption(new Option('--plan <plan>', 'keys with this plan').choices(PLAN_NAMES))
+    .option('--plan <plan>', `keys with this plan (${PLAN_HINT})`)
     .addOption(new Option('--status <status>', 'keys in this state').choices(STATUSES))
     .option('--search <text>', 'part of the name, an ID, or the key or its last 4 characters')
     .option('--idle <days>', 'valid keys not used for this many days', parse.days)
@@ -91,9 +91,8 @@ function addCommandsOfOneKey(addAny: Add): void {
 }
 
 function addPlanOptions(command: Command): Command {
-  const plan = new Option('--plan <plan>', 'plan of the key').choices(PLAN_NAMES);
   return command
-    .addOption(plan.makeOptionMandatory())
+    .requiredOption('--plan <plan>', `plan of the key (${PLAN_HINT})`)
     .option('--per-minute <n>', 'requests per minute (enterprise only)', parse.quantity)
     .option('--per-day <n>', 'requests per day (enterprise only)', parse.quantity);
 }

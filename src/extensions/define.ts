@@ -2,6 +2,7 @@ import type { DynamicModule, Type } from '@nestjs/common';
 import type { ExtensionMigrations, MigrationClass } from '../database/extension-migrations.js';
 import type { ErrorDefinition } from '../errors/api-error.js';
 import type { TokenVerifier } from '../keys/verifiers.js';
+import type { OwnPlans } from '../rate-limits/plan.js';
 
 /** An addition to the service: a Nest module and its manifest. */
 export interface Extension {
@@ -45,6 +46,8 @@ export type NamedExtension = Extension & Required<Pick<Extension, 'name' | 'comp
 /** The default export of `petstore.config.js`. */
 export interface PetStoreConfig {
   readonly extensions: readonly Extension[];
+  /** Further plans, and other limits of Free, Pro and Business, by name. */
+  readonly plans?: OwnPlans | undefined;
 }
 
 /** Returns the extension as it is, with its type checked: an unknown property does not compile. */

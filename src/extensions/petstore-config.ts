@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { CheckOptions } from './check.js';
+import { Plans } from '../rate-limits/plan.js';
 import type { PetStoreConfig } from './define.js';
 
 /**
@@ -23,7 +24,19 @@ export async function loadExtensions(
     const message = cause instanceof Error ? cause.message : String(cause);
     throw new Error(`cannot load ${name}: ${message}`, { cause });
   })) as { default?: PetStoreConfig };
-  const extensions = loaded.default?.extensions;
-  if (Array.isArray(extensions)) return { file, extensions, ignoreCompatibility };
+  const { extensions, plans } = loaded.default ?? {};
+  if (Array.isArray(extensions)) {
+    assertPlans(name, plans);
+    return { file, extensions, plans, ignoreCompatibility };
+  }
   throw new Error(`${name} must have "export default defineConfig({ extensions: [...] })"`);
+}
+
+/** @throws {Error} that names the file */
+function assertPlans(file: string, plans: PetStoreConfig['plans']): void {
+  try {
+    new Plans(plans);
+  } catch (cause) {
+    throw new Error(`${file}: ${(cause as Error).message}`, { cause });
+  }
 }

@@ -5,6 +5,7 @@ import type { ApiError } from '../errors/api-error.js';
 import type { ApiReply, ApiRequest } from '../http/request-context.js';
 import { Limits } from '../rate-limits/limits.js';
 import { addressRateLimitKey } from '../rate-limits/rate-limit-key.js';
+import { Plans } from '../rate-limits/plan.js';
 import { RateLimiter } from '../rate-limits/rate-limiter.js';
 import { MemoryStore } from '../rate-limits/stores/memory.store.js';
 import { Metrics } from '../telemetry/metrics.js';
@@ -46,7 +47,7 @@ describe(Authenticator.name, () => {
     authenticator = new Authenticator(
       cache as unknown as KeyCache,
       verifiers as unknown as Verifiers,
-      new RateLimiter(store, metrics),
+      new RateLimiter(store, metrics, new Plans()),
       config,
       metrics,
     );

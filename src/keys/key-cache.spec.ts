@@ -4,6 +4,7 @@ import type { ChangePoller, PollCallback } from '../database/change-poller.js';
 import type { Database } from '../database/database.js';
 import { isOutage } from '../database/outage.js';
 import type { ApiRequest } from '../http/request-context.js';
+import { Plans } from '../rate-limits/plan.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { KeyCache } from './key-cache.js';
 import type { LastUses, Use } from './last-uses.js';
@@ -67,6 +68,7 @@ describe(KeyCache.name, () => {
         record: (keyId: string) => void uses.push(keyId),
         recordFirst: (keyId: string, use: Use) => storeFirst(keyId, use),
       } as Partial<LastUses> as LastUses,
+      new Plans(),
       new Metrics(),
     );
   });

@@ -1,11 +1,11 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Counter } from 'prom-client';
 import { ChangePoller } from '../database/change-poller.js';
 import { Database } from '../database/database.js';
 import { isOutage } from '../database/outage.js';
 import { clientAddress } from '../http/client-address.js';
 import { Limits } from '../rate-limits/limits.js';
-import { PLANS } from '../rate-limits/plan.js';
+import { Plans } from '../rate-limits/plan.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { Clock } from '../time/clock.js';
 import { withTimeout } from '../time/timeout.js';
@@ -66,6 +66,8 @@ const COLUMNS = `id, client_id AS "clientId", digest, plan, scopes,
   CAST(COALESCE(revoked_at, disabled_at) AS double precision) AS "endedAt",
   CAST(changed_at AS double precision) AS "changedAt", last_used_at IS NULL AS "isUnused"`;
 const FIND = select('keys.find-by-digest', 'digest = $1');
+const PLANS_TEXT = 'SELECT DISTINCT plan FROM api_keys';
+const PLANS_IN_USE = { name: 'keys.plans', sqlite: PLANS_TEXT, postgres: PLANS_TEXT };
 const CHANGED = select('keys.changed', `changed_at >= $1 LIMIT ${MAX_CHANGES}`);
 
 function select(name: string, condition: string) {
@@ -86,7 +88,7 @@ function select(name: string, condition: string) {
  * an unused one. Later requests pay nothing for it.
  */
 @Injectable()
-export class KeyCache {
+export class KeyCache implements OnModuleInit {
   /** By digest. When the cache is full, the oldest entry is evicted. */
   private readonly callers = new Map<string, CachedCaller>();
   /** By their texts. Most keys share the same few scopes and limits. */
@@ -99,6 +101,7 @@ export class KeyCache {
     private readonly poller: ChangePoller,
     private readonly clock: Clock,
     private readonly lastUses: LastUses,
+    private readonly plans: Plans,
     metrics: Metrics,
   ) {
     this.lookups = metrics.counter({
@@ -108,6 +111,17 @@ export class KeyCache {
     });
     for (const result of ['hit', 'miss']) this.lookups.inc({ result }, 0);
     poller.subscribe((sinceMs) => this.loadChanges(sinceMs));
+  }
+
+  /** @throws {Error} if a key has a plan that does not exist */
+  async onModuleInit(): Promise<void> {
+    for (const { plan } of await this.database.query<{ plan: string }>(PLANS_IN_USE)) {
+      if (this.plans.names.includes(plan)) continue;
+      throw new Error(
+        `keys have the plan ${plan}, which does not exist: add it to the configuration file, ` +
+          `or change their plan (petstore keys list --json, petstore keys set-plan)`,
+      );
+    }
   }
 
   /** Returns the caller of a valid key if the cache is current. */
@@ -197,7 +211,7 @@ export class KeyCache {
   private toCached(row: KeyRow): CachedCaller {
     const { id, clientId, plan, expiresAt, endedAt, changedAt } = row;
     const scopes = shared(this.scopes, row.scopes, () => new Set(row.scopes.match(/\S+/g)));
-    const { perMinute, perDay } = PLANS[plan] ?? { perMinute: row.perMinute!, perDay: row.perDay! };
+    const { perMinute, perDay } = this.plans.limitsOf(row);
     const terms = `${perMinute} ${perDay}`;
     const limits = shared(this.limits, terms, () => new Limits(perMinute, perDay));
     const quota = { subject: clientId, plan, limits };

@@ -4,7 +4,7 @@ import { type EntityManager, type FindOptionsWhere, IsNull, Repository } from 't
 import { rowLock } from '../database/transactions.js';
 import { errors } from '../errors/errors.js';
 import { BanRepository } from '../rate-limits/bans/ban.repository.js';
-import { PLANS, type PlanName } from '../rate-limits/plan.js';
+import { type OwnLimits, type PlanName, Plans } from '../rate-limits/plan.js';
 import { Clock } from '../time/clock.js';
 import { ApiKey } from './api-key.entity.js';
 import { digestOf, mintId, mintKey } from './api-key-format.js';
@@ -17,12 +17,6 @@ import {
 } from './audit-record.entity.js';
 import { type AuditedTransaction, AuditTrail } from './audit-trail.js';
 import { DEFAULT_SCOPES, Scopes } from './scopes.js';
-
-/** Limits of a key itself: required with the plan enterprise, and not allowed with any other. */
-export interface OwnLimits {
-  perMinute?: number | undefined;
-  perDay?: number | undefined;
-}
 
 export interface NewKey extends OwnLimits {
   name: string;
@@ -57,24 +51,25 @@ export class KeysService {
     private readonly bans: BanRepository,
     private readonly clock: Clock,
     private readonly scopes: Scopes,
+    private readonly plans: Plans,
     @Optional() private readonly initiator: Initiator = SERVICE,
   ) {}
 
   /** Returns a service whose changes are audited as those of `initiator`. */
   by(initiator: Initiator): KeysService {
-    const { keys, audit, bans, clock, scopes } = this;
-    return new KeysService(keys, audit, bans, clock, scopes, initiator);
+    const { keys, audit, bans, clock, scopes, plans } = this;
+    return new KeysService(keys, audit, bans, clock, scopes, plans, initiator);
   }
 
   /** @throws {RangeError} */
   async issue(request: NewKey): Promise<IssuedKey> {
     const { name, scopes = DEFAULT_SCOPES, expiresAt = null } = request;
     this.scopes.assertDeclared(scopes);
-    const plan = planOf(request.plan, request);
+    const plan = this.plans.choose(request.plan, request);
     const terms = { name, ...plan, scopes: scopes.join(' '), expiresAt };
     return this.audit.write(this.initiator, async (transaction) => {
       const issued = await this.insert(transaction, terms);
-      const after = termsOf(terms);
+      const after = this.termsOf(terms);
       const target = issued.record.id;
       await transaction.record({ action: 'key.issue', target, before: null, after });
       return issued;
@@ -100,7 +95,7 @@ export class KeysService {
       const issued = await this.insert(transaction, terms, replaced.clientId);
       const expiresAt = Math.min(nowMs + graceMs, agreed ?? Infinity);
       const values = { replacedBy: issued.record.id, expiresAt };
-      await update(transaction, 'key.rotate', replaced, values);
+      await this.update(transaction, 'key.rotate', replaced, values);
       return { ...issued, replaced };
     });
   }
@@ -108,25 +103,27 @@ export class KeysService {
   async revoke(id: string): Promise<void> {
     await this.change(id, (key, transaction) => {
       const revokedAt = key.revokedAt ?? this.clock.now();
-      return update(transaction, 'key.revoke', key, { revokedAt });
+      return this.update(transaction, 'key.revoke', key, { revokedAt });
     });
   }
 
   async disable(id: string): Promise<void> {
     await this.change(id, (key, transaction) => {
       const disabledAt = key.disabledAt ?? this.clock.now();
-      return update(transaction, 'key.disable', key, { disabledAt });
+      return this.update(transaction, 'key.disable', key, { disabledAt });
     });
   }
 
   async enable(id: string): Promise<void> {
     await this.change(id, (key, transaction) =>
-      update(transaction, 'key.enable', key, { disabledAt: null }),
+      this.update(transaction, 'key.enable', key, { disabledAt: null }),
     );
   }
 
   async rename(id: string, name: string): Promise<void> {
-    await this.change(id, (key, transaction) => update(transaction, 'key.rename', key, { name }));
+    await this.change(id, (key, transaction) =>
+      this.update(transaction, 'key.rename', key, { name }),
+    );
   }
 
   /**
@@ -140,16 +137,16 @@ export class KeysService {
       if (replacedBy !== null) {
         throw errors.key_revoked(`The key ${id} was replaced by ${replacedBy} and keeps its end`);
       }
-      await update(transaction, 'key.set_expiry', key, { expiresAt });
+      await this.update(transaction, 'key.set_expiry', key, { expiresAt });
     });
   }
 
   /** Changes the plan of every key of the client. @throws {RangeError} */
   async setPlan(id: string, plan: PlanName, own: OwnLimits): Promise<void> {
-    const wanted = planOf(plan, own);
+    const wanted = this.plans.choose(plan, own);
     await this.change(id, async ({ clientId }, transaction) => {
       const keys = await transaction.manager.findBy(ApiKey, { clientId });
-      for (const key of keys) await update(transaction, 'key.set_plan', key, wanted);
+      for (const key of keys) await this.update(transaction, 'key.set_plan', key, wanted);
     });
   }
 
@@ -157,7 +154,9 @@ export class KeysService {
   async setScopes(id: string, scopes: readonly string[]): Promise<void> {
     this.scopes.assertDeclared(scopes);
     const wanted = { scopes: scopes.join(' ') };
-    await this.change(id, (key, transaction) => update(transaction, 'key.set_scopes', key, wanted));
+    await this.change(id, (key, transaction) =>
+      this.update(transaction, 'key.set_scopes', key, wanted),
+    );
   }
 
   async unban(id: string): Promise<void> {
@@ -189,7 +188,7 @@ export class KeysService {
     const successor = await this.get(replacedBy, transaction.manager);
     const revokedAt = successor.revokedAt ?? this.clock.now();
     const unused = { lastUsedAt: IsNull(), replacedBy: IsNull() };
-    if (await update(transaction, 'key.revoke', successor, { revokedAt }, unused)) {
+    if (await this.update(transaction, 'key.revoke', successor, { revokedAt }, unused)) {
       return successor.expiresAt;
     }
     throw errors.key_already_rotated(
@@ -238,55 +237,57 @@ export class KeysService {
     await manager.insert(ApiKey, record);
     return { key, record };
   }
-}
 
-/**
- * Updates a key, with an audit record of the members that differ. Each change of a key gets a later
- * `changedAt`, even if the clock of the database was set back.
- * @param condition further conditions on the row
- * @returns false if the row does not meet the condition
- */
-async function update(
-  { manager, nowMs, record }: AuditedTransaction,
-  action: AuditAction,
-  key: ApiKey,
-  values: Partial<ApiKey>,
-  condition: FindOptionsWhere<ApiKey> = {},
-): Promise<boolean> {
-  const changedAt = Math.max(nowMs, key.changedAt + 1);
-  const row = { id: key.id, ...condition };
-  const { affected } = await manager.update(ApiKey, row, { ...values, changedAt });
-  if (!affected) return false;
-  const old: State = stateOf(key);
-  Object.assign(key, values, { changedAt });
-  const state: State = stateOf(key);
-  const names = Object.keys(old).filter((name) => String(old[name]) !== String(state[name]));
-  const pick = (from: State): State => Object.fromEntries(names.map((name) => [name, from[name]!]));
-  if (names.length === 0) return true;
-  await record({ action, target: key.id, before: pick(old), after: pick(state) });
-  return true;
-}
+  /**
+   * Updates a key, with an audit record of the members that differ. Each change of a key gets a
+   * later `changedAt`, even if the clock of the database was set back.
+   * @param condition further conditions on the row
+   * @returns false if the row does not meet the condition
+   */
+  private async update(
+    { manager, nowMs, record }: AuditedTransaction,
+    action: AuditAction,
+    key: ApiKey,
+    values: Partial<ApiKey>,
+    condition: FindOptionsWhere<ApiKey> = {},
+  ): Promise<boolean> {
+    const changedAt = Math.max(nowMs, key.changedAt + 1);
+    const row = { id: key.id, ...condition };
+    const { affected } = await manager.update(ApiKey, row, { ...values, changedAt });
+    if (!affected) return false;
+    const old: State = this.stateOf(key);
+    Object.assign(key, values, { changedAt });
+    const state: State = this.stateOf(key);
+    const names = Object.keys(old).filter((name) => String(old[name]) !== String(state[name]));
+    if (names.length === 0) return true;
+    const [before, after] = [old, state].map((from) =>
+      Object.fromEntries(names.map((name) => [name, from[name]!])),
+    );
+    await record({ action, target: key.id, before: before!, after: after! });
+    return true;
+  }
 
-/** The members that audit records show. The limits of a plan may differ in a later release. */
-function stateOf(key: ApiKey) {
-  const { revokedAt, disabledAt, replacedBy } = key;
-  return {
-    ...termsOf(key),
-    revokedAt: isoTime(revokedAt),
-    disabledAt: isoTime(disabledAt),
-    replacedBy,
-  };
-}
+  /** The members that audit records show. The limits of a plan may differ in a later release. */
+  private stateOf(key: ApiKey) {
+    const { revokedAt, disabledAt, replacedBy } = key;
+    return {
+      ...this.termsOf(key),
+      revokedAt: isoTime(revokedAt),
+      disabledAt: isoTime(disabledAt),
+      replacedBy,
+    };
+  }
 
-function termsOf({ name, plan, perMinute, perDay, scopes, expiresAt }: Terms) {
-  const limits = PLANS[plan] ?? { perMinute, perDay };
-  return {
-    name,
-    plan,
-    ...limits,
-    scopes: scopes.split(' ').sort(),
-    expiresAt: isoTime(expiresAt),
-  };
+  private termsOf(terms: Terms) {
+    const { name, plan, scopes, expiresAt } = terms;
+    return {
+      name,
+      plan,
+      ...this.plans.limitsOf(terms),
+      scopes: scopes.split(' ').sort(),
+      expiresAt: isoTime(expiresAt),
+    };
+  }
 }
 
 /** @throws {ApiError} 409 `key_revoked` */
@@ -294,17 +295,4 @@ function assertInForce({ id, revokedAt, disabledAt, expiresAt }: ApiKey, nowMs: 
   if (revokedAt !== null) throw errors.key_revoked(`The key ${id} is revoked`);
   if (disabledAt !== null) throw errors.key_revoked(`The key ${id} is disabled`);
   if ((expiresAt ?? Infinity) <= nowMs) throw errors.key_revoked(`The key ${id} has expired`);
-}
-
-/** Returns the plan and limits to store. @throws {RangeError} if they do not fit together */
-export function planOf(plan: PlanName, own: OwnLimits) {
-  const { perMinute = null, perDay = null } = own;
-  const hasOwnLimits = PLANS[plan] === undefined;
-  if (hasOwnLimits && (perMinute === null || perDay === null)) {
-    throw new RangeError(`the plan ${plan} requires --per-minute and --per-day`);
-  }
-  if (!hasOwnLimits && (perMinute !== null || perDay !== null)) {
-    throw new RangeError(`the plan ${plan} does not accept --per-minute or --per-day`);
-  }
-  return { plan, perMinute, perDay };
 }

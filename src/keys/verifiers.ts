@@ -1,8 +1,8 @@
 import { Inject, Injectable, type OnModuleInit, type Type } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { serviceUnavailable } from '../errors/errors.js';
-import { Limits, MAX_QUOTA } from '../rate-limits/limits.js';
-import { type PlanName, PLANS } from '../rate-limits/plan.js';
+import { Limits } from '../rate-limits/limits.js';
+import { isQuota, type PlanName, Plans } from '../rate-limits/plan.js';
 import { Clock } from '../time/clock.js';
 import { withTimeout } from '../time/timeout.js';
 import { digestOf, KEY_PREFIX } from './api-key-format.js';
@@ -50,6 +50,7 @@ export class Verifiers implements OnModuleInit {
     @Inject(VERIFIERS) private readonly given: readonly (TokenVerifier | Type<TokenVerifier>)[],
     private readonly modules: ModuleRef,
     private readonly clock: Clock,
+    private readonly plans: Plans,
   ) {}
 
   onModuleInit(): void {
@@ -73,7 +74,7 @@ export class Verifiers implements OnModuleInit {
       for (const verifier of this.verifiers) {
         const verified = await withTimeout(TIMEOUT_MS, Promise.resolve(verifier.verify(token)));
         if (!verified) continue;
-        const caller = toCaller(verified);
+        const caller = toCaller(verified, this.plans);
         return caller.expiresAtMs > this.clock.now() ? caller : undefined;
       }
       return undefined;
@@ -87,9 +88,9 @@ export class Verifiers implements OnModuleInit {
  * External clients are counted under a hash of their id, which can never be the id of a client of
  * the service.
  */
-function toCaller(verified: VerifiedCaller): Caller {
+function toCaller(verified: VerifiedCaller, plans: Plans): Caller {
   const { clientId, scopes, plan = 'enterprise', expiresAt = Infinity } = verified;
-  const { perMinute = 0, perDay = 0 } = verified.limits ?? PLANS[plan] ?? {};
+  const { perMinute = 0, perDay = 0 } = verified.limits ?? plans.of(plan) ?? {};
   const isIdentified = typeof clientId === 'string' && clientId !== '' && Array.isArray(scopes);
   if (!isIdentified || !isQuota(perMinute) || !isQuota(perDay) || !(expiresAt > 0)) {
     throw new Error(`A verifier returned an invalid caller: ${JSON.stringify(verified)}`);
@@ -98,8 +99,4 @@ function toCaller(verified: VerifiedCaller): Caller {
   const quota = { subject, plan, limits: new Limits(perMinute, perDay) };
   const expiresAtMs = expiresAt * 1000;
   return { clientId, keyId: subject, plan, scopes: new Set(scopes), quota, expiresAtMs };
-}
-
-function isQuota(value: number): boolean {
-  return Number.isSafeInteger(value) && value >= 1 && value <= MAX_QUOTA;
 }

@@ -1,8 +1,8 @@
 import { errors } from '../errors/errors.js';
-import { PLANS } from '../rate-limits/plan.js';
+import type { Plans } from '../rate-limits/plan.js';
 
 /** The description of the API: what applies to every operation. */
-export function describeApi(): string {
+export function describeApi(plans: Plans): string {
   return `This API lists, adds and retrieves the pets of a store.
 
 ## Authentication
@@ -13,7 +13,7 @@ The service counts the requests of a key in two windows: the UTC minute and the 
 
 | Plan | Requests per minute | Requests per day |
 | --- | --- | --- |
-${planRows()}
+${planRows(plans)}
 
 Every response states the remaining quota, except a \`malformed_request\`, \`request_timeout\` or
 \`header_fields_too_large\` that is sent before the request could be parsed. The \`X-RateLimit-*\`
@@ -35,9 +35,10 @@ ${codeRows()}
 `;
 }
 
-function planRows(): string {
-  return Object.entries(PLANS)
-    .map(([name, limits]) => {
+function planRows(plans: Plans): string {
+  return plans.names
+    .map((name) => {
+      const limits = plans.of(name);
       const plan = name[0]!.toUpperCase() + name.slice(1);
       const [minute, day] = limits ? [limits.perMinute, limits.perDay] : ['custom', 'custom'];
       return `| ${plan} | ${minute.toLocaleString('en')} | ${day.toLocaleString('en')} |`;

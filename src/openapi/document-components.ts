@@ -13,6 +13,7 @@ interface Schema {
   type?: unknown;
   required?: readonly string[];
   additionalProperties?: unknown;
+  properties?: Record<string, { enum?: readonly string[] }>;
 }
 
 /** The response of every status that an operation does not list. */

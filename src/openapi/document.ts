@@ -8,6 +8,7 @@ import {
 import { Config } from '../config/config.js';
 import { errors } from '../errors/errors.js';
 import { type Operation, Operations, uniqueName } from '../http/operations.js';
+import { Plans } from '../rate-limits/plan.js';
 import { PublicAddress } from '../config/public-address.js';
 import { isPublic } from '../http/public.decorator.js';
 import { BEARER_SCHEME } from '../keys/api-key.guard.js';
@@ -62,6 +63,10 @@ function buildDocument(app: INestApplication, builder: DocumentBuilder): OpenAPI
     for (const code of completeOperation(object, operation)) codes.add(code);
     completeSchemas(object, schemas);
   }
+  const { names } = app.get(Plans);
+  for (const { properties } of Object.values(schemas)) {
+    if (properties?.['plan']?.enum) properties['plan'].enum = names;
+  }
   Object.assign(schemas, furtherSchemas(codes));
   Object.assign(document.components!, {
     headers: headerComponents(),
@@ -75,7 +80,7 @@ function builderOf(app: INestApplication, config: Config): DocumentBuilder {
     .setOpenAPIVersion('3.1.0')
     .setTitle('Pet Store')
     .setVersion('1.0.0')
-    .setDescription(describeApi())
+    .setDescription(describeApi(app.get(Plans)))
     .setLicense('MIT', 'https://opensource.org/license/mit')
     .addTag('pets', 'The pets of the store.')
     .addTag('key', 'The API key that sends the request.')

@@ -1,12 +1,91 @@
-/**
- * Requests per minute and per day. `undefined`: agreed with the client, and stored with the key.
- */
-export const PLANS = {
+import { MAX_QUOTA } from './limits.js';
+
+/** Requests per minute and per day. */
+export interface PlanLimits {
+  readonly perMinute: number;
+  readonly perDay: number;
+}
+
+/** Limits of a key itself: required with the plan enterprise, and not allowed with any other. */
+export interface OwnLimits {
+  perMinute?: number | null | undefined;
+  perDay?: number | null | undefined;
+}
+
+/** Limits by the name of a plan. */
+export type OwnPlans = Readonly<Record<string, PlanLimits>>;
+
+export type PlanName = string;
+
+/** The plan whose limits are agreed with the client, and stored with the key. */
+const ENTERPRISE = 'enterprise';
+const STANDARD: OwnPlans = {
   free: { perMinute: 60, perDay: 1_000 },
   pro: { perMinute: 300, perDay: 10_000 },
   business: { perMinute: 1_000, perDay: 100_000 },
-  enterprise: undefined,
-} as const satisfies Record<string, { perMinute: number; perDay: number } | undefined>;
+};
+/** The member of a response. The document lists the plans of the configuration as well. */
+export const PLAN = {
+  description: 'The plan of the key.',
+  enum: Object.keys(STANDARD),
+  example: 'free',
+};
+/** The length of the column. */
+const NAME = /^(?!enterprise$)[a-z][a-z0-9-]{0,15}$/;
 
-export type PlanName = keyof typeof PLANS;
-export const PLAN_NAMES = Object.keys(PLANS) as PlanName[];
+/** The plans of the service, and those of its configuration. */
+export class Plans {
+  readonly names: readonly PlanName[];
+  private readonly limits: OwnPlans;
+
+  /**
+   * @param own further plans, and other limits of Free, Pro and Business
+   * @throws {Error} if a name or a limit is invalid
+   */
+  constructor(own: OwnPlans = {}) {
+    for (const [name, limits] of Object.entries(own)) {
+      if (!NAME.test(name)) {
+        throw new Error(`plan "${name}" must be named [a-z][a-z0-9-]*, up to 16 characters`);
+      }
+      if (!isQuota(limits?.perMinute) || !isQuota(limits.perDay)) {
+        throw new Error(`plan ${name} must have positive integers as perMinute and perDay`);
+      }
+    }
+    this.limits = { ...STANDARD, ...own };
+    this.names = [...Object.keys(this.limits), ENTERPRISE];
+  }
+
+  /** @returns undefined for enterprise, and for a plan that does not exist */
+  of(name: PlanName): PlanLimits | undefined {
+    return Object.hasOwn(this.limits, name) ? this.limits[name] : undefined;
+  }
+
+  /** @throws {RangeError} */
+  assertExists(name: PlanName): void {
+    if (this.names.includes(name)) return;
+    throw new RangeError(`unknown plan ${name}; plans are ${this.names.join(', ')}`);
+  }
+
+  /** The limits of a key: those of its plan, or its own. */
+  limitsOf({ plan, perMinute, perDay }: { plan: PlanName } & OwnLimits): PlanLimits {
+    return this.of(plan) ?? { perMinute: perMinute!, perDay: perDay! };
+  }
+
+  /** Returns the plan and limits to store. @throws {RangeError} if they do not fit together */
+  choose(plan: PlanName, { perMinute = null, perDay = null }: OwnLimits) {
+    this.assertExists(plan);
+    const hasOwnLimits = this.of(plan) === undefined;
+    if (hasOwnLimits && (perMinute === null || perDay === null)) {
+      throw new RangeError(`the plan ${plan} requires --per-minute and --per-day`);
+    }
+    if (!hasOwnLimits && (perMinute !== null || perDay !== null)) {
+      throw new RangeError(`the plan ${plan} does not accept --per-minute or --per-day`);
+    }
+    return { plan, perMinute, perDay };
+  }
+}
+
+/** Whether a value is a limit: an integer between 1 and 10^12. */
+export function isQuota(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= MAX_QUOTA;
+}

@@ -3,6 +3,7 @@ import type { ApiReply } from '../http/request-context.js';
 import { Limits } from './limits.js';
 import type { Decision, RateLimitStore } from './stores/rate-limit-store.js';
 import { Metrics } from '../telemetry/metrics.js';
+import { Plans } from './plan.js';
 import { RateLimiter } from './rate-limiter.js';
 import { dayOf, minuteOf } from '../time/windows.js';
 
@@ -34,6 +35,7 @@ describe(RateLimiter.name, () => {
     new RateLimiter(
       { take: () => decision, peek: () => decision } as unknown as RateLimitStore,
       new Metrics(),
+      new Plans(),
     );
   const admit = async (decision: Decision | Promise<Decision>): Promise<true> =>
     limiter(decision).admit(quota, reply as unknown as ApiReply);
@@ -72,7 +74,7 @@ describe(RateLimiter.name, () => {
   it('exposes the mode of the store, as it is at the scrape', async () => {
     const store: { mode: RateLimitStore['mode'] } = { mode: 'shared' };
     const metrics = new Metrics();
-    new RateLimiter(store as RateLimitStore, metrics);
+    new RateLimiter(store as RateLimitStore, metrics, new Plans());
     const modes = async () => (await metrics.registry.metrics()).match(/quota_store\{.*/g);
     expect(await modes()).toEqual([
       'quota_store{mode="memory"} 0',

@@ -6,7 +6,7 @@ import type { ApiReply, ApiRequest } from '../http/request-context.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { secondsUntil } from '../time/windows.js';
 import type { FurtherLimit, Limits, Quota } from './limits.js';
-import { PLAN_NAMES } from './plan.js';
+import { Plans } from './plan.js';
 import { type QuotaReport, reportQuota } from './quota-report.js';
 import { type Decision, RateLimitStore, STORE_MODES } from './stores/rate-limit-store.js';
 import { separateRateLimitKey } from './rate-limit-key.js';
@@ -31,6 +31,7 @@ export class RateLimiter {
   constructor(
     private readonly store: RateLimitStore,
     metrics: Metrics,
+    plans: Plans,
   ) {
     this.decisions = metrics.counter({
       name: 'rate_limit_decisions_total',
@@ -52,7 +53,7 @@ export class RateLimiter {
         }
       },
     });
-    for (const plan of PLAN_NAMES) {
+    for (const plan of plans.names) {
       this.bans.inc({ plan }, 0);
       for (const decision of DECISIONS) this.decisions.inc({ plan, decision }, 0);
     }

@@ -2,7 +2,7 @@ import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { constrain } from '../input/constrain.js';
 import { INT64, UNIX_TIME_OR_NULL } from '../input/unix-time.js';
-import { PLAN_NAMES, type PlanName } from '../rate-limits/plan.js';
+import { PLAN, type PlanName } from '../rate-limits/plan.js';
 
 @ApiSchema({ name: 'UsageWindow' })
 export class WindowBody {
@@ -27,7 +27,7 @@ export class LimitsBody {
 
 @ApiSchema({ name: 'Usage' })
 export class UsageBody {
-  @ApiProperty({ description: 'The plan of the key.', enum: PLAN_NAMES, example: 'free' })
+  @ApiProperty(PLAN)
   plan!: PlanName;
 
   @ApiProperty({ description: 'The scopes of the key.', type: [String], example: ['pets:read'] })

@@ -42,7 +42,14 @@ describe('the OpenAPI document', () => {
 
   it('has the version, addresses, operations, parameters, scopes and schemas of the specification', () => {
     const query = { in: 'query', required: false };
-    expect(Object.keys(document.paths)).toEqual(['/pets', '/pets/{petId}', '/usage']);
+    expect(Object.keys(document.paths)).toEqual([
+      '/pets',
+      '/pets/{petId}',
+      '/key',
+      '/key/rotate',
+      '/usage',
+      '/usage/history',
+    ]);
     expect(document).toMatchObject({
       openapi: '3.1.0',
       info: { version: '1.0.0' },

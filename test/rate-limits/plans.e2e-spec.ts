@@ -1,0 +1,96 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { KeysService } from '../../src/keys/keys.service.js';
+import { metricValue } from '../support/metrics.js';
+import { runInProcess } from '../support/run-program.js';
+import { startAndClose, startService } from '../support/start-service.js';
+
+const plans = { team: { perMinute: 600, perDay: 50_000 }, free: { perMinute: 7, perDay: 70 } };
+
+describe('plans of the configuration', () => {
+  it('apply to requests, metrics and the document', async () => {
+    await using service = await startService({ plans });
+    const limitOf = async (plan: string) => {
+      const client = await service.client({ plan });
+      return (await client.get('/v1/pets')).headers['x-ratelimit-limit'];
+    };
+    expect(await limitOf('team')).toBe('600');
+    expect(await limitOf('free')).toBe('7');
+    expect(await limitOf('pro')).toBe('300');
+    const usage = (await (await service.client({ plan: 'team' })).get('/v1/usage')).json();
+    expect(usage).toMatchObject({ plan: 'team', limits: { day: { limit: 50_000 } } });
+    const decisions = { plan: 'team', decision: 'admitted' };
+    expect(await metricValue(service, 'petstore_rate_limit_decisions_total', decisions)).toBe(1);
+    const document = (await service.anonymous().get('/openapi.json')).json();
+    const names = ['free', 'pro', 'business', 'team', 'enterprise'];
+    for (const schema of ['Usage', 'Key']) {
+      expect(document.components.schemas[schema].properties.plan.enum).toEqual(names);
+    }
+    expect(document.info.description).toContain('| Team | 600 | 50,000 |');
+    expect(document.info.description).toContain('| Free | 7 | 70 |');
+  });
+
+  it('stop the start if a key has a plan that is gone', async () => {
+    await using service = await startService({ plans });
+    await service.store.app.get(KeysService).issue({ name: 'Zoo', plan: 'team' });
+    const { databaseUrl } = service.config;
+    // One SQLite file belongs to one server.
+    await service.store.close();
+    const start = startAndClose({ env: { DATABASE_URL: databaseUrl } });
+    await expect(start).rejects.toThrow(/^keys have the plan team, which does not exist: [^\n]+$/);
+  });
+
+  describe('on the command line', () => {
+    const { DATABASE_URL } = process.env;
+    let directory: string;
+    beforeAll(() => {
+      directory = mkdtempSync(join(tmpdir(), 'petstore-plans-'));
+      process.env['DATABASE_URL'] = `sqlite:${directory}/petstore.db`;
+    });
+    afterAll(() => {
+      if (DATABASE_URL === undefined) delete process.env['DATABASE_URL'];
+      else process.env['DATABASE_URL'] = DATABASE_URL;
+      rmSync(directory, { recursive: true });
+    });
+    const configure = (name: string, own: object): string[] => {
+      const file = join(directory, name);
+      writeFileSync(
+        file,
+        `module.exports = { __esModule: true, default: ${JSON.stringify({ extensions: [], plans: own })} }`,
+      );
+      return ['--config', file];
+    };
+
+    it('are accepted by the commands for keys', async () => {
+      const config = configure('plans.cjs', plans);
+      await runInProcess('migrate', ...config);
+      const issue = ['keys', 'issue', '--name', 'Zoo', '--json'];
+      const issued = await runInProcess(...issue, '--plan', 'team', ...config);
+      expect(JSON.parse(issued.out)).toMatchObject({ plan: 'team', ...plans.team });
+      const listed = await runInProcess('keys', 'list', '--plan', 'team', '--json', ...config);
+      expect(JSON.parse(listed.out)).toMatchObject([{ plan: 'team', ...plans.team }]);
+      for (const command of [
+        [...issue, '--plan', 'gone'],
+        ['keys', 'list', '--plan', 'gone'],
+      ]) {
+        const { code, err } = await runInProcess(...command, ...config);
+        expect([code, err]).toEqual([
+          2,
+          expect.stringMatching(/^error: unknown plan gone; [^\n]+\n$/),
+        ]);
+      }
+    });
+
+    it.each([
+      ['a name', { Team: plans.team }, /plan "Team" must be named/],
+      ['a limit', { team: { perMinute: 0, perDay: 5 } }, /plan team must have positive integers/],
+    ])('are rejected with one line for %s that is invalid', async (what, own, message) => {
+      const config = configure(`${what.replace(' ', '-')}.cjs`, own);
+      const { code, out, err } = await runInProcess('keys', 'list', ...config);
+      expect({ code, out }).toEqual({ code: 1, out: '' });
+      expect(err).toMatch(message);
+      expect(err).toMatch(/^error: [^\n]+\n$/);
+    });
+  });
+});
