@@ -34,7 +34,7 @@ export function key({ id, ...members }: KeyView): string {
   return table(['id', id], rows);
 }
 
-/** The key, its two windows, and the outcomes and latest refusals of its client. */
+/** The key, its two windows, and the outcomes and latest rejected requests of its client. */
 export function usage({ minute, day, outcomes, refusals, ...view }: UsageView): string {
   const windows = Object.entries({ minute, day }).map(([name, window]) => {
     const { used, limit, remaining, resetAt } = window;
@@ -43,14 +43,15 @@ export function usage({ minute, day, outcomes, refusals, ...view }: UsageView): 
   const requests = outcomes.map(({ code, status, requests: count }) => {
     return [code ?? 'ok', `${status}`, `${count}`];
   });
-  const latest = refusals.map(({ at, code, operation, address }) => {
-    return [timeText(at), code, operation, address];
+  const latest = refusals.map(({ at, firstAt, count, code, window, operation, address }) => {
+    const times = [timeText(at), timeText(firstAt), `${count}`];
+    return [...times, code, window ?? '', operation, address];
   });
   return [
     key(view),
     table(['WINDOW', 'USED', 'LIMIT', 'LEFT', 'RESETS'], windows),
     table(['LAST 24 HOURS', 'STATUS', 'REQUESTS'], requests),
-    table(['LATEST REFUSALS', 'CODE', 'OPERATION', 'ADDRESS'], latest),
+    table(['LAST REJECTED', 'FIRST', 'COUNT', 'CODE', 'WINDOW', 'OPERATION', 'ADDRESS'], latest),
   ].join('\n\n');
 }
 
