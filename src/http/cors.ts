@@ -4,9 +4,10 @@ import type { RouteTable } from './route-table.js';
 /** Response headers that scripts of another origin may read (Fetch standard, CORS protocol). */
 const EXPOSED_HEADERS =
   'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, ' +
-  'Link, Location, Retry-After, X-Request-Id, Deprecation, Sunset, Idempotent-Replayed';
+  'ETag, Link, Location, Retry-After, X-Request-Id, Deprecation, Sunset, Idempotent-Replayed';
 const REQUEST_HEADERS =
-  'Authorization, Content-Type, Idempotency-Key, X-Request-Id, traceparent, tracestate, baggage';
+  'Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id, traceparent, ' +
+  'tracestate, baggage';
 
 /**
  * Options of Nest's `enableCors()`: lets scripts of the configured origins, and of no other, call

@@ -8,6 +8,7 @@ import { requestContext } from '../telemetry/request-context.js';
 import { AdmissionQueue } from './admission-queue.js';
 import { warnOfProxy } from './client-address.js';
 import { ClientConnections } from './client-connections.js';
+import { conditionalBody } from './conditional-response.js';
 import { acceptNamedWildcard } from './named-wildcard.js';
 import { assertTarget, rejectMalformed } from './malformed-message.js';
 import { hasBody, readBody } from './request-body.js';
@@ -105,7 +106,7 @@ export class Transport {
         reply.header('cache-control', reply.statusCode === 200 ? 'private, no-cache' : 'no-store');
       }
       if (this.connections.isLast(request.raw)) reply.header('connection', 'close');
-      done(null, payload);
+      done(null, conditionalBody(request, reply, payload));
     });
   }
 

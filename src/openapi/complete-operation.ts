@@ -28,7 +28,7 @@ interface ResponseObject {
 
 export interface OperationObject {
   operationId?: string;
-  parameters?: { name?: string }[];
+  parameters?: { name?: string; in?: string; description?: string; schema?: object }[];
   requestBody?: { required?: boolean; content: Record<string, MediaObject> };
   responses: Record<string, ResponseObject>;
   security?: Record<string, readonly string[]>[];
@@ -68,6 +68,7 @@ export function completeOperation(object: OperationObject, operation: Operation)
   const scopes = reflector.getAllAndOverride<string[]>(REQUIRED_SCOPES, targets) ?? [];
   object.security = isOpen ? [] : [{ [BEARER_SCHEME]: scopes }];
   addSuccess(object, operation);
+  addCondition(object, operation);
   const general = addGeneralResponses(object, operation);
   const own = reflector.getAllAndMerge<ErrorDefinition[]>(API_ERRORS, targets);
   const documented = [...general, ...own];
@@ -84,6 +85,19 @@ function addSuccess({ responses }: OperationObject, { handler, method }: Operati
   if (!Object.keys(responses).every(isError)) return;
   const declared = Reflect.getMetadata(HTTP_CODE_METADATA, handler) as number | undefined;
   responses[declared ?? (method === 'POST' ? 201 : 200)] = { description: '' };
+}
+
+/** A read with a JSON body has an `ETag`. */
+function addCondition(object: OperationObject, { handler, method }: Operation): void {
+  const { responses, security } = object;
+  const isVolatile = Reflect.hasMetadata(SEPARATE_QUOTA, handler);
+  const isJson = responses[200]?.content?.[JSON_TYPE] !== undefined;
+  if (method !== 'GET' || security!.length === 0 || isVolatile || !isJson) return;
+  const description = 'The `ETag` of a response that the client has; if it is current: 304.';
+  const schema = { type: 'string' };
+  object.parameters ??= [];
+  object.parameters.push({ name: 'If-None-Match', in: 'header', description, schema });
+  responses[304] ??= { description: 'The response that the client has is current.' };
 }
 
 /** @returns the errors that the guards and pipes of the service cause */

@@ -44,6 +44,7 @@ const ON_SOME_RESPONSES = {
     { type: 'string', enum: ['true'] },
     'true',
   ],
+  ETag: ['Identifies this state of the response, for `If-None-Match`.', STRING, '"nUjsjb3Z"'],
   Deprecation: ['Start of the deprecation (RFC 9745).', STRING, '@1764892800'],
   Sunset: ['The date of removal (RFC 8594).', STRING, 'Thu, 05 Dec 2030 00:00:00 GMT'],
 } as const;
@@ -59,6 +60,7 @@ const BY_STATUS: Record<string, readonly HeaderName[]> = {
 };
 /** An operation of an extension may have responses of the same status without these headers. */
 const OPTIONAL: readonly string[] = [
+  'ETag',
   'Idempotent-Replayed',
   'Link',
   'Retry-After',
@@ -93,6 +95,8 @@ export function headersOf(
   const names = [...(always as HeaderName[]), ...(BY_STATUS[status] ?? [])];
   if (isIdempotent && status === '409') names.push('Retry-After');
   if (isIdempotent && Number(status) < 400) names.push('Idempotent-Replayed');
+  const isConditional = operation.parameters?.some(({ name }) => name === 'If-None-Match');
+  if (isConditional && ['200', '304'].includes(status)) names.push('ETag');
   // A 405 belongs to the resource, not to the deprecated operation.
   if (operation['x-sunset'] !== undefined && status !== '405') {
     names.push('Deprecation', 'Sunset', 'Link');

@@ -62,8 +62,8 @@ describe('CORS', () => {
     const toys = await ask('/v1/toys/7');
     expect(toys['access-control-allow-methods']).toBe('DELETE, PUT');
     expect(toys['access-control-allow-headers']).toBe(
-      'Authorization, Content-Type, Idempotency-Key, X-Request-Id, traceparent, tracestate, ' +
-        'baggage, X-Toy',
+      'Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id, traceparent, ' +
+        'tracestate, baggage, X-Toy',
     );
   });
 

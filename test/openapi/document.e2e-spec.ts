@@ -69,6 +69,7 @@ describe('the OpenAPI document', () => {
               },
               { name: 'cursor', ...query },
               { name: 'status', ...query },
+              { name: 'If-None-Match', in: 'header' },
             ],
           },
           post: {
@@ -81,7 +82,10 @@ describe('the OpenAPI document', () => {
           get: {
             operationId: 'getPet',
             security: [{ apiKey: ['pets:read'] }],
-            parameters: [{ name: 'petId', in: 'path', required: true, schema: int64 }],
+            parameters: [
+              { name: 'petId', in: 'path', required: true, schema: int64 },
+              { name: 'If-None-Match', in: 'header' },
+            ],
           },
         },
         '/usage': { get: { operationId: 'getUsage' } },
@@ -113,9 +117,9 @@ describe('the OpenAPI document', () => {
     const [list, create, get] = operations();
     const errors = ['401', '403', '405', '429', '500', '503', 'default'];
     for (const [{ responses }, ...statuses] of [
-      [list, '200', '400'],
+      [list, '200', '304', '400'],
       [create, '201', '400', '409', '413', '415', '422'],
-      [get, '200', '400', '404', '410'],
+      [get, '200', '304', '400', '404', '410'],
     ]) {
       expect(Object.keys(responses).sort()).toEqual([...statuses, ...errors].sort());
       const { default: others, ...listed } = responses as Record<string, Response>;
