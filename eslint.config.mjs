@@ -40,6 +40,7 @@ export default tseslint.config(
       'coverage/',
       'node_modules/',
       'data/',
+      'proof/out/',
     ],
   },
   eslint.configs.recommended,

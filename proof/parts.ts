@@ -1,8 +1,9 @@
 import { crash } from './crash/crash.js';
 import { faults } from './faults/faults.js';
 import { fuzz } from './fuzz/fuzz.js';
+import { mutation } from './mutation/mutation.js';
 import { simulator } from './simulator/simulator.js';
 import type { Part } from './part.js';
 
 /** In the order in which `npm run proof` runs them. */
-export const PARTS: readonly Part[] = [fuzz, simulator, crash, faults];
+export const PARTS: readonly Part[] = [fuzz, simulator, crash, faults, mutation];

@@ -2,9 +2,11 @@ import fc from 'fast-check';
 import { type Answer, Client } from '../../test/support/client.js';
 import type { Served, Workplace } from '../../test/support/petstore-process.js';
 import { workplaceWithOrders } from '../../test/support/workplace-with-orders.js';
+import { eventually } from '../../test/support/eventually.js';
 import { casesOf, inWords, type Part, type Result, type Run } from '../part.js';
 import { CHECKS, type Exchange } from './checks.js';
 import { Document } from './document.js';
+import { DisposableKeys } from './disposable-keys.js';
 import { type FuzzRequest, type Keys, Requests } from './requests.js';
 
 const INPUTS = { full: 100_000, short: 2_000 };
@@ -29,6 +31,7 @@ class Fuzzer {
     ].map((name) => [name, 0]),
   );
   private readonly client: Client;
+  private readonly disposable: DisposableKeys;
 
   constructor(
     origin: string,
@@ -37,10 +40,14 @@ class Fuzzer {
     private readonly secrets: readonly string[],
   ) {
     this.client = new Client(origin);
+    this.disposable = new DisposableKeys(this.client, keys.disposable);
   }
 
-  async try(request: FuzzRequest): Promise<void> {
+  async try(drawn: FuzzRequest): Promise<void> {
+    const request = await this.disposable.instead(drawn);
+    if (request === undefined) return;
     const answer = await this.send(request);
+    this.disposable.keep(answer);
     const exchange = { request, answer, document: this.document, secrets: this.secrets };
     for (const [name, { appliesTo, check }] of Object.entries(CHECKS)) {
       if (!appliesTo(exchange)) continue;
@@ -72,11 +79,16 @@ class Fuzzer {
     }
   }
 
-  private async useAfterFree(exchange: Exchange): Promise<void> {
+  /** What is removed is gone soon; a revocation has a second. */
+  private async useAfterFree({ request }: Exchange): Promise<void> {
     this.counts['use_after_free']!++;
-    const { status } = await this.get(exchange.request.target);
-    if ([401, 404, 410].includes(status)) return;
-    throw new Error(`use_after_free: status ${status}\n${describe(exchange)}`);
+    const { target, headers } = request;
+    await eventually(async () => {
+      const { status } = await this.client.send(target, { headers });
+      return [401, 404, 410].includes(status);
+    }).catch(() => {
+      throw new Error(`use_after_free: ${request.method} ${target} has no effect`);
+    });
   }
 
   private get(target: string): Promise<Answer> {
@@ -115,7 +127,7 @@ async function issueKeys(workplace: Workplace, scopes: readonly string[]): Promi
   };
   const without: Record<string, string> = {};
   for (const scope of scopes) without[scope] = await issue(scopes.filter((each) => each !== scope));
-  return { full: await issue(scopes), without };
+  return { full: await issue(scopes), disposable: await issue(scopes), without };
 }
 
 async function readDocument({ origin }: Served): Promise<Document> {

@@ -43,13 +43,20 @@ const OTHER_TYPES = ['text/plain', 'application/xml', 'application/json; charset
 
 export interface Keys {
   full: string;
+  /** May be rotated and revoked. */
+  disposable: string;
   /** For each scope, a key that lacks it. */
   without: Readonly<Record<string, string>>;
 }
 
-/** Operations that are open to every key have a limit of their own, 60 requests a minute. */
-export function isLimited({ scopes }: Operation): boolean {
-  return scopes.length === 0;
+/** Operations on usage and on the key itself have a limit of their own, 60 requests a minute. */
+export function isLimited(operation: Operation): boolean {
+  return operation.scopes.length === 0 || isOnKey(operation);
+}
+
+/** Whether an operation is about the key of the caller, such as its end. */
+export function isOnKey({ path }: Operation): boolean {
+  return /\/key(?:\/|$)/.test(path);
 }
 
 /** Makes requests from the operations of a document. */
