@@ -16,7 +16,8 @@ import { KeyBody, KeyRotation, RotatedKeyBody } from './key.dto.js';
 import { KeyHolderService } from './key-holder.service.js';
 
 const FREE_OF_QUOTA =
-  'Any valid key may call it, even when its quota is used up or it is banned. It consumes no quota.';
+  'Any valid key may call it, even when its quota is used up or it is banned. It consumes no ' +
+  'quota.';
 
 /** What the holder of a key can do with it. */
 @ApiTags('key')
@@ -29,7 +30,7 @@ export class KeyController {
   @AnyScope()
   @ApiOperation({
     summary: 'Get the key',
-    description: `Returns what the service knows about the key that sends the request. ${FREE_OF_QUOTA}`,
+    description: `Returns what the service knows about the key. ${FREE_OF_QUOTA}`,
   })
   @ApiOkResponse({ description: 'The key, without its secret.', type: KeyBody })
   @ApiErrors('not_found')
@@ -43,10 +44,10 @@ export class KeyController {
   @ApiOperation({
     summary: 'Rotate the key',
     description:
-      'Issues a new key with the same plan, counts, scopes and expiry. The old key stays valid for a grace ' +
-      'period. If the response is lost, repeat the request with the old key: until the new key is used, it ' +
-      'is replaced by another one. `Idempotency-Key` is not accepted, because a stored response would hold ' +
-      'the secret. It consumes no quota.',
+      'Issues a new key with the same plan, counts, scopes and expiry. The old key stays valid for ' +
+      'a grace period. If the response is lost, repeat the request with the old key: until the new ' +
+      'key is used, it is replaced by another one. `Idempotency-Key` is not accepted, because a ' +
+      'stored response would hold the secret. It consumes no quota.',
   })
   @ApiCreatedResponse({ description: 'The new key, which is shown once.', type: RotatedKeyBody })
   @ApiErrors('not_found', 'key_already_rotated', 'key_revoked')
@@ -69,7 +70,7 @@ export class KeyController {
   @AnyScope()
   @ApiOperation({
     summary: 'Revoke the key',
-    description: `Ends the key on every node within a second: the response to a leaked key. ${FREE_OF_QUOTA}`,
+    description: `Ends the key on every node within a second. ${FREE_OF_QUOTA}`,
   })
   @ApiNoContentResponse({ description: 'The key is revoked.' })
   @ApiErrors('not_found')

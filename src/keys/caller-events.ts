@@ -40,7 +40,8 @@ export interface QuotaThreshold {
 export class CallerEvents {
   private readonly unsaved = new Set<() => Promise<void>>();
   private readonly saveBans: Flush;
-  private readonly emitted = new LRUCache<string, true>({ maxSize: 100_000 }); // `max` would allocate it now.
+  /** With `max` in place of `maxSize`, it would allocate its lists immediately. */
+  private readonly emitted = new LRUCache<string, true>({ maxSize: 100_000 });
 
   constructor(
     limiter: RateLimiter,

@@ -5,7 +5,7 @@ import { MemoryStore } from './stores/memory.store.js';
 import { type Decision, RateLimitStore } from './stores/rate-limit-store.js';
 import type { RateLimitKey } from './rate-limit-key.js';
 
-/** The current counts of a subject, for a process that does not count it. They may lag by a second. */
+/** Current counts for a process that does not count itself. They may lag by a second. */
 @Injectable()
 export class CurrentCounts {
   constructor(

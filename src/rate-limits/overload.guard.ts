@@ -40,7 +40,7 @@ export class OverloadMonitor implements OnApplicationBootstrap, OnApplicationShu
   ) {
     this.shedRequests = metrics.counter({
       name: 'shed_total',
-      help: 'Requests that were answered 503 because the event loop lagged for too long.',
+      help: 'Requests rejected with 503 because the event loop lagged for too long.',
     });
   }
 
@@ -67,7 +67,7 @@ export class OverloadMonitor implements OnApplicationBootstrap, OnApplicationShu
     if (isLate && !this.isOverloaded && nowMs - this.lateSinceMs >= SUSTAINED_MS) {
       this.isOverloaded = true;
       const details = { event: 'shed', phase: 'began', lateMs: Math.round(lagMs) };
-      this.logger.warn(details, 'Overloaded: requests are answered 503');
+      this.logger.warn(details, 'Overloaded: rejecting requests with 503');
     } else if (!isLate && this.isOverloaded) {
       this.isOverloaded = false;
       this.logger.info({ event: 'shed', phase: 'ended' }, 'No longer overloaded');
@@ -79,12 +79,12 @@ export class OverloadMonitor implements OnApplicationBootstrap, OnApplicationShu
  * Created once, because an error's stack costs more than its response. Several, so that clients do
  * not return together.
  */
-const REFUSALS = ['1', '2', '3'].map((seconds) =>
+const REJECTIONS = ['1', '2', '3'].map((seconds) =>
   errors.service_unavailable('The service is overloaded', { headers: { 'Retry-After': seconds } }),
 );
 
 /**
- * Answers authenticated requests 503 during an overload. They consume no quota, and their headers
+ * Rejects authenticated requests with 503 during an overload. They consume no quota, and their headers
  * describe it.
  */
 @Injectable()
@@ -101,6 +101,6 @@ export class OverloadGuard implements CanActivate {
   private async shed(context: ExecutionContext): Promise<never> {
     this.monitor.shedRequests.inc();
     await this.limiter.describe(requestOf(context).quota!, replyOf(context));
-    throw REFUSALS[Math.floor(Math.random() * REFUSALS.length)]!;
+    throw REJECTIONS[Math.floor(Math.random() * REJECTIONS.length)]!;
   }
 }

@@ -7,8 +7,8 @@ import { Limits } from './limits.js';
 export const SEPARATE_QUOTA = 'petstore:separate-quota';
 
 /**
- * The operation consumes nothing of the caller's quota, and responds even if the quota is used up or
- * the key is banned. Its responses have no `ETag`.
+ * The operation consumes nothing of the caller's quota, and responds even if the quota is used up
+ * or the key is banned. Its responses have no `ETag`.
  * @param options.perMinute limit of all such operations together for each client; exceeding it
  *   causes no ban; left out for no limit
  */

@@ -32,7 +32,7 @@ export class UsageController {
   @AnyScope()
   @ApiOperation({
     summary: 'Get the usage of the key',
-    description: `Returns the plan, the scopes and the remaining quota of the key. ${FREE_OF_QUOTA}`,
+    description: `Returns the plan, scopes and remaining quota of the key. ${FREE_OF_QUOTA}`,
   })
   @ApiOkResponse({ description: 'The usage of the key.', type: UsageBody, example: EXAMPLE })
   getUsage(@CurrentCaller() caller: Caller): Promise<UsageBody> {
@@ -45,8 +45,8 @@ export class UsageController {
   @ApiOperation({
     summary: 'Get the usage by hour',
     description:
-      'Returns the requests of the client by hour and error code, and its latest rejected requests. ' +
-      `The last 10 seconds may be missing; after 7 days, usage is deleted. ${FREE_OF_QUOTA}`,
+      'Returns the requests of the client by hour and error code, and its latest rejected ' +
+      `requests. The last 10 seconds may be missing; after 7 days, usage is deleted. ${FREE_OF_QUOTA}`,
   })
   @ApiOkResponse({ description: 'The usage of the last hours.', type: UsageHistoryBody })
   getUsageHistory(

@@ -114,7 +114,8 @@ export class UsageHistoryBody {
 
   @ApiProperty({
     description:
-      'The latest ten groups of rejected requests, newest first. Equal ones in a row are one group.',
+      'The latest ten groups of rejected requests, newest first. Equal requests in a row are one ' +
+      'group.',
     type: [RejectedBody],
   })
   rejected!: RejectedBody[];

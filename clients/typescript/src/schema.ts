@@ -275,7 +275,7 @@ export interface components {
         UsageHistory: {
             /** @description Hours with requests, oldest first. */
             hours: components["schemas"]["UsageHour"][];
-            /** @description The latest ten groups of rejected requests, newest first. Equal ones in a row are one group. */
+            /** @description The latest ten groups of rejected requests, newest first. Equal requests in a row are one group. */
             rejected: components["schemas"]["RejectedRequests"][];
         };
         /** @description A page of pets. */

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** A record of a key and of its successor may have the same `Idempotency-Key`: the later one stays. */
+/** Records of a key and its successor may have the same `Idempotency-Key`: the later one stays. */
 const DELETE_DOUBLE = `DELETE FROM "idempotency_records" WHERE EXISTS (
   SELECT 1 FROM "idempotency_records" "later"
     JOIN "api_keys" "its_key" ON "its_key"."id" = "later"."client_id"
@@ -10,7 +10,7 @@ const DELETE_DOUBLE = `DELETE FROM "idempotency_records" WHERE EXISTS (
     AND ("later"."created_at", "later"."client_id")
       > ("idempotency_records"."created_at", "idempotency_records"."client_id"))`;
 
-/** Disabled keys, the address of the last use, and idempotency records that belong to the client. */
+/** Adds disabled keys and the address of the last use, and gives idempotency records to clients. */
 export class KeyHolders1767225600000 implements MigrationInterface {
   readonly name = 'KeyHolders1767225600000';
 
@@ -31,7 +31,8 @@ const UP = [
   'CREATE INDEX "api_keys_expires_at" ON "api_keys" ("expires_at")',
   'ALTER TABLE "idempotency_records" RENAME COLUMN "key_id" TO "client_id"',
   DELETE_DOUBLE,
-  `UPDATE "idempotency_records" SET "client_id" =
-    (SELECT "key"."client_id" FROM "api_keys" "key" WHERE "key"."id" = "idempotency_records"."client_id")
+  `UPDATE "idempotency_records" SET "client_id" = (
+      SELECT "key"."client_id" FROM "api_keys" "key"
+      WHERE "key"."id" = "idempotency_records"."client_id")
     WHERE "client_id" IN (SELECT "id" FROM "api_keys")`,
 ];

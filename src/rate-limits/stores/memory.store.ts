@@ -36,7 +36,7 @@ export class MemoryStore extends RateLimitStore {
   readonly mode = 'local';
   private readonly clock: SteadyClock;
   private readonly clients = new Map<RateLimitKey, Counter>();
-  /** With `max` in place of `maxSize`, it would allocate its lists at once. */
+  /** With `max` in place of `maxSize`, it would allocate its lists immediately. */
   private readonly addresses = new LRUCache<RateLimitKey, Counter>({
     maxSize: MAX_ADDRESSES,
     sizeCalculation: () => 1,

@@ -53,11 +53,12 @@ const TAKE: Script = {
   lua: `${PREAMBLE}${NEXT_BAN_LUA}
 local perMinute, perDay = tonumber(ARGV[4]), tonumber(ARGV[5])
 local threshold, first, client = tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8] == '1'
+local function set(...) redis.call('HSET', KEYS[1], ...) end
 local function save()
-  redis.call('HSET', KEYS[1], 'm', integer(m), 'mu', integer(mu), 'd', integer(d), 'du', integer(du))
+  set('m', integer(m), 'mu', integer(mu), 'd', integer(d), 'du', integer(du))
   local ttl = ${CLIENT_TTL_SECONDS}
   if client then
-    redis.call('HSET', KEYS[1], 'r', integer(r), 'ba', integer(ba), 'bu', integer(bu), 'bn', integer(bn))
+    set('r', integer(r), 'ba', integer(ba), 'bu', integer(bu), 'bn', integer(bn))
   else
     ttl = math.max(${MIN_ADDRESS_TTL_SECONDS}, math.ceil(${DAY_MS / 1000} * du / perDay))
   end
@@ -77,7 +78,7 @@ if mu < perMinute and du < perDay then
   mu, du = mu + 1, du + 1
   save()
   if operation then
-    redis.call('HSET', KEYS[1], 'fw:' .. operation, integer(window), 'fu:' .. operation, integer(used + 1))
+    set('fw:' .. operation, integer(window), 'fu:' .. operation, integer(used + 1))
   end
   return {1, now, m, mu, d, du, 0, 0, 0, 0}
 end
