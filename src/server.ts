@@ -82,7 +82,6 @@ export async function createApp(options: CreateOptions): Promise<NestFastifyAppl
 export async function startPetStore(options: StartOptions = {}): Promise<PetStore> {
   const config = options.config ?? loadConfig(undefined, settingsOf(options.extensions ?? []));
   const logger = options.logger ?? (await createLogger(config));
-  for (const warning of config.warnings) logger.warn({}, warning);
   const file = fileOf(config.databaseUrl);
   // PostgreSQL may have several servers.
   const unlock = file === undefined ? undefined : lockFile(file);

@@ -158,13 +158,6 @@ describe('petstore doctor', () => {
     ]);
   });
 
-  it('warns of a misspelt setting', async () => {
-    const of = await findings(() => (process.env['LOGLEVEL'] = 'info'));
-    expect(of('configuration')).toMatchObject([
-      { status: 'warning', detail: expect.stringContaining('LOG_LEVEL') },
-    ]);
-  });
-
   it('reports a database and a Redis that cannot be reached, without their passwords', async () => {
     const nowhere = 'user:secret@127.0.0.1:1';
     process.env['DATABASE_URL'] = `postgres://${nowhere}/none`;

@@ -44,9 +44,8 @@ async function examine(options: CommonOptions): Promise<Finding[]> {
     checkRedis(config),
   ]);
   const detail = `valid, ${extensions.length} extension${extensions.length === 1 ? '' : 's'}`;
-  const settings = config.warnings.map((fault) => warning('configuration', fault, SETTINGS_FIX));
-  const configuration = settings.length > 0 ? settings : [ok('configuration', detail)];
-  return [...configuration, ...database, ...redis, ...checkFiles(config), checkProxy(config)];
+  const configuration = ok('configuration', detail);
+  return [configuration, ...database, ...redis, ...checkFiles(config), checkProxy(config)];
 }
 
 function describe(checks: readonly Finding[]): string {

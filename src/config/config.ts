@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
 import { compile } from '@fastify/proxy-addr';
-import { type Environment, misspeltSettings, withDotEnv } from './environment.js';
-import { SettingReader } from './setting-reader.js';
+import { config as readDotEnv } from 'dotenv';
+import { type Environment, SettingReader } from './setting-reader.js';
 
-export type { Environment } from './environment.js';
+export type { Environment } from './setting-reader.js';
 
 export type LogFormat = (typeof LOG_FORMATS)[number];
 const LOG_FORMATS = ['json', 'pretty'] as const;
@@ -17,16 +17,11 @@ export interface Tracing {
 }
 export type OtlpProtocol = (typeof OTLP_PROTOCOLS)[number];
 const OTLP_PROTOCOLS = ['http/protobuf', 'http/json'] as const;
-const ROOT_SAMPLERS = ['always_on', 'always_off', 'traceidratio'];
-const SAMPLERS = [...ROOT_SAMPLERS, ...ROOT_SAMPLERS.map((name) => `parentbased_${name}`)];
-const PROPAGATORS = ['tracecontext', 'baggage'];
 
 const DATABASE_URLS =
   'sqlite:PATH, without // and parameters, or postgres://USER:PASSWORD@HOST:PORT/DATABASE';
 const REDIS_URLS = 'redis://HOST:PORT or rediss://HOST:PORT, without a path or with a number';
 const DEFAULT_DATABASE_URL = 'sqlite:./data/petstore.db';
-const ENVIRONMENTS = ['production', 'development', 'test'];
-const BOOLEANS = ['true', 'false'] as const;
 
 /**
  * Every setting of the service, validated. Nothing else reads the environment. A class, so that
@@ -44,14 +39,10 @@ export class ConfigError extends Error {
   }
 }
 
-/**
- * Reads the settings of an extension from the same environment; `variables` are the names that it
- * reads.
- */
+/** Reads the settings of an extension from the same environment. */
 export type SettingsReader = (environment: Environment) => {
   settings: object;
   faults: readonly string[];
-  variables: readonly string[];
 };
 
 /**
@@ -61,30 +52,25 @@ export type SettingsReader = (environment: Environment) => {
  * @throws {ConfigError} with every fault
  */
 export function loadConfig(
-  environment?: Environment,
+  environment: Environment = withDotEnv(process.env),
   readers: readonly SettingsReader[] = [],
 ): Config {
-  const { values, warnings } = environment
-    ? { values: environment, warnings: [] }
-    : withDotEnv(process.env);
-  const read = new SettingReader(values);
-  const extensions = readers.map((reader) => reader(values));
+  const read = new SettingReader(environment);
+  const extensions = readers.map((reader) => reader(environment));
   const settings = extensions.map((each) => each.settings);
   const config = readConfig(read, settings);
   const faults = [...read.faults, ...extensions.flatMap((each) => each.faults)];
   if (faults.length > 0) throw new ConfigError(faults);
-  const known = [...read.names, ...extensions.flatMap(({ variables }) => variables)];
-  config.warnings.push(...warnings, ...misspeltSettings(values, known));
   return config;
 }
 
+function withDotEnv(environment: Environment): Environment {
+  return { ...readDotEnv({ processEnv: {}, quiet: true }).parsed, ...environment };
+}
+
 function readConfig(read: SettingReader, settings: object[]) {
-  const nodeEnv = read.text('NODE_ENV') ?? 'development';
-  const production = nodeEnv === 'production';
-  const isKnown = ENVIRONMENTS.includes(nodeEnv);
+  const production = read.text('NODE_ENV') === 'production';
   return {
-    /** Mistakes that do not stop the start, such as a misspelt variable. */
-    warnings: isKnown ? [] : [`NODE_ENV should be ${ENVIRONMENTS.join(' or ')}, not ${nodeEnv}`],
     production,
     /** Instances of the settings classes of extensions. */
     settings,
@@ -95,8 +81,6 @@ function readConfig(read: SettingReader, settings: object[]) {
     logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     logFormat: read.oneOf('LOG_FORMAT', LOG_FORMATS, production ? 'json' : 'pretty'),
     sunsetExtensionDays: read.integer('SUNSET_EXTENSION_DAYS', 0, 0, 36_500),
-    /** Whether /docs shows the guide for authors of extensions. */
-    extensionGuide: read.oneOf('EXTENSION_GUIDE', BOOLEANS, `${!production}`) === 'true',
     /** `mailto:` or `https:` address for security.txt. */
     securityContact: read.valid('SECURITY_CONTACT', 'a mailto: or https: address', isContact),
     tracing: readTracing(read),
@@ -181,19 +165,14 @@ function readBaseUrl(read: SettingReader, name: string): string | undefined {
   return text && new URL(text).href.replace(/\/+$/, '');
 }
 
-/** @returns undefined if tracing is off; then no value of its variables is a fault */
+/** @returns undefined if tracing is off */
 function readTracing(read: SettingReader): Tracing | undefined {
   const { environment } = read;
-  const endpoints = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
   const exporter = environment['OTEL_TRACES_EXPORTER'];
+  const endpoints = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
+  const isOn = exporter === 'otlp' || endpoints.some((name) => environment[name]);
   const isOff = exporter === 'none' || environment['OTEL_SDK_DISABLED'] === 'true';
-  if (isOff || !(exporter === 'otlp' || endpoints.some((name) => environment[name]))) {
-    return undefined;
-  }
-  for (const name of endpoints) read.valid(name, 'an http(s) URL', isHttpUrl);
-  read.oneOf('OTEL_TRACES_EXPORTER', ['otlp', 'none'], 'otlp');
-  read.oneOf('OTEL_TRACES_SAMPLER', SAMPLERS, 'parentbased_always_on');
-  read.list('OTEL_PROPAGATORS', PROPAGATORS.join(' or '), (name) => PROPAGATORS.includes(name));
+  if (isOff || !isOn) return undefined;
   const ofSignals = read.oneOf('OTEL_EXPORTER_OTLP_PROTOCOL', OTLP_PROTOCOLS, 'http/protobuf');
   const protocol = read.oneOf('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', OTLP_PROTOCOLS, ofSignals);
   const variables = Object.entries(environment).filter(([name]) => name.startsWith('OTEL_'));

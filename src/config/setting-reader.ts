@@ -1,22 +1,13 @@
-import type { Environment } from './environment.js';
-
-/** The cures of frequent mistakes. */
-const HINTS: readonly (readonly [form: RegExp, hint: string])[] = [
-  [/^tcp:/, '; Kubernetes sets it for a Service of that name: set enableServiceLinks to false'],
-  [/:\/\/.*[#/?%,\s].*@/, '; in the password, write # as %23, / as %2F, ? as %3F, % as %25'],
-];
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Reads one variable after the other and collects the faults. */
 export class SettingReader {
   readonly faults: string[] = [];
-  /** The names of the variables. */
-  readonly names: string[] = [];
 
   constructor(readonly environment: Environment) {}
 
   /** An empty variable counts as unset, as in a shell's `VAR= command`. */
   text(name: string): string | undefined {
-    this.names.push(name);
     return this.environment[name]?.trim() || undefined;
   }
 
@@ -48,8 +39,7 @@ export class SettingReader {
     const text = this.text(name);
     if (text === undefined || isValid(text)) return text;
     const given = text.includes('@') ? '' : `, not ${JSON.stringify(text)}`;
-    const [, hint = ''] = HINTS.find(([form]) => form.test(text)) ?? [];
-    this.faults.push(`${name} must be ${expected}${given}${hint}`);
+    this.faults.push(`${name} must be ${expected}${given}`);
     return undefined;
   }
 }

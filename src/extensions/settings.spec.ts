@@ -71,9 +71,9 @@ describe(readSettings.name, () => {
 
   it('names each fault by its variable', () => {
     expect(read({ MAX_OPEN_ORDERS: '7.5', ORDERS_STRICT: 'yes' }).faults).toEqual([
-      'MAX_OPEN_ORDERS must be an integer number',
-      'ORDERS_STRICT must be a boolean value',
-      'ORDERS_URL must be a URL address',
+      'MAX_OPEN_ORDERS: maxOpenOrders must be an integer number',
+      'ORDERS_STRICT: ORDERS_STRICT must be a boolean value',
+      'ORDERS_URL: ordersUrl must be a URL address',
     ]);
     expect(read({ ORDERS_URL, MAX_OPEN_ORDERS: 'many' }).faults).toHaveLength(3);
   });
@@ -83,7 +83,7 @@ describe(settingsOf.name, () => {
   it('reports the faults of extensions together with those of the service', () => {
     const load = () => loadConfig({ PORT: 'x', MAX_OPEN_ORDERS: '0' }, settingsOf(extensions));
     expect(load).toThrow(
-      /PORT must be .*\n.*MAX_OPEN_ORDERS must not be less than 1\n.*ORDERS_URL must be a URL/,
+      /PORT must be .*\n.*MAX_OPEN_ORDERS: .* must not be less than 1\n.*ORDERS_URL: .* must be a URL/,
     );
     expect(loadConfig({ ORDERS_URL }, settingsOf(extensions)).settings).toEqual([
       expect.any(OrderSettings),

@@ -22,11 +22,10 @@ export function readSettings(
   type: Type<object>,
   environment: Environment,
 ): ReturnType<SettingsReader> {
-  const names = [...new Set(rulesOf(type).map(({ propertyName }) => propertyName))];
   const given: Record<string, unknown> = {};
-  for (const name of names) {
-    const text = environment[variableOf(name)]?.trim();
-    if (text) given[name] = text;
+  for (const { propertyName } of rulesOf(type)) {
+    const text = environment[variableOf(propertyName)]?.trim();
+    if (text) given[propertyName] = text;
   }
   const fill = () => plainToInstance(type, given, { exposeDefaultValues: true });
   const texts = fill() as Record<string, unknown>;
@@ -35,15 +34,10 @@ export function readSettings(
     if (texts[property] === given[property]) given[property] = converted(given[property]);
   }
   const settings = fill();
-  const faults = validateSync(settings).flatMap((error) => {
-    const variable = variableOf(error.property);
-    return messagesOf(error).map((message) =>
-      message.startsWith(`${error.property} `)
-        ? message.replace(error.property, variable)
-        : `${variable}: ${message}`,
-    );
-  });
-  return { settings, faults, variables: names.map(variableOf) };
+  const faults = validateSync(settings).flatMap((error) =>
+    messagesOf(error).map((message) => `${variableOf(error.property)}: ${message}`),
+  );
+  return { settings, faults };
 }
 
 /** The class-validator rules of a class. */
