@@ -41,7 +41,7 @@ ${pages.join('\n')}
 }
 
 /** The links from the base address of the API to its documentation (RFC 9727, RFC 9264). */
-export function apiCatalog(baseUrl: string, origin: string, guides: readonly string[]): string {
+export function apiCatalog(baseUrl: string, origin: string, guides: Guide[]): string {
   const link = (path: string, type: string) => ({ href: `${origin}${path}`, type });
   const context = {
     anchor: baseUrl,
@@ -52,7 +52,7 @@ export function apiCatalog(baseUrl: string, origin: string, guides: readonly str
     'service-doc': [
       link('/docs', 'text/html'),
       link('/llms.txt', 'text/plain'),
-      ...guides.map((name) => link(`/docs/${name}.md`, 'text/markdown')),
+      ...guides.map(({ name }) => link(`/docs/${name}.md`, 'text/markdown')),
     ],
     status: [link('/health/ready', 'application/json')],
   };

@@ -75,9 +75,9 @@ export class DocsController {
   }
 
   @Get('.well-known/api-catalog')
-  apiCatalog(@Req() request: ApiRequest, @Res() reply: ApiReply) {
+  async apiCatalog(@Req() request: ApiRequest, @Res() reply: ApiReply) {
     const { baseUrl, origin } = this.address;
-    const catalog = apiCatalog(baseUrl, origin, this.files.guideNames);
+    const catalog = apiCatalog(baseUrl, origin, await this.files.guides());
     reply.header('link', `<${origin}/.well-known/api-catalog>; rel="api-catalog"`);
     return new StaticAsset(LINK_SET, catalog).send(request, reply);
   }
@@ -98,7 +98,7 @@ export class DocsController {
   /** The page loads from its own origin only, and calls only the servers of the document. */
   private contentSecurityPolicy(): string {
     const servers = [this.address.baseUrl, this.config.stagingBaseUrl ?? []].flat();
-    const origins = [...new Set(servers.map((url) => new URL(url).origin))].join(' ');
+    const origins = servers.map((url) => new URL(url).origin).join(' ');
     return (
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
       `connect-src 'self' ${origins}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`

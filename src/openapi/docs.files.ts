@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { basename, extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Injectable } from '@nestjs/common';
-import { Config } from '../config/config.js';
+import { errors } from '../errors/errors.js';
 import { StaticAsset } from './static-asset.js';
 
 const CONTENT_TYPES: Record<string, string> = {
@@ -13,9 +13,10 @@ const CONTENT_TYPES: Record<string, string> = {
 };
 const MARKDOWN = 'text/markdown; charset=utf-8';
 const SWAGGER_UI_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js'];
+/** Files of `docs` that callers and authors of extensions read, without extension. */
+const GUIDES = ['clients', 'extending'];
 
 export interface Guide {
-  /** The name of its file, without extension. */
   name: string;
   title: string;
   markdown: string;
@@ -27,12 +28,7 @@ export interface Guide {
  */
 @Injectable()
 export class DocsFiles {
-  readonly guideNames: readonly string[];
   private files: Promise<ReadonlyMap<string, StaticAsset>> | undefined;
-
-  constructor({ extensionGuide }: Config) {
-    this.guideNames = extensionGuide ? ['clients', 'extending'] : ['clients'];
-  }
 
   /**
    * Reads all files on the first call.
@@ -46,8 +42,8 @@ export class DocsFiles {
   /** The build copies the guides, so that the folder is at the same relative path there. */
   guides(): Promise<Guide[]> {
     return Promise.all(
-      this.guideNames.map(async (name) => {
-        const markdown = withServedLinks(await readText(`../../docs/${name}.md`), this.guideNames);
+      GUIDES.map(async (name) => {
+        const markdown = await readText(`../../docs/${name}.md`);
         return { name, title: /^# (.+)/.exec(markdown)![1]!, markdown };
       }),
     );
@@ -72,9 +68,9 @@ export class DocsFiles {
   }
 
   private async referencePage(): Promise<StaticAsset> {
-    const codes = (await readText('../../docs/clients.md')).matchAll(/^### (\w+)$/gm);
-    const explained = Array.from(codes, ([, code]) => code).join(' ');
-    const main = (await readText('reference.html')).replace('{{explained}}', explained);
+    const template = await readText('reference.html');
+    // The guide for clients explains each of them.
+    const main = template.replace('{{explained}}', Object.keys(errors).join(' '));
     return this.page('Pet Store API', '/docs', main);
   }
 
@@ -86,22 +82,13 @@ export class DocsFiles {
   }
 
   private async page(title: string, path: string, main: string): Promise<StaticAsset> {
-    let html = await readText('page.html');
-    if (!this.guideNames.includes('extending')) {
-      html = html.replace(/^.*guides\/extending.*\n/m, '');
-    }
-    html = html
+    const template = await readText('page.html');
+    const html = template
       .replace('{{title}}', title)
       .replace(`<a href="${path}">`, `<a href="${path}" aria-current="page">`)
       .replace('{{main}}', () => main);
     return new StaticAsset('text/html; charset=utf-8', html);
   }
-}
-
-/** Of the links to files of the repository, keeps those to guides: no other file is served. */
-function withServedLinks(markdown: string, guides: readonly string[]): string {
-  const served = `#|https?:|(?:${guides.join('|')})\\.md`;
-  return markdown.replace(new RegExp(`\\[([^\\]]*)\\]\\((?!${served})[^)]*\\)`, 'g'), '$1');
 }
 
 function readText(path: string): Promise<string> {

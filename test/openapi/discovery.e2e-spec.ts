@@ -4,6 +4,7 @@ import { defineExtension, Public } from '../../src/index.js';
 import type { Answer } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
 import { expectError } from '../support/expectations.js';
+import { errors } from '../../src/errors/errors.js';
 import { startService, type TestService } from '../support/start-service.js';
 
 const ORIGIN = 'https://api.example.com';
@@ -121,12 +122,9 @@ describe('what programs that read documentation find', () => {
     }
   });
 
-  it('guides that /docs does not show are neither served nor linked', async () => {
-    await using production = await startService({ env: { EXTENSION_GUIDE: 'false' } });
-    const client = production.anonymous();
-    expectError(await client.get('/docs/extending.md'), 404, 'not_found');
-    for (const path of ['/llms.txt', '/.well-known/api-catalog', '/docs', '/docs/clients.md']) {
-      expect((await client.get(path)).text).not.toContain('extending');
-    }
+  it('the guide for clients explains every error code of the service', async () => {
+    const { text } = await get('/docs/clients.md');
+    const headings = Array.from(text.matchAll(/^### (\w+)$/gm), ([, code]) => code);
+    expect(headings).toEqual(expect.arrayContaining(Object.keys(errors)));
   });
 });

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { errors } from '../../src/errors/errors.js';
-import { Client } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
 import { expectError } from '../support/expectations.js';
-import { startService, type TestService, useService } from '../support/start-service.js';
+import { useService } from '../support/start-service.js';
 
 const RATE_HEADERS = [
   'X-RateLimit-Limit',
@@ -291,20 +290,4 @@ describe('the OpenAPI document', () => {
   ])('has nothing at /%s', async (path) =>
     expectError(await service.anonymous().get(`/${path}`), 404, 'not_found'),
   );
-
-  it('shows the guide for authors of extensions, but not in production', async () => {
-    const statusOf = async ({ origin }: TestService, path: string) =>
-      (await new Client(origin).get(path)).status;
-    expect(await statusOf(service, '/docs/guides/extending')).toBe(200);
-    await using production = await startService({ env: { NODE_ENV: 'production' } });
-    expect(await statusOf(production, '/docs/guides/extending')).toBe(404);
-    const pages = ['/docs', '/docs/guides/clients'].map((path) => production.anonymous().get(path));
-    for (const { status, text } of await Promise.all(pages)) {
-      expect(status).toBe(200);
-      expect(text).not.toContain('guides/extending');
-    }
-    const env = { NODE_ENV: 'production', EXTENSION_GUIDE: 'true' };
-    await using shown = await startService({ env });
-    expect(await statusOf(shown, '/docs/guides/extending')).toBe(200);
-  });
 });
