@@ -5,7 +5,7 @@ export function jsonElements({ options }: DataSource): string {
   return options.type === 'postgres' ? 'json_array_elements' : 'json_each';
 }
 
-/** Skips rows that another transaction has locked. SQLite has one writer, so it has no such rows. */
+/** Skips rows that another transaction has locked; on SQLite, which has one writer, none are. */
 export function skipLocked({ options }: DataSource, table: string): string {
   return options.type === 'postgres' ? `FOR UPDATE OF ${table} SKIP LOCKED` : '';
 }

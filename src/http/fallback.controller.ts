@@ -4,8 +4,8 @@ import type { ApiRequest } from './request-context.js';
 import { RouteTable } from './route-table.js';
 
 /**
- * Rejects every request under `/v1` that has no operation. As an ordinary route it runs the guards, so
- * that a caller without a key cannot probe for paths.
+ * Rejects every request under `/v1` that has no operation. As an ordinary route it runs the guards,
+ * so that a caller without a key cannot probe for paths.
  */
 @Controller()
 @ApiExcludeController()

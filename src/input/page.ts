@@ -120,7 +120,7 @@ export class Page<Item> implements PageBody {
     return this.#items;
   }
 
-  /** The body of the response; undefined once the items were used, because they may have changed. */
+  /** The JSON text; undefined once the items were used, because they may have changed. */
   get json(): string | undefined {
     return this.#items === undefined ? `[${this.#texts.join()}]` : undefined;
   }
