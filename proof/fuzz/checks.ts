@@ -28,7 +28,7 @@ const hasBody = ({ request, answer }: Exchange): boolean =>
   request.method !== 'HEAD' && answer.status !== 204 && answer.status !== 304;
 
 /** Statuses of a request without faults: success, or the state of the store. */
-const ACCEPTED = [200, 201, 204, 404, 409];
+const ACCEPTED = [200, 201, 204, 304, 404, 409];
 const REJECTED = [400, 413, 415];
 const LEAKS =
   /node_modules|\bat .+:\d+:\d+|\.[jt]s\b:\d|\b(?:SELECT|INSERT|UPDATE) .+(?:FROM|INTO|SET)|SQLITE_|TypeORM|FST_/;

@@ -28,6 +28,7 @@ class Fuzzer {
       'max_response_time',
       'ensure_resource_availability',
       'use_after_free',
+      'conditional_request',
     ].map((name) => [name, 0]),
   );
   private readonly client: Client;
@@ -56,6 +57,7 @@ class Fuzzer {
       if (fault !== undefined) throw new Error(`${name}: ${fault}\n${describe(exchange)}`);
     }
     await this.followLinks(exchange);
+    await this.useEntityTag(exchange);
     if (request.method === 'DELETE' && answer.status < 300) await this.useAfterFree(exchange);
   }
 
@@ -77,6 +79,17 @@ class Fuzzer {
       const found = `status ${answer.status} of ${url}: ${answer.text}`;
       throw new Error(`ensure_resource_availability: ${found}\n${describe(exchange)}`);
     }
+  }
+
+  /** A client that has the response gets 304, or another one if it has changed meanwhile. */
+  private async useEntityTag({ request, answer }: Exchange): Promise<void> {
+    const { etag } = answer.headers;
+    if (etag === undefined || answer.status !== 200 || request.method !== 'GET') return;
+    this.counts['conditional_request']!++;
+    const headers = Object.assign({}, request.headers, { 'if-none-match': etag });
+    const again = await this.client.send(request.target, { headers });
+    if (again.status === 304 ? again.text === '' : again.headers.etag !== etag) return;
+    throw new Error(`conditional_request: ${again.status} for ${etag} of GET ${request.target}`);
   }
 
   /** What is removed is gone soon; a revocation has a second. */

@@ -101,7 +101,11 @@ export class Requests {
     const { method, parameters, body } = operation;
     const known = parameters.filter(({ name }) => !OPAQUE.includes(name));
     const entries = known.map((parameter) => {
-      const value = this.values.valid(parameter.schema).map(textOf);
+      const isHeader = parameter.in === 'header' && !this.isConstrained(parameter);
+      // A header is text of ASCII without white space around it.
+      const value = isHeader
+        ? fc.string({ unit: 'grapheme-ascii', maxLength: 40 }).map((text) => text.trim())
+        : this.values.valid(parameter.schema).map(textOf);
       return parameter.required ? value : fc.option(value, { nil: undefined });
     });
     return fc
@@ -131,7 +135,10 @@ export class Requests {
     positive: Arbitrary<FuzzRequest>,
   ): Arbitrary<FuzzRequest>[] {
     const { parameters, body } = operation;
-    const negatives = parameters.map((parameter) =>
+    const wrongable = parameters.filter(
+      (each) => this.isConstrained(each) || OPAQUE.includes(each.name),
+    );
+    const negatives = wrongable.map((parameter) =>
       fc
         .tuple(positive, this.invalidText(parameter))
         .map(([request, text]) => withParameter(request, parameter, text)),
@@ -177,6 +184,12 @@ export class Requests {
         : this.isBad(schema, text);
     const isSendable = (text: string): boolean => place !== 'path' || text !== '';
     return texts.filter((text) => isExcluded(text) && isSendable(text));
+  }
+
+  /** Whether some text is not a value of a parameter. */
+  private isConstrained({ schema }: Parameter): boolean {
+    const { type, pattern, maxLength, enum: words } = this.document.resolve(schema);
+    return type !== 'string' || [pattern, maxLength, words].some((each) => each !== undefined);
   }
 
   private isBad(schema: Parameter['schema'], text: string): boolean {

@@ -10,6 +10,7 @@ import { LastUses } from '../../src/keys/last-uses.js';
 import { BanRepository } from '../../src/rate-limits/bans/ban.repository.js';
 import { CounterPersistence } from '../../src/rate-limits/counter-persistence.js';
 import type { CounterRepository } from '../../src/rate-limits/counter.repository.js';
+import { Plans } from '../../src/rate-limits/plan.js';
 import { RateLimiter } from '../../src/rate-limits/rate-limiter.js';
 import { FallbackStore } from '../../src/rate-limits/stores/fallback.store.js';
 import { MemoryStore } from '../../src/rate-limits/stores/memory.store.js';
@@ -60,7 +61,7 @@ export class SimulatedNode {
     private readonly database: SimulatedDatabase,
     config: Config,
   ) {
-    const metrics = new Metrics();
+    const [metrics, plans] = [new Metrics(), new Plans()];
     const logger = { error: nothing, info: nothing } as unknown as Logger;
     const memory = new MemoryStore(clock, config);
     const client = new RedisClient(
@@ -70,7 +71,7 @@ export class SimulatedNode {
       undefined,
     );
     this.store = new FallbackStore(new RedisStore(client, config), memory, logger);
-    this.limiter = new RateLimiter(this.store, metrics);
+    this.limiter = new RateLimiter(this.store, metrics, plans);
     const statements = this.statements();
     this.poller = new ChangePoller(statements, clock, logger);
     const writer = new BackgroundWriter(logger);
@@ -80,6 +81,7 @@ export class SimulatedNode {
       this.poller,
       clock,
       new LastUses(noTables, writer),
+      plans,
       metrics,
     );
     const counters = { since: () => Promise.resolve([]) } as unknown as CounterRepository;
