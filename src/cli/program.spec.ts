@@ -40,7 +40,7 @@ describe(runProgram.name, () => {
     [['keys', 'issue', '--plan', 'free'], /required option '--name <label>' not specified/],
     [['keys', 'issue', '--name', ' ', '--plan', 'free'], /printable characters/],
     [['keys', 'issue', '--name', '\u001b[2J', '--plan', 'free'], /'\\u001b\[2J' is invalid/],
-    [['keys', 'issue', '--name', 'x', '--plan', 'gold'], /Allowed choices are free, pro/],
+    [['keys', 'issue', '--name', 'x', '--plan', 'gold'], /unknown plan gold; plans are free, pro/],
     [[...FREE, '--scopes', 'all'], /comma-separated list/],
     [[...FREE, '--scopes', 'orders:write'], /orders:write/],
     [[...FREE, '--expires-at', '2020-01-01'], /in the past/],

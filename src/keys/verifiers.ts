@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnModuleInit, type Type } from '@nestjs/common
 import { ModuleRef } from '@nestjs/core';
 import { serviceUnavailable } from '../errors/errors.js';
 import { Limits } from '../rate-limits/limits.js';
-import { isQuota, type PlanName, Plans } from '../rate-limits/plan.js';
+import { arePlanLimits, type PlanLimits, type PlanName, Plans } from '../rate-limits/plan.js';
 import { Clock } from '../time/clock.js';
 import { withTimeout } from '../time/timeout.js';
 import { digestOf, KEY_PREFIX } from './api-key-format.js';
@@ -16,7 +16,7 @@ export interface VerifiedCaller {
   /** The plan of the client, required unless there are `limits`. */
   readonly plan?: PlanName;
   /** Limits that replace those of a plan: integers between 1 and 10^12. */
-  readonly limits?: { readonly perMinute: number; readonly perDay: number };
+  readonly limits?: PlanLimits;
   /** Unix seconds. */
   readonly expiresAt?: number;
 }
@@ -90,13 +90,13 @@ export class Verifiers implements OnModuleInit {
  */
 function toCaller(verified: VerifiedCaller, plans: Plans): Caller {
   const { clientId, scopes, plan = 'enterprise', expiresAt = Infinity } = verified;
-  const { perMinute = 0, perDay = 0 } = verified.limits ?? plans.of(plan) ?? {};
+  const limits = verified.limits ?? plans.of(plan);
   const isIdentified = typeof clientId === 'string' && clientId !== '' && Array.isArray(scopes);
-  if (!isIdentified || !isQuota(perMinute) || !isQuota(perDay) || !(expiresAt > 0)) {
+  if (!isIdentified || !arePlanLimits(limits) || !(expiresAt > 0)) {
     throw new Error(`A verifier returned an invalid caller: ${JSON.stringify(verified)}`);
   }
   const subject = `tok_${digestOf(clientId).slice(0, ID_LENGTH)}`;
-  const quota = { subject, plan, limits: new Limits(perMinute, perDay) };
+  const quota = { subject, plan, limits: new Limits(limits.perMinute, limits.perDay) };
   const expiresAtMs = expiresAt * 1000;
   return { clientId, keyId: subject, plan, scopes: new Set(scopes), quota, expiresAtMs };
 }

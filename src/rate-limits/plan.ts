@@ -47,7 +47,7 @@ export class Plans {
       if (!NAME.test(name)) {
         throw new Error(`plan "${name}" must be named [a-z][a-z0-9-]*, up to 16 characters`);
       }
-      if (!isQuota(limits?.perMinute) || !isQuota(limits.perDay)) {
+      if (!arePlanLimits(limits)) {
         throw new Error(`plan ${name} must have positive integers as perMinute and perDay`);
       }
     }
@@ -85,7 +85,9 @@ export class Plans {
   }
 }
 
-/** Whether a value is a limit: an integer between 1 and 10^12. */
-export function isQuota(value: unknown): boolean {
-  return Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= MAX_QUOTA;
+/** Whether both limits are integers between 1 and 10^12. */
+export function arePlanLimits(limits: PlanLimits | undefined): limits is PlanLimits {
+  return [limits?.perMinute, limits?.perDay].every(
+    (limit) => Number.isInteger(limit) && limit! >= 1 && limit! <= MAX_QUOTA,
+  );
 }

@@ -40,8 +40,9 @@ export class RedisUnavailableError extends Error {
 function reasonOf(cause: string, protocol: string): string {
   if (/isn't writeable|Connection is closed/.test(cause)) return 'not connected';
   // Redis without TLS waits for the rest of the handshake, which it takes for a command.
-  if (protocol === 'rediss:' && cause === 'connect ETIMEDOUT')
+  if (protocol === 'rediss:' && cause === 'connect ETIMEDOUT') {
     return `${cause} (it may have no TLS)`;
+  }
   // Without OpenSSL's error code and source file.
   return /SSL routines:[^:]*:([^:]+)/.exec(cause)?.[1] ?? cause;
 }
