@@ -63,7 +63,7 @@ export async function createApp(options: CreateOptions): Promise<NestFastifyAppl
     { bodyParser: false, abortOnError: false, logger: new NestLogger(logger), instrument },
   );
   try {
-    for (const warning of checkApplication(app)) logger.warn({}, warning);
+    checkApplication(app);
   } catch (error) {
     await app.close();
     throw error;

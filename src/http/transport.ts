@@ -9,7 +9,6 @@ import { AdmissionQueue } from './admission-queue.js';
 import { warnOfProxy } from './client-address.js';
 import { ClientConnections } from './client-connections.js';
 import { conditionalBody } from './conditional-response.js';
-import { acceptNamedWildcard } from './named-wildcard.js';
 import { assertTarget, rejectMalformed } from './malformed-message.js';
 import { hasBody, readBody } from './request-body.js';
 import { type ApiReply, type ApiRequest, requestIdOf } from './request-context.js';
@@ -81,7 +80,6 @@ export class Transport {
 
   private addHooks(): void {
     this.server.addHook('onRoute', (route) => {
-      acceptNamedWildcard(route);
       this.routes.add(route);
       if (FALLBACK_ROUTES.includes(route.url)) this.fallback = route.handler;
     });

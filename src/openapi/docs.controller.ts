@@ -41,9 +41,9 @@ export class DocsController {
   @Redirect('/docs', 302)
   root(): void {}
 
-  @Get(['docs', 'docs/*path'])
+  @Get(['docs', 'docs/*'])
   async docsFile(
-    @Param('path') path: string | undefined,
+    @Param('*') path: string | undefined,
     @Req() request: ApiRequest,
     @Res() reply: ApiReply,
   ) {
