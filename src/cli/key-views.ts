@@ -9,6 +9,8 @@ import type { UseReport } from '../usage/usage-report.js';
 
 // The JSON that the command line prints. Times are ISO 8601, or null if they do not apply.
 
+export type IssuedView = ReturnType<typeof issuedView>;
+export type RotatedView = ReturnType<typeof rotatedView>;
 export type KeyView = ReturnType<typeof keyView>;
 export type UsageView = ReturnType<typeof usageView>;
 

@@ -4,17 +4,15 @@ import { CommanderError } from 'commander';
 import { AuditTrail } from '../keys/audit-trail.js';
 import { type KeyFilter, KeyList, type ListedKey } from '../keys/key-list.js';
 import { KeysService } from '../keys/keys.service.js';
-import { Scopes } from '../keys/scopes.js';
 import { type OwnLimits, type PlanName, Plans } from '../rate-limits/plan.js';
 import { CurrentCounts } from '../rate-limits/current-counts.js';
+import { DAY_MS } from '../time/windows.js';
 import { UsageReport } from '../usage/usage-report.js';
-import { loadExtensions } from '../extensions/petstore-config.js';
 import type { CommonOptions, Result } from './add-command.js';
 import { confirm } from './confirmation.js';
 import { issuedView, keyView, rotatedView, usageView } from './key-views.js';
 import * as describe from './keys.output.js';
 import { runAsOperator } from './operator.js';
-import { KEY_FORM } from './output.js';
 
 /** The options of all actions. Commander makes sure that an action gets those that it requires. */
 export interface KeyOptions extends CommonOptions, OwnLimits, Omit<KeyFilter, 'plan'> {
@@ -24,7 +22,7 @@ export interface KeyOptions extends CommonOptions, OwnLimits, Omit<KeyFilter, 'p
   scopes?: string[];
   /** Infinity for `never`, which only `set-expiry` accepts. */
   expiresAt?: number;
-  grace: number;
+  grace?: number;
   idle?: number;
   expiresWithin?: number;
   yes?: true;
@@ -35,6 +33,18 @@ const PAGE_SIZE = 50;
 
 /** The subcommands of `petstore keys`. */
 class KeyActions {
+  readonly disable = this.changing((keys, { id }) => keys.disable(id));
+  readonly enable = this.changing((keys, { id }) => keys.enable(id));
+  readonly rename = this.changing((keys, { id, name }) => keys.rename(id, name));
+  readonly unban = this.changing((keys, { id }) => keys.unban(id));
+  readonly 'set-plan' = this.changing((keys, options) =>
+    keys.setPlan(options.id, options.plan, options),
+  );
+  readonly 'set-scopes' = this.changing((keys, { id, scopes }) => keys.setScopes(id, scopes!));
+  readonly 'set-expiry' = this.changing((keys, { id, expiresAt }) =>
+    keys.setExpiry(id, expiresAt === Infinity ? null : expiresAt!),
+  );
+
   private readonly keys: KeysService;
   private readonly plans: Plans;
 
@@ -45,11 +55,12 @@ class KeyActions {
   }
 
   async issue(options: KeyOptions): Promise<Result> {
-    const issued = await this.keys.issue(options);
-    return { value: issuedView(issued, this.plans), text: describe.issued(issued) };
+    const value = issuedView(await this.keys.issue(options), this.plans);
+    return { value, text: describe.issued(value) };
   }
 
   async list({ idle, expiresWithin, ...options }: KeyOptions): Promise<Result> {
+    if (options.plan !== undefined) this.plans.assertExists(options.plan);
     if (options.after !== undefined) await this.keys.get(options.after);
     const limit = options.limit ?? (options.json ? undefined : PAGE_SIZE);
     const filter = { ...options, limit, idleDays: idle, expiresWithinDays: expiresWithin };
@@ -72,9 +83,9 @@ class KeyActions {
     return { value, text: describe.usage(value) };
   }
 
-  async rotate({ id, grace }: KeyOptions): Promise<Result> {
-    const rotated = await this.keys.rotate(id, grace);
-    return { value: rotatedView(rotated, this.plans), text: describe.rotated(rotated) };
+  async rotate({ id, grace = DAY_MS }: KeyOptions): Promise<Result> {
+    const value = rotatedView(await this.keys.rotate(id, grace), this.plans);
+    return { value, text: describe.rotated(value) };
   }
 
   async revoke(options: KeyOptions): Promise<Result> {
@@ -84,46 +95,18 @@ class KeyActions {
     return this.show(options);
   }
 
-  async disable(options: KeyOptions): Promise<Result> {
-    await this.keys.disable(options.id);
-    return this.show(options);
-  }
-
-  async enable(options: KeyOptions): Promise<Result> {
-    await this.keys.enable(options.id);
-    return this.show(options);
-  }
-
-  async rename(options: KeyOptions): Promise<Result> {
-    await this.keys.rename(options.id, options.name);
-    return this.show(options);
-  }
-
-  async 'set-expiry'(options: KeyOptions): Promise<Result> {
-    const expiresAt = options.expiresAt!;
-    await this.keys.setExpiry(options.id, expiresAt === Infinity ? null : expiresAt);
-    return this.show(options);
-  }
-
-  async unban(options: KeyOptions): Promise<Result> {
-    await this.keys.unban(options.id);
-    return this.show(options);
-  }
-
-  async 'set-plan'(options: KeyOptions): Promise<Result> {
-    await this.keys.setPlan(options.id, options.plan, options);
-    return this.show(options);
-  }
-
-  async 'set-scopes'(options: KeyOptions): Promise<Result> {
-    await this.keys.setScopes(options.id, options.scopes!);
-    return this.show(options);
-  }
-
   async audit({ id, limit }: KeyOptions): Promise<Result> {
     if (id) await this.keys.get(id);
     const value = await this.app.get(AuditTrail).find(id, limit!);
     return { value, text: describe.audit(value) };
+  }
+
+  /** Returns an action that changes a key and shows it. */
+  private changing(change: (keys: KeysService, options: KeyOptions) => Promise<void>) {
+    return async (options: KeyOptions): Promise<Result> => {
+      await change(this.keys, options);
+      return this.show(options);
+    };
   }
 
   private async find(id: string): Promise<ListedKey> {
@@ -137,26 +120,12 @@ export type KeyAction = keyof KeyActions;
 
 /** @throws {CommanderError} for contradicting options, an unknown plan or an undeclared scope */
 export async function runKeyAction(name: KeyAction, options: KeyOptions): Promise<Result> {
-  const { extensions, plans: own } = await loadExtensions(options);
-  const plans = new Plans(own);
-  const scopes = new Scopes(extensions.map((extension) => extension.scopes ?? {}));
   try {
-    if (name === 'issue' || name === 'set-plan') plans.choose(options.plan, options);
-    if (name === 'list' && options.plan) plans.assertExists(options.plan);
-    scopes.assertDeclared(options.scopes ?? []);
+    return await runAsOperator(options, (app) => new KeyActions(app)[name](options));
   } catch (error) {
-    throw new CommanderError(2, 'petstore.keys', `error: ${(error as Error).message}`);
+    if (!(error instanceof RangeError)) throw error;
+    throw new CommanderError(2, 'petstore.keys', `error: ${error.message}`);
   }
-  return runAsOperator(options, async (app) => {
-    const id = await idOf(options.id, app.get(KeyList));
-    return new KeyActions(app)[name]({ ...options, id });
-  });
-}
-
-/** Accepts a whole key in place of its id. */
-async function idOf(id: string, list: KeyList): Promise<string> {
-  const [key] = KEY_FORM.test(id) ? await list.find({ search: id }) : [];
-  return key?.id ?? id;
 }
 
 /** The user behind `sudo`. In a container, the user ID may have no name. */

@@ -61,10 +61,11 @@ function addCommandsOfOneKey(addAny: Add): void {
     addAny(name, description, `keys ${name} KEY_ID${example}`).argument('<id>', 'key ID');
   add('show', 'show one key');
   add('usage', "show a key's usage and rejected requests");
-  const grace = new Option('--grace <duration>', 'validity of the old key, in s, m, h or d')
-    .argParser(parse.duration)
-    .default(parse.duration('24h'), '24h');
-  add('rotate', 'issue a new key for the same client', ' --grace 24h').addOption(grace);
+  add('rotate', 'issue a new key for the same client', ' --grace 24h').option(
+    '--grace <duration>',
+    'validity of the old key, in s, m, h or d (default: 24h)',
+    parse.duration,
+  );
   add('revoke', 'revoke a key permanently', ' --yes').option(
     '--yes',
     'do not ask for confirmation',

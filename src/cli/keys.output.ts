@@ -1,26 +1,24 @@
-import { type AuditRecord, isoTime, type State } from '../keys/audit-record.entity.js';
-import type { IssuedKey, RotatedKey } from '../keys/keys.service.js';
-import type { KeyView, UsageView } from './key-views.js';
+import type { AuditRecord, State } from '../keys/audit-record.entity.js';
+import type { IssuedView, KeyView, RotatedView, UsageView } from './key-views.js';
 import { table } from './output.js';
 
 const SECONDS = 'YYYY-MM-DDTHH:MM:SS'.length;
 
-export function issued({ record, key: secret }: IssuedKey): string {
-  const { id, name, plan } = record;
+export function issued({ id, key: secret, name, plan }: IssuedView): string {
   return `${secret}\n\nKey ${id} for ${name}, plan ${plan}. Store it now: it is not shown again.`;
 }
 
-export function rotated(key: RotatedKey): string {
-  const { id, expiresAt } = key.replaced;
-  return `${issued(key)}\nIt replaces ${id}, which expires at ${isoTime(expiresAt)}.`;
+export function rotated(view: RotatedView): string {
+  const { id, expiresAt } = view.replaces;
+  return `${issued(view)}\nIt replaces ${id}, which expires at ${expiresAt}.`;
 }
 
 export function keys(list: readonly KeyView[]): string {
   if (list.length === 0) return 'No keys found.';
   const rows = list.map((view) => {
-    const { id, last4, plan, name, expiresAt, lastUsedAt } = view;
-    const times = [timeText(expiresAt), timeText(lastUsedAt)];
-    return [id, `...${last4}`, plan, statusOf(view), ...times, name];
+    const { id, last4, plan, name } = view;
+    const [expires, lastUsed] = [timeText(view.expiresAt), timeText(view.lastUsedAt)];
+    return [id, `...${last4}`, plan, statusOf(view), expires, lastUsed, name];
   });
   return table(['ID', 'KEY', 'PLAN', 'STATUS', 'EXPIRES', 'LAST USED', 'NAME'], rows);
 }
@@ -44,8 +42,8 @@ export function usage({ minute, day, outcomes, refusals, ...view }: UsageView): 
     return [code ?? 'ok', `${status}`, `${count}`];
   });
   const latest = refusals.map(({ at, firstAt, count, code, window, operation, address }) => {
-    const times = [timeText(at), timeText(firstAt), `${count}`];
-    return [...times, code, window ?? '', operation, address];
+    const [last, first] = [timeText(at), timeText(firstAt)];
+    return [last, first, `${count}`, code, window ?? '', operation, address];
   });
   return [
     key(view),
@@ -58,8 +56,7 @@ export function usage({ minute, day, outcomes, refusals, ...view }: UsageView): 
 export function audit(records: readonly AuditRecord[]): string {
   if (records.length === 0) return 'No records found.';
   const rows = records.map(({ at, action, actor, target, before, after }) => {
-    const by = actor.type === 'key' ? `key:${actor.name}` : actor.name;
-    return [at, action, by, target, changeText(before, after)];
+    return [at, action, actor.name, target, changeText(before, after)];
   });
   return table(['AT', 'ACTION', 'BY', 'TARGET', 'CHANGE'], rows);
 }

@@ -40,14 +40,8 @@ describe(runProgram.name, () => {
     [['keys', 'issue', '--plan', 'free'], /required option '--name <label>' not specified/],
     [['keys', 'issue', '--name', ' ', '--plan', 'free'], /printable characters/],
     [['keys', 'issue', '--name', '\u001b[2J', '--plan', 'free'], /'\\u001b\[2J' is invalid/],
-    [['keys', 'issue', '--name', 'x', '--plan', 'gold'], /unknown plan gold; plans are free, pro/],
     [[...FREE, '--scopes', 'all'], /comma-separated list/],
-    [[...FREE, '--scopes', 'orders:write'], /orders:write/],
     [[...FREE, '--expires-at', '2020-01-01'], /in the past/],
-    [[...FREE, '--per-day', '5'], /--per-day/],
-    [ENTERPRISE, /--per-minute and --per-day/],
-    [[...ENTERPRISE, '--per-minute', '5'], /--per-minute and --per-day/],
-    [['keys', 'set-scopes', 'x', '--scopes', 'pets:delete'], /pets:delete/],
     [['keys', 'set-scopes', 'x'], /--scopes/],
     [['keys', 'set-plan', 'x'], /--plan/],
     [['keys', 'list', '--status', 'gone'], /Allowed choices are active, banned/],
@@ -65,6 +59,23 @@ describe(runProgram.name, () => {
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toMatch(line);
     expect(err).toMatch(/^error: [^\p{Cc}]+\n$/u);
+  });
+
+  it.each([
+    [['keys', 'issue', '--name', 'x', '--plan', 'gold'], /gold; plans are free, pro, business/],
+    [['keys', 'list', '--plan', 'gold'], /gold; plans are free, pro, business/],
+    [['keys', 'set-plan', 'x', '--plan', 'gold'], /gold; plans are free, pro, business/],
+    [[...FREE, '--scopes', 'orders:write'], /orders:write/],
+    [[...FREE, '--per-day', '5'], /--per-day/],
+    [ENTERPRISE, /--per-minute and --per-day/],
+    [[...ENTERPRISE, '--per-minute', '5'], /--per-minute and --per-day/],
+    [['keys', 'set-scopes', 'x', '--scopes', 'pets:delete'], /pets:delete/],
+  ])('rejects plan, limits and scopes of %j with one line and exit code 2', async (argv, line) => {
+    await run('migrate');
+    const { code, out, err } = await run(...argv);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toMatch(line);
+    expect(err).toMatch(/^error: [^\n]+\n$/);
   });
 
   it.each([[], ['--help'], ['help', 'keys'], ['keys', '--help'], ['keys', 'issue', '--help']])(
