@@ -7,7 +7,7 @@ import type { Operation } from '../http/operations.js';
 import { isPublic } from '../http/public.decorator.js';
 import { BEARER_SCHEME } from '../keys/api-key.guard.js';
 import { REQUIRED_SCOPES } from '../keys/scope.guard.js';
-import { SEPARATE_QUOTA } from '../rate-limits/separate-quota.decorator.js';
+import { SEPARATE_QUOTA } from '../rate-limits/limits.js';
 import { headersOf } from './headers.js';
 
 export const JSON_TYPE = 'application/json';

@@ -45,3 +45,6 @@ declare module 'fastify' {
     fullWindow: 'minute' | 'day' | undefined;
   }
 }
+
+/** Metadata of an operation with a separate quota: its `Limits`, undefined without a limit. */
+export const SEPARATE_QUOTA = 'petstore:separate-quota';

@@ -11,7 +11,7 @@ import {
 import { PerOperation, replyOf, requestOf } from '../http/request-context.js';
 import type { Limits, Quota } from './limits.js';
 import { RateLimiter } from './rate-limiter.js';
-import { SEPARATE_QUOTA } from './separate-quota.decorator.js';
+import { SEPARATE_QUOTA } from './limits.js';
 
 /** The limit of an operation without `@Throttle()`: the default of the throttler. */
 export const NO_LIMIT = Infinity;

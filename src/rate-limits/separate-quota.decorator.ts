@@ -1,10 +1,7 @@
 import { applyDecorators, SetMetadata } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { SkipThrottle } from '@nestjs/throttler';
-import { Limits } from './limits.js';
-
-/** Metadata of an operation with a separate quota: its `Limits`, undefined without a limit. */
-export const SEPARATE_QUOTA = 'petstore:separate-quota';
+import { Limits, SEPARATE_QUOTA } from './limits.js';
 
 /**
  * The operation consumes nothing of the caller's quota, and responds even if the quota is used up
