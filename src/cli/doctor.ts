@@ -1,5 +1,4 @@
-import { existsSync, statfsSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, statSync } from 'node:fs';
 import { type Config, ConfigError, loadConfig } from '../config/config.js';
 import { fileOf } from '../database/data-source-options.js';
 import { checkExtensions } from '../extensions/check.js';
@@ -13,8 +12,6 @@ import { checkRedis } from './doctor.redis.js';
 import { table } from './output.js';
 
 const OTHERS = 0o077;
-/** With less, the next checkpoint of SQLite may not fit. */
-const MIN_FREE_MB = 16;
 const SETTINGS_FIX = 'correct the environment variable, .env or petstore.config.js';
 
 /** `petstore doctor` */
@@ -68,20 +65,15 @@ function checkFiles({ databaseUrl }: Config): Finding[] {
     const severity = path === '.env' ? warning : failed;
     return [severity('files', `other users can read ${path}`, `chmod 600 ${path}`)];
   });
-  if (database !== undefined && existsSync(database)) {
-    const { bavail, bsize } = statfsSync(dirname(database));
-    const freeMb = Math.floor((bavail * bsize) / 1_048_576);
-    const detail = `${freeMb} MB are free on the disk of ${database}`;
-    if (freeMb < MIN_FREE_MB) findings.push(failed('files', detail, 'free disk space'));
-  }
   return findings.length > 0 ? findings : [ok('files', 'readable only by their owner')];
 }
 
 /** The service speaks no TLS, so an https address is that of a proxy. */
 function checkProxy({ trustProxy, publicBaseUrl = '' }: Config): Finding {
   if (trustProxy) return ok('proxy', `X-Forwarded-For is trusted from ${trustProxy.join(', ')}`);
-  if (!publicBaseUrl.startsWith('https:'))
+  if (!publicBaseUrl.startsWith('https:')) {
     return ok('proxy', 'TRUST_PROXY is off, which is correct without a proxy');
+  }
   const detail = 'TRUST_PROXY is off: all clients of a proxy share one address';
   return warning('proxy', detail, 'set TRUST_PROXY to the addresses of the proxy');
 }
