@@ -125,18 +125,19 @@ describe('traces', () => {
   describeWith('redis', 'with Redis', (program) => {
     it('traces each Redis command in a span', async () => {
       await using redis = await RedisServer.start(program);
-      expect(await spansOf({ REDIS_URL: redis.url })).toEqual(['evalsha']);
+      // One for the request; a busy machine may repeat it.
+      expect(new Set(await spansOf({ REDIS_URL: redis.url }))).toEqual(new Set(['evalsha']));
     });
   });
 
   describeWith('postgres', 'with PostgreSQL', (program) => {
     it('traces each PostgreSQL statement in a span', async () => {
       await using postgres = await PostgresServer.start(program);
-      expect(await spansOf({ DATABASE_URL: postgres.url })).toEqual([
-        // The key, then the page.
-        expect.stringMatching(/^pg\.query:/),
-        expect.stringMatching(/^pg\.query:pets\./),
-      ]);
+      const names = await spansOf({ DATABASE_URL: postgres.url });
+      // The key, its first use, and the page.
+      for (const statement of ['keys.', 'UPDATE', 'pets.']) {
+        expect(names).toContainEqual(expect.stringMatching(`^pg\\.query:${statement}`));
+      }
     });
   });
 });
