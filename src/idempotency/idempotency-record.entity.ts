@@ -1,25 +1,25 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { numberColumn } from '../database/columns.js';
+import { Int64Column } from '../database/columns.js';
 
 /** The response to the first request with an `Idempotency-Key`. */
 @Entity('idempotency_records')
 @Index('idempotency_records_created_at', ['createdAt'])
 export class IdempotencyRecord {
   /** The client. */
-  @PrimaryColumn({ name: 'client_id', type: 'varchar', length: 32 })
+  @PrimaryColumn({ name: 'client_id', length: 32 })
   owner!: string;
 
-  @PrimaryColumn({ name: 'idempotency_key', type: 'varchar', length: 255 })
+  @PrimaryColumn({ name: 'idempotency_key', length: 255 })
   idempotencyKey!: string;
 
   /** SHA-256 of the operation and the body as sent, base64url. */
-  @Column({ name: 'body_digest', type: 'varchar', length: 43 })
+  @Column({ name: 'body_digest', length: 43 })
   bodyDigest!: string;
 
   /** JSON text; empty for a response without a body. */
   @Column({ type: 'text' })
   answer!: string;
 
-  @Column({ name: 'created_at', type: 'bigint', transformer: numberColumn })
+  @Int64Column({ name: 'created_at' })
   createdAt!: number;
 }

@@ -18,7 +18,7 @@ class Actor {
   type!: 'cli' | 'key' | 'service';
 
   /** `cli:USER`, `service`, or the id of a key. */
-  @Column({ name: 'actor_name', type: 'varchar', length: 255 })
+  @Column({ name: 'actor_name', length: 255 })
   name!: string;
 }
 
@@ -27,7 +27,7 @@ class Actor {
 @Index('audit_records_at', ['at'])
 @Index('audit_records_target', ['target', 'at'])
 export class AuditRecord {
-  @PrimaryColumn({ type: 'varchar', length: 32 })
+  @PrimaryColumn({ length: 32 })
   id!: string;
 
   /** ISO 8601, by the clock of the database. */
@@ -41,7 +41,7 @@ export class AuditRecord {
   actor!: Actor;
 
   /** The id of the changed key. */
-  @Column({ type: 'varchar', length: 64 })
+  @Column({ length: 64 })
   target!: string;
 
   @Column({ type: 'varchar', length: 64, nullable: true })

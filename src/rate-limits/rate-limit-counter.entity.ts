@@ -1,5 +1,5 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
-import { numberColumn } from '../database/columns.js';
+import { Entity, PrimaryColumn } from 'typeorm';
+import { Int64Column } from '../database/columns.js';
 
 /**
  * Requests of a subject in the latest minute and day in which it was counted; `windows.ts` numbers
@@ -7,18 +7,18 @@ import { numberColumn } from '../database/columns.js';
  */
 @Entity('rate_limit_counters')
 export class RateLimitCounter {
-  @PrimaryColumn({ type: 'varchar', length: 64 })
+  @PrimaryColumn({ length: 64 })
   subject!: string;
 
-  @Column({ type: 'bigint', transformer: numberColumn })
+  @Int64Column()
   minute!: number;
 
-  @Column({ name: 'minute_used', type: 'bigint', transformer: numberColumn })
+  @Int64Column({ name: 'minute_used' })
   minuteUsed!: number;
 
-  @Column({ type: 'bigint', transformer: numberColumn })
+  @Int64Column()
   day!: number;
 
-  @Column({ name: 'day_used', type: 'bigint', transformer: numberColumn })
+  @Int64Column({ name: 'day_used' })
   dayUsed!: number;
 }

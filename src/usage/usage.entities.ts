@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { numberColumn } from '../database/columns.js';
+import { Int64Column, numberColumn } from '../database/columns.js';
 
 /** How many requests of a client had the same outcome within an hour. */
 @Entity('usage_hours', { withoutRowid: true })
@@ -11,7 +11,7 @@ export class UsageHour {
   @PrimaryColumn({ type: 'bigint', transformer: numberColumn })
   hour!: number;
 
-  @PrimaryColumn({ name: 'client_id', type: 'varchar', length: 64 })
+  @PrimaryColumn({ name: 'client_id', length: 64 })
   clientId!: string;
 
   /** The status of the response. */
@@ -19,10 +19,10 @@ export class UsageHour {
   status!: number;
 
   /** The code of the error, empty if there was none. */
-  @PrimaryColumn({ type: 'varchar', length: 64 })
+  @PrimaryColumn({ length: 64 })
   code!: string;
 
-  @Column({ type: 'bigint', transformer: numberColumn })
+  @Int64Column()
   used!: number;
 }
 
@@ -54,11 +54,11 @@ const EQUAL = ['code', 'operation', 'address', 'window'] as const;
 @Entity('usage_refusals')
 @Index('usage_refusals_at', ['at'])
 export class UsageRefusals {
-  @PrimaryColumn({ name: 'client_id', type: 'varchar', length: 64 })
+  @PrimaryColumn({ name: 'client_id', length: 64 })
   clientId!: string;
 
   /** The process. */
-  @PrimaryColumn({ type: 'varchar', length: 32 })
+  @PrimaryColumn({ length: 32 })
   writer!: string;
 
   /** The latest at the end. */
@@ -66,6 +66,6 @@ export class UsageRefusals {
   refusals!: Refusal[];
 
   /** The time of the latest: Unix milliseconds. */
-  @Column({ type: 'bigint', transformer: numberColumn })
+  @Int64Column()
   at!: number;
 }
