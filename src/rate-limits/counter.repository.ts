@@ -6,21 +6,6 @@ import { deleteInBatches } from '../database/in-batches.js';
 import { RateLimitCounter } from './rate-limit-counter.entity.js';
 import type { RateLimitKey } from './rate-limit-key.js';
 
-/** Several nodes may count on their own: the higher count of each window wins. */
-const HIGHER = ['minute', 'day'].flatMap((window) => {
-  const used = `${window}_used`;
-  const isHigher = `(excluded.${window}, excluded.${used}) > (c.${window}, c.${used})`;
-  return [window, used].map(
-    (column) => `${column} = CASE WHEN ${isHigher} THEN excluded.${column} ELSE c.${column} END`,
-  );
-});
-
-/** The columns of a counter in a JSON array, as `save` sends it. */
-const COUNTER = [1, 2, 3, 4].reduce(
-  (columns, index) => `${columns}, CAST(entry.value ->> ${index} AS bigint)`,
-  'entry.value ->> 0',
-);
-
 /** This process's counters as the database keeps them. */
 @Injectable()
 export class CounterRepository {
@@ -30,15 +15,24 @@ export class CounterRepository {
 
   /**
    * Writes all counts in one statement. Rows are locked in the order of subjects, so that nodes
-   * never deadlock.
+   * never deadlock. Several nodes may count on their own: the higher count of each window wins.
    */
   async save(counts: readonly RateLimitCounter[]): Promise<void> {
     const { dataSource } = this.counters.manager;
     const rows = counts.map((c) => [c.subject, c.minute, c.minuteUsed, c.day, c.dayUsed]);
     await dataSource.sql`
       INSERT INTO rate_limit_counters AS c (subject, minute, minute_used, day, day_used)
-      SELECT ${() => COUNTER} FROM ${() => jsonElements(dataSource)}(${JSON.stringify(rows)}) entry
-      WHERE true ORDER BY 1 ON CONFLICT (subject) DO UPDATE SET ${() => HIGHER.join(', ')}`;
+      SELECT entry.value ->> 0, CAST(entry.value ->> 1 AS bigint),
+        CAST(entry.value ->> 2 AS bigint), CAST(entry.value ->> 3 AS bigint),
+        CAST(entry.value ->> 4 AS bigint)
+      FROM ${() => jsonElements(dataSource)}(${JSON.stringify(rows)}) entry
+      WHERE true ORDER BY 1 ON CONFLICT (subject) DO UPDATE SET
+        minute_used = CASE WHEN (excluded.minute, excluded.minute_used) > (c.minute, c.minute_used)
+          THEN excluded.minute_used ELSE c.minute_used END,
+        minute = CASE WHEN excluded.minute > c.minute THEN excluded.minute ELSE c.minute END,
+        day_used = CASE WHEN (excluded.day, excluded.day_used) > (c.day, c.day_used)
+          THEN excluded.day_used ELSE c.day_used END,
+        day = CASE WHEN excluded.day > c.day THEN excluded.day ELSE c.day END`;
   }
 
   /** The counts of a day and of later ones, oldest first. */

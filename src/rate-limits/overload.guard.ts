@@ -64,12 +64,13 @@ export class OverloadMonitor implements OnApplicationBootstrap, OnApplicationShu
   sample(lagMs: number, nowMs: number): void {
     const isLate = lagMs > this.config.shedAfterMs;
     this.lateSinceMs = isLate ? Math.min(this.lateSinceMs, nowMs) : Infinity;
-    if (isLate && !this.isOverloaded && nowMs - this.lateSinceMs >= SUSTAINED_MS) {
-      this.isOverloaded = true;
+    const isOverloaded = nowMs - this.lateSinceMs >= SUSTAINED_MS;
+    if (isOverloaded === this.isOverloaded) return;
+    this.isOverloaded = isOverloaded;
+    if (isOverloaded) {
       const details = { event: 'shed', phase: 'began', lateMs: Math.round(lagMs) };
       this.logger.warn(details, 'Overloaded: rejecting requests with 503');
-    } else if (!isLate && this.isOverloaded) {
-      this.isOverloaded = false;
+    } else {
       this.logger.info({ event: 'shed', phase: 'ended' }, 'No longer overloaded');
     }
   }

@@ -4,7 +4,6 @@ import { SkipThrottle, Throttle } from '@nestjs/throttler';
 import type { ThrottlerStorage } from '@nestjs/throttler';
 import { Limits } from './limits.js';
 import { NO_LIMIT, PlanThrottlerGuard } from './plan-throttler.guard.js';
-import type { RateLimiter } from './rate-limiter.js';
 
 const quota = { subject: 'zoo', limits: new Limits(1, 1) };
 
@@ -25,8 +24,8 @@ describe(PlanThrottlerGuard.name, () => {
     [{ name: 'default', ttl: 60_000, limit: NO_LIMIT }],
     {} as ThrottlerStorage,
     new Reflector(),
-    { admit, describe: report } as unknown as RateLimiter,
   );
+  Object.assign(guard, { limiter: { admit, describe: report } });
   beforeAll(() => guard.onModuleInit());
   beforeEach(() => {
     jest.resetAllMocks();

@@ -1,13 +1,5 @@
 import { type ExecutionContext, Inject, Injectable } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
-import {
-  getOptionsToken,
-  getStorageToken,
-  ThrottlerGuard,
-  type ThrottlerModuleOptions,
-  type ThrottlerRequest,
-  type ThrottlerStorage,
-} from '@nestjs/throttler';
+import { ThrottlerGuard, type ThrottlerRequest } from '@nestjs/throttler';
 import { PerOperation, replyOf, requestOf } from '../http/request-context.js';
 import type { Limits, Quota } from './limits.js';
 import { RateLimiter } from './rate-limiter.js';
@@ -26,14 +18,8 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
   /** Whether an operation has neither `@Throttle()` nor `@SkipThrottle()`, once it was called. */
   private readonly operations = new PerOperation(() => ({ isPlain: false }));
 
-  constructor(
-    @Inject(getOptionsToken()) options: ThrottlerModuleOptions,
-    @Inject(getStorageToken()) storage: ThrottlerStorage,
-    reflector: Reflector,
-    private readonly limiter: RateLimiter,
-  ) {
-    super(options, storage, reflector);
-  }
+  @Inject(RateLimiter)
+  private readonly limiter!: RateLimiter;
 
   /** Nest accepts a boolean as well, and then continues without a promise. */
   override canActivate(context: ExecutionContext): Promise<boolean> {

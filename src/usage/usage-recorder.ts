@@ -9,14 +9,11 @@ import { mintId } from '../keys/api-key-format.js';
 import { Clock } from '../time/clock.js';
 import { DAY_MS, HOUR_MS } from '../time/windows.js';
 import { LATEST_REFUSALS } from './usage-report.js';
-import { append, type Refusal, type UsageHour } from './usage.entities.js';
+import { append, type UsageHour, type UsageRefusals } from './usage.entities.js';
 import { UsageRepository } from './usage.repository.js';
 
 const FLUSH_INTERVAL_MS = 10_000;
-/**
- * Clients per outcome and hour that wait while the database is down. Further clients are not
- * counted.
- */
+/** Counts that wait while the database is down. Further ones are dropped. */
 const MAX_PENDING = 100_000;
 /** Clients whose latest refusals are kept in memory. */
 const MAX_REFUSED_CLIENTS = 10_000;
@@ -24,11 +21,6 @@ const MAX_REFUSED_CLIENTS = 10_000;
 const KEPT_DAYS = 7;
 /** The length of the column. */
 const MAX_CODE_LENGTH = 64;
-
-interface Outcome extends Pick<UsageHour, 'hour' | 'status' | 'code'> {
-  /** Number of requests by client. */
-  clients: Map<string, number>;
-}
 
 /**
  * Counts the outcomes of requests by client and hour, and remembers the latest refusals of each
@@ -39,12 +31,10 @@ interface Outcome extends Pick<UsageHour, 'hour' | 'status' | 'code'> {
 export class UsageRecorder implements OnModuleInit {
   readonly flush: Flush;
   private readonly writer = mintId('use');
-  private pending = new Map<string, Outcome>();
-  private readonly refusals = new LRUCache<string, Refusal[]>({
-    maxSize: MAX_REFUSED_CLIENTS,
-    sizeCalculation: () => 1,
-  });
-  private refusedClients = new Set<string>();
+  private pending = new Map<string, UsageHour>();
+  /** The latest refusals of each client. */
+  private readonly refusals = new LRUCache<string, UsageRefusals>({ max: MAX_REFUSED_CLIENTS });
+  private readonly pendingRefusals = new Map<string, UsageRefusals>();
   private cleanedDay = 0;
 
   constructor(
@@ -83,51 +73,38 @@ export class UsageRecorder implements OnModuleInit {
     const times = { at: nowMs, firstAt: nowMs, count: 1 };
     const { address } = refusal;
     const latest = { ...times, code, operation, address, window: fullWindow ?? null };
-    const refusals = append(this.refusals.get(clientId) ?? [], latest);
-    this.refusals.set(clientId, refusals.slice(-LATEST_REFUSALS));
-    this.refusedClients.add(clientId);
+    const known = this.refusals.get(clientId)?.refusals ?? [];
+    const refusals = append(known, latest).slice(-LATEST_REFUSALS);
+    const row = { clientId, writer: this.writer, refusals, at: nowMs };
+    this.refusals.set(clientId, row);
+    this.pendingRefusals.set(clientId, row);
   }
 
-  private add({ hour, clientId, status, code, used }: UsageHour): void {
-    const name = `${hour} ${status} ${code}`;
-    let outcome = this.pending.get(name);
-    if (outcome === undefined) {
-      outcome = { hour, status, code, clients: new Map() };
-      this.pending.set(name, outcome);
-    }
-    const known = outcome.clients.get(clientId);
-    if (known !== undefined || outcome.clients.size < MAX_PENDING)
-      outcome.clients.set(clientId, (known ?? 0) + used);
+  private add(count: UsageHour): void {
+    const { hour, clientId, status, code, used } = count;
+    const name = `${hour} ${status} ${code} ${clientId}`;
+    const known = this.pending.get(name);
+    if (known !== undefined) known.used += used;
+    else if (this.pending.size < MAX_PENDING) this.pending.set(name, count);
   }
 
   private async flushCounts(): Promise<void> {
-    const outcomes = [...this.pending.values()];
+    const unsaved = new Set(this.pending.values());
     this.pending = new Map();
     try {
-      for (const { clients, ...outcome } of outcomes) {
-        await forEachBatch([...clients], async (batch) => {
-          await this.repository.addCounts(outcome, batch);
-          for (const [clientId] of batch) clients.delete(clientId);
-        });
-      }
+      await forEachBatch([...unsaved], async (batch) => {
+        await this.repository.addCounts(batch);
+        for (const count of batch) unsaved.delete(count);
+      });
     } catch (error) {
-      if (isOutage(error)) for (const unsaved of outcomes) this.putBack(unsaved);
+      if (isOutage(error)) for (const count of unsaved) this.add(count);
       throw error;
     }
   }
 
-  private putBack({ clients, ...outcome }: Outcome): void {
-    for (const [clientId, used] of clients) this.add({ ...outcome, clientId, used });
-  }
-
   private async flushRefusals(): Promise<void> {
-    const clients = [...this.refusedClients];
-    this.refusedClients = new Set();
-    const rows = clients.flatMap((clientId) => {
-      const refusals = this.refusals.peek(clientId) ?? [];
-      const latest = refusals.at(-1);
-      return latest ? [{ clientId, writer: this.writer, refusals, at: latest.at }] : [];
-    });
+    const rows = [...this.pendingRefusals.values()];
+    this.pendingRefusals.clear();
     await forEachBatch(rows, (batch) => this.repository.saveRefusals(batch));
   }
 

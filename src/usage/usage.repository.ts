@@ -7,9 +7,6 @@ import { append, type Refusal, UsageHour, UsageRefusals } from './usage.entities
 
 /** Processes whose latest refusals are read: each start of a server is one. */
 const MAX_PROCESSES = 100;
-/** The columns of a counter in a JSON array, as `addCounts` sends it. */
-const COUNTER = `CAST(entry.value ->> 0 AS bigint), entry.value ->> 1,
-  CAST(entry.value ->> 2 AS integer), entry.value ->> 3, CAST(entry.value ->> 4 AS bigint)`;
 
 /** Stores how much clients have used, by hour and outcome. */
 @Injectable()
@@ -17,18 +14,14 @@ export class UsageRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Adds counts of an outcome to those that are stored. Rows are locked in the same order by every
-   * node.
-   * @param counts pairs of a client and its number of requests
+   * Adds counts to those that are stored. Rows are locked in the same order by every node.
    */
-  async addCounts(
-    { hour, status, code }: Pick<UsageHour, 'hour' | 'status' | 'code'>,
-    counts: readonly [clientId: string, used: number][],
-  ): Promise<void> {
-    const rows = counts.map(([clientId, used]) => [hour, clientId, status, code, used]);
+  async addCounts(counts: readonly UsageHour[]): Promise<void> {
+    const rows = counts.map((c) => [c.hour, c.clientId, c.status, c.code, c.used]);
     await this.dataSource.sql`
       INSERT INTO usage_hours (hour, client_id, status, code, used)
-      SELECT ${() => COUNTER}
+      SELECT CAST(entry.value ->> 0 AS bigint), entry.value ->> 1,
+        CAST(entry.value ->> 2 AS integer), entry.value ->> 3, CAST(entry.value ->> 4 AS bigint)
       FROM ${() => jsonElements(this.dataSource)}(${JSON.stringify(rows)}) entry
       WHERE true ORDER BY 1, 2, 3, 4
       ON CONFLICT (hour, client_id, status, code) DO UPDATE
