@@ -83,7 +83,7 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
     expect(performance.now() - startedAt).toBeGreaterThan(4_500);
     expect(performance.now() - startedAt).toBeLessThan(9_000);
     await source.query(`SELECT pg_advisory_unlock(${MIGRATION_LOCK})`);
-    expect(await migrate(source)).toHaveLength(1);
+    expect(await migrate(source)).not.toEqual([]);
     await source.destroy();
   });
 

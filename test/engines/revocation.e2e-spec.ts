@@ -17,6 +17,8 @@ describeOnPostgres('a node with PostgreSQL', (server) => {
   it('takes effect if its transaction commits late', async () => {
     await using service = await startService();
     const client = await service.client();
+    // Its first use is stored, which waits for other changes of the key.
+    await client.get('/v1/pets');
     const revoke = `UPDATE api_keys SET revoked_at = 1, changed_at = changed_at + 1
       WHERE id = '${client.keyId}'`;
     const commit = await beginWith(service.config.databaseUrl, revoke);
