@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { KEY_FORM } from './output.js';
+import { KEY_FORM, UNPRINTABLE } from './output.js';
 import { isScope } from '../keys/scopes.js';
 import { MAX_QUOTA } from '../rate-limits/limits.js';
 
@@ -7,7 +7,6 @@ const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const MAX_GRACE_MS = 365 * UNITS_MS.d;
 const MAX_NAME_LENGTH = 255;
 const PACKAGE_NAME = /^(?!(?:pets?|usage|docs)$)(?=.{1,40}$)[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
-const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
 const ISO_8601 =
   /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
 
@@ -24,17 +23,11 @@ export const quantity = integerUpTo(MAX_QUOTA);
 export const days = integerUpTo(36_500);
 
 export function keyName(text: string): string {
-  const isPrintable = text.trim() !== '' && !UNPRINTABLE.test(text) && !KEY_FORM.test(text);
-  if (isPrintable && text.length <= MAX_NAME_LENGTH) return text;
+  const isText = text.trim() !== '' && text.length <= MAX_NAME_LENGTH;
+  if (isText && text.search(UNPRINTABLE) < 0 && text.search(KEY_FORM) < 0) return text;
   throw new InvalidArgumentError(
     `It must be 1 to ${MAX_NAME_LENGTH} printable characters, and must not contain a key.`,
   );
-}
-
-/** Rejects an empty path, which Node would report as ENOENT. */
-export function file(text: string): string {
-  if (text.trim() !== '') return text;
-  throw new InvalidArgumentError('It must be a file path.');
 }
 
 export function packageName(text: string): string {

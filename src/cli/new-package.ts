@@ -1,10 +1,8 @@
 import { writeExtension } from '../extensions/new-extension.js';
-import { loadExtensions } from '../extensions/petstore-config.js';
-import type { CommonOptions, Result } from './add-command.js';
+import type { Result } from './add-command.js';
 
 /** `petstore new extension NAME` */
-export async function newExtension(name: string, options: CommonOptions): Promise<Result> {
-  await loadExtensions(options);
+export function newExtension(name: string): Result {
   const { files, tarball } = writeExtension(name);
   const install = tarball ? 'npm install' : 'npm install --save-dev TARBALL';
   const hint = tarball ? '' : ' (npm pack in a clone of the service writes TARBALL)';

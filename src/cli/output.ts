@@ -1,10 +1,10 @@
 import Table from 'cli-table3';
 
 /** Control and bidirectional characters, which a terminal would interpret. */
-const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
+export const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 
 /** A whole key, which no error repeats. */
-export const KEY_FORM = /psk_\w{20,}/;
+export const KEY_FORM = /psk_\w{20,}/g;
 
 /** A failure that the printed result describes: exit code 1. */
 export class FailedError extends Error {}
@@ -31,7 +31,7 @@ export class Output {
     const line = message
       .trim()
       .replace(/\s*\n\s*/g, ' ')
-      .replace(/psk_\w{20,}/g, 'psk_...');
+      .replace(KEY_FORM, 'psk_...');
     this.err(`${line.replace(UNPRINTABLE, escape)}\n`);
   }
 }

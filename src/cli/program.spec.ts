@@ -31,7 +31,7 @@ describe(runProgram.name, () => {
     [['migarte'], /unknown command 'migarte' \(Did you mean migrate\?\)/],
     [['keys', 'isue'], /unknown command 'isue' \(Did you mean issue\?\)/],
     [['completion', 'bash'], /unknown command 'completion'/],
-    [['keys'], /missing command; see petstore keys --help/],
+    [['keys'], /missing command; see petstore --help/],
     [['--vesion'], /unknown option '--vesion'/],
     [['--json', 'keys', 'list'], /unknown option '--json'/],
     [['serve', 'x'], /too many arguments/],
@@ -52,7 +52,6 @@ describe(runProgram.name, () => {
     [['keys', 'rotate', 'x', '--grace', '1w'], /s, m, h or d/],
     [['seed'], /--pets/],
     [['backup'], /missing required argument 'file'/],
-    [['backup', ''], /'' is invalid for argument 'file'. It must be a file path/],
     [['openapi', '--format', 'xml'], /Allowed choices are json, yaml/],
   ])('rejects %j with one line and exit code 2', async (argv, line) => {
     const { code, out, err } = await run(...argv);
@@ -131,7 +130,7 @@ describe(runProgram.name, () => {
     expect((await run('keys', 'unban', id)).out).toMatch(/bannedUntil +none/);
     expect((await run('keys', 'revoke', id)).out).toMatch(/revokedAt +20/);
     expect((await run('keys', 'audit', id)).out).toMatch(/key\.set_plan .*plan: pro -> free/);
-    expect((await run('seed', '--pets', '7')).out).toMatch(/^Added 7 pets in [\d.]+ s\.\n$/);
+    expect((await run('seed', '--pets', '7')).out).toMatch(/^Added 7 pets\.\n$/);
   });
 
   it('finds keys by their properties, page by page', async () => {

@@ -8,6 +8,7 @@ import { FailedError, Output } from './output.js';
 import type { ServeOptions } from './serve.js';
 
 const [SUCCESS, FAILURE, USAGE_ERROR] = [0, 1, 2];
+const NO_COMMAND = 'error: missing command; see petstore --help';
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 /**
@@ -23,8 +24,7 @@ export async function runProgram(argv: readonly string[], output = new Output())
   } catch (error) {
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return SUCCESS;
-      const isMissing = error.code === 'commander.help';
-      output.error(isMissing ? `error: ${missingCommand(argv)}` : error.message);
+      output.error(error.code === 'commander.help' ? NO_COMMAND : error.message);
       return USAGE_ERROR;
     }
     if (!(error instanceof FailedError)) reportFailure(error, output);
@@ -89,7 +89,7 @@ function addBackup(program: Command, output: Output): void {
     examples: ['backup zoo.db'],
     run: async (options, file) => (await import('./backup.js')).backup(file, options),
   })
-    .argument('<file>', 'file to write, readable only by its owner', parse.file)
+    .argument('<file>', 'file to write, readable only by its owner')
     .option('--yes', 'overwrite an existing file without confirmation');
   addCommand<{ yes?: true }>(program, output, {
     name: 'restore',
@@ -97,7 +97,7 @@ function addBackup(program: Command, output: Output): void {
     examples: ['restore zoo.db'],
     run: async (options, file) => (await import('./backup.js')).restore(file, options),
   })
-    .argument('<file>', 'a file that petstore backup wrote', parse.file)
+    .argument('<file>', 'a file that petstore backup wrote')
     .option('--yes', 'do not ask for confirmation');
 }
 
@@ -122,12 +122,6 @@ function addTools(program: Command, output: Output): void {
     name: 'extension',
     description: 'create a package with an extension',
     examples: ['new extension store-orders'],
-    run: async (options, name) => (await import('./new-package.js')).newExtension(name, options),
+    run: async (_options, name) => (await import('./new-package.js')).newExtension(name),
   }).argument('<name>', 'name in kebab case, used for package, path and scopes', parse.packageName);
-}
-
-function missingCommand(argv: readonly string[]): string {
-  const option = argv.find((argument) => argument.startsWith('-'));
-  if (option !== undefined) return `unknown option '${option}'`;
-  return `missing command; see petstore ${argv.join(' ')} --help`;
 }

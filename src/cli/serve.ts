@@ -33,13 +33,9 @@ export async function serve(
   const logger = await createLogger(config, options.json ? 2 : 1);
   exitOnUncaughtException(logger);
   let isFirst = false;
-  let samples = 0;
   const prepare = async (app: INestApplicationContext): Promise<void> => {
     isFirst = await isFirstStart(app, config);
-    const pets = app.get(PetSeeder);
-    if (!options.demo || !isFirst || !(await pets.isEmpty())) return;
-    samples = FIRST_PETS;
-    await pets.seed(samples);
+    if (isFirst && options.demo) await app.get(PetSeeder).seed(FIRST_PETS);
   };
   const start = startPetStore({ config, logger, migrate: options.migrate, prepare, ...known });
   const store = await Promise.race([start, stop]);
@@ -53,6 +49,7 @@ export async function serve(
   const key = isFirst ? (await issue()).key : null;
   // A log in JSON is read by programs; only the first key must be seen.
   if (options.json || key !== null || config.logFormat === 'pretty') {
+    const samples = isFirst && options.demo ? FIRST_PETS : 0;
     output.print(introduction(store, config, samples, key), options.json);
   }
   await store.close(await stop);

@@ -14,15 +14,15 @@ const PROBLEMS: Readonly<Record<string, string>> = {
  * database. The copy gets the name `target` when it is complete and on the disk. If the process is
  * killed, a `.tmp` file remains.
  * @param lock locks the target until it is replaced
- * @returns the names of the migrations that created the schema
  * @throws if `source` is damaged or not a database of this service
  */
-export function backupDatabase(source: string, target: string, lock?: () => () => void): string[] {
+export function backupDatabase(source: string, target: string, lock?: () => () => void): void {
   const temporary = `${target}.${process.pid}.tmp`;
   const database = new Sqlite(source, { fileMustExist: true });
   let release: (() => void) | undefined;
   try {
-    const names = database.prepare(`SELECT name FROM ${MIGRATIONS_TABLE}`).pluck().all();
+    // Fails unless it is a database of this service.
+    database.prepare(`SELECT name FROM ${MIGRATIONS_TABLE}`);
     release = lock?.();
     createFile(temporary);
     // Reads one snapshot and builds every index anew, so a damaged page fails here and is not
@@ -31,7 +31,6 @@ export function backupDatabase(source: string, target: string, lock?: () => () =
     // SQLite would replay the log of the database that is replaced into the copy.
     for (const suffix of LOG_SUFFIXES) rmSync(target + suffix, { force: true });
     renameSync(temporary, target);
-    return names as string[];
   } catch (error) {
     const problem = PROBLEMS[(error as { code: string }).code];
     if (problem === undefined) throw error;
@@ -45,10 +44,9 @@ export function backupDatabase(source: string, target: string, lock?: () => () =
 
 /**
  * Replaces the database at `path`, which may be broken, with a backup.
- * @returns the names of the migrations that created its schema
  * @throws {DatabaseServedError} if a server has the database
  */
-export function restoreDatabase(backup: string, path: string): string[] {
+export function restoreDatabase(backup: string, path: string): void {
   const target = existsSync(path) ? realpathSync(path) : path;
-  return backupDatabase(backup, target, () => lockFile(target));
+  backupDatabase(backup, target, () => lockFile(target));
 }
