@@ -54,7 +54,7 @@ export interface StartOptions extends BuildOptions {
 export async function createApp(options: CreateOptions): Promise<NestFastifyApplication> {
   const { config, logger, extensions = [], instrument } = options;
   for (const warning of checkExtensions(extensions, options)) logger.warn({}, warning);
-  const transport = new Transport(config, logger);
+  const transport = new Transport(config);
   const address = new PublicAddress(config);
   rejectContentTypeParsers(transport.server);
   const app = await NestFactory.create<NestFastifyApplication>(

@@ -10,11 +10,7 @@ const LOG_FORMATS = ['json', 'pretty'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
-/** OpenTelemetry's own variables (`OTEL_...`), and the protocol that they select. */
-export interface Tracing {
-  protocol: OtlpProtocol;
-  variables: Environment;
-}
+/** The protocol of OpenTelemetry, which reads its other variables (`OTEL_...`) itself. */
 export type OtlpProtocol = (typeof OTLP_PROTOCOLS)[number];
 const OTLP_PROTOCOLS = ['http/protobuf', 'http/json'] as const;
 
@@ -52,7 +48,7 @@ export type SettingsReader = (environment: Environment) => {
  * @throws {ConfigError} with every fault
  */
 export function loadConfig(
-  environment: Environment = withDotEnv(process.env),
+  environment: Environment = processEnvironment(),
   readers: readonly SettingsReader[] = [],
 ): Config {
   const read = new SettingReader(environment);
@@ -64,8 +60,10 @@ export function loadConfig(
   return config;
 }
 
-function withDotEnv(environment: Environment): Environment {
-  return { ...readDotEnv({ processEnv: {}, quiet: true }).parsed, ...environment };
+/** Adds the `.env` file to the environment of the process, for OpenTelemetry as well. */
+function processEnvironment(): Environment {
+  readDotEnv({ quiet: true });
+  return process.env;
 }
 
 function readConfig(read: SettingReader, settings: object[]) {
@@ -83,6 +81,7 @@ function readConfig(read: SettingReader, settings: object[]) {
     sunsetExtensionDays: read.integer('SUNSET_EXTENSION_DAYS', 0, 0, 36_500),
     /** `mailto:` or `https:` address for security.txt. */
     securityContact: read.valid('SECURITY_CONTACT', 'a mailto: or https: address', isContact),
+    /** Undefined if tracing is off. */
     tracing: readTracing(read),
   };
 }
@@ -165,8 +164,7 @@ function readBaseUrl(read: SettingReader, name: string): string | undefined {
   return text && new URL(text).href.replace(/\/+$/, '');
 }
 
-/** @returns undefined if tracing is off */
-function readTracing(read: SettingReader): Tracing | undefined {
+function readTracing(read: SettingReader): OtlpProtocol | undefined {
   const { environment } = read;
   const exporter = environment['OTEL_TRACES_EXPORTER'];
   const endpoints = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
@@ -174,9 +172,7 @@ function readTracing(read: SettingReader): Tracing | undefined {
   const isOff = exporter === 'none' || environment['OTEL_SDK_DISABLED'] === 'true';
   if (isOff || !isOn) return undefined;
   const ofSignals = read.oneOf('OTEL_EXPORTER_OTLP_PROTOCOL', OTLP_PROTOCOLS, 'http/protobuf');
-  const protocol = read.oneOf('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', OTLP_PROTOCOLS, ofSignals);
-  const variables = Object.entries(environment).filter(([name]) => name.startsWith('OTEL_'));
-  return { protocol, variables: Object.fromEntries(variables) };
+  return read.oneOf('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', OTLP_PROTOCOLS, ofSignals);
 }
 
 /** A URL of PostgreSQL that `URL` can parse: the driver accepts one without a host as well. */

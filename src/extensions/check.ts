@@ -125,8 +125,7 @@ function secondCopy(extensions: readonly Extension[], file?: string): string[] {
  * `package.json`.
  */
 function folderOf(name: string, importer: string): string | undefined {
-  const from = existsSync(importer) ? realpathSync(importer) : importer;
-  const folder = (createRequire(from).resolve.paths(name) ?? [])
+  const folder = (createRequire(realpathSync(importer)).resolve.paths(name) ?? [])
     .map((each) => join(each, name))
     .find((each) => existsSync(each));
   return folder && realpathSync(folder);

@@ -3,10 +3,8 @@ import { METHODS, type RequestListener, type Server } from 'node:http';
 import fastify, { type FastifyInstance, type RouteHandlerMethod } from 'fastify';
 import type { Config } from '../config/config.js';
 import { isProbe } from '../telemetry/is-probe.js';
-import type { Logger } from '../telemetry/logger.js';
 import { requestContext } from '../telemetry/request-context.js';
 import { AdmissionQueue } from './admission-queue.js';
-import { warnOfProxy } from './client-address.js';
 import { ClientConnections } from './client-connections.js';
 import { conditionalBody } from './conditional-response.js';
 import { assertTarget, rejectMalformed } from './malformed-message.js';
@@ -27,10 +25,7 @@ export class Transport {
   /** The handler of the FallbackController. */
   private fallback: RouteHandlerMethod | undefined;
 
-  constructor(
-    private readonly config: Config,
-    logger: Logger,
-  ) {
+  constructor(private readonly config: Config) {
     const { trustProxy, sendTimeoutSeconds } = config;
     this.connections = new ClientConnections(sendTimeoutSeconds * 1000);
     this.server = fastify({
@@ -53,7 +48,6 @@ export class Transport {
       this.server.decorateRequest(name, undefined);
     }
     this.addHooks();
-    if (trustProxy === false) warnOfProxy(this.server.server, logger);
   }
 
   /** Under `/v1` the guards decide first, also if the router rejects an empty parameter. */

@@ -58,15 +58,6 @@ const BY_STATUS: Record<string, readonly HeaderName[]> = {
   429: ['Retry-After'],
   503: ['Retry-After'],
 };
-/** An operation of an extension may have responses of the same status without these headers. */
-const OPTIONAL: readonly string[] = [
-  'ETag',
-  'Idempotent-Replayed',
-  'Link',
-  'Retry-After',
-  'WWW-Authenticate',
-];
-
 export function headerReference(name: HeaderName): object {
   return { $ref: `#/components/headers/${name}` };
 }
@@ -76,7 +67,7 @@ export function headerComponents(): Record<string, object> {
   return Object.fromEntries(
     Object.entries(HEADERS).map(([name, [description, schema, example]]) => [
       name,
-      { description, ...(!OPTIONAL.includes(name) && { required: true }), schema, example },
+      { description, ...(name in ON_EVERY_RESPONSE && { required: true }), schema, example },
     ]),
   );
 }

@@ -46,8 +46,7 @@ export async function createLogger(
   { logLevel, logFormat }: Pick<Config, 'logLevel' | 'logFormat'>,
   fd = 1,
 ): Promise<Logger> {
-  const stream =
-    logFormat === 'pretty' ? await prettyLines(fd) : new TickStream(fd, MIN_WRITE_BYTES);
+  const stream = logFormat === 'pretty' ? await prettyLines(fd) : new TickStream(fd);
   const logger: Logger = pino(
     {
       level: logLevel,
@@ -101,12 +100,11 @@ class TickStream implements DestinationStream {
   private tick = '';
   private isFailing = false;
 
-  /** @param minLength bytes that are collected before they are written */
-  constructor(fd: number, minLength: number) {
+  constructor(fd: number) {
     this.stream = destination({
       fd,
       sync: false,
-      minLength,
+      minLength: MIN_WRITE_BYTES,
       maxWrite: MAX_WRITE_BYTES,
       periodicFlush: FLUSH_INTERVAL_MS,
       maxLength: MAX_BUFFERED_BYTES,
@@ -156,13 +154,12 @@ class TickStream implements DestinationStream {
 
 /** Loads pino-pretty on demand: production does not use it. */
 async function prettyLines(fd: number): Promise<DestinationStream> {
-  const { prettyFactory } = await import('pino-pretty');
-  const pretty = prettyFactory({
+  const { default: pretty } = await import('pino-pretty');
+  return pretty({
+    destination: fd,
     translateTime: 'HH:MM:ss.l',
     messageFormat: MESSAGE,
     ignore: HIDDEN,
     singleLine: true,
   });
-  const stream = new TickStream(fd, 0);
-  return { write: (line) => stream.write(pretty(line)) };
 }

@@ -1,5 +1,4 @@
 import { ConsoleLogger, type LogLevel } from '@nestjs/common';
-import { ConfigError } from '../config/config.js';
 import type { Logger } from './logger.js';
 
 /** Contexts that report how Nest starts, which is detail. */
@@ -36,8 +35,6 @@ export class NestLogger extends ConsoleLogger {
 
   protected override printMessages(...[messages, context, level, , stack, params]: Printed): void {
     for (const message of messages) {
-      // The command that started the application prints it in full.
-      if (message instanceof ConfigError) continue;
       const error = message instanceof Error ? message : undefined;
       const text = typeof message === 'string' ? message : (error?.message ?? '');
       const err = error ?? (stack === undefined ? undefined : { message: text, stack });

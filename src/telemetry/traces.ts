@@ -10,7 +10,7 @@ import {
   resourceFromAttributes,
 } from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
-import type { Tracing } from '../config/config.js';
+import type { OtlpProtocol } from '../config/config.js';
 import { VERSION } from '../config/version.js';
 import { waitAtMost } from '../time/timeout.js';
 import { isProbe } from './is-probe.js';
@@ -25,11 +25,12 @@ const require = createRequire(import.meta.url);
  * before the server is created. Statements and commands have a span only if they serve a request.
  * @returns a function that sends the remaining spans and turns tracing off
  */
-export async function startTracing(tracing: Tracing, logger: Logger): Promise<() => Promise<void>> {
-  // The SDK reads the environment, but no `.env` file.
-  for (const [name, value] of Object.entries(tracing.variables)) process.env[name] ??= value;
-  const warn = (message: string) =>
-    logger.warn({ context: 'OpenTelemetry' }, withoutStack(message));
+export async function startTracing(
+  protocol: OtlpProtocol,
+  logger: Logger,
+): Promise<() => Promise<void>> {
+  const warn = (report: string) =>
+    logger.warn({ context: 'OpenTelemetry', report }, 'Spans may be lost');
   const ignore = (): void => undefined;
   const diagnostics = { error: warn, warn, info: ignore, debug: ignore, verbose: ignore };
   diag.setLogger(diagnostics, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
@@ -38,7 +39,7 @@ export async function startTracing(tracing: Tracing, logger: Logger): Promise<()
     resource: defaultResource()
       .merge(resourceFromAttributes(service))
       .merge(detectResources({ detectors: [envDetector] })),
-    spanProcessors: [new BatchSpanProcessor(await exporterOf(tracing))],
+    spanProcessors: [new BatchSpanProcessor(await exporterOf(protocol))],
   });
   provider.register();
   const instrumentations = [
@@ -56,13 +57,7 @@ export async function startTracing(tracing: Tracing, logger: Logger): Promise<()
   };
 }
 
-/** The SDK reports a failed export as the JSON of its error, stack included. */
-function withoutStack(message: string): string {
-  if (!message.startsWith('{')) return message;
-  return `Spans are lost: ${(JSON.parse(message) as { message?: string }).message}`;
-}
-
-async function exporterOf({ protocol }: Tracing) {
+async function exporterOf(protocol: OtlpProtocol) {
   const { OTLPTraceExporter } =
     protocol === 'http/json'
       ? await import('@opentelemetry/exporter-trace-otlp-http')
