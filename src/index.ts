@@ -21,6 +21,7 @@ export { Events } from './events/events.js';
 export { Readiness, type ReadinessCheck } from './health/readiness.js';
 export { settingsOf } from './extensions/settings.js';
 export { Public } from './http/public.decorator.js';
+export { stringifyJson } from './http/stringify-json.js';
 export { PublicAddress } from './config/public-address.js';
 export { bigintColumn, numberColumn } from './database/columns.js';
 export {

@@ -34,11 +34,14 @@ const MAX_FIELD_LENGTH = 2 * MAX_LENGTH + 2;
 function idempotentRequestOf(context: ExecutionContext): IdempotentRequest | undefined {
   const request = requestOf(context);
   const { raw, method, url, caller } = request;
-  if (raw.headers[FIELD_NAME] === undefined) return undefined;
+  const field = raw.headers[FIELD_NAME];
+  if (field === undefined) return undefined;
+  // A request of Fastify's `inject` has no `headersDistinct`.
+  const fields = (raw.headersDistinct ?? {})[FIELD_NAME] ?? [String(field)];
   const target = Buffer.from(`${method} ${url}\n`);
   return {
     owner: caller!.quota.subject,
-    idempotencyKey: parseKey(raw.headersDistinct[FIELD_NAME]!),
+    idempotencyKey: parseKey(fields),
     bodyDigest: hash('sha256', Buffer.concat([target, request.rawBody ?? NO_BODY]), 'base64url'),
   };
 }

@@ -31,6 +31,22 @@ describe('Idempotency-Key', () => {
     expect(await count()).toBe(before);
   });
 
+  it('holds for a request that an extension injects in the same process', async () => {
+    const first = await post('injected');
+    const again = await service.store.app.inject({
+      method: 'POST',
+      url: '/v1/pets',
+      headers: {
+        authorization: `Bearer ${client.key}`,
+        'content-type': 'application/json',
+        'idempotency-key': 'injected',
+      },
+      payload: rex,
+    });
+    expect(again.body).toBe(first.text);
+    expect(again.headers['idempotent-replayed']).toBe('true');
+  });
+
   it('rejects another body, even one with the same meaning', async () => {
     await post('bodies');
     expectError(
