@@ -41,6 +41,9 @@ export default tseslint.config(
       'node_modules/',
       'data/',
       'proof/out/',
+      // They need packages that only the examples install; the package tests compile them.
+      'examples/mcp/**/*.ts',
+      'examples/webhooks/test/',
     ],
   },
   eslint.configs.recommended,

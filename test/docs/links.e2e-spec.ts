@@ -33,8 +33,7 @@ const DOCUMENTS = [
     'docs',
     'docs/decisions',
     'clients/typescript',
-    'examples/store-orders',
-    'examples/jwt-callers',
+    ...readdirSync('examples').map((name) => join('examples', name)),
   ]
     .filter((folder) => existsSync(folder))
     .flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))

@@ -79,6 +79,29 @@ class Project {
   run(command: string, args: string[], env: Record<string, string> = {}): Promise<string> {
     return run(command, args, { cwd: this.directory, env: { ...ENVIRONMENT, ...env } });
   }
+
+  /**
+   * Starts the service with `npm start` or another command, on a new database, and stops it after
+   * `use`.
+   */
+  async serve(
+    [command, ...args]: [string, ...string[]],
+    use: (get: (path: string) => Promise<Response>) => Promise<void>,
+  ): Promise<void> {
+    const PORT = String(await freePort());
+    const DATABASE_URL = `sqlite:${this.directory}/served.db`;
+    const server = spawn(command, args, {
+      cwd: this.directory,
+      env: { ...ENVIRONMENT, DATABASE_URL, PORT, METRICS_PORT: '0' },
+      stdio: 'ignore',
+    });
+    const get = (path: string) =>
+      fetch(`http://127.0.0.1:${PORT}${path}`).catch(() => new Response(null, { status: 503 }));
+    await eventually(async () => (await get('/health/ready')).ok, 60_000);
+    await use(get);
+    server.kill('SIGTERM');
+    expect(await once(server, 'close')).toEqual([0, null]);
+  }
 }
 
 describeWith('postgres', 'the package', (initdb) => {
@@ -113,6 +136,23 @@ describeWith('postgres', 'the package', (initdb) => {
     async () => {
       const TEST_DATABASE_URL = await postgres.createDatabase();
       await Promise.all([orders.test('orders'), orders.test('orders', { TEST_DATABASE_URL })]);
+    },
+    PATIENCE_MS,
+  );
+
+  it.each([['mcp', '"/mcp"']])(
+    'installs examples/%s, which packs, passes its tests on both engines and starts with npm start',
+    async (name, path) => {
+      const folder = join(directory, name);
+      cpSync(join(directory, 'clone/examples', name), folder, { recursive: true });
+      const example = await Project.install(folder, tarball);
+      await example.bin('tsc', ['--skipLibCheck', 'false']);
+      const TEST_DATABASE_URL = await postgres.createDatabase();
+      await Promise.all([example.test(name), example.test(name, { TEST_DATABASE_URL })]);
+      expect(await example.run('npm', ['pack'])).toMatch(/\.tgz$/m);
+      await example.serve(['npm', 'start'], async (get) => {
+        expect(await (await get('/openapi.json')).text()).toContain(path);
+      });
     },
     PATIENCE_MS,
   );
@@ -160,21 +200,12 @@ describeWith('postgres', 'the package', (initdb) => {
       const DATABASE_URL = `sqlite:${directory}/visits.db`;
       const migrated = await installed.bin('petstore', ['migrate', '--json'], { DATABASE_URL });
       expect(migrated).toContain('CreateToyVisits');
-      const PORT = String(await freePort());
-      const server = spawn('node_modules/.bin/petstore', ['serve'], {
-        cwd: shop,
-        env: { ...ENVIRONMENT, DATABASE_URL, PORT, METRICS_PORT: '0' },
-        stdio: 'ignore',
+      await installed.serve(['node_modules/.bin/petstore', 'serve'], async (get) => {
+        expect(await (await get('/openapi.json')).text()).toContain('"/toy-visits');
+        for (const path of ['/docs/guides/clients', '/docs/assets/page.js']) {
+          expect([path, (await get(path)).status]).toEqual([path, 200]);
+        }
       });
-      const get = (path: string) =>
-        fetch(`http://127.0.0.1:${PORT}${path}`).catch(() => new Response(null, { status: 503 }));
-      await eventually(async () => (await get('/health/ready')).ok, 60_000);
-      expect(await (await get('/openapi.json')).text()).toContain('"/toy-visits');
-      for (const path of ['/docs/guides/clients', '/docs/assets/page.js']) {
-        expect([path, (await get(path)).status]).toEqual([path, 200]);
-      }
-      server.kill('SIGTERM');
-      expect(await once(server, 'close')).toEqual([0, null]);
     },
     PATIENCE_MS,
   );

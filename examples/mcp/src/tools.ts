@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import * as mcp from '@modelcontextprotocol/server';
+import { stringifyJson } from 'pet-store-service';
+import { IDEMPOTENCY_KEY, inputSchemaOf, type OpenApi, type OpenApiOperation } from './openapi.js';
+import { type CallerRequest, type OperationRequest, Operations } from './operations.js';
+
+export const OPERATION_IDS = Symbol('operation ids');
+
+/** The operation validates its input, and its error body explains what is wrong. */
+const NO_VALIDATOR: mcp.jsonSchemaValidator = {
+  getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
+};
+
+type Arguments = Record<string, unknown>;
+
+interface Tool {
+  method: string;
+  path: string; // such as /pets/{petId}
+  operation: OpenApiOperation;
+  inputSchema: mcp.StandardSchemaWithJSON<Arguments>;
+}
+
+/** The operations that are offered as tools, as the OpenAPI document describes them. */
+@Injectable()
+export class Tools {
+  private tools?: readonly Tool[];
+
+  constructor(
+    @Inject(OPERATION_IDS) private readonly operationIds: readonly string[],
+    private readonly operations: Operations,
+  ) {}
+
+  /** Adds the tools to a server that runs them for one caller. */
+  async register(server: mcp.McpServer, caller: CallerRequest): Promise<void> {
+    // The document is complete once the service has started, and does not change.
+    this.tools ??= await this.load(caller);
+    for (const tool of this.tools) {
+      const { operationId, summary: title, description } = tool.operation;
+      const annotations = { readOnlyHint: tool.method === 'get' };
+      const config = { title, description, annotations, inputSchema: tool.inputSchema };
+      server.registerTool(operationId, config, (values) => this.run(tool, values, caller));
+    }
+  }
+
+  private async load(caller: CallerRequest): Promise<readonly Tool[]> {
+    const request = { method: 'GET', url: '/openapi.json', headers: {} };
+    const { body } = await this.operations.call(request, caller);
+    const document = JSON.parse(body) as OpenApi;
+    const all = Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.entries(item).map(([method, operation]) => ({ method, path, operation })),
+    );
+    return this.operationIds.map((id) => {
+      const found = all.find(({ operation }) => operation.operationId === id);
+      if (found === undefined) throw new Error(`There is no operation "${id}" in /openapi.json`);
+      const schema = inputSchemaOf(found.operation, document);
+      return { ...found, inputSchema: mcp.fromJsonSchema<Arguments>(schema, NO_VALIDATOR) };
+    });
+  }
+
+  private async run(
+    tool: Tool,
+    values: Arguments,
+    caller: CallerRequest,
+  ): Promise<mcp.CallToolResult> {
+    const { statusCode, headers, body } = await this.operations.call(
+      requestOf(tool, values),
+      caller,
+    );
+    // A Link header has the cursor of the next page.
+    const texts = headers.link === undefined ? [body] : [body, `Link: ${headers.link}`];
+    const content = texts.map((text) => ({ type: 'text' as const, text }));
+    return { content, isError: statusCode >= 400 };
+  }
+}
+
+function requestOf({ method, path, operation }: Tool, values: Arguments): OperationRequest {
+  const headers: Record<string, string> = {};
+  if (operation.parameters.some(({ name }) => name === IDEMPOTENCY_KEY)) {
+    headers[IDEMPOTENCY_KEY] = randomUUID();
+  }
+  let url = `/v1${path}`;
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) {
+    const text = typeof value === 'string' ? value : stringifyJson(value);
+    if (name === IDEMPOTENCY_KEY) headers[name] = text;
+    else if (path.includes(`{${name}}`)) url = url.replace(`{${name}}`, encodeURIComponent(text));
+    // The operation rejects an unknown parameter.
+    else if (name !== 'body') query.set(name, text);
+  }
+  return { method: method.toUpperCase(), url: `${url}?${query}`, headers, body: values.body };
+}

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import {
+  Client,
+  type ClientOptions,
+  StreamableHTTPClientTransport,
+} from '@modelcontextprotocol/client';
+import { startTestStore, type TestStore } from 'pet-store-service/testing';
+import { storeMcp } from '../src/index.js';
+
+const { TEST_DATABASE_URL } = process.env;
+const REVISION = '2026-07-28';
+const PINNED: ClientOptions = { versionNegotiation: { mode: { pin: REVISION } } };
+
+describe('the server of the Model Context Protocol', () => {
+  let store: TestStore;
+  before(async () => {
+    store = await startTestStore({
+      extensions: [storeMcp({ operations: ['listPets', 'createPet', 'getPet', 'getUsage'] })],
+      ...(TEST_DATABASE_URL !== undefined && { databaseUrl: TEST_DATABASE_URL }),
+    });
+  });
+  after(() => store.close());
+
+  async function connect(key: string, options = PINNED): Promise<Client> {
+    const client = new Client({ name: 'agent', version: '1.0.0' }, options);
+    const requestInit = { headers: { authorization: `Bearer ${key}` } };
+    const url = new URL('/v1/mcp', store.url);
+    await client.connect(new StreamableHTTPClientTransport(url, { requestInit }));
+    return client;
+  }
+
+  async function call(client: Client, name: string, values: Record<string, unknown> = {}) {
+    const { content, isError } = await client.callTool({ name, arguments: values });
+    const texts = content.map((part) => (part.type === 'text' ? part.text : ''));
+    return { isError, text: texts[0]!, link: texts[1] };
+  }
+
+  async function expectError(answer: ReturnType<typeof call>, code: string): Promise<void> {
+    const { isError, text } = await answer;
+    assert.deepEqual([isError, (JSON.parse(text) as { code: string }).code], [true, code]);
+  }
+
+  it('speaks revision 2026-07-28, and the one before it', async () => {
+    const key = await store.issueKey();
+    const current = await connect(key);
+    assert.equal(current.getNegotiatedProtocolVersion(), REVISION);
+    const older = await connect(key, {});
+    assert.equal(older.getNegotiatedProtocolVersion(), '2025-11-25');
+    assert.equal((await call(older, 'getUsage')).isError, false);
+  });
+
+  it('describes each tool as the OpenAPI document describes its operation', async () => {
+    const { tools } = await (await connect(await store.issueKey())).listTools();
+    assert.deepEqual(
+      tools.map(({ name, annotations }) => [name, annotations?.readOnlyHint]),
+      [
+        ['listPets', true],
+        ['createPet', false],
+        ['getPet', true],
+        ['getUsage', true],
+      ],
+    );
+    const { properties, required } = tools[1]!.inputSchema;
+    assert.deepEqual(required, ['body']);
+    assert.deepEqual(Object.keys(properties!).sort(), ['Idempotency-Key', 'body']);
+    const text = JSON.stringify(tools);
+    assert.match(text, /"enum":\["available","pending","sold"\]/);
+    assert.doesNotMatch(text, /\$ref/);
+  });
+
+  it('creates a pet once for repeated calls with one Idempotency-Key, and lists page by page', async () => {
+    const client = await connect(await store.issueKey({ scopes: ['pets:read', 'pets:write'] }));
+    const body = { name: 'Rex', categoryId: 7 };
+    const first = await call(client, 'createPet', { body, 'Idempotency-Key': 'rex-1' });
+    const again = await call(client, 'createPet', { body, 'Idempotency-Key': 'rex-1' });
+    assert.deepEqual([first.isError, again.text], [false, first.text]);
+    const other = await call(client, 'createPet', { body });
+    assert.notEqual(other.text, first.text);
+
+    const { text, link } = await call(client, 'listPets', { limit: 1 });
+    assert.deepEqual(JSON.parse(text), [JSON.parse(first.text)]);
+    const cursor = new URL(/<([^>]+)>/.exec(link!)![1]!).searchParams.get('cursor');
+    const next = await call(client, 'listPets', { limit: 1, cursor });
+    assert.deepEqual(JSON.parse(next.text), [JSON.parse(other.text)]);
+    const { id } = JSON.parse(first.text) as { id: number };
+    assert.equal((await call(client, 'getPet', { petId: id })).text, first.text);
+  });
+
+  it('passes integers exactly', async () => {
+    const { url } = store;
+    const key = await store.issueKey({ scopes: ['pets:read', 'pets:write'] });
+    const rpc = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"createPet",
+      "arguments":{"body":{"name":"Max","categoryId":9223372036854775807}}}}`;
+    const accept = 'application/json, text/event-stream';
+    const request = { key, method: 'POST', headers: { accept }, body: rpc };
+    const answer = await store.fetch(`${url}/v1/mcp`, request);
+    assert.match(await answer.text(), /"categoryId\\":9223372036854775807/);
+  });
+
+  it('runs a tool with the key of the caller: scopes, validation and quota', async () => {
+    const reader = await connect(await store.issueKey({ scopes: ['pets:read'] }));
+    const body = { name: 'Rex', categoryId: 7 };
+    await expectError(call(reader, 'createPet', { body }), 'insufficient_scope');
+    await expectError(call(reader, 'listPets', { limit: 1000 }), 'invalid_request');
+    await expectError(call(reader, 'listPets', { colour: 'red' }), 'invalid_request');
+
+    const limited = await connect(await store.issueKey({ perMinute: 1, perDay: 10 }));
+    assert.equal((await call(limited, 'listPets')).isError, false);
+    await expectError(call(limited, 'listPets'), 'rate_limit_exceeded');
+    store.clock.advance(60);
+    assert.equal((await call(limited, 'listPets')).isError, false);
+  });
+
+  it('rejects callers without a valid key, unknown tools and methods', async () => {
+    await assert.rejects(connect('psk_unknown'), /401|invalid_api_key/);
+    const client = await connect(await store.issueKey());
+    await assert.rejects(client.callTool({ name: 'banKey' }), /banKey/);
+    const key = await store.issueKey();
+    assert.equal((await store.fetch('/v1/mcp', { key })).status, 405);
+  });
+});
