@@ -1,15 +1,11 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { constrain } from '../input/constrain.js';
-import { INT64, UNIX_TIME_OR_NULL } from '../input/unix-time.js';
+import { IsInteger } from '../input/integer.js';
+import { ApiCount, ApiTimeOrNull } from '../input/unix-time.js';
 import { PLAN, type PlanName } from '../rate-limits/plan.js';
 
 const MAX_GRACE_SECONDS = 86_400;
 const ID = { description: 'ID of the key. It is no secret.', example: 'key_0Lj0QR9b3sycDOpwV' };
-const EXPIRES_AT = { ...UNIX_TIME_OR_NULL, description: 'Expiry of the key (Unix time), or null.' };
-
-function isGrace(value: unknown): boolean {
-  return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MAX_GRACE_SECONDS;
-}
+const EXPIRES_AT = 'Expiry of the key (Unix time), or null.';
 
 @ApiSchema({ name: 'Key' })
 export class KeyBody {
@@ -31,20 +27,16 @@ export class KeyBody {
   @ApiProperty({ description: 'The scopes of the key.', type: [String], example: ['pets:read'] })
   scopes!: string[];
 
-  @ApiProperty({ ...INT64, description: 'When it was issued (Unix time).', example: 1764892800 })
+  @ApiCount('When it was issued (Unix time).', 1764892800)
   createdAt!: number;
 
-  @ApiProperty(EXPIRES_AT)
+  @ApiTimeOrNull(EXPIRES_AT)
   expiresAt!: number | null;
 
-  @ApiProperty({
-    ...UNIX_TIME_OR_NULL,
-    description: 'Last use (Unix time), up to 60 seconds ago, or null.',
-    example: 1764892860,
-  })
+  @ApiTimeOrNull('Last use (Unix time), up to 60 seconds ago, or null.', 1764892860)
   lastUsedAt!: number | null;
 
-  @ApiProperty({ ...UNIX_TIME_OR_NULL, description: 'End of the ban (Unix time), or null.' })
+  @ApiTimeOrNull('End of the ban (Unix time), or null.')
   bannedUntil!: number | null;
 }
 
@@ -52,12 +44,9 @@ export class KeyBody {
 export class KeyRotation {
   @ApiPropertyOptional({
     description: 'How long the old key stays valid, at most until its expiry.',
-    type: 'integer',
-    minimum: 0,
-    maximum: MAX_GRACE_SECONDS,
     default: MAX_GRACE_SECONDS,
   })
-  @constrain('isGrace', `an integer between 0 and ${MAX_GRACE_SECONDS}`, isGrace)
+  @IsInteger(0, MAX_GRACE_SECONDS)
   graceSeconds: number = MAX_GRACE_SECONDS;
 }
 
@@ -66,7 +55,7 @@ export class PreviousKeyBody {
   @ApiProperty(ID)
   id!: string;
 
-  @ApiProperty({ ...INT64, description: 'End of the old key (Unix time).', example: 1764979200 })
+  @ApiCount('End of the old key (Unix time).', 1764979200)
   expiresAt!: number;
 }
 
@@ -81,7 +70,7 @@ export class RotatedKeyBody {
   })
   key!: string;
 
-  @ApiProperty(EXPIRES_AT)
+  @ApiTimeOrNull(EXPIRES_AT)
   expiresAt!: number | null;
 
   @ApiProperty({ type: PreviousKeyBody })

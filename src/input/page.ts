@@ -3,23 +3,16 @@ import { Expose, Transform } from 'class-transformer';
 import { PAGE, type PageBody } from '../http/stringify-json.js';
 import { constrain, MayBeAbsent } from './constrain.js';
 import { Cursor, type CursorKey, type CursorKeys, type CursorKind } from './cursor.js';
+import { IsIntegerText } from './integer.js';
 import { invalidRequest } from './invalid-request.js';
 import { parseOwnJson } from './json.js';
 
-const LIMIT = /^(?:[1-9]\d?|100)$/;
 const EXPECTED_CURSOR = 'from a Link header of this list and be used with the same filter';
 
 /** Query parameters of a paged list. A list with filters extends this class and declares them. */
 export class PageQuery {
-  @ApiPropertyOptional({
-    description: 'Maximum number of items to return.',
-    type: 'integer',
-    minimum: 1,
-    maximum: 100,
-    default: 20,
-  })
-  @Transform(({ value }) => (LIMIT.test(value as string) ? Number(value) : (value as unknown)))
-  @constrain('isLimit', 'an integer between 1 and 100', (value) => typeof value === 'number')
+  @ApiPropertyOptional({ description: 'Maximum number of items to return.', default: 20 })
+  @IsIntegerText(1, 100)
   limit: number = 20;
 
   @ApiPropertyOptional({

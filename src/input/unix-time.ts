@@ -1,4 +1,6 @@
-/** `@ApiProperty()` options of a count, or of a time in Unix seconds. */
+import { ApiProperty } from '@nestjs/swagger';
+
+/** The schema of a count, or of a time in Unix seconds. */
 export const INT64 = {
   type: 'integer',
   format: 'int64',
@@ -6,6 +8,16 @@ export const INT64 = {
   maximum: Number.MAX_SAFE_INTEGER,
 } as const;
 export const UNIX_TIME_OR_NULL = { oneOf: [INT64, { type: 'null' }], example: null };
+
+/** Member of a response: a count, or a time in Unix seconds. */
+export function ApiCount(description: string, example: number): PropertyDecorator {
+  return ApiProperty({ ...INT64, description, example });
+}
+
+/** Member of a response: a time in Unix seconds, or null. */
+export function ApiTimeOrNull(description: string, example: number | null = null) {
+  return ApiProperty({ ...UNIX_TIME_OR_NULL, description, example });
+}
 
 /** Whole seconds of a time in Unix milliseconds. */
 export function unixSeconds(unixMs: number): number;

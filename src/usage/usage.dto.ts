@@ -1,7 +1,6 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { Transform } from 'class-transformer';
-import { constrain } from '../input/constrain.js';
-import { INT64, UNIX_TIME_OR_NULL } from '../input/unix-time.js';
+import { IsIntegerText } from '../input/integer.js';
+import { ApiCount, ApiTimeOrNull, INT64 } from '../input/unix-time.js';
 import { PLAN, type PlanName } from '../rate-limits/plan.js';
 
 @ApiSchema({ name: 'UsageWindow' })
@@ -9,10 +8,10 @@ export class WindowBody {
   @ApiProperty({ ...INT64, minimum: 1, description: 'Requests allowed per window.', example: 60 })
   limit!: number;
 
-  @ApiProperty({ ...INT64, description: 'Requests left in this window.', example: 42 })
+  @ApiCount('Requests left in this window.', 42)
   remaining!: number;
 
-  @ApiProperty({ ...INT64, description: 'End of this window (Unix time).', example: 1764892860 })
+  @ApiCount('End of this window (Unix time).', 1764892860)
   resetAt!: number;
 }
 
@@ -36,38 +35,23 @@ export class UsageBody {
   @ApiProperty({ type: LimitsBody })
   limits!: LimitsBody;
 
-  @ApiProperty({ ...UNIX_TIME_OR_NULL, description: 'End of the ban (Unix time), or null.' })
+  @ApiTimeOrNull('End of the ban (Unix time), or null.')
   bannedUntil!: number | null;
 
-  @ApiProperty({ ...UNIX_TIME_OR_NULL, description: 'Expiry of the key (Unix time), or null.' })
+  @ApiTimeOrNull('Expiry of the key (Unix time), or null.')
   expiresAt!: number | null;
 }
 
-const MAX_HOURS = 168;
-const HOURS = /^(?:[1-9]\d?|1[0-5]\d|16[0-8])$/;
-const TIME = { ...INT64, example: 1764892800 };
-
 /** Query parameters of getUsageHistory. */
 export class UsageHistoryQuery {
-  @ApiPropertyOptional({
-    description: 'Number of hours, the current one included.',
-    type: 'integer',
-    minimum: 1,
-    maximum: MAX_HOURS,
-    default: 24,
-  })
-  @Transform(({ value }) => (HOURS.test(value as string) ? Number(value) : (value as unknown)))
-  @constrain(
-    'isHours',
-    `an integer between 1 and ${MAX_HOURS}`,
-    (value) => typeof value === 'number',
-  )
+  @ApiPropertyOptional({ description: 'Number of hours, the current one included.', default: 24 })
+  @IsIntegerText(1, 168)
   hours: number = 24;
 }
 
 @ApiSchema({ name: 'UsageHour' })
 export class UsageHourBody {
-  @ApiProperty({ ...TIME, description: 'Start of the hour (Unix time).' })
+  @ApiCount('Start of the hour (Unix time).', 1764892800)
   startsAt!: number;
 
   @ApiProperty({
@@ -81,10 +65,10 @@ export class UsageHourBody {
 
 @ApiSchema({ name: 'RejectedRequests' })
 export class RejectedBody {
-  @ApiProperty({ ...TIME, description: 'The latest request (Unix time).' })
+  @ApiCount('The latest request (Unix time).', 1764892800)
   at!: number;
 
-  @ApiProperty({ ...TIME, description: 'The first request (Unix time).' })
+  @ApiCount('The first request (Unix time).', 1764892800)
   firstAt!: number;
 
   @ApiProperty({ ...INT64, minimum: 1, description: 'Number of requests.', example: 5 })
