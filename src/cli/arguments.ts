@@ -50,13 +50,11 @@ export function expiry(text: string): number {
   const [, date] = ISO_8601.exec(text) ?? [];
   const unixMs = Date.parse(text);
   // Date.parse() reads 30 February as 2 March.
-  if (date === undefined || !(unixMs > 0) || !new Date(date).toISOString().startsWith(date)) {
-    throw new InvalidArgumentError(
-      'It must be an ISO 8601 date, or a time with its zone: 2030-12-05T00:00:00Z.',
-    );
-  }
-  if (unixMs > Date.now()) return unixMs;
-  throw new InvalidArgumentError('It must not be in the past.');
+  if (date && unixMs > Date.now() && new Date(date).toISOString().startsWith(date)) return unixMs;
+  throw new InvalidArgumentError(
+    'It must be an ISO 8601 date, or a time with its zone (2030-12-05T00:00:00Z), ' +
+      'and not in the past.',
+  );
 }
 
 /** @returns Infinity for `never`, because commander replaces null */

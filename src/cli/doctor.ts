@@ -40,16 +40,15 @@ async function examine(options: CommonOptions): Promise<Finding[]> {
     checkDatabase(config, extensions),
     checkRedis(config),
   ]);
-  const detail = `valid, ${extensions.length} extension${extensions.length === 1 ? '' : 's'}`;
+  const detail = `valid, extensions: ${extensions.length}`;
   const configuration = ok('configuration', detail);
   return [configuration, ...database, ...redis, ...checkFiles(config), checkProxy(config)];
 }
 
 function describe(checks: readonly Finding[]): string {
-  const rows = checks.flatMap(({ check, status, detail, fix }) => [
-    [status === 'failed' ? 'FAILED' : status, check, detail],
-    ...(fix === null ? [] : [['', '', `fix: ${fix}`]]),
-  ]);
+  const rows = checks.map(({ check, status, detail, fix }) => {
+    return [status, check, fix === null ? detail : `${detail}\nfix: ${fix}`];
+  });
   return table(['STATUS', 'CHECK', 'RESULT'], rows);
 }
 

@@ -16,9 +16,9 @@ export function rotated(view: RotatedView): string {
 export function keys(list: readonly KeyView[]): string {
   if (list.length === 0) return 'No keys found.';
   const rows = list.map((view) => {
-    const { id, last4, plan, name } = view;
-    const [expires, lastUsed] = [timeText(view.expiresAt), timeText(view.lastUsedAt)];
-    return [id, `...${last4}`, plan, statusOf(view), expires, lastUsed, name];
+    const { id, last4, plan, name, expiresAt, lastUsedAt } = view;
+    const status = statusOf(view);
+    return [id, `...${last4}`, plan, status, timeText(expiresAt), timeText(lastUsedAt), name];
   });
   return table(['ID', 'KEY', 'PLAN', 'STATUS', 'EXPIRES', 'LAST USED', 'NAME'], rows);
 }
@@ -36,14 +36,15 @@ export function key({ id, ...members }: KeyView): string {
 export function usage({ minute, day, outcomes, refusals, ...view }: UsageView): string {
   const windows = Object.entries({ minute, day }).map(([name, window]) => {
     const { used, limit, remaining, resetAt } = window;
-    return [name, `${used}`, `${limit}`, `${remaining}`, resetAt];
+    return [name, used, limit, remaining, resetAt];
   });
-  const requests = outcomes.map(({ code, status, requests: count }) => {
-    return [code ?? 'ok', `${status}`, `${count}`];
-  });
+  const requests = outcomes.map(({ code, status, requests: count }) => [
+    code ?? 'ok',
+    status,
+    count,
+  ]);
   const latest = refusals.map(({ at, firstAt, count, code, window, operation, address }) => {
-    const [last, first] = [timeText(at), timeText(firstAt)];
-    return [last, first, `${count}`, code, window ?? '', operation, address];
+    return [timeText(at), timeText(firstAt), count, code, window ?? '', operation, address];
   });
   return [
     key(view),
@@ -62,12 +63,10 @@ export function audit(records: readonly AuditRecord[]): string {
 }
 
 function changeText(before: State | null, after: State | null): string {
-  return Object.entries(after ?? {})
-    .map(([name, value]) => {
-      const old = before === null || !(name in before) ? '' : `${valueText(before[name])} -> `;
-      return `${name}: ${old}${valueText(value)}`;
-    })
-    .join(', ');
+  const changes = Object.entries(after ?? {}).map(
+    ([name, value]) => `${name}: ${valueText(before?.[name])} -> ${valueText(value)}`,
+  );
+  return changes.join(', ');
 }
 
 function valueText(value: State[string] | undefined): string {

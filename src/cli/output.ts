@@ -37,12 +37,12 @@ export class Output {
 }
 
 /** Aligns rows in columns, without borders. */
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+export function table(head: readonly string[], rows: readonly (string | number)[][]): string {
   const sides = ['top', 'bottom', 'left', 'right', 'mid'];
   const none = sides.flatMap((side) => [side, `${side}-mid`, `${side}-left`, `${side}-right`]);
   const chars = { ...Object.fromEntries(none.map((name) => [name, ''])), middle: '  ' };
   const style = { 'padding-left': 0, 'padding-right': 0, head: [], border: [] };
   const drawn = new Table({ chars, style });
-  drawn.push(...[head, ...rows].map((row) => [...row]));
+  drawn.push([...head], ...rows);
   return drawn.toString().replace(/ +$/gm, '');
 }
