@@ -21,6 +21,11 @@ export interface Statement {
   readonly isJson?: true;
 }
 
+/** A statement whose text is the same for both engines. */
+export function sameStatement(name: string, text: string): Statement {
+  return { name, sqlite: text, postgres: text };
+}
+
 const PING: Statement = { name: 'ping', sqlite: 'PRAGMA schema_version', postgres: 'SELECT 1' };
 
 export type PoolState = Record<'in_use' | 'idle' | 'waiting', number>;

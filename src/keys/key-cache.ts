@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Counter } from 'prom-client';
 import { ChangePoller } from '../database/change-poller.js';
-import { Database } from '../database/database.js';
+import { Database, sameStatement } from '../database/database.js';
 import { isOutage } from '../database/outage.js';
 import { clientAddress } from '../http/client-address.js';
 import { Limits } from '../rate-limits/limits.js';
@@ -65,15 +65,10 @@ const COLUMNS = `id, client_id AS "clientId", digest, plan, scopes,
   CAST(expires_at AS double precision) AS "expiresAt",
   CAST(COALESCE(revoked_at, disabled_at) AS double precision) AS "endedAt",
   CAST(changed_at AS double precision) AS "changedAt", last_used_at IS NULL AS "isUnused"`;
-const FIND = select('keys.find-by-digest', 'digest = $1');
-const PLANS_TEXT = 'SELECT DISTINCT plan FROM api_keys';
-const PLANS_IN_USE = { name: 'keys.plans', sqlite: PLANS_TEXT, postgres: PLANS_TEXT };
-const CHANGED = select('keys.changed', `changed_at >= $1 LIMIT ${MAX_CHANGES}`);
-
-function select(name: string, condition: string) {
-  const text = `SELECT ${COLUMNS} FROM api_keys WHERE ${condition}`;
-  return { name, sqlite: text, postgres: text };
-}
+const SELECT = `SELECT ${COLUMNS} FROM api_keys WHERE`;
+const FIND = sameStatement('keys.find-by-digest', `${SELECT} digest = $1`);
+const CHANGED = sameStatement('keys.changed', `${SELECT} changed_at >= $1 LIMIT ${MAX_CHANGES}`);
+const PLANS_IN_USE = sameStatement('keys.plans', 'SELECT DISTINCT plan FROM api_keys');
 
 /**
  * Finds the caller that the digest of a key stands for.
@@ -160,7 +155,7 @@ export class KeyCache implements OnModuleInit {
 
   private async find(digest: string, sender: Sender): Promise<Caller | undefined> {
     let found = await this.read(digest);
-    if (found?.isUnused && this.isInForce(found)) {
+    if (found?.isUnused && found.expiresAtMs > this.clock.now()) {
       const use = { atMs: this.clock.now(), address: clientAddress(sender) };
       await this.lastUses.recordFirst(found.keyId, use);
       found = await this.read(digest);
@@ -184,18 +179,14 @@ export class KeyCache implements OnModuleInit {
 
   /** @param sinceMs by the database's clock; undefined if every key may have changed */
   private async loadChanges(sinceMs: number | undefined): Promise<void> {
-    const isComplete = sinceMs !== undefined;
-    const rows = isComplete ? await this.database.observe<KeyRow>(CHANGED, sinceMs) : [];
-    if (!isComplete || rows.length === MAX_CHANGES) this.callers.clear();
+    if (sinceMs === undefined) return this.callers.clear();
+    const rows = await this.database.observe<KeyRow>(CHANGED, sinceMs);
+    if (rows.length === MAX_CHANGES) this.callers.clear();
     for (const row of rows) {
       const cached = this.callers.get(row.digest);
       if (cached === undefined || cached.changedAt === row.changedAt) continue;
       this.callers.set(row.digest, this.toCached(row));
     }
-  }
-
-  private isInForce({ expiresAtMs }: CachedCaller): boolean {
-    return expiresAtMs > this.clock.now();
   }
 
   private ifValid(caller: CachedCaller, sender: Sender): Caller | undefined {

@@ -1,14 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Statement } from '../database/database.js';
+import { Database, sameStatement } from '../database/database.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { Clock } from '../time/clock.js';
 import { DAY_MS } from '../time/windows.js';
 
 const DAYS = 14;
-const COUNT_TEXT = `SELECT CAST(COUNT(*) AS double precision) AS "keys" FROM api_keys
+const COUNT = sameStatement(
+  'keys.expiring',
+  `SELECT CAST(COUNT(*) AS double precision) AS "keys" FROM api_keys
   WHERE expires_at > $1 AND expires_at < $2
-    AND revoked_at IS NULL AND disabled_at IS NULL AND replaced_by IS NULL`;
-const COUNT: Statement = { name: 'keys.expiring', sqlite: COUNT_TEXT, postgres: COUNT_TEXT };
+    AND revoked_at IS NULL AND disabled_at IS NULL AND replaced_by IS NULL`,
+);
 
 /** Counts, at each scrape, the active keys without a successor that expire soon. */
 @Injectable()

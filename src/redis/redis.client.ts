@@ -121,8 +121,8 @@ function clusterOptions({ protocol, username, password }: URL): ClusterOptions {
     clusterRetryStrategy: () => RECONNECT_MS,
     redisOptions: {
       ...OPTIONS,
-      ...(username !== '' && { username: decodeURIComponent(username) }),
-      ...(password !== '' && { password: decodeURIComponent(password) }),
+      username: decodeURIComponent(username),
+      password: decodeURIComponent(password),
       ...(isEncrypted && { tls: {} }),
     },
     // A certificate names a host, not its address.

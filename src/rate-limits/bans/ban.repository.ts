@@ -1,20 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { databaseNow } from '../../database/database-time.js';
-import { Database, type Statement } from '../../database/database.js';
+import { Database, sameStatement } from '../../database/database.js';
 import type { RateLimitKey } from '../rate-limit-key.js';
 import type { Ban } from './bans.js';
 import { RateLimitBan } from './rate-limit-ban.entity.js';
 
 /** PostgreSQL's driver returns bigint as text; a double holds these numbers exactly. */
-const CHANGED_SINCE_TEXT = `SELECT subject, CAST(bans AS double precision) AS bans,
+const CHANGED_SINCE = sameStatement(
+  'bans.changed-since',
+  `SELECT subject, CAST(bans AS double precision) AS bans,
     CAST(banned_at AS double precision) AS "at", CAST(banned_until AS double precision) AS "until"
-  FROM rate_limit_bans WHERE changed_at >= $1`;
-const CHANGED_SINCE: Statement = {
-  name: 'bans.changed-since',
-  sqlite: CHANGED_SINCE_TEXT,
-  postgres: CHANGED_SINCE_TEXT,
-};
+  FROM rate_limit_bans WHERE changed_at >= $1`,
+);
 
 /**
  * The last ban of each subject in the database, so that bans survive restarts and reach every node.
