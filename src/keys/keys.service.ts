@@ -69,7 +69,7 @@ export class KeysService {
     const terms = { name, ...plan, scopes: scopes.join(' '), expiresAt };
     return this.audit.write(this.initiator, async (transaction) => {
       const issued = await this.insert(transaction, terms);
-      const after = this.termsOf(terms);
+      const after = this.termsOf(issued.record);
       const target = issued.record.id;
       await transaction.record({ action: 'key.issue', target, before: null, after });
       return issued;
@@ -100,44 +100,37 @@ export class KeysService {
     });
   }
 
-  async revoke(id: string): Promise<void> {
-    await this.change(id, (key, transaction) => {
-      const revokedAt = key.revokedAt ?? this.clock.now();
-      return this.update(transaction, 'key.revoke', key, { revokedAt });
+  revoke(id: string): Promise<void> {
+    return this.set(id, 'key.revoke', ({ revokedAt }) => {
+      return { revokedAt: revokedAt ?? this.clock.now() };
     });
   }
 
-  async disable(id: string): Promise<void> {
-    await this.change(id, (key, transaction) => {
-      const disabledAt = key.disabledAt ?? this.clock.now();
-      return this.update(transaction, 'key.disable', key, { disabledAt });
+  disable(id: string): Promise<void> {
+    return this.set(id, 'key.disable', ({ disabledAt }) => {
+      return { disabledAt: disabledAt ?? this.clock.now() };
     });
   }
 
-  async enable(id: string): Promise<void> {
-    await this.change(id, (key, transaction) =>
-      this.update(transaction, 'key.enable', key, { disabledAt: null }),
-    );
+  enable(id: string): Promise<void> {
+    return this.set(id, 'key.enable', () => ({ disabledAt: null }));
   }
 
-  async rename(id: string, name: string): Promise<void> {
-    await this.change(id, (key, transaction) =>
-      this.update(transaction, 'key.rename', key, { name }),
-    );
+  rename(id: string, name: string): Promise<void> {
+    return this.set(id, 'key.rename', () => ({ name }));
   }
 
   /**
    * @param expiresAt Unix milliseconds; null for a key that does not expire
    * @throws {ApiError} 409 `key_revoked`
    */
-  async setExpiry(id: string, expiresAt: number | null): Promise<void> {
-    await this.change(id, async (key, transaction) => {
-      const { replacedBy, revokedAt } = key;
+  setExpiry(id: string, expiresAt: number | null): Promise<void> {
+    return this.set(id, 'key.set_expiry', ({ replacedBy, revokedAt }) => {
       if (revokedAt !== null) throw errors.key_revoked(`The key ${id} is revoked`);
       if (replacedBy !== null) {
         throw errors.key_revoked(`The key ${id} was replaced by ${replacedBy} and keeps its end`);
       }
-      await this.update(transaction, 'key.set_expiry', key, { expiresAt });
+      return { expiresAt };
     });
   }
 
@@ -153,10 +146,7 @@ export class KeysService {
   /** @throws {RangeError} */
   async setScopes(id: string, scopes: readonly string[]): Promise<void> {
     this.scopes.assertDeclared(scopes);
-    const wanted = { scopes: scopes.join(' ') };
-    await this.change(id, (key, transaction) =>
-      this.update(transaction, 'key.set_scopes', key, wanted),
-    );
+    await this.set(id, 'key.set_scopes', () => ({ scopes: scopes.join(' ') }));
   }
 
   async unban(id: string): Promise<void> {
@@ -212,6 +202,17 @@ export class KeysService {
     });
   }
 
+  /** Changes members of one key. */
+  private async set(
+    id: string,
+    action: AuditAction,
+    valuesOf: (key: ApiKey) => Partial<ApiKey>,
+  ): Promise<void> {
+    await this.change(id, (key, transaction) =>
+      this.update(transaction, action, key, valuesOf(key)),
+    );
+  }
+
   /** @param clientId left out for the first key of a client, which gives the client its id */
   private async insert(
     { manager, nowMs }: AuditedTransaction,
@@ -258,36 +259,39 @@ export class KeysService {
     const old: State = this.stateOf(key);
     Object.assign(key, values, { changedAt });
     const state: State = this.stateOf(key);
-    const names = Object.keys(old).filter((name) => String(old[name]) !== String(state[name]));
-    if (names.length === 0) return true;
-    const [before, after] = [old, state].map((from) =>
-      Object.fromEntries(names.map((name) => [name, from[name]!])),
-    );
-    await record({ action, target: key.id, before: before!, after: after! });
+    const before = difference(old, state);
+    const after = difference(state, old);
+    if (Object.keys(after).length > 0) await record({ action, target: key.id, before, after });
     return true;
   }
 
   /** The members that audit records show. The limits of a plan may differ in a later release. */
   private stateOf(key: ApiKey) {
-    const { revokedAt, disabledAt, replacedBy } = key;
     return {
       ...this.termsOf(key),
-      revokedAt: isoTime(revokedAt),
-      disabledAt: isoTime(disabledAt),
-      replacedBy,
+      revokedAt: isoTime(key.revokedAt),
+      disabledAt: isoTime(key.disabledAt),
+      replacedBy: key.replacedBy,
     };
   }
 
-  private termsOf(terms: Terms) {
-    const { name, plan, scopes, expiresAt } = terms;
+  private termsOf(key: ApiKey) {
     return {
-      name,
-      plan,
-      ...this.plans.limitsOf(terms),
-      scopes: scopes.split(' ').sort(),
-      expiresAt: isoTime(expiresAt),
+      name: key.name,
+      plan: key.plan,
+      ...this.plans.limitsOf(key),
+      scopes: key.scopes.split(' ').sort(),
+      expiresAt: isoTime(key.expiresAt),
     };
   }
+}
+
+/** The members of a state that are not the same in another. */
+function difference(state: State, other: State): State {
+  const members = Object.entries(state);
+  return Object.fromEntries(
+    members.filter(([name, value]) => String(value) !== String(other[name])),
+  );
 }
 
 /** @throws {ApiError} 409 `key_revoked` */

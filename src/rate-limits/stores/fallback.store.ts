@@ -26,7 +26,7 @@ export class FallbackStore
   extends RateLimitStore
   implements OnApplicationBootstrap, OnApplicationShutdown
 {
-  private isShared = true;
+  mode: 'shared' | 'fallback' = 'shared';
   private failedSubject: RateLimitKey = 'none';
   private timer: NodeJS.Timeout | undefined;
   private isStopped = false;
@@ -48,12 +48,8 @@ export class FallbackStore
     clearTimeout(this.timer);
   }
 
-  get mode(): 'shared' | 'fallback' {
-    return this.isShared ? 'shared' : 'fallback';
-  }
-
   async take(subject: RateLimitKey, limits: Limits, further?: FurtherLimit): Promise<Decision> {
-    if (this.isShared) {
+    if (this.mode === 'shared') {
       try {
         const known = this.memory.banOf(subject);
         const decision = await this.redis.take(subject, limits, known, further);
@@ -68,7 +64,7 @@ export class FallbackStore
   }
 
   async peek(subject: RateLimitKey): Promise<Decision> {
-    if (!this.isShared) return this.memory.peek(subject);
+    if (this.mode === 'fallback') return this.memory.peek(subject);
     try {
       return await this.redis.peek(subject, this.memory.banOf(subject));
     } catch (error) {
@@ -78,8 +74,8 @@ export class FallbackStore
   }
 
   private fallBack(error: unknown, subject: RateLimitKey): void {
-    if (!this.isShared) return;
-    this.isShared = false;
+    if (this.mode === 'fallback') return;
+    this.mode = 'fallback';
     this.failedSubject = subject;
     const reason = (error as Error).message;
     this.logger.error({ reason }, 'Redis is unreachable; falling back to per-node counters');
@@ -88,8 +84,9 @@ export class FallbackStore
   private async probe(): Promise<void> {
     try {
       await this.redis.probe(this.failedSubject);
-      if (!this.isShared) this.logger.info({}, 'Redis is reachable; using shared counters again');
-      this.isShared = true;
+      if (this.mode === 'fallback')
+        this.logger.info({}, 'Redis is reachable; using shared counters again');
+      this.mode = 'shared';
     } catch (error) {
       this.fallBack(error, this.failedSubject);
     }
