@@ -4,7 +4,8 @@ import type { OwnPlans } from './rate-limits/plan.js';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DataSource } from 'typeorm';
-import { AppModule, type AppOptions } from './app.module.js';
+import { AppModule } from './app.module.js';
+import type { CoreOptions } from './core.module.js';
 import { type Config, loadConfig } from './config/config.js';
 import { fileOf } from './database/data-source-options.js';
 import { migrate } from './database/migrate.js';
@@ -30,13 +31,7 @@ import type { Clock } from './time/clock.js';
  */
 const LISTEN_BACKLOG = 4_096;
 
-interface BuildOptions extends CheckOptions {
-  /** Nest's option of this name; the test kit replaces providers with it. */
-  instrument?: NestApplicationOptions['instrument'];
-}
-type CreateOptions = Omit<AppOptions, 'transport' | 'address'> & BuildOptions;
-
-export interface StartOptions extends BuildOptions {
+export interface StartOptions extends CheckOptions {
   config?: Config;
   /** Default: JSON or readable lines on standard output, as the configuration says. */
   logger?: Logger;
@@ -48,10 +43,14 @@ export interface StartOptions extends BuildOptions {
   migrate?: boolean;
   /** Runs once the schema exists, before the server listens. */
   prepare?: (app: NestFastifyApplication) => Promise<void>;
+  /** Nest's option of this name; the test kit replaces providers with it. */
+  instrument?: NestApplicationOptions['instrument'];
 }
 
 /** Assembles the application; it does not listen yet. */
-export async function createApp(options: CreateOptions): Promise<NestFastifyApplication> {
+export async function createApp(
+  options: StartOptions & CoreOptions,
+): Promise<NestFastifyApplication> {
   const { config, logger, extensions = [], instrument } = options;
   for (const warning of checkExtensions(extensions, options)) logger.warn({}, warning);
   const transport = new Transport(config);

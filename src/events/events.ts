@@ -12,7 +12,7 @@ export class Events {
 
   /** Whether an event has a handler; if not, the caller need not create it. */
   has(name: string): boolean {
-    return this.emitter.listenerCount(name) > 0 || this.emitter.listenersAny().length > 0;
+    return this.emitter.listenerCount(name) > 0;
   }
 
   /** Emits an event in a later tick, so that no handler delays the response. */

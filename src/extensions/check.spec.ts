@@ -30,10 +30,10 @@ describe(checkExtensions.name, () => {
     [
       'function',
       [() => toys],
-      'extension number 1 of the list: expected an object with a module; if it is a function',
+      'extension number 1 of the list has no module; if it is a function of options, call it',
     ],
-    ['null', [toys, null], 'extension number 2 of the list: expected an object'],
-    ['manifest without module', [{ name: 'toys' }], 'extension toys: expected an object with a'],
+    ['null', [toys, null], 'extension number 2 of the list has no module'],
+    ['manifest without module', [{ name: 'toys' }], 'extension number 1 of the list has no module'],
   ])('rejects a %s', (_what, extensions, message) => {
     expect(() => checkExtensions(extensions as Extension[])).toThrow(message);
   });

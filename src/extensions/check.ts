@@ -57,10 +57,11 @@ export function stopOn(faults: readonly string[]): void {
 }
 
 /** A configuration in JavaScript may list anything. */
-function manifestFaults(extension: Extension, index: number): string[] {
-  if (typeof extension === 'object' && extension?.module) return [];
-  const label = `extension ${extension?.name || `number ${index + 1} of the list`}`;
-  return [`${label}: expected an object with a module; if it is a function of options, call it`];
+function manifestFaults(extension: Extension | null, index: number): string[] {
+  if (extension?.module) return [];
+  return [
+    `extension number ${index + 1} of the list has no module; if it is a function of options, call it`,
+  ];
 }
 
 function incompatibility(extension: Extension): string {

@@ -67,10 +67,9 @@ function tarballOfService(): string | undefined {
   const lockfile = join(PACKAGE_ROOT, '../.package-lock.json');
   if (!existsSync(lockfile)) return undefined;
   const { packages } = readJson<{ packages: Record<string, { resolved?: string }> }>(lockfile);
-  const { resolved = '' } = packages['node_modules/pet-store-service'] ?? {};
-  const tarball =
-    /\.tgz$/.test(resolved) && resolve(PACKAGE_ROOT, '../..', resolved.replace('file:', ''));
-  return tarball && existsSync(tarball) ? tarball : undefined;
+  const { resolved } = packages['node_modules/pet-store-service'] ?? {};
+  if (!resolved?.startsWith('file:')) return undefined;
+  return resolve(PACKAGE_ROOT, '../..', resolved.slice('file:'.length));
 }
 
 function readJson<Content>(file: string): Content {

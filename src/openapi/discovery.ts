@@ -64,10 +64,8 @@ export function apiCatalog(baseUrl: string, origin: string, guides: Guide[]): st
  * @param now milliseconds since the Unix epoch
  */
 export function securityText(contact: string, origin: string, now: number): string {
-  return [
-    `Contact: ${contact}`,
-    `Expires: ${new Date(now + EXPIRES_AFTER_MS).toISOString()}`,
-    `Canonical: ${origin}/.well-known/security.txt`,
-    '',
-  ].join('\n');
+  return `Contact: ${contact}
+Expires: ${new Date(now + EXPIRES_AFTER_MS).toISOString()}
+Canonical: ${origin}/.well-known/security.txt
+`;
 }

@@ -13,6 +13,7 @@ import { PageLimitGuard } from './page-limit.guard.js';
 import { StaticAsset } from './static-asset.js';
 
 const PLAIN_TEXT = 'text/plain; charset=utf-8';
+const YAML = 'application/yaml; charset=utf-8';
 const LINK_SET =
   'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"; charset=utf-8';
 
@@ -25,9 +26,7 @@ const LINK_SET =
 @ApiExcludeController()
 @Controller()
 export class DocsController {
-  private json: StaticAsset | undefined;
-  private yaml: StaticAsset | undefined;
-  private llms: StaticAsset | undefined;
+  private descriptions: Promise<Record<string, StaticAsset>> | undefined;
 
   constructor(
     private readonly document: DocumentSource,
@@ -56,30 +55,12 @@ export class DocsController {
     return file.send(request, reply);
   }
 
-  @Get('openapi.json')
-  async openapiJson(@Req() request: ApiRequest, @Res() reply: ApiReply) {
-    this.json ??= new StaticAsset('application/json; charset=utf-8', this.document.json());
-    return this.json.send(request, reply);
-  }
-
-  @Get('openapi.yaml')
-  async openapiYaml(@Req() request: ApiRequest, @Res() reply: ApiReply) {
-    this.yaml ??= new StaticAsset('application/yaml; charset=utf-8', await this.document.yaml());
-    return this.yaml.send(request, reply);
-  }
-
-  @Get('llms.txt')
-  async llmsTxt(@Req() request: ApiRequest, @Res() reply: ApiReply) {
-    this.llms ??= new StaticAsset(PLAIN_TEXT, await this.llmsText());
-    return this.llms.send(request, reply);
-  }
-
-  @Get('.well-known/api-catalog')
-  async apiCatalog(@Req() request: ApiRequest, @Res() reply: ApiReply) {
-    const { baseUrl, origin } = this.address;
-    const catalog = apiCatalog(baseUrl, origin, await this.files.guides());
-    reply.header('link', `<${origin}/.well-known/api-catalog>; rel="api-catalog"`);
-    return new StaticAsset(LINK_SET, catalog).send(request, reply);
+  @Get(['openapi.json', 'openapi.yaml', 'llms.txt', '.well-known/api-catalog'])
+  async description(@Req() request: ApiRequest, @Res() reply: ApiReply) {
+    this.descriptions ??= this.load();
+    const file = (await this.descriptions)[request.routeOptions.url!]!;
+    reply.header('link', `<${this.address.origin}/.well-known/api-catalog>; rel="api-catalog"`);
+    return file.send(request, reply);
   }
 
   @Get('.well-known/security.txt')
@@ -90,9 +71,18 @@ export class DocsController {
     return new StaticAsset(PLAIN_TEXT, text).send(request, reply);
   }
 
-  private async llmsText(): Promise<string> {
-    const document = JSON.parse(this.document.json()) as OpenAPIObject;
-    return llmsText(document, this.address.origin, await this.files.guides());
+  /** Builds the document once, for the first request. */
+  private async load(): Promise<Record<string, StaticAsset>> {
+    const { baseUrl, origin } = this.address;
+    const guides = await this.files.guides();
+    const json = this.document.json();
+    const llms = llmsText(JSON.parse(json) as OpenAPIObject, origin, guides);
+    return {
+      '/openapi.json': new StaticAsset('application/json; charset=utf-8', json),
+      '/openapi.yaml': new StaticAsset(YAML, await this.document.yaml()),
+      '/llms.txt': new StaticAsset(PLAIN_TEXT, llms),
+      '/.well-known/api-catalog': new StaticAsset(LINK_SET, apiCatalog(baseUrl, origin, guides)),
+    };
   }
 
   /** The page loads from its own origin only, and calls only the servers of the document. */

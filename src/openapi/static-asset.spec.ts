@@ -4,7 +4,7 @@ type Request = Parameters<StaticAsset['send']>[0];
 type Reply = Parameters<StaticAsset['send']>[1];
 
 describe(StaticAsset.name, () => {
-  async function send(asset: StaticAsset, acceptEncoding: string) {
+  function send(asset: StaticAsset, acceptEncoding: string) {
     const sent: { body?: unknown; encoding?: unknown } = {};
     const reply = {
       getHeader: () => undefined,
@@ -16,7 +16,7 @@ describe(StaticAsset.name, () => {
       send: (body: unknown) => Object.assign(sent, { body }),
     };
     const request = { headers: { 'accept-encoding': acceptEncoding } };
-    await asset.send(request as Request, reply as unknown as Reply);
+    asset.send(request as Request, reply as unknown as Reply);
     return sent;
   }
 
@@ -30,9 +30,9 @@ describe(StaticAsset.name, () => {
     ['gzipped', undefined],
   ])(
     'responds to Accept-Encoding %j with %s, from one buffer for all clients',
-    async (field, encoding) => {
+    (field, encoding) => {
       const asset = new StaticAsset('text/css', 'a {}'.repeat(100));
-      const [first, second] = [await send(asset, field), await send(asset, field)];
+      const [first, second] = [send(asset, field), send(asset, field)];
       expect(first.encoding).toBe(encoding);
       expect(first.body).toBeInstanceOf(Buffer);
       expect(first.body).toBe(second.body);

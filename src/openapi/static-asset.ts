@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import { type ApiReply, type ApiRequest, appendHeader } from '../http/request-context.js';
 
 /** An encoding with `q=0` is not acceptable (RFC 9110 section 12.5.3). */
@@ -14,7 +13,7 @@ const ACCEPTS_GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;
 export class StaticAsset {
   private readonly bytes: Buffer;
   private readonly etag: string;
-  private gzipped: Promise<Buffer> | undefined;
+  private gzipped: Buffer | undefined;
 
   constructor(
     private readonly contentType: string,
@@ -26,14 +25,14 @@ export class StaticAsset {
   }
 
   /** Sends the asset, or 304 if the client has it already. */
-  async send({ headers }: ApiRequest, reply: ApiReply): Promise<void> {
+  send({ headers }: ApiRequest, reply: ApiReply): void {
     reply.headers({ etag: this.etag, 'cache-control': 'no-cache' });
     appendHeader(reply, 'vary', 'Accept-Encoding');
     if (headers['if-none-match']?.includes(this.etag)) return void reply.code(304).send();
     let body = this.bytes;
     if (ACCEPTS_GZIP.test(headers['accept-encoding'] ?? '')) {
-      this.gzipped ??= promisify(gzip)(this.bytes);
-      body = await this.gzipped;
+      this.gzipped ??= gzipSync(this.bytes);
+      body = this.gzipped;
       reply.header('content-encoding', 'gzip');
     }
     void reply.type(this.contentType).send(body);
