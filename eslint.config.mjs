@@ -16,6 +16,7 @@ const ROWS = [
   ['idempotency'],
   ['pets', 'usage', 'account'],
   ['health', 'openapi', 'extensions'],
+  ['admin'],
   ['core.module.ts', 'error.filter.ts', 'pet-store.ts'],
   ['app.module.ts'],
   ['server.ts'],

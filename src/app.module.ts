@@ -1,5 +1,10 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
+import { AdminGuard } from './admin/admin.guard.js';
+import { AdminKeysController } from './admin/admin-keys.controller.js';
+import { AdminModule } from './admin/admin.module.js';
+import { AdminUsageController } from './admin/admin-usage.controller.js';
+import { ConsoleController } from './admin/console.controller.js';
 import { AccountModule } from './account/account.module.js';
 import { KeyController } from './account/key.controller.js';
 import { coreModules, type CoreOptions } from './core.module.js';
@@ -42,6 +47,7 @@ export interface AppOptions extends CoreOptions {
 const EVALUATION_ORDER = [
   { provide: APP_GUARD, useClass: DeprecationGuard }, // sets headers, rejects nothing
   { provide: APP_GUARD, useClass: ApiKeyGuard }, // 401; 429 of an address
+  { provide: APP_GUARD, useClass: AdminGuard }, // 401 and 429 on ADMIN_PORT
   { provide: APP_GUARD, useClass: OverloadGuard }, // 503
   { provide: APP_GUARD, useClass: PlanThrottlerGuard }, // rate-limit headers, 429
   { provide: APP_GUARD, useClass: ScopeGuard }, // 403
@@ -61,12 +67,17 @@ const OWN_CONTROLLERS: ReadonlySet<Type> = new Set<Type>([
   UsageController,
   HealthController,
   DocsController,
+  AdminKeysController,
+  AdminUsageController,
+  ConsoleController,
 ]);
 
 @Module({})
 export class AppModule {
   static forRoot(options: AppOptions): DynamicModule {
-    const { extensions = [], transport, address } = options;
+    const { config, extensions = [], transport, address } = options;
+    const hasAdmin = config.adminPort !== 0;
+    const order = EVALUATION_ORDER.filter((each) => hasAdmin || each.useClass !== AdminGuard);
     return {
       module: AppModule,
       imports: [
@@ -83,9 +94,10 @@ export class AppModule {
         ...extensions.map(({ module }) => module),
         HealthModule,
         OpenApiModule,
+        ...(hasAdmin ? [AdminModule] : []),
       ],
       controllers: [FallbackController],
-      providers: [...EVALUATION_ORDER, AccessLog, MetricsServer],
+      providers: [...order, AccessLog, MetricsServer],
     };
   }
 }

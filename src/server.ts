@@ -93,6 +93,7 @@ export async function startPetStore(options: StartOptions = {}): Promise<PetStor
     await migrate(app.get(DataSource), options.migrate ?? false);
     await options.prepare?.(app);
     await app.listen({ port: config.port, host: config.host, backlog: LISTEN_BACKLOG });
+    await app.get(Transport).listenToAdmins();
     app.get(PublicAddress).listensOn((app.getHttpServer().address() as AddressInfo).port);
   } catch (error) {
     await app?.close().catch(() => undefined);

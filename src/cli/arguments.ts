@@ -1,14 +1,11 @@
 import { InvalidArgumentError } from 'commander';
-import { KEY_FORM, UNPRINTABLE } from './output.js';
+import { isKeyName, MAX_NAME_LENGTH, parseExpiry } from '../keys/key-terms.js';
 import { isScope } from '../keys/scopes.js';
 import { MAX_QUOTA } from '../rate-limits/limits.js';
 
 const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const MAX_GRACE_MS = 365 * UNITS_MS.d;
-const MAX_NAME_LENGTH = 255;
 const PACKAGE_NAME = /^(?!(?:pets?|usage|docs)$)(?=.{1,40}$)[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
-const ISO_8601 =
-  /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
 
 function integerUpTo(max: number): (text: string) => number {
   return (text) => {
@@ -23,8 +20,7 @@ export const quantity = integerUpTo(MAX_QUOTA);
 export const days = integerUpTo(36_500);
 
 export function keyName(text: string): string {
-  const isText = text.trim() !== '' && text.length <= MAX_NAME_LENGTH;
-  if (isText && text.search(UNPRINTABLE) < 0 && text.search(KEY_FORM) < 0) return text;
+  if (isKeyName(text)) return text;
   throw new InvalidArgumentError(
     `It must be 1 to ${MAX_NAME_LENGTH} printable characters, and must not contain a key.`,
   );
@@ -47,10 +43,8 @@ export function scopes(text: string): string[] {
 
 /** Parses an ISO 8601 date or time in the future; returns Unix milliseconds. */
 export function expiry(text: string): number {
-  const [, date] = ISO_8601.exec(text) ?? [];
-  const unixMs = Date.parse(text);
-  // Date.parse() reads 30 February as 2 March.
-  if (date && unixMs > Date.now() && new Date(date).toISOString().startsWith(date)) return unixMs;
+  const unixMs = parseExpiry(text);
+  if (unixMs !== undefined && unixMs > Date.now()) return unixMs;
   throw new InvalidArgumentError(
     'It must be an ISO 8601 date, or a time with its zone (2030-12-05T00:00:00Z), ' +
       'and not in the past.',

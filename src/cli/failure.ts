@@ -13,7 +13,7 @@ const ALLOW_SCRIPT =
   'run npm rebuild better-sqlite3 with this Node.js, or set DATABASE_URL to a postgres:// URL'; /** An extension may listen too, on an address from a setting of its own. */
 const ADDRESS_FIX =
   'set HOST to an address of this machine, and set PORT to a free port above 1023 ' +
-  '(or the settings of the extension that uses this address)';
+  '(or ADMIN_HOST and ADMIN_PORT, or the settings of the extension that uses this address)';
 
 /**
  * The remedies of errors, by their code. Each fix is safe: none destroys data that may still be

@@ -1,8 +1,8 @@
-import { userInfo } from 'node:os';
 import type { INestApplicationContext } from '@nestjs/common';
 import { CommanderError } from 'commander';
 import { AuditTrail } from '../keys/audit-trail.js';
 import { type KeyFilter, KeyList, type ListedKey } from '../keys/key-list.js';
+import { issuedView, keyView, rotatedView } from '../keys/key-views.js';
 import { KeysService } from '../keys/keys.service.js';
 import { type OwnLimits, type PlanName, Plans } from '../rate-limits/plan.js';
 import { CurrentCounts } from '../rate-limits/current-counts.js';
@@ -10,9 +10,9 @@ import { DAY_MS } from '../time/windows.js';
 import { UsageReport } from '../usage/usage-report.js';
 import type { CommonOptions, Result } from './add-command.js';
 import { confirm } from './confirmation.js';
-import { issuedView, keyView, rotatedView, usageView } from './key-views.js';
+import { usageView } from './usage-view.js';
 import * as describe from './keys.output.js';
-import { runAsOperator } from './operator.js';
+import { operator, runAsOperator } from './operator.js';
 
 /** The options of all actions. Commander makes sure that an action gets those that it requires. */
 export interface KeyOptions extends CommonOptions, OwnLimits, Omit<KeyFilter, 'plan'> {
@@ -49,9 +49,8 @@ class KeyActions {
   private readonly plans: Plans;
 
   constructor(private readonly app: INestApplicationContext) {
-    const actor = { type: 'cli', name: `cli:${userName()}` } as const;
     this.plans = app.get(Plans);
-    this.keys = app.get(KeysService).by({ actor, address: null, requestId: null });
+    this.keys = app.get(KeysService).by(operator());
   }
 
   async issue(options: KeyOptions): Promise<Result> {
@@ -125,14 +124,5 @@ export async function runKeyAction(name: KeyAction, options: KeyOptions): Promis
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw new CommanderError(2, 'petstore.keys', `error: ${error.message}`);
-  }
-}
-
-/** The user behind `sudo`. In a container, the user ID may have no name. */
-function userName(): string {
-  try {
-    return process.env['SUDO_USER'] || userInfo().username;
-  } catch {
-    return String(process.getuid?.() ?? 'unknown');
   }
 }

@@ -1,4 +1,4 @@
-import { type UsageView } from './key-views.js';
+import { type UsageView } from './usage-view.js';
 import { usage } from './keys.output.js';
 
 describe(usage.name, () => {

@@ -1,5 +1,6 @@
 import type { AuditRecord, State } from '../keys/audit-record.entity.js';
-import type { IssuedView, KeyView, RotatedView, UsageView } from './key-views.js';
+import type { IssuedView, KeyView, RotatedView } from '../keys/key-views.js';
+import type { UsageView } from './usage-view.js';
 import { table } from './output.js';
 
 const SECONDS = 'YYYY-MM-DDTHH:MM:SS'.length;

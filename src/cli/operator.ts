@@ -1,13 +1,16 @@
 import { existsSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
+import { AdminTokensModule } from '../admin/admin-tokens.module.js';
 import { loadConfig } from '../config/config.js';
 import { fileOf } from '../database/data-source-options.js';
 import { describeMigration } from '../database/extension-migrations.js';
 import { migrate as migrateSchema } from '../database/migrate.js';
 import { checkExtensions } from '../extensions/check.js';
 import { coreModules } from '../core.module.js';
+import type { Initiator } from '../keys/audit-record.entity.js';
 import { KeysModule } from '../keys/keys.module.js';
 import { PetSeeder } from '../pets/pet-seeder.js';
 import { createLogger } from '../telemetry/logger.js';
@@ -42,7 +45,7 @@ export async function runAsOperator<T>(
   // HTTP and OpenAPI, which take longest to load, are left out.
   const core = coreModules({ config, logger, ...known });
   const keys = KeysModule.forRoot(known.extensions.map((each) => each.scopes ?? {}));
-  const imports = [...core, keys, UsageReportModule];
+  const imports = [...core, keys, UsageReportModule, AdminTokensModule];
   const app = await NestFactory.createApplicationContext(
     { module: class OperatorModule {}, imports, providers: [PetSeeder] },
     { logger: false, abortOnError: false },
@@ -51,6 +54,21 @@ export async function runAsOperator<T>(
     return await work(app, await migrateSchema(app.get(DataSource), mayMigrate));
   } finally {
     await waitAtMost(CLOSE_TIMEOUT_MS, app.close());
+  }
+}
+
+/** The audit trail names the user of the command line. */
+export function operator(): Initiator {
+  const actor = { type: 'cli', name: `cli:${userName()}` } as const;
+  return { actor, address: null, requestId: null };
+}
+
+/** The user behind `sudo`. In a container, the user ID may have no name. */
+function userName(): string {
+  try {
+    return process.env['SUDO_USER'] || userInfo().username;
+  } catch {
+    return String(process.getuid?.() ?? 'unknown');
   }
 }
 

@@ -3,9 +3,6 @@ import Table from 'cli-table3';
 /** Control and bidirectional characters, which a terminal would interpret. */
 export const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 
-/** A whole key, which no error repeats. */
-export const KEY_FORM = /psk_\w{20,}/g;
-
 /** A failure that the printed result describes: exit code 1. */
 export class FailedError extends Error {}
 
@@ -31,7 +28,7 @@ export class Output {
     const line = message
       .trim()
       .replace(/\s*\n\s*/g, ' ')
-      .replace(KEY_FORM, 'psk_...');
+      .replace(/(ps[ka]_)\w{20,}/g, '$1...');
     this.err(`${line.replace(UNPRINTABLE, escape)}\n`);
   }
 }

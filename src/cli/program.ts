@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { VERSION } from '../config/version.js';
 import { addCommand } from './add-command.js';
+import { addAdminCommands } from './admin.commands.js';
 import * as parse from './arguments.js';
 import { reportFailure } from './failure.js';
 import { addKeysCommands } from './keys.commands.js';
@@ -43,7 +44,7 @@ function createProgram(output: Output): Command {
       writeErr: () => undefined,
     })
     .addHelpText('after', '\nExamples:\n  petstore serve\n  petstore keys usage KEY_ID');
-  for (const add of [addServe, addKeysCommands, addSchema, addBackup, addTools]) {
+  for (const add of [addServe, addKeysCommands, addAdminCommands, addSchema, addBackup, addTools]) {
     add(program, output);
   }
   return program;

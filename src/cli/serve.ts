@@ -74,6 +74,8 @@ function exitOnUncaughtException(logger: Logger): void {
 function introduction(store: PetStore, config: Config, samples: number, key: string | null) {
   const { baseUrl, docsUrl } = store.app.get(PublicAddress);
   const metricsUrl = store.app.get(MetricsServer).url ?? null;
+  const { adminHost, adminPort } = config;
+  const adminUrl = adminPort === 0 ? null : `http://${adminHost}:${adminPort}/`;
   const { host, pathname } = new URL(withHost(config.databaseUrl));
   // Without the password of PostgreSQL.
   const database = fileOf(config.databaseUrl) ?? `postgres://${host}${pathname}`;
@@ -85,6 +87,7 @@ function introduction(store: PetStore, config: Config, samples: number, key: str
     API            ${baseUrl}
     Documentation  ${docsUrl}
     Metrics        ${metricsUrl ?? 'not served (see METRICS_PORT)'}
+    Console        ${adminUrl ?? 'not served (see ADMIN_PORT)'}
     Database       ${database}${samples === 0 ? '' : ` (with ${samples} sample pets)`}
     More keys      ${program} keys issue --name "My app" --plan pro
 `;
@@ -97,6 +100,6 @@ function introduction(store: PetStore, config: Config, samples: number, key: str
 
     curl -i -H 'Authorization: Bearer ${key}' ${baseUrl}/pets
 `;
-  const value = { origin: store.origin, baseUrl, docsUrl, metricsUrl, database, key };
+  const value = { origin: store.origin, baseUrl, docsUrl, metricsUrl, adminUrl, database, key };
   return { value, text: key === null ? addresses : addresses + firstKey };
 }

@@ -4,6 +4,7 @@ import { ModulesContainer, Reflector } from '@nestjs/core';
 import { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 import type { FastifyInstance } from 'fastify';
 import { DataSource } from 'typeorm';
+import { isOnAdminPort } from '../http/admin-port.js';
 import { type Operation, Operations } from '../http/operations.js';
 import { isPublic } from '../http/public.decorator.js';
 import { isApiTarget } from '../http/target.js';
@@ -45,11 +46,14 @@ export function checkApplication(app: INestApplication): void {
  * with one under `/v1`: Nest would serve both without the prefix. Fastify itself rejects what
  * `@All()` declares again.
  */
-function resourcesOf({ method, paths, name }: Operation): [resource: string, name: string][] {
-  return paths.map((path) => [`${method} ${path.replace(/:\w+/g, ':id')}`, name]);
+function resourcesOf(operation: Operation): [resource: string, name: string][] {
+  const { method, paths, name, controller } = operation;
+  const port = isOnAdminPort(controller) ? 'admin ' : '';
+  return paths.map((path) => [`${port}${method} ${path.replace(/:\w+/g, ':id')}`, name]);
 }
 
 function scopeFaults({ controller, handler, name, paths }: Operation, scopes: Scopes): string[] {
+  if (isOnAdminPort(controller)) return [];
   if (isPublic(controller) && !paths.some(isApiTarget)) return [];
   const targets = [handler, controller];
   const required = reflector.getAllAndOverride<string[] | undefined>(REQUIRED_SCOPES, targets);

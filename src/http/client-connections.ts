@@ -44,7 +44,7 @@ interface Connection {
  * - A drain responds to every request that has arrived, then closes the connections.
  */
 export class ClientConnections {
-  private server: DrainableServer | undefined;
+  private readonly servers: DrainableServer[] = [];
   /**
    * An entry per connection. With one per request, the tables that V8 replaces would keep old
    * requests alive.
@@ -66,7 +66,7 @@ export class ClientConnections {
       ...options,
       ServerResponse: SingleChunkResponse as typeof ServerResponse,
     });
-    this.server = server;
+    this.servers.push(server);
     server.on('connection', (socket) => {
       const idle = { response: undefined, last: undefined, failure: undefined, waiting: [] };
       this.connections.set(socket, idle);
@@ -111,14 +111,16 @@ export class ClientConnections {
    * @param deadlineMs by `performance.now()`
    */
   async drain(deadlineMs: number): Promise<void> {
-    const server = this.server!;
+    const servers = this.servers.filter(({ listening }) => listening);
     const phaseMs = Math.min(MAX_PHASE_MS, (deadlineMs - performance.now()) * PHASE_SHARE);
     await delay(phaseMs);
-    const closed = once(server, 'close');
+    const closed = Promise.all(servers.map((server) => once(server, 'close')));
     // Not earlier: clients would reconnect, and `close()` resets connections that Node has not
     // accepted yet.
-    server.isDraining = true;
-    server.close();
+    for (const server of servers) {
+      server.isDraining = true;
+      server.close();
+    }
     await delay(phaseMs);
     for (const [socket, { response }] of this.connections) {
       if (response === undefined) socket.destroySoon();
@@ -132,7 +134,8 @@ export class ClientConnections {
   /** @returns whether a response that is sent now is the last one of its connection */
   isLast({ socket }: IncomingMessage): boolean {
     const connection = this.connections.get(socket);
-    const isEnding = this.server?.isDraining || connection?.failure !== undefined;
+    const isDraining = this.servers.some((server) => server.isDraining);
+    const isEnding = isDraining || connection?.failure !== undefined;
     return isEnding && !connection?.waiting.length;
   }
 

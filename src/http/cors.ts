@@ -1,3 +1,4 @@
+import { AdminMessage } from './admin-port.js';
 import type { ApiRequest } from './request-context.js';
 import type { RouteTable } from './route-table.js';
 
@@ -21,12 +22,11 @@ export function corsOptions(
   requestHeaders: readonly string[],
 ) {
   const allowedHeaders = [REQUEST_HEADERS, ...requestHeaders].join(', ');
-  function delegator(
-    { raw: { method, url, headers } }: ApiRequest,
-    callback: (error: null, options: object) => void,
-  ): void {
+  function delegator({ raw }: ApiRequest, callback: (error: null, options: object) => void): void {
+    const { method, url, headers } = raw;
     const { origin, 'access-control-request-method': requested } = headers;
-    const isAllowed = origin !== undefined && origins.includes(origin);
+    const isAllowed =
+      !(raw instanceof AdminMessage) && origin !== undefined && origins.includes(origin);
     const preflight = isAllowed && method === 'OPTIONS' && requested !== undefined;
     const options = { origin: isAllowed && origin, exposedHeaders: EXPOSED_HEADERS, preflight };
     if (!preflight) return callback(null, options);

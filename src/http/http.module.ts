@@ -4,7 +4,7 @@ import { ClientConnections } from './client-connections.js';
 import { CORE_CONTROLLERS, Operations } from './operations.js';
 import { PublicAddress } from '../config/public-address.js';
 import { RouteTable } from './route-table.js';
-import type { Transport } from './transport.js';
+import { Transport } from './transport.js';
 
 @Module({})
 export class HttpModule {
@@ -15,6 +15,7 @@ export class HttpModule {
     core: ReadonlySet<Type>,
   ): DynamicModule {
     const providers = [
+      { provide: Transport, useValue: transport },
       { provide: RouteTable, useValue: transport.routes },
       { provide: AdmissionQueue, useValue: transport.queue },
       { provide: ClientConnections, useValue: transport.connections },

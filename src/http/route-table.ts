@@ -38,7 +38,10 @@ export class RouteTable {
 
   /** The error for a request without a route: 405 if the path has other methods, otherwise 404. */
   refusalOf({ method, url }: ApiRequest): ApiError {
-    if (this.methodsOf(url).length === 0) return notFound();
-    return errors.method_not_allowed(`The resource does not support the method ${method}`);
+    const methods = this.methodsOf(url);
+    if (methods.length === 0) return notFound();
+    return errors.method_not_allowed(`The resource does not support the method ${method}`, {
+      headers: { Allow: methods.join(', ') },
+    });
   }
 }

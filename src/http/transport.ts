@@ -1,9 +1,12 @@
 import { AsyncResource } from 'node:async_hooks';
-import { METHODS, type RequestListener, type Server } from 'node:http';
+import { once } from 'node:events';
+import { METHODS, type RequestListener, type Server, type ServerOptions } from 'node:http';
+import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type RouteHandlerMethod } from 'fastify';
 import type { Config } from '../config/config.js';
 import { isProbe } from '../telemetry/is-probe.js';
 import { requestContext } from '../telemetry/request-context.js';
+import { AdminMessage, isAdminRoute, PORT_CONSTRAINT } from './admin-port.js';
 import { AdmissionQueue } from './admission-queue.js';
 import { ClientConnections } from './client-connections.js';
 import { conditionalBody } from './conditional-response.js';
@@ -22,11 +25,13 @@ export class Transport {
   readonly queue = new AdmissionQueue();
   readonly connections: ClientConnections;
   readonly server: FastifyInstance;
+  private readonly adminRoutes = new RouteTable();
+  private adminServer: Server | undefined;
   /** The handler of the FallbackController. */
   private fallback: RouteHandlerMethod | undefined;
 
   constructor(private readonly config: Config) {
-    const { trustProxy, sendTimeoutSeconds } = config;
+    const { trustProxy, sendTimeoutSeconds, adminPort } = config;
     this.connections = new ClientConnections(sendTimeoutSeconds * 1000);
     this.server = fastify({
       genReqId: requestIdOf,
@@ -39,6 +44,8 @@ export class Transport {
       frameworkErrors: (error, { raw }) => rejectMalformed(error, raw.socket),
       clientErrorHandler: (error, socket) => this.connections.reject(error, socket),
     });
+    // Not otherwise: the router derives the constraint of every request.
+    if (adminPort !== 0) this.server.addConstraintStrategy(PORT_CONSTRAINT);
     // Fastify would reject a body that it cannot read before the guards run.
     for (const method of METHODS) {
       if (method === 'CONNECT') continue;
@@ -52,13 +59,29 @@ export class Transport {
 
   /** Under `/v1` the guards decide first, also if the router rejects an empty parameter. */
   rejectUnrouted(request: ApiRequest, reply: ApiReply): unknown {
-    if (isApiTarget(request.url)) return this.fallback!.call(this.server, request, reply);
+    const isAdmin = request.raw instanceof AdminMessage;
+    if (!isAdmin && isApiTarget(request.url))
+      return this.fallback!.call(this.server, request, reply);
     assertTarget(request);
-    throw this.routes.refusalOf(request);
+    throw (isAdmin ? this.adminRoutes : this.routes).refusalOf(request);
   }
 
-  private createServer(handler: RequestListener): Server {
+  /** Serves the routes of the admin port, with the same limits and the same drain. */
+  async listenToAdmins(): Promise<void> {
+    const { adminPort: port, adminHost: host } = this.config;
+    if (port === 0) return;
+    const handler: RequestListener = (request, response) => this.server.routing(request, response);
+    this.adminServer = this.createServer(handler, { IncomingMessage: AdminMessage });
+    this.adminServer.on('clientError', (error, socket) => {
+      this.connections.reject(error, socket as Socket);
+    });
+    this.adminServer.listen({ port, host });
+    await once(this.adminServer, 'listening');
+  }
+
+  private createServer(handler: RequestListener, further?: ServerOptions): Server {
     const options = {
+      ...further,
       headersTimeout: this.config.headersTimeoutSeconds * 1000,
       requestTimeout: this.config.requestTimeoutSeconds * 1000,
       keepAliveTimeout: this.config.keepAliveSeconds * 1000,
@@ -74,7 +97,7 @@ export class Transport {
 
   private addHooks(): void {
     this.server.addHook('onRoute', (route) => {
-      this.routes.add(route);
+      (isAdminRoute(route) ? this.adminRoutes : this.routes).add(route);
       if (FALLBACK_ROUTES.includes(route.url)) this.fallback = route.handler;
     });
     this.server.addHook('onRequest', (request, reply, done) => {
@@ -93,8 +116,14 @@ export class Transport {
       if (hasBody(request.raw)) void this.readBody(request, done);
       else done();
     });
+    this.server.addHook('onClose', (_server, done) => {
+      this.adminServer?.close();
+      this.adminServer?.closeAllConnections();
+      done();
+    });
     this.server.addHook('onSend', (request, reply, payload, done) => {
-      if (!reply.hasHeader('cache-control') && request.routeOptions.url?.startsWith('/v1')) {
+      if (request.raw instanceof AdminMessage) reply.header('cache-control', 'no-store');
+      else if (!reply.hasHeader('cache-control') && request.routeOptions.url?.startsWith('/v1')) {
         reply.header('cache-control', reply.statusCode === 200 ? 'private, no-cache' : 'no-store');
       }
       if (this.connections.isLast(request.raw)) reply.header('connection', 'close');

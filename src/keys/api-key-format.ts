@@ -6,23 +6,31 @@ import { crc32 } from 'node:zlib';
  * base62. Secret scanners recognise it, and a mistyped key is rejected without a database lookup.
  */
 export const KEY_PREFIX = 'psk_';
+/** A token of the admin API differs in its prefix alone. */
+export const ADMIN_PREFIX = 'psa_';
 const RANDOM_BYTES = 32;
 const RANDOM_LENGTH = 43;
 const CHECKSUM_LENGTH = 6;
 export const KEY_LENGTH = KEY_PREFIX.length + RANDOM_LENGTH + CHECKSUM_LENGTH;
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const SHAPE = new RegExp(`^${KEY_PREFIX}[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}$`);
+const SHAPE = new RegExp(`^ps[ka]_[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}$`);
+/** A whole key or token within a text. */
+export const KEY_FORM = /ps[ka]_\w{20,}/;
 
-/** Returns a new random key. */
-export function mintKey(): string {
+/** Returns a new random key, or with another prefix a token. */
+export function mintKey(prefix = KEY_PREFIX): string {
   const number = BigInt(`0x${randomBytes(RANDOM_BYTES).toString('hex')}`);
-  const body = KEY_PREFIX + base62(number, RANDOM_LENGTH);
+  const body = prefix + base62(number, RANDOM_LENGTH);
   return body + checksum(body);
 }
 
 /** Whether a text has the shape and the checksum of a key. */
-export function isWellFormedKey(text: string): boolean {
-  return SHAPE.test(text) && text.endsWith(checksum(text.slice(0, -CHECKSUM_LENGTH)));
+export function isWellFormedKey(text: string, prefix = KEY_PREFIX): boolean {
+  return (
+    text.startsWith(prefix) &&
+    SHAPE.test(text) &&
+    text.endsWith(checksum(text.slice(0, -CHECKSUM_LENGTH)))
+  );
 }
 
 /** The SHA-256 of a key in base64url, which is stored instead of the key. */

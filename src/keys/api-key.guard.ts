@@ -1,4 +1,5 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { AdminMessage } from '../http/admin-port.js';
 import { Operations } from '../http/operations.js';
 import { isPublic } from '../http/public.decorator.js';
 import { replyOf, requestOf } from '../http/request-context.js';
@@ -7,7 +8,7 @@ import { Authenticator } from './authenticator.js';
 /** The name of the security scheme in the OpenAPI document. */
 export const BEARER_SCHEME = 'apiKey';
 
-/** Authenticates every request, except those to a `@Public()` controller. */
+/** Authenticates every request of the API, except those to a `@Public()` controller. */
 @Injectable()
 export class ApiKeyGuard implements CanActivate {
   constructor(
@@ -18,8 +19,7 @@ export class ApiKeyGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const request = requestOf(context);
     request.operation = this.operations.of(context);
-    return (
-      isPublic(context.getClass()) || this.authenticator.authenticate(request, replyOf(context))
-    );
+    if (request.raw instanceof AdminMessage || isPublic(context.getClass())) return true;
+    return this.authenticator.authenticate(request, replyOf(context));
   }
 }

@@ -2,7 +2,8 @@ import { Column, Entity, Index, PrimaryColumn, type ValueTransformer } from 'typ
 
 export type AuditAction =
   | `key.${'issue' | 'rotate' | 'revoke' | 'disable' | 'enable' | 'rename' | 'unban' | 'ban'}`
-  | `key.set_${'plan' | 'scopes' | 'expiry'}`;
+  | `key.set_${'plan' | 'scopes' | 'expiry'}`
+  | `admin.${'issue' | 'revoke'}`;
 
 /** The members that a change affects, as the command line shows them; never a secret. */
 export type State = Record<string, string | number | readonly string[] | null>;
@@ -15,14 +16,14 @@ const isoColumn: ValueTransformer = {
 
 class Actor {
   @Column({ name: 'actor_type', type: 'varchar', length: 16 })
-  type!: 'cli' | 'key' | 'service';
+  type!: 'cli' | 'admin' | 'key' | 'service';
 
-  /** `cli:USER`, `service`, or the id of a key. */
+  /** `cli:USER`, `admin:NAME`, `service`, or the id of a key. */
   @Column({ name: 'actor_name', length: 255 })
   name!: string;
 }
 
-/** A change of a key or a ban. It is never changed itself. */
+/** A change of a key or an admin token, or a ban. It is never changed itself. */
 @Entity('audit_records')
 @Index('audit_records_at', ['at'])
 @Index('audit_records_target', ['target', 'at'])
@@ -40,7 +41,7 @@ export class AuditRecord {
   @Column(() => Actor, { prefix: false })
   actor!: Actor;
 
-  /** The id of the changed key. */
+  /** The id of the changed key or admin token. */
   @Column({ length: 64 })
   target!: string;
 

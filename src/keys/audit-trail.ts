@@ -18,6 +18,9 @@ export interface AuditedTransaction {
 const OF_KEY = `record.target = :keyId OR (record.action = 'key.rotate'
   AND record.target = (SELECT old.id FROM api_keys old WHERE old.replaced_by = :keyId))`;
 
+const OLDER = `(record.at, record.id) <
+  (SELECT later.at, later.id FROM audit_records later WHERE later.id = :before)`;
+
 /**
  * Saves changes and their audit records in one transaction, and logs the records after the commit.
  */
@@ -48,15 +51,21 @@ export class AuditTrail {
   /**
    * Returns audit records, the latest first.
    * @param keyId only records of this key, including the rotation that created it
+   * @param before only records that are older than the one with this id
    */
-  find(keyId: string | undefined, limit: number): Promise<AuditRecord[]> {
+  find(keyId: string | undefined, limit: number, before?: string): Promise<AuditRecord[]> {
     const query = this.dataSource
       .createQueryBuilder(AuditRecord, 'record')
       .orderBy('record.at', 'DESC')
       .addOrderBy('record.id', 'DESC')
       .limit(limit);
-    if (keyId !== undefined) query.where(OF_KEY, { keyId });
+    if (keyId !== undefined) query.andWhere(`(${OF_KEY})`, { keyId });
+    if (before !== undefined) query.andWhere(OLDER, { before });
     return query.getMany();
+  }
+
+  has(id: string): Promise<boolean> {
+    return this.dataSource.manager.existsBy(AuditRecord, { id });
   }
 
   private log(audit: AuditRecord): void {

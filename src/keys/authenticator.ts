@@ -9,7 +9,13 @@ import { Limits, type Quota } from '../rate-limits/limits.js';
 import { addressRateLimitKey } from '../rate-limits/rate-limit-key.js';
 import { RateLimiter } from '../rate-limits/rate-limiter.js';
 import { Metrics } from '../telemetry/metrics.js';
-import { digestOf, isWellFormedKey, KEY_LENGTH } from './api-key-format.js';
+import {
+  ADMIN_PREFIX,
+  digestOf,
+  isWellFormedKey,
+  KEY_LENGTH,
+  KEY_PREFIX,
+} from './api-key-format.js';
 import type { Caller } from './caller.js';
 import { KeyCache } from './key-cache.js';
 import { Verifiers } from './verifiers.js';
@@ -22,6 +28,13 @@ import { Verifiers } from './verifiers.js';
 const BEARER = /^(?:Bearer(?: +|(?=[\s,]))|(?=,|.*, Bearer\b))(.*)$/i;
 
 const REASONS = ['missing', 'malformed', 'unknown', 'revoked', 'expired', 'address_limited'];
+
+interface Failure {
+  /** The caller of a key that was valid once. */
+  expired?: ReturnType<KeyCache['expiredCaller']>;
+  /** What the client should send. */
+  kind?: 'API key' | 'admin token';
+}
 
 /** Identifies the caller of a request by `Authorization: Bearer <token>` (RFC 6750 section 2.1). */
 @Injectable()
@@ -77,15 +90,21 @@ export class Authenticator {
       await this.limiter.describe(this.addressQuota(request), reply);
       throw error;
     }
-    return caller === undefined ? this.reject(token, request, reply) : identify(request, caller);
+    if (caller !== undefined) return identify(request, caller);
+    const expired = token === undefined ? undefined : this.cache.expiredCaller(digestOf(token));
+    return this.reject(token, request, reply, { expired });
   }
 
-  private async reject(
+  /**
+   * Counts a failure against the address of the client.
+   * @throws {ApiError} 401, or 429 if the address has failed too often
+   */
+  async reject(
     token: string | undefined,
     request: ApiRequest,
     reply: ApiReply,
+    { expired, kind = 'API key' }: Failure = {},
   ): Promise<never> {
-    const expired = token === undefined ? undefined : this.cache.expiredCaller(digestOf(token));
     const reason = expired?.reason ?? this.failureReason(token);
     try {
       await this.limiter.admit(this.addressQuota(request), reply);
@@ -97,14 +116,16 @@ export class Authenticator {
     this.failures.inc({ reason });
     const challenge = token === undefined ? CHALLENGE : `${CHALLENGE}, error="invalid_token"`;
     const options = { headers: { 'WWW-Authenticate': challenge } };
+    const placeholder = kind.toUpperCase().replace(' ', '_');
     throw token === undefined
-      ? errors.missing_api_key('Send an API key: "Authorization: Bearer <API_KEY>"', options)
-      : errors.invalid_api_key('The API key is not valid', options);
+      ? errors.missing_api_key(`Send an ${kind}: "Authorization: Bearer <${placeholder}>"`, options)
+      : errors.invalid_api_key(`The ${kind} is not valid`, options);
   }
 
   private failureReason(token: string | undefined): string {
     if (token === undefined) return 'missing';
-    const canBeValid = isWellFormedKey(token) || this.verifiers.canVerify(token);
+    const isOwn = [KEY_PREFIX, ADMIN_PREFIX].some((prefix) => isWellFormedKey(token, prefix));
+    const canBeValid = isOwn || this.verifiers.canVerify(token);
     return canBeValid ? 'unknown' : 'malformed';
   }
 
@@ -124,6 +145,6 @@ function identify(request: ApiRequest, caller: Caller): true {
  * The token as sent, undefined if there is none. Two `Authorization` headers arrive joined: an
  * invalid token.
  */
-function bearerToken({ raw }: ApiRequest): string | undefined {
+export function bearerToken({ raw }: ApiRequest): string | undefined {
   return BEARER.exec(raw.headers.authorization ?? '')?.[1] || undefined;
 }

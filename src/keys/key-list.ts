@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { Repository } from 'typeorm';
+import { Repository, type SelectQueryBuilder } from 'typeorm';
 import { RateLimitBan } from '../rate-limits/bans/rate-limit-ban.entity.js';
 import type { PlanName } from '../rate-limits/plan.js';
 import { Clock } from '../time/clock.js';
@@ -19,6 +19,7 @@ const STATUS = {
 };
 
 export type KeyStatus = keyof typeof STATUS;
+export const KEY_STATUSES = Object.keys(STATUS) as KeyStatus[];
 
 /** A key, and the end of its client's ban in Unix milliseconds, null if it is not banned. */
 export type ListedKey = ApiKey & { bannedUntilMs: number | null };
@@ -66,6 +67,18 @@ export class KeyList {
   ) {}
 
   async find(filter: KeyFilter = {}): Promise<ListedKey[]> {
+    const found = (await this.query(filter).getMany()) as (ApiKey & { ban: RateLimitBan | null })[];
+    const now = this.clock.now();
+    return found.map(({ ban, ...key }) => {
+      return { ...key, bannedUntilMs: ban !== null && ban.until > now ? ban.until : null };
+    });
+  }
+
+  count(filter: KeyFilter): Promise<number> {
+    return this.query(filter).getCount();
+  }
+
+  private query(filter: KeyFilter): SelectQueryBuilder<ApiKey> {
     const now = this.clock.now();
     const { status, search = '', idleDays = 0, expiresWithinDays = 0, limit } = filter;
     const query = this.keys
@@ -81,9 +94,6 @@ export class KeyList {
     for (const [name, condition] of Object.entries(CONDITIONS)) {
       if (filter[name as keyof KeyFilter] !== undefined) query.andWhere(condition);
     }
-    const found = (await query.getMany()) as (ApiKey & { ban: RateLimitBan | null })[];
-    return found.map(({ ban, ...key }) => {
-      return { ...key, bannedUntilMs: ban !== null && ban.until > now ? ban.until : null };
-    });
+    return query;
   }
 }

@@ -15,18 +15,28 @@ const COUNT = sameStatement(
 /** Counts, at each scrape, the active keys without a successor that expire soon. */
 @Injectable()
 export class KeyMetrics {
-  constructor(database: Database, clock: Clock, metrics: Metrics) {
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+    metrics: Metrics,
+  ) {
     const gauge = metrics.gauge({
       name: 'keys_expiring',
       help: 'Active keys without a successor that expire within this number of days.',
       labelNames: ['days'],
       collect: async () => {
-        const nowMs = clock.now();
-        const count = database.observe<{ keys: number }>(COUNT, nowMs, nowMs + DAYS * DAY_MS);
         // During an outage, the other metrics must still be served.
-        const [row] = await count.catch(() => []);
-        if (row) gauge.set({ days: DAYS }, row.keys);
+        const keys = await this.countExpiring().catch(() => undefined);
+        if (keys !== undefined) gauge.set({ days: DAYS }, keys);
       },
     });
+  }
+
+  /** @returns the number of active keys without a successor that expire within 14 days */
+  async countExpiring(): Promise<number> {
+    const nowMs = this.clock.now();
+    const until = nowMs + DAYS * DAY_MS;
+    const [row] = await this.database.observe<{ keys: number }>(COUNT, nowMs, until);
+    return row!.keys;
   }
 }

@@ -42,7 +42,7 @@ export class KeysModule {
       ...shared,
       imports: [ThrottlingModule],
       providers: [declared, given, ...ofServer],
-      exports: [Scopes, Authenticator, ThrottlingModule],
+      exports: [Scopes, Authenticator, KeyMetrics, ThrottlingModule],
     };
   }
 }

@@ -158,10 +158,10 @@ export class KeysService {
     });
   }
 
-  /** @throws {Error} if there is no such key */
+  /** @throws {ApiError} 404 if there is no such key */
   async get(id: string, manager: EntityManager = this.keys.manager): Promise<ApiKey> {
     const key = await manager.findOneBy(ApiKey, { id });
-    if (key === null) throw new Error(`no key has the ID ${id}`);
+    if (key === null) throw errors.not_found(`no key has the ID ${id}`);
     return key;
   }
 

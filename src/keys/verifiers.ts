@@ -5,7 +5,7 @@ import { Limits } from '../rate-limits/limits.js';
 import { arePlanLimits, type PlanLimits, type PlanName, Plans } from '../rate-limits/plan.js';
 import { Clock } from '../time/clock.js';
 import { withTimeout } from '../time/timeout.js';
-import { digestOf, KEY_PREFIX } from './api-key-format.js';
+import { digestOf } from './api-key-format.js';
 import type { Caller } from './caller.js';
 
 /** The caller that a token identifies. */
@@ -36,6 +36,8 @@ export const VERIFIERS = Symbol('verifiers');
 
 /** RFC 6750 section 2.1. */
 const BEARER_TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
+/** Keys and admin tokens are never shown to a verifier. */
+const OWN_TOKEN = /^ps[ka]_/;
 const TIMEOUT_MS = 5_000;
 const ID_LENGTH = 22;
 
@@ -61,7 +63,7 @@ export class Verifiers implements OnModuleInit {
 
   /** Whether a token is passed to the verifiers. */
   canVerify(token: string): boolean {
-    return this.given.length > 0 && !token.startsWith(KEY_PREFIX) && BEARER_TOKEN.test(token);
+    return this.given.length > 0 && !OWN_TOKEN.test(token) && BEARER_TOKEN.test(token);
   }
 
   /**

@@ -3,6 +3,7 @@ import { Reflector } from '@nestjs/core';
 import type { ErrorDefinition } from '../errors/api-error.js';
 import { API_ERRORS } from '../errors/api-errors.decorator.js';
 import { errors } from '../errors/errors.js';
+import { isOnAdminPort } from '../http/admin-port.js';
 import type { Operation } from '../http/operations.js';
 import { isPublic } from '../http/public.decorator.js';
 import { BEARER_SCHEME } from '../keys/api-key.guard.js';
@@ -10,6 +11,8 @@ import { REQUIRED_SCOPES } from '../keys/scope.guard.js';
 import { SEPARATE_QUOTA } from '../rate-limits/limits.js';
 import { headersOf } from './headers.js';
 
+/** The security scheme of the admin API. */
+export const ADMIN_SCHEME = 'adminToken';
 export const JSON_TYPE = 'application/json';
 export const ERROR_SCHEMA = { $ref: '#/components/schemas/Error' };
 
@@ -66,14 +69,15 @@ export function completeOperation(object: OperationObject, operation: Operation)
   const targets = [handler, controller];
   const isOpen = isPublic(controller);
   const scopes = reflector.getAllAndOverride<string[]>(REQUIRED_SCOPES, targets) ?? [];
-  object.security = isOpen ? [] : [{ [BEARER_SCHEME]: scopes }];
+  const isAdmin = isOnAdminPort(controller);
+  object.security = isOpen ? [] : [{ [isAdmin ? ADMIN_SCHEME : BEARER_SCHEME]: scopes }];
   addSuccess(object, operation);
-  addCondition(object, operation);
+  if (!isAdmin) addCondition(object, operation);
   const general = addGeneralResponses(object, operation);
   const own = reflector.getAllAndMerge<ErrorDefinition[]>(API_ERRORS, targets);
   const documented = [...general, ...own];
   for (const [status, response] of Object.entries(responses)) {
-    response.headers = headersOf(object, status, isOpen, response.headers);
+    response.headers = headersOf(object, status, isOpen || isAdmin, response.headers);
     if (isError(status)) addExamples(response, Number(status), documented);
   }
   responses['default'] ??= { $ref: '#/components/responses/OtherError' };
@@ -105,7 +109,7 @@ function addGeneralResponses(
   { responses, requestBody, security }: OperationObject,
   { handler }: Operation,
 ): ErrorDefinition[] {
-  const scopes = security![0]?.[BEARER_SCHEME];
+  const [scopes] = Object.values(security![0] ?? {});
   const list = scopes?.map((scope) => `\`${scope}\``).join(', ');
   const general: Record<string, string> = {
     ...ALWAYS,

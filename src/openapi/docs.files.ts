@@ -7,6 +7,7 @@ import { errors } from '../errors/errors.js';
 import { StaticAsset } from './static-asset.js';
 
 const CONTENT_TYPES: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
@@ -57,7 +58,7 @@ export class DocsFiles {
       ...SWAGGER_UI_FILES.map((name) => resolve(`swagger-ui-dist/${name}`)),
       ...own.map((name) => fileURLToPath(new URL(`page/${name}`, import.meta.url))),
     ]) {
-      const asset = new StaticAsset(CONTENT_TYPES[extname(path)]!, await readFile(path));
+      const asset = new StaticAsset(contentTypeOf(path), await readFile(path));
       files.set(`assets/${basename(path)}`, asset);
     }
     for (const guide of await this.guides()) {
@@ -87,8 +88,12 @@ export class DocsFiles {
       .replace('{{title}}', title)
       .replace(`<a href="${path}">`, `<a href="${path}" aria-current="page">`)
       .replace('{{main}}', () => main);
-    return new StaticAsset('text/html; charset=utf-8', html);
+    return new StaticAsset(CONTENT_TYPES['.html']!, html);
   }
+}
+
+export function contentTypeOf(path: string): string {
+  return CONTENT_TYPES[extname(path)]!;
 }
 
 function readText(path: string): Promise<string> {

@@ -1,4 +1,5 @@
-import { type INestApplication, Injectable } from '@nestjs/common';
+import { type INestApplication, Injectable, type Type } from '@nestjs/common';
+import { ModulesContainer } from '@nestjs/core';
 import {
   DocumentBuilder,
   type OpenAPIObject,
@@ -7,12 +8,13 @@ import {
 } from '@nestjs/swagger';
 import { Config } from '../config/config.js';
 import { errors } from '../errors/errors.js';
+import { isOnAdminPort } from '../http/admin-port.js';
 import { type Operation, Operations, uniqueName } from '../http/operations.js';
 import { Plans } from '../rate-limits/plan.js';
 import { PublicAddress } from '../config/public-address.js';
 import { isPublic } from '../http/public.decorator.js';
 import { BEARER_SCHEME } from '../keys/api-key.guard.js';
-import { completeOperation, type OperationObject } from './complete-operation.js';
+import { ADMIN_SCHEME, completeOperation, type OperationObject } from './complete-operation.js';
 import { describeApi } from './description.js';
 import {
   completeSchemas,
@@ -26,6 +28,7 @@ import { headerComponents } from './headers.js';
 @Injectable()
 export class DocumentSource {
   private build!: () => OpenAPIObject;
+  private buildAdmin!: () => OpenAPIObject;
 
   constructor(private readonly config: Config) {}
 
@@ -34,8 +37,14 @@ export class DocumentSource {
     this.build = () => {
       const builder = builderOf(app, this.config);
       for (const [name, text] of tags) builder.addTag(name, text);
-      return buildDocument(app, builder);
+      return buildDocument(app, builder, false);
     };
+    this.buildAdmin = () => buildDocument(app, adminBuilder(), true);
+  }
+
+  /** The document of the admin API. */
+  adminJson(): string {
+    return `${JSON.stringify(this.buildAdmin(), null, 2)}\n`;
   }
 
   json(): string {
@@ -48,18 +57,27 @@ export class DocumentSource {
   }
 }
 
-/** Builds the document of the application, with the operations of extensions. */
-function buildDocument(app: INestApplication, builder: DocumentBuilder): OpenAPIObject {
+/**
+ * Builds the document of the application, with the operations of extensions, or the document of the
+ * admin API.
+ */
+function buildDocument(
+  app: INestApplication,
+  builder: DocumentBuilder,
+  isAdmin: boolean,
+): OpenAPIObject {
   const document = SwaggerModule.createDocument(app, builder.build(), {
     ignoreGlobalPrefix: true,
+    include: modulesOf(app, isAdmin),
     standardSchemaConverter: convertSchema,
   });
   document.info.contact = { name: 'The operator who issued your API key' };
   const schemas = document.components!.schemas as Schemas;
-  const servers = document.servers!.map((each) => ({ ...each, url: new URL(each.url).origin }));
+  const origins = () =>
+    document.servers!.map((each) => ({ ...each, url: new URL(each.url).origin }));
   const codes = new Set(Object.keys(errors));
   for (const [operation, object] of documentedOperations(document, app)) {
-    if (isPublic(operation.controller)) object.servers = servers;
+    if (isPublic(operation.controller)) object.servers = origins();
     for (const code of completeOperation(object, operation)) codes.add(code);
     completeSchemas(object, schemas);
   }
@@ -67,12 +85,41 @@ function buildDocument(app: INestApplication, builder: DocumentBuilder): OpenAPI
   for (const { properties } of Object.values(schemas)) {
     if (properties?.['plan']?.enum) properties['plan'].enum = names;
   }
-  Object.assign(schemas, furtherSchemas(codes));
+  Object.assign(schemas, furtherSchemas(codes, isAdmin));
   Object.assign(document.components!, {
     headers: headerComponents(),
     responses: { OtherError: otherError() },
   });
   return document;
+}
+
+function modulesOf(app: INestApplication, isAdmin: boolean): Type[] {
+  return [...app.get(ModulesContainer).values()]
+    .filter(({ controllers }) => {
+      const types = [...controllers.values()].map(({ metatype }) => metatype as Type);
+      return types.some(isOnAdminPort) === isAdmin;
+    })
+    .map(({ metatype }) => metatype);
+}
+
+function adminBuilder(): DocumentBuilder {
+  return new DocumentBuilder()
+    .setOpenAPIVersion('3.1.0')
+    .setTitle('Pet Store admin API')
+    .setVersion('1.0.0')
+    .setDescription('Issues, changes and revokes API keys, and shows how they are used.')
+    .addTag('keys', 'The API keys of all clients.')
+    .addTag('usage', 'Requests and changes of all keys.')
+    .addServer('/', 'This server')
+    .addBearerAuth(
+      {
+        type: 'http',
+        scheme: 'bearer',
+        bearerFormat: 'Admin token: psa_...',
+        description: 'A token of `petstore admin issue`.',
+      },
+      ADMIN_SCHEME,
+    );
 }
 
 function builderOf(app: INestApplication, config: Config): DocumentBuilder {

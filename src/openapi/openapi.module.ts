@@ -9,6 +9,6 @@ import { PageLimitGuard } from './page-limit.guard.js';
   imports: [RateLimitsModule],
   controllers: [DocsController],
   providers: [DocumentSource, DocsFiles, PageLimitGuard],
-  exports: [DocumentSource],
+  exports: [DocumentSource, DocsFiles, PageLimitGuard, RateLimitsModule],
 })
 export class OpenApiModule {}

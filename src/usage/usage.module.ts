@@ -10,5 +10,6 @@ import { UsageService } from './usage.service.js';
   imports: [RateLimitsModule, UsageReportModule],
   controllers: [UsageController],
   providers: [UsageService, UsageRecorder],
+  exports: [UsageService, UsageReportModule],
 })
 export class UsageModule {}

@@ -2,11 +2,21 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, In, LessThan } from 'typeorm';
 import { jsonElements } from '../database/dialect.js';
 import { deleteInBatches } from '../database/in-batches.js';
+import type { ApiKey } from '../keys/api-key.entity.js';
+import type { PlanName } from '../rate-limits/plan.js';
 import { HOUR_MS } from '../time/windows.js';
 import { append, type Refusal, UsageHour, UsageRefusals } from './usage.entities.js';
 
 /** Processes whose latest refusals are read: each start of a server is one. */
 const MAX_PROCESSES = 100;
+
+export interface PlanCount {
+  plan: PlanName;
+  admitted: number;
+  rejected: number;
+}
+
+type UsingClient = Pick<ApiKey, 'clientId' | 'plan' | 'perMinute' | 'perDay'>;
 
 /** Stores how much clients have used, by hour and outcome. */
 @Injectable()
@@ -26,6 +36,28 @@ export class UsageRepository {
       WHERE true ORDER BY 1, 2, 3, 4
       ON CONFLICT (hour, client_id, status, code) DO UPDATE
       SET used = usage_hours.used + excluded.used`;
+  }
+
+  /** Sums the requests of an hour by plan: rejected with 429, and admitted by the quota. */
+  countByPlan(hour: number): Promise<PlanCount[]> {
+    return this.dataSource.sql`
+      SELECT key.plan AS plan,
+        CAST(SUM(CASE WHEN status IN (401, 429, 503) THEN 0 ELSE used END) AS double precision)
+          AS admitted,
+        CAST(SUM(CASE WHEN status = 429 THEN used ELSE 0 END) AS double precision) AS rejected
+      FROM usage_hours JOIN api_keys key ON key.id = usage_hours.client_id
+      WHERE hour = ${hour} GROUP BY key.plan ORDER BY key.plan`;
+  }
+
+  /** Returns the clients that have a valid key and sent requests since the beginning of an hour. */
+  clientsSince(hour: number, nowMs: number): Promise<UsingClient[]> {
+    return this.dataSource.sql`
+      SELECT DISTINCT key.client_id AS "clientId", key.plan AS plan,
+        CAST(key.per_minute AS double precision) AS "perMinute",
+        CAST(key.per_day AS double precision) AS "perDay"
+      FROM usage_hours JOIN api_keys key ON key.client_id = usage_hours.client_id
+      WHERE hour >= ${hour} AND key.revoked_at IS NULL AND key.disabled_at IS NULL
+        AND (key.expires_at IS NULL OR key.expires_at > ${nowMs})`;
   }
 
   async saveRefusals(rows: UsageRefusals[]): Promise<void> {

@@ -1,18 +1,14 @@
-import type { ApiKey } from '../keys/api-key.entity.js';
-import { isoTime } from '../keys/audit-record.entity.js';
-import type { ListedKey } from '../keys/key-list.js';
-import type { IssuedKey, RotatedKey } from '../keys/keys.service.js';
+import { isoTime } from './audit-record.entity.js';
 import type { Plans } from '../rate-limits/plan.js';
-import type { CurrentCounts } from '../rate-limits/current-counts.js';
-import { dayEndUnix, minuteEndUnix } from '../time/windows.js';
-import type { UseReport } from '../usage/usage-report.js';
+import type { ApiKey } from './api-key.entity.js';
+import type { ListedKey } from './key-list.js';
+import type { IssuedKey, RotatedKey } from './keys.service.js';
 
-// The JSON that the command line prints. Times are ISO 8601, or null if they do not apply.
+// The JSON of the command line and the admin API. Times are ISO 8601, or null if they do not apply.
 
 export type IssuedView = ReturnType<typeof issuedView>;
 export type RotatedView = ReturnType<typeof rotatedView>;
 export type KeyView = ReturnType<typeof keyView>;
-export type UsageView = ReturnType<typeof usageView>;
 
 /** A new key; the only view with its secret. */
 export function issuedView({ record, key }: IssuedKey, plans: Plans) {
@@ -45,27 +41,6 @@ export function keyView(record: ListedKey, plans: Plans) {
     clientId: record.clientId,
     replacedBy: record.replacedBy,
   };
-}
-
-/** A key with the use of its client: all keys of a client share their quota. */
-export function usageView(
-  record: ListedKey,
-  used: Awaited<ReturnType<CurrentCounts['of']>>,
-  report: UseReport,
-  plans: Plans,
-) {
-  const view = keyView(record, plans);
-  return {
-    ...view,
-    minute: windowView(view.perMinute, used.minuteUsed, minuteEndUnix(used.minute)),
-    day: windowView(view.perDay, used.dayUsed, dayEndUnix(used.day)),
-    bannedUntil: isoTime(used.bannedUntilMs || null),
-    ...report,
-  };
-}
-
-function windowView(limit: number, used: number, resetUnix: number) {
-  return { limit, used, remaining: Math.max(0, limit - used), resetAt: isoTime(resetUnix * 1000)! };
 }
 
 function termsOf(record: ApiKey, plans: Plans) {

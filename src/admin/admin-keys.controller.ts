@@ -1,0 +1,188 @@
+import {
+  Body,
+  Controller,
+  Get,
+  HttpCode,
+  Injectable,
+  Param,
+  Patch,
+  type PipeTransform,
+  Post,
+  Query,
+  Req,
+  Res,
+} from '@nestjs/common';
+import {
+  ApiCreatedResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiTags,
+  IntersectionType,
+} from '@nestjs/swagger';
+import { ApiErrors } from '../errors/api-errors.decorator.js';
+import { notFound } from '../errors/errors.js';
+import { OnAdminPort } from '../http/admin-port.js';
+import { clientAddress } from '../http/client-address.js';
+import type { ApiReply, ApiRequest } from '../http/request-context.js';
+import { invalidRequest } from '../input/invalid-request.js';
+import { KeyList, type ListedKey } from '../keys/key-list.js';
+import { parseExpiry } from '../keys/key-terms.js';
+import { issuedView, type KeyView, keyView, rotatedView } from '../keys/key-views.js';
+import { KeysService } from '../keys/keys.service.js';
+import { Limits } from '../rate-limits/limits.js';
+import { Plans } from '../rate-limits/plan.js';
+import { UsageBody, UsageHistoryBody, UsageHistoryQuery } from '../usage/usage.dto.js';
+import { UsageService } from '../usage/usage.service.js';
+import { isId, KeyChangeBody, KeyListQuery, NewKeyBody, RotationBody } from './admin.dto.js';
+import { ISSUED_KEY, KEY, pageOf, ROTATED_KEY } from './admin-view.js';
+
+/** A value that cannot be an ID is a 404, and never reaches the database. */
+@Injectable()
+class KeyIdPipe implements PipeTransform<string, string> {
+  transform(id: string): string {
+    if (!isId(id)) throw notFound();
+    return id;
+  }
+}
+
+class KeyUsageBody extends IntersectionType(UsageBody, UsageHistoryBody) {}
+
+/** The keys of all clients, for operators. */
+@OnAdminPort()
+@ApiTags('keys')
+@Controller('admin/v1/keys')
+export class AdminKeysController {
+  constructor(
+    private readonly keys: KeysService,
+    private readonly list: KeyList,
+    private readonly plans: Plans,
+    private readonly usage: UsageService,
+  ) {}
+
+  @Get()
+  @ApiOperation({ summary: 'List keys, in the order of their creation' })
+  @ApiOkResponse({ schema: { type: 'array', items: KEY } })
+  async adminListKeys(
+    @Query() { neverUsed, limit, ...filter }: KeyListQuery,
+    @Res({ passthrough: true }) reply: ApiReply,
+  ): Promise<KeyView[]> {
+    const { after } = filter;
+    if (after !== undefined && (await this.list.find({ id: after })).length === 0) {
+      throw invalidRequest(['after must be the ID of a key']);
+    }
+    const isUnused = neverUsed === 'true' || undefined;
+    const found = await this.list.find({ ...filter, neverUsed: isUnused, limit: limit + 1 });
+    return pageOf(found, limit, 'after', reply).map((key) => keyView(key, this.plans));
+  }
+
+  @Post()
+  @ApiOperation({ summary: 'Issue a key, which is shown once' })
+  @ApiCreatedResponse({ schema: ISSUED_KEY })
+  async adminIssueKey(
+    @Body() { expiresAt, ...terms }: NewKeyBody,
+    @Req() request: ApiRequest,
+    @Res({ passthrough: true }) reply: ApiReply,
+  ) {
+    const issued = await this.by(request).issue({ ...terms, expiresAt: unixMs(expiresAt) });
+    reply.header('location', `/admin/v1/keys/${issued.record.id}`);
+    return issuedView(issued, this.plans);
+  }
+
+  @Get(':id')
+  @ApiOperation({ summary: 'Get a key' })
+  @ApiOkResponse({ schema: KEY })
+  @ApiErrors('not_found')
+  async adminGetKey(@Param('id', KeyIdPipe) id: string): Promise<KeyView> {
+    return keyView(await this.find(id), this.plans);
+  }
+
+  @Patch(':id')
+  @ApiOperation({ summary: 'Change a key', description: 'Each change has its audit record.' })
+  @ApiOkResponse({ schema: KEY })
+  @ApiErrors('not_found', 'key_revoked')
+  async adminChangeKey(
+    @Param('id', KeyIdPipe) id: string,
+    @Body() change: KeyChangeBody,
+    @Req() request: ApiRequest,
+  ): Promise<KeyView> {
+    const { name, plan, scopes, expiresAt, disabled } = change;
+    const keys = this.by(request);
+    // First, because no other change can be rejected.
+    if (expiresAt !== undefined) await keys.setExpiry(id, unixMs(expiresAt) ?? null);
+    if (name !== undefined) await keys.rename(id, name);
+    if (plan !== undefined) await keys.setPlan(id, plan, change);
+    if (scopes !== undefined) await keys.setScopes(id, scopes);
+    if (disabled === true) await keys.disable(id);
+    if (disabled === false) await keys.enable(id);
+    return this.adminGetKey(id);
+  }
+
+  @Post(':id/rotate')
+  @ApiOperation({ summary: 'Rotate a key' })
+  @ApiCreatedResponse({ schema: ROTATED_KEY })
+  @ApiErrors('not_found', 'key_already_rotated', 'key_revoked')
+  async adminRotateKey(
+    @Param('id', KeyIdPipe) id: string,
+    @Body() { graceSeconds }: RotationBody,
+    @Req() request: ApiRequest,
+  ) {
+    const rotated = await this.by(request).rotate(id, graceSeconds * 1_000);
+    return rotatedView(rotated, this.plans);
+  }
+
+  @Post(':id/revoke')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Revoke a key permanently' })
+  @ApiOkResponse({ schema: KEY })
+  @ApiErrors('not_found')
+  async adminRevokeKey(@Param('id', KeyIdPipe) id: string, @Req() request: ApiRequest) {
+    await this.by(request).revoke(id);
+    return this.adminGetKey(id);
+  }
+
+  @Post(':id/unban')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'End the ban of the client of a key' })
+  @ApiOkResponse({ schema: KEY })
+  @ApiErrors('not_found')
+  async adminUnbanKey(@Param('id', KeyIdPipe) id: string, @Req() request: ApiRequest) {
+    await this.by(request).unban(id);
+    return this.adminGetKey(id);
+  }
+
+  @Get(':id/usage')
+  @ApiOperation({ summary: 'Get what a key may do, what is left, and its requests by hour' })
+  @ApiOkResponse({ type: KeyUsageBody })
+  @ApiErrors('not_found')
+  async adminGetKeyUsage(
+    @Param('id', KeyIdPipe) id: string,
+    @Query() { hours }: UsageHistoryQuery,
+  ): Promise<KeyUsageBody> {
+    const caller = this.callerOf(await this.find(id));
+    const history = await this.usage.history(caller, hours);
+    return { ...(await this.usage.of(caller)), ...history };
+  }
+
+  private by(request: ApiRequest): KeysService {
+    const actor = { type: 'admin', name: `admin:${request.admin!.name}` } as const;
+    return this.keys.by({ actor, address: clientAddress(request), requestId: request.id });
+  }
+
+  private async find(id: string): Promise<ListedKey> {
+    await this.keys.get(id);
+    const [key] = await this.list.find({ id });
+    return key!;
+  }
+
+  private callerOf(key: ListedKey) {
+    const { id: keyId, clientId, plan, scopes, expiresAt } = key;
+    const { perMinute, perDay } = this.plans.limitsOf(key);
+    const quota = { subject: clientId, plan, limits: new Limits(perMinute, perDay) };
+    const expiresAtMs = expiresAt ?? Infinity;
+    return { clientId, keyId, plan, scopes: new Set(scopes.split(' ')), quota, expiresAtMs };
+  }
+}
+
+function unixMs(expiresAt: string | null | undefined): number | undefined {
+  return typeof expiresAt === 'string' ? parseExpiry(expiresAt) : undefined;
+}

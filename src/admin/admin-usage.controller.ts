@@ -1,0 +1,47 @@
+import { Controller, Get, Query, Res } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { OnAdminPort } from '../http/admin-port.js';
+import type { ApiReply } from '../http/request-context.js';
+import { invalidRequest } from '../input/invalid-request.js';
+import type { AuditRecord } from '../keys/audit-record.entity.js';
+import { AuditTrail } from '../keys/audit-trail.js';
+import { UsageHistoryQuery } from '../usage/usage.dto.js';
+import { AuditQuery } from './admin.dto.js';
+import { AUDIT_RECORD, pageOf, USAGE } from './admin-view.js';
+import { UsageOverview } from './usage-overview.service.js';
+
+/** What happened to all keys: requests and changes. */
+@OnAdminPort()
+@ApiTags('usage')
+@Controller('admin/v1')
+export class AdminUsageController {
+  constructor(
+    private readonly overview: UsageOverview,
+    private readonly audit: AuditTrail,
+  ) {}
+
+  @Get('usage')
+  @ApiOperation({
+    summary: 'Get the requests by hour and plan, and the number of keys that need attention',
+    description:
+      'Counts the keys that are banned, have used more than 80 % of a limit, or expire within ' +
+      '14 days without a successor. The last 10 seconds may be missing.',
+  })
+  @ApiOkResponse({ schema: USAGE })
+  adminGetUsage(@Query() { hours }: UsageHistoryQuery) {
+    return this.overview.of(hours);
+  }
+
+  @Get('audit')
+  @ApiOperation({ summary: 'List changes of keys and bans, the latest first' })
+  @ApiOkResponse({ schema: { type: 'array', items: AUDIT_RECORD } })
+  async adminListAudit(
+    @Query() { key, limit, before }: AuditQuery,
+    @Res({ passthrough: true }) reply: ApiReply,
+  ): Promise<readonly AuditRecord[]> {
+    if (before !== undefined && !(await this.audit.has(before))) {
+      throw invalidRequest(['before must be the ID of an audit record']);
+    }
+    return pageOf(await this.audit.find(key, limit + 1, before), limit, 'before', reply);
+  }
+}

@@ -1,0 +1,85 @@
+import type { ApiReply } from '../http/request-context.js';
+
+type Members = Record<string, object>;
+
+const STRING = { type: 'string' };
+const TIME = { type: 'string', format: 'date-time' };
+const ID_OR_NULL = { oneOf: [STRING, { type: 'null' }] };
+const TIME_OR_NULL = { oneOf: [TIME, { type: 'null' }] };
+const COUNT = { type: 'integer', minimum: 0 };
+const STATE = { oneOf: [{ type: 'object', additionalProperties: true }, { type: 'null' }] };
+
+function objectOf(properties: Members) {
+  return { type: 'object', properties, required: Object.keys(properties) };
+}
+
+const TERMS = {
+  name: STRING,
+  plan: STRING,
+  scopes: { type: 'array', items: STRING },
+  perMinute: COUNT,
+  perDay: COUNT,
+};
+const NEW = { id: STRING, key: STRING, ...TERMS, createdAt: TIME, expiresAt: TIME_OR_NULL };
+
+// The schemas of responses: the objects that the command line prints with `--json`.
+export const ISSUED_KEY = objectOf(NEW);
+export const ROTATED_KEY = objectOf({
+  ...NEW,
+  replaces: objectOf({ id: STRING, expiresAt: TIME_OR_NULL }),
+});
+export const KEY = objectOf({
+  id: STRING,
+  ...TERMS,
+  last4: STRING,
+  createdAt: TIME,
+  expiresAt: TIME_OR_NULL,
+  revokedAt: TIME_OR_NULL,
+  disabledAt: TIME_OR_NULL,
+  lastUsedAt: TIME_OR_NULL,
+  lastUsedFrom: ID_OR_NULL,
+  bannedUntil: TIME_OR_NULL,
+  clientId: STRING,
+  replacedBy: ID_OR_NULL,
+});
+export const AUDIT_RECORD = objectOf({
+  id: STRING,
+  at: TIME,
+  action: STRING,
+  actor: objectOf({ type: STRING, name: STRING }),
+  target: STRING,
+  address: ID_OR_NULL,
+  requestId: ID_OR_NULL,
+  before: STATE,
+  after: STATE,
+});
+export const USAGE = objectOf({
+  hours: {
+    type: 'array',
+    items: objectOf({ startsAt: COUNT, plan: STRING, admitted: COUNT, rejected: COUNT }),
+  },
+  banned: COUNT,
+  nearLimit: COUNT,
+  expiring: COUNT,
+});
+
+/**
+ * Returns a page of at most `limit` rows, with a `Link` (RFC 8288) if there are more. The link is
+ * relative, because the server does not know the address of the admin port behind a proxy.
+ * @param rows one more than `limit`, if there are more
+ * @param name the query parameter that has the ID of the last row of a page
+ */
+export function pageOf<Row extends { id: string }>(
+  rows: readonly Row[],
+  limit: number,
+  name: string,
+  reply: ApiReply,
+): readonly Row[] {
+  if (rows.length <= limit) return rows;
+  const page = rows.slice(0, limit);
+  const [path, query] = reply.request.url.split('?');
+  const parameters = new URLSearchParams(query);
+  parameters.set(name, page.at(-1)!.id);
+  reply.header('link', `<${path}?${parameters.toString()}>; rel="next"`);
+  return page;
+}

@@ -1,0 +1,45 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { AdminMessage } from '../http/admin-port.js';
+import { isPublic } from '../http/public.decorator.js';
+import { type ApiReply, type ApiRequest, replyOf, requestOf } from '../http/request-context.js';
+import { Authenticator, bearerToken } from '../keys/authenticator.js';
+import { Scopes } from '../keys/scopes.js';
+import { Plans } from '../rate-limits/plan.js';
+import { Clock } from '../time/clock.js';
+import { AdminTokens } from './admin-tokens.service.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The name of the admin token, and what the rules of request bodies depend on. */
+    admin?: { name: string; plans: Plans; scopes: Scopes; clock: Clock };
+  }
+}
+
+/** Authenticates every request on the admin port, except those to a `@Public()` controller. */
+@Injectable()
+export class AdminGuard implements CanActivate {
+  constructor(
+    private readonly tokens: AdminTokens,
+    private readonly authenticator: Authenticator,
+    private readonly plans: Plans,
+    private readonly scopes: Scopes,
+    private readonly clock: Clock,
+  ) {}
+
+  canActivate(context: ExecutionContext): true | Promise<true> {
+    const request = requestOf(context);
+    if (!(request.raw instanceof AdminMessage) || isPublic(context.getClass())) return true;
+    return this.authenticate(request, replyOf(context));
+  }
+
+  private async authenticate(request: ApiRequest, reply: ApiReply): Promise<true> {
+    const token = bearerToken(request);
+    const found = token === undefined ? null : await this.tokens.find(token);
+    if (found === null) {
+      return this.authenticator.reject(token, request, reply, { kind: 'admin token' });
+    }
+    const { plans, scopes, clock } = this;
+    request.admin = { name: found.name, plans, scopes, clock };
+    return true;
+  }
+}

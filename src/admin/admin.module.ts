@@ -1,0 +1,19 @@
+import { Module } from '@nestjs/common';
+import { RateLimitsModule } from '../rate-limits/rate-limits.module.js';
+import { OpenApiModule } from '../openapi/openapi.module.js';
+import { UsageModule } from '../usage/usage.module.js';
+import { AdminKeysController } from './admin-keys.controller.js';
+import { AdminTokensModule } from './admin-tokens.module.js';
+import { AdminUsageController } from './admin-usage.controller.js';
+import { ConsoleController } from './console.controller.js';
+import { ConsoleFiles } from './console.files.js';
+import { UsageOverview } from './usage-overview.service.js';
+
+/** The admin API and its console. */
+@Module({
+  imports: [AdminTokensModule, OpenApiModule, RateLimitsModule, UsageModule],
+  controllers: [AdminKeysController, AdminUsageController, ConsoleController],
+  providers: [ConsoleFiles, UsageOverview],
+  exports: [AdminTokensModule],
+})
+export class AdminModule {}

@@ -1,0 +1,65 @@
+import { Injectable } from '@nestjs/common';
+import { forEachBatch } from '../database/in-batches.js';
+import { unixSeconds } from '../input/unix-time.js';
+import { KeyList } from '../keys/key-list.js';
+import { KeyMetrics } from '../keys/key-metrics.js';
+import { Plans } from '../rate-limits/plan.js';
+import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
+import { Clock } from '../time/clock.js';
+import { dayOf, HOUR_MS } from '../time/windows.js';
+import { UsageRepository } from '../usage/usage.repository.js';
+
+const NEAR = 0.8;
+const HOURS_PER_DAY = 24;
+
+/** The use of all keys together. */
+@Injectable()
+export class UsageOverview {
+  constructor(
+    private readonly repository: UsageRepository,
+    private readonly list: KeyList,
+    private readonly metrics: KeyMetrics,
+    private readonly store: RateLimitStore,
+    private readonly plans: Plans,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @param length number of hours, the current one included */
+  async of(length: number) {
+    return {
+      hours: await this.hours(length),
+      banned: await this.list.count({ status: 'banned' }),
+      nearLimit: await this.countNearLimit(),
+      expiring: await this.metrics.countExpiring(),
+    };
+  }
+
+  /** Hour by hour: requests are served between two queries. */
+  private async hours(length: number) {
+    const thisHour = Math.floor(this.clock.now() / HOUR_MS);
+    const found = [];
+    for (let hour = thisHour - length + 1; hour <= thisHour; hour++) {
+      const startsAt = unixSeconds(hour * HOUR_MS);
+      const counts = await this.repository.countByPlan(hour);
+      found.push(...counts.map((count) => ({ startsAt, ...count })));
+    }
+    return found;
+  }
+
+  /** Looks at the clients that have sent requests since the day began. */
+  private async countNearLimit(): Promise<number> {
+    const nowMs = this.clock.now();
+    const clients = await this.repository.clientsSince(dayOf(nowMs) * HOURS_PER_DAY, nowMs);
+    let near = 0;
+    await forEachBatch(clients, async (batch) => {
+      const counts = await Promise.all(
+        batch.map(async ({ clientId }) => this.store.peek(clientId)),
+      );
+      counts.forEach(({ minuteUsed, dayUsed }, index) => {
+        const { perMinute, perDay } = this.plans.limitsOf(batch[index]!);
+        if (minuteUsed > perMinute * NEAR || dayUsed > perDay * NEAR) near++;
+      });
+    });
+    return near;
+  }
+}

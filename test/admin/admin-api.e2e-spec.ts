@@ -1,0 +1,338 @@
+import { DataSource } from 'typeorm';
+import { ApiKey } from '../../src/keys/api-key.entity.js';
+import { KeysService } from '../../src/keys/keys.service.js';
+import { UsageRecorder } from '../../src/usage/usage-recorder.js';
+import { issueAdminToken, useAdminService } from '../support/admin.js';
+import { type Answer, Client } from '../support/client.js';
+import { FakeClock } from '../support/clock.js';
+import { RATE_HEADERS } from '../support/expectations.js';
+import { onPostgres } from '../support/start-service.js';
+import { jsonInProcess } from '../support/run-program.js';
+
+const KEYS = '/admin/v1/keys';
+const DAY_MS = 86_400_000;
+
+/** The target of a `Link` to the next page. */
+function nextOf({ headers }: Answer): string | undefined {
+  return /^<([^>]+)>; rel="next"$/.exec(String(headers.link ?? ''))?.[1];
+}
+
+describe('the admin API', () => {
+  const clock = new FakeClock();
+  const started = useAdminService({ clock, env: { BAN_AFTER_REJECTIONS: '3' } });
+  const petstore = (...argv: string[]) =>
+    jsonInProcess(started.service.config.databaseUrl, ...argv);
+  const patch = (id: string, body: unknown) =>
+    started.admin.post(`${KEYS}/${id}`, body, {}, 'PATCH');
+  const issue = async (terms: object = {}) =>
+    (await started.admin.post(KEYS, { name: 'Zoo', plan: 'free', ...terms })).json();
+  const actionsOf = async (id: string): Promise<string[]> =>
+    (await started.admin.get(`/admin/v1/audit?key=${id}`))
+      .json()
+      .map(({ action }: { action: string }) => action);
+
+  it('issues a key that works, with its address and an audit record', async () => {
+    const { admin, service } = started;
+    const expiresAt = new Date(clock.now() + DAY_MS).toISOString();
+    const terms = { name: 'City zoo', plan: 'enterprise', perMinute: 7, perDay: 70 };
+    const answer = await admin.post(KEYS, { ...terms, scopes: ['pets:read'], expiresAt });
+    expect(answer.status).toBe(201);
+    const { id, key } = answer.json();
+    expect(answer.json()).toEqual({
+      id,
+      key: expect.stringMatching(/^psk_\w{49}$/),
+      ...terms,
+      scopes: ['pets:read'],
+      createdAt: new Date(clock.now()).toISOString(),
+      expiresAt,
+    });
+    expect(new URL(answer.headers.location!, started.origin).pathname).toBe(`${KEYS}/${id}`);
+    const headers = { authorization: `Bearer ${key}` };
+    expect((await service.anonymous().get('/v1/pets', headers)).status).toBe(200);
+    const [record] = (await admin.get(`/admin/v1/audit?key=${id}`)).json();
+    expect(record).toMatchObject({
+      action: 'key.issue',
+      actor: { type: 'admin', name: 'admin:ann' },
+      address: '127.0.0.1',
+      requestId: answer.headers['x-request-id'],
+    });
+    expect(JSON.stringify(record)).not.toContain(key);
+  });
+
+  it('responds with the objects that the command line prints', async () => {
+    const { admin } = started;
+    const { id } = await issue();
+    const ofCommand = await petstore('keys', 'show', id);
+    expect((await admin.get(`${KEYS}/${id}`)).json()).toEqual(ofCommand);
+    expect((await admin.get(KEYS)).json()).toEqual(await petstore('keys', 'list'));
+    expect((await admin.get('/admin/v1/audit')).json()).toEqual(
+      await petstore('keys', 'audit', '--limit', '50'),
+    );
+    const memberNames = (value: object) => Object.keys(value).sort();
+    const issued = await petstore('keys', 'issue', '--name', 'Zoo', '--plan', 'free');
+    expect(memberNames(await issue())).toEqual(memberNames(issued));
+    const rotated = await admin.post(`${KEYS}/${id}/rotate`, {});
+    const byCommand = await petstore('keys', 'rotate', issued.id);
+    expect(memberNames(rotated.json())).toEqual(memberNames(byCommand));
+    expect(memberNames(rotated.json().replaces)).toEqual(memberNames(byCommand.replaces));
+  });
+
+  it('lists keys in pages, by every filter', async () => {
+    const { admin } = started;
+    const name = `Aquarium ${clock.now()}`;
+    const ids: string[] = [];
+    for (let count = 0; count < 5; count++) {
+      clock.advance(1);
+      ids.push((await issue({ name })).id);
+    }
+    const search = `search=${encodeURIComponent(name)}`;
+    const found: string[] = [];
+    let path: string | undefined = `${KEYS}?limit=2&${search}`;
+    while (path !== undefined) {
+      const answer: Answer = await admin.get(path);
+      expect(answer.status).toBe(200);
+      found.push(...answer.json().map(({ id }: { id: string }) => id));
+      path = nextOf(answer);
+    }
+    expect(found).toEqual(ids);
+    await admin.post(`${KEYS}/${ids[0]}/revoke`, {});
+    await patch(ids[1]!, { disabled: true });
+    await patch(ids[2]!, { plan: 'pro', expiresAt: new Date(clock.now() + DAY_MS).toISOString() });
+    const idsOf = async (query: string) =>
+      (await admin.get(`${KEYS}?${search}&${query}`)).json().map(({ id }: { id: string }) => id);
+    expect(await idsOf('status=revoked')).toEqual([ids[0]]);
+    expect(await idsOf('status=disabled')).toEqual([ids[1]]);
+    expect(await idsOf('plan=pro')).toEqual([ids[2]]);
+    expect(await idsOf('expiresWithinDays=14')).toEqual([ids[2]]);
+    expect(await idsOf('neverUsed=true&status=active')).toEqual(ids.slice(2));
+    expect(await idsOf('neverUsed=false')).toEqual(ids);
+    expect(await idsOf('idleDays=1')).toEqual([]);
+    expect(await idsOf(`after=${ids[3]}`)).toEqual([ids[4]]);
+  });
+
+  it('changes a key, with one audit record for each change', async () => {
+    const { id } = await issue();
+    const expiresAt = new Date(clock.now() + DAY_MS).toISOString();
+    const change = { name: 'Zoo 2', plan: 'pro', scopes: ['pets:read'], expiresAt, disabled: true };
+    const answer = await patch(id, change);
+    expect(answer.status).toBe(200);
+    const terms = { ...change, disabled: undefined };
+    delete terms.disabled;
+    expect(answer.json()).toMatchObject({ id, ...terms, perMinute: 300 });
+    expect(answer.json().disabledAt).toMatch(/Z$/);
+    const set = ['key.set_scopes', 'key.set_plan', 'key.set_expiry'];
+    expect((await actionsOf(id)).sort()).toEqual(
+      ['key.disable', 'key.rename', 'key.issue', ...set].sort(),
+    );
+    expect((await patch(id, change)).status).toBe(200);
+    expect(await actionsOf(id)).toHaveLength(6);
+    const cleared = (await patch(id, { expiresAt: null, disabled: false })).json();
+    expect(cleared).toMatchObject({ expiresAt: null, disabledAt: null });
+    expect((await patch(id, {})).json()).toEqual(cleared);
+  });
+
+  it('rotates, revokes and unbans a key', async () => {
+    const { admin, service } = started;
+    const client = await service.client({ perMinute: 1, perDay: 9 });
+    while (!(await client.get('/v1/pets')).text.includes('key_banned'));
+    const unbanned = await admin.post(`${KEYS}/${client.keyId}/unban`, {});
+    expect(unbanned.json()).toMatchObject({ id: client.keyId, bannedUntil: null });
+    const rotated = await admin.post(`${KEYS}/${client.keyId}/rotate`, { graceSeconds: 60 });
+    expect(rotated.status).toBe(201);
+    const { id, key, replaces } = rotated.json();
+    expect(replaces.id).toBe(client.keyId);
+    expect(Date.parse(replaces.expiresAt)).toBe(clock.now() + 60_000);
+    const headers = { authorization: `Bearer ${key}` };
+    await service.anonymous().get('/v1/pets', headers);
+    const again = await admin.post(`${KEYS}/${client.keyId}/rotate`, {});
+    expect([again.status, again.json().code]).toEqual([409, 'key_already_rotated']);
+    const revoked = await admin.send(`${KEYS}/${id}/revoke`, { method: 'POST' });
+    expect(revoked.json()).toMatchObject({ id, revokedAt: expect.any(String) });
+    for (const answer of [
+      await admin.post(`${KEYS}/${id}/rotate`, {}),
+      await patch(id, { name: 'x', expiresAt: null }),
+    ]) {
+      expect([answer.status, answer.json().code]).toEqual([409, 'key_revoked']);
+    }
+    // The rejected change has changed nothing.
+    expect((await admin.get(`${KEYS}/${id}`)).json().name).toBe('test');
+  });
+
+  it('reports the use of one key and of all keys', async () => {
+    const { admin, service } = started;
+    const client = await service.client({ plan: 'free', perMinute: undefined, perDay: undefined });
+    for (let count = 0; count < 61; count++) await client.get('/v1/pets');
+    await service.store.app.get(UsageRecorder).flush();
+    const ofKey = (await admin.get(`${KEYS}/${client.keyId}/usage?hours=1`)).json();
+    const usage = (await client.get('/v1/usage')).json();
+    const history = (await client.get('/v1/usage/history?hours=1')).json();
+    expect(ofKey).toEqual({ ...usage, ...history });
+    expect(ofKey.hours[0].codes).toEqual({ ok: 60, rate_limit_exceeded: 1 });
+    const all = (await admin.get('/admin/v1/usage?hours=1')).json();
+    const startsAt = Math.floor(clock.now() / 3_600_000) * 3_600;
+    expect(all.hours).toContainEqual({ startsAt, plan: 'free', admitted: 60, rejected: 1 });
+    expect(all).toMatchObject({ nearLimit: expect.any(Number), expiring: expect.any(Number) });
+    expect(all.nearLimit).toBeGreaterThanOrEqual(1);
+    await service.store.app.get(KeysService).revoke(client.keyId!);
+    const later = (await admin.get('/admin/v1/usage')).json();
+    expect(later.nearLimit).toBe(all.nearLimit - 1);
+  });
+
+  it('pages the audit trail, the latest first', async () => {
+    const { admin } = started;
+    const all = (await admin.get('/admin/v1/audit?limit=100')).json();
+    const first = await admin.get('/admin/v1/audit?limit=2');
+    const second = await admin.get(nextOf(first)!);
+    expect([...first.json(), ...second.json()]).toEqual(all.slice(0, 4));
+  });
+
+  it.each([
+    ['POST', '', {}, ['name is required', 'plan is required']],
+    [
+      'POST',
+      '',
+      { name: ' ', plan: 'gold', perMinute: 1, scopes: ['no:pe'], expiresAt: '2020-01-01', x: 1 },
+      ['"x" is', 'name must', 'plan must', 'perMinute must', 'scopes must', 'expiresAt must'],
+    ],
+    ['POST', '', { name: 'x', plan: 'enterprise', perDay: 0 }, ['perMinute is', 'perDay must']],
+    ['POST', '', { name: 'psk_00000000000000000000000', plan: 'free' }, ['name must']],
+    ['PATCH', '/ID', { perMinute: 5, disabled: 'yes' }, ['perMinute must', 'disabled must']],
+    ['PATCH', '/ID', { name: null, scopes: [] }, ['name must', 'scopes must']],
+    ['POST', '/ID/rotate', { graceSeconds: -1 }, ['graceSeconds must']],
+    [
+      'GET',
+      '?limit=101&plan=gold&status=gone&search=&idleDays=0&neverUsed=1&after=%00&x=1',
+      undefined,
+      ['"x" is', 'limit', 'plan', 'status', 'search', 'idleDays', 'neverUsed', 'after'],
+    ],
+    ['GET', '?after=key_nope', undefined, ['after must be']],
+    ['GET', '/ID?x=1', undefined, ['"x" is']],
+    ['GET', '/ID/usage?hours=169', undefined, ['hours must']],
+    ['GET', '/../audit?before=aud_nope', undefined, ['before must be']],
+  ] as const)('names every fault of %s %s %j', async (method, path, body, faults) => {
+    const { id } = await issue();
+    const target = `${KEYS}${path.replace('ID', id)}`.replace('/keys/..', '');
+    const { admin } = started;
+    const answer =
+      body === undefined ? await admin.get(target) : await admin.post(target, body, {}, method);
+    expect([answer.status, answer.json().code]).toEqual([400, 'invalid_request']);
+    for (const fault of faults) expect(answer.json().message).toContain(fault);
+  });
+
+  it('responds with 404 for an unknown key, 405 with Allow, and 415', async () => {
+    const { admin } = started;
+    for (const path of ['/nope', '/%00', '/nope/usage', `/${'x'.repeat(99)}`]) {
+      const answer = await admin.get(KEYS + path);
+      expect([answer.status, answer.json().code]).toEqual([404, 'not_found']);
+    }
+    for (const action of ['rotate', 'revoke', 'unban']) {
+      expect((await admin.post(`${KEYS}/nope/${action}`, {})).status).toBe(404);
+    }
+    const wrong = await admin.put(KEYS, {});
+    expect([wrong.status, wrong.headers.allow]).toEqual([405, 'GET, HEAD, POST']);
+    const text = await admin.post(KEYS, '{}', { 'content-type': 'text/plain' });
+    expect(text.status).toBe(415);
+    expect((await admin.send(KEYS, { method: 'HEAD' })).status).toBe(200);
+  });
+
+  it('marks every response as private, and sends no rate-limit headers to its callers', async () => {
+    for (const path of [KEYS, `${KEYS}/nope`, '/nope', '/', '/openapi.json', `${KEYS}?x=1`]) {
+      const { headers } = await started.admin.get(path, { 'x-request-id': 'id-1' });
+      expect(headers).toMatchObject({
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
+        'x-request-id': 'id-1',
+      });
+      for (const name of RATE_HEADERS) expect(headers).not.toHaveProperty(name);
+    }
+  });
+
+  it('rejects every token that is not valid, and a revoked one within a second', async () => {
+    const { origin, service, admin } = started;
+    const key = (await issue()).key as string;
+    const withToken = (token?: string): Client => new Client(origin, token);
+    const missing = await withToken().get(KEYS);
+    expect([missing.status, missing.json().code]).toEqual([401, 'missing_api_key']);
+    expect(missing.headers['www-authenticate']).toBe('Bearer realm="pet-store"');
+    for (const token of [key, 'psa_x', `psa_${'0'.repeat(49)}`, `${admin.key}x`]) {
+      const answer = await withToken(token).post(KEYS, 'no json');
+      expect([answer.status, answer.json().code]).toEqual([401, 'invalid_api_key']);
+    }
+    const second = withToken(await issueAdminToken(service, 'bob'));
+    expect((await second.get(KEYS)).status).toBe(200);
+    const tokens = await petstore('admin', 'list');
+    const { id } = tokens.find(({ name }: { name: string }) => name === 'bob');
+    expect(tokens[0]).toEqual({
+      id: expect.stringMatching(/^adm_/),
+      name: expect.any(String),
+      createdAt: expect.stringMatching(/Z$/),
+      revokedAt: null,
+    });
+    await petstore('admin', 'revoke', id);
+    expect((await second.get(KEYS)).status).toBe(401);
+    expect(await actionsOf(id)).toEqual(['admin.revoke', 'admin.issue']);
+    await petstore('admin', 'revoke', id);
+    expect(await actionsOf(id)).toHaveLength(2);
+    const issued = await petstore('admin', 'issue', '--name', 'Eve');
+    expect(Object.keys(issued).sort()).toEqual(['id', 'name', 'token']);
+    expect(issued.token).toMatch(/^psa_[0-9A-Za-z]{49}$/);
+    expect((await withToken(issued.token).get(KEYS)).status).toBe(200);
+  });
+
+  it('stores no token', async () => {
+    if (onPostgres) return;
+    const { readFileSync } = await import('node:fs');
+    const path = started.service.config.databaseUrl.replace('sqlite:', '');
+    for (const file of [path, `${path}-wal`]) {
+      expect(readFileSync(file).includes(started.admin.key!)).toBe(false);
+    }
+  });
+
+  it('limits wrong tokens by address, and admits a valid one all the same', async () => {
+    const wrong = { authorization: `Bearer psa_${'1'.repeat(49)}` };
+    const { origin, admin } = started;
+    const attacker = new Client(origin);
+    let answer = await attacker.get(KEYS, wrong);
+    for (let count = 0; count < 70 && answer.status === 401; count++) {
+      answer = await attacker.get(KEYS, wrong);
+    }
+    expect([answer.status, answer.json().code]).toEqual([429, 'rate_limit_exceeded']);
+    expect(answer.headers['retry-after']).toBeDefined();
+    expect((await admin.get(KEYS)).status).toBe(200);
+  });
+});
+
+async function insertKeys(dataSource: DataSource, count: number): Promise<void> {
+  const rows = Array.from({ length: count }, (_, index) => ({
+    id: `key_${index}`,
+    clientId: `key_${index}`,
+    name: `n${index}`,
+    digest: `d${index}`,
+    lastFour: 'last',
+    plan: 'free',
+    scopes: 'pets:read',
+    createdAt: index,
+    changedAt: index,
+  }));
+  for (let start = 0; start < count; start += 500) {
+    await dataSource.manager.insert(ApiKey, rows.slice(start, start + 500));
+  }
+}
+
+describe('5,000 keys', () => {
+  const started = useAdminService();
+
+  it('are listed, searched and paged without a wait', async () => {
+    const { admin, service } = started;
+    await insertKeys(service.store.app.get(DataSource), 5_000);
+    const startedAt = performance.now();
+    const page = await admin.get(`${KEYS}?limit=100`);
+    const next = await admin.get(nextOf(page)!);
+    const found = await admin.get(`${KEYS}?search=n4999`);
+    await admin.get('/admin/v1/usage');
+    expect(next.json()).toHaveLength(100);
+    expect(next.json()[0].id).not.toBe(page.json()[0].id);
+    expect(found.json()).toHaveLength(1);
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+  });
+});
