@@ -44,10 +44,10 @@ export class KeyController {
   @ApiOperation({
     summary: 'Rotate the key',
     description:
-      'Issues a new key with the same plan, counts, scopes and expiry. The old key stays valid for ' +
-      'a grace period. If the response is lost, repeat the request with the old key: until the new ' +
-      'key is used, it is replaced by another one. `Idempotency-Key` is not accepted, because a ' +
-      'stored response would hold the secret. It consumes no quota.',
+      'Issues a new key with the same plan, counts, scopes and expiry. The old key stays valid ' +
+      'for a grace period. If the response is lost, repeat the request with the old key: until ' +
+      'the new key is used, it is replaced by another one. `Idempotency-Key` is not accepted, ' +
+      'because a stored response would hold the secret. It consumes no quota.',
   })
   @ApiCreatedResponse({ description: 'The new key, which is shown once.', type: RotatedKeyBody })
   @ApiErrors('not_found', 'key_already_rotated', 'key_revoked')

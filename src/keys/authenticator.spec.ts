@@ -84,7 +84,7 @@ describe(Authenticator.name, () => {
     expect(store.size).toBe(0);
   });
 
-  it('passes a token without the spaces before it to the verifiers, whatever its length', async () => {
+  it('passes a token of any length to the verifiers, without the spaces before it', async () => {
     for (const length of [key.length - 1, key.length, key.length + 1]) {
       await authenticate(`Bearer  ${'t'.repeat(length)}`);
       expect(verifiers.callerOf).toHaveBeenLastCalledWith('t'.repeat(length));
@@ -121,7 +121,7 @@ describe(Authenticator.name, () => {
     });
   });
 
-  it('answers 429 instead of 401 once an address has failed too often, and never bans it', async () => {
+  it('responds 429 in place of 401 to an address that failed too often, without a ban', async () => {
     await authenticate();
     await authenticate(`Bearer ${mintKey()}`);
     for (let time = 0; time < 5; time++) {
@@ -147,7 +147,7 @@ describe(Authenticator.name, () => {
     expect(formerCaller).toBeUndefined();
   });
 
-  it('counts nothing while the database is down, and describes the quota of the address', async () => {
+  it('describes the quota of the address, uncounted, while the database is down', async () => {
     const outage = new Error('the database is down');
     cache.load.mockRejectedValue(outage);
     const { error, headers, caller: found } = await authenticate(`Bearer ${key}`);

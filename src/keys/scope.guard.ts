@@ -42,10 +42,10 @@ export class ScopeGuard implements CanActivate {
     const { caller } = requestOf(context);
     const missing = required.find((scope) => !caller?.scopes.has(scope));
     if (missing === undefined) return true;
+    const scopes = required.join(' ');
+    const challenge = `${CHALLENGE}, error="insufficient_scope", scope="${scopes}"`;
     throw errors.insufficient_scope(`The API key lacks the scope ${missing}`, {
-      headers: {
-        'WWW-Authenticate': `${CHALLENGE}, error="insufficient_scope", scope="${required.join(' ')}"`,
-      },
+      headers: { 'WWW-Authenticate': challenge },
     });
   }
 }

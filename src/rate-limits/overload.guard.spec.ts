@@ -30,7 +30,7 @@ describe(OverloadMonitor.name, () => {
     while (nowMs < untilMs) monitor.sample(lagMs, (nowMs += Math.max(50, lagMs)));
   };
 
-  it('is overloaded after a second of lag without interruption, until the event loop has caught up', () => {
+  it('is overloaded after a second of constant lag, until the event loop has caught up', () => {
     lag(LATE, 900);
     expect(monitor.isOverloaded).toBe(false);
     lag(LATE, 900);
@@ -90,7 +90,7 @@ describe(OverloadGuard.name, () => {
   const contextOf = (request: object): ExecutionContext =>
     ({ getArgByIndex: (index: number) => [request, 'reply'][index] }) as ExecutionContext;
 
-  it('answers 503 with Retry-After and the headers of the quota, which it leaves alone', async () => {
+  it('responds 503 with Retry-After and the headers of the quota, uncounted', async () => {
     await expect(guard.canActivate(contextOf({ quota }))).rejects.toMatchObject({
       code: 'service_unavailable',
       headers: { 'Retry-After': expect.stringMatching(/^[123]$/) },

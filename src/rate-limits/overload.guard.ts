@@ -85,8 +85,8 @@ const REJECTIONS = ['1', '2', '3'].map((seconds) =>
 );
 
 /**
- * Rejects authenticated requests with 503 during an overload. They consume no quota, and their headers
- * describe it.
+ * Rejects authenticated requests with 503 during an overload. They consume no quota, and their
+ * headers describe it.
  */
 @Injectable()
 export class OverloadGuard implements CanActivate {

@@ -45,7 +45,7 @@ describe(RedisClient.name, () => {
     expect(new Set(hosts)).toEqual(new Set(['localhost']));
   });
 
-  it('names host, port, cause and fix of a wrong password in one line, and never the password', async () => {
+  it('names host, port, cause and fix of a wrong password in one line without the password', async () => {
     const cause = 'WRONGPASS invalid username-password pair or user is disabled.';
     await using redis = await startRedis((name) =>
       name === 'AUTH' ? `-${cause}` : '-NOAUTH Authentication required.',

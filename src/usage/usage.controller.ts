@@ -46,7 +46,8 @@ export class UsageController {
     summary: 'Get the usage by hour',
     description:
       'Returns the requests of the client by hour and error code, and its latest rejected ' +
-      `requests. The last 10 seconds may be missing; after 7 days, usage is deleted. ${FREE_OF_QUOTA}`,
+      'requests. The last 10 seconds may be missing; after 7 days, usage is deleted. ' +
+      FREE_OF_QUOTA,
   })
   @ApiOkResponse({ description: 'The usage of the last hours.', type: UsageHistoryBody })
   getUsageHistory(

@@ -73,7 +73,7 @@ describe(FallbackStore.name, () => {
     ]);
   });
 
-  it('logs the loss of Redis once, and calls it no more than once per simultaneous request', async () => {
+  it('logs the loss of Redis once, and calls it at most once per simultaneous request', async () => {
     isGone();
     await Promise.all([1, 2, 3].map(async (request) => store.take(`zoo-${request}`, limits)));
     await jest.advanceTimersByTimeAsync(4 * PROBE_MS);

@@ -45,7 +45,7 @@ describe(MemoryStore.name, () => {
     expect(admitted).toBe(1_000_000);
   });
 
-  it('keeps counting in its windows after the clock was set back, and reports how far it is ahead', () => {
+  it('counts on in its windows after the clock was set back, and reports its lead', () => {
     take(1);
     clock.advance(-60_000);
     expect(store.take('zoo', limits)).toMatchObject({ minuteUsed: 2, aheadMs: 60_000 });
