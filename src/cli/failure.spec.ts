@@ -28,7 +28,6 @@ describe(reportFailure.name, () => {
     [failure('SQLITE_READONLY_DIRECTORY'), /give this user access to .*\.db/],
     [failure('SQLITE_NOTADB'), /copy the damaged file, and run petstore restore BACKUP\n$/],
     [failure('SQLITE_FULL'), /free disk space\n$/],
-    [failure('SQLITE_IOERR_SHMSIZE'), /free disk space, or repair the disk\n$/],
     [failure('ERR_DLOPEN_FAILED'), /npm install-scripts approve better-sqlite3.*pnpm/],
     [
       new Error('Could not locate the bindings file. Tried:\n → a\n → b'),

@@ -26,7 +26,6 @@ const FIXES: Readonly<Record<string, string>> = {
   ENOSPC: 'free disk space',
   SQLITE_BUSY: 'another process locks the database; try again',
   SQLITE_FULL: 'free disk space',
-  SQLITE_IOERR: 'free disk space, or repair the disk',
   SQLITE_NOTADB: RESTORE,
 };
 /** Explains an error to an operator: what is wrong, and what to do. */
@@ -44,8 +43,7 @@ function fixOf({ code = '', syscall, path }: NodeJS.ErrnoException): string | un
   if (syscall === 'listen' || syscall === 'getaddrinfo') return ADDRESS_FIX;
   if (/^SQLITE_(?:CANTOPEN|READONLY)/.test(code)) return fixOfFile(loadConfig().databaseUrl);
   if (path !== undefined && /^E(?:ACCES|PERM|ISDIR)$/.test(code)) return fixOfFile(path);
-  // SQLITE_IOERR_SHMSIZE has the fix of SQLITE_IOERR.
-  return FIXES[code] ?? FIXES[code.split('_', 2).join('_')];
+  return FIXES[code];
 }
 
 function fixOfFile(url: string): string {
