@@ -86,7 +86,7 @@ export async function startPetStore(options: StartOptions = {}): Promise<PetStor
   const unlock = file === undefined ? undefined : lockFile(file);
   // OpenTelemetry is loaded on demand.
   const tracing = config.tracing && (await import('./telemetry/traces.js'));
-  const stopTracing = await tracing?.startTracing(config.tracing!, logger);
+  const stopTracing = tracing?.startTracing(config.tracing!, logger);
   let app: NestFastifyApplication | undefined;
   try {
     app = await createApp({ ...options, config, logger });

@@ -5,9 +5,7 @@ import { type Environment, SettingReader } from './setting-reader.js';
 
 export type { Environment } from './setting-reader.js';
 
-export type LogFormat = (typeof LOG_FORMATS)[number];
 const LOG_FORMATS = ['json', 'pretty'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /** The protocol of OpenTelemetry, which reads its other variables (`OTEL_...`) itself. */

@@ -37,12 +37,11 @@ const DEPRECATION = 'petstore:deprecation';
  * `Sunset` (RFC 8594) and `Link`. From its sunset on, the operation responds with 410.
  */
 export function Deprecated(deprecation: Deprecation): MethodDecorator {
-  const { since, sunset, successor } = deprecation;
+  const { sunset, successor } = deprecation;
   return applyDecorators(
     SetMetadata(DEPRECATION, deprecation),
     // Undefined keeps the summary of `@ApiOperation()`; without the member, it would be emptied.
     ApiOperation({ summary: undefined, deprecated: true }),
-    ApiExtension('x-deprecated-since', since.toISOString().slice(0, 10)),
     ApiExtension('x-sunset', sunset.toISOString().slice(0, 10)),
     ApiExtension('x-replaced-by', `${successor.path} ${successor.hint}`),
     ApiErrors('operation_removed'),

@@ -1,6 +1,8 @@
 import { createRequire } from 'node:module';
 import { FastifyOtelInstrumentation } from '@fastify/otel';
-import { context, diag, DiagLogLevel, propagation, trace } from '@opentelemetry/api';
+import { diag, type DiagLogger, DiagLogLevel } from '@opentelemetry/api';
+import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { IORedisInstrumentation } from '@opentelemetry/instrumentation-ioredis';
 import { PgInstrumentation } from '@opentelemetry/instrumentation-pg';
 import {
@@ -23,23 +25,19 @@ const require = createRequire(import.meta.url);
 /**
  * Starts OpenTelemetry with the official instrumentations of Fastify, pg and ioredis. To be called
  * before the server is created. Statements and commands have a span only if they serve a request.
- * @returns a function that sends the remaining spans and turns tracing off
+ * @returns a function that sends the remaining spans
  */
-export async function startTracing(
-  protocol: OtlpProtocol,
-  logger: Logger,
-): Promise<() => Promise<void>> {
+export function startTracing(protocol: OtlpProtocol, logger: Logger): () => Promise<void> {
   const warn = (report: string) =>
     logger.warn({ context: 'OpenTelemetry', report }, 'Spans may be lost');
-  const ignore = (): void => undefined;
-  const diagnostics = { error: warn, warn, info: ignore, debug: ignore, verbose: ignore };
-  diag.setLogger(diagnostics, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+  diag.setLogger({ error: warn, warn } as DiagLogger, DiagLogLevel.WARN);
   const service = { 'service.name': 'pet-store-service', 'service.version': VERSION };
+  const exporter = protocol === 'http/json' ? new JsonExporter() : new ProtobufExporter();
   const provider = new NodeTracerProvider({
     resource: defaultResource()
       .merge(resourceFromAttributes(service))
       .merge(detectResources({ detectors: [envDetector] })),
-    spanProcessors: [new BatchSpanProcessor(await exporterOf(protocol))],
+    spanProcessors: [new BatchSpanProcessor(exporter)],
   });
   provider.register();
   const instrumentations = [
@@ -50,19 +48,7 @@ export async function startTracing(
   for (const each of instrumentations) each.setTracerProvider(provider);
   // They patch what is loaded by require(), in place: imports share it.
   for (const library of ['pg', 'ioredis']) require(library);
-  return async () => {
-    for (const each of instrumentations) each.disable();
-    await waitAtMost(SHUTDOWN_MS, provider.shutdown().catch(ignore));
-    for (const api of [trace, context, propagation, diag]) api.disable();
-  };
-}
-
-async function exporterOf(protocol: OtlpProtocol) {
-  const { OTLPTraceExporter } =
-    protocol === 'http/json'
-      ? await import('@opentelemetry/exporter-trace-otlp-http')
-      : await import('@opentelemetry/exporter-trace-otlp-proto');
-  return new OTLPTraceExporter();
+  return () => waitAtMost(SHUTDOWN_MS, provider.shutdown()).catch(() => undefined);
 }
 
 /** One span for a request: its hooks and its handler take microseconds. */
