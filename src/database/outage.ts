@@ -38,8 +38,8 @@ export const isConnectionLost = matches(
   /^(?:08...|57P01|ECONNRESET|EPIPE|Connection terminated.*|Client has.*)$/,
 );
 
-/** Whether a row with the same unique key exists. */
-export const isDuplicate = matches(/^(?:23505|SQLITE_CONSTRAINT_PRIMARYKEY)$/);
+/** Whether PostgreSQL rejected the values of a statement: classes 22 and 23. */
+export const isDataError = matches(/^2[23]...$/);
 
 /**
  * Whether an error of the database is an outage: a 503, and not a fault of the service. An error of

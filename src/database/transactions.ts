@@ -17,10 +17,15 @@ const NESTED =
   'Nested transaction: use the EntityManager passed to the transaction callback ' +
   'instead of starting another write.';
 
+const ENDED = 'The transaction has ended: await everything that is started within a transaction.';
+
 /** A query runner whose transaction other code may join. */
 export interface JoinableQueryRunner extends QueryRunner {
-  /** Whether repositories and transactions join. They release the query runner after each use. */
-  isShared: boolean;
+  /**
+   * Whether repositories and transactions join, which release the query runner after each use; false
+   * once the sharing has ended.
+   */
+  isShared?: boolean;
 }
 
 /** A data source that tracks the transaction that the running code belongs to. */
@@ -42,21 +47,28 @@ export class TransactionScope {
     }
   }
 
-  /** The query runner of the open transaction that the running code belongs to. */
+  /**
+   * The query runner of the transaction that the running code belongs to.
+   * @throws {Error} if the transaction has ended: what the code writes now would not belong to it
+   */
   get current(): JoinableQueryRunner | undefined {
     const runner = this.runners.getStore();
-    return runner?.isTransactionActive && !runner.isReleased ? runner : undefined;
+    if (runner === undefined) return undefined;
+    if (!runner.isTransactionActive || runner.isReleased) throw new Error(ENDED);
+    return runner;
   }
 
   /** The same, if repositories and transactions join it. */
   get shared(): JoinableQueryRunner | undefined {
-    const { current } = this;
-    return current?.isShared ? current : undefined;
+    const isShared = this.runners.getStore()?.isShared;
+    if (isShared === false) throw new Error(ENDED);
+    return isShared && this.current;
   }
 
   /** @throws {Error} within a transaction, for which another writer would wait forever */
   assertOutside(): void {
-    if (this.current !== undefined) throw new Error(NESTED);
+    const runner = this.runners.getStore();
+    if (runner?.isTransactionActive && !runner.isReleased) throw new Error(NESTED);
   }
 }
 
@@ -79,11 +91,12 @@ export function inSharedTransaction<Result>(
 ): Promise<Result> {
   return dataSource.transaction(async (manager) => {
     const runner = manager.queryRunner as JoinableQueryRunner;
+    const isInner = runner.isShared === true;
     runner.isShared = true;
     try {
       return await work(manager);
     } finally {
-      runner.isShared = false;
+      runner.isShared = isInner;
     }
   });
 }

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { instanceToPlain } from 'class-transformer';
 import type { Counter } from 'prom-client';
-import { DataSource, LessThanOrEqual } from 'typeorm';
+import { DataSource } from 'typeorm';
 import { BackgroundWriter, type Flush } from '../database/background-writer.js';
 import { databaseNow } from '../database/database-time.js';
 import { Database } from '../database/database.js';
 import { deleteInBatches } from '../database/in-batches.js';
-import { isDuplicate, isHeld } from '../database/outage.js';
+import { isHeld } from '../database/outage.js';
 import { inSharedTransaction } from '../database/transactions.js';
 import { ApiError } from '../errors/api-error.js';
 import { errors } from '../errors/errors.js';
@@ -83,16 +83,13 @@ export class IdempotencyService {
     const name = `${request.owner}/${request.idempotencyKey}`;
     if (this.inProgress.has(name)) throw inUse();
     this.inProgress.add(name);
-    const run = (): Promise<unknown> =>
-      inSharedTransaction(this.dataSource, () => this.runAndStore(request, handle));
     try {
-      return { response: await run(), isReplay: false };
+      const work = (): Promise<unknown> => this.runAndStore(request, handle);
+      return { response: await inSharedTransaction(this.dataSource, work), isReplay: false };
     } catch (error) {
-      if (!isInUse(error)) throw error;
-      const latest = await this.find(request);
-      if (latest !== undefined) return latest;
-      if (!(await this.deleteIfExpired(request))) throw error;
-      return { response: await run(), isReplay: false };
+      const latest = isInUse(error) ? await this.find(request) : undefined;
+      if (latest === undefined) throw error;
+      return latest;
     } finally {
       this.inProgress.delete(name);
     }
@@ -116,20 +113,14 @@ export class IdempotencyService {
     { owner, idempotencyKey, bodyDigest }: IdempotentRequest,
     handle: () => Promise<unknown>,
   ): Promise<unknown> {
-    const claim = [owner, idempotencyKey, bodyDigest, this.clock.now()];
-    await this.database.write(CLAIM, ...claim).catch(rejectRepeat);
+    const claim = [owner, idempotencyKey, bodyDigest, this.clock.now(), this.expiredMs()];
+    const claimed = await this.database.write(CLAIM, ...claim).catch(rejectHeld);
+    if (claimed.length === 0) throw inUse();
     // Interceptors of the class run later and may drop members, which must not be stored.
     const response: unknown = instanceToPlain(await handle());
     const answer = response === undefined ? '' : stringifyJson(response);
     await this.database.write(ANSWER, answer, owner, idempotencyKey);
     return response;
-  }
-
-  private async deleteIfExpired({ owner, idempotencyKey }: IdempotentRequest): Promise<boolean> {
-    const createdAt = LessThanOrEqual(this.expiredMs());
-    const expired = { owner, idempotencyKey, createdAt };
-    const { affected } = await this.dataSource.manager.delete(IdempotencyRecord, expired);
-    return Boolean(affected);
   }
 
   /** By the database's clock, because the clock of one node may be ahead. */
@@ -144,10 +135,9 @@ export class IdempotencyService {
   }
 }
 
-/** @throws 409 if another request has inserted the record, or is about to */
-function rejectRepeat(error: unknown): never {
-  if (!isDuplicate(error) && !isHeld(error)) throw error;
-  throw inUse();
+/** @throws 409 if another request is about to insert the record */
+function rejectHeld(error: unknown): never {
+  throw isHeld(error) ? inUse() : error;
 }
 
 function inUse(): ApiError {

@@ -17,21 +17,28 @@ export const FIND: Statement = {
   isBatched: true,
 };
 
+const COLUMNS = '(client_id, idempotency_key, body_digest, created_at, answer)';
+/** Takes over an expired record. */
+const ON_CONFLICT = `ON CONFLICT (client_id, idempotency_key) DO UPDATE
+    SET body_digest = excluded.body_digest, created_at = excluded.created_at, answer = ''
+    WHERE idempotency_records.created_at <=`;
+
 /**
- * Inserts a record without an answer. Parameters: owner, key, digest of the body, time. On
- * PostgreSQL, the lock timeout is in force for this statement only.
+ * Inserts a record without an answer, and returns a row unless there is a record. Parameters: owner,
+ * key, digest of the body, time, time of expiry. On PostgreSQL, the lock timeout is in force for this
+ * statement only.
  */
 export const CLAIM: Statement = {
   name: 'idempotency.claim',
-  sqlite: `INSERT INTO idempotency_records
-    (client_id, idempotency_key, body_digest, created_at, answer) VALUES ($1, $2, $3, $4, '')`,
+  sqlite: `INSERT INTO idempotency_records ${COLUMNS} VALUES ($1, $2, $3, $4, '')
+    ${ON_CONFLICT} $5 RETURNING 1`,
   postgres: `WITH waiting AS MATERIALIZED (
       SELECT current_setting('lock_timeout') AS usual,
         set_config('lock_timeout', '${LOCK_TIMEOUT}', true)),
     claimed AS (
-      INSERT INTO idempotency_records
-        (client_id, idempotency_key, body_digest, created_at, answer)
-      SELECT $1, $2, $3, CAST($4 AS bigint), '' FROM waiting RETURNING 1)
+      INSERT INTO idempotency_records ${COLUMNS}
+      SELECT $1, $2, $3, CAST($4 AS bigint), '' FROM waiting
+      ${ON_CONFLICT} CAST($5 AS bigint) RETURNING 1)
     SELECT set_config('lock_timeout', usual, true) FROM claimed, waiting`,
 };
 

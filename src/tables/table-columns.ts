@@ -1,5 +1,6 @@
 import type { EntityMetadata } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
+import { bigintColumn, numberColumn } from '../database/columns.js';
 import type { CursorKind } from '../input/cursor.js';
 
 /** A column of a table, as a member of an entity and of JSON objects. */
@@ -22,7 +23,10 @@ const TEXTS: readonly unknown[] = ['varchar', 'character varying', 'text', Strin
 export function columnsOf({ columns, name: entity }: EntityMetadata): TableColumn[] {
   return columns.map((column) => {
     const kind = kindOf(column);
-    if (kind === undefined || column.isVirtual || column.embeddedMetadata || !column.isSelect) {
+    const isPlain = !column.isVirtual && !column.embeddedMetadata && column.isSelect;
+    // An insert has a value for each column, so that a default would have no effect.
+    const isDefault = column.default !== undefined || (column.isGenerated && !column.isPrimary);
+    if (kind === undefined || !isPlain || isDefault) {
       throw new Error(
         `A table gateway does not support ${entity}.${column.propertyPath}; use a Repository`,
       );
@@ -38,9 +42,10 @@ export function columnsOf({ columns, name: entity }: EntityMetadata): TableColum
   });
 }
 
-/** An int64 needs a transformer, which makes it a bigint or a Number; other types have none. */
+/** An int64 has one of the service's transformers; other types have none. */
 function kindOf({ type, transformer }: ColumnMetadata): CursorKind | undefined {
-  if (INT64S.includes(type)) return transformer && 'int64';
+  const isExact = transformer === bigintColumn || transformer === numberColumn;
+  if (INT64S.includes(type)) return isExact ? 'int64' : undefined;
   if (transformer !== undefined) return undefined;
   if (INTEGERS.includes(type)) return 'number';
   if (type === 'uuid') return 'uuid';
@@ -48,7 +53,6 @@ function kindOf({ type, transformer }: ColumnMetadata): CursorKind | undefined {
 }
 
 function readerOf({ transformer }: ColumnMetadata, kind: CursorKind): TableColumn['read'] {
-  if (kind === 'number') return Number;
-  const [first] = [transformer ?? []].flat();
-  return first === undefined ? (value) => value : (value) => first.from(value) as unknown;
+  if (kind === 'number' || transformer === numberColumn) return Number;
+  return kind === 'int64' ? bigintColumn.from.bind(bigintColumn) : (value) => value;
 }

@@ -47,8 +47,13 @@ export class TableGateway<Entity extends object> {
   ) {
     const metadata = database.dataSource.getMetadata(entity);
     const columns = columnsOf(metadata);
-    const [primary] = metadata.primaryColumns;
-    this.key = columns.find(({ member }) => member === primary?.propertyName)!;
+    const [primary, another] = metadata.primaryColumns;
+    if (primary === undefined || another !== undefined) {
+      throw new Error(
+        `A table gateway needs one primary column; use a Repository of ${entity.name}`,
+      );
+    }
+    this.key = columns.find(({ member }) => member === primary.propertyName)!;
     const others = columns.filter((column) => column !== this.key);
     this.table = { name: metadata.tableName, columns: [this.key, ...others] };
     this.given = this.table.columns.filter(({ isGenerated }) => !isGenerated);
@@ -65,20 +70,19 @@ export class TableGateway<Entity extends object> {
   /**
    * @param query of the request; its cursor continues the list
    * @param filter only rows with these values; `undefined` does not filter
-   * @param orderBy one or two members with an index, the last one unique; default: the primary key
+   * @param orderBy one or two members with an index, never NULL, the last one unique; default:
+   *   the primary key
    * @throws {ApiError} 400 `invalid_request` for a cursor of another list
    */
   async page(
     query: PageQuery,
-    filter: { [Member in keyof Entity]?: Entity[Member] | undefined } = {},
+    filter: { [Member in keyof Entity]?: NonNullable<Entity[Member]> | undefined } = {},
     orderBy?: readonly (keyof Entity)[],
   ): Promise<Page<Row<Entity>>> {
     const { columns } = this.table;
     const wanted = filter as Values;
     const filters = columns.filter(({ member }) => wanted[member] !== undefined);
-    const order = orderBy?.map((name) => columns.find(({ member }) => member === name)!) ?? [
-      this.key,
-    ];
+    const order = orderBy?.map((name) => this.orderColumn(name)) ?? [this.key];
     const keys = query.keysAfter(order.map(({ kind }) => kind));
     const statement = this.pageStatement({ filters, order, isContinued: keys !== undefined });
     const values = filters.map(({ member }) => wanted[member]!);
@@ -96,7 +100,7 @@ export class TableGateway<Entity extends object> {
   /**
    * Inserts a row. Outside of a transaction it is durable when the promise resolves.
    * @param values of all columns that are not generated; a nullable one may be omitted
-   * @returns the row, with its generated columns
+   * @returns the row, with its generated key
    */
   async insert(values: Partial<Row<Entity>>): Promise<Row<Entity>> {
     const given = values as Values;
@@ -115,6 +119,15 @@ export class TableGateway<Entity extends object> {
     return Object.assign(entity, Object.fromEntries(members)) as Entity;
   }
 
+  /** @throws {Error} for a column without an order that a cursor can continue */
+  private orderColumn(name: keyof Entity): TableColumn {
+    const column = this.table.columns.find(({ member }) => member === name);
+    if (column === undefined || column.isOptional) {
+      throw new Error(`A page cannot be ordered by ${this.table.name}.${String(name)}`);
+    }
+    return column;
+  }
+
   private rowOf(valueOf: (column: TableColumn) => unknown): Row<Entity> {
     const row: Record<string, unknown> = {};
     for (const column of this.table.columns) {
@@ -125,7 +138,7 @@ export class TableGateway<Entity extends object> {
   }
 
   private pageStatement(shape: PageShape): Statement {
-    const name = pageName(this.table.name, shape);
+    const name = pageName(this.table, shape);
     const known = this.paging.get(name);
     if (known !== undefined) return known;
     const statement = pageStatement(this.table, shape);

@@ -55,8 +55,8 @@ describe(pageName.name, () => {
   it('differs for each combination of filters, order and continuation', () => {
     const [, text, note] = WORDS.columns;
     const names = [[], [text!], [note!], [text!, note!]].flatMap((filters) =>
-      [[ID], [text!, ID], [note!, ID]].flatMap((order) =>
-        [false, true].map((isContinued) => pageName('words', { filters, order, isContinued })),
+      [[ID], [text!], [text!, ID], [note!, ID]].flatMap((order) =>
+        [false, true].map((isContinued) => pageName(WORDS, { filters, order, isContinued })),
       ),
     );
     expect(new Set(names).size).toBe(names.length);

@@ -24,7 +24,7 @@ export function findStatement({ name, columns }: TableSource, key: TableColumn):
     name: `${name}.find`,
     sqlite: `SELECT ${select} FROM "${name}" WHERE "${key.name}" = $1`,
     postgres: `SELECT ${select} FROM ${batchInput([key])}
-      LEFT JOIN "${name}" ON "${key.name}" = input.p1 ORDER BY ordinal`,
+      LEFT JOIN "${name}" ON "${key.name}" = input.p1 ORDER BY input.ordinal`,
     isBatched: true,
   };
 }
@@ -36,7 +36,8 @@ export function findStatement({ name, columns }: TableSource, key: TableColumn):
  * SQLite plans a statement anew whenever a plain parameter of LIMIT is bound, which is a tenth of
  * the cost of a page; it does not for an expression.
  */
-export function pageStatement({ name, columns }: TableSource, shape: PageShape): Statement {
+export function pageStatement(source: TableSource, shape: PageShape): Statement {
+  const { name, columns } = source;
   const { filters, order, isContinued } = shape;
   const bound = isContinued ? [...filters, ...order] : filters;
   const limit = `p${bound.length + 1}`;
@@ -48,25 +49,26 @@ export function pageStatement({ name, columns }: TableSource, shape: PageShape):
     return conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '';
   };
   return {
-    name: pageName(name, shape),
+    name: pageName(source, shape),
     sqlite: `SELECT ${jsonOf(columns, (column) => `json_quote(${column})`)} FROM "${name}"
       ${where('$')} ORDER BY ${orderBy} LIMIT +$${limit}`,
     postgres: `SELECT (
         SELECT string_agg(item, E'\\n' ORDER BY ${orderBy}) FROM (
           SELECT ${orderBy}, ${jsonOf(columns, (column) => `to_json(${column})::text`)} AS item
-          FROM "${name}" ${where('input.')} ORDER BY ${orderBy} LIMIT ${limit}) page) AS items
-      FROM ${batchInput([...bound, LIMIT])} ORDER BY ordinal`,
+          FROM "${name}" ${where('input.')} ORDER BY ${orderBy} LIMIT input.${limit}) page) AS items
+      FROM ${batchInput([...bound, LIMIT])} ORDER BY input.ordinal`,
     isBatched: true,
     isJson: true,
   };
 }
 
-/** The name of a page statement: for example `orders.page-status-by-placedAt-id-after`. */
-export function pageName(table: string, { filters, order, isContinued }: PageShape): string {
-  let name = `${table}.page`;
-  for (const { member } of filters) name += `-${member}`;
-  if (order.length > 1) name += `-by-${order.map(({ member }) => member).join('-')}`;
-  return isContinued ? `${name}-after` : name;
+/** The name of a page statement: for example `orders.page:status:by:placedAt:id:after`. */
+export function pageName(table: TableSource, { filters, order, isContinued }: PageShape): string {
+  let name = `${table.name}.page`;
+  for (const { member } of filters) name += `:${member}`;
+  const isByKey = order.length === 1 && order[0] === table.columns[0];
+  if (!isByKey) name += `:by:${order.map(({ member }) => member).join(':')}`;
+  return isContinued ? `${name}:after` : name;
 }
 
 /**
@@ -82,7 +84,7 @@ export function insertStatement({ name, columns }: TableSource, returned: TableC
     sqlite: `INSERT INTO "${name}" (${names}) VALUES (${parameters.join(', ')})
       RETURNING "${returned.name}"`,
     postgres: `INSERT INTO "${name}" (${names}) SELECT ${values.join(', ')}
-      FROM ${batchInput(given)} ORDER BY ordinal RETURNING "${returned.name}"`,
+      FROM ${batchInput(given)} ORDER BY input.ordinal RETURNING "${returned.name}"`,
     isBatched: true,
   };
 }

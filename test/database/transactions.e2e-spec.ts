@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { DataSource, type EntityManager } from 'typeorm';
+import { Database } from '../../src/database/database.js';
 import { inSharedTransaction, rowLock } from '../../src/database/transactions.js';
 import { Pet } from '../../src/pets/pet.entity.js';
+import { TableGateway } from '../../src/tables/table-gateway.js';
 import { expectError } from '../support/expectations.js';
 import { recordedLog } from '../support/recorded-log.js';
 import { onPostgres, startService, type TestServiceOptions } from '../support/start-service.js';
@@ -101,6 +103,30 @@ describe('transactions of an extension', () => {
     expect([await pets.countBy({ name: 'Joined' }), await bank.balance()]).toEqual([0, 0]);
     await inSharedTransaction(dataSource, () => work(false));
     expect([await pets.countBy({ name: 'Joined' }), await bank.balance()]).toEqual([2, 1]);
+  });
+
+  it('take nothing that is written after their end', async () => {
+    await using bank = await startBank();
+    const { dataSource, pets } = bank;
+    const gateway = new TableGateway(Pet, bank.service.store.app.get(Database));
+    let proceed = (): void => undefined;
+    const late = new Promise<void>((resolve) => (proceed = resolve));
+    const strays: Promise<unknown>[] = [];
+    const work = inSharedTransaction(dataSource, () => {
+      const stray = { name: 'Stray', categoryId: 1n };
+      strays.push(
+        late.then(() => pets.insert(stray)),
+        late.then(() => gateway.insert(stray)),
+      );
+      throw new Error('changed its mind');
+    });
+    // Keeps the tracking of transactions on.
+    const other = dataSource.transaction(() => pause(200));
+    await expect(work).rejects.toThrow('its mind');
+    proceed();
+    for (const { status } of await Promise.allSettled(strays)) expect(status).toBe('rejected');
+    await other;
+    expect(await pets.countBy({ name: 'Stray' })).toBe(0);
   });
 
   onSqlite('are rejected within another one, which continues', async () => {

@@ -37,7 +37,7 @@ export class PostgresDataSource extends DataSource implements ScopedDataSource {
 }
 
 class SharablePostgresQueryRunner extends PostgresQueryRunner implements JoinableQueryRunner {
-  isShared = false;
+  isShared?: boolean;
 
   override release(): Promise<void> {
     return this.isShared ? Promise.resolve() : super.release();

@@ -4,7 +4,7 @@ import { QueryFailedError, type QueryRunner } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
 import { Database, type Parameter, type PoolState, type Statement } from '../database.js';
 import type { DatabaseMetrics } from '../database-metrics.js';
-import { hasChangedNothing, isConnectionLost, isDuplicate, isOutage } from '../outage.js';
+import { hasChangedNothing, isConnectionLost, isDataError, isOutage } from '../outage.js';
 import type { PostgresDataSource } from './postgres.data-source.js';
 
 /** Timeout of statements of the poller and of readiness, including the connection. */
@@ -95,7 +95,7 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
     const values = isBatched ? parameters.map((value) => [value]) : parameters;
     try {
       const { rows } = await client.query<BatchRow>({ text, values });
-      return isBatched ? rowsOf(statement, rows[0]!) : rows;
+      return isBatched ? rowsOf(statement, rows[0]) : rows;
     } catch (error) {
       throw new QueryFailedError(text, parameters, error as Error);
     }
@@ -114,17 +114,19 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
   }
 
   private async executeAll(statement: Statement, calls: readonly Call[]): Promise<void> {
+    let rows: BatchRow[];
     try {
       const columns = calls[0]!.parameters.map((_, index) =>
         calls.map(({ parameters }) => parameters[index]!),
       );
-      const rows = await this.execute<BatchRow>(statement, columns);
-      if (!isRead(statement)) this.metrics.batchSizes.observe(calls.length);
-      calls.forEach(({ resolve }, index) => resolve(rowsOf(statement, rows[index]!)));
+      rows = await this.execute<BatchRow>(statement, columns);
     } catch (error) {
       if (calls.length === 1 || isOutage(error)) for (const { reject } of calls) reject(error);
       else for (const call of calls) void this.executeAll(statement, [call]);
+      return;
     }
+    if (!isRead(statement)) this.metrics.batchSizes.observe(calls.length);
+    calls.forEach(({ resolve }, index) => resolve(rowsOf(statement, rows[index])));
   }
 
   private execute<Row>(statement: Statement, values: unknown[]): Promise<Row[]> {
@@ -145,14 +147,14 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
     } catch (error) {
       // Closing the connection ends whatever is still running on it, and forgets its prepared
       // statements. It costs a new one, so a repeated request must not cause that.
-      client.release(!isDuplicate(error));
+      client.release(!isDataError(error));
       throw new QueryFailedError('', [], error as Error);
     }
   }
 }
 
-function rowsOf({ isJson }: Statement, row: BatchRow): unknown[] {
-  const [first = null] = Object.values(row);
+function rowsOf({ isJson }: Statement, row: BatchRow | undefined): unknown[] {
+  const [first = null] = Object.values(row ?? {});
   if (first === null) return [];
   return isJson ? first.split('\n') : [row];
 }

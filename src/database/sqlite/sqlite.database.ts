@@ -102,20 +102,22 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
   private async commit(take: () => Write[]): Promise<void> {
     const { writer } = this.dataSource;
     let writes: Write[] | undefined;
+    let rows: unknown[][];
     try {
       await writer.begin();
       writes = take();
-      const rows = this.runAll(writes);
+      rows = this.runAll(writes);
       const startedAtMs = performance.now();
       writer.commit();
       this.metrics.observe('commit', startedAtMs);
-      this.metrics.batchSizes.observe(writes.length);
-      writes.forEach(({ resolve }, index) => resolve(rows[index]!));
     } catch (error) {
       writes ??= take();
       if (writes.length === 1 || isOutage(error)) for (const { reject } of writes) reject(error);
       else for (const write of writes) void this.commit(() => [write]);
+      return;
     }
+    this.metrics.batchSizes.observe(writes.length);
+    writes.forEach(({ resolve }, index) => resolve(rows[index]!));
   }
 
   private runAll(writes: readonly Write[]): unknown[][] {

@@ -28,12 +28,13 @@ type Query = BetterSqlite3QueryRunner['query'];
  */
 export class SqliteQueryRunner extends BetterSqlite3QueryRunner implements JoinableQueryRunner {
   declare dataSource: SqliteSource;
-  isShared = false;
+  isShared?: boolean;
   /** Runs while the transaction is open. */
   private timer: NodeJS.Timeout | undefined;
   private isTimedOut = false;
 
   override connect(): ReturnType<BetterSqlite3QueryRunner['connect']> {
+    this.assertOpen();
     const { sharedConnection, writer } = this.dataSource;
     return Promise.resolve(this.timer === undefined ? sharedConnection : writer.connection);
   }
@@ -83,7 +84,10 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner implements Joina
 
   /** @throws {Error} if the transaction was open for too long */
   assertOpen(): void {
-    if (this.isTimedOut) throw new Error(TIMED_OUT);
+    // The code of an outage: the disk or the machine may be slow.
+    if (this.isTimedOut) {
+      throw Object.assign(new Error(TIMED_OUT), { code: 'SQLITE_BUSY_TIMEOUT' });
+    }
   }
 
   protected override async loadPragmaRecords(table: string, pragma: string): Promise<unknown> {

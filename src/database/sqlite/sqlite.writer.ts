@@ -4,6 +4,8 @@ import { DurableDatabase } from './sqlite.connection.js';
 
 /** How long a write waits for the lock of another process. */
 const LOCK_DEADLINE_MS = 3_000;
+/** How long a write waits for its turn. Longer than one transaction may be open. */
+const TURN_DEADLINE_MS = 6_000;
 /**
  * Short, because a process that writes one transaction after another leaves short gaps between
  * them.
@@ -59,8 +61,11 @@ export class SqliteWriter {
 
   /** Ends a transaction, unless an I/O error has done so already. */
   rollback(): void {
-    if (this.connection.inTransaction) this.connection.prepare('ROLLBACK').run();
-    this.release();
+    try {
+      if (this.connection.inTransaction) this.connection.prepare('ROLLBACK').run();
+    } finally {
+      this.release();
+    }
   }
 
   close(): void {
@@ -73,15 +78,17 @@ export class SqliteWriter {
    * `begin` failed.
    */
   private async acquire<Result>(begin: () => Result | Promise<Result>): Promise<Result> {
+    const turnDeadline = performance.now() + TURN_DEADLINE_MS;
     if (this.isHeld) await new Promise<void>((resolve) => this.queue.push(resolve));
     this.isHeld = true;
     const deadline = performance.now() + LOCK_DEADLINE_MS;
     for (;;) {
       try {
+        if (performance.now() >= turnDeadline) throw tooLate();
         this.assertInPlace();
         return await begin();
       } catch (error) {
-        if (!isBusy(error) || performance.now() >= deadline) {
+        if (!isBusy(error) || performance.now() >= Math.min(deadline, turnDeadline)) {
           this.release();
           throw error;
         }
@@ -96,4 +103,9 @@ export class SqliteWriter {
     if (next === undefined) this.isHeld = false;
     else next();
   }
+}
+
+function tooLate(): Error {
+  const message = 'Other writes took too long';
+  return Object.assign(new Error(message), { code: 'SQLITE_BUSY_TIMEOUT' });
 }
