@@ -45,6 +45,8 @@ function run(command: string, args: string[], options: ExecFileOptions): Promise
   });
 }
 
+type Get = (path: string) => Promise<Response>;
+
 /**
  * An extension in a directory outside the repository, with the service installed from its tarball.
  */
@@ -86,16 +88,17 @@ class Project {
    */
   async serve(
     [command, ...args]: [string, ...string[]],
-    use: (get: (path: string) => Promise<Response>) => Promise<void>,
+    use: (get: Get) => Promise<void>,
+    settings: Record<string, string> = {},
   ): Promise<void> {
     const PORT = String(await freePort());
     const DATABASE_URL = `sqlite:${this.directory}/served.db`;
     const server = spawn(command, args, {
       cwd: this.directory,
-      env: { ...ENVIRONMENT, DATABASE_URL, PORT, METRICS_PORT: '0' },
+      env: { ...ENVIRONMENT, ...settings, DATABASE_URL, PORT, METRICS_PORT: '0' },
       stdio: 'ignore',
     });
-    const get = (path: string) =>
+    const get: Get = (path) =>
       fetch(`http://127.0.0.1:${PORT}${path}`).catch(() => new Response(null, { status: 503 }));
     await eventually(async () => (await get('/health/ready')).ok, 60_000);
     await use(get);
@@ -140,9 +143,19 @@ describeWith('postgres', 'the package', (initdb) => {
     PATIENCE_MS,
   );
 
-  it.each([['mcp', '"/mcp"']])(
+  it.each([
+    ['mcp', '"/mcp"', {}],
+    [
+      'webhooks',
+      '"/webhooks/dead-letters"',
+      {
+        WEBHOOKS_URLS: 'http://127.0.0.1:9/hook',
+        WEBHOOKS_SECRET: `whsec_${Buffer.alloc(32).toString('base64')}`,
+      },
+    ],
+  ])(
     'installs examples/%s, which packs, passes its tests on both engines and starts with npm start',
-    async (name, path) => {
+    async (name, path, settings) => {
       const folder = join(directory, name);
       cpSync(join(directory, 'clone/examples', name), folder, { recursive: true });
       const example = await Project.install(folder, tarball);
@@ -150,9 +163,9 @@ describeWith('postgres', 'the package', (initdb) => {
       const TEST_DATABASE_URL = await postgres.createDatabase();
       await Promise.all([example.test(name), example.test(name, { TEST_DATABASE_URL })]);
       expect(await example.run('npm', ['pack'])).toMatch(/\.tgz$/m);
-      await example.serve(['npm', 'start'], async (get) => {
+      const use = async (get: Get): Promise<void> =>
         expect(await (await get('/openapi.json')).text()).toContain(path);
-      });
+      await example.serve(['npm', 'start'], use, settings);
     },
     PATIENCE_MS,
   );
