@@ -14,11 +14,18 @@ describe(reportFailure.name, () => {
   const failure = (code: string, more = {}) =>
     Object.assign(new Error(`${code}: it failed`), { code, ...more });
 
+  const listen = (code: string, port: number) => failure(code, { syscall: 'listen', port });
+  const lookUp = (hostname: string) =>
+    failure('ENOTFOUND', { syscall: 'getaddrinfo', hostname, stack: 'Error: it failed' });
+  const FOREIGN = /^error: the tables .* from an earlier build.*; set DATABASE_URL to an empty/;
+
   it.each([
-    [failure('EADDRINUSE', { syscall: 'listen' }), /set PORT to a free port/],
-    [failure('EACCES', { syscall: 'listen' }), /set PORT to a free port above 1023/],
-    [failure('EADDRNOTAVAIL', { syscall: 'listen' }), /set HOST to an address of this machine/],
-    [failure('ENOTFOUND', { syscall: 'getaddrinfo' }), /set HOST to an address of this machine/],
+    [listen('EADDRINUSE', 3000), /set PORT to a free one\n$/],
+    [listen('EADDRINUSE', 4000), /an extension uses this address.*; change it there\n$/],
+    [listen('EACCES', 3000), /set PORT to a port above 1023\n$/],
+    [listen('EADDRNOTAVAIL', 3000), /set HOST to an address of this machine\n$/],
+    [lookUp('127.0.0.1'), /set HOST to an address of this machine\n$/],
+    [lookUp('db.internal'), /an extension uses this address/],
     [
       failure('EACCES', { syscall: 'open', path: '.env' }),
       /give this user access to \.env or choose/,
@@ -26,8 +33,11 @@ describe(reportFailure.name, () => {
     [failure('EPERM', { syscall: 'chmod', path: '/' }), / \/, which belongs to user 0, or choose/],
     [failure('SQLITE_CANTOPEN'), /give this user access to .*\.db.* or choose another file\n$/],
     [failure('SQLITE_READONLY_DIRECTORY'), /give this user access to .*\.db/],
+    [new Error('The migration failed: table "pets" already exists'), FOREIGN],
+    [new Error('The migration failed: relation "pets" already exists'), FOREIGN],
     [failure('SQLITE_NOTADB'), /copy the damaged file, and run petstore restore BACKUP\n$/],
     [failure('SQLITE_FULL'), /free disk space\n$/],
+    [failure('SQLITE_IOERR_SHMSIZE'), /free disk space, or repair the disk\n$/],
     [failure('ERR_DLOPEN_FAILED'), /npm install-scripts approve better-sqlite3.*pnpm/],
     [
       new Error('Could not locate the bindings file. Tried:\n → a\n → b'),

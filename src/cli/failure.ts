@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { ConfigError, loadConfig } from '../config/config.js';
+import { PACKAGE_ROOT } from '../config/version.js';
 import { DatabaseConnectionError } from '../database/connect.js';
 import { fileOf } from '../database/data-source-options.js';
 import type { Output } from './output.js';
@@ -10,10 +11,12 @@ const RESTORE =
 const ALLOW_SCRIPT =
   'allow its install script (npm install-scripts approve better-sqlite3, ' +
   'npx --allow-scripts=better-sqlite3, pnpm approve-builds), ' +
-  'run npm rebuild better-sqlite3 with this Node.js, or set DATABASE_URL to a postgres:// URL'; /** An extension may listen too, on an address from a setting of its own. */
-const ADDRESS_FIX =
-  'set HOST to an address of this machine, and set PORT to a free port above 1023 ' +
-  '(or ADMIN_HOST and ADMIN_PORT, or the settings of the extension that uses this address)';
+  'run npm rebuild better-sqlite3 with this Node.js, or set DATABASE_URL to a postgres:// URL';
+/** A database of an earlier build has other migrations. */
+export const FOREIGN_TABLES = {
+  reason: 'the tables of the database are from an earlier build, or from another program',
+  fix: 'set DATABASE_URL to an empty database, or drop these tables',
+};
 
 /**
  * The remedies of errors, by their code. Each fix is safe: none destroys data that may still be
@@ -26,8 +29,18 @@ const FIXES: Readonly<Record<string, string>> = {
   ENOSPC: 'free disk space',
   SQLITE_BUSY: 'another process locks the database; try again',
   SQLITE_FULL: 'free disk space',
+  SQLITE_IOERR: 'free disk space, or repair the disk',
   SQLITE_NOTADB: RESTORE,
 };
+/** The remedies if the server cannot listen; `HOST` for other codes. */
+const PORT_FIXES: Readonly<Record<string, string>> = {
+  EACCES: 'set PORT to a port above 1023',
+  EADDRINUSE: 'another program uses this port; set PORT to a free one',
+};
+
+/** The members of Node's errors of servers, look-ups and files. */
+type SystemError = NodeJS.ErrnoException & { port?: number; hostname?: string };
+
 /** Explains an error to an operator: what is wrong, and what to do. */
 export function explain(error: unknown): { reason: string; fix?: string | undefined } {
   const { code = '', message } = error as NodeJS.ErrnoException;
@@ -36,20 +49,34 @@ export function explain(error: unknown): { reason: string; fix?: string | undefi
     return { reason: 'the SQLite binding of better-sqlite3 cannot be loaded', fix: ALLOW_SCRIPT };
   }
   if (code === 'SQLITE_CORRUPT') return { reason: `the file is damaged: ${message}`, fix: RESTORE };
-  return { reason: message || String(error), fix: fixOf(error as NodeJS.ErrnoException) };
+  if (/(?:table|relation) "?pets"? already exists/.test(message)) return FOREIGN_TABLES;
+  return { reason: message || String(error), fix: fixOf(error as SystemError) };
 }
 
-function fixOf({ code = '', syscall, path }: NodeJS.ErrnoException): string | undefined {
-  if (syscall === 'listen' || syscall === 'getaddrinfo') return ADDRESS_FIX;
+function fixOf(error: SystemError): string | undefined {
+  const { code = '', syscall = '', path } = error;
+  if (/^(?:listen|getaddrinfo)$/.test(syscall)) return fixOfAddress(error);
   if (/^SQLITE_(?:CANTOPEN|READONLY)/.test(code)) return fixOfFile(loadConfig().databaseUrl);
   if (path !== undefined && /^E(?:ACCES|PERM|ISDIR)$/.test(code)) return fixOfFile(path);
-  return FIXES[code];
+  // SQLITE_IOERR_SHMSIZE has the fix of SQLITE_IOERR.
+  return FIXES[code] ?? FIXES[code.split('_', 2).join('_')];
 }
 
 function fixOfFile(url: string): string {
   const path = fileOf(url) ?? url;
   const owner = existsSync(path) ? `, which belongs to user ${statSync(path).uid},` : '';
   return `give this user access to ${path}${owner} or choose another file`;
+}
+
+/** An extension uses every address but the API's; the stack has its line. */
+function fixOfAddress({ code = '', port, hostname, stack = '' }: SystemError): string {
+  const config = loadConfig();
+  if (port === config.port || hostname === config.host) {
+    return PORT_FIXES[code] ?? 'set HOST to an address of this machine';
+  }
+  const isForeign = (line: string) => !line.includes('node:') && !line.includes(PACKAGE_ROOT);
+  const line = stack.split('\n').find((each) => /^ +at /.test(each) && isForeign(each)) ?? '';
+  return `an extension uses this address${line.replace(/ +/g, ' ')}; change it there`;
 }
 
 /** Prints an error in one line; the faults of a configuration take one line each. */
