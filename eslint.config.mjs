@@ -125,10 +125,11 @@ export default tseslint.config(
     rules: { '@typescript-eslint/no-floating-promises': 'off' },
   },
   {
-    files: ['src/openapi/page/*.js'],
+    files: ['src/openapi/page/*.js', 'src/admin/console/*.js'],
     languageOptions: {
       globals: {
         DOMParser: 'readonly',
+        FormData: 'readonly',
         HTMLScriptElement: 'readonly',
         SwaggerUIBundle: 'readonly',
         addEventListener: 'readonly',
@@ -140,6 +141,7 @@ export default tseslint.config(
         removeEventListener: 'readonly',
         sessionStorage: 'readonly',
         MutationObserver: 'readonly',
+        URLSearchParams: 'readonly',
       },
     },
   },

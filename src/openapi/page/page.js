@@ -9,6 +9,10 @@ import { Samples } from './samples.js';
 import { Start } from './start.js';
 
 const spec = await loadDocument();
+// The address of the admin API is relative.
+for (const server of spec.servers) {
+  server.url = new URL(server.url, location.href).href.replace(/\/$/, '');
+}
 // A browser blocks calls to other origins, so the server of this origin comes first, whatever
 // PUBLIC_BASE_URL is.
 const here = spec.servers.find(({ url }) => new URL(url).origin === location.origin) ?? {

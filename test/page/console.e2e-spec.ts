@@ -1,0 +1,297 @@
+import { readFileSync } from 'node:fs';
+import type { Browser, Page } from 'playwright-core';
+import { KeysService } from '../../src/keys/keys.service.js';
+import { UsageRecorder } from '../../src/usage/usage-recorder.js';
+import { type AdminService, startAdminService } from '../support/admin.js';
+import { launchChromium } from '../support/chromium.js';
+import type { Client } from '../support/client.js';
+import { describeWith } from '../support/engines.js';
+import { eventually } from '../support/eventually.js';
+
+/** Runs in the page, not here. */
+declare const document: {
+  activeElement: { textContent: string; tagName: string } | null;
+  cookie: string;
+  documentElement: { scrollWidth: number; outerHTML: string };
+};
+declare const localStorage: object;
+declare const sessionStorage: { getItem(name: string): string | null };
+declare const axe: { run(root: unknown): Promise<{ violations: Violation[] }> };
+interface Violation {
+  id: string;
+  nodes: { target: string[] }[];
+}
+const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+const HOSTILE = '<img src=x onerror="document.title=\'hacked\'">"\'><script>alert(1)</script>';
+
+describeWith('chromium', 'the console in a browser', (executablePath) => {
+  let started: AdminService;
+  let browser: Browser | undefined;
+  let page: Page;
+  let caller: Client;
+  const complaints: string[] = [];
+  const requested: string[] = [];
+
+  beforeAll(async () => {
+    started = await startAdminService();
+    browser = await launchChromium(executablePath);
+    const context = await browser.newContext({
+      viewport: { width: 1280, height: 900 },
+      locale: 'en-GB',
+      timezoneId: 'Europe/Berlin',
+    });
+    page = await context.newPage();
+    page.on('request', (request) => requested.push(request.url()));
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    page.on('dialog', (dialog) => complaints.push(dialog.message()));
+    page.on('console', (message) => {
+      if (message.type() === 'error') complaints.push(message.text());
+    });
+    caller = await started.service.client({
+      name: 'City zoo',
+      plan: 'free',
+      perMinute: undefined,
+      perDay: undefined,
+    });
+    await page.goto(started.origin);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await started?.service.close();
+  });
+
+  const flush = () => started.service.store.app.get(UsageRecorder).flush();
+  const heading = (name: string) => page.getByRole('heading', { level: 1, name });
+
+  /** Presses Tab until an element with this text or label has the focus. */
+  async function tabTo(
+    name: string,
+    role: 'button' | 'link' | 'textbox' | 'combobox' | 'searchbox',
+  ) {
+    for (let count = 0; count < 80; count++) {
+      await page.keyboard.press('Tab');
+      const wanted = page.getByRole(role, { name, exact: true }).first();
+      if (await wanted.evaluate((element) => element === (document.activeElement as unknown)))
+        return;
+    }
+    throw new Error(`No ${role} "${name}" can be reached by keyboard`);
+  }
+
+  async function signIn(): Promise<void> {
+    if (await heading('Sign in').isVisible()) {
+      await page.getByLabel('Admin token').fill(started.admin.key!);
+      await page.keyboard.press('Enter');
+    }
+    await page.getByRole('navigation').waitFor();
+  }
+
+  async function open(hash: string): Promise<void> {
+    await page.goto(`${started.origin}/#${hash}`);
+    await signIn();
+  }
+
+  it('finds by keyboard alone why a caller is rejected, mends it, and is in the audit trail', async () => {
+    for (let count = 0; count < 62; count++) await caller.get('/v1/pets');
+    await flush();
+    await tabTo('Admin token', 'textbox');
+    await page.keyboard.type(started.admin.key!);
+    await page.keyboard.press('Enter');
+    await heading('Keys').waitFor();
+    await tabTo('Name, ID or last 4 characters', 'searchbox');
+    await page.keyboard.type('city');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/search=city/);
+    await tabTo('City zoo', 'link');
+    await page.keyboard.press('Enter');
+    await heading('City zoo').waitFor();
+    await page
+      .getByText(/limited per minute: 60 of 60 used, resets in \d+ s/)
+      .first()
+      .waitFor();
+    await page.getByText('This key is rejected now.').waitFor();
+
+    await tabTo('Change', 'button');
+    await page.keyboard.press('Enter');
+    await tabTo('Plan', 'combobox');
+    await page.keyboard.type('pro');
+    await tabTo('Save', 'button');
+    await page.keyboard.press('Enter');
+    await page.getByText('The change is saved.').waitFor();
+    await page.getByText('This key is accepted now.').waitFor();
+    await eventually(async () => (await caller.get('/v1/pets')).status === 200);
+
+    await tabTo('Changes of this key', 'link');
+    await page.keyboard.press('Enter');
+    await heading('Audit trail').waitFor();
+    const row = page.getByRole('row', { name: /key\.set_plan/ });
+    expect(await row.textContent()).toMatch(/admin:ann.*free → pro/);
+  });
+
+  it('shows a new key once, and says what is wrong with a new one', async () => {
+    await open('keys');
+    await page.getByRole('button', { name: 'Issue a key' }).click();
+    await page.getByLabel('Name', { exact: true }).fill(' ');
+    await page.getByRole('button', { name: 'Issue', exact: true }).click();
+    await page
+      .getByRole('alert')
+      .getByText(/name must be/)
+      .waitFor();
+    await page.getByLabel('Name', { exact: true }).fill(HOSTILE);
+    await page.getByLabel('Plan').last().selectOption('enterprise');
+    await page.getByLabel('Per minute').fill('5000');
+    await page.getByLabel('Per day').fill('100000');
+    await page.getByRole('button', { name: 'Issue', exact: true }).click();
+    const key = await page.locator('.secret').textContent();
+    expect((await caller.get('/v1/pets', { authorization: `Bearer ${key}` })).status).toBe(200);
+    await page.getByRole('link', { name: 'Show this key' }).click();
+    await heading(HOSTILE).waitFor();
+    expect(await page.locator('main').textContent()).toContain('5,000 a minute, 100,000 a day');
+    expect(await page.evaluate(() => document.documentElement.outerHTML)).not.toContain(key);
+  });
+
+  it('asks before it revokes a key, and shows the state', async () => {
+    const client = await started.service.client({ name: 'Lost laptop' });
+    await open(`key/${client.keyId}`);
+    await page.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('heading', { name: 'Revoke the key of Lost laptop?' }).waitFor();
+    await page.keyboard.press('Escape');
+    expect((await client.get('/v1/pets')).status).toBe(200);
+    await page.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+    await page.getByText('The key is revoked. This is final: issue another key.').waitFor();
+    await eventually(async () => (await client.get('/v1/pets')).status === 401);
+  });
+
+  it('explains a ban, a disabled key and a missing scope, each with the next step', async () => {
+    const client = await started.service.client({ perMinute: 1, perDay: 1_000_000 });
+    while (!(await client.get('/v1/pets')).text.includes('key_banned'));
+    const reader = await started.service.client({ scopes: ['pets:read'] });
+    await reader.post('/v1/pets', { name: 'x', categoryId: 1 });
+    await flush();
+    await open(`key/${client.keyId}`);
+    await page
+      .getByText(/Unban ends it now\. The caller must wait for Retry-After/)
+      .first()
+      .waitFor();
+    await page.getByRole('button', { name: 'Unban' }).click();
+    await page.getByText('The ban is over.', { exact: true }).waitFor();
+    await open(`key/${reader.keyId}`);
+    await page.getByText('The key lacks the scope of this operation.').waitFor();
+    await page.getByRole('button', { name: 'Disable' }).click();
+    await page.getByText('The key is disabled. Enable it when the reason is gone.').waitFor();
+  });
+
+  it('runs no stored text as a script, and marks it in no other way', async () => {
+    const keys = started.service.store.app.get(KeysService);
+    const by = { type: 'admin', name: `admin:${HOSTILE}` } as const;
+    const { record } = await keys
+      .by({ actor: by, address: HOSTILE.slice(0, 60), requestId: HOSTILE })
+      .issue({ name: HOSTILE, plan: 'free' });
+    for (const hash of ['keys', 'audit', `key/${record.id}`, `audit?key=${HOSTILE}`, HOSTILE]) {
+      await open(hash);
+      await page.locator('h1').waitFor();
+      expect(await page.locator('main img, main script').count()).toBe(0);
+      expect(await page.title()).not.toBe('hacked');
+    }
+  });
+
+  it('keeps the token in this tab alone, and forgets it on sign-out and on 401', async () => {
+    await open('keys');
+    const isStored = () =>
+      page.evaluate(() => sessionStorage.getItem('petstore-admin-token') !== null);
+    expect(await isStored()).toBe(true);
+    expect(await page.evaluate(() => document.cookie + JSON.stringify(localStorage))).toBe('{}');
+    expect(requested.join()).not.toContain('psa_');
+    expect(requested.every((url) => url.startsWith(started.origin))).toBe(true);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await heading('Sign in').waitFor();
+    expect(await isStored()).toBe(false);
+    complaints.length = 0;
+    await page.getByLabel('Admin token').fill('psa_wrong');
+    await page.keyboard.press('Enter');
+    await page.getByText('The token is not valid. Issue one: petstore admin issue').waitFor();
+    expect(await isStored()).toBe(false);
+    // Chromium reports the 401 itself.
+    expect(complaints.filter((text) => !text.includes('401'))).toEqual([]);
+    complaints.length = 0;
+  });
+
+  it('cannot be framed by another page', async () => {
+    const frame = await page.context().newPage();
+    await frame.setContent(`<iframe src="${started.origin}/"></iframe>`);
+    const inner = frame.frames().find((each) => each !== frame.mainFrame())!;
+    await inner.waitForLoadState().catch(() => undefined);
+    expect(await inner.locator('#main').count()).toBe(0);
+    await frame.close();
+  });
+
+  it('cannot be operated by a page of another origin', async () => {
+    await open('keys');
+    const other = await page.context().newPage();
+    await other.goto(`${started.service.origin}/health/live`);
+    const sent = await other.evaluate(async (target) => {
+      const body = JSON.stringify({ name: 'forged', plan: 'free' });
+      const headers = { 'content-type': 'application/json' };
+      const simple = { method: 'POST', body, credentials: 'include', mode: 'no-cors' } as const;
+      await fetch(target, simple).catch(() => undefined);
+      return fetch(target, { method: 'POST', body, headers }).then(
+        () => 'sent',
+        () => 'refused',
+      );
+    }, `${started.origin}/admin/v1/keys`);
+    expect(sent).toBe('refused');
+    expect((await started.admin.get('/admin/v1/keys?search=forged')).json()).toEqual([]);
+    await other.close();
+  });
+
+  it.each(['light', 'dark'] as const)(
+    'has no finding of axe in %s mode, and fits a phone',
+    async (scheme) => {
+      await page.emulateMedia({ colorScheme: scheme });
+      for (const hash of ['keys', 'audit', `key/${caller.keyId}`]) {
+        await open(hash);
+        await page.locator('main table').first().waitFor();
+        for (const width of [1280, 390]) {
+          await page.setViewportSize({ width, height: 900 });
+          expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+          expect(await violations()).toEqual([]);
+        }
+      }
+      await page.getByRole('button', { name: 'Change', exact: true }).click();
+      expect(await violations()).toEqual([]);
+      await page.keyboard.press('Escape');
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await heading('Sign in').waitFor();
+      expect(await violations()).toEqual([]);
+      await page.setViewportSize({ width: 1280, height: 900 });
+    },
+  );
+
+  async function violations(): Promise<string[]> {
+    await page.evaluate(AXE);
+    const found = await page.evaluate(async () => (await axe.run(document)).violations);
+    return found.map(({ id, nodes }) => `${id}: ${nodes[0]!.target.join(' ')}`);
+  }
+
+  it('shows times in the zone of the reader, with UTC in the tooltip', async () => {
+    await open('audit');
+    const time = page.locator('main time').first();
+    expect(await time.getAttribute('title')).toMatch(/^\d{4}-.*Z \(UTC\)$/);
+    const utc = Date.parse((await time.getAttribute('datetime'))!);
+    const hour = new Intl.DateTimeFormat('en-GB', {
+      timeZone: 'Europe/Berlin',
+      timeStyle: 'medium',
+    });
+    expect(await time.textContent()).toContain(hour.format(utc));
+  });
+
+  it('has the document of the admin API in the page of /docs', async () => {
+    await page.goto(`${started.origin}/docs`);
+    await page.locator('#operations-keys-adminListKeys').waitFor();
+    expect(await page.locator('.opblock').count()).toBe(10);
+  });
+
+  it('causes no error in the browser', () => {
+    expect(complaints).toEqual([]);
+  });
+});
