@@ -195,15 +195,6 @@ describe(loadConfig.name, () => {
     expect(short).toMatchObject({ headersTimeoutSeconds: 5, requestTimeoutSeconds: 5 });
   });
 
-  it('rejects one port for two of API, metrics and admin API', () => {
-    expect(() => loadConfig({ PORT: '9000', METRICS_PORT: '9000' })).toThrow(
-      /METRICS_PORT must differ/,
-    );
-    expect(() => loadConfig({ ADMIN_PORT: '9464' })).toThrow(/ADMIN_PORT must differ/);
-    expect(loadConfig({ ADMIN_PORT: '9000' })).toMatchObject({ adminPort: 9000 });
-    expect(loadConfig({ PORT: '0', METRICS_PORT: '0' })).toMatchObject({ port: 0 });
-  });
-
   describe('.env', () => {
     const home = process.cwd();
     let directory: string;

@@ -85,23 +85,14 @@ function readConfig(read: SettingReader, settings: object[]) {
 }
 
 function readAddresses(read: SettingReader) {
-  const port = read.integer('PORT', 3000, 0, 65_535);
-  const metricsPort = read.integer('METRICS_PORT', 9464, 0, 65_535);
-  if (port !== 0 && port === metricsPort) {
-    read.faults.push(`METRICS_PORT must differ from PORT (${port}); 0 turns metrics off`);
-  }
-  const adminPort = read.integer('ADMIN_PORT', 0, 0, 65_535);
-  if (adminPort !== 0 && [port, metricsPort].includes(adminPort)) {
-    read.faults.push(`ADMIN_PORT must differ from PORT and METRICS_PORT (${adminPort})`);
-  }
   return {
     host: read.text('HOST') ?? '127.0.0.1',
-    port,
+    port: read.integer('PORT', 3000, 0, 65_535),
     /** 0 turns the metrics server off. */
-    metricsPort,
+    metricsPort: read.integer('METRICS_PORT', 9464, 0, 65_535),
     metricsHost: read.text('METRICS_HOST') ?? '127.0.0.1',
     /** 0 turns the admin API off. */
-    adminPort,
+    adminPort: read.integer('ADMIN_PORT', 0, 0, 65_535),
     adminHost: read.text('ADMIN_HOST') ?? '127.0.0.1',
     /** Undefined: `http://localhost:PORT/v1` with the port in use. */
     publicBaseUrl: readBaseUrl(read, 'PUBLIC_BASE_URL'),

@@ -23,7 +23,8 @@ export function readSettings(
   environment: Environment,
 ): ReturnType<SettingsReader> {
   const given: Record<string, unknown> = {};
-  for (const { propertyName } of rulesOf(type)) {
+  const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
+  for (const { propertyName } of rules) {
     const text = environment[variableOf(propertyName)]?.trim();
     if (text) given[propertyName] = text;
   }
@@ -38,11 +39,6 @@ export function readSettings(
     messagesOf(error).map((message) => `${variableOf(error.property)}: ${message}`),
   );
   return { settings, faults };
-}
-
-/** The class-validator rules of a class. */
-export function rulesOf(type: Type): { propertyName: string }[] {
-  return getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
 }
 
 function variableOf(name: string): string {

@@ -10,7 +10,7 @@ import {
   UseInterceptors,
 } from '@nestjs/common';
 import { ApiCreatedResponse } from '@nestjs/swagger';
-import { map, type Observable } from 'rxjs';
+import { type Observable, tap } from 'rxjs';
 import { PublicAddress } from '../config/public-address.js';
 import { isApiRoute, replyOf, requestOf } from './request-context.js';
 
@@ -49,12 +49,7 @@ export class LocationInterceptor implements NestInterceptor {
   constructor(private readonly address: PublicAddress) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    return next.handle().pipe(
-      map((created: unknown) => {
-        setLocation(context, created, this.address);
-        return created;
-      }),
-    );
+    return next.handle().pipe(tap((created) => setLocation(context, created, this.address)));
   }
 }
 
