@@ -97,6 +97,52 @@ export default tseslint.config(
     },
   },
   {
+    // The size of code that a newcomer reads in one go, and changes without surprises.
+    files: ['src/**/*.ts'],
+    ignores: ['src/**/*.spec.ts'],
+    rules: {
+      'max-len': [
+        'error',
+        {
+          code: 100,
+          ignoreUrls: true,
+          ignoreStrings: true,
+          ignoreTemplateLiterals: true,
+          ignoreRegExpLiterals: true,
+          ignorePattern: '^import |eslint-disable',
+        },
+      ],
+      complexity: ['error', 12],
+      'max-lines-per-function': ['error', 45],
+      'max-params': 'off',
+      '@typescript-eslint/max-params': ['error', { max: 5 }],
+      'no-nested-ternary': 'error',
+      curly: ['error', 'multi-line'],
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: 'ObjectExpression > SpreadElement > ObjectExpression',
+          message: 'Write the members of the inner literal; V8 makes a dictionary of the spread.',
+        },
+        {
+          selector:
+            "AssignmentExpression[left.type='MemberExpression'][left.object.type!='ThisExpression']" +
+            '[right.type=/^(Arrow)?FunctionExpression$/]',
+          message: 'Do not replace a method of an object: use a subclass, an option or an event.',
+        },
+        {
+          selector: "CallExpression[callee.property.name='defineProperty']",
+          message: 'Do not change the properties of an object of another library.',
+        },
+      ],
+    },
+  },
+  {
+    // A constructor lists what Nest injects.
+    files: ['src/**/*.ts'],
+    rules: { '@typescript-eslint/max-params': 'off' },
+  },
+  {
     files: ['examples/**/*.ts'],
     languageOptions: {
       // The configuration of an example resolves the installed package; this one resolves its sources.

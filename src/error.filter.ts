@@ -61,7 +61,8 @@ export class ErrorFilter implements ExceptionFilter {
     const details = { operation, code: error.code, err: error.cause ?? error };
     const level = error.status === 503 ? 'warn' : 'debug';
     if (error.status >= 500 && error.status !== 503) this.logger.error(details, 'Request failed');
-    else if (error.cause !== undefined)
+    else if (error.cause !== undefined) {
       this.logger[level](details, `Request failed with ${error.status}`);
+    }
   }
 }

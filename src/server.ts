@@ -77,6 +77,19 @@ export async function createApp(
   return app;
 }
 
+async function listen(app: NestFastifyApplication, { port, host }: Config): Promise<void> {
+  await app.listen({ port, host, backlog: LISTEN_BACKLOG });
+  await app.get(Transport).listenToAdmins();
+  app.get(PublicAddress).listensOn((app.getHttpServer().address() as AddressInfo).port);
+}
+
+/** OpenTelemetry is loaded on demand. @returns stops it */
+async function traceIfConfigured({ tracing }: Config, logger: Logger) {
+  if (tracing === undefined) return undefined;
+  const { startTracing } = await import('./telemetry/traces.js');
+  return startTracing(tracing, logger);
+}
+
 /** Starts the service and listens. */
 export async function startPetStore(options: StartOptions = {}): Promise<PetStore> {
   const config = options.config ?? loadConfig(undefined, settingsOf(options.extensions ?? []));
@@ -84,17 +97,13 @@ export async function startPetStore(options: StartOptions = {}): Promise<PetStor
   const file = fileOf(config.databaseUrl);
   // PostgreSQL may have several servers.
   const unlock = file === undefined ? undefined : lockFile(file);
-  // OpenTelemetry is loaded on demand.
-  const tracing = config.tracing && (await import('./telemetry/traces.js'));
-  const stopTracing = tracing?.startTracing(config.tracing!, logger);
+  const stopTracing = await traceIfConfigured(config, logger);
   let app: NestFastifyApplication | undefined;
   try {
     app = await createApp({ ...options, config, logger });
     await migrate(app.get(DataSource), options.migrate ?? false);
     await options.prepare?.(app);
-    await app.listen({ port: config.port, host: config.host, backlog: LISTEN_BACKLOG });
-    await app.get(Transport).listenToAdmins();
-    app.get(PublicAddress).listensOn((app.getHttpServer().address() as AddressInfo).port);
+    await listen(app, config);
   } catch (error) {
     await app?.close().catch(() => undefined);
     unlock?.();

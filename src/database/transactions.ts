@@ -22,8 +22,8 @@ const ENDED = 'The transaction has ended: await everything that is started withi
 /** A query runner whose transaction other code may join. */
 export interface JoinableQueryRunner extends QueryRunner {
   /**
-   * Whether repositories and transactions join, which release the query runner after each use; false
-   * once the sharing has ended.
+   * Whether repositories and transactions join, which release the query runner after each use;
+   * false once the sharing has ended.
    */
   isShared?: boolean;
 }

@@ -42,9 +42,9 @@ export function checkApplication(app: INestApplication): void {
 }
 
 /**
- * Paths are equal if they differ only in the names of parameters. A public operation must not share its path
- * with one under `/v1`: Nest would serve both without the prefix. Fastify itself rejects what
- * `@All()` declares again.
+ * Paths are equal if they differ only in the names of parameters. A public operation must not share
+ * its path with one under `/v1`: Nest would serve both without the prefix. Fastify itself rejects
+ * what `@All()` declares again.
  */
 function resourcesOf(operation: Operation): [resource: string, name: string][] {
   const { method, paths, name, controller } = operation;
@@ -105,8 +105,10 @@ function throttlerFaults(place: string, guard: unknown): string[] {
 function rejectParsingMiddleware(module: string, instance: Partial<NestModule>): void {
   const configure = instance?.configure?.bind(instance);
   if (configure === undefined) return;
+  // eslint-disable-next-line no-restricted-syntax -- see above
   instance.configure = (consumer: MiddlewareConsumer): unknown => {
     const watched = Object.create(consumer) as MiddlewareConsumer;
+    // eslint-disable-next-line no-restricted-syntax -- see above
     watched.apply = (...middleware) => {
       const parser = (middleware.flat() as Partial<Type>[]).find((each) =>
         PARSER_NAME.test(String(each.name)),
@@ -127,6 +129,7 @@ function rejectParsingMiddleware(module: string, instance: Partial<NestModule>):
 export function rejectContentTypeParsers(fastify: FastifyInstance): void {
   const faults: string[] = [];
   // An error that is thrown here, within a plugin, would end the process.
+  // eslint-disable-next-line no-restricted-syntax -- see above
   fastify.addContentTypeParser = (type: unknown) => {
     faults.push(`a parser for ${String(type)} is not supported; ${NO_PARSER}`);
     return fastify;

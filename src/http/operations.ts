@@ -65,8 +65,8 @@ export class Operations {
   }
 
   /**
-   * The paths of public controllers and of the admin port, as patterns that match nothing else. Every other path is under
-   * `/v1`.
+   * The paths of public controllers and of the admin port, as patterns that match nothing else.
+   * Every other path is under `/v1`.
    */
   get publicPaths(): { path: string; method: RequestMethod }[] {
     return this.all

@@ -60,8 +60,9 @@ export class Transport {
   /** Under `/v1` the guards decide first, also if the router rejects an empty parameter. */
   rejectUnrouted(request: ApiRequest, reply: ApiReply): unknown {
     const isAdmin = request.raw instanceof AdminMessage;
-    if (!isAdmin && isApiTarget(request.url))
+    if (!isAdmin && isApiTarget(request.url)) {
       return this.fallback!.call(this.server, request, reply);
+    }
     assertTarget(request);
     throw (isAdmin ? this.adminRoutes : this.routes).refusalOf(request);
   }

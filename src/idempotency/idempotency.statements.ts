@@ -24,9 +24,9 @@ const ON_CONFLICT = `ON CONFLICT (client_id, idempotency_key) DO UPDATE
     WHERE idempotency_records.created_at <=`;
 
 /**
- * Inserts a record without an answer, and returns a row unless there is a record. Parameters: owner,
- * key, digest of the body, time, time of expiry. On PostgreSQL, the lock timeout is in force for this
- * statement only.
+ * Inserts a record without an answer, and returns a row unless there is a record. Parameters:
+ * owner, key, digest of the body, time, time of expiry. On PostgreSQL, the lock timeout is in force
+ * for this statement only.
  */
 export const CLAIM: Statement = {
   name: 'idempotency.claim',

@@ -46,13 +46,16 @@ export function furtherSchemas(codes: Iterable<string>, isAdmin: boolean): Recor
   };
 }
 
-/** Refers to `Pets` instead of repeating the array, and completes the body of the request. */
-export function completeSchemas(operation: OperationObject, schemas: Schemas): void {
-  for (const { content } of Object.values(operation.responses)) {
+/** Refers to `Pets` instead of repeating the array. */
+export function nameLists({ responses }: OperationObject): void {
+  for (const { content } of Object.values(responses)) {
     const media = content?.[JSON_TYPE];
     if (media?.schema?.items?.$ref === PET) media.schema = { $ref: `${SCHEMAS}Pets` };
   }
-  const { requestBody } = operation;
+}
+
+/** Completes the schema of the body of the request. */
+export function completeBody({ requestBody }: OperationObject, schemas: Schemas): void {
   const schema = requestBody?.content[JSON_TYPE]?.schema;
   const body = schemas[schema?.$ref?.slice(SCHEMAS.length) ?? ''];
   if (requestBody === undefined || body === undefined) return;

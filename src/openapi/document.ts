@@ -17,7 +17,8 @@ import { BEARER_SCHEME } from '../keys/api-key.guard.js';
 import { ADMIN_SCHEME, completeOperation, type OperationObject } from './complete-operation.js';
 import { describeApi } from './description.js';
 import {
-  completeSchemas,
+  completeBody,
+  nameLists,
   furtherSchemas,
   otherError,
   type Schemas,
@@ -79,7 +80,8 @@ function buildDocument(
   for (const [operation, object] of documentedOperations(document, app)) {
     if (isPublic(operation.controller)) object.servers = origins();
     for (const code of completeOperation(object, operation)) codes.add(code);
-    completeSchemas(object, schemas);
+    nameLists(object);
+    completeBody(object, schemas);
   }
   const { names } = app.get(Plans);
   for (const { properties } of Object.values(schemas)) {

@@ -79,15 +79,16 @@ export function headersOf(
   operation: { parameters?: readonly { name?: string }[]; 'x-sunset'?: unknown },
   status: string,
   isOpen: boolean,
-  own: Record<string, unknown> = {},
+  own: Record<string, unknown> | undefined,
 ): Record<string, unknown> {
-  const isIdempotent = operation.parameters?.some(({ name }) => name === 'Idempotency-Key');
   const always = isOpen ? ['X-Request-Id'] : Object.keys(ON_EVERY_RESPONSE);
   const names = [...(always as HeaderName[]), ...(BY_STATUS[status] ?? [])];
-  if (isIdempotent && status === '409') names.push('Retry-After');
-  if (isIdempotent && Number(status) < 400) names.push('Idempotent-Replayed');
-  const isConditional = operation.parameters?.some(({ name }) => name === 'If-None-Match');
-  if (isConditional && ['200', '304'].includes(status)) names.push('ETag');
+  const requested = operation.parameters?.map(({ name }) => name) ?? [];
+  if (requested.includes('Idempotency-Key')) {
+    if (status === '409') names.push('Retry-After');
+    if (Number(status) < 400) names.push('Idempotent-Replayed');
+  }
+  if (requested.includes('If-None-Match') && /^(?:200|304)$/.test(status)) names.push('ETag');
   // A 405 belongs to the resource, not to the deprecated operation.
   if (operation['x-sunset'] !== undefined && status !== '405') {
     names.push('Deprecation', 'Sunset', 'Link');

@@ -33,19 +33,25 @@ export class NestLogger extends ConsoleLogger {
     super();
   }
 
-  protected override printMessages(...[messages, context, level, , stack, params]: Printed): void {
+  protected override printMessages(...printed: Printed): void {
+    const [messages, context = '', level = 'log', , stack, params] = printed;
     for (const message of messages) {
       const error = message instanceof Error ? message : undefined;
-      const text = typeof message === 'string' ? message : (error?.message ?? '');
+      const text = textOf(message);
       const err = error ?? (stack === undefined ? undefined : { message: text, stack });
       const details = error !== undefined || typeof message === 'string' ? params : message;
       const line = { context: context || undefined, err, details };
-      this.lines[severity(level ?? 'log', context ?? '', message)](line, text);
+      this.lines[severity(level, context, message)](line, text);
     }
   }
 
   /** The stack is part of the line. */
   protected override printStackTrace(): void {}
+}
+
+function textOf(message: unknown): string {
+  if (typeof message === 'string') return message;
+  return message instanceof Error ? message.message : '';
 }
 
 function severity(level: LogLevel, context: string, message: unknown) {

@@ -84,8 +84,9 @@ export class FallbackStore
   private async probe(): Promise<void> {
     try {
       await this.redis.probe(this.failedSubject);
-      if (this.mode === 'fallback')
+      if (this.mode === 'fallback') {
         this.logger.info({}, 'Redis is reachable; using shared counters again');
+      }
       this.mode = 'shared';
     } catch (error) {
       this.fallBack(error, this.failedSubject);
