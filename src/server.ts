@@ -62,7 +62,7 @@ export async function createApp(
     { bodyParser: false, abortOnError: false, logger: new NestLogger(logger), instrument },
   );
   try {
-    checkApplication(app);
+    for (const warning of checkApplication(app)) logger.warn({}, warning);
   } catch (error) {
     await app.close();
     throw error;

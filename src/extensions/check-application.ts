@@ -1,5 +1,9 @@
 import type { INestApplication, MiddlewareConsumer, NestModule, Type } from '@nestjs/common';
-import { GUARDS_METADATA, VERSION_METADATA } from '@nestjs/common/constants.js';
+import {
+  GUARDS_METADATA,
+  ROUTE_ARGS_METADATA,
+  VERSION_METADATA,
+} from '@nestjs/common/constants.js';
 import { ModulesContainer, Reflector } from '@nestjs/core';
 import { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 import type { FastifyInstance } from 'fastify';
@@ -12,6 +16,7 @@ import { REQUIRED_SCOPES } from '../keys/scope.guard.js';
 import { Scopes } from '../keys/scopes.js';
 import { PlanThrottlerGuard } from '../rate-limits/plan-throttler.guard.js';
 import { ExtensionError, repetitions, stopOn } from './check.js';
+import { rulesOf } from './settings.js';
 
 const NO_THROTTLER =
   "the service already applies the quota of the caller's plan; use @Throttle() for a further limit";
@@ -20,15 +25,19 @@ const NO_CONNECTION =
   "TypeOrmModule.forRoot() without a name would replace the service's connection, so name it";
 /** Names of the functions that body-parser, Express and multer return. */
 const PARSER_NAME = /^(?:json|urlencoded|text|raw)Parser$|^bodyParser$|^multerMiddleware$/;
+/** Keys of `ROUTE_ARGS_METADATA`. */
+const BODY_OR_QUERY = /^[34]:/;
+type Parameters = Record<string, { index: number; schema?: unknown }>;
 
 const reflector = new Reflector();
 
 /**
  * Stops the start on operations that cannot be served as declared, and on features of Nest and
  * TypeORM that would silently not work, or would break the service.
+ * @returns warnings
  * @throws {ExtensionError} with class and method of every fault
  */
-export function checkApplication(app: INestApplication): void {
+export function checkApplication(app: INestApplication): string[] {
   const operations = app.get(Operations).all;
   const scopes = app.get(Scopes);
   stopOn([
@@ -39,6 +48,7 @@ export function checkApplication(app: INestApplication): void {
     ]),
     ...moduleFaults(app.get(ModulesContainer)),
   ]);
+  return operations.flatMap(classesWithoutRules);
 }
 
 /**
@@ -49,7 +59,7 @@ export function checkApplication(app: INestApplication): void {
 function resourcesOf(operation: Operation): [resource: string, name: string][] {
   const { method, paths, name, controller } = operation;
   const port = isOnAdminPort(controller) ? 'admin ' : '';
-  return paths.map((path) => [`${port}${method} ${path.replace(/:\w+/g, ':id')}`, name]);
+  return paths.map((path) => [`${port}${method} ${path.replace(/([:*])\w+/g, '$1id')}`, name]);
 }
 
 function scopeFaults({ controller, handler, name, paths }: Operation, scopes: Scopes): string[] {
@@ -72,6 +82,18 @@ function decoratorFaults({ controller, handler, name }: Operation): string[] {
       ...guards.flatMap((guard) => throttlerFaults(name, guard)),
     ];
   });
+}
+
+/** A member without a rule is undeclared. A class of nestjs-zod, for example, has no rules. */
+function classesWithoutRules({ controller, key, name }: Operation): string[] {
+  const prototype = controller.prototype as object;
+  const types = Reflect.getMetadata('design:paramtypes', prototype, key) as Type[] | undefined;
+  const given = Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, key) as Parameters | undefined;
+  return Object.entries(given ?? {})
+    .filter(([kind, { schema }]) => BODY_OR_QUERY.test(kind) && schema === undefined)
+    .map(([, { index }]) => types?.[index] ?? Object)
+    .filter((type) => String(type).startsWith('class ') && rulesOf(type).length === 0)
+    .map((type) => `${name} rejects every member of ${type.name}, a class without rules`);
 }
 
 function moduleFaults(container: ModulesContainer): string[] {

@@ -75,7 +75,7 @@ describe(checkExtensions.name, () => {
       expect(() => checkExtensions([toys], { file })).toThrow(`the configuration ${message}`);
     });
 
-    it('takes one line for all copies', () => {
+    it('takes one line for all packages of a folder, and names the command that uses them', () => {
       const modules = join(directory, 'project', 'node_modules');
       for (const name of ['pet-store-service', 'typeorm', '@nestjs/core']) {
         mkdirSync(join(modules, name), { recursive: true });
@@ -87,9 +87,7 @@ describe(checkExtensions.name, () => {
       const copies = `${join(modules, 'pet-store-service')}, while the service uses ${own}`;
       const message = `extension toys uses a second copy of pet-store-service: ${copies}`;
       expect(() => checkExtensions([{ ...toys, from }], { file })).toThrow(
-        new ExtensionError(
-          `${message}; install it once, and start the service with npx petstore there`,
-        ),
+        new ExtensionError(`${message}; start it with npx petstore there`),
       );
     });
 

@@ -46,7 +46,7 @@ export function checkExtensions(
       .filter((extension) => !ignoreCompatibility.includes(nameOf(extension)))
       .map(incompatibility),
     ...repetitions(codesOf(extensions)),
-    ...secondCopy(extensions, file),
+    ...secondCopies(extensions, file),
   ]);
   return incompatible.map((extension) => `${incompatibility(extension)}; starting anyway`);
 }
@@ -93,10 +93,10 @@ export function repetitions(declared: readonly (readonly [name: string, by: stri
 }
 
 /**
- * Finds a package that an extension, or the configuration file, would import from another folder
- * than this service. One is enough: where one package has a second copy, others have too.
+ * Finds packages that an extension, or the configuration file, would import from another folder
+ * than this service. One line per folder: where one package has a second copy, others have too.
  */
-function secondCopy(extensions: readonly Extension[], file?: string): string[] {
+function secondCopies(extensions: readonly Extension[], file?: string): string[] {
   const own = fileURLToPath(import.meta.url);
   const root = realpathSync(PACKAGE_ROOT); // A clone is in no node_modules.
   const importers = [
@@ -106,19 +106,22 @@ function secondCopy(extensions: readonly Extension[], file?: string): string[] {
     })),
     { label: 'the configuration', path: file },
   ];
+  const found = new Map<string, string>();
   for (const { label, path } of importers) {
-    for (const name of path === undefined ? [] : SHARED) {
-      const theirs = folderOf(name, path!);
-      const ours = folderOf(name, own) ?? root;
-      if (theirs === undefined || theirs === ours) continue;
-      const copies = `${theirs}, while the service uses ${ours}`;
-      return [
-        `${label} uses a second copy of ${name}: ${copies}; install it once, ` +
-          'and start the service with npx petstore there',
-      ];
-    }
+    if (!path) continue;
+    const copies = SHARED.map((name) => {
+      return { name, theirs: folderOf(name, path), ours: folderOf(name, own) ?? root };
+    });
+    const copy = copies.find(({ theirs, ours }) => theirs !== undefined && theirs !== ours);
+    if (copy === undefined || found.has(copy.theirs!)) continue;
+    const { name, theirs, ours } = copy;
+    const fix = name === SHARED[0] ? 'start it with npx petstore there' : 'install it once';
+    found.set(
+      theirs!,
+      `${label} uses a second copy of ${name}: ${theirs}, while the service uses ${ours}; ${fix}`,
+    );
   }
-  return [];
+  return [...found.values()];
 }
 
 /**

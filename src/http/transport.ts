@@ -10,6 +10,7 @@ import { AdminMessage, isAdminRoute, PORT_CONSTRAINT } from './admin-port.js';
 import { AdmissionQueue } from './admission-queue.js';
 import { ClientConnections } from './client-connections.js';
 import { conditionalBody } from './conditional-response.js';
+import { acceptNamedWildcard } from './named-wildcard.js';
 import { assertTarget, rejectMalformed } from './malformed-message.js';
 import { hasBody, readBody } from './request-body.js';
 import { type ApiReply, type ApiRequest, requestIdOf } from './request-context.js';
@@ -98,6 +99,7 @@ export class Transport {
 
   private addHooks(): void {
     this.server.addHook('onRoute', (route) => {
+      acceptNamedWildcard(route);
       (isAdminRoute(route) ? this.adminRoutes : this.routes).add(route);
       if (FALLBACK_ROUTES.includes(route.url)) this.fallback = route.handler;
     });

@@ -40,9 +40,9 @@ export class DocsController {
   @Redirect('/docs', 302)
   root(): void {}
 
-  @Get(['docs', 'docs/*'])
+  @Get(['docs', 'docs/*path'])
   async docsFile(
-    @Param('*') path: string | undefined,
+    @Param('path') path: string | undefined,
     @Req() request: ApiRequest,
     @Res() reply: ApiReply,
   ) {

@@ -1,3 +1,5 @@
+import { STATUS_CODES } from 'node:http';
+import { NEST_CODES } from '../errors/errors.js';
 import { ERROR_SCHEMA, JSON_TYPE, type OperationObject } from './complete-operation.js';
 import { headerReference } from './headers.js';
 
@@ -16,15 +18,15 @@ interface Schema {
 
 /** The response of every status that an operation does not list. */
 export function otherError(): object {
+  const list = NEST_CODES.map(({ code, status }) => `\`${code}\` (${status})`).join(', ');
+  const { code, status } = NEST_CODES[0]!;
   return {
-    description:
-      'Any other error. `code` is listed above, or the name of the status in snake case, such as ' +
-      '`conflict` (409).',
+    description: `Any other error. \`code\` is listed above, or the name of the status: ${list}.`,
     headers: { 'X-Request-Id': headerReference('X-Request-Id') },
     content: {
       [JSON_TYPE]: {
         schema: ERROR_SCHEMA,
-        example: { code: 'conflict', message: 'The order 7 is closed', status: 409 },
+        example: { code, message: STATUS_CODES[status], status },
       },
     },
   };

@@ -1,12 +1,16 @@
 import {
   All,
+  Body,
   Controller,
   Get,
+  Headers,
   Inject,
   type MiddlewareConsumer,
   Module,
   type NestModule,
   type OnModuleInit,
+  Post,
+  Query,
   type Type,
   UseGuards,
   Version,
@@ -14,9 +18,11 @@ import {
 import { APP_GUARD, HttpAdapterHost } from '@nestjs/core';
 import { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
+import { IsOptional } from 'class-validator';
 import type { FastifyInstance, FastifyPluginCallback } from 'fastify';
 import { AnyScope, Public, RequireScope } from 'pet-store-service';
 import type { DataSource } from 'typeorm';
+import { z } from 'zod';
 import { startAndClose, startService } from '../support/start-service.js';
 
 const start = (module: Type): Promise<void> =>
@@ -182,4 +188,61 @@ it('starts with a named connection, which is separate from that of the service',
   expect((await (await service.client()).get('/v1/pets')).status).toBe(200);
   const stock = service.store.app.get<DataSource>(getDataSourceToken('stock'), { strict: false });
   expect(await stock.query('SELECT name FROM sqlite_master')).toEqual([]);
+});
+
+/** A start whose warnings are collected. */
+async function warningsOf(...modules: Type[]): Promise<string[]> {
+  const warnings: string[] = [];
+  const warn = (_details: object, message: string) => void warnings.push(message);
+  const ignore = () => undefined;
+  const others = { fatal: ignore, error: ignore, info: ignore, debug: ignore, flush: ignore };
+  const extensions = modules.map((module) => ({ module }));
+  await startAndClose({ extensions, logger: { ...others, warn } });
+  return warnings;
+}
+
+it('warns of no route of the service if an extension has a middleware', async () => {
+  @Module({})
+  class PlainModule implements NestModule {
+    configure(consumer: MiddlewareConsumer): void {
+      consumer
+        .apply((_request: unknown, _reply: unknown, next: () => void) => next())
+        .forRoutes('*path');
+    }
+  }
+  expect(await warningsOf(PlainModule)).toEqual([]);
+});
+
+it('warns of a class without rules, because each of its members is rejected', async () => {
+  /** As `createZodDto()` of nestjs-zod returns it. */
+  class NewToy {
+    static isZodDto = true;
+  }
+  class ListToys {
+    @IsOptional()
+    kind?: string;
+  }
+  @AnyScope()
+  @Controller('toys')
+  class Toys {
+    @Get()
+    list(@Query() query: ListToys, @Headers() headers: object): object {
+      return { query, headers };
+    }
+
+    @Post()
+    add(@Body() toy: NewToy): object {
+      return toy;
+    }
+
+    @Post('named')
+    addNamed(@Body('name') name: string, @Body({ schema: z.object({}) }) body: NewToy): object {
+      return { name, body };
+    }
+  }
+  @Module({ controllers: [Toys] })
+  class ToysModule {}
+  expect(await warningsOf(ToysModule)).toEqual([
+    'Toys.add rejects every member of NewToy, a class without rules',
+  ]);
 });
