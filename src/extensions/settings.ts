@@ -23,8 +23,7 @@ export function readSettings(
   environment: Environment,
 ): ReturnType<SettingsReader> {
   const given: Record<string, unknown> = {};
-  const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
-  for (const { propertyName } of rules) {
+  for (const { propertyName } of rulesOf(type)) {
     const text = environment[variableOf(propertyName)]?.trim();
     if (text) given[propertyName] = text;
   }
@@ -39,6 +38,11 @@ export function readSettings(
     messagesOf(error).map((message) => `${variableOf(error.property)}: ${message}`),
   );
   return { settings, faults };
+}
+
+/** The rules of class-validator for the members of a class. */
+export function rulesOf(type: Type): { propertyName: string }[] {
+  return getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
 }
 
 function variableOf(name: string): string {
