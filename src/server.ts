@@ -18,6 +18,7 @@ import { FastifyAdapter } from './http/fastify.adapter.js';
 import { corsOptions } from './http/cors.js';
 import { Operations } from './http/operations.js';
 import { PublicAddress } from './config/public-address.js';
+import { warnOfProxy } from './http/client-address.js';
 import { Transport } from './http/transport.js';
 import { DocumentSource } from './openapi/document.js';
 import { PetStore } from './pet-store.js';
@@ -54,6 +55,7 @@ export async function createApp(
   const { config, logger, extensions = [], instrument } = options;
   for (const warning of checkExtensions(extensions, options)) logger.warn({}, warning);
   const transport = new Transport(config);
+  if (config.trustProxy === false) warnOfProxy(transport.server.server, logger);
   const address = new PublicAddress(config);
   rejectContentTypeParsers(transport.server);
   const app = await NestFactory.create<NestFastifyApplication>(

@@ -1,5 +1,7 @@
 import { isIP } from 'node:net';
+import type { IncomingMessage, Server } from 'node:http';
 import { normalizeIp } from '@nestjs/throttler';
+import type { Logger } from '../telemetry/logger.js';
 import type { ApiRequest } from './request-context.js';
 
 /**
@@ -10,4 +12,18 @@ import type { ApiRequest } from './request-context.js';
  */
 export function clientAddress({ ip, raw }: Pick<ApiRequest, 'ip' | 'raw'>): string {
   return normalizeIp(isIP(ip) === 0 ? (raw.socket.remoteAddress ?? 'unknown') : ip);
+}
+
+/** Warns once if `X-Forwarded-For` arrives although no proxy is trusted. */
+export function warnOfProxy(server: Server, logger: Logger): void {
+  const warn = ({ headers }: IncomingMessage): void => {
+    if (headers['x-forwarded-for'] === undefined) return;
+    server.off('request', warn);
+    logger.warn(
+      {},
+      'X-Forwarded-For is ignored because TRUST_PROXY is off, so all clients of a proxy share one ' +
+        'address. Set TRUST_PROXY to the address of the proxy',
+    );
+  };
+  server.on('request', warn);
 }

@@ -2,6 +2,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, Module } from '@nestjs
 import { APP_FILTER } from '@nestjs/core';
 import type { FastifyReply } from 'fastify';
 import { expectError } from '../support/expectations.js';
+import { recordedLog } from '../support/recorded-log.js';
 import { startService } from '../support/start-service.js';
 
 @Catch()
@@ -22,6 +23,21 @@ describe('the transport', () => {
     const client = await service.client();
     expectError(await client.get('/v1/nope'), 404, 'not_found');
     expectError(await client.get('/v1/pets?limit=0'), 400, 'invalid_request');
+  });
+
+  it.each([
+    ['off', {}, 1],
+    ['on', { TRUST_PROXY: '10.0.0.0/8' }, 0],
+  ])('warns once of X-Forwarded-For while TRUST_PROXY is off: %s', async (_what, env, count) => {
+    const { logger, lines } = recordedLog();
+    await using service = await startService({ logger, env });
+    for (let request = 0; request < 2; request++) {
+      await service.anonymous().get('/health/live', { 'x-forwarded-for': '192.0.2.1' });
+    }
+    const warnings = lines.filter(({ message }) =>
+      message.startsWith('X-Forwarded-For is ignored'),
+    );
+    expect(warnings.map(({ level }) => level)).toEqual(Array.from({ length: count }, () => 'warn'));
   });
 
   it('keeps an idle connection open for KEEP_ALIVE_SECONDS', async () => {
