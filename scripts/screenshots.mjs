@@ -1,8 +1,9 @@
-// `npm run screenshots [-- FOLDER]`: screenshots of /docs, light and dark, at the widths of a
-// desktop and of a phone. `PORT=3000` makes `page-light.png` and `page-dark.png` as they are in
-// docs/.
-import { spawn } from 'node:child_process';
+// `npm run screenshots [-- FOLDER]`: screenshots of /docs and of each view of the console, light and
+// dark, at the widths of a desktop and of a phone. `PORT=3000` makes `page-light.png`,
+// `page-dark.png` and `console-*.png` as they are in docs/.
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -14,14 +15,20 @@ const folder = resolve(process.argv[2] ?? 'screenshots');
 const directory = mkdtempSync(join(tmpdir(), 'petstore-screenshots-'));
 mkdirSync(folder, { recursive: true });
 
+const free = createServer().listen(0, '127.0.0.1');
+await once(free, 'listening');
+const adminPort = String(free.address().port);
+free.close();
+const env = {
+  PATH: process.env.PATH,
+  PORT: process.env.PORT ?? '0',
+  ADMIN_PORT: adminPort,
+  METRICS_PORT: '0',
+  LOG_LEVEL: 'error',
+};
 const server = spawn(process.execPath, [MAIN, 'serve', '--json'], {
   cwd: directory,
-  env: {
-    PATH: process.env.PATH,
-    PORT: process.env.PORT ?? '0',
-    METRICS_PORT: '0',
-    LOG_LEVEL: 'error',
-  },
+  env,
   stdio: ['ignore', 'pipe', 'inherit'],
 });
 const [line] = await once(server.stdout, 'data');
@@ -32,6 +39,58 @@ const browser = await chromium.launch({
   args: ['--no-sandbox', '--disable-gpu', '--in-process-gpu'],
 });
 
+/** The time after which the usage of a key is in the database. */
+const USAGE_MS = 11_000;
+const issued = execFileSync(process.execPath, [MAIN, 'admin', 'issue', '--name', 'ann', '--json'], {
+  cwd: directory,
+  env,
+});
+const { token } = JSON.parse(issued);
+const consoleOrigin = `http://127.0.0.1:${adminPort}`;
+
+async function administer(path, body) {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const options = { method: 'POST', headers, body: JSON.stringify(body) };
+  return (await fetch(`${consoleOrigin}/admin/v1/keys${path}`, options)).json();
+}
+
+/** Issues keys, one of them to a caller that sends too many requests. */
+async function prepareKeys() {
+  const soon = new Date(Date.now() + 5 * 86_400_000).toISOString();
+  const zoo = await administer('', { name: 'City zoo', plan: 'free' });
+  await administer('', { name: 'Aquarium', plan: 'pro', expiresAt: soon });
+  const old = await administer('', { name: 'Old laptop', plan: 'free', scopes: ['pets:read'] });
+  await administer(`/${old.id}/revoke`, {});
+  const limits = { perMinute: 5_000, perDay: 1_000_000 };
+  await administer('', { name: 'Partner', plan: 'enterprise', ...limits });
+  for (let count = 0; count < 70; count++) {
+    await fetch(`${address}/v1/pets`, { headers: { authorization: `Bearer ${zoo.key}` } });
+  }
+  await new Promise((resolve) => setTimeout(resolve, USAGE_MS));
+  return zoo.id;
+}
+
+/** Screenshots of the views of the console. */
+async function shootConsole(page, id, shoot, isForGuide) {
+  await page.goto(consoleOrigin);
+  await shoot('console-sign-in');
+  await page.getByLabel('Admin token').fill(token);
+  await page.keyboard.press('Enter');
+  for (const [name, hash] of Object.entries({ keys: 'keys', key: `key/${id}`, audit: 'audit' })) {
+    await page.goto(`${consoleOrigin}/#${hash}`);
+    await page.locator('nav a[aria-current], main h1').first().waitFor();
+    await page.locator('main table').first().waitFor();
+    await shoot(`console-${name}`);
+    if (isForGuide) {
+      const clip = { x: 0, y: 0, width: 1280, height: 720 };
+      await page.screenshot({ path: join(folder, `console-${name}.png`), clip });
+    }
+  }
+  await page.goto(`${consoleOrigin}/#keys`);
+  await page.getByRole('button', { name: 'Issue a key' }).click();
+  await shoot('console-issue');
+}
+
 async function operate(page, id, index) {
   const block = page.locator('.opblock').nth(index);
   await block.locator('.opblock-summary-control').click();
@@ -41,6 +100,7 @@ async function operate(page, id, index) {
 }
 
 try {
+  const zooId = await prepareKeys();
   for (const colorScheme of ['light', 'dark']) {
     for (const width of [1280, 390]) {
       const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
@@ -81,6 +141,7 @@ try {
       await shoot('get');
       await page.goto(`${origin}/docs/guides/clients`);
       await shoot('guide');
+      await shootConsole(page, zooId, shoot, width === 1280 && colorScheme === 'light');
       await page.close();
     }
   }

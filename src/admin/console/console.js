@@ -33,8 +33,9 @@ function time(value, none = 'never') {
 function table(caption, head, rows, none) {
   if (rows.length === 0) return el('p', { class: 'empty' }, none);
   const cell = (tag, content) => {
-    const isNumber = typeof content === 'number';
-    return el(tag, isNumber ? { class: 'number' } : {}, isNumber ? number(content) : content);
+    if (typeof content === 'number') return el(tag, { class: 'number' }, number(content));
+    const isLong = typeof content === 'string' && content.length > 40;
+    return el(tag, isLong ? { class: 'words' } : {}, content);
   };
   const isNumber = head.map((_, index) => typeof rows[0][index] === 'number');
   const titles = head.map((text, index) =>
@@ -342,7 +343,10 @@ const REASONS = {
 function reasonOf({ code, window }, key, { limits, bannedUntil }) {
   const state = stateOf(key);
   if (code === 'rate_limit_exceeded') {
-    return windowInWords(window ?? 'minute', limits[window ?? 'minute']);
+    const name = window ?? 'minute';
+    const { limit, remaining } = limits[name];
+    if (remaining === 0) return windowInWords(name, limits[name]);
+    return `limited per ${name}: all ${number(limit)} were used, ${number(remaining)} are left now; a larger plan helps, or fewer requests`;
   }
   if (code === 'key_banned') {
     const until =
@@ -570,10 +574,10 @@ async function keyView(id) {
   });
   const byCount = Object.entries(outcomes).sort(([, one], [, other]) => other - one);
   const latest = usage.rejected.map((group) => [
-    time(group.at),
-    group.count,
-    el('code', {}, group.code),
     reasonOf(group, key, usage),
+    group.count,
+    time(group.at),
+    el('code', {}, group.code),
     group.operation,
     group.address,
   ]);
@@ -601,7 +605,7 @@ async function keyView(id) {
     el('h2', {}, 'Latest rejected requests'),
     table(
       'Latest rejected requests',
-      ['Time', 'Requests', 'Code', 'Reason and next step', 'Operation', 'Address'],
+      ['Reason and next step', 'Requests', 'Time', 'Code', 'Operation', 'Address'],
       latest,
       'No request was rejected. Numbers arrive after up to 10 seconds.',
     ),
@@ -621,14 +625,18 @@ async function keyView(id) {
   ];
 }
 
+function valueInWords(value) {
+  if (typeof value === 'number') return number(value);
+  if (/^\d{4}-\d\d-\d\dT/.test(value)) return new Date(value).toLocaleString();
+  return value === null || value === undefined ? 'none' : [value].flat().join(' ');
+}
+
 function changeInWords({ before, after }) {
-  const text = (value) =>
-    value === null || value === undefined ? 'none' : [value].flat().join(' ');
   return Object.entries(after ?? {})
-    .map(
-      ([name, value]) =>
-        `${name}: ${before && name in before ? `${text(before[name])} → ` : ''}${text(value)}`,
-    )
+    .map(([name, value]) => {
+      const old = before && name in before ? `${valueInWords(before[name])} → ` : '';
+      return `${name}: ${old}${valueInWords(value)}`;
+    })
     .join(', ');
 }
 
