@@ -20,7 +20,7 @@ const ESM_PACKAGES = [
 const unit = ['<rootDir>/src/**/*.spec.ts', '<rootDir>/clients/*/src/**/*.spec.ts'];
 const FOLDERS = ['engines', 'process', 'page', 'package', 'long'];
 /** Their tests run on PostgreSQL as well. */
-const ROOMS = 'account,contract,extensions,idempotency,keys,pets,rate-limits,usage';
+const ROOMS = 'admin,account,contract,extensions,idempotency,keys,pets,rate-limits,usage';
 
 /** The files of each `npm run test:SUITE`; `npm test` has none of these names. */
 const { SUITE = 'default' } = process.env;
