@@ -289,6 +289,11 @@ describeWith('chromium', 'the console in a browser', (executablePath) => {
     await page.goto(`${started.origin}/docs`);
     await page.locator('#operations-keys-adminListKeys').waitFor();
     expect(await page.locator('.opblock').count()).toBe(10);
+    await page.getByRole('button', { name: 'Authorize', exact: true }).click();
+    await page.getByLabel(/Remember the key/).check();
+    await page.locator('.auth-container input').first().fill(started.admin.key!);
+    await page.locator('.auth-btn-wrapper button.authorize').click();
+    expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain('psa_');
   });
 
   it('causes no error in the browser', () => {

@@ -34,7 +34,9 @@ const isOnDevice = () => device.getItem(ON_DEVICE) === 'yes';
 
 function store(key) {
   forget();
-  (isOnDevice() ? device : tab).setItem(ITEM, key);
+  // A token of the admin API stays in this tab.
+  const mayStay = isOnDevice() && !key.startsWith('psa_');
+  (mayStay ? device : tab).setItem(ITEM, key);
 }
 
 function forget() {
