@@ -97,6 +97,6 @@ function introduction(store: PetStore, config: Config, samples: number, key: str
 
     curl -i -H 'Authorization: Bearer ${key}' ${baseUrl}/pets
 `;
-  const value = { origin: store.origin, baseUrl, docsUrl, metricsUrl, adminUrl, database, key };
+  const value = { origin: store.origin, baseUrl, docsUrl, metricsUrl, database, key };
   return { value, text: key === null ? addresses : addresses + firstKey };
 }
