@@ -1,11 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
+/** Longer than code may outlive its scope by accident. */
+const IDLE_MS = 1_000;
+
 /**
  * An AsyncLocalStorage that is off while nothing uses it. Before Node 24, the process tracks every
- * promise while a storage is on: that takes a third of the time of a get.
+ * promise while a storage is on: that takes a tenth of the time of a list.
  */
 export class ScopeStorage<Store> extends AsyncLocalStorage<Store> {
   private open = 0;
+  private timer: NodeJS.Timeout | undefined;
 
   /** Call it before `run()`, and `end()` when the work is done. */
   begin(): void {
@@ -14,6 +18,11 @@ export class ScopeStorage<Store> extends AsyncLocalStorage<Store> {
 
   end(): void {
     this.open--;
+    if (this.open === 0) this.timer ??= setTimeout(() => this.turnOff(), IDLE_MS).unref();
+  }
+
+  private turnOff(): void {
+    this.timer = undefined;
     if (this.open === 0) this.disable();
   }
 }
