@@ -33,9 +33,13 @@ export async function serve(
   const logger = await createLogger(config, options.json ? 2 : 1);
   exitOnUncaughtException(logger);
   let isFirst = false;
+  let samples = 0;
   const prepare = async (app: INestApplicationContext): Promise<void> => {
     isFirst = await isFirstStart(app, config);
-    if (isFirst && options.demo) await app.get(PetSeeder).seed(FIRST_PETS);
+    const pets = app.get(PetSeeder);
+    if (!options.demo || !isFirst || !(await pets.isEmpty())) return;
+    samples = FIRST_PETS;
+    await pets.seed(samples);
   };
   const start = startPetStore({ config, logger, migrate: options.migrate, prepare, ...known });
   const store = await Promise.race([start, stop]);
@@ -46,7 +50,6 @@ export async function serve(
   const key = isFirst ? (await issue()).key : null;
   // A log in JSON is read by programs; only the first key must be seen.
   if (options.json || key !== null || config.logFormat === 'pretty') {
-    const samples = isFirst && options.demo ? FIRST_PETS : 0;
     output.print(introduction(store, config, samples, key), options.json);
   }
   await store.close(await stop);

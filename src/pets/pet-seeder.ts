@@ -9,6 +9,11 @@ const BATCH = 5_000;
 export class PetSeeder {
   constructor(private readonly dataSource: DataSource) {}
 
+  async isEmpty(): Promise<boolean> {
+    const pets = await this.dataSource.query<unknown[]>('SELECT 1 FROM pets LIMIT 1');
+    return pets.length === 0;
+  }
+
   /** Adds sample pets, the same ones every time. */
   async seed(count: number): Promise<void> {
     for (let done = 0; done < count;) {
