@@ -1,16 +1,23 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { loadConfig } from '../config/config.js';
 import { fileOf } from '../database/data-source-options.js';
+import { migrationNames } from '../database/extension-migrations.js';
 import { backupDatabase, restoreDatabase } from '../database/sqlite/sqlite.copy.js';
+import { migrationsOf } from '../extensions/define.js';
+import { loadExtensions } from '../extensions/petstore-config.js';
 import type { CommonOptions, Result } from './add-command.js';
 import { confirm, isInteractive } from './confirmation.js';
 import { assertDatabaseExists } from './operator.js';
+
+/** The suffixes of the database and of the files that belong to it. */
+const COMPANIONS = ['', '-wal', '-shm', '-journal', '-server'];
 
 type BackupOptions = CommonOptions & { yes?: true };
 
 /** `petstore backup FILE` */
 export async function backup(file: string, options: BackupOptions): Promise<Result> {
+  await loadExtensions(options);
   const database = embeddedDatabase('pg_dump');
   assertDatabaseExists(database);
   await assertMayWrite(file, database, options.yes);
@@ -22,14 +29,20 @@ export async function backup(file: string, options: BackupOptions): Promise<Resu
 
 /** `petstore restore FILE` */
 export async function restore(file: string, options: BackupOptions): Promise<Result> {
+  const { extensions } = await loadExtensions(options);
   const database = embeddedDatabase('pg_restore');
-  assertIsFile(file);
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found === undefined) throw new Error(`there is no file ${file}`);
+  if (!found.isFile()) throw new Error(`${file} is not a file`);
   if (existsSync(database)) {
     await confirm(`Replace the database ${database} and lose its data?`, options.yes);
   }
-  restoreDatabase(file, database);
-  const value = { database: resolve(database), from: resolve(file) };
-  return { value, text: `Restored ${database} from ${file}.` };
+  const ran = restoreDatabase(file, database);
+  const known = migrationNames(migrationsOf(extensions));
+  const pending = known.filter((name) => !ran.includes(name));
+  const hint = pending.length > 0 ? ' Its schema is older: run petstore migrate.' : '';
+  const value = { database: resolve(database), from: resolve(file), pending };
+  return { value, text: `Restored ${database} from ${file}.${hint}` };
 }
 
 /** @throws on PostgreSQL, whose own tool is named */
@@ -41,16 +54,13 @@ function embeddedDatabase(postgresTool: string): string {
 
 /** A script has to pass `--yes` to overwrite a file. */
 async function assertMayWrite(file: string, database: string, yes?: boolean): Promise<void> {
-  if (!existsSync(file)) return;
-  if (realpathSync(file) === realpathSync(database)) {
-    throw new Error(`${file} is the database; choose another file`);
+  if (!existsSync(dirname(file))) throw new Error(`there is no directory ${dirname(file)}`);
+  const place = join(realpathSync(dirname(file)), basename(file));
+  if (COMPANIONS.some((suffix) => place === realpathSync(database) + suffix)) {
+    throw new Error(`${file} is part of the database; choose another file`);
   }
-  assertIsFile(file);
+  if (!existsSync(file)) return;
+  if (!statSync(file).isFile()) throw new Error(`${file} is not a file`);
   if (!yes && !isInteractive()) throw new Error(`${file} exists; use --yes to overwrite it`);
   await confirm(`Overwrite ${file}?`, yes);
-}
-
-function assertIsFile(path: string): void {
-  if (statSync(path, { throwIfNoEntry: false })?.isFile()) return;
-  throw new Error(`${path} is not a file`);
 }

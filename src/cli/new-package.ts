@@ -1,8 +1,10 @@
 import { writeExtension } from '../extensions/new-extension.js';
-import type { Result } from './add-command.js';
+import { loadExtensions } from '../extensions/petstore-config.js';
+import type { CommonOptions, Result } from './add-command.js';
 
 /** `petstore new extension NAME` */
-export function newExtension(name: string): Result {
+export async function newExtension(name: string, options: CommonOptions): Promise<Result> {
+  await loadExtensions(options);
   const { files, tarball } = writeExtension(name);
   const install = tarball ? 'npm install' : 'npm install --save-dev TARBALL';
   const hint = tarball ? '' : ' (npm pack in a clone of the service writes TARBALL)';

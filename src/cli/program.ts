@@ -123,6 +123,6 @@ function addTools(program: Command, output: Output): void {
     name: 'extension',
     description: 'create a package with an extension',
     examples: ['new extension store-orders'],
-    run: async (_options, name) => (await import('./new-package.js')).newExtension(name),
+    run: async (options, name) => (await import('./new-package.js')).newExtension(name, options),
   }).argument('<name>', 'name in kebab case, used for package, path and scopes', parse.packageName);
 }

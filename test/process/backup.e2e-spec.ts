@@ -74,7 +74,7 @@ describe('petstore backup and restore', () => {
     const directory = dirname(database);
     rmSync(directory, { recursive: true });
     mkdirSync(directory, { mode: 0o700 });
-    expect(await json('restore', backup)).toEqual({ database, from: backup });
+    expect(await json('restore', backup)).toEqual({ database, from: backup, pending: [] });
     expect((statSync(database).mode & 0o777).toString(8)).toBe('600');
     const again = await workplace.serve();
     const reader = new Client(again.origin, writer.key);
@@ -100,7 +100,7 @@ describe('petstore backup and restore', () => {
     const bytes = readFileSync(backup);
     writeFileSync(file('broken.db'), bytes.fill(0x5a, 8_192, bytes.length - 4_096));
     for (const [name, message] of [
-      ['none.db', /none\.db is not a file\n$/],
+      ['none.db', /there is no file/],
       ['text.db', /text\.db is not an SQLite database/],
       ['other.db', /other\.db is not a database of this service/],
       ['.', /is not a file\n$/],
@@ -128,14 +128,18 @@ describe('petstore backup and restore', () => {
     expect(countPets()).toBe(0);
   });
 
-  it('backup overwrites nothing without --yes, and never the database', async () => {
+  it('backup overwrites nothing without --yes, and never a database', async () => {
     await json('migrate');
     writeFileSync(backup, 'mine');
     expect(await failure('backup', backup)).toMatch(/backup\.db exists; use --yes/);
     expect(readFileSync(backup, 'utf8')).toBe('mine');
     await json('backup', backup, '--yes');
     expect(readFileSync(backup, 'latin1')).toMatch(/^SQLite format 3/);
-    expect(await failure('backup', database, '--yes')).toMatch(/ is the database; choose another/);
+    for (const suffix of ['', '-wal', '-shm', '-journal', '-server']) {
+      const message = await failure('backup', database + suffix, '--yes');
+      expect(message).toMatch(/ belongs to the database: name another file\n$/);
+    }
+    expect(await failure('backup', 'no/where.db')).toMatch(/no directory no\n$/);
   });
 
   it('backup and restore point to the tools of PostgreSQL for PostgreSQL', async () => {

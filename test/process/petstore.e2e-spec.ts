@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from '../support/client.js';
@@ -92,6 +92,8 @@ describe('petstore', () => {
       const { PATH = '' } = process.env;
       const programs = join(workplace.directory, 'node_modules', '.bin');
       mkdirSync(programs, { recursive: true });
+      // As npm does when it installs a package.
+      chmodSync('dist/src/main.js', 0o755);
       symlinkSync(resolve('dist/src/main.js'), join(programs, 'petstore'));
       const npx = spawn('npx', ['--no', 'petstore', 'serve'], {
         cwd: workplace.directory,

@@ -14,15 +14,15 @@ const PROBLEMS: Readonly<Record<string, string>> = {
  * database. The copy gets the name `target` when it is complete and on the disk. If the process is
  * killed, a `.tmp` file remains.
  * @param lock locks the target until it is replaced
+ * @returns the names of the migrations that created the schema
  * @throws if `source` is damaged or not a database of this service
  */
-export function backupDatabase(source: string, target: string, lock?: () => () => void): void {
+export function backupDatabase(source: string, target: string, lock?: () => () => void): string[] {
   const temporary = `${target}.${process.pid}.tmp`;
   const database = new Sqlite(source, { fileMustExist: true });
   let release: (() => void) | undefined;
   try {
-    // Fails unless it is a database of this service.
-    database.prepare(`SELECT name FROM ${MIGRATIONS_TABLE}`);
+    const names = database.prepare(`SELECT name FROM ${MIGRATIONS_TABLE}`).pluck().all();
     release = lock?.();
     createFile(temporary);
     // Reads one snapshot and builds every index anew, so a damaged page fails here and is not
@@ -31,6 +31,7 @@ export function backupDatabase(source: string, target: string, lock?: () => () =
     // SQLite would replay the log of the database that is replaced into the copy.
     for (const suffix of LOG_SUFFIXES) rmSync(target + suffix, { force: true });
     renameSync(temporary, target);
+    return names as string[];
   } catch (error) {
     const problem = PROBLEMS[(error as { code: string }).code];
     if (problem === undefined) throw error;
@@ -44,9 +45,10 @@ export function backupDatabase(source: string, target: string, lock?: () => () =
 
 /**
  * Replaces the database at `path`, which may be broken, with a backup.
+ * @returns the names of the migrations that created its schema
  * @throws {DatabaseServedError} if a server has the database
  */
-export function restoreDatabase(backup: string, path: string): void {
+export function restoreDatabase(backup: string, path: string): string[] {
   const target = existsSync(path) ? realpathSync(path) : path;
-  backupDatabase(backup, target, () => lockFile(target));
+  return backupDatabase(backup, target, () => lockFile(target));
 }
