@@ -30,6 +30,7 @@ const PRINTED: Record<string, readonly RegExp[]> = {
   sh: [
     /^$/,
     /^HTTP\/1.1 200 OK\r?\n.*"George"/s,
+    /^HTTP\/1.1 304 Not Modified\r?\n/,
     /^{"id":.*"key":"psk_/,
     /^{.*"expiresAt":null.*}{"id":.*"key":"psk_/s,
     /^{.*"limits":.*}{"hours":/s,

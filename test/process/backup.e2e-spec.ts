@@ -137,7 +137,7 @@ describe('petstore backup and restore', () => {
     expect(readFileSync(backup, 'latin1')).toMatch(/^SQLite format 3/);
     for (const suffix of ['', '-wal', '-shm', '-journal', '-server']) {
       const message = await failure('backup', database + suffix, '--yes');
-      expect(message).toMatch(/ belongs to the database: name another file\n$/);
+      expect(message).toMatch(/ is part of the database; choose another file\n$/);
     }
     expect(await failure('backup', 'no/where.db')).toMatch(/no directory no\n$/);
   });
