@@ -90,10 +90,11 @@ describe(createLogger.name, () => {
     const logger = await createLogger({ logLevel: 'info', logFormat: 'json' }, fd);
     const text = 'x'.repeat(10_000);
     const before = process.memoryUsage.rss();
-    for (let bytes = 0; bytes < 5 * MORE_THAN_IS_BUFFERED; bytes += text.length) {
+    for (let bytes = 0; bytes < 20 * MORE_THAN_IS_BUFFERED; bytes += text.length) {
       logger.info({}, text);
     }
-    expect(process.memoryUsage.rss() - before).toBeLessThan(3 * MORE_THAN_IS_BUFFERED);
+    // Garbage that V8 has not collected yet counts as well.
+    expect(process.memoryUsage.rss() - before).toBeLessThan(12 * MORE_THAN_IS_BUFFERED);
     await new Promise((resume) => setTimeout(resume, 300));
     // pino flushes synchronously after a fatal line.
     logger.fatal({}, 'over');
