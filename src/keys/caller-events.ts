@@ -17,7 +17,7 @@ import { AuditTrail } from './audit-trail.js';
 const RETRY_INTERVAL_MS = 1_000;
 const PERCENTAGES = [75, 90, 100] as const;
 
-/** This process refused a request and banned its client. */
+/** This process rejected a request and banned its client. */
 export interface KeyBanned {
   keyId: string;
   clientId: string;

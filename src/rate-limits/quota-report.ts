@@ -10,7 +10,7 @@ export interface QuotaReport {
   resetUnix: number;
   /** draft-ietf-httpapi-ratelimit-headers: remaining `r`, and `t` in seconds from now. */
   rateLimit: string;
-  /** How long a refused client has to wait: whole seconds, at least 1. */
+  /** How long a rejected client has to wait: whole seconds, at least 1. */
   retryAfterSeconds: number;
 }
 

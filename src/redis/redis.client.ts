@@ -21,7 +21,7 @@ const OPTIONS = {
   socketTimeout: CONNECT_TIMEOUT_MS,
   // A lost connection does not reply to QUIT; waiting for it delays the reconnect and the exit.
   disconnectTimeout: DISCONNECT_TIMEOUT_MS,
-  // Without a connection a command fails at once: a request does not wait for Redis to return.
+  // Without a connection a command fails immediately: a request does not wait for Redis to return.
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
   autoResendUnfulfilledCommands: false,

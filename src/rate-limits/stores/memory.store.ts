@@ -10,7 +10,7 @@ import { isAddress, isClient, type RateLimitKey } from '../rate-limit-key.js';
 import { type Decision, RateLimitStore } from './rate-limit-store.js';
 
 interface Counter extends RateLimitCounter {
-  /** Refused requests in `minute`. */
+  /** Rejected requests in `minute`. */
   refusals: number;
   ban: Ban | undefined;
   /** Counts of further limits, by operation. */

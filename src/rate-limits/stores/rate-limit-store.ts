@@ -30,7 +30,7 @@ export interface Decision {
 
 /**
  * Counts the requests of subjects in two windows. A request is admitted only if both windows have
- * room, and then counts in both; a refused request counts in neither. Of any number of simultaneous
+ * room, and then counts in both; a rejected one counts in neither. Of any number of simultaneous
  * requests, exactly the limit is admitted. A further limit is evaluated together with the windows.
  */
 export abstract class RateLimitStore {
