@@ -80,7 +80,7 @@ export class SimulatedNode {
       statements,
       this.poller,
       clock,
-      new LastUses(noTables, writer),
+      new LastUses(noTables, statements, writer),
       plans,
       metrics,
     );

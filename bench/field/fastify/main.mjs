@@ -105,6 +105,13 @@ app.addHook('onRequest', (request, reply, done) => {
   if (admitted instanceof Promise) admitted.catch(done);
 });
 
+app.addHook('onSend', (request, reply, payload, done) => {
+  if (request.method === 'GET' && reply.statusCode === 200) {
+    reply.header('etag', `"${hash('sha256', payload, 'base64url').slice(0, 22)}"`);
+  }
+  done(null, payload);
+});
+
 app.addHook('onResponse', (request, reply, done) => {
   const { id: requestId, keyId, method } = request;
   const labels = { operation: request.routeOptions.url, method, status: reply.statusCode };

@@ -43,6 +43,10 @@ func send(response http.ResponseWriter, status int, body []byte) {
 	header := response.Header()
 	header["Content-Type"] = []string{"application/json; charset=utf-8"}
 	header["Content-Length"] = []string{strconv.Itoa(len(body))}
+	if status == http.StatusOK {
+		digest := sha256.Sum256(body)
+		header["Etag"] = []string{`"` + base64.RawURLEncoding.EncodeToString(digest[:])[:22] + `"`}
+	}
 	response.WriteHeader(status)
 	response.Write(body)
 }

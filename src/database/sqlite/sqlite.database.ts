@@ -62,7 +62,9 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
   write<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]> {
     if (this.transaction !== undefined) return this.query(statement, ...parameters);
     const rows = new Promise<unknown[]>((resolve, reject) => {
-      const waiting = this.waiting.push({ statement, parameters, resolve, reject });
+      const write = { statement, parameters, resolve, reject };
+      if (statement.isBackground) return void this.commit(() => [write], false);
+      const waiting = this.waiting.push(write);
       if (waiting === 1) setImmediate(() => void this.commit(() => this.waiting.splice(0)));
     });
     return this.metrics.time(statement.name, rows) as Promise<Row[]>;
@@ -99,12 +101,12 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
    * Commits writes together. Without a lock of another process, they are settled in the same tick.
    * @param take takes the writes when the transaction has begun: while it waits, further ones join
    */
-  private async commit(take: () => Write[]): Promise<void> {
+  private async commit(take: () => Write[], isSynced = true): Promise<void> {
     const { writer } = this.dataSource;
     let writes: Write[] | undefined;
     let rows: unknown[][];
     try {
-      await writer.begin();
+      await writer.begin(isSynced);
       writes = take();
       rows = this.runAll(writes);
       const startedAtMs = performance.now();
@@ -113,7 +115,7 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
     } catch (error) {
       writes ??= take();
       if (writes.length === 1 || isOutage(error)) for (const { reject } of writes) reject(error);
-      else for (const write of writes) void this.commit(() => [write]);
+      else for (const write of writes) void this.commit(() => [write], isSynced);
       return;
     }
     this.metrics.batchSizes.observe(writes.length);

@@ -22,6 +22,7 @@ export class SqliteWriter {
   readonly queue: (() => void)[] = [];
   isHeld = false;
   private opened: DurableDatabase | undefined;
+  private isSynced = true;
 
   /** Called after each writer, before the next one. */
   onRelease = (): void => undefined;
@@ -45,9 +46,15 @@ export class SqliteWriter {
     return result;
   }
 
-  /** Begins a transaction on `connection`. It ends with `commit()` or `rollback()`. */
-  begin(): Promise<void> {
-    return this.acquire(() => void this.connection.prepare('BEGIN IMMEDIATE').run());
+  /**
+   * Begins a transaction on `connection`. It ends with `commit()` or `rollback()`.
+   * @param isSynced whether the commit survives a power failure
+   */
+  begin(isSynced = true): Promise<void> {
+    return this.acquire(() => {
+      this.setSynced(isSynced);
+      this.connection.prepare('BEGIN IMMEDIATE').run();
+    });
   }
 
   /** @throws the error of SQLite, after a rollback */
@@ -95,6 +102,12 @@ export class SqliteWriter {
       }
       await pause(LOCK_RETRY_MS);
     }
+  }
+
+  private setSynced(isSynced: boolean): void {
+    if (isSynced === this.isSynced) return;
+    this.connection.pragma(`synchronous = ${isSynced ? 'FULL' : 'NORMAL'}`);
+    this.isSynced = isSynced;
   }
 
   private release(): void {
