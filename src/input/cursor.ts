@@ -2,6 +2,10 @@ import { crc32 } from 'node:zlib';
 import { stringifyJson } from '../http/stringify-json.js';
 import { requestContext } from '../telemetry/request-context.js';
 import { parseInt64 } from './int64.js';
+import { invalidRequest } from './invalid-request.js';
+
+/** Completes "cursor must be ...". */
+export const EXPECTED_CURSOR = 'from a Link header of this list and be used with the same filter';
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -53,11 +57,12 @@ export class Cursor {
     }
   }
 
-  /** The keys, or undefined if they are not of these kinds. */
-  read(kinds: readonly CursorKind[]): readonly CursorKey[] | undefined {
-    if (this.keys.length !== kinds.length) return undefined;
-    const keys = kinds.map((kind, index) => READERS[kind](this.keys[index]!));
-    return keys.every((key) => key !== undefined) ? keys : undefined;
+  /** @throws {ApiError} 400 `invalid_request` if the keys are not of these kinds */
+  read(kinds: readonly CursorKind[]): readonly CursorKey[] {
+    const keys = kinds.map((kind, index) => READERS[kind](this.keys[index] ?? ''));
+    const areRead = keys.every((key) => key !== undefined);
+    if (areRead && keys.length === this.keys.length) return keys;
+    throw invalidRequest([`cursor must be ${EXPECTED_CURSOR}`]);
   }
 
   belongsTo(query: object): boolean {

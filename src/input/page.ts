@@ -2,12 +2,15 @@ import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Expose, Transform } from 'class-transformer';
 import { PAGE, type PageBody } from '../http/stringify-json.js';
 import { constrain, MayBeAbsent } from './constrain.js';
-import { Cursor, type CursorKey, type CursorKeys, type CursorKind } from './cursor.js';
+import {
+  Cursor,
+  type CursorKey,
+  type CursorKeys,
+  type CursorKind,
+  EXPECTED_CURSOR,
+} from './cursor.js';
 import { IsIntegerText } from './integer.js';
-import { invalidRequest } from './invalid-request.js';
 import { parseOwnJson } from './json.js';
-
-const EXPECTED_CURSOR = 'from a Link header of this list and be used with the same filter';
 
 /** Query parameters of a paged list. A list with filters extends this class and declares them. */
 export class PageQuery {
@@ -38,16 +41,8 @@ export class PageQuery {
     ...kinds: Kinds
   ): { [Index in keyof Kinds]: CursorKeys[Kinds[Index]] } | undefined;
   after(...kinds: CursorKind[]): CursorKey | readonly CursorKey[] | undefined {
-    const keys = this.keysAfter(kinds);
+    const keys = this.cursor?.read(kinds);
     return kinds.length === 1 ? keys?.[0] : keys;
-  }
-
-  /** The same for any number of keys, as a list. */
-  keysAfter(kinds: readonly CursorKind[]): readonly CursorKey[] | undefined {
-    if (this.cursor === undefined) return undefined;
-    const keys = this.cursor.read(kinds);
-    if (keys === undefined) throw invalidRequest([`cursor must be ${EXPECTED_CURSOR}`]);
-    return keys;
   }
 }
 

@@ -83,7 +83,7 @@ export class TableGateway<Entity extends object> {
     const wanted = filter as Values;
     const filters = columns.filter(({ member }) => wanted[member] !== undefined);
     const order = orderBy?.map((name) => this.orderColumn(name)) ?? [this.key];
-    const keys = query.keysAfter(order.map(({ kind }) => kind));
+    const keys = query.cursor?.read(order.map(({ kind }) => kind));
     const statement = this.pageStatement({ filters, order, isContinued: keys !== undefined });
     const values = filters.map(({ member }) => wanted[member]!);
     const parameters = [...values, ...(keys ?? []), query.limit + 1];
