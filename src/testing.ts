@@ -6,7 +6,7 @@ import type { Abstract, InjectionToken, Type } from '@nestjs/common';
 import { Clock } from './time/clock.js';
 import { loadConfig } from './config/config.js';
 import { createLogger } from './telemetry/logger.js';
-import type { OwnPlans, PlanName } from './rate-limits/plan.js';
+import type { OwnPlans } from './rate-limits/plan.js';
 import { KeysService } from './keys/keys.service.js';
 import type { Extension } from './extensions/define.js';
 import { settingsOf } from './extensions/settings.js';
@@ -38,7 +38,7 @@ export interface TestStoreOptions {
 export interface TestKey {
   scopes?: readonly string[];
   /** Default: `enterprise`, with limits that no test reaches. */
-  plan?: PlanName;
+  plan?: string;
   perMinute?: number;
   perDay?: number;
 }

@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { IsInteger } from '../input/integer.js';
 import { ApiCount, ApiTimeOrNull } from '../input/unix-time.js';
-import { PLAN, type PlanName } from '../rate-limits/plan.js';
+import { PLAN } from '../rate-limits/plan.js';
 
 const MAX_GRACE_SECONDS = 86_400;
 const ID = { description: 'ID of the key. It is no secret.', example: 'key_0Lj0QR9b3sycDOpwV' };
@@ -22,7 +22,7 @@ export class KeyBody {
   last4!: string;
 
   @ApiProperty(PLAN)
-  plan!: PlanName;
+  plan!: string;
 
   @ApiProperty({ description: 'The scopes of the key.', type: [String], example: ['pets:read'] })
   scopes!: string[];

@@ -4,7 +4,7 @@ import { AuditTrail } from '../keys/audit-trail.js';
 import { type KeyFilter, KeyList, type ListedKey } from '../keys/key-list.js';
 import { issuedView, keyView, rotatedView } from '../keys/key-views.js';
 import { KeysService } from '../keys/keys.service.js';
-import { type OwnLimits, type PlanName, Plans } from '../rate-limits/plan.js';
+import { type OwnLimits, Plans } from '../rate-limits/plan.js';
 import { CurrentCounts } from '../rate-limits/current-counts.js';
 import { DAY_MS } from '../time/windows.js';
 import { UsageReport } from '../usage/usage-report.js';
@@ -17,7 +17,7 @@ import { operator, runAsOperator } from './operator.js';
 /** The options of all actions. Commander makes sure that an action gets those that it requires. */
 export interface KeyOptions extends CommonOptions, OwnLimits, Omit<KeyFilter, 'plan'> {
   id: string;
-  plan: PlanName;
+  plan: string;
   name: string;
   scopes?: string[];
   /** Infinity for `never`, which only `set-expiry` accepts. */

@@ -1,6 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { Int64Column } from '../database/columns.js';
-import type { PlanName } from '../rate-limits/plan.js';
 
 /** An API key as stored: its digest instead of the key. Times are Unix milliseconds. */
 @Entity('api_keys')
@@ -30,7 +29,7 @@ export class ApiKey {
   lastFour!: string;
 
   @Column({ type: 'varchar', length: 16 })
-  plan!: PlanName;
+  plan!: string;
 
   /** Separated by spaces (RFC 6749 section 3.3). */
   @Column({ length: 1024 })

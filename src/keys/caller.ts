@@ -1,14 +1,13 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { requestOf } from '../http/request-context.js';
 import type { Quota } from '../rate-limits/limits.js';
-import type { PlanName } from '../rate-limits/plan.js';
 
 /** The sender of a request, as identified by its key or token. Immutable. */
 export interface Caller {
   /** The client that holds the key. All keys of a client share it; it survives rotation. */
   readonly clientId: string;
   readonly keyId: string;
-  readonly plan: PlanName;
+  readonly plan: string;
   readonly scopes: ReadonlySet<string>;
   readonly quota: Quota;
   /** Unix milliseconds; Infinity if the key does not expire. */

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository, type SelectQueryBuilder } from 'typeorm';
 import { RateLimitBan } from '../rate-limits/bans/rate-limit-ban.entity.js';
-import type { PlanName } from '../rate-limits/plan.js';
 import { Clock } from '../time/clock.js';
 import { DAY_MS } from '../time/windows.js';
 import { ApiKey } from './api-key.entity.js';
@@ -27,7 +26,7 @@ export type ListedKey = ApiKey & { bannedUntilMs: number | null };
 /** Conditions that a listed key meets, all of them. */
 export interface KeyFilter {
   id?: string | undefined;
-  plan?: PlanName | undefined;
+  plan?: string | undefined;
   status?: KeyStatus | undefined;
   /**
    * A part of the name, the id of the key or its client, the last four characters of the key, or

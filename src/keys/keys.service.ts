@@ -4,7 +4,7 @@ import { type EntityManager, type FindOptionsWhere, IsNull, Repository } from 't
 import { rowLock } from '../database/transactions.js';
 import { errors } from '../errors/errors.js';
 import { BanRepository } from '../rate-limits/bans/ban.repository.js';
-import { type OwnLimits, type PlanName, Plans } from '../rate-limits/plan.js';
+import { type OwnLimits, Plans } from '../rate-limits/plan.js';
 import { Clock } from '../time/clock.js';
 import { ApiKey } from './api-key.entity.js';
 import { digestOf, mintId, mintKey } from './api-key-format.js';
@@ -20,7 +20,7 @@ import { DEFAULT_SCOPES, Scopes } from './scopes.js';
 
 export interface NewKey extends OwnLimits {
   name: string;
-  plan: PlanName;
+  plan: string;
   scopes?: readonly string[];
   expiresAt?: number | undefined;
 }
@@ -135,7 +135,7 @@ export class KeysService {
   }
 
   /** Changes the plan of every key of the client. @throws {RangeError} */
-  async setPlan(id: string, plan: PlanName, own: OwnLimits): Promise<void> {
+  async setPlan(id: string, plan: string, own: OwnLimits): Promise<void> {
     const wanted = this.plans.choose(plan, own);
     await this.change(id, async ({ clientId }, transaction) => {
       const keys = await transaction.manager.findBy(ApiKey, { clientId });

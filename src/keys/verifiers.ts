@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnModuleInit, type Type } from '@nestjs/common
 import { ModuleRef } from '@nestjs/core';
 import { serviceUnavailable } from '../errors/errors.js';
 import { Limits } from '../rate-limits/limits.js';
-import { arePlanLimits, type PlanLimits, type PlanName, Plans } from '../rate-limits/plan.js';
+import { arePlanLimits, type PlanLimits, Plans } from '../rate-limits/plan.js';
 import { Clock } from '../time/clock.js';
 import { withTimeout } from '../time/timeout.js';
 import { digestOf } from './api-key-format.js';
@@ -14,7 +14,7 @@ export interface VerifiedCaller {
   readonly clientId: string;
   readonly scopes: readonly string[];
   /** The plan of the client, required unless there are `limits`. */
-  readonly plan?: PlanName;
+  readonly plan?: string;
   /** Limits that replace those of a plan: integers between 1 and 10^12. */
   readonly limits?: PlanLimits;
   /** Unix seconds. */

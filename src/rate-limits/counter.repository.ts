@@ -4,7 +4,6 @@ import { MoreThanOrEqual, type Repository } from 'typeorm';
 import { Database, type Statement } from '../database/database.js';
 import { deleteInBatches } from '../database/in-batches.js';
 import { RateLimitCounter } from './rate-limit-counter.entity.js';
-import type { RateLimitKey } from './rate-limit-key.js';
 
 /** Several nodes may count on their own: the higher count of each window wins. */
 const save = (elements: string): string => `
@@ -49,7 +48,7 @@ export class CounterRepository {
     return this.counters.find({ where: { day: MoreThanOrEqual(day) }, order: { minute: 'ASC' } });
   }
 
-  find(subject: RateLimitKey): Promise<RateLimitCounter | null> {
+  find(subject: string): Promise<RateLimitCounter | null> {
     return this.counters.findOneBy({ subject });
   }
 

@@ -3,7 +3,6 @@ import { BanRepository } from './bans/ban.repository.js';
 import { CounterRepository } from './counter.repository.js';
 import { MemoryStore } from './stores/memory.store.js';
 import { type Decision, RateLimitStore } from './stores/rate-limit-store.js';
-import type { RateLimitKey } from './rate-limit-key.js';
 
 /** Current counts for a process that does not count itself. They may lag by a second. */
 @Injectable()
@@ -16,7 +15,7 @@ export class CurrentCounts {
   ) {}
 
   /** @throws {Error} if Redis is unreachable: only the nodes know what was used since */
-  async of(subject: RateLimitKey): Promise<Decision> {
+  async of(subject: string): Promise<Decision> {
     const [count, ban] = await Promise.all([this.counters.find(subject), this.bans.find(subject)]);
     if (count !== null) this.memory.restore(count);
     if (ban !== null) this.memory.restoreBan(subject, ban);

@@ -1,5 +1,3 @@
-import type { RateLimitKey } from './rate-limit-key.js';
-
 /** The highest limit of a window. Counts stay exact integers. */
 export const MAX_QUOTA = 1_000_000_000_000;
 
@@ -31,7 +29,7 @@ export interface FurtherLimit {
 
 /** The subject that a request counts for, and its limits. */
 export interface Quota {
-  subject: RateLimitKey;
+  subject: string;
   limits: Limits;
   /** The plan of a client, for the metrics. */
   plan?: string;

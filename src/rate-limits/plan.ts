@@ -15,8 +15,6 @@ export interface OwnLimits {
 /** Limits by the name of a plan. */
 export type OwnPlans = Readonly<Record<string, PlanLimits>>;
 
-export type PlanName = string;
-
 /** The plan whose limits are agreed with the client, and stored with the key. */
 const ENTERPRISE = 'enterprise';
 const STANDARD: OwnPlans = {
@@ -35,7 +33,7 @@ const NAME = /^(?!enterprise$)[a-z][a-z0-9-]{0,15}$/;
 
 /** The plans of the service, and those of its configuration. */
 export class Plans {
-  readonly names: readonly PlanName[];
+  readonly names: readonly string[];
   private readonly limits: OwnPlans;
 
   /**
@@ -56,23 +54,23 @@ export class Plans {
   }
 
   /** @returns undefined for enterprise, and for a plan that does not exist */
-  of(name: PlanName): PlanLimits | undefined {
+  of(name: string): PlanLimits | undefined {
     return Object.hasOwn(this.limits, name) ? this.limits[name] : undefined;
   }
 
   /** @throws {RangeError} */
-  assertExists(name: PlanName): void {
+  assertExists(name: string): void {
     if (this.names.includes(name)) return;
     throw new RangeError(`unknown plan ${name}; plans are ${this.names.join(', ')}`);
   }
 
   /** The limits of a key: those of its plan, or its own. */
-  limitsOf({ plan, perMinute, perDay }: { plan: PlanName } & OwnLimits): PlanLimits {
+  limitsOf({ plan, perMinute, perDay }: { plan: string } & OwnLimits): PlanLimits {
     return this.of(plan) ?? { perMinute: perMinute!, perDay: perDay! };
   }
 
   /** Returns the plan and limits to store. @throws {RangeError} if they do not fit together */
-  choose(plan: PlanName, { perMinute = null, perDay = null }: OwnLimits) {
+  choose(plan: string, { perMinute = null, perDay = null }: OwnLimits) {
     this.assertExists(plan);
     const hasOwnLimits = this.of(plan) === undefined;
     if (hasOwnLimits && (perMinute === null || perDay === null)) {

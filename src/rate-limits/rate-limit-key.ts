@@ -1,27 +1,25 @@
-/**
- * Identifies a counter: a client id, or a prefixed string for everything else that is counted.
+/*
+ * The subject of a counter: a client id, or a prefixed string for everything else that is counted.
  * Client ids come from issued keys; addresses can be made up without limit, so stores bound how
  * many they keep. Only clients are banned.
  */
-export type RateLimitKey = string;
-
 const ADDRESS_PREFIX = 'ip:';
 const SEPARATE_PREFIX = 'usage:';
 
 /** The counter of a network address: failed authentication, and requests for public pages. */
-export function addressRateLimitKey(address: string): RateLimitKey {
+export function addressRateLimitKey(address: string): string {
   return ADDRESS_PREFIX + address;
 }
 
 /** The counter of a client's requests that do not consume its quota. */
-export function separateRateLimitKey(client: RateLimitKey): RateLimitKey {
+export function separateRateLimitKey(client: string): string {
   return SEPARATE_PREFIX + client;
 }
 
-export function isAddress(subject: RateLimitKey): boolean {
+export function isAddress(subject: string): boolean {
   return subject.startsWith(ADDRESS_PREFIX);
 }
 
-export function isClient(subject: RateLimitKey): boolean {
+export function isClient(subject: string): boolean {
   return !isAddress(subject) && !subject.startsWith(SEPARATE_PREFIX);
 }

@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { IsIntegerText } from '../input/integer.js';
 import { ApiCount, ApiTimeOrNull, INT64 } from '../input/unix-time.js';
-import { PLAN, type PlanName } from '../rate-limits/plan.js';
+import { PLAN } from '../rate-limits/plan.js';
 
 @ApiSchema({ name: 'UsageWindow' })
 export class WindowBody {
@@ -27,7 +27,7 @@ export class LimitsBody {
 @ApiSchema({ name: 'Usage' })
 export class UsageBody {
   @ApiProperty(PLAN)
-  plan!: PlanName;
+  plan!: string;
 
   @ApiProperty({ description: 'The scopes of the key.', type: [String], example: ['pets:read'] })
   scopes!: string[];

@@ -3,7 +3,6 @@ import { DataSource, In, LessThan } from 'typeorm';
 import { Database, type Statement } from '../database/database.js';
 import { deleteInBatches } from '../database/in-batches.js';
 import type { ApiKey } from '../keys/api-key.entity.js';
-import type { PlanName } from '../rate-limits/plan.js';
 import { HOUR_MS } from '../time/windows.js';
 import { append, type Refusal, UsageHour, UsageRefusals } from './usage.entities.js';
 
@@ -11,7 +10,7 @@ import { append, type Refusal, UsageHour, UsageRefusals } from './usage.entities
 const MAX_PROCESSES = 100;
 
 export interface PlanCount {
-  plan: PlanName;
+  plan: string;
   admitted: number;
   rejected: number;
 }

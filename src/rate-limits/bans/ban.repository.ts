@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { databaseNow } from '../../database/database-time.js';
 import { Database, sameStatement } from '../../database/database.js';
-import type { RateLimitKey } from '../rate-limit-key.js';
 import type { Ban } from './bans.js';
 import { RateLimitBan } from './rate-limit-ban.entity.js';
 
@@ -24,7 +23,7 @@ export class BanRepository {
     private readonly database: Database,
   ) {}
 
-  async record(subject: RateLimitKey, ban: Ban, manager: EntityManager): Promise<void> {
+  async record(subject: string, ban: Ban, manager: EntityManager): Promise<void> {
     const changedAt = () => databaseNow(this.dataSource);
     await manager.upsert(RateLimitBan, { subject, ...ban, changedAt }, ['subject']);
   }
@@ -34,7 +33,7 @@ export class BanRepository {
    * have missed it.
    * @returns the end of the lifted ban in Unix milliseconds, 0 if there was none
    */
-  async lift(subject: RateLimitKey, manager: EntityManager): Promise<number> {
+  async lift(subject: string, manager: EntityManager): Promise<number> {
     const ban = await manager.findOneBy(RateLimitBan, { subject });
     if (ban === null) return 0;
     const { until } = ban;
@@ -43,12 +42,12 @@ export class BanRepository {
     return affected ? until : 0;
   }
 
-  find(subject: RateLimitKey): Promise<RateLimitBan | null> {
+  find(subject: string): Promise<RateLimitBan | null> {
     return this.dataSource.manager.findOneBy(RateLimitBan, { subject });
   }
 
   /** Bans that started or were lifted since a moment of the database's clock. */
-  changedSince(ms: number): Promise<(Ban & { subject: RateLimitKey })[]> {
+  changedSince(ms: number): Promise<(Ban & { subject: string })[]> {
     return this.database.observe(CHANGED_SINCE, ms);
   }
 }

@@ -1,7 +1,6 @@
 import type { OnApplicationBootstrap, OnApplicationShutdown } from '@nestjs/common';
 import type { Logger } from '../../telemetry/logger.js';
 import type { FurtherLimit, Limits } from '../limits.js';
-import type { RateLimitKey } from '../rate-limit-key.js';
 import type { MemoryStore } from './memory.store.js';
 import { type Decision, RateLimitStore } from './rate-limit-store.js';
 import type { RedisStore } from './redis.store.js';
@@ -27,7 +26,7 @@ export class FallbackStore
   implements OnApplicationBootstrap, OnApplicationShutdown
 {
   mode: 'shared' | 'fallback' = 'shared';
-  private failedSubject: RateLimitKey = 'none';
+  private failedSubject = 'none';
   private timer: NodeJS.Timeout | undefined;
   private isStopped = false;
 
@@ -48,7 +47,7 @@ export class FallbackStore
     clearTimeout(this.timer);
   }
 
-  async take(subject: RateLimitKey, limits: Limits, further?: FurtherLimit): Promise<Decision> {
+  async take(subject: string, limits: Limits, further?: FurtherLimit): Promise<Decision> {
     if (this.mode === 'shared') {
       try {
         const known = this.memory.banOf(subject);
@@ -63,7 +62,7 @@ export class FallbackStore
     return this.memory.take(subject, limits, further);
   }
 
-  async peek(subject: RateLimitKey): Promise<Decision> {
+  async peek(subject: string): Promise<Decision> {
     if (this.mode === 'fallback') return this.memory.peek(subject);
     try {
       return await this.redis.peek(subject, this.memory.banOf(subject));
@@ -73,7 +72,7 @@ export class FallbackStore
     }
   }
 
-  private fallBack(error: unknown, subject: RateLimitKey): void {
+  private fallBack(error: unknown, subject: string): void {
     if (this.mode === 'fallback') return;
     this.mode = 'fallback';
     this.failedSubject = subject;

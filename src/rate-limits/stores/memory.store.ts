@@ -6,7 +6,7 @@ import { dayOf, minuteOf } from '../../time/windows.js';
 import { type Ban, nextBan } from '../bans/bans.js';
 import type { FurtherLimit, Limits } from '../limits.js';
 import type { RateLimitCounter } from '../rate-limit-counter.entity.js';
-import { isAddress, isClient, type RateLimitKey } from '../rate-limit-key.js';
+import { isAddress, isClient } from '../rate-limit-key.js';
 import { type Decision, RateLimitStore } from './rate-limit-store.js';
 
 interface Counter extends RateLimitCounter {
@@ -35,9 +35,9 @@ const MAX_ADDRESSES = 100_000;
 export class MemoryStore extends RateLimitStore {
   readonly mode = 'local';
   private readonly clock: SteadyClock;
-  private readonly clients = new Map<RateLimitKey, Counter>();
+  private readonly clients = new Map<string, Counter>();
   /** With `max` in place of `maxSize`, it would allocate its lists immediately. */
-  private readonly addresses = new LRUCache<RateLimitKey, Counter>({
+  private readonly addresses = new LRUCache<string, Counter>({
     maxSize: MAX_ADDRESSES,
     sizeCalculation: () => 1,
     dispose: (counter) => this.changed.delete(counter),
@@ -52,7 +52,7 @@ export class MemoryStore extends RateLimitStore {
     this.clock = new SteadyClock(clock);
   }
 
-  take(subject: RateLimitKey, limits: Limits, further?: FurtherLimit): Decision {
+  take(subject: string, limits: Limits, further?: FurtherLimit): Decision {
     const nowMs = this.clock.now();
     const counter = this.counterOf(subject, nowMs);
     const { ban } = counter;
@@ -73,14 +73,14 @@ export class MemoryStore extends RateLimitStore {
     return { ...this.decide(counter, nowMs, false), newBan, furtherFullUntilMs };
   }
 
-  peek(subject: RateLimitKey): Decision {
+  peek(subject: string): Decision {
     const nowMs = this.clock.now();
     const counter = advance(this.find(subject) ?? newCounter(subject, nowMs), nowMs);
     return this.decide(counter, nowMs, (counter.ban?.until ?? 0) <= nowMs);
   }
 
   /** The last ban of a client, whether it has ended or not. */
-  banOf(subject: RateLimitKey): Ban | undefined {
+  banOf(subject: string): Ban | undefined {
     return this.clients.get(subject)?.ban;
   }
 
@@ -105,7 +105,7 @@ export class MemoryStore extends RateLimitStore {
    * Applies a ban, or the end of one, that was recorded elsewhere. A ban older than the known one
    * changes nothing.
    */
-  restoreBan(subject: RateLimitKey, ban: Ban): void {
+  restoreBan(subject: string, ban: Ban): void {
     const counter = this.counterOf(subject, this.clock.now());
     if (counter.ban !== undefined && counter.ban.at > ban.at) return;
     if (counter.ban?.until !== ban.until) counter.refusals = 0;
@@ -151,11 +151,11 @@ export class MemoryStore extends RateLimitStore {
     return this.clients.size + this.addresses.size;
   }
 
-  private find(subject: RateLimitKey): Counter | undefined {
+  private find(subject: string): Counter | undefined {
     return isAddress(subject) ? this.addresses.peek(subject) : this.clients.get(subject);
   }
 
-  private counterOf(subject: RateLimitKey, nowMs: number): Counter {
+  private counterOf(subject: string, nowMs: number): Counter {
     const counters = isAddress(subject) ? this.addresses : this.clients;
     const known = counters.get(subject);
     if (known) return advance(known, nowMs);
@@ -188,7 +188,7 @@ export class MemoryStore extends RateLimitStore {
   }
 }
 
-function newCounter(subject: RateLimitKey, nowMs: number): Counter {
+function newCounter(subject: string, nowMs: number): Counter {
   const windows = { minute: minuteOf(nowMs), minuteUsed: 0, day: dayOf(nowMs), dayUsed: 0 };
   return { subject, ...windows, refusals: 0, ban: undefined, further: undefined };
 }

@@ -1,6 +1,5 @@
 import type { Ban } from '../bans/bans.js';
 import type { FurtherLimit, Limits } from '../limits.js';
-import type { RateLimitKey } from '../rate-limit-key.js';
 
 /** Where requests are counted, with the name in metrics and readiness. */
 export const STORE_MODES = { local: 'memory', shared: 'redis', fallback: 'fallback' } as const;
@@ -36,13 +35,13 @@ export interface Decision {
 export abstract class RateLimitStore {
   /** Checks and counts one request. Stores in this process return the decision itself. */
   abstract take(
-    subject: RateLimitKey,
+    subject: string,
     limits: Limits,
     further?: FurtherLimit,
   ): Decision | Promise<Decision>;
 
   /** The current counts, without counting a request. */
-  abstract peek(subject: RateLimitKey): Decision | Promise<Decision>;
+  abstract peek(subject: string): Decision | Promise<Decision>;
 
   /** The current mode. */
   abstract readonly mode: StoreMode;

@@ -3,7 +3,7 @@ import type { RedisClient, Script } from '../../redis/redis.client.js';
 import { DAY_MS, MINUTE_MS } from '../../time/windows.js';
 import { type Ban, NEXT_BAN_LUA } from '../bans/bans.js';
 import type { FurtherLimit, Limits } from '../limits.js';
-import { isClient, type RateLimitKey } from '../rate-limit-key.js';
+import { isClient } from '../rate-limit-key.js';
 import type { Decision } from './rate-limit-store.js';
 
 /** Covers the day's window, the longest ban, and the day for which a ban doubles the next one. */
@@ -123,7 +123,7 @@ export class RedisStore {
 
   /** @param known the last ban of the subject that this node knows */
   async take(
-    subject: RateLimitKey,
+    subject: string,
     { perMinute, perDay }: Limits,
     known: Ban | undefined,
     further?: FurtherLimit,
@@ -137,18 +137,18 @@ export class RedisStore {
     return toDecision((await this.client.run(TAKE, keyOf(subject), args)) as Reply);
   }
 
-  async peek(subject: RateLimitKey, known: Ban | undefined): Promise<Decision> {
+  async peek(subject: string, known: Ban | undefined): Promise<Decision> {
     return toDecision((await this.client.run(PEEK, keyOf(subject), banArguments(known))) as Reply);
   }
 
   /** Rejects unless Redis accepts writes in the slot of this subject. */
-  async probe(subject: RateLimitKey): Promise<void> {
+  async probe(subject: string): Promise<void> {
     await this.client.run(PROBE, `${keyOf(subject)}:probe`);
   }
 }
 
 /** The braces are a hash tag of Redis Cluster: everything about one subject is in one slot. */
-function keyOf(subject: RateLimitKey): string {
+function keyOf(subject: string): string {
   return `petstore:{${subject}}`;
 }
 
