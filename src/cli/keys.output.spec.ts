@@ -2,7 +2,7 @@ import { type UsageView } from './usage-view.js';
 import { usage } from './keys.output.js';
 
 describe(usage.name, () => {
-  it('prints a group of rejected requests in one row, with count, times and window', () => {
+  it('prints a group of rejected requests in one row, with count, times, window and key', () => {
     const window = { used: 60, limit: 60, remaining: 0, resetAt: '2030-01-02T03:05:00.000Z' };
     const refusal = {
       at: '2030-01-02T03:04:05.678Z',
@@ -12,6 +12,7 @@ describe(usage.name, () => {
       window: 'minute' as const,
       operation: 'listPets',
       address: '192.0.2.7',
+      keyId: 'key_2',
     };
     const view = { id: 'key_1', minute: window, day: window, outcomes: [], refusals: [refusal] };
     const [last, head] = usage(view as object as UsageView)
@@ -25,6 +26,7 @@ describe(usage.name, () => {
       'WINDOW',
       'OPERATION',
       'ADDRESS',
+      'KEY',
     ]);
     expect(last!.split(/ {2,}/)).toEqual([
       '2030-01-02T03:04:05Z',
@@ -34,6 +36,7 @@ describe(usage.name, () => {
       'minute',
       'listPets',
       '192.0.2.7',
+      'key_2',
     ]);
   });
 });

@@ -3,6 +3,7 @@ import type { IssuedView, KeyView, RotatedView } from '../keys/key-views.js';
 import type { UsageView } from './usage-view.js';
 import { table } from './output.js';
 
+const REJECTED = 'LAST REJECTED,FIRST,COUNT,CODE,WINDOW,OPERATION,ADDRESS,KEY'.split(',');
 const SECONDS = 'YYYY-MM-DDTHH:MM:SS'.length;
 
 export function issued({ id, key: secret, name, plan }: IssuedView): string {
@@ -44,14 +45,15 @@ export function usage({ minute, day, outcomes, refusals, ...view }: UsageView): 
     status,
     count,
   ]);
-  const latest = refusals.map(({ at, firstAt, count, code, window, operation, address }) => {
-    return [timeText(at), timeText(firstAt), count, code, window ?? '', operation, address];
+  const latest = refusals.map(({ at, firstAt, count, code, window, operation, address, keyId }) => {
+    const times = [timeText(at), timeText(firstAt)];
+    return [...times, count, code, window ?? '', operation, address, keyId ?? ''];
   });
   return [
     key(view),
     table(['WINDOW', 'USED', 'LIMIT', 'LEFT', 'RESETS'], windows),
     table(['LAST 24 HOURS', 'STATUS', 'REQUESTS'], requests),
-    table(['LAST REJECTED', 'FIRST', 'COUNT', 'CODE', 'WINDOW', 'OPERATION', 'ADDRESS'], latest),
+    table(REJECTED, latest),
   ].join('\n\n');
 }
 

@@ -8,7 +8,6 @@ import { isOutage } from '../database/outage.js';
 import { mintId } from '../keys/api-key-format.js';
 import { Clock } from '../time/clock.js';
 import { DAY_MS, HOUR_MS } from '../time/windows.js';
-import { LATEST_REFUSALS } from './usage-report.js';
 import { append, type UsageHour, type UsageRefusals } from './usage.entities.js';
 import { UsageRepository } from './usage.repository.js';
 
@@ -19,6 +18,8 @@ const MAX_PENDING = 100_000;
 const MAX_REFUSED_CLIENTS = 10_000;
 /** The longest history. */
 const KEPT_DAYS = 7;
+/** Twice what is reported, because a group has the requests of one key. */
+const MAX_REFUSALS = 20;
 /** The length of the column. */
 const MAX_CODE_LENGTH = 64;
 
@@ -72,9 +73,10 @@ export class UsageRecorder implements OnModuleInit {
     if (refusal === undefined) return;
     const times = { at: nowMs, firstAt: nowMs, count: 1 };
     const { address } = refusal;
-    const latest = { ...times, code, operation, address, window: fullWindow ?? null };
+    const { keyId } = caller;
+    const latest = { ...times, code, operation, address, keyId, window: fullWindow ?? null };
     const known = this.refusals.get(clientId)?.refusals ?? [];
-    const refusals = append(known, latest).slice(-LATEST_REFUSALS);
+    const refusals = append(known, latest).slice(-MAX_REFUSALS);
     const row = { clientId, writer: this.writer, refusals, at: nowMs };
     this.refusals.set(clientId, row);
     this.pendingRefusals.set(clientId, row);

@@ -2,11 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { isoTime } from '../keys/audit-record.entity.js';
 import { Clock } from '../time/clock.js';
 import { HOUR_MS } from '../time/windows.js';
-import type { Refusal, UsageHour } from './usage.entities.js';
+import { append, type Refusal, type UsageHour } from './usage.entities.js';
 import { UsageRepository } from './usage.repository.js';
 
-/** Number of rejected requests that are shown of each client. */
-export const LATEST_REFUSALS = 10;
+/** Groups of rejected requests that are shown of each client. */
+const LATEST_REFUSALS = 10;
 
 const HOURS = 24;
 
@@ -14,7 +14,7 @@ const HOURS = 24;
 export interface UsageHistory {
   /** Hours since the Unix epoch with the number of requests by code, oldest first. */
   hours: { hour: number; codes: Record<string, number> }[];
-  /** The latest groups, newest first. */
+  /** The latest groups, newest first. The keys of the client are not told apart. */
   refusals: Refusal[];
 }
 
@@ -47,7 +47,7 @@ export class UsageReport {
     const { used, refusals } = await this.load(clientId, HOURS);
     return {
       outcomes: outcomesOf(used),
-      refusals: refusals.map(({ at, firstAt, ...refusal }) => {
+      refusals: refusals.slice(0, LATEST_REFUSALS).map(({ at, firstAt, ...refusal }) => {
         return { at: isoTime(at)!, firstAt: isoTime(firstAt)!, ...refusal };
       }),
     };
@@ -62,15 +62,20 @@ export class UsageReport {
       ofHour[code || 'ok'] = (ofHour[code || 'ok'] ?? 0) + requests;
       codes.set(hour, ofHour);
     }
-    return { hours: Array.from(codes, ([hour, of]) => ({ hour, codes: of })), refusals };
+    const groups = refusals.reduceRight<Refusal[]>((joined, refusal) => {
+      return append(joined, { ...refusal, keyId: undefined });
+    }, []);
+    return {
+      hours: Array.from(codes, ([hour, of]) => ({ hour, codes: of })),
+      refusals: groups.slice(-LATEST_REFUSALS).reverse(),
+    };
   }
 
   private async load(clientId: string, hours: number) {
     const thisHour = Math.floor(this.clock.now() / HOUR_MS);
     const numbers = Array.from({ length: hours }, (_, index) => thisHour - index);
     const used = await this.repository.find(clientId, numbers);
-    const refusals = await this.repository.findRefusals(clientId);
-    return { used, refusals: refusals.slice(0, LATEST_REFUSALS) };
+    return { used, refusals: await this.repository.findRefusals(clientId) };
   }
 }
 

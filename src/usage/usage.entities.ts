@@ -35,17 +35,24 @@ export interface Refusal {
   code: string;
   operation: string;
   address: string;
+  /** The key; undefined if the keys of the client are not told apart. */
+  keyId: string | undefined;
   /** The window of the plan that was full. */
   window: 'minute' | 'day' | null;
 }
 
-/** Appends refusals, the oldest first, to others. An equal one joins the last. */
+/**
+ * Appends refusals, the oldest first, to others. One joins an equal one of the same key, if only
+ * equal ones of other keys are between them.
+ */
 export function append(refusals: readonly Refusal[], next: Refusal): Refusal[] {
-  const last = refusals.at(-1);
-  const isEqual = last && EQUAL.every((member) => last[member] === next[member]);
-  if (!isEqual) return [...refusals, next];
-  const firstAt = Math.min(last.firstAt, next.firstAt);
-  return [...refusals.slice(0, -1), { ...next, firstAt, count: last.count + next.count }];
+  const isOther = (each: Refusal) => EQUAL.some((member) => each[member] !== next[member]);
+  const equal = refusals.slice(refusals.findLastIndex(isOther) + 1);
+  const known = equal.find(({ keyId }) => keyId === next.keyId);
+  if (known === undefined) return [...refusals, next];
+  const firstAt = Math.min(known.firstAt, next.firstAt);
+  const joined = { ...next, firstAt, count: known.count + next.count };
+  return [...refusals.filter((each) => each !== known), joined];
 }
 
 const EQUAL = ['code', 'operation', 'address', 'window'] as const;

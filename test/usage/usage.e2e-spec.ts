@@ -1,5 +1,7 @@
+import { KeysService } from '../../src/keys/keys.service.js';
 import { UsageRecorder } from '../../src/usage/usage-recorder.js';
 import { UsageReport } from '../../src/usage/usage-report.js';
+import { Client } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
 import { startService, type TestService } from '../support/start-service.js';
@@ -113,22 +115,60 @@ it('the usage report has the outcomes of the last 24 hours, and the latest refus
       { code: 'invalid_request', status: 400, requests: 1 },
     ]),
   );
-  const address = '127.0.0.1';
+  const by = { address: '127.0.0.1', keyId: client.keyId };
   const [before, after] = ['2026-06-15T12:59:00.000Z', '2026-06-15T13:00:00.000Z'];
   const once = (at: string) => ({ at, firstAt: at, count: 1 });
   expect(refusals).toEqual([
-    { ...once(after), code: 'invalid_request', operation: 'createPet', address, window: null },
+    { ...once(after), code: 'invalid_request', operation: 'createPet', ...by, window: null },
     {
       ...once(before),
       code: 'rate_limit_exceeded',
       operation: 'listPets',
-      address,
+      ...by,
       window: 'minute',
     },
-    { ...once(before), code: 'pet_not_found', operation: 'getPet', address, window: null },
+    { ...once(before), code: 'pet_not_found', operation: 'getPet', ...by, window: null },
   ]);
   clock.advance(23 * 3_600_000);
   expect((await report()).outcomes).toEqual([
     { code: 'invalid_request', status: 400, requests: 1 },
   ]);
+});
+
+it('the usage report tells the keys of a client apart, and the usage history does not', async () => {
+  const clock = new FakeClock();
+  await using service = await startService({ clock });
+  const { app } = service.store;
+  const old = await service.client();
+  const { key, record } = await app.get(KeysService).rotate(old.keyId!, 60_000);
+  const successor = new Client(service.origin, key, record.id);
+  await old.get('/v1/pets/7');
+  for (let round = 0; round < 12; round++) {
+    await old.get('/v1/pets?limit=0');
+    clock.advance(1_000);
+    await successor.get('/v1/pets?limit=0');
+  }
+  await app.get(UsageRecorder).flush();
+
+  const { refusals } = await app.get(UsageReport).of(old.keyId!);
+  expect(refusals).toMatchObject([
+    { count: 12, keyId: record.id, code: 'invalid_request' },
+    { count: 12, keyId: old.keyId, code: 'invalid_request' },
+    { count: 1, keyId: old.keyId, code: 'pet_not_found' },
+  ]);
+  const { rejected } = (await successor.get('/v1/usage/history')).json();
+  const group = { address: '127.0.0.1', window: null };
+  const at = Math.floor(clock.now() / 1000);
+  expect(rejected).toEqual([
+    { ...group, at, firstAt: at - 12, count: 24, code: 'invalid_request', operation: 'listPets' },
+    {
+      ...group,
+      at: at - 12,
+      firstAt: at - 12,
+      count: 1,
+      code: 'pet_not_found',
+      operation: 'getPet',
+    },
+  ]);
+  for (const client of [old, successor]) client.close();
 });
