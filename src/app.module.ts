@@ -1,15 +1,10 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { AdminGuard } from './admin/admin.guard.js';
-import { AdminKeysController } from './admin/admin-keys.controller.js';
 import { AdminModule } from './admin/admin.module.js';
-import { AdminUsageController } from './admin/admin-usage.controller.js';
-import { ConsoleController } from './admin/console.controller.js';
 import { AccountModule } from './account/account.module.js';
-import { KeyController } from './account/key.controller.js';
 import { coreModules, type CoreOptions } from './core.module.js';
 import { DeprecationGuard, SunsetGuard } from './deprecation/deprecation.js';
-import { HealthController } from './health/health.controller.js';
 import { HealthModule } from './health/health.module.js';
 import { ErrorFilter } from './error.filter.js';
 import { FallbackController } from './http/fallback.controller.js';
@@ -22,15 +17,12 @@ import { InputPipe } from './input/input.pipe.js';
 import { ApiKeyGuard } from './keys/api-key.guard.js';
 import { KeysModule } from './keys/keys.module.js';
 import { ScopeGuard } from './keys/scope.guard.js';
-import { DocsController } from './openapi/docs.controller.js';
 import { OpenApiModule } from './openapi/openapi.module.js';
-import { PetsController } from './pets/pets.controller.js';
 import { PetsModule } from './pets/pets.module.js';
 import { OverloadGuard } from './rate-limits/overload.guard.js';
 import { PlanThrottlerGuard } from './rate-limits/plan-throttler.guard.js';
 import { AccessLog } from './http/access-log.js';
 import { MetricsServer } from './telemetry/metrics.server.js';
-import { UsageController } from './usage/usage.controller.js';
 import { UsageModule } from './usage/usage.module.js';
 
 export interface AppOptions extends CoreOptions {
@@ -58,19 +50,17 @@ const EVALUATION_ORDER = [
 ];
 
 /**
- * The controllers of the service. Their methods keep their names as operation ids, even if an
- * extension uses the same name.
+ * The modules of the service that have controllers. Their methods keep their names as operation
+ * ids, even if an extension uses the same name.
  */
-const OWN_CONTROLLERS: ReadonlySet<Type> = new Set<Type>([
-  PetsController,
-  KeyController,
-  UsageController,
-  HealthController,
-  DocsController,
-  AdminKeysController,
-  AdminUsageController,
-  ConsoleController,
-]);
+const OWN_MODULES: readonly Type[] = [
+  PetsModule,
+  AccountModule,
+  UsageModule,
+  HealthModule,
+  OpenApiModule,
+  AdminModule,
+];
 
 @Module({})
 export class AppModule {
@@ -82,19 +72,14 @@ export class AppModule {
       module: AppModule,
       imports: [
         ...coreModules(options),
-        HttpModule.forRoot(transport, address, OWN_CONTROLLERS),
+        HttpModule.forRoot(transport, address, OWN_MODULES),
         KeysModule.forRoot(
           extensions.map(({ scopes = {} }) => scopes),
           extensions.flatMap(({ verifier }) => verifier ?? []),
         ),
         IdempotencyModule,
-        PetsModule,
-        AccountModule,
-        UsageModule,
+        ...OWN_MODULES.filter((each) => hasAdmin || each !== AdminModule),
         ...extensions.map(({ module }) => module),
-        HealthModule,
-        OpenApiModule,
-        ...(hasAdmin ? [AdminModule] : []),
       ],
       controllers: [FallbackController],
       providers: [...order, AccessLog, MetricsServer],

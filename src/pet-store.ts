@@ -3,7 +3,7 @@ import type { NestApplicationContext } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Config } from './config/config.js';
 import { Readiness } from './health/readiness.js';
-import { ClientConnections } from './http/client-connections.js';
+import { Transport } from './http/transport.js';
 import { Logger } from './telemetry/logger.js';
 import { waitAtMost } from './time/timeout.js';
 
@@ -46,7 +46,7 @@ export class PetStore {
     const graceMs = app.get(Config).shutdownGraceSeconds * 1_000 - EXIT_MS;
     const deadline = performance.now() + graceMs;
     const drained = deadline - graceMs * CLOSING_SHARE;
-    await app.get(ClientConnections).drain(drained);
+    await app.get(Transport).connections.drain(drained);
     // An unreachable database cannot hold up the exit.
     await waitAtMost(deadline - performance.now(), app.close(signal));
     await this.cleanUp();

@@ -1,11 +1,11 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Injectable } from '@nestjs/common';
 import type { Histogram } from 'prom-client';
 import { isProbe } from '../telemetry/is-probe.js';
 import { Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { clientAddress } from './client-address.js';
+import type { ApiRequest } from './request-context.js';
+import { Transport } from './transport.js';
 
 type Label = 'operation' | 'method' | 'status';
 
@@ -14,13 +14,13 @@ const USUAL_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 
 
 /** Writes one log line and one observation per response. */
 @Injectable()
-export class AccessLog implements OnModuleInit {
+export class AccessLog {
   private readonly durations: Histogram<Label>;
 
   constructor(
-    private readonly adapterHost: HttpAdapterHost,
     private readonly logger: Logger,
     metrics: Metrics,
+    { server }: Transport,
   ) {
     this.durations = metrics.histogram({
       name: 'http_request_duration_seconds',
@@ -29,17 +29,13 @@ export class AccessLog implements OnModuleInit {
         'by operation, method and status.',
       labelNames: ['operation', 'method', 'status'],
     });
-  }
-
-  onModuleInit(): void {
-    const server = this.adapterHost.httpAdapter.getInstance<FastifyInstance>();
     server.addHook('onResponse', (request, reply, done) => {
       this.record(request, reply.statusCode, reply.elapsedTime);
       done();
     });
   }
 
-  private record(request: FastifyRequest, status: number, elapsedMs: number): void {
+  private record(request: ApiRequest, status: number, elapsedMs: number): void {
     const { operation = 'unknown', method, refusal } = request;
     const usual = USUAL_METHODS.has(method) ? method : 'other';
     this.durations.observe({ operation, method: usual, status }, elapsedMs / 1000);

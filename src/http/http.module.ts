@@ -1,26 +1,24 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { AdmissionQueue } from './admission-queue.js';
-import { ClientConnections } from './client-connections.js';
-import { CORE_CONTROLLERS, Operations } from './operations.js';
+import { CORE_MODULES, Operations } from './operations.js';
 import { PublicAddress } from '../config/public-address.js';
 import { RouteTable } from './route-table.js';
 import { Transport } from './transport.js';
 
 @Module({})
 export class HttpModule {
-  /** @param core the controllers of the service itself */
+  /** @param core the modules of the service itself */
   static forRoot(
     transport: Transport,
     address: PublicAddress,
-    core: ReadonlySet<Type>,
+    core: readonly Type[],
   ): DynamicModule {
     const providers = [
       { provide: Transport, useValue: transport },
       { provide: RouteTable, useValue: transport.routes },
       { provide: AdmissionQueue, useValue: transport.queue },
-      { provide: ClientConnections, useValue: transport.connections },
       { provide: PublicAddress, useValue: address },
-      { provide: CORE_CONTROLLERS, useValue: core },
+      { provide: CORE_MODULES, useValue: core },
       Operations,
     ];
     return { module: HttpModule, global: true, providers, exports: providers };

@@ -13,8 +13,8 @@ import { FallbackController } from './fallback.controller.js';
 import { isPublic } from './public.decorator.js';
 import { type Handler, PerOperation } from './request-context.js';
 
-/** Injection token: the controllers of the service itself. */
-export const CORE_CONTROLLERS = Symbol('CORE_CONTROLLERS');
+/** Injection token: the modules of the service itself. */
+export const CORE_MODULES = Symbol('CORE_MODULES');
 /** The metadata key of `@ApiOperation()`, which @nestjs/swagger does not export. */
 const API_OPERATION = 'swagger/apiOperation';
 /** Characters with a meaning in a path pattern. */
@@ -46,7 +46,7 @@ export class Operations {
 
   constructor(
     private readonly modules: ModulesContainer,
-    @Inject(CORE_CONTROLLERS) private readonly coreControllers: ReadonlySet<Type>,
+    @Inject(CORE_MODULES) private readonly coreModules: readonly unknown[],
   ) {}
 
   /** Complete once the application is created. */
@@ -95,7 +95,7 @@ export class Operations {
         const method = Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod;
         return {
           id: declaredId(handler),
-          isCore: this.coreControllers.has(controller),
+          isCore: this.coreModules.includes(host!.metatype),
           controller,
           handler,
           key,

@@ -50,18 +50,16 @@ export function requestIdOf(message: IncomingMessage): string {
 
 /** Caches a value derived from the metadata of an operation, by controller and handler. */
 export class PerOperation<Value> {
-  private readonly cache = new Map<Type, Map<Handler, { value: Value }>>();
+  private readonly cache = new Map<Type, Map<Handler, Value>>();
 
   constructor(private readonly resolve: (controller: Type, handler: Handler) => Value) {}
 
   of(context: ExecutionContext): Value {
     const [controller, handler] = [context.getClass(), context.getHandler()];
-    let found = this.cache.get(controller)?.get(handler);
-    if (found === undefined) {
-      found = { value: this.resolve(controller, handler) };
-      const ofController = this.cache.get(controller) ?? new Map<Handler, { value: Value }>();
-      this.cache.set(controller, ofController.set(handler, found));
+    const values = this.cache.get(controller) ?? new Map<Handler, Value>();
+    if (!values.has(handler)) {
+      this.cache.set(controller, values.set(handler, this.resolve(controller, handler)));
     }
-    return found.value;
+    return values.get(handler) as Value;
   }
 }

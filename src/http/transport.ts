@@ -10,11 +10,10 @@ import { AdminMessage, isAdminRoute, PORT_CONSTRAINT } from './admin-port.js';
 import { AdmissionQueue } from './admission-queue.js';
 import { ClientConnections } from './client-connections.js';
 import { conditionalBody } from './conditional-response.js';
-import { acceptNamedWildcard } from './named-wildcard.js';
 import { assertTarget, rejectMalformed } from './malformed-message.js';
 import { hasBody, readBody } from './request-body.js';
 import { type ApiReply, type ApiRequest, requestIdOf } from './request-context.js';
-import { FALLBACK_ROUTES, RouteTable } from './route-table.js';
+import { acceptNamedWildcard, FALLBACK_ROUTES, RouteTable } from './route-table.js';
 import { isApiTarget, routableTarget } from './target.js';
 
 /** The guards limit the target as a whole: see `assertTarget()`. */
