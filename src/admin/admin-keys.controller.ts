@@ -105,15 +105,7 @@ export class AdminKeysController {
     @Body() change: KeyChangeBody,
     @Req() request: ApiRequest,
   ): Promise<KeyView> {
-    const { name, plan, scopes, expiresAt, disabled } = change;
-    const keys = this.by(request);
-    // First, because no other change can be rejected.
-    if (expiresAt !== undefined) await keys.setExpiry(id, unixMs(expiresAt) ?? null);
-    if (name !== undefined) await keys.rename(id, name);
-    if (plan !== undefined) await keys.setPlan(id, plan, change);
-    if (scopes !== undefined) await keys.setScopes(id, scopes);
-    if (disabled === true) await keys.disable(id);
-    if (disabled === false) await keys.enable(id);
+    await this.by(request).set(id, { ...change, expiresAt: unixMs(change.expiresAt) });
     return this.adminGetKey(id);
   }
 
@@ -183,6 +175,6 @@ export class AdminKeysController {
   }
 }
 
-function unixMs(expiresAt: string | null | undefined): number | undefined {
-  return typeof expiresAt === 'string' ? parseExpiry(expiresAt) : undefined;
+function unixMs(expiresAt: string | null | undefined): number | null | undefined {
+  return typeof expiresAt === 'string' ? parseExpiry(expiresAt) : expiresAt;
 }

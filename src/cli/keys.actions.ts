@@ -33,16 +33,16 @@ const PAGE_SIZE = 50;
 
 /** The subcommands of `petstore keys`. */
 class KeyActions {
-  readonly disable = this.changing((keys, { id }) => keys.disable(id));
-  readonly enable = this.changing((keys, { id }) => keys.enable(id));
-  readonly rename = this.changing((keys, { id, name }) => keys.rename(id, name));
+  readonly disable = this.changing((keys, { id }) => keys.set(id, { disabled: true }));
+  readonly enable = this.changing((keys, { id }) => keys.set(id, { disabled: false }));
+  readonly rename = this.changing((keys, { id, name }) => keys.set(id, { name }));
   readonly unban = this.changing((keys, { id }) => keys.unban(id));
-  readonly 'set-plan' = this.changing((keys, options) =>
-    keys.setPlan(options.id, options.plan, options),
+  readonly 'set-plan' = this.changing((keys, { id, plan, perMinute, perDay }) =>
+    keys.set(id, { plan, perMinute, perDay }),
   );
-  readonly 'set-scopes' = this.changing((keys, { id, scopes }) => keys.setScopes(id, scopes!));
+  readonly 'set-scopes' = this.changing((keys, { id, scopes }) => keys.set(id, { scopes }));
   readonly 'set-expiry' = this.changing((keys, { id, expiresAt }) =>
-    keys.setExpiry(id, expiresAt === Infinity ? null : expiresAt!),
+    keys.set(id, { expiresAt: expiresAt === Infinity ? null : expiresAt }),
   );
 
   private readonly keys: KeysService;

@@ -21,8 +21,14 @@ import { DEFAULT_SCOPES, Scopes } from './scopes.js';
 export interface NewKey extends OwnLimits {
   name: string;
   plan: string;
-  scopes?: readonly string[];
-  expiresAt?: number | undefined;
+  scopes?: readonly string[] | undefined;
+  /** Unix milliseconds; null or undefined for a key that does not expire. */
+  expiresAt?: number | null | undefined;
+}
+
+/** The new values of a key. What is left out stays as it is. */
+export interface KeyChanges extends Partial<NewKey> {
+  disabled?: boolean | undefined;
 }
 
 export interface IssuedKey {
@@ -100,53 +106,40 @@ export class KeysService {
     });
   }
 
-  revoke(id: string): Promise<void> {
-    return this.set(id, 'key.revoke', ({ revokedAt }) => {
-      return { revokedAt: revokedAt ?? this.clock.now() };
+  async revoke(id: string): Promise<void> {
+    await this.change(id, async (key, transaction) => {
+      const revokedAt = key.revokedAt ?? this.clock.now();
+      await this.update(transaction, 'key.revoke', key, { revokedAt });
     });
-  }
-
-  disable(id: string): Promise<void> {
-    return this.set(id, 'key.disable', ({ disabledAt }) => {
-      return { disabledAt: disabledAt ?? this.clock.now() };
-    });
-  }
-
-  enable(id: string): Promise<void> {
-    return this.set(id, 'key.enable', () => ({ disabledAt: null }));
-  }
-
-  rename(id: string, name: string): Promise<void> {
-    return this.set(id, 'key.rename', () => ({ name }));
   }
 
   /**
-   * @param expiresAt Unix milliseconds; null for a key that does not expire
-   * @throws {ApiError} 409 `key_revoked`
+   * Makes changes in one transaction, each with its audit record. The plan is changed for every key
+   * of the client.
+   * @throws {RangeError} for an unknown plan, limits that do not fit it, or an undeclared scope
+   * @throws {ApiError} 409 `key_revoked` if a key that has its end would get another expiry
    */
-  setExpiry(id: string, expiresAt: number | null): Promise<void> {
-    return this.set(id, 'key.set_expiry', ({ replacedBy, revokedAt }) => {
-      if (revokedAt !== null) throw errors.key_revoked(`The key ${id} is revoked`);
-      if (replacedBy !== null) {
-        throw errors.key_revoked(`The key ${id} was replaced by ${replacedBy} and keeps its end`);
+  async set(id: string, changes: KeyChanges): Promise<void> {
+    const { expiresAt, name, plan, scopes, disabled } = changes;
+    const terms = plan === undefined ? undefined : this.plans.choose(plan, changes);
+    if (scopes !== undefined) this.scopes.assertDeclared(scopes);
+    await this.change(id, async (key, transaction) => {
+      const set = (action: AuditAction, values: Partial<ApiKey>) =>
+        this.update(transaction, action, key, values);
+      if (expiresAt !== undefined) {
+        assertEndIsOpen(key);
+        await set('key.set_expiry', { expiresAt });
       }
-      return { expiresAt };
+      if (name !== undefined) await set('key.rename', { name });
+      if (scopes !== undefined) await set('key.set_scopes', { scopes: scopes.join(' ') });
+      if (disabled === false) await set('key.enable', { disabledAt: null });
+      if (disabled) {
+        await set('key.disable', { disabledAt: key.disabledAt ?? this.clock.now() });
+      }
+      if (terms === undefined) return;
+      const keys = await transaction.manager.findBy(ApiKey, { clientId: key.clientId });
+      for (const each of keys) await this.update(transaction, 'key.set_plan', each, terms);
     });
-  }
-
-  /** Changes the plan of every key of the client. @throws {RangeError} */
-  async setPlan(id: string, plan: string, own: OwnLimits): Promise<void> {
-    const wanted = this.plans.choose(plan, own);
-    await this.change(id, async ({ clientId }, transaction) => {
-      const keys = await transaction.manager.findBy(ApiKey, { clientId });
-      for (const key of keys) await this.update(transaction, 'key.set_plan', key, wanted);
-    });
-  }
-
-  /** @throws {RangeError} */
-  async setScopes(id: string, scopes: readonly string[]): Promise<void> {
-    this.scopes.assertDeclared(scopes);
-    await this.set(id, 'key.set_scopes', () => ({ scopes: scopes.join(' ') }));
   }
 
   async unban(id: string): Promise<void> {
@@ -200,17 +193,6 @@ export class KeysService {
       await manager.findOne(ApiKey, { where: { id: clientId }, ...rowLock(manager) });
       return work(await this.get(id, manager), transaction);
     });
-  }
-
-  /** Changes members of one key. */
-  private async set(
-    id: string,
-    action: AuditAction,
-    valuesOf: (key: ApiKey) => Partial<ApiKey>,
-  ): Promise<void> {
-    await this.change(id, (key, transaction) =>
-      this.update(transaction, action, key, valuesOf(key)),
-    );
   }
 
   /** @param clientId left out for the first key of a client, which gives the client its id */
@@ -292,6 +274,13 @@ function difference(state: State, other: State): State {
   return Object.fromEntries(
     members.filter(([name, value]) => String(value) !== String(other[name])),
   );
+}
+
+/** @throws {ApiError} 409 `key_revoked` for a key that was revoked or replaced */
+function assertEndIsOpen({ id, replacedBy, revokedAt }: ApiKey): void {
+  if (revokedAt !== null) throw errors.key_revoked(`The key ${id} is revoked`);
+  if (replacedBy === null) return;
+  throw errors.key_revoked(`The key ${id} was replaced by ${replacedBy} and keeps its end`);
 }
 
 /** @throws {ApiError} 409 `key_revoked` */

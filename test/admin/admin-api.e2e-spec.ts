@@ -1,4 +1,4 @@
-import { DataSource } from 'typeorm';
+import { DataSource, EntityManager } from 'typeorm';
 import { ApiKey } from '../../src/keys/api-key.entity.js';
 import { KeysService } from '../../src/keys/keys.service.js';
 import { UsageRecorder } from '../../src/usage/usage-recorder.js';
@@ -129,6 +129,24 @@ describe('the admin API', () => {
     const cleared = (await patch(id, { expiresAt: null, disabled: false })).json();
     expect(cleared).toMatchObject({ expiresAt: null, disabledAt: null });
     expect((await patch(id, {})).json()).toEqual(cleared);
+  });
+
+  it('makes all changes of a request, or none', async () => {
+    const { admin } = started;
+    const { id } = await issue();
+    const before = (await admin.get(`${KEYS}/${id}`)).json();
+    const insert = EntityManager.prototype.insert;
+    const fault = jest.spyOn(EntityManager.prototype, 'insert');
+    fault.mockImplementation(function (this: EntityManager, ...given) {
+      const [, values] = given;
+      if ('action' in values && values.action === 'key.disable') throw new Error('no more space');
+      return insert.apply(this, given);
+    });
+    const answer = await patch(id, { name: 'Zoo 3', scopes: ['pets:read'], disabled: true });
+    fault.mockRestore();
+    expect([answer.status, answer.json().code]).toEqual([500, 'internal_error']);
+    expect((await admin.get(`${KEYS}/${id}`)).json()).toEqual(before);
+    expect(await actionsOf(id)).toEqual(['key.issue']);
   });
 
   it('rotates, revokes and unbans a key', async () => {

@@ -53,8 +53,8 @@ describeOnPostgres('a node with PostgreSQL', (server) => {
     proxy.lose();
     const lostAt = performance.now();
     await keys.revoke(revoked.keyId!);
-    await keys.setPlan(planned.keyId!, 'business', {});
-    await keys.setPlan(banned.keyId!, 'business', {});
+    await keys.set(planned.keyId!, { plan: 'business' });
+    await keys.set(banned.keyId!, { plan: 'business' });
     await keys.unban(banned.keyId!);
     await pause(LONG_MS - (performance.now() - lostAt));
     proxy.pass();

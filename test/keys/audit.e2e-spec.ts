@@ -28,8 +28,8 @@ describe('the audit trail', () => {
   it('has a record of each change, with actor and the state before and after, the latest first', async () => {
     const { record } = await keys().issue({ name: 'zoo', plan: 'free' });
     const { id } = record;
-    await keys().setPlan(id, 'enterprise', { perMinute: 5, perDay: 50 });
-    await keys().setScopes(id, ['pets:read']);
+    await keys().set(id, { plan: 'enterprise', perMinute: 5, perDay: 50 });
+    await keys().set(id, { scopes: ['pets:read'] });
     const rotated = await keys().rotate(id, HOUR_MS);
     await keys().revoke(id);
 
@@ -60,7 +60,7 @@ describe('the audit trail', () => {
   it('has a record of a plan change for each key of the client', async () => {
     const { record } = await keys().issue({ name: 'zoo', plan: 'free' });
     const next = await keys().rotate(record.id, HOUR_MS);
-    await keys().setPlan(record.id, 'pro', {});
+    await keys().set(record.id, { plan: 'pro' });
     for (const { id } of [record, next.record]) {
       expect((await trail(id))[0]).toMatchObject({ action: 'key.set_plan', target: id });
     }
@@ -71,8 +71,8 @@ describe('the audit trail', () => {
     await keys().revoke(record.id);
     const before = await trail();
     await keys().revoke(record.id);
-    await keys().setPlan(record.id, 'free', {});
-    await keys().setScopes(record.id, ['pets:read', 'pets:write']);
+    await keys().set(record.id, { plan: 'free' });
+    await keys().set(record.id, { scopes: ['pets:read', 'pets:write'] });
     await keys().unban(record.id);
     await expect(keys().rotate(record.id, 0)).rejects.toThrow('is revoked');
     expect(await trail()).toEqual(before);

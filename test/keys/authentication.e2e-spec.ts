@@ -120,7 +120,7 @@ describe('authentication', () => {
     const client = await service.client({ plan: 'free' });
     expect((await client.get('/v1/pets')).headers['x-ratelimit-limit']).toBe('60');
     const rotation = keys.rotate(client.keyId!, 60_000);
-    await Promise.all([rotation, keys.setPlan(client.keyId!, 'business', {})]);
+    await Promise.all([rotation, keys.set(client.keyId!, { plan: 'business' })]);
     const limitOf = async (each: Client) =>
       (await each.get('/v1/pets')).headers['x-ratelimit-limit'];
     for (const each of [client, new Client(service.origin, (await rotation).key)]) {

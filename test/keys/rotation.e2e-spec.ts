@@ -80,8 +80,8 @@ describe('a rotation', () => {
 
   it.each<[string, (id: string) => Promise<unknown>]>([
     ['revoked', (id) => keys().revoke(id)],
-    ['disabled', (id) => keys().disable(id)],
-    ['expired', (id) => keys().setExpiry(id, clock.now())],
+    ['disabled', (id) => keys().set(id, { disabled: true })],
+    ['expired', (id) => keys().set(id, { expiresAt: clock.now() })],
   ])('is refused for a key that is %s', async (what, end) => {
     const old = await service.client();
     await end(old.keyId!);
@@ -94,7 +94,7 @@ describe('a rotation', () => {
   it('keeps the end of the old key', async () => {
     const old = await service.client();
     await keys().rotate(old.keyId!, GRACE_MS);
-    const change = keys().setExpiry(old.keyId!, null);
+    const change = keys().set(old.keyId!, { expiresAt: null });
     await expect(change).rejects.toMatchObject({ code: 'key_revoked' });
   });
 });
@@ -109,23 +109,23 @@ describe('an operator', () => {
     const client = await service.client();
     const rejects = async () => (await client.get('/v1/pets')).text.includes('invalid_api_key');
     expect(await rejects()).toBe(false);
-    await keys().disable(client.keyId!);
+    await keys().set(client.keyId!, { disabled: true });
     await eventually(rejects);
     const listed = await service.store.app.get(KeyList).find({ status: 'disabled' });
     expect(listed.map(({ id }) => id)).toEqual([client.keyId]);
-    await keys().enable(client.keyId!);
+    await keys().set(client.keyId!, { disabled: false });
     await eventually(async () => !(await rejects()));
   });
 
   it('can rename a key and change its expiry', async () => {
     const client = await service.client();
-    await keys().rename(client.keyId!, 'Ark');
-    await keys().setExpiry(client.keyId!, clock.now() + 1_000);
+    await keys().set(client.keyId!, { name: 'Ark' });
+    await keys().set(client.keyId!, { expiresAt: clock.now() + 1_000 });
     expect(await find(client.keyId!)).toMatchObject({
       name: 'Ark',
       expiresAt: clock.now() + 1_000,
     });
-    await keys().setExpiry(client.keyId!, null);
+    await keys().set(client.keyId!, { expiresAt: null });
     clock.advance(2_000);
     expect((await client.get('/v1/pets')).status).toBe(200);
   });
@@ -146,10 +146,10 @@ describe('an operator', () => {
       const { headers } = await client.get('/v1/usage');
       return headers['x-ratelimit-limit'] === of && headers['x-ratelimit-remaining'];
     };
-    await keys().setPlan(client.keyId!, 'free', {});
+    await keys().set(client.keyId!, { plan: 'free' });
     await eventually(async () => (await remaining('60')) === '0');
     expectError(await client.get('/v1/pets'), 429, 'rate_limit_exceeded');
-    await keys().setPlan(client.keyId!, 'business', {});
+    await keys().set(client.keyId!, { plan: 'business' });
     await eventually(async () => (await remaining('1000')) === '939');
   });
 });

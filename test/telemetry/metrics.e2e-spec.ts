@@ -49,7 +49,7 @@ describe('metrics', () => {
     ];
     expect(await expiring()).toBe(5);
     await keys.rotate(rotated.keyId!, 60_000);
-    await keys.disable(disabled.keyId!);
+    await keys.set(disabled.keyId!, { disabled: true });
     await keys.revoke(revoked.keyId!);
     // The successor of the rotated key expires as agreed.
     expect(await expiring()).toBe(3);
