@@ -1,9 +1,9 @@
 import { type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { ThrottlerGuard, type ThrottlerRequest } from '@nestjs/throttler';
 import { PerOperation, replyOf, requestOf } from '../http/request-context.js';
-import type { Limits, Quota } from './limits.js';
+import { type Limits, type Quota, SEPARATE_QUOTA } from './limits.js';
+import { separateRateLimitKey } from './rate-limit-key.js';
 import { RateLimiter } from './rate-limiter.js';
-import { SEPARATE_QUOTA } from './limits.js';
 
 /** The limit of an operation without `@Throttle()`: the default of the throttler. */
 export const NO_LIMIT = Infinity;
@@ -41,8 +41,9 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
     if (!isSkipped) return true;
     await this.limiter.describe(quota, reply);
     const limits = this.reflector.get<Limits | undefined>(SEPARATE_QUOTA, context.getHandler());
-    if (limits) await this.limiter.admitSeparately(quota, limits);
-    return true;
+    return limits
+      ? this.limiter.admitSeparately(separateRateLimitKey(quota.subject), limits)
+      : true;
   }
 
   /** Called by the stock guard, unless the operation has `@SkipThrottle()`. */

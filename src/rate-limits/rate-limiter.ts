@@ -9,7 +9,6 @@ import type { FurtherLimit, Limits, Quota } from './limits.js';
 import { Plans } from './plan.js';
 import { type QuotaReport, reportQuota } from './quota-report.js';
 import { type Decision, RateLimitStore, STORE_MODES } from './stores/rate-limit-store.js';
-import { separateRateLimitKey } from './rate-limit-key.js';
 
 const DECISIONS = ['admitted', 'minute', 'day', 'banned'] as const;
 
@@ -96,12 +95,13 @@ export class RateLimiter {
   }
 
   /**
-   * Counts a request that consumes no quota against a limit of its own.
+   * Counts a request that consumes no quota against a limit of its own, without headers.
    * @throws {ApiError} 429 `rate_limit_exceeded`
    */
-  async admitSeparately({ subject }: Quota, limits: Limits): Promise<void> {
-    const decision = await this.store.take(separateRateLimitKey(subject), limits);
-    if (!decision.admitted) throw refusalOf(decision, reportQuota(limits, decision));
+  async admitSeparately(subject: string, limits: Limits): Promise<true> {
+    const decision = await this.store.take(subject, limits);
+    if (decision.admitted) return true;
+    throw refusalOf(decision, reportQuota(limits, decision));
   }
 }
 
