@@ -46,9 +46,9 @@ export abstract class Database {
   abstract query<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]>;
 
   /**
-   * Runs a write. Outside of a transaction it is durable, unless it is a background write: when the promise resolves, neither a
-   * crash of this process nor a power failure loses it. A failed write leaves nothing behind and
-   * affects no other write.
+   * Runs a write. Outside of a transaction it is durable, unless it is a background write: when the
+   * promise resolves, neither a crash of this process nor a power failure loses it. A failed write
+   * leaves nothing behind and affects no other write.
    */
   abstract write<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]>;
 

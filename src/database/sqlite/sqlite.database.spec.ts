@@ -113,6 +113,40 @@ describe(SqliteDatabase.name, () => {
     expect(await words()).toEqual(['first', 'second', 'third']);
   });
 
+  it('undoes a transaction that fails, and none of those beside it', async () => {
+    const insert = (word: string) =>
+      dataSource.transaction(async (manager) => {
+        await manager.query(`INSERT INTO words VALUES ('${word}!')`);
+        await manager.query(`INSERT INTO words VALUES ('${word}')`);
+      });
+    await add('zero');
+    const transactions = ['one', 'zero', 'two', 'one', 'three'].map(insert);
+    expect(await statuses([...transactions, add('four')])).toEqual([
+      ...[true, false, true, false, true],
+      true,
+    ]);
+    expect(await words()).toEqual([
+      'four',
+      'one',
+      'one!',
+      'three',
+      'three!',
+      'two',
+      'two!',
+      'zero',
+    ]);
+  });
+
+  it('acknowledges no transaction of a commit that fails', async () => {
+    other.exec('CREATE TABLE notes (word REFERENCES words DEFERRABLE INITIALLY DEFERRED)');
+    const insert = (table: string) =>
+      dataSource.transaction((manager) => manager.query(`INSERT INTO ${table} VALUES ('one')`));
+    expect(await statuses([insert('notes')])).toEqual([false]);
+    expect(await words()).toEqual([]);
+    expect(await statuses([insert('words'), insert('notes')])).toEqual([true, true]);
+    other.exec('DROP TABLE notes');
+  });
+
   it('has one read view per tick, and sees the writes of others in the next', async () => {
     await add('before');
     await tick();
@@ -143,7 +177,7 @@ describe(SqliteDatabase.name, () => {
     const { writer } = dataSource;
     jest.spyOn(writer, 'commit').mockImplementation(() => {
       writer.rollback();
-      throw full;
+      return Promise.reject(full);
     });
     expect(await statuses([add('one'), add('two')])).toEqual([false, false]);
     jest.restoreAllMocks();

@@ -20,11 +20,10 @@ interface Write {
  * The reads of one tick share one read transaction, and so one view of the database: it saves 6 %
  * of a get. A view ends with its tick and with each write of this process.
  *
- * Group commit: the writes of one tick share a transaction and its sync of the disk, which is most
- * of the cost of a commit. Each is acknowledged after the commit. If one of them fails, the
- * transaction is rolled back and each write is repeated in a transaction of its own, so that only
- * that write fails. While another process holds the lock, writes wait without blocking the event
- * loop.
+ * The writes of one tick share a transaction and its sync of the disk, which is most of the cost of
+ * a commit. Each is acknowledged after the commit. If one of them fails, the transaction is rolled
+ * back and each write is repeated in a transaction of its own, so that only that write fails. While
+ * another process holds the lock, writes wait without blocking the event loop.
  */
 export class SqliteDatabase extends Database implements OnApplicationShutdown {
   private readonly reader: DurableDatabase;
@@ -40,7 +39,7 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
     this.reader = new DurableDatabase(dataSource.path).defaultSafeIntegers();
     this.reads = new PreparedStatements(this.reader);
     this.writes = new PreparedStatements(dataSource.writer.connection);
-    dataSource.writer.onRelease = this.endView;
+    dataSource.writer.onCommit = this.endView;
   }
 
   // eslint-disable-next-line @typescript-eslint/require-await -- SQLite answers synchronously
@@ -109,9 +108,7 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
       await writer.begin(isSynced);
       writes = take();
       rows = this.runAll(writes);
-      const startedAtMs = performance.now();
-      writer.commit();
-      this.metrics.observe('commit', startedAtMs);
+      await this.metrics.time('commit', writer.commit());
     } catch (error) {
       writes ??= take();
       if (writes.length === 1 || isOutage(error)) for (const { reject } of writes) reject(error);

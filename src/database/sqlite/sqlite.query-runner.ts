@@ -55,14 +55,14 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner implements Joina
     if (this.transactionDepth !== 1) return super.commitTransaction();
     await this.broadcaster.broadcast('BeforeTransactionCommit');
     this.assertOpen();
-    this.end('commit');
+    if (this.endsNow()) await this.dataSource.writer.commit();
     await this.broadcaster.broadcast('AfterTransactionCommit');
   }
 
   override async rollbackTransaction(): Promise<void> {
     if (this.transactionDepth !== 1) return super.rollbackTransaction();
     await this.broadcaster.broadcast('BeforeTransactionRollback');
-    this.end('rollback');
+    this.undo();
     await this.broadcaster.broadcast('AfterTransactionRollback');
   }
 
@@ -77,7 +77,7 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner implements Joina
 
   override async release(): Promise<void> {
     if (this.isShared) return;
-    this.end('rollback');
+    this.undo();
     this.isReleased = true;
     await super.release();
   }
@@ -95,7 +95,7 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner implements Joina
   }
 
   private timeOut(): void {
-    this.end('rollback');
+    this.undo();
     this.isTimedOut = true;
     // Until the owner ends the transaction, so that its statements fail.
     this.isTransactionActive = true;
@@ -103,13 +103,18 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner implements Joina
     new Logger('SQLite').warn(TIMED_OUT);
   }
 
-  private end(how: 'commit' | 'rollback'): void {
+  private undo(): void {
+    if (this.endsNow()) this.dataSource.writer.rollback();
+  }
+
+  /** @returns whether a transaction was open */
+  private endsNow(): boolean {
     this.isTransactionActive = false;
     this.transactionDepth = 0;
-    if (this.timer === undefined) return;
+    const isOpen = this.timer !== undefined;
     clearTimeout(this.timer);
     this.timer = undefined;
-    this.dataSource.writer[how]();
+    return isOpen;
   }
 }
 
