@@ -84,7 +84,7 @@ export default {
     ...[
       'src/cli/backup.ts',
       'src/database/sqlite/sqlite.copy.ts',
-      'src/extensions/new-extension.ts',
+      'src/cli/new-extension.ts',
       'src/telemetry/traces.ts',
       'src/testing.ts',
       // Types alone.

@@ -123,6 +123,6 @@ function addTools(program: Command, output: Output): void {
     name: 'extension',
     description: 'create a package with an extension',
     examples: ['new extension store-orders'],
-    run: async (options, name) => (await import('./new-package.js')).newExtension(name, options),
+    run: async (options, name) => (await import('./new-extension.js')).newExtension(name, options),
   }).argument('<name>', 'name in kebab case, used for package, path and scopes', parse.packageName);
 }

@@ -8,6 +8,8 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { PACKAGE_ROOT, VERSION } from '../config/version.js';
+import { loadExtensions } from '../extensions/petstore-config.js';
+import type { CommonOptions, Result } from './add-command.js';
 
 const TEMPLATES = join(PACKAGE_ROOT, 'templates/extension');
 const SUFFIX = '.template';
@@ -15,12 +17,11 @@ const SUFFIX = '.template';
 type Manifest = Record<'dependencies' | 'peerDependencies', Record<string, string>>;
 
 /**
- * Writes the package of a new extension into the directory NAME.
- * @param name in kebab case
- * @returns the paths of the files, and the tarball of the service if this service was installed
- *   from one
+ * `petstore new extension NAME`: writes the package of a new extension into the directory NAME,
+ * with the tarball of the service if this service was installed from one.
  */
-export function writeExtension(name: string): { files: string[]; tarball: string | undefined } {
+export async function newExtension(name: string, options: CommonOptions): Promise<Result> {
+  await loadExtensions(options);
   if (existsSync(name)) throw new Error(`${name} already exists`);
   const source = tarballOfService();
   const tarball = source && basename(source);
@@ -37,7 +38,14 @@ export function writeExtension(name: string): { files: string[]; tarball: string
       return file;
     });
   if (source) copyFileSync(source, join(name, tarball!));
-  return { files: files.sort(), tarball };
+  const install = tarball ? 'npm install' : 'npm install --save-dev TARBALL';
+  const hint = tarball ? '' : ' (npm pack in a clone of the service writes TARBALL)';
+  const text = `Created ${files.length} files. Next steps${hint}:
+
+  cd ${name}
+  ${install}
+  npm test`;
+  return { value: { name, files: files.sort(), tarball }, text };
 }
 
 /** The words that stand in double braces in names and texts of the templates. */
