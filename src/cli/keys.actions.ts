@@ -1,21 +1,21 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { CommanderError } from 'commander';
+import { isoTime } from '../keys/audit-record.entity.js';
 import { AuditTrail } from '../keys/audit-trail.js';
-import { type KeyFilter, KeyList, type ListedKey } from '../keys/key-list.js';
-import { issuedView, keyView, rotatedView } from '../keys/key-views.js';
+import { type KeyFilter, KeyList } from '../keys/key-list.js';
+import { issuedView, type KeyView, keyView, rotatedView } from '../keys/key-views.js';
 import { KeysService } from '../keys/keys.service.js';
 import { type OwnLimits, Plans } from '../rate-limits/plan.js';
 import { CurrentCounts } from '../rate-limits/current-counts.js';
-import { DAY_MS } from '../time/windows.js';
+import { DAY_MS, dayEndUnix, minuteEndUnix } from '../time/windows.js';
 import { UsageReport } from '../usage/usage-report.js';
 import type { CommonOptions, Result } from './add-command.js';
 import { confirm } from './confirmation.js';
-import { usageView } from './usage-view.js';
 import * as describe from './keys.output.js';
 import { operator, runAsOperator } from './operator.js';
 
 /** The options of all actions. Commander makes sure that an action gets those that it requires. */
-export interface KeyOptions extends CommonOptions, OwnLimits, Omit<KeyFilter, 'plan'> {
+export interface KeyOptions extends CommonOptions, OwnLimits, KeyFilter {
   id: string;
   plan: string;
   name: string;
@@ -32,97 +32,104 @@ export interface KeyOptions extends CommonOptions, OwnLimits, Omit<KeyFilter, 'p
 const PAGE_SIZE = 50;
 
 /** The subcommands of `petstore keys`. */
-class KeyActions {
-  readonly disable = this.changing((keys, { id }) => keys.set(id, { disabled: true }));
-  readonly enable = this.changing((keys, { id }) => keys.set(id, { disabled: false }));
-  readonly rename = this.changing((keys, { id, name }) => keys.set(id, { name }));
-  readonly unban = this.changing((keys, { id }) => keys.unban(id));
-  readonly 'set-plan' = this.changing((keys, { id, plan, perMinute, perDay }) =>
-    keys.set(id, { plan, perMinute, perDay }),
-  );
-  readonly 'set-scopes' = this.changing((keys, { id, scopes }) => keys.set(id, { scopes }));
-  readonly 'set-expiry' = this.changing((keys, { id, expiresAt }) =>
-    keys.set(id, { expiresAt: expiresAt === Infinity ? null : expiresAt }),
-  );
+const ACTIONS = {
+  show,
+  rename: set,
+  'set-plan': set,
+  'set-scopes': set,
+  'set-expiry': set,
+  disable: (app, options) => set(app, options, true),
+  enable: (app, options) => set(app, options, false),
 
-  private readonly keys: KeysService;
-  private readonly plans: Plans;
+  async unban(app, options) {
+    await keysOf(app).unban(options.id);
+    return show(app, options);
+  },
 
-  constructor(private readonly app: INestApplicationContext) {
-    this.plans = app.get(Plans);
-    this.keys = app.get(KeysService).by(operator());
-  }
+  async revoke(app, options) {
+    const { id, name } = await keysOf(app).get(options.id);
+    await confirm(`Revoke the key ${id} (${name}) permanently?`, options.yes);
+    await keysOf(app).revoke(id);
+    return show(app, options);
+  },
 
-  async issue(options: KeyOptions): Promise<Result> {
-    const value = issuedView(await this.keys.issue(options), this.plans);
+  async issue(app, options) {
+    const value = issuedView(await keysOf(app).issue(options), app.get(Plans));
     return { value, text: describe.issued(value) };
-  }
+  },
 
-  async list({ idle, expiresWithin, ...options }: KeyOptions): Promise<Result> {
-    if (options.plan !== undefined) this.plans.assertExists(options.plan);
-    if (options.after !== undefined) await this.keys.get(options.after);
+  async list(app, { idle, expiresWithin, ...options }) {
+    const plans = app.get(Plans);
+    if (options.plan !== undefined) plans.assertExists(options.plan);
+    if (options.after !== undefined) await keysOf(app).get(options.after);
     const limit = options.limit ?? (options.json ? undefined : PAGE_SIZE);
     const filter = { ...options, limit, idleDays: idle, expiresWithinDays: expiresWithin };
-    const found = await this.app.get(KeyList).find(filter);
-    const value = found.map((key) => keyView(key, this.plans));
+    const found = await app.get(KeyList).find(filter);
+    const value = found.map((key) => keyView(key, plans));
     const next = found.length === limit ? `\n\nNext page: add --after ${found.at(-1)!.id}` : '';
     return { value, text: describe.keys(value) + next };
-  }
+  },
 
-  async show({ id }: KeyOptions): Promise<Result> {
-    const value = keyView(await this.find(id), this.plans);
-    return { value, text: describe.key(value) };
-  }
-
-  async usage({ id }: KeyOptions): Promise<Result> {
-    const key = await this.find(id);
-    const used = await this.app.get(CurrentCounts).of(key.clientId);
-    const report = await this.app.get(UsageReport).of(key.clientId);
-    const value = usageView(key, used, report, this.plans);
-    return { value, text: describe.usage(value) };
-  }
-
-  async rotate({ id, grace = DAY_MS }: KeyOptions): Promise<Result> {
-    const value = rotatedView(await this.keys.rotate(id, grace), this.plans);
-    return { value, text: describe.rotated(value) };
-  }
-
-  async revoke(options: KeyOptions): Promise<Result> {
-    const { id, name } = await this.keys.get(options.id);
-    await confirm(`Revoke the key ${id} (${name}) permanently?`, options.yes);
-    await this.keys.revoke(id);
-    return this.show(options);
-  }
-
-  async audit({ id, limit }: KeyOptions): Promise<Result> {
-    if (id) await this.keys.get(id);
-    const value = await this.app.get(AuditTrail).find(id, limit!);
-    return { value, text: describe.audit(value) };
-  }
-
-  /** Returns an action that changes a key and shows it. */
-  private changing(change: (keys: KeysService, options: KeyOptions) => Promise<void>) {
-    return async (options: KeyOptions): Promise<Result> => {
-      await change(this.keys, options);
-      return this.show(options);
+  async usage(app, { id }) {
+    const view = await viewOf(app, id);
+    const used = await app.get(CurrentCounts).of(view.clientId);
+    const value = {
+      ...view,
+      minute: windowView(view.perMinute, used.minuteUsed, minuteEndUnix(used.minute)),
+      day: windowView(view.perDay, used.dayUsed, dayEndUnix(used.day)),
+      bannedUntil: isoTime(used.bannedUntilMs || null),
+      ...(await app.get(UsageReport).of(view.clientId)),
     };
-  }
+    return { value, text: describe.usage(value) };
+  },
 
-  private async find(id: string): Promise<ListedKey> {
-    await this.keys.get(id);
-    const [key] = await this.app.get(KeyList).find({ id });
-    return key!;
-  }
-}
+  async rotate(app, { id, grace = DAY_MS }) {
+    const value = rotatedView(await keysOf(app).rotate(id, grace), app.get(Plans));
+    return { value, text: describe.rotated(value) };
+  },
 
-export type KeyAction = keyof KeyActions;
+  async audit(app, { id, limit }) {
+    if (id) await keysOf(app).get(id);
+    const value = await app.get(AuditTrail).find(id, limit!);
+    return { value, text: describe.audit(value) };
+  },
+} satisfies Record<string, (app: INestApplicationContext, options: KeyOptions) => Promise<Result>>;
+
+export type KeyAction = keyof typeof ACTIONS;
 
 /** @throws {CommanderError} for contradicting options, an unknown plan or an undeclared scope */
 export async function runKeyAction(name: KeyAction, options: KeyOptions): Promise<Result> {
   try {
-    return await runAsOperator(options, (app) => new KeyActions(app)[name](options));
+    return await runAsOperator<Result>(options, (app) => ACTIONS[name](app, options));
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw new CommanderError(2, 'petstore.keys', `error: ${error.message}`);
   }
+}
+
+/** Changes what the options have, and shows the key. */
+async function set(app: INestApplicationContext, options: KeyOptions, disabled?: boolean) {
+  const expiresAt = options.expiresAt === Infinity ? null : options.expiresAt;
+  await keysOf(app).set(options.id, { ...options, expiresAt, disabled });
+  return show(app, options);
+}
+
+async function show(app: INestApplicationContext, { id }: KeyOptions) {
+  const value = await viewOf(app, id);
+  return { value, text: describe.key(value) };
+}
+
+function keysOf(app: INestApplicationContext): KeysService {
+  return app.get(KeysService).by(operator());
+}
+
+async function viewOf(app: INestApplicationContext, id: string): Promise<KeyView> {
+  await app.get(KeysService).get(id);
+  const [key] = await app.get(KeyList).find({ id });
+  return keyView(key!, app.get(Plans));
+}
+
+/** All keys of a client share their quota. */
+function windowView(limit: number, used: number, resetUnix: number) {
+  return { limit, used, remaining: Math.max(0, limit - used), resetAt: isoTime(resetUnix * 1000)! };
 }

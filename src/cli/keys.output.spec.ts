@@ -1,5 +1,4 @@
-import { type UsageView } from './usage-view.js';
-import { usage } from './keys.output.js';
+import { usage, type UsageView } from './keys.output.js';
 
 describe(usage.name, () => {
   it('prints a group of rejected requests in one row, with count, times, window and key', () => {

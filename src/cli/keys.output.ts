@@ -1,9 +1,16 @@
 import type { AuditRecord, State } from '../keys/audit-record.entity.js';
 import type { IssuedView, KeyView, RotatedView } from '../keys/key-views.js';
-import type { UsageView } from './usage-view.js';
+import type { UseReport } from '../usage/usage-report.js';
 import { table } from './output.js';
 
 const REJECTED = 'LAST REJECTED,FIRST,COUNT,CODE,WINDOW,OPERATION,ADDRESS,KEY'.split(',');
+/** A key with the use of its client. */
+export interface UsageView extends KeyView, UseReport {
+  minute: Window;
+  day: Window;
+}
+type Window = Record<'used' | 'limit' | 'remaining', number> & { resetAt: string };
+
 const SECONDS = 'YYYY-MM-DDTHH:MM:SS'.length;
 
 export function issued({ id, key: secret, name, plan }: IssuedView): string {
