@@ -2,7 +2,8 @@ import { isoTime } from './audit-record.entity.js';
 import type { Plans } from '../rate-limits/plan.js';
 import type { ApiKey } from './api-key.entity.js';
 import type { ListedKey } from './key-list.js';
-import type { IssuedKey, RotatedKey } from './keys.service.js';
+import type { IssuedKey } from './key-transaction.js';
+import type { RotatedKey } from './keys.service.js';
 
 // The JSON of the command line and the admin API. Times are ISO 8601, or null if they do not apply.
 

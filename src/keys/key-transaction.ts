@@ -1,0 +1,130 @@
+import type { EntityManager, FindOptionsWhere } from 'typeorm';
+import { rowLock } from '../database/transactions.js';
+import { errors } from '../errors/errors.js';
+import type { Plans } from '../rate-limits/plan.js';
+import { ApiKey } from './api-key.entity.js';
+import { digestOf, mintId, mintKey } from './api-key-format.js';
+import { type AuditAction, isoTime, type State } from './audit-record.entity.js';
+import type { AuditedTransaction } from './audit-trail.js';
+
+export interface IssuedKey {
+  /** The key itself, which is not stored and cannot be shown again. */
+  key: string;
+  record: ApiKey;
+}
+
+type Terms = Pick<
+  ApiKey,
+  'name' | 'plan' | 'perMinute' | 'perDay' | 'scopes' | 'createdAt' | 'expiresAt'
+>;
+
+/** @throws {ApiError} 404 if there is no such key */
+export async function findKey(manager: EntityManager, id: string): Promise<ApiKey> {
+  const key = await manager.findOneBy(ApiKey, { id });
+  if (key === null) throw errors.not_found(`no key has the ID ${id}`);
+  return key;
+}
+
+/** Reads and writes the rows of keys in a transaction. Each change has its audit record. */
+export class KeyTransaction {
+  constructor(
+    readonly audited: AuditedTransaction,
+    private readonly plans: Plans,
+  ) {}
+
+  /**
+   * Finds a key with its client locked: the first key of the client, which has the client's id.
+   * @throws {ApiError} 404 if there is no such key
+   */
+  async lock(id: string): Promise<ApiKey> {
+    const { manager } = this.audited;
+    const { clientId } = await findKey(manager, id);
+    await manager.findOne(ApiKey, { where: { id: clientId }, ...rowLock(manager) });
+    return findKey(manager, id);
+  }
+
+  /** Inserts the first key of a client. */
+  async issue(terms: Terms): Promise<IssuedKey> {
+    const issued = await this.insert(terms);
+    const { record } = issued;
+    const after = this.termsOf(record);
+    await this.audited.record({ action: 'key.issue', target: record.id, before: null, after });
+    return issued;
+  }
+
+  /** @param clientId left out for the first key of a client, which gives the client its id */
+  async insert(terms: Terms, clientId?: string): Promise<IssuedKey> {
+    const { manager, nowMs } = this.audited;
+    const id = mintId('key');
+    const key = mintKey();
+    const record = manager.create(ApiKey, {
+      ...terms,
+      id,
+      clientId: clientId ?? id,
+      digest: digestOf(key),
+      lastFour: key.slice(-4),
+      changedAt: nowMs,
+      revokedAt: null,
+      disabledAt: null,
+      replacedBy: null,
+      lastUsedAt: null,
+      lastUsedFrom: null,
+    });
+    await manager.insert(ApiKey, record);
+    return { key, record };
+  }
+
+  /**
+   * Updates a key, with an audit record of the members that differ. Each change of a key gets a
+   * later `changedAt`, even if the clock of the database was set back.
+   * @param condition further conditions on the row
+   * @returns false if the row does not meet the condition
+   */
+  async update(
+    action: AuditAction,
+    key: ApiKey,
+    values: Partial<ApiKey>,
+    condition: FindOptionsWhere<ApiKey> = {},
+  ): Promise<boolean> {
+    const { manager, nowMs, record } = this.audited;
+    const changedAt = Math.max(nowMs, key.changedAt + 1);
+    const row = { id: key.id, ...condition };
+    const { affected } = await manager.update(ApiKey, row, { ...values, changedAt });
+    if (!affected) return false;
+    const old = this.stateOf(key);
+    Object.assign(key, values, { changedAt });
+    const state = this.stateOf(key);
+    const before = difference(old, state);
+    const after = difference(state, old);
+    if (Object.keys(after).length > 0) await record({ action, target: key.id, before, after });
+    return true;
+  }
+
+  /** The members that audit records show. The limits of a plan may differ in a later release. */
+  private stateOf(key: ApiKey): State {
+    return {
+      ...this.termsOf(key),
+      revokedAt: isoTime(key.revokedAt),
+      disabledAt: isoTime(key.disabledAt),
+      replacedBy: key.replacedBy,
+    };
+  }
+
+  private termsOf(key: ApiKey) {
+    return {
+      name: key.name,
+      plan: key.plan,
+      ...this.plans.limitsOf(key),
+      scopes: key.scopes.split(' ').sort(),
+      expiresAt: isoTime(key.expiresAt),
+    };
+  }
+}
+
+/** The members of a state that are not the same in another. */
+function difference(state: State, other: State): State {
+  const members = Object.entries(state);
+  return Object.fromEntries(
+    members.filter(([name, value]) => String(value) !== String(other[name])),
+  );
+}
