@@ -26,6 +26,12 @@ export function keyName(text: string): string {
   );
 }
 
+/** Rejects an empty path, such as that of an unset variable of a script. */
+export function file(text: string): string {
+  if (text.trim() !== '') return text;
+  throw new InvalidArgumentError('It must be a file path.');
+}
+
 export function packageName(text: string): string {
   if (PACKAGE_NAME.test(text)) return text;
   throw new InvalidArgumentError(

@@ -1,10 +1,13 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { CommanderError } from 'commander';
+import { loadExtensions } from '../extensions/petstore-config.js';
+import { KEY_FORM } from '../keys/api-key-format.js';
 import { isoTime } from '../keys/audit-record.entity.js';
 import { AuditTrail } from '../keys/audit-trail.js';
 import { type KeyFilter, KeyList } from '../keys/key-list.js';
 import { issuedView, type KeyView, keyView, rotatedView } from '../keys/key-views.js';
 import { KeysService } from '../keys/keys.service.js';
+import { Scopes } from '../keys/scopes.js';
 import { type OwnLimits, Plans } from '../rate-limits/plan.js';
 import { CurrentCounts } from '../rate-limits/current-counts.js';
 import { DAY_MS, dayEndUnix, minuteEndUnix } from '../time/windows.js';
@@ -59,13 +62,11 @@ const ACTIONS = {
   },
 
   async list(app, { idle, expiresWithin, ...options }) {
-    const plans = app.get(Plans);
-    if (options.plan !== undefined) plans.assertExists(options.plan);
     if (options.after !== undefined) await keysOf(app).get(options.after);
     const limit = options.limit ?? (options.json ? undefined : PAGE_SIZE);
     const filter = { ...options, limit, idleDays: idle, expiresWithinDays: expiresWithin };
     const found = await app.get(KeyList).find(filter);
-    const value = found.map((key) => keyView(key, plans));
+    const value = found.map((key) => keyView(key, app.get(Plans)));
     const next = found.length === limit ? `\n\nNext page: add --after ${found.at(-1)!.id}` : '';
     return { value, text: describe.keys(value) + next };
   },
@@ -99,12 +100,27 @@ export type KeyAction = keyof typeof ACTIONS;
 
 /** @throws {CommanderError} for contradicting options, an unknown plan or an undeclared scope */
 export async function runKeyAction(name: KeyAction, options: KeyOptions): Promise<Result> {
+  // Before the database is opened: a usage error does not depend on it.
+  const { extensions, plans: own } = await loadExtensions(options);
+  const { plan, scopes = [] } = options;
   try {
-    return await runAsOperator<Result>(options, (app) => ACTIONS[name](app, options));
+    const plans = new Plans(own);
+    if (name === 'list' && plan) plans.assertExists(plan);
+    else if (plan) plans.choose(plan, options);
+    new Scopes(extensions.map((each) => each.scopes ?? {})).assertDeclared(scopes);
   } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    throw new CommanderError(2, 'petstore.keys', `error: ${error.message}`);
+    throw new CommanderError(2, 'petstore.keys', `error: ${(error as Error).message}`);
   }
+  return runAsOperator<Result>(options, async (app) => {
+    const id = await idOf(options.id, app.get(KeyList));
+    return ACTIONS[name](app, { ...options, id });
+  });
+}
+
+/** Accepts a whole key in place of its ID. */
+async function idOf(id: string, list: KeyList): Promise<string> {
+  const [key] = KEY_FORM.test(id) ? await list.find({ search: id }) : [];
+  return key?.id ?? id;
 }
 
 /** Changes what the options have, and shows the key. */

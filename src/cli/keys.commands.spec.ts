@@ -77,6 +77,7 @@ describe('petstore keys --json', () => {
   it('finds a key by the whole key, and repeats it in no output', async () => {
     const shown = await json('show', zoo.id);
     expect(await json('list', '--search', zoo.key)).toEqual([shown]);
+    expect(await json('show', zoo.key)).toEqual(shown);
     const unknown = `psk_${'a'.repeat(49)}`;
     const { code, out, err } = await runInProcess('keys', 'show', unknown);
     expect({ code, out }).toEqual({ code: 1, out: '' });

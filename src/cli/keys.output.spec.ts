@@ -1,4 +1,5 @@
-import { usage, type UsageView } from './keys.output.js';
+import type { AuditRecord } from '../keys/audit-record.entity.js';
+import { audit, usage, type UsageView } from './keys.output.js';
 
 describe(usage.name, () => {
   it('prints a group of rejected requests in one row, with count, times, window and key', () => {
@@ -37,5 +38,19 @@ describe(usage.name, () => {
       '192.0.2.7',
       'key_2',
     ]);
+  });
+});
+
+describe(audit.name, () => {
+  it.each([
+    ['key', 'key_1', 'key:key_1'],
+    ['cli', 'cli:ada', 'cli:ada'],
+    ['admin', 'admin:Ann', 'admin:Ann'],
+    ['service', 'service', 'service'],
+  ])('prints an actor of the type %s with the name %s as %s', (type, name, printed) => {
+    const change = { at: '2030-01-02T03:04:05.000Z', action: 'key.revoke', target: 'key_1' };
+    const record = { ...change, actor: { type, name }, before: null, after: {} };
+    const [, row] = audit([record as object as AuditRecord]).split('\n');
+    expect(row!.split(/ {2,}/)[2]).toBe(printed);
   });
 });

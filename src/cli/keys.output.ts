@@ -67,7 +67,8 @@ export function usage({ minute, day, outcomes, refusals, ...view }: UsageView): 
 export function audit(records: readonly AuditRecord[]): string {
   if (records.length === 0) return 'No records found.';
   const rows = records.map(({ at, action, actor, target, before, after }) => {
-    return [at, action, actor.name, target, changeText(before, after)];
+    const by = actor.type === 'key' ? `key:${actor.name}` : actor.name;
+    return [at, action, by, target, changeText(before, after)];
   });
   return table(['AT', 'ACTION', 'BY', 'TARGET', 'CHANGE'], rows);
 }

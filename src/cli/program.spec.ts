@@ -52,6 +52,8 @@ describe(runProgram.name, () => {
     [['keys', 'rotate', 'x', '--grace', '1w'], /s, m, h or d/],
     [['seed'], /--pets/],
     [['backup'], /missing required argument 'file'/],
+    [['backup', ''], /must be a file path/],
+    [['restore', ' '], /must be a file path/],
     [['openapi', '--format', 'xml'], /Allowed choices are json, yaml/],
   ])('rejects %j with one line and exit code 2', async (argv, line) => {
     const { code, out, err } = await run(...argv);
@@ -69,13 +71,15 @@ describe(runProgram.name, () => {
     [ENTERPRISE, /--per-minute and --per-day/],
     [[...ENTERPRISE, '--per-minute', '5'], /--per-minute and --per-day/],
     [['keys', 'set-scopes', 'x', '--scopes', 'pets:delete'], /pets:delete/],
-  ])('rejects plan, limits and scopes of %j with one line and exit code 2', async (argv, line) => {
-    await run('migrate');
-    const { code, out, err } = await run(...argv);
-    expect({ code, out }).toEqual({ code: 2, out: '' });
-    expect(err).toMatch(line);
-    expect(err).toMatch(/^error: [^\n]+\n$/);
-  });
+  ])(
+    'rejects plan, limits and scopes of %j with exit code 2, without a database',
+    async (argv, line) => {
+      const { code, out, err } = await run(...argv);
+      expect({ code, out }).toEqual({ code: 2, out: '' });
+      expect(err).toMatch(line);
+      expect(err).toMatch(/^error: [^\n]+\n$/);
+    },
+  );
 
   it.each([[], ['--help'], ['help', 'keys'], ['keys', '--help'], ['keys', 'issue', '--help']])(
     'prints help with examples: %s %s %s',

@@ -90,7 +90,7 @@ function addBackup(program: Command, output: Output): void {
     examples: ['backup zoo.db'],
     run: async (options, file) => (await import('./backup.js')).backup(file, options),
   })
-    .argument('<file>', 'file to write, readable only by its owner')
+    .argument('<file>', 'file to write, readable only by its owner', parse.file)
     .option('--yes', 'overwrite an existing file without confirmation');
   addCommand<{ yes?: true }>(program, output, {
     name: 'restore',
@@ -98,7 +98,7 @@ function addBackup(program: Command, output: Output): void {
     examples: ['restore zoo.db'],
     run: async (options, file) => (await import('./backup.js')).restore(file, options),
   })
-    .argument('<file>', 'a file that petstore backup wrote')
+    .argument('<file>', 'a file that petstore backup wrote', parse.file)
     .option('--yes', 'do not ask for confirmation');
 }
 
