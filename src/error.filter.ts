@@ -57,8 +57,9 @@ export class ErrorFilter implements ExceptionFilter {
     reply.code(error.status).send(JSON.stringify(error.getResponse()));
   }
 
-  private log(error: ApiError, { operation }: ApiRequest): void {
-    const details = { operation, code: error.code, err: error.cause ?? error };
+  private log(error: ApiError, { id: requestId, traceId, operation }: ApiRequest): void {
+    const { code } = error;
+    const details = { requestId, traceId, operation, code, err: error.cause ?? error };
     const level = error.status === 503 ? 'warn' : 'debug';
     if (error.status >= 500 && error.status !== 503) this.logger.error(details, 'Request failed');
     else if (error.cause !== undefined) {

@@ -5,9 +5,12 @@ import { join } from 'node:path';
 import { type CallHandler, Injectable, Module, type NestInterceptor } from '@nestjs/common';
 import { APP_INTERCEPTOR } from '@nestjs/core';
 import type { Observable } from 'rxjs';
+import { DataSource } from 'typeorm';
 import { KeysService } from '../../src/keys/keys.service.js';
 import { createLogger, Logger } from '../../src/telemetry/logger.js';
 import { eventually } from '../support/eventually.js';
+import { expectError } from '../support/expectations.js';
+import { recordedLog } from '../support/recorded-log.js';
 import { startService } from '../support/start-service.js';
 import { TemporaryDirectory } from '../support/temporary-directory.js';
 
@@ -55,6 +58,23 @@ describe('the log', () => {
       intercepted().map((line) => (JSON.parse(line) as { requestId: string }).requestId),
     ).toEqual(['get', 'post', 'late']);
     late.destroy();
+    client.close();
+  });
+
+  it('has the request id on the line of a failure of each operation', async () => {
+    const { logger, lines } = recordedLog();
+    await using service = await startService({ logger });
+    const client = await service.client();
+    await service.store.app.get(DataSource).query('ALTER TABLE pets RENAME TO gone');
+    for (const path of ['/v1/pets', '/v1/pets/1']) {
+      const failed = await client.get(path, { 'x-request-id': 'mine' });
+      expectError(failed, 500, 'internal_error');
+    }
+    const failures = lines.filter(({ level }) => level === 'error');
+    expect(failures.map(({ details }) => [details.requestId, details.operation])).toEqual([
+      ['mine', 'listPets'],
+      ['mine', 'getPet'],
+    ]);
     client.close();
   });
 
