@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 import 'reflect-metadata';
-import { Console } from 'node:console';
 import { existsSync, readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 
@@ -34,14 +33,19 @@ process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   process.stderr.write(`error: cannot write to standard output (${message})\n`);
   process.exitCode = 1;
 });
-// Standard output belongs to the result, or to the log of a server. Libraries print with console.
-if (!isServer || argv.includes('--json')) globalThis.console = new Console(process.stderr);
-// Loaded after the check: older releases of Node cannot link it.
+const write = process.stdout.write.bind(process.stdout);
+if (!isServer || argv.includes('--json')) {
+  // Standard output belongs to the result. Extensions and libraries write to it, with console too.
+  // There is no option. `petstore.e2e-spec.ts` fails without it.
+  process.stdout.write = process.stderr.write.bind(process.stderr);
+}
+// Loaded after the check: older releases of Node cannot link them.
+const { Output } = await import('./cli/output.js');
 const { runProgram } = await import('./cli/program.js');
-const exitCode = await runProgram(argv);
+const exitCode = await runProgram(argv, new Output(write));
 if (exitCode !== 0) process.exitCode = exitCode;
 // A slow reader gets the whole result. A server does not wait for its reader.
-if (!isServer) await new Promise((resolve) => process.stdout.write('', resolve));
+if (!isServer) await new Promise<unknown>((resolve) => write('', resolve));
 setTimeout(() => process.exit(), EXIT_TIMEOUT_MS).unref();
 
 /** The parent, which may be a shell, and on Linux its parent: npx may end and leave the shell. */

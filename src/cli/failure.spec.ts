@@ -43,11 +43,30 @@ describe(reportFailure.name, () => {
       new Error('Could not locate the bindings file. Tried:\n → a\n → b'),
       /^error: the SQLite binding .* npx --allow-scripts=better-sqlite3.* postgres:\/\/ URL\n$/,
     ],
+    [
+      Object.assign(new TypeError('x is undefined'), {
+        stack:
+          'TypeError: x is undefined\n    at of (node:fs:1:2)\n    at Orders.start (/shop/a.js:3:4)',
+      }),
+      /^error: TypeError: x is undefined at Orders.start \(\/shop\/a.js:3:4\)\n$/,
+    ],
     [failure('EIO'), /^error: EIO: it failed\n$/],
     [new Error(''), /^error: Error\n$/],
+    ['a text', /^error: a text\n$/],
+    [undefined, /^error: undefined\n$/],
   ])('explains %s in one line', (error, line) => {
     expect(report(error)).toMatch(line);
     expect(report(error)).toMatch(/^error: [^\n]+\n$/);
+  });
+
+  it('chooses the setting of the admin port, and the host if any port is free', () => {
+    Object.assign(process.env, { ADMIN_PORT: '9001', ADMIN_HOST: '192.0.2.1', PORT: '0' });
+    const of = (address: string) => failure('EADDRNOTAVAIL', { syscall: 'listen', address });
+    expect(report(listen('EADDRINUSE', 9001))).toMatch(/set ADMIN_PORT to a free one\n$/);
+    expect(report(of('192.0.2.1'))).toMatch(/set ADMIN_HOST to an address of this machine\n$/);
+    expect(report(of('127.0.0.1'))).toMatch(/set HOST to an address of this machine\n$/);
+    expect(report(of('192.0.2.2'))).toMatch(/an extension uses this address/);
+    for (const name of ['ADMIN_PORT', 'ADMIN_HOST', 'PORT']) delete process.env[name];
   });
 
   it('prints each fault of a configuration on its own line', () => {

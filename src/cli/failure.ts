@@ -39,18 +39,25 @@ const PORT_FIXES: Readonly<Record<string, string>> = {
 };
 
 /** The members of Node's errors of servers, look-ups and files. */
-type SystemError = NodeJS.ErrnoException & { port?: number; hostname?: string };
+interface SystemError extends NodeJS.ErrnoException {
+  port?: number;
+  address?: string;
+  hostname?: string;
+}
 
 /** Explains an error to an operator: what is wrong, and what to do. */
 export function explain(error: unknown): { reason: string; fix?: string | undefined } {
-  const { code = '', message } = error as NodeJS.ErrnoException;
+  // Anything can be thrown.
+  const { code = '', message = '' } = Object(error) as Partial<NodeJS.ErrnoException>;
   if (error instanceof DatabaseConnectionError) return error;
   if (code === 'ERR_DLOPEN_FAILED' || message.startsWith('Could not locate the bindings file')) {
     return { reason: 'the SQLite binding of better-sqlite3 cannot be loaded', fix: ALLOW_SCRIPT };
   }
   if (code === 'SQLITE_CORRUPT') return { reason: `the file is damaged: ${message}`, fix: RESTORE };
   if (/(?:table|relation) "?pets"? already exists/.test(message)) return FOREIGN_TABLES;
-  return { reason: message || String(error), fix: fixOf(error as SystemError) };
+  const isProgrammingError = /^(?:Type|Reference|Range|Syntax)Error\b/.test(String(error));
+  const reason = isProgrammingError ? `${String(error)}${placeOf(error as Error)}` : message;
+  return { reason: reason || String(error), fix: fixOf(Object(error) as SystemError) };
 }
 
 function fixOf(error: SystemError): string | undefined {
@@ -68,15 +75,25 @@ function fixOfFile(url: string): string {
   return `give this user access to ${path}${owner} or choose another file`;
 }
 
-/** An extension uses every address but the API's; the stack has its line. */
-function fixOfAddress({ code = '', port, hostname, stack = '' }: SystemError): string {
+/** An extension uses every other address. */
+function fixOfAddress(error: SystemError): string {
+  const { code = '', port, address, hostname = address! } = error;
   const config = loadConfig();
-  if (port === config.port || hostname === config.host) {
-    return PORT_FIXES[code] ?? 'set HOST to an address of this machine';
+  const hosts = { [config.adminHost]: 'set ADMIN_', [config.host]: 'set ' };
+  const ports = { [config.adminPort]: 'set ADMIN_', [config.port]: 'set ' };
+  const setting = port === undefined ? hosts[hostname] : ports[port];
+  if (setting === undefined) {
+    return `an extension uses this address${placeOf(error)}; change it there`;
   }
-  const isForeign = (line: string) => !line.includes('node:') && !line.includes(PACKAGE_ROOT);
-  const line = stack.split('\n').find((each) => /^ +at /.test(each) && isForeign(each)) ?? '';
-  return `an extension uses this address${line.replace(/ +/g, ' ')}; change it there`;
+  const fix = PORT_FIXES[code] ?? 'set HOST to an address of this machine';
+  return fix.replace('set ', setting);
+}
+
+/** The first line of the stack in an extension, otherwise in the service. */
+function placeOf({ stack = '' }: Error): string {
+  const lines = stack.match(/^ +at (?!.*node:).*$/gm) ?? [];
+  const line = lines.find((each) => !each.includes(PACKAGE_ROOT)) ?? lines[0] ?? '';
+  return line.replace(/ +/g, ' ');
 }
 
 /** Prints an error in one line; the faults of a configuration take one line each. */

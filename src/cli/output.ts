@@ -9,7 +9,7 @@ export class FailedError extends Error {}
 /** Results go to standard output, errors to standard error in one line each. */
 export class Output {
   constructor(
-    private readonly out: (text: string) => unknown = process.stdout.write.bind(process.stdout),
+    private readonly out: (text: string) => unknown,
     private readonly err: (text: string) => unknown = process.stderr.write.bind(process.stderr),
   ) {}
 

@@ -5,7 +5,7 @@ import { addAdminCommands } from './admin.commands.js';
 import * as parse from './arguments.js';
 import { reportFailure } from './failure.js';
 import { addKeysCommands } from './keys.commands.js';
-import { FailedError, Output } from './output.js';
+import { FailedError, type Output } from './output.js';
 import type { ServeOptions } from './serve.js';
 
 const [SUCCESS, FAILURE, USAGE_ERROR] = [0, 1, 2];
@@ -17,7 +17,7 @@ const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
  * @param argv the arguments, without the paths of Node and of the script
  * @returns the exit code
  */
-export async function runProgram(argv: readonly string[], output = new Output()): Promise<number> {
+export async function runProgram(argv: readonly string[], output: Output): Promise<number> {
   try {
     const args = argv.length === 0 ? ['--help'] : [...argv];
     await createProgram(output).parseAsync(args, { from: 'user' });

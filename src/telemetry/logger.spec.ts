@@ -69,6 +69,28 @@ describe(createLogger.name, () => {
     expect(JSON.parse(lines[5]!)).toMatchObject({ err: { message: 'thrown' } });
   });
 
+  it('writes no other member of an error that is nested at any depth, in a line or in details', async () => {
+    const { path, fd } = open();
+    const logger = await createLogger({ logLevel: 'info', logFormat: 'json' }, fd);
+    const secret = { config: { headers: { Authorization: 'Bearer of-a-third-party' } } };
+    const failed = Object.assign(new TypeError('failed'), secret, { toJSON: () => secret });
+    const order: Record<string, unknown> = { at: new Date(0), attempts: [1, { failed }] };
+    logger.error({ order }, 'one');
+    logger.error({ payment: failed }, 'two');
+    new NestLogger(logger).error({ order }, 'Orders');
+    order['itself'] = order;
+    new NestLogger(logger).warn({ order }, 'Orders');
+    const lines = await written(path, 4);
+    expect(lines.join('')).not.toContain('third-party');
+    const [one, two, three, four] = lines.map((line) => JSON.parse(line) as object);
+    const serialized = { type: 'TypeError', message: 'failed', stack: expect.any(String) };
+    const logged = { at: '1970-01-01T00:00:00.000Z', attempts: [1, { failed: serialized }] };
+    expect(one).toMatchObject({ order: logged });
+    expect(two).toMatchObject({ payment: serialized });
+    expect(three).toMatchObject({ details: { order: logged } });
+    expect(four).toMatchObject({ details: { order: logged } });
+  });
+
   it('writes readable lines for a terminal', async () => {
     const { path, fd } = open();
     const logger = await createLogger({ logLevel: 'info', logFormat: 'pretty' }, fd);

@@ -37,6 +37,10 @@ const HIDDEN =
   'service,version,method,operation,status,durationMs,path,code,' +
   'keyId,address,requestId,event,audit';
 const MAX_CAUSES = 5;
+/** Members of this depth are left out, so that an object may contain itself. */
+const MAX_DEPTH = 5;
+/** Members that have an error, even if it is no instance of `Error`. */
+const ERRORS = ['err', 'error'];
 
 /**
  * Writes JSON lines, or readable ones for a terminal.
@@ -51,8 +55,9 @@ export async function createLogger(
     {
       level: logLevel,
       base: { service: 'pet-store-service', version: VERSION },
-      formatters: { level: (level) => ({ level }) },
-      serializers: { err: serializeError, error: serializeError, details: serializeDetails },
+      formatters: { level: (level) => ({ level }), log: serializeMembers },
+      // The serializer of pino would write all members of an error.
+      serializers: { err: (error: unknown) => error },
       mixin: requestMembers,
       // The access log specifies its request: another object per line costs a third of a get.
       mixinMergeStrategy: (line, members) =>
@@ -87,11 +92,22 @@ function serializeError(error: unknown, depth = 0): unknown {
   };
 }
 
-function serializeDetails(details: object): object {
+/** Lines without an object, such as those of the access log, are not copied. */
+function serializeMembers(line: Record<string, unknown>): Record<string, unknown> {
+  const hasObject = Object.values(line).some((value) => typeof value === 'object');
+  return hasObject ? serializeDetails(line) : line;
+}
+
+/** Serializes the errors in an object or array, at every depth. */
+function serializeDetails<Details extends object>(details: Details, depth = 0): Details {
   const members = Object.entries(details).map(([name, value]: [string, unknown]) => {
-    return [name, value instanceof Error ? serializeError(value) : value];
+    if (typeof value !== 'object' || value === null) return [name, value];
+    if (value instanceof Error || ERRORS.includes(name)) return [name, serializeError(value)];
+    if ('toJSON' in value) return [name, value];
+    return [name, depth < MAX_DEPTH ? serializeDetails(value, depth + 1) : undefined];
   });
-  return Object.fromEntries(members) as object;
+  const copy = Object.fromEntries(members) as object;
+  return (Array.isArray(details) ? Object.values(copy) : copy) as Details;
 }
 
 /** Writes the lines of a tick together, and drops lines while they cannot be written. */

@@ -28,12 +28,13 @@ describe(NestLogger.name, () => {
     ]);
   });
 
-  it('logs the error that ended a start at debug, unless it is a programming error', () => {
+  it('logs the error that ends a start at debug, because the command prints it', () => {
     const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
     nest.error(refused, 'ExceptionHandler');
     nest.error(new TypeError('x is undefined'), 'ExceptionHandler');
+    nest.error('Error: listen EADDRINUSE', 'NestApplication');
     nest.error(refused, 'OrdersService');
-    expect(said.map(([level]) => level)).toEqual(['debug', 'error', 'error']);
+    expect(said.map(([level]) => level)).toEqual(['debug', 'debug', 'debug', 'error']);
   });
 
   it('keeps errors, stacks and objects', () => {

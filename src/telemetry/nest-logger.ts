@@ -12,7 +12,8 @@ const STARTING: readonly string[] = [
   'TypeOrmModule',
 ];
 
-const PROGRAMMING_ERROR = /^(Type|Reference|Range|Syntax)Error\b/;
+/** Contexts whose errors end the start; the second is of an address that cannot be used. */
+const ENDING: readonly string[] = ['ExceptionHandler', 'NestApplication'];
 
 /** The arguments of `printMessages()`. */
 type Printed = [
@@ -41,7 +42,7 @@ export class NestLogger extends ConsoleLogger {
       const err = error ?? (stack === undefined ? undefined : { message: text, stack });
       const details = error !== undefined || typeof message === 'string' ? params : message;
       const line = { context: context || undefined, err, details };
-      this.lines[severity(level, context, message)](line, text);
+      this.lines[severity(level, context)](line, text);
     }
   }
 
@@ -54,10 +55,9 @@ function textOf(message: unknown): string {
   return message instanceof Error ? message.message : '';
 }
 
-function severity(level: LogLevel, context: string, message: unknown) {
+function severity(level: LogLevel, context: string) {
   if (level === 'log') return STARTING.includes(context) ? 'debug' : 'info';
   if (level === 'verbose') return 'debug';
-  // The command prints what ended the start; a programming error needs its stack as well.
-  const isExplained = context === 'ExceptionHandler' && !PROGRAMMING_ERROR.test(String(message));
-  return level === 'error' && isExplained ? 'debug' : level;
+  // They end the start: the command prints them.
+  return level === 'error' && ENDING.includes(context) ? 'debug' : level;
 }

@@ -65,4 +65,22 @@ describe('petstore.config.js', () => {
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(new RegExp(`^error: ${complaint}.*\\n$`));
   });
+
+  it.each([
+    [
+      'undefined.toys',
+      /^error: TypeError: Cannot read .* \(file:.*petstore\.config\.js:1:\d+\)\n$/,
+    ],
+    ['throw new Error("no toys")', /^error: no toys\n$/],
+    ['throw "no toys"', /^error: no toys\n$/],
+  ])('a start that fails by %s prints its error once', async (statement, line) => {
+    using workplace = new Workplace({ PORT: '0', METRICS_PORT: '0', LOG_FORMAT: 'json' });
+    const module = `class { onModuleInit() { ${statement} } }`;
+    const extension = `{ name: 'toys', compatibility: '^1.0.0', module: ${module} }`;
+    workplace.write('petstore.config.js', `export default { extensions: [${extension}] }`);
+    workplace.write('package.json', '{ "type": "module" }');
+    const { code, stdout, stderr } = await workplace.run('serve');
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(line);
+  });
 });

@@ -60,9 +60,11 @@ describe('petstore', () => {
     await using other = await FakeServer.start();
     const PORT = String(other.port);
     const child = workplace.start(['serve'], { PORT, METRICS_PORT: '0' });
-    let stderr = '';
+    let [stdout, stderr] = ['', ''];
+    child.stdout!.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
     child.stderr!.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
     expect(await once(child, 'close')).toEqual([1, null]);
+    expect(stdout).not.toContain('EADDRINUSE');
     expect(stderr).toMatch(/^error: .*EADDRINUSE.*set PORT.*\n$/);
     expect(await run('keys', 'list')).toEqual([]);
   });
@@ -129,17 +131,17 @@ describe('petstore', () => {
     expect(output).toMatch(/Draining[^]*Stopped/);
   });
 
-  it('prints one JSON value even if an extension prints when it is imported', async () => {
+  it('prints one JSON value even if an extension prints, with console or directly', async () => {
     workplace.write(
       'petstore.config.js',
-      `console.log('loaded'); export default { extensions: [] };`,
+      `console.log('loaded'); process.stdout.write('so far\n'); export default { extensions: [] };`,
     );
     await workplace.run('migrate');
     const issue = ['keys', 'issue', '--name', 'Zoo', '--plan', 'pro', '--json'];
     const { code, stdout, stderr } = await workplace.run(...issue);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ name: 'Zoo', key: expect.any(String) });
-    expect(stderr).toBe('loaded\n');
+    expect(stderr).toBe('loaded\nso far');
   });
 
   it('changes of keys on the command line take effect on a running server within a second', async () => {
