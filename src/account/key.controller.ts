@@ -8,22 +8,33 @@ import {
 } from '@nestjs/swagger';
 import { ApiErrors } from '../errors/api-errors.decorator.js';
 import { errors } from '../errors/errors.js';
+import { clientAddress } from '../http/client-address.js';
 import type { ApiRequest } from '../http/request-context.js';
+import { unixSeconds } from '../input/unix-time.js';
 import { type Caller, CurrentCaller } from '../keys/caller.js';
+import { KeyList } from '../keys/key-list.js';
+import { KeysService } from '../keys/keys.service.js';
 import { AnyScope, RequireScope } from '../keys/scope.guard.js';
 import { SeparateQuota } from '../rate-limits/separate-quota.decorator.js';
+import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
 import { KeyBody, KeyRotation, RotatedKeyBody } from './key.dto.js';
-import { KeyHolderService } from './key-holder.service.js';
 
 const FREE_OF_QUOTA =
   'Any valid key may call it, even when its quota is used up or it is banned. It consumes no ' +
   'quota.';
 
-/** What the holder of a key can do with it. */
+/**
+ * What the holder of a key can do with it. There is no key behind a token of an external identity
+ * provider: 404.
+ */
 @ApiTags('key')
 @Controller('key')
 export class KeyController {
-  constructor(private readonly holder: KeyHolderService) {}
+  constructor(
+    private readonly keys: KeysService,
+    private readonly list: KeyList,
+    private readonly store: RateLimitStore,
+  ) {}
 
   @Get()
   @SeparateQuota({ perMinute: 60 })
@@ -34,8 +45,21 @@ export class KeyController {
   })
   @ApiOkResponse({ description: 'The key, without its secret.', type: KeyBody })
   @ApiErrors('not_found')
-  getKey(@CurrentCaller() caller: Caller): Promise<KeyBody> {
-    return this.holder.get(caller);
+  async getKey(@CurrentCaller() { keyId, quota }: Caller): Promise<KeyBody> {
+    const key = await this.list.get(keyId);
+    const { nowMs, bannedUntilMs } = await this.store.peek(quota.subject);
+    return {
+      id: key.id,
+      clientId: key.clientId,
+      name: key.name,
+      last4: key.lastFour,
+      plan: key.plan,
+      scopes: key.scopes.split(' '),
+      createdAt: unixSeconds(key.createdAt),
+      expiresAt: unixSeconds(key.expiresAt),
+      lastUsedAt: unixSeconds(key.lastUsedAt),
+      bannedUntil: bannedUntilMs > nowMs ? Math.ceil(bannedUntilMs / 1000) : null,
+    };
   }
 
   @Post('rotate')
@@ -51,8 +75,8 @@ export class KeyController {
   })
   @ApiCreatedResponse({ description: 'The new key, which is shown once.', type: RotatedKeyBody })
   @ApiErrors('not_found', 'key_already_rotated', 'key_revoked')
-  rotateKey(
-    @CurrentCaller() caller: Caller,
+  async rotateKey(
+    @CurrentCaller() { keyId }: Caller,
     @Body() { graceSeconds }: KeyRotation,
     @Req() request: ApiRequest,
   ): Promise<RotatedKeyBody> {
@@ -61,7 +85,14 @@ export class KeyController {
         'Idempotency-Key is not accepted: repeat the request without it',
       );
     }
-    return this.holder.rotate(caller, graceSeconds, request);
+    const rotated = await this.by(keyId, request).rotate(keyId, graceSeconds * 1000);
+    const { key, record, replaced } = rotated;
+    return {
+      id: record.id,
+      key,
+      expiresAt: unixSeconds(record.expiresAt),
+      previous: { id: keyId, expiresAt: unixSeconds(replaced.expiresAt!) },
+    };
   }
 
   @Delete()
@@ -74,7 +105,12 @@ export class KeyController {
   })
   @ApiNoContentResponse({ description: 'The key is revoked.' })
   @ApiErrors('not_found')
-  revokeKey(@CurrentCaller() caller: Caller, @Req() request: ApiRequest): Promise<void> {
-    return this.holder.revoke(caller, request);
+  revokeKey(@CurrentCaller() { keyId }: Caller, @Req() request: ApiRequest): Promise<void> {
+    return this.by(keyId, request).revoke(keyId);
+  }
+
+  private by(id: string, request: ApiRequest): KeysService {
+    const actor = { type: 'key', name: id } as const;
+    return this.keys.by({ actor, address: clientAddress(request), requestId: request.id });
   }
 }

@@ -26,21 +26,20 @@ import { clientAddress } from '../http/client-address.js';
 import type { ApiReply, ApiRequest } from '../http/request-context.js';
 import { invalidRequest } from '../input/invalid-request.js';
 import { KeyList, type ListedKey } from '../keys/key-list.js';
-import { parseExpiry } from '../keys/key-terms.js';
 import { issuedView, type KeyView, keyView, rotatedView } from '../keys/key-views.js';
 import { KeysService } from '../keys/keys.service.js';
 import { Limits } from '../rate-limits/limits.js';
 import { Plans } from '../rate-limits/plan.js';
 import { UsageBody, UsageHistoryBody, UsageHistoryQuery } from '../usage/usage.dto.js';
 import { UsageService } from '../usage/usage.service.js';
-import { isId, KeyChangeBody, KeyListQuery, NewKeyBody, RotationBody } from './admin.dto.js';
+import { ID, KeyChangeBody, KeyListQuery, NewKeyBody, RotationBody } from './admin.dto.js';
 import { ISSUED_KEY, KEY, pageOf, ROTATED_KEY } from './admin-view.js';
 
 /** A value that cannot be an ID is a 404, and never reaches the database. */
 @Injectable()
 class KeyIdPipe implements PipeTransform<string, string> {
   transform(id: string): string {
-    if (!isId(id)) throw notFound();
+    if (!ID.test(id)) throw notFound();
     return id;
   }
 }
@@ -83,7 +82,7 @@ export class AdminKeysController {
     @Req() request: ApiRequest,
     @Res({ passthrough: true }) reply: ApiReply,
   ) {
-    const issued = await this.by(request).issue({ ...terms, expiresAt: unixMs(expiresAt) });
+    const issued = await this.by(request).issue({ ...terms, expiresAt: expiresAt?.getTime() });
     reply.header('location', `/admin/v1/keys/${issued.record.id}`);
     return issuedView(issued, this.plans);
   }
@@ -93,7 +92,7 @@ export class AdminKeysController {
   @ApiOkResponse({ schema: KEY })
   @ApiErrors('not_found')
   async adminGetKey(@Param('id', KeyIdPipe) id: string): Promise<KeyView> {
-    return keyView(await this.find(id), this.plans);
+    return keyView(await this.list.get(id), this.plans);
   }
 
   @Patch(':id')
@@ -102,10 +101,10 @@ export class AdminKeysController {
   @ApiErrors('not_found', 'key_revoked')
   async adminChangeKey(
     @Param('id', KeyIdPipe) id: string,
-    @Body() change: KeyChangeBody,
+    @Body() { expiresAt, ...changes }: KeyChangeBody,
     @Req() request: ApiRequest,
   ): Promise<KeyView> {
-    await this.by(request).set(id, { ...change, expiresAt: unixMs(change.expiresAt) });
+    await this.by(request).set(id, { ...changes, expiresAt: expiresAt && expiresAt.getTime() });
     return this.adminGetKey(id);
   }
 
@@ -150,7 +149,7 @@ export class AdminKeysController {
     @Param('id', KeyIdPipe) id: string,
     @Query() { hours }: UsageHistoryQuery,
   ): Promise<KeyUsageBody> {
-    const caller = this.callerOf(await this.find(id));
+    const caller = this.callerOf(await this.list.get(id));
     const history = await this.usage.history(caller, hours);
     return { ...(await this.usage.of(caller)), ...history };
   }
@@ -160,12 +159,6 @@ export class AdminKeysController {
     return this.keys.by({ actor, address: clientAddress(request), requestId: request.id });
   }
 
-  private async find(id: string): Promise<ListedKey> {
-    await this.keys.get(id);
-    const [key] = await this.list.find({ id });
-    return key!;
-  }
-
   private callerOf(key: ListedKey) {
     const { id: keyId, clientId, plan, scopes, expiresAt } = key;
     const { perMinute, perDay } = this.plans.limitsOf(key);
@@ -173,8 +166,4 @@ export class AdminKeysController {
     const expiresAtMs = expiresAt ?? Infinity;
     return { clientId, keyId, plan, scopes: new Set(scopes.split(' ')), quota, expiresAtMs };
   }
-}
-
-function unixMs(expiresAt: string | null | undefined): number | null | undefined {
-  return typeof expiresAt === 'string' ? parseExpiry(expiresAt) : expiresAt;
 }

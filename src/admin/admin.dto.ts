@@ -1,8 +1,10 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
+import { IsBoolean, IsIn, Matches } from 'class-validator';
 import type { FastifyRequest } from 'fastify';
 import { constrain, MayBeAbsent } from '../input/constrain.js';
+import { IsInteger, IsIntegerText } from '../input/integer.js';
 import { KEY_STATUSES, type KeyStatus } from '../keys/key-list.js';
 import { isKeyName, MAX_NAME_LENGTH, parseExpiry } from '../keys/key-terms.js';
 import { arePlanLimits, PLAN } from '../rate-limits/plan.js';
@@ -11,25 +13,16 @@ import { requestContext } from '../telemetry/request-context.js';
 const MAX_DAYS = 36_500;
 const MAX_GRACE_SECONDS = 365 * 86_400;
 const MAX_SCOPES_LENGTH = 1_000;
-const ID = /^\w{1,32}$/;
+export const ID = /^\w{1,32}$/;
 const NAME = { maxLength: MAX_NAME_LENGTH, example: 'City zoo' };
-const UNSAFE = /\p{Cc}/u;
 
 /** The plans and scopes of this server: the guard has set them. */
 function known() {
   return (requestContext.getStore() as FastifyRequest).admin!;
 }
 
-export function isId(value: unknown): boolean {
-  return typeof value === 'string' && ID.test(value);
-}
-
 function isName(value: unknown): boolean {
   return typeof value === 'string' && isKeyName(value);
-}
-
-function isSearch(value: unknown): boolean {
-  return typeof value === 'string' && value !== '' && value.length <= 255 && !UNSAFE.test(value);
 }
 
 function isPlan(value: unknown): boolean {
@@ -43,9 +36,14 @@ function areScopes(value: unknown): boolean {
   return isDeclared && isShort && new Set(value).size === value.length;
 }
 
+/** Any other value than an ISO 8601 date or time is left to the rule. */
+function dateOf(value: unknown): unknown {
+  const unixMs = typeof value === 'string' ? parseExpiry(value) : undefined;
+  return unixMs === undefined ? value : new Date(unixMs);
+}
+
 function isExpiry(value: unknown): boolean {
-  if (value === null) return true;
-  return typeof value === 'string' && (parseExpiry(value) ?? 0) > known().clock.now();
+  return value === null || (value instanceof Date && value.getTime() > known().clock.now());
 }
 
 /** A limit belongs to the plans that have none of their own. */
@@ -64,25 +62,11 @@ function PlanRule(): PropertyDecorator {
   return constrain('isPlan', 'the name of a plan', isPlan);
 }
 
-/** A query parameter: plain decimal digits. */
-function CountParameter(maximum: number, initial?: number): PropertyDecorator {
-  const expected = `an integer between 1 and ${maximum}`;
-  const isCount = (value: unknown) => typeof value === 'number' && value <= maximum;
-  return applyDecorators(
-    ApiPropertyOptional({ type: 'integer', minimum: 1, maximum, default: initial }),
-    Transform(({ value }) =>
-      /^[1-9]\d{0,5}$/.test(value as string) ? Number(value) : (value as unknown),
-    ),
-    MayBeAbsent(),
-    constrain('isCount', expected, isCount),
-  );
-}
-
 function IdParameter(description: string): PropertyDecorator {
   return applyDecorators(
-    ApiPropertyOptional({ description, type: 'string' }),
+    ApiPropertyOptional({ description }),
     MayBeAbsent(),
-    constrain('isId', 'an ID', isId),
+    Matches(ID, { message: '$property must be an ID' }),
   );
 }
 
@@ -105,30 +89,31 @@ export class KeyListQuery {
 
   @ApiPropertyOptional({ enum: KEY_STATUSES })
   @MayBeAbsent()
-  @constrain('isStatus', `one of ${KEY_STATUSES.join(', ')}`, (value) =>
-    KEY_STATUSES.includes(value as KeyStatus),
-  )
+  @IsIn(KEY_STATUSES)
   status?: KeyStatus;
 
   @ApiPropertyOptional({
     description: 'A part of the name, an ID, the last 4 characters of the key, or the key.',
   })
   @MayBeAbsent()
-  @constrain('isSearch', '1 to 255 characters', isSearch)
+  @Matches(/^\P{Cc}{1,255}$/u, { message: 'search must be 1 to 255 printable characters' })
   search?: string;
 
-  @CountParameter(MAX_DAYS)
+  @MayBeAbsent()
+  @IsIntegerText(1, MAX_DAYS)
   idleDays?: number;
 
   @ApiPropertyOptional({ type: 'boolean' })
   @MayBeAbsent()
-  @constrain('isFlag', 'true or false', (value) => value === 'true' || value === 'false')
+  @IsIn(['true', 'false'])
   neverUsed?: string;
 
-  @CountParameter(MAX_DAYS)
+  @MayBeAbsent()
+  @IsIntegerText(1, MAX_DAYS)
   expiresWithinDays?: number;
 
-  @CountParameter(100, 50)
+  @ApiPropertyOptional({ default: 50 })
+  @IsIntegerText(1, 100)
   limit: number = 50;
 
   @IdParameter('Start after the key with this ID.')
@@ -139,7 +124,8 @@ export class AuditQuery {
   @IdParameter('Only records of this key.')
   key?: string;
 
-  @CountParameter(100, 50)
+  @ApiPropertyOptional({ default: 50 })
+  @IsIntegerText(1, 100)
   limit: number = 50;
 
   @IdParameter('Only records before the one with this ID.')
@@ -163,8 +149,9 @@ class KeyTerms {
     oneOf: [{ type: 'string', format: 'date-time' }, { type: 'null' }],
   })
   @MayBeAbsent()
+  @Transform(({ value }) => dateOf(value))
   @constrain('isExpiry', 'an ISO 8601 date or time with its zone, in the future, or null', isExpiry)
-  expiresAt?: string | null;
+  expiresAt?: Date | null;
 }
 
 @ApiSchema({ name: 'NewKey' })
@@ -190,17 +177,15 @@ export class KeyChangeBody extends KeyTerms {
   @PlanRule()
   plan?: string;
 
-  @ApiPropertyOptional({ type: 'boolean' })
+  @ApiPropertyOptional()
   @MayBeAbsent()
-  @constrain('isBoolean', 'true or false', (value) => typeof value === 'boolean')
+  @IsBoolean()
   disabled?: boolean;
 }
 
 @ApiSchema({ name: 'Rotation' })
 export class RotationBody {
-  @ApiPropertyOptional({ type: 'integer', minimum: 0, maximum: MAX_GRACE_SECONDS, default: 86_400 })
-  @constrain('isGrace', `an integer between 0 and ${MAX_GRACE_SECONDS}`, (value) => {
-    return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MAX_GRACE_SECONDS;
-  })
+  @ApiPropertyOptional({ default: 86_400 })
+  @IsInteger(0, MAX_GRACE_SECONDS)
   graceSeconds: number = 86_400;
 }

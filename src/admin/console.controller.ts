@@ -1,13 +1,11 @@
-import { Controller, Get, Param, Req, Res, UseGuards } from '@nestjs/common';
+import { Controller, Get, Req, Res, UseGuards } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { notFound } from '../errors/errors.js';
 import { OnAdminPort } from '../http/admin-port.js';
 import { Public } from '../http/public.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/request-context.js';
-import { DocsFiles } from '../openapi/docs.files.js';
-import { DocumentSource } from '../openapi/document.js';
+import { pathOf } from '../http/target.js';
 import { PageLimitGuard } from '../openapi/page-limit.guard.js';
-import { StaticAsset } from '../openapi/static-asset.js';
 import { ConsoleFiles } from './console.files.js';
 
 const HEADERS = {
@@ -25,41 +23,12 @@ const HEADERS = {
 @ApiExcludeController()
 @Controller()
 export class ConsoleController {
-  private json: StaticAsset | undefined;
+  constructor(private readonly files: ConsoleFiles) {}
 
-  constructor(
-    private readonly console: ConsoleFiles,
-    private readonly docs: DocsFiles,
-    private readonly document: DocumentSource,
-  ) {}
-
-  @Get(['', 'console/:name'])
-  async consoleFile(
-    @Param('name') name: string | undefined,
-    @Req() request: ApiRequest,
-    @Res() reply: ApiReply,
-  ) {
-    return send(await this.console.find(name ?? 'index.html'), request, reply);
+  @Get(['', 'docs', 'openapi.json', 'console/:name', 'docs/assets/:name'])
+  async consoleFile(@Req() request: ApiRequest, @Res() reply: ApiReply) {
+    const file = await this.files.find(pathOf(request.url));
+    if (file === undefined) throw notFound();
+    file.send(request, reply.headers(HEADERS));
   }
-
-  @Get(['docs', 'docs/*'])
-  async adminDocsFile(
-    @Param('*') path: string | undefined,
-    @Req() request: ApiRequest,
-    @Res() reply: ApiReply,
-  ) {
-    return send(await this.docs.find(path ?? ''), request, reply);
-  }
-
-  @Get('openapi.json')
-  adminOpenapiJson(@Req() request: ApiRequest, @Res() reply: ApiReply) {
-    this.json ??= new StaticAsset('application/json; charset=utf-8', this.document.adminJson());
-    return send(this.json, request, reply);
-  }
-}
-
-function send(file: StaticAsset | undefined, request: ApiRequest, reply: ApiReply) {
-  if (file === undefined) throw notFound();
-  reply.headers(HEADERS);
-  return file.send(request, reply);
 }

@@ -1,13 +1,16 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { Injectable } from '@nestjs/common';
 import { Scopes } from '../keys/scopes.js';
-import { contentTypeOf } from '../openapi/docs.files.js';
+import { contentTypeOf, DocsFiles } from '../openapi/docs.files.js';
+import { DocumentSource } from '../openapi/document.js';
 import { StaticAsset } from '../openapi/static-asset.js';
 import { Plans } from '../rate-limits/plan.js';
 
 const FOLDER = new URL('console/', import.meta.url);
+const PAGES: Record<string, string> = { 'index.html': '/', 'docs.html': '/docs' };
+const DOCS = '/docs/';
 
-/** The files of the console, read on the first call. */
+/** The files of the console and the document of the admin API, read on the first call. */
 @Injectable()
 export class ConsoleFiles {
   private files: Promise<ReadonlyMap<string, StaticAsset>> | undefined;
@@ -15,18 +18,24 @@ export class ConsoleFiles {
   constructor(
     private readonly scopes: Scopes,
     private readonly plans: Plans,
+    private readonly docs: DocsFiles,
+    private readonly document: DocumentSource,
   ) {}
 
-  async find(name: string): Promise<StaticAsset | undefined> {
+  /** @param path of the request. The assets of the page of `/docs` are those of the public port. */
+  async find(path: string): Promise<StaticAsset | undefined> {
+    if (path.startsWith(DOCS)) return this.docs.find(path.slice(DOCS.length));
     this.files ??= this.load();
-    return (await this.files).get(name);
+    return (await this.files).get(path);
   }
 
   private async load(): Promise<ReadonlyMap<string, StaticAsset>> {
-    const files = new Map<string, StaticAsset>();
+    const json = new StaticAsset(contentTypeOf('openapi.json'), this.document.adminJson());
+    const files = new Map([['/openapi.json', json]]);
     for (const name of await readdir(FOLDER)) {
       const text = await readFile(new URL(name, FOLDER), 'utf8');
-      files.set(name, new StaticAsset(contentTypeOf(name), this.complete(text)));
+      const asset = new StaticAsset(contentTypeOf(name), this.complete(text));
+      files.set(PAGES[name] ?? `/console/${name}`, asset);
     }
     return files;
   }

@@ -140,9 +140,7 @@ function keysOf(app: INestApplicationContext): KeysService {
 }
 
 async function viewOf(app: INestApplicationContext, id: string): Promise<KeyView> {
-  await app.get(KeysService).get(id);
-  const [key] = await app.get(KeyList).find({ id });
-  return keyView(key!, app.get(Plans));
+  return keyView(await app.get(KeyList).get(id), app.get(Plans));
 }
 
 /** All keys of a client share their quota. */

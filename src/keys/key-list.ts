@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository, type SelectQueryBuilder } from 'typeorm';
+import { errors } from '../errors/errors.js';
 import { RateLimitBan } from '../rate-limits/bans/rate-limit-ban.entity.js';
 import { Clock } from '../time/clock.js';
 import { DAY_MS } from '../time/windows.js';
@@ -71,6 +72,13 @@ export class KeyList {
     return found.map(({ ban, ...key }) => {
       return { ...key, bannedUntilMs: ban !== null && ban.until > now ? ban.until : null };
     });
+  }
+
+  /** @throws {ApiError} 404 if there is no such key */
+  async get(id: string): Promise<ListedKey> {
+    const [key] = await this.find({ id });
+    if (key === undefined) throw errors.not_found(`no key has the ID ${id}`);
+    return key;
   }
 
   count(filter: KeyFilter): Promise<number> {

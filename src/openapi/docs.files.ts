@@ -11,6 +11,7 @@ const CONTENT_TYPES: Record<string, string> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.json': 'application/json; charset=utf-8',
 };
 const MARKDOWN = 'text/markdown; charset=utf-8';
 const SWAGGER_UI_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js'];

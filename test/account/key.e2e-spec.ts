@@ -72,6 +72,17 @@ describe('the operations of a key holder', () => {
     expectError(await rotate(client), 409, 'key_already_rotated');
   });
 
+  it('rotateKey leaves the idempotency keys of the client as they are', async () => {
+    const client = await service.client({ scopes: ['pets:write', 'key:rotate'] });
+    const create = (by: Client) =>
+      by.post('/v1/pets', { name: 'Rex', categoryId: 1 }, { 'idempotency-key': 'order-1' });
+    const first = await create(client);
+    const successor = new Client(service.origin, (await rotate(client)).json().key);
+    const repeat = await create(successor);
+    expect([repeat.status, repeat.headers['idempotent-replayed']]).toEqual([201, 'true']);
+    expect(repeat.json()).toEqual(first.json());
+  });
+
   it.each([-1, 86_401, 1.5, '60', null])(
     'rotateKey rejects graceSeconds %p',
     async (graceSeconds) => {

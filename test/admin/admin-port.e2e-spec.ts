@@ -100,6 +100,16 @@ describe('the two ports', () => {
     for (const [, kind, name] of references) expect(own.components[kind!]).toHaveProperty(name!);
   });
 
+  it('link to nothing that the admin port does not serve', async () => {
+    const { admin } = started;
+    for (const page of ['/', '/docs']) {
+      const { text } = await admin.get(page);
+      const links = Array.from(text.matchAll(/ (?:href|src)="(\/[^"]*)"/g), ([, link]) => link!);
+      expect(links.length).toBeGreaterThan(4);
+      for (const link of links) expect([link, (await admin.get(link)).status]).toEqual([link, 200]);
+    }
+  });
+
   it('give no origin access to the admin API', async () => {
     const { admin } = started;
     for (const origin of ['https://app.example.com', 'https://evil.example', 'null']) {
