@@ -5,8 +5,8 @@ export interface Run {
   seed: number;
   /** The short form, for CI. */
   isShort: boolean;
-  /** Replays the one case at this place among the cases of the seed, as fast-check prints it. */
-  path?: string;
+  /** Replays the one case at this place among the cases of the seed. */
+  path?: string | undefined;
   /** Prints one line of progress. */
   say(line: string): void;
 }
@@ -24,8 +24,10 @@ export interface Result {
 
 export interface Part {
   name: string;
-  /** One sentence: what holds, and under which conditions. */
-  promise: string;
+  /** What it does with the service, for docs/reliability.md. */
+  tries: string;
+  /** What must hold then. */
+  holds: string;
   /** Programs of this machine that the part runs. */
   needs: readonly ('postgres' | 'redis')[];
   run(run: Run): Promise<Result>;

@@ -1,32 +1,29 @@
-import 'reflect-metadata';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { parseArgs } from 'node:util';
-import { findEngine } from '../test/support/engines.js';
-import { recordResult } from './page.js';
-import type { Part, Result } from './part.js';
-import { PARTS } from './parts.js';
+import { recordResults, writePage } from './page.js';
+import type { Part } from './part.js';
+import { PARTS, STAGES } from './parts.js';
+import type { Options, Report } from './run-part.js';
 
 const HELP = `Usage: npm run proof [-- PART...] [-- OPTIONS]
 
 Tries to break the promises of the service. Each part is a command of its own.
 
-${PARTS.map(({ name, promise }) => `  npm run proof:${name.padEnd(10)} ${promise}`).join('\n')}
+${PARTS.map(({ name, tries }) => `  npm run proof:${name}\n      ${tries}`).join('\n')}
 
 Options:
   --short    a small sample of each part, as in CI
   --seed N   repeats a run (default: a new seed, which is printed)
   --path P   with --seed: repeats one failing case alone (printed with the failure)
+  --page     writes docs/reliability.md from docs/reliability.json, and runs nothing
   --help     prints this text
 
-A full run of a part writes its result to docs/reliability.md and docs/reliability.json.
+A full run of a part writes its result to both files.
 `;
 
 const SEEDS = 0x7fff_ffff;
-
-interface Options {
-  seed: number;
-  isShort: boolean;
-  path?: string;
-}
+const CHILD = new URL('run-part.ts', import.meta.url);
 
 function say(line: string): void {
   process.stdout.write(`${line}\n`);
@@ -38,35 +35,38 @@ function replayOf({ name }: Part, { seed, isShort }: Options, path?: string): st
   return `npm run proof:${name} -- ${options.filter(Boolean).join(' ')}`;
 }
 
-async function runPart(part: Part, options: Options): Promise<boolean> {
-  say(`\n== ${part.name}, seed ${options.seed}: ${part.promise}`);
-  const missing = part.needs.filter((engine) => findEngine(engine) === undefined);
-  if (missing.length > 0) {
-    say(`FAILED: this machine lacks ${missing.join(' and ')}; CONTRIBUTING.md lists the packages`);
-    return false;
-  }
-  const startedAt = performance.now();
-  const result = await part.run({ ...options, say }).catch(resultOf);
-  const seconds = Math.round((performance.now() - startedAt) / 1_000);
-  report(part, options, result, seconds);
-  if (!options.isShort && options.path === undefined) {
-    await recordResult(part.name, { ...result, seed: options.seed, seconds });
-  }
-  return result.faults.length === 0;
+async function runPart(part: Part, options: Options): Promise<Report> {
+  say(`[${part.name}] seed ${options.seed}`);
+  const child = fork(CHILD, [part.name, JSON.stringify(options)]);
+  let report: Report = { tried: 'nothing', figures: {}, faults: ['the part crashed'], seconds: 0 };
+  child.on('message', (message) => (report = message as Report));
+  await once(child, 'close');
+  print(part, options, report);
+  return report;
 }
 
-/** A part that cannot end has found a fault too. */
-function resultOf(error: unknown): Result {
-  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return { tried: 'nothing to the end', figures: {}, faults: [text] };
+function print(part: Part, options: Options, { tried, figures, faults, path, seconds }: Report) {
+  const lines = Object.entries(figures).map(([name, figure]) => `${name}: ${figure}`);
+  lines.push(...faults.map((fault) => `FAULT: ${fault}`));
+  lines.push(`${faults.length === 0 ? 'passed' : 'FAILED'}: ${tried} in ${seconds} s`);
+  if (faults.length > 0) lines.push(`replay: ${replayOf(part, options, path)}`);
+  for (const line of lines) say(`[${part.name}] ${line}`);
 }
 
-function report(part: Part, options: Options, result: Result, seconds: number): void {
-  const { tried, figures, faults, path } = result;
-  for (const [name, figure] of Object.entries(figures)) say(`   ${name}: ${figure}`);
-  for (const fault of faults) say(`\nFAULT: ${fault}`);
-  say(`${faults.length === 0 ? 'passed' : 'FAILED'}: ${tried} in ${seconds} s`);
-  if (faults.length > 0) say(`replay: ${replayOf(part, options, path)}`);
+/** @returns the names of the parts that found a fault */
+async function runParts(names: readonly string[], options: Options): Promise<string[]> {
+  const failed: string[] = [];
+  for (const stage of STAGES) {
+    const parts = stage.filter(({ name }) => names.length === 0 || names.includes(name));
+    const reports = await Promise.all(parts.map((part) => runPart(part, options)));
+    for (const [index, report] of reports.entries()) {
+      const { name } = parts[index]!;
+      if (report.faults.length > 0) failed.push(name);
+      const isWhole = !options.isShort && options.path === undefined;
+      if (isWhole) await recordResults(name, { ...report, seed: options.seed });
+    }
+  }
+  return failed;
 }
 
 async function main(): Promise<void> {
@@ -76,13 +76,12 @@ async function main(): Promise<void> {
       short: { type: 'boolean', default: false },
       seed: { type: 'string' },
       path: { type: 'string' },
+      page: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
-  if (values.help) {
-    process.stdout.write(HELP);
-    return;
-  }
+  if (values.help) return say(HELP);
+  if (values.page) return writePage();
   const unknown = positionals.filter((name) => PARTS.every((part) => part.name !== name));
   const seed = values.seed === undefined ? Date.now() % SEEDS : Number(values.seed);
   if (unknown.length > 0 || !Number.isInteger(seed)) {
@@ -91,12 +90,7 @@ async function main(): Promise<void> {
     return;
   }
   const options = { seed, isShort: values.short, path: values.path };
-  const chosen =
-    positionals.length === 0 ? PARTS : PARTS.filter((p) => positionals.includes(p.name));
-  const failed: string[] = [];
-  for (const part of chosen) {
-    if (!(await runPart(part, options))) failed.push(part.name);
-  }
+  const failed = await runParts(positionals, options);
   if (failed.length > 0) process.exitCode = 1;
   say(failed.length === 0 ? '\nNo promise was broken.' : `\nBroken: ${failed.join(', ')}`);
 }

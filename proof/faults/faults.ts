@@ -236,8 +236,10 @@ async function run({ seed, isShort, path, say }: Run): Promise<Result> {
 
 export const faults: Part = {
   name: 'faults',
-  promise:
-    'Nodes, Redis and PostgreSQL are killed, paused, cut off and delayed: the guarantees hold.',
+  tries:
+    'three nodes on PostgreSQL and Redis; nodes, connections, Redis and PostgreSQL are killed, paused, cut off and delayed between requests',
+  holds:
+    'exactly the limit is admitted while the counts are shared, and the documented bound while they are not; at most one pet exists per `Idempotency-Key`; nothing acknowledged is lost; a revoked key is rejected within a second on each node that reaches PostgreSQL; no request fails because of Redis',
   needs: ['postgres', 'redis'],
   run,
 };

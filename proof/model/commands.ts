@@ -1,15 +1,7 @@
 import assert from 'node:assert/strict';
-import type { AsyncCommand } from 'fast-check';
 import { eventually } from '../../test/support/eventually.js';
-
-/** What the commands do their requests with. */
-export interface System {
-  key: string;
-  issue(limits?: { perMinute?: number; perDay?: number }): Promise<string>;
-  fetch(path: string, init?: RequestInit & { key?: string }): Promise<Response>;
-  advance(seconds: number): void;
-  restart(): Promise<void>;
-}
+import { BAN_AFTER_REJECTIONS, type Key, policyOf, type System, type Terms } from './system.js';
+import { ask, reaches, send, Step } from './step.js';
 
 /** The store as a client may imagine it. */
 export interface Model {
@@ -17,76 +9,57 @@ export interface Model {
   pets: { id: number; status: string | undefined; text: string }[];
   /** The request and the response of each Idempotency-Key of the client. */
   records: Map<string, { body: string; text: string }>;
-}
-
-type Command = AsyncCommand<Model, System>;
-
-abstract class Always implements Command {
-  check(): boolean {
-    return true;
-  }
-
-  abstract run(model: Model, real: System): Promise<void>;
-
-  toString(): string {
-    return `${this.constructor.name}(${JSON.stringify(this)})`;
-  }
+  isDisabled: boolean;
+  /** What the client may do. */
+  terms: Terms;
+  /** A key with one request a minute, whose client is banned. */
+  banned: Key | undefined;
 }
 
 interface NewPet {
   name: string;
+  categoryId: number;
   status: string | undefined;
-  idempotencyKey: string | undefined;
 }
 
 /** Creates a pet, or repeats a create. */
-export class Create extends Always {
-  constructor(readonly pet: NewPet) {
-    super();
-  }
-
-  async run({ pets, records }: Model, real: System): Promise<void> {
-    const { name, status, idempotencyKey } = this.pet;
-    const body = JSON.stringify({ name, categoryId: 7, status });
+export class Create extends Step<{ pet: NewPet; idempotencyKey: string | undefined }> {
+  async run(model: Model, real: System): Promise<void> {
+    const { pets, records } = model;
+    const { pet, idempotencyKey } = this.input;
+    const body = JSON.stringify(pet);
     const headers = new Headers();
     if (idempotencyKey !== undefined) headers.set('idempotency-key', idempotencyKey);
-    const answer = await real.fetch('/v1/pets', { method: 'POST', body, headers });
-    const text = await answer.text();
-    const record = idempotencyKey === undefined ? undefined : records.get(idempotencyKey);
-    if (record !== undefined) {
-      assert.equal(answer.status, record.body === body ? 201 : 422, text);
-      if (record.body === body) assert.equal(text, record.text);
-      return;
+    const answer = await send(model, real, '/v1/pets', { method: 'POST', body, headers });
+    const { text } = answer;
+    const record = records.get(idempotencyKey ?? '');
+    assert.equal(answer.status, record === undefined || record.body === body ? 201 : 422, text);
+    if (record?.body === body) {
+      assert.equal(answer.headers.get('idempotent-replayed'), 'true');
+      assert.equal(text, record.text);
     }
-    assert.equal(answer.status, 201, text);
-    const pet = JSON.parse(text) as { id: number; name: string; status?: string };
-    assert.deepEqual(pet, JSON.parse(JSON.stringify({ id: pet.id, name, categoryId: 7, status })));
-    assert.ok(pet.id > (pets.at(-1)?.id ?? 0), `the id ${pet.id} does not grow`);
-    pets.push({ id: pet.id, status, text });
+    if (record !== undefined) return;
+    const { id, ...created } = JSON.parse(text) as { id: number };
+    assert.deepEqual(created, JSON.parse(body));
+    assert.ok(id > (pets.at(-1)?.id ?? 0), `the id ${id} does not grow`);
+    pets.push({ id, status: pet.status, text });
     if (idempotencyKey !== undefined) records.set(idempotencyKey, { body, text });
   }
 }
 
 /** Reads all pages. */
-export class List extends Always {
-  constructor(
-    readonly status: string | undefined,
-    readonly limit: number,
-  ) {
-    super();
-  }
-
-  async run({ pets }: Model, real: System): Promise<void> {
-    const filter = this.status === undefined ? '' : `&status=${this.status}`;
-    const wanted = pets.filter(({ status }) => filter === '' || status === this.status);
-    // Small pages from the beginning, the rest in large ones.
-    let next: string | undefined = `/v1/pets?limit=${this.limit}${filter}`;
+export class List extends Step<{ status: string | undefined; limit: number }> {
+  async run(model: Model, real: System): Promise<void> {
+    const { status, limit } = this.input;
+    const filter = status === undefined ? '' : `&status=${status}`;
+    const wanted = model.pets.filter((pet) => status === undefined || pet.status === status);
+    // A small page at the beginning, the rest in large ones.
+    let next: string | undefined = `/v1/pets?limit=${limit}${filter}`;
     const found: string[] = [];
     while (next !== undefined) {
-      const answer: Response = await real.fetch(next);
-      const text = await answer.text();
-      assert.equal(answer.status, 200, text);
-      found.push(text.slice(1, -1));
+      const answer = await send(model, real, next);
+      assert.equal(answer.status, 200, answer.text);
+      found.push(answer.text.slice(1, -1));
       const url: string | undefined = /<([^>]+)>/.exec(answer.headers.get('link') ?? '')?.[1];
       next = url && (new URL(url).pathname + new URL(url).search).replace(/limit=\d+/, 'limit=100');
     }
@@ -95,66 +68,127 @@ export class List extends Always {
 }
 
 /** Gets a pet that exists, or one that does not. */
-export class Get extends Always {
-  constructor(readonly index: number) {
-    super();
-  }
-
-  async run({ pets }: Model, real: System): Promise<void> {
-    const pet = pets[this.index];
-    const answer = await real.fetch(`/v1/pets/${pet?.id ?? 1_000_000 + this.index}`);
-    const text = await answer.text();
-    assert.equal(answer.status, pet === undefined ? 404 : 200, text);
-    if (pet !== undefined) assert.equal(text, pet.text);
+export class Get extends Step<number> {
+  async run(model: Model, real: System): Promise<void> {
+    const pet = model.pets[this.input];
+    const answer = await send(model, real, `/v1/pets/${pet?.id ?? 1_000_000 + this.input}`);
+    assert.equal(answer.status, pet === undefined ? 404 : 200, answer.text);
+    if (pet !== undefined) assert.equal(answer.text, pet.text);
   }
 }
 
 /** Continues with the successor of the key: the client is the same. */
-export class Rotate extends Always {
-  async run(_: Model, real: System): Promise<void> {
-    const old = real.key;
-    const answer = await real.fetch('/v1/key/rotate', { method: 'POST', body: '{}' });
-    const text = await answer.text();
+export class Rotate extends Step<void> {
+  async run(model: Model, real: System): Promise<void> {
+    const old = real.current;
+    const init = { method: 'POST', body: '{}' };
+    const answer = await send(model, real, '/v1/key/rotate', init);
     // Operations on keys have a limit of their own.
     if (answer.status === 429) return real.advance(60);
-    assert.equal(answer.status, 201, text);
-    real.key = (JSON.parse(text) as { key: string }).key;
-    assert.equal((await real.fetch('/v1/pets?limit=1')).status, 200);
-    assert.equal((await real.fetch('/v1/pets?limit=1', { key: old })).status, 200);
+    assert.equal(answer.status, 201, answer.text);
+    real.current = JSON.parse(answer.text) as Key;
+    assert.equal(await ask(real), '200');
+    assert.equal(await ask(real, old), '200');
   }
 }
 
 /** Ends the key, and continues as another client. */
-export class Revoke extends Always {
-  async run({ records }: Model, real: System): Promise<void> {
-    const old = real.key;
-    assert.equal((await real.fetch('/v1/key', { method: 'DELETE' })).status, 204);
-    await eventually(async () => (await real.fetch('/v1/pets', { key: old })).status === 401);
-    real.key = await real.issue();
-    records.clear();
+export class Revoke extends Step<void> {
+  async run(model: Model, real: System): Promise<void> {
+    const old = real.current;
+    assert.equal((await send(model, real, '/v1/key', { method: 'DELETE' })).status, 204);
+    await reaches(real, 'invalid_api_key', old);
+    Object.assign(model, await real.newClient());
+  }
+}
+
+export class Disable extends Step<void> {
+  async run(model: Model, real: System): Promise<void> {
+    await real.administer('PATCH', real.current, { disabled: true });
+    await reaches(real, 'invalid_api_key');
+    model.isDisabled = true;
+  }
+}
+
+export class Enable extends Step<void> {
+  override check({ isDisabled }: Readonly<Model>): boolean {
+    return isDisabled;
+  }
+
+  async run(model: Model, real: System): Promise<void> {
+    assert.equal(await ask(real), 'invalid_api_key');
+    await real.administer('PATCH', real.current, { disabled: false });
+    await reaches(real, '200');
+    model.isDisabled = false;
+  }
+}
+
+export class ChangePlan extends Step<Terms> {
+  async run(model: Model, real: System): Promise<void> {
+    await real.administer('PATCH', real.current, this.input);
+    await eventually(async () => {
+      const { headers } = await real.fetch('/v1/pets?limit=1', real.current);
+      return headers.get('ratelimit-policy') === policyOf(this.input);
+    });
+    model.terms = this.input;
   }
 }
 
 /** Uses up a limit: exactly so many are admitted, and again after the minute. */
-export class Exhaust extends Always {
-  constructor(readonly limit: number) {
-    super();
+export class Exhaust extends Step<number> {
+  async run(_: Model, real: System): Promise<void> {
+    const limit = this.input;
+    const key = await real.issue({ plan: 'enterprise', perMinute: limit, perDay: 1_000 });
+    const asked = await Promise.all(Array.from({ length: limit + 2 }, () => ask(real, key)));
+    assert.equal(asked.filter((each) => each === '200').length, limit);
+    assert.equal(await ask(real, key), 'rate_limit_exceeded');
+    real.advance(60);
+    assert.equal(await ask(real, key), '200');
+  }
+}
+
+/** Has another client banned. */
+export class Ban extends Step<void> {
+  override check({ banned }: Readonly<Model>): boolean {
+    return banned === undefined;
   }
 
-  async run(_: Model, real: System): Promise<void> {
-    const key = await real.issue({ perMinute: this.limit, perDay: 1_000 });
-    const ask = async (): Promise<number> => (await real.fetch('/v1/pets?limit=1', { key })).status;
-    const asked = Array.from({ length: this.limit + 2 }, ask);
-    const admitted = (await Promise.all(asked)).filter((status) => status === 200);
-    assert.equal(admitted.length, this.limit);
-    assert.equal(await ask(), 429);
+  async run(model: Model, real: System): Promise<void> {
+    const key = await real.issue({ plan: 'enterprise', perMinute: 1, perDay: 1_000 });
+    assert.equal(await ask(real, key), '200');
+    for (let count = 0; count < BAN_AFTER_REJECTIONS; count++) {
+      assert.equal(await ask(real, key), 'rate_limit_exceeded');
+    }
+    assert.equal(await ask(real, key), 'key_banned');
+    model.banned = key;
+  }
+}
+
+/** Lifts the ban, or waits for its end. */
+export class EndBan extends Step<{ isLifted: boolean }> {
+  override check({ banned }: Readonly<Model>): boolean {
+    return banned !== undefined;
+  }
+
+  async run(model: Model, real: System): Promise<void> {
+    const key = model.banned!;
+    const { headers } = await real.fetch('/v1/pets', key);
+    assert.equal(await ask(real, key), 'key_banned');
+    if (this.input.isLifted) await real.administer('POST', key, 'unban');
+    else real.advance(Number(headers.get('retry-after')));
+    await eventually(async () => (await ask(real, key)) !== 'key_banned');
     real.advance(60);
-    assert.equal(await ask(), 200);
+    assert.equal(await ask(real, key), '200');
+    model.banned = undefined;
   }
 }
 
 /** The database keeps everything. */
-export class Restart extends Always {
+export class Restart extends Step<void> {
+  override check(): boolean {
+    return true;
+  }
+
   run(_: Model, real: System): Promise<void> {
     return real.restart();
   }

@@ -1,13 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { inspect } from 'node:util';
 import fc from 'fast-check';
-import type { TestStore } from '../../src/testing.js';
 import { findEngine } from '../../test/support/engines.js';
 import { PostgresServer } from '../../test/support/postgres.js';
 import { casesOf, inWords, type Part, type Result, type Run } from '../part.js';
 import {
+  Ban,
+  ChangePlan,
   Create,
+  Disable,
+  Enable,
+  EndBan,
   Exhaust,
   Get,
   List,
@@ -15,115 +17,98 @@ import {
   Restart,
   Revoke,
   Rotate,
-  type System,
 } from './commands.js';
+import { AMPLE, System } from './system.js';
 
-const SEQUENCES = { full: 2_500, short: 20 };
+/** On both engines together. */
+const SEQUENCES = { full: 5_000, short: 40 };
 const LONGEST = 25;
-const SCOPES = ['pets:read', 'pets:write', 'key:rotate'];
-/** The service runs as it was built: decorators need the metadata of the compiler. */
-const KIT = new URL('../../dist/src/testing.js', import.meta.url).href;
+/**
+ * Systems at the same time, each with its own database and sequences of its own: most of the time
+ * of a sequence is the wait for a change of a key to take effect.
+ */
+const SYSTEMS = { full: 24, short: 8 };
 
-/** The store of one engine. All sequences share it, so the model knows every pet. */
-class Store implements System {
-  private store!: TestStore;
-  key = '';
-
-  constructor(private readonly databaseUrl: string) {}
-
-  async start(): Promise<void> {
-    const { startTestStore } = (await import(KIT)) as typeof import('../../src/testing.js');
-    this.store = await startTestStore({
-      databaseUrl: this.databaseUrl,
-      env: { FAILED_AUTH_PER_MINUTE: '1000000', FAILED_AUTH_PER_DAY: '1000000000' },
-    });
-  }
-
-  close(): Promise<void> {
-    return this.store.close();
-  }
-
-  async restart(): Promise<void> {
-    await this.close();
-    await this.start();
-  }
-
-  issue(limits: { perMinute?: number; perDay?: number } = {}): Promise<string> {
-    return this.store.issueKey({ scopes: SCOPES, ...limits });
-  }
-
-  advance(seconds: number): void {
-    this.store.clock.advance(seconds);
-  }
-
-  fetch(path: string, init: RequestInit & { key?: string } = {}): Promise<Response> {
-    return this.store.fetch(path, { key: this.key, ...init });
-  }
-}
-
-const name = fc.constantFrom('Rex', 'Ünïcode 🐕', '"\\', ' x ');
 const status = fc.constantFrom(undefined, 'available', 'pending', 'sold');
+const pet = fc.record({
+  name: fc.constantFrom('Rex', 'Ünïcode 🐕', '"\\', ' x '),
+  categoryId: fc.constant(7),
+  status,
+});
 const idempotencyKey = fc.option(fc.constantFrom('a', 'b', 'c'), { nil: undefined });
-const commands = fc.commands(
-  [
-    fc.record({ name, status, idempotencyKey }).map((pet) => new Create(pet)),
-    fc.record({ name, status, idempotencyKey }).map((pet) => new Create(pet)),
-    fc
-      .tuple(status, fc.integer({ min: 1, max: 100 }))
-      .map(([each, limit]) => new List(each, limit)),
-    fc.nat(200).map((index) => new Get(index)),
-    fc.constant(new Rotate()),
-    fc.constant(new Revoke()),
-    fc.integer({ min: 1, max: 5 }).map((limit) => new Exhaust(limit)),
-    fc.constant(new Restart()),
-  ],
-  { maxCommands: LONGEST },
+const terms = fc.oneof(
+  fc.constant({ plan: 'business' }),
+  fc.nat(9).map((more) => Object.assign({}, AMPLE, { perMinute: 100_000 + more })),
 );
 
-async function check(run: Run, databaseUrl: string): Promise<fc.RunDetails<unknown>> {
-  const store = new Store(databaseUrl);
-  await store.start();
-  const model: Model = { pets: [], records: new Map() };
+const WEIGHTED = [
+  [8, fc.record({ pet, idempotencyKey }).map((input) => new Create(input))],
+  [4, fc.record({ status, limit: fc.integer({ min: 1, max: 100 }) }).map((to) => new List(to))],
+  [4, fc.nat(50).map((index) => new Get(index))],
+  [2, fc.constant(new Rotate())],
+  [1, fc.constant(new Revoke())],
+  [1, fc.constant(new Disable())],
+  [3, fc.constant(new Enable())],
+  [1, terms.map((input) => new ChangePlan(input))],
+  [1, fc.integer({ min: 1, max: 5 }).map((limit) => new Exhaust(limit))],
+  [1, fc.constant(new Ban())],
+  [1, fc.record({ isLifted: fc.boolean() }).map((input) => new EndBan(input))],
+  [1, fc.constant(new Restart())],
+] as const;
+const command = fc.oneof(
+  ...WEIGHTED.map(([weight, arbitrary]) => ({
+    weight,
+    arbitrary: arbitrary as fc.Arbitrary<fc.AsyncCommand<Model, System>>,
+  })),
+);
+const commands = fc.commands([command], { maxCommands: LONGEST });
+
+async function check(run: Run, sequences: number, server?: PostgresServer) {
+  await using system = await System.start(server);
+  const pets: Model['pets'] = [];
   const property = fc.asyncProperty(commands, async (sequence) => {
     // A new client for each sequence; pets belong to the store.
-    model.records.clear();
-    store.key = await store.issue();
-    await fc.asyncModelRun(() => ({ model, real: store }), sequence);
+    const model = Object.assign({ pets }, await system.newClient());
+    await fc.asyncModelRun(() => ({ model, real: system }), sequence);
   });
-  const sequences = run.isShort ? SEQUENCES.short : SEQUENCES.full;
-  try {
-    return await fc.check<unknown>(
-      property as fc.IAsyncPropertyWithHooks<unknown>,
-      casesOf(run, sequences),
-    );
-  } finally {
-    await store.close();
-  }
+  const unknown = property as fc.IAsyncPropertyWithHooks<unknown>;
+  return await fc.check<unknown>(unknown, casesOf(run, sequences));
 }
 
 async function run(run: Run): Promise<Result> {
-  const directory = mkdtempSync(join(tmpdir(), 'petstore-model-'));
   await using postgres = await PostgresServer.start(findEngine('postgres')!);
-  const urls = [`sqlite:${join(directory, 'petstore.db')}`, await postgres.createDatabase()];
-  const faults: string[] = [];
-  let tried = 0;
-  let path: string | undefined;
-  for (const url of urls) {
-    const details = await check(run, url);
-    tried += details.numRuns;
-    if (!details.failed) continue;
-    path = details.counterexamplePath ?? undefined;
-    const error = details.errorInstance as Error;
-    faults.push(`${url.split(':')[0]}: ${String(details.counterexample)}\n${error.message}`);
-  }
-  rmSync(directory, { recursive: true, force: true });
-  const counts = `${inWords(tried)} sequences of up to ${LONGEST} commands, on both engines`;
-  return { tried: counts, figures: {}, faults, ...(path !== undefined && { path }) };
+  const form = run.isShort ? 'short' : 'full';
+  const systems = SYSTEMS[form];
+  const [only, path] = run.path?.split('/') ?? [];
+  const indexes = Array.from({ length: systems }, (_, index) => index);
+  const checks = indexes
+    .filter((index) => only === undefined || index === Number(only))
+    .map(async (index) => {
+      const server = index % 2 === 0 ? undefined : postgres;
+      const own = Object.assign({}, run, { seed: run.seed + index, path });
+      return [index, await check(own, Math.ceil(SEQUENCES[form] / systems), server)] as const;
+    });
+  const ended = await Promise.all(checks);
+  const tried = ended.reduce((sum, [, { numRuns }]) => sum + numRuns, 0);
+  const failed = ended.filter(([, { failed: hasFailed }]) => hasFailed);
+  const faults = failed.map(([index, { counterexample, errorInstance }]) => {
+    const engine = index % 2 === 0 ? 'SQLite' : 'PostgreSQL';
+    return `${engine}: ${String(counterexample)}\n${inspect(errorInstance)}`;
+  });
+  const [first] = failed;
+  return {
+    tried: `${inWords(tried)} sequences of up to ${LONGEST} commands, half on each engine`,
+    figures: {},
+    faults,
+    ...(first !== undefined && { path: `${first[0]}/${first[1].counterexamplePath}` }),
+  };
 }
 
 export const model: Part = {
   name: 'model',
-  promise: 'Sequences of requests have the results that a model of the store has.',
+  tries:
+    'sequences of up to 25 commands (create, repeat, list by pages and filter, get, rotate, revoke, disable, enable, change of plan, ban and its end, use up a limit, restart), half of them on SQLite, half on PostgreSQL',
+  holds: 'every response is the one that a model of 200 lines expects',
   needs: ['postgres'],
   run,
 };

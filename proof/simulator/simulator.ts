@@ -32,7 +32,10 @@ async function run({ seed, isShort, path }: Run): Promise<Result> {
 
 export const simulator: Part = {
   name: 'simulator',
-  promise: 'Four simulated nodes keep limits, Retry-After, bans and revocations under any failure.',
+  tries:
+    'the classes that limit, ban and authenticate, in four nodes on simulated Redis, PostgreSQL, network and clocks, under one seeded scheduler; connections are refused and silent, Redis pauses and forgets, clocks are set',
+  holds:
+    'Redis admits no more than the limit, and each node alone continues from what Redis last reported; a caller that waited for `Retry-After` is admitted; a node that knows of a ban enforces it; a revocation takes effect within a second of reach; a pause of Redis of up to 300 ms is no outage',
   needs: [],
   run,
 };
