@@ -134,7 +134,7 @@ describe('petstore', () => {
   it('prints one JSON value even if an extension prints, with console or directly', async () => {
     workplace.write(
       'petstore.config.js',
-      `console.log('loaded'); process.stdout.write('so far\n'); export default { extensions: [] };`,
+      `console.log('loaded'); process.stdout.write('so far'); export default { extensions: [] };`,
     );
     await workplace.run('migrate');
     const issue = ['keys', 'issue', '--name', 'Zoo', '--plan', 'pro', '--json'];
