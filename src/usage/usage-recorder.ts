@@ -7,7 +7,7 @@ import { forEachBatch } from '../database/in-batches.js';
 import { isOutage } from '../database/outage.js';
 import { mintId } from '../keys/api-key-format.js';
 import { Clock } from '../time/clock.js';
-import { DAY_MS, HOUR_MS } from '../time/windows.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../time/windows.js';
 import { append, type UsageHour, type UsageRefusals } from './usage.entities.js';
 import { UsageRepository } from './usage.repository.js';
 
@@ -17,7 +17,7 @@ const MAX_PENDING = 100_000;
 /** Clients whose latest refusals are kept in memory. */
 const MAX_REFUSED_CLIENTS = 10_000;
 /** The longest history. */
-const KEPT_DAYS = 7;
+const KEPT_MS = 7 * DAY_MS;
 /** Twice what is reported, because a group has the requests of one key. */
 const MAX_REFUSALS = 20;
 /** The length of the column. */
@@ -36,7 +36,6 @@ export class UsageRecorder implements OnModuleInit {
   /** The latest refusals of each client. */
   private readonly refusals = new LRUCache<string, UsageRefusals>({ max: MAX_REFUSED_CLIENTS });
   private readonly pendingRefusals = new Map<string, UsageRefusals>();
-  private cleanedDay = 0;
 
   constructor(
     private readonly adapterHost: HttpAdapterHost,
@@ -47,11 +46,15 @@ export class UsageRecorder implements OnModuleInit {
     this.flush = writer.add({
       task: 'save usage statistics',
       intervalMs: FLUSH_INTERVAL_MS,
-      write: async (stop) => {
+      write: async () => {
         await this.flushCounts();
         await this.flushRefusals();
-        await this.deleteOld(stop);
       },
+    });
+    writer.add({
+      task: 'delete old usage statistics',
+      intervalMs: MINUTE_MS,
+      write: (stop) => repository.deleteBefore(clock.now() - KEPT_MS, stop),
     });
   }
 
@@ -108,13 +111,5 @@ export class UsageRecorder implements OnModuleInit {
     const rows = [...this.pendingRefusals.values()];
     this.pendingRefusals.clear();
     await forEachBatch(rows, (batch) => this.repository.saveRefusals(batch));
-  }
-
-  private async deleteOld(stop: AbortSignal): Promise<void> {
-    const nowMs = this.clock.now();
-    const today = Math.floor(nowMs / DAY_MS);
-    if (today === this.cleanedDay || stop.aborted) return;
-    await this.repository.deleteBefore(nowMs - KEPT_DAYS * DAY_MS, stop);
-    this.cleanedDay = today;
   }
 }

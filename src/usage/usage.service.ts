@@ -4,7 +4,8 @@ import type { Caller } from '../keys/caller.js';
 import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
 import { dayEndUnix, HOUR_MS, minuteEndUnix } from '../time/windows.js';
 import type { UsageBody, UsageHistoryBody } from './usage.dto.js';
-import { UsageReport } from './usage-report.js';
+import { append, type Refusal } from './usage.entities.js';
+import { LATEST_REFUSALS, UsageReport } from './usage-report.js';
 
 @Injectable()
 export class UsageService {
@@ -13,11 +14,24 @@ export class UsageService {
     private readonly report: UsageReport,
   ) {}
 
+  /** The keys of the client are not told apart. */
   async history({ quota }: Caller, length: number): Promise<UsageHistoryBody> {
-    const { hours, refusals } = await this.report.history(quota.subject, length);
+    const { used, refusals } = await this.report.load(quota.subject, length);
+    const hours = new Map<number, Record<string, number>>();
+    for (const { hour, code, used: requests } of used) {
+      const codes = hours.get(hour) ?? {};
+      codes[code || 'ok'] = (codes[code || 'ok'] ?? 0) + requests;
+      hours.set(hour, codes);
+    }
+    const groups = refusals.reduceRight<Refusal[]>((joined, refusal) => {
+      return append(joined, { ...refusal, keyId: undefined });
+    }, []);
+    const latest = groups.slice(-LATEST_REFUSALS).reverse();
     return {
-      hours: hours.map(({ hour, codes }) => ({ startsAt: unixSeconds(hour * HOUR_MS), codes })),
-      rejected: refusals.map(({ at, firstAt, ...rest }) => {
+      hours: Array.from(hours, ([hour, codes]) => {
+        return { startsAt: unixSeconds(hour * HOUR_MS), codes };
+      }),
+      rejected: latest.map(({ at, firstAt, ...rest }) => {
         return { at: unixSeconds(at), firstAt: unixSeconds(firstAt), ...rest };
       }),
     };
