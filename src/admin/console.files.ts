@@ -1,13 +1,15 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import { Scopes } from '../keys/scopes.js';
-import { contentTypeOf, DocsFiles } from '../openapi/docs.files.js';
+import { DocsFiles } from '../openapi/docs.files.js';
 import { DocumentSource } from '../openapi/document.js';
 import { StaticAsset } from '../openapi/static-asset.js';
 import { Plans } from '../rate-limits/plan.js';
 
-const FOLDER = new URL('console/', import.meta.url);
+const FOLDER = join(import.meta.dirname, 'console');
 const PAGES: Record<string, string> = { 'index.html': '/', 'docs.html': '/docs' };
+const JSON_TYPE = 'application/json; charset=utf-8';
 const DOCS = '/docs/';
 
 /** The files of the console and the document of the admin API, read on the first call. */
@@ -30,11 +32,10 @@ export class ConsoleFiles {
   }
 
   private async load(): Promise<ReadonlyMap<string, StaticAsset>> {
-    const json = new StaticAsset(contentTypeOf('openapi.json'), this.document.adminJson());
+    const json = new StaticAsset(JSON_TYPE, this.document.adminJson());
     const files = new Map([['/openapi.json', json]]);
     for (const name of await readdir(FOLDER)) {
-      const text = await readFile(new URL(name, FOLDER), 'utf8');
-      const asset = new StaticAsset(contentTypeOf(name), this.complete(text));
+      const asset = await StaticAsset.ofFile(join(FOLDER, name), (text) => this.complete(text));
       files.set(PAGES[name] ?? `/console/${name}`, asset);
     }
     return files;

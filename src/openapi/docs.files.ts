@@ -1,18 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { basename, extname } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { basename, join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import { errors } from '../errors/errors.js';
 import { StaticAsset } from './static-asset.js';
 
-const CONTENT_TYPES: Record<string, string> = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.svg': 'image/svg+xml',
-  '.json': 'application/json; charset=utf-8',
-};
+const HTML = 'text/html; charset=utf-8';
 const MARKDOWN = 'text/markdown; charset=utf-8';
 const SWAGGER_UI_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js'];
 /** Files of `docs` that callers and authors of extensions read, without extension. */
@@ -54,13 +47,13 @@ export class DocsFiles {
   private async load(): Promise<ReadonlyMap<string, StaticAsset>> {
     const files = new Map<string, StaticAsset>();
     const { resolve } = createRequire(import.meta.url);
-    const own = await readdir(new URL('page', import.meta.url));
+    const folder = join(import.meta.dirname, 'page');
+    const own = await readdir(folder);
     for (const path of [
       ...SWAGGER_UI_FILES.map((name) => resolve(`swagger-ui-dist/${name}`)),
-      ...own.map((name) => fileURLToPath(new URL(`page/${name}`, import.meta.url))),
+      ...own.map((name) => join(folder, name)),
     ]) {
-      const asset = new StaticAsset(contentTypeOf(path), await readFile(path));
-      files.set(`assets/${basename(path)}`, asset);
+      files.set(`assets/${basename(path)}`, await StaticAsset.ofFile(path));
     }
     for (const guide of await this.guides()) {
       files.set(`guides/${guide.name}`, await this.guidePage(guide));
@@ -89,14 +82,10 @@ export class DocsFiles {
       .replace('{{title}}', title)
       .replace(`<a href="${path}">`, `<a href="${path}" aria-current="page">`)
       .replace('{{main}}', () => main);
-    return new StaticAsset(CONTENT_TYPES['.html']!, html);
+    return new StaticAsset(HTML, html);
   }
 }
 
-export function contentTypeOf(path: string): string {
-  return CONTENT_TYPES[extname(path)]!;
-}
-
 function readText(path: string): Promise<string> {
-  return readFile(new URL(path, import.meta.url), 'utf8');
+  return readFile(join(import.meta.dirname, path), 'utf8');
 }

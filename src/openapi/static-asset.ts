@@ -1,7 +1,15 @@
 import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { extname } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { type ApiReply, type ApiRequest, appendHeader } from '../http/request-context.js';
 
+const CONTENT_TYPES: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
 /** An encoding with `q=0` is not acceptable (RFC 9110 section 12.5.3). */
 const ACCEPTS_GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;
 
@@ -17,11 +25,17 @@ export class StaticAsset {
 
   constructor(
     private readonly contentType: string,
-    body: Buffer | string,
+    body: string,
   ) {
     this.bytes = Buffer.from(body);
     const digest = createHash('sha256').update(this.bytes).digest('base64url').slice(0, 16);
     this.etag = `W/"${digest}"`;
+  }
+
+  /** Reads a text file. Its extension decides its content type. */
+  static async ofFile(path: string, complete = (text: string) => text): Promise<StaticAsset> {
+    const text = await readFile(path, 'utf8');
+    return new StaticAsset(CONTENT_TYPES[extname(path)]!, complete(text));
   }
 
   /** Sends the asset, or 304 if the client has it already. */
