@@ -32,7 +32,7 @@ export class ConsoleFiles {
   }
 
   private async load(): Promise<ReadonlyMap<string, StaticAsset>> {
-    const json = new StaticAsset(JSON_TYPE, this.document.adminJson());
+    const json = new StaticAsset(JSON_TYPE, this.document.json(true));
     const files = new Map([['/openapi.json', json]]);
     for (const name of await readdir(FOLDER)) {
       const asset = await StaticAsset.ofFile(join(FOLDER, name), (text) => this.complete(text));

@@ -6,6 +6,7 @@ import { errors } from '../errors/errors.js';
 import { isOnAdminPort } from '../http/admin-port.js';
 import type { Operation } from '../http/operations.js';
 import { isPublic } from '../http/public.decorator.js';
+import type { Handler } from '../http/request-context.js';
 import { BEARER_SCHEME } from '../keys/api-key.guard.js';
 import { REQUIRED_SCOPES } from '../keys/scope.guard.js';
 import { SEPARATE_QUOTA } from '../rate-limits/limits.js';
@@ -14,7 +15,10 @@ import { headersOf } from './headers.js';
 /** The security scheme of the admin API. */
 export const ADMIN_SCHEME = 'adminToken';
 export const JSON_TYPE = 'application/json';
-export const ERROR_SCHEMA = { $ref: '#/components/schemas/Error' };
+const SCHEMAS = '#/components/schemas/';
+export const PET_SCHEMA = { $ref: `${SCHEMAS}Pet` };
+export const ERROR_SCHEMA = { $ref: `${SCHEMAS}Error` };
+const REFERENCE = /"#\/components\/schemas\/([^"]+)"/g;
 
 interface MediaObject {
   schema?: { $ref?: string; items?: { $ref?: string } };
@@ -34,9 +38,18 @@ export interface OperationObject {
   parameters?: { name?: string; in?: string; description?: string; schema?: object }[];
   requestBody?: { required?: boolean; content: Record<string, MediaObject> };
   responses: Record<string, ResponseObject>;
-  security?: Record<string, readonly string[]>[];
+  security?: object[];
   servers?: object[];
   'x-sunset'?: unknown;
+}
+
+/** Schemas by name. */
+export type Schemas = Record<string, Schema>;
+interface Schema {
+  type?: unknown;
+  required?: readonly string[];
+  additionalProperties?: unknown;
+  properties?: Record<string, { enum?: readonly string[] }>;
 }
 
 /** Errors of every operation. */
@@ -61,19 +74,24 @@ const reflector = new Reflector();
 /**
  * Adds to an operation what applies to every operation: security, responses, headers, an example of
  * each error.
+ * @param schemas of the document
  * @returns the error codes that the operation documents
  */
-export function completeOperation(object: OperationObject, operation: Operation): string[] {
+export function completeOperation(
+  object: OperationObject,
+  operation: Operation,
+  schemas: Schemas,
+): string[] {
   const { responses } = object;
   const { controller, handler } = operation;
   const targets = [handler, controller];
   const isOpen = isPublic(controller);
-  const scopes = reflector.getAllAndOverride<string[]>(REQUIRED_SCOPES, targets) ?? [];
   const isAdmin = isOnAdminPort(controller);
+  const scopes = reflector.getAllAndOverride<string[]>(REQUIRED_SCOPES, targets) ?? [];
   object.security = isOpen ? [] : [{ [isAdmin ? ADMIN_SCHEME : BEARER_SCHEME]: scopes }];
   addSuccess(object, operation);
-  if (!isAdmin) addCondition(object, operation);
-  const general = addGeneralResponses(object, operation);
+  if (!isOpen && !isAdmin) addCondition(object, operation);
+  const general = addGeneralResponses(object, handler, isOpen ? undefined : scopes);
   const own = reflector.getAllAndMerge<ErrorDefinition[]>(API_ERRORS, targets);
   const documented = [...general, ...own];
   for (const [status, response] of Object.entries(responses)) {
@@ -81,6 +99,8 @@ export function completeOperation(object: OperationObject, operation: Operation)
     if (isError(status)) addExamples(response, Number(status), documented);
   }
   responses['default'] ??= { $ref: '#/components/responses/OtherError' };
+  nameLists(object);
+  completeBody(object, schemas);
   return documented.map(({ code }) => code);
 }
 
@@ -93,10 +113,10 @@ function addSuccess({ responses }: OperationObject, { handler, method }: Operati
 
 /** A read with a JSON body has an `ETag`. */
 function addCondition(object: OperationObject, { handler, method }: Operation): void {
-  const { responses, security } = object;
+  const { responses } = object;
   const isVolatile = Reflect.hasMetadata(SEPARATE_QUOTA, handler);
   const isJson = responses[200]?.content?.[JSON_TYPE] !== undefined;
-  if (method !== 'GET' || security!.length === 0 || isVolatile || !isJson) return;
+  if (method !== 'GET' || isVolatile || !isJson) return;
   const description = 'The `ETag` of a response that the client has; if it is current: 304.';
   const schema = { type: 'string' };
   object.parameters ??= [];
@@ -104,12 +124,15 @@ function addCondition(object: OperationObject, { handler, method }: Operation): 
   responses[304] ??= { description: 'The response that the client has is current.' };
 }
 
-/** @returns the errors that the guards and pipes of the service cause */
+/**
+ * @param scopes undefined for a public operation
+ * @returns the errors that the guards and pipes of the service cause
+ */
 function addGeneralResponses(
-  { responses, requestBody, security }: OperationObject,
-  { handler }: Operation,
+  { responses, requestBody }: OperationObject,
+  handler: Handler,
+  scopes: string[] | undefined,
 ): ErrorDefinition[] {
-  const [scopes] = Object.values(security![0] ?? {});
   const list = scopes?.map((scope) => `\`${scope}\``).join(', ');
   const general: Record<string, string> = {
     ...ALWAYS,
@@ -150,4 +173,32 @@ function addExamples(
 /** Not for `default`. */
 function isError(status: string): boolean {
   return Number(status) >= 400;
+}
+
+/** Refers to `Pets` instead of repeating the array. */
+function nameLists({ responses }: OperationObject): void {
+  for (const { content } of Object.values(responses)) {
+    const media = content?.[JSON_TYPE];
+    if (media?.schema?.items?.$ref === PET_SCHEMA.$ref) media.schema = { $ref: `${SCHEMAS}Pets` };
+  }
+}
+
+/** Completes the schema of the body of the request. */
+function completeBody({ requestBody }: OperationObject, schemas: Schemas): void {
+  const schema = requestBody?.content[JSON_TYPE]?.schema;
+  const body = schemas[schema?.$ref?.slice(SCHEMAS.length) ?? ''];
+  if (requestBody === undefined || body === undefined) return;
+  // The service accepts a request without a body if the body has no required member.
+  if (!body.required?.length) requestBody.required = false;
+  close(schema!, schemas);
+}
+
+/** Unknown members are an error, in nested objects as well. */
+function close(part: object, schemas: Schemas): void {
+  for (const [, name] of JSON.stringify(part).matchAll(REFERENCE)) {
+    const schema = schemas[name!];
+    if (schema?.type !== 'object' || schema.additionalProperties !== undefined) continue;
+    schema.additionalProperties = false;
+    close(schema, schemas);
+  }
 }

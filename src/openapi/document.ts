@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import { type INestApplication, Injectable, type Type } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import {
@@ -7,54 +8,49 @@ import {
   SwaggerModule,
 } from '@nestjs/swagger';
 import { Config } from '../config/config.js';
-import { errors } from '../errors/errors.js';
+import { errors, NEST_CODES } from '../errors/errors.js';
 import { isOnAdminPort } from '../http/admin-port.js';
 import { type Operation, Operations, uniqueName } from '../http/operations.js';
 import { Plans } from '../rate-limits/plan.js';
 import { PublicAddress } from '../config/public-address.js';
 import { isPublic } from '../http/public.decorator.js';
 import { BEARER_SCHEME } from '../keys/api-key.guard.js';
-import { ADMIN_SCHEME, completeOperation, type OperationObject } from './complete-operation.js';
-import { describeApi } from './description.js';
 import {
-  completeBody,
-  nameLists,
-  furtherSchemas,
-  otherError,
+  ADMIN_SCHEME,
+  completeOperation,
+  ERROR_SCHEMA,
+  JSON_TYPE,
+  type OperationObject,
+  PET_SCHEMA,
   type Schemas,
-} from './document-components.js';
-import { headerComponents } from './headers.js';
+} from './complete-operation.js';
+import { describeApi } from './description.js';
+import { headerComponents, headerReference } from './headers.js';
 
 /** The OpenAPI 3.1 document as text. It is built on request, which keeps the start fast. */
 @Injectable()
 export class DocumentSource {
-  private build!: () => OpenAPIObject;
-  private buildAdmin!: () => OpenAPIObject;
+  private build!: (isAdmin: boolean) => OpenAPIObject;
 
   constructor(private readonly config: Config) {}
 
   /** Called once the application is assembled. @param tags of extensions */
   describes(app: INestApplication, tags: readonly [name: string, text: string][]): void {
-    this.build = () => {
-      const builder = builderOf(app, this.config);
-      for (const [name, text] of tags) builder.addTag(name, text);
-      return buildDocument(app, builder, false);
+    this.build = (isAdmin) => {
+      const builder = isAdmin ? adminBuilder() : publicBuilder(app, this.config);
+      if (!isAdmin) for (const [name, text] of tags) builder.addTag(name, text);
+      return buildDocument(app, builder, isAdmin);
     };
-    this.buildAdmin = () => buildDocument(app, adminBuilder(), true);
   }
 
-  /** The document of the admin API. */
-  adminJson(): string {
-    return `${JSON.stringify(this.buildAdmin(), null, 2)}\n`;
-  }
-
-  json(): string {
-    return `${JSON.stringify(this.build(), null, 2)}\n`;
+  /** @param isAdmin for the document of the admin API */
+  json(isAdmin = false): string {
+    return `${JSON.stringify(this.build(isAdmin), null, 2)}\n`;
   }
 
   async yaml(): Promise<string> {
     const { stringify } = await import('yaml');
-    return stringify(this.build(), { aliasDuplicateObjects: false });
+    return stringify(this.build(false), { aliasDuplicateObjects: false });
   }
 }
 
@@ -79,9 +75,7 @@ function buildDocument(
   const codes = new Set(Object.keys(errors));
   for (const [operation, object] of documentedOperations(document, app)) {
     if (isPublic(operation.controller)) object.servers = origins();
-    for (const code of completeOperation(object, operation)) codes.add(code);
-    nameLists(object);
-    completeBody(object, schemas);
+    for (const code of completeOperation(object, operation, schemas)) codes.add(code);
   }
   const { names } = app.get(Plans);
   for (const { properties } of Object.values(schemas)) {
@@ -105,47 +99,33 @@ function modulesOf(app: INestApplication, isAdmin: boolean): Type[] {
 }
 
 function adminBuilder(): DocumentBuilder {
-  return new DocumentBuilder()
-    .setOpenAPIVersion('3.1.0')
+  return builderOf(ADMIN_SCHEME, 'Admin token: psa_...', 'A token of `petstore admin issue`.')
     .setTitle('Pet Store admin API')
-    .setVersion('1.0.0')
     .setDescription('Issues, changes and revokes API keys, and shows how they are used.')
     .addTag('keys', 'The API keys of all clients.')
     .addTag('usage', 'Requests and changes of all keys.')
-    .addServer('/', 'This server')
-    .addBearerAuth(
-      {
-        type: 'http',
-        scheme: 'bearer',
-        bearerFormat: 'Admin token: psa_...',
-        description: 'A token of `petstore admin issue`.',
-      },
-      ADMIN_SCHEME,
-    );
+    .addServer('/', 'This server');
 }
 
-function builderOf(app: INestApplication, config: Config): DocumentBuilder {
-  const builder = new DocumentBuilder()
-    .setOpenAPIVersion('3.1.0')
+function publicBuilder(app: INestApplication, config: Config): DocumentBuilder {
+  const description = 'Send the API key as `Authorization: Bearer <API_KEY>`.';
+  const builder = builderOf(BEARER_SCHEME, 'API key: psk_...', description)
     .setTitle('Pet Store')
-    .setVersion('1.0.0')
     .setDescription(describeApi(app.get(Plans)))
     .setLicense('MIT', 'https://opensource.org/license/mit')
     .addTag('pets', 'The pets of the store.')
     .addTag('key', 'The API key that sends the request.')
     .addTag('usage', 'Plan, scopes and quota of an API key.')
-    .addServer(app.get(PublicAddress).baseUrl, config.publicBaseUrl ? 'Production' : 'Local')
-    .addBearerAuth(
-      {
-        type: 'http',
-        scheme: 'bearer',
-        bearerFormat: 'API key: psk_...',
-        description: 'Send the API key as `Authorization: Bearer <API_KEY>`.',
-      },
-      BEARER_SCHEME,
-    );
+    .addServer(app.get(PublicAddress).baseUrl, config.publicBaseUrl ? 'Production' : 'Local');
   if (config.stagingBaseUrl !== undefined) builder.addServer(config.stagingBaseUrl, 'Staging');
   return builder;
+}
+
+function builderOf(name: string, bearerFormat: string, description: string): DocumentBuilder {
+  return new DocumentBuilder()
+    .setOpenAPIVersion('3.1.0')
+    .setVersion('1.0.0')
+    .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat, description }, name);
 }
 
 /** Finds each operation of the application in the document, and sets its id. */
@@ -166,6 +146,38 @@ function documentedOperations({ paths }: OpenAPIObject, app: INestApplication) {
     }
   }
   return found;
+}
+
+/** The response of every status that an operation does not list. */
+function otherError(): object {
+  const list = NEST_CODES.map(({ code, status }) => `\`${code}\` (${status})`).join(', ');
+  const { code, status } = NEST_CODES[0]!;
+  return {
+    description: `Any other error. \`code\` is listed above, or the name of the status: ${list}.`,
+    headers: { 'X-Request-Id': headerReference('X-Request-Id') },
+    content: {
+      [JSON_TYPE]: {
+        schema: ERROR_SCHEMA,
+        example: { code, message: STATUS_CODES[status], status },
+      },
+    },
+  };
+}
+
+/** The schemas that the generator does not produce. @param codes known error codes */
+function furtherSchemas(codes: Iterable<string>, isAdmin: boolean): Record<string, object> {
+  const pets = {
+    Pets: { type: 'array', maxItems: 100, items: PET_SCHEMA, description: 'A page of pets.' },
+  };
+  return {
+    ...(!isAdmin && pets),
+    // Not an enum: a generated client with a closed enum would reject a new code.
+    ErrorCode: {
+      type: 'string',
+      description: 'Machine-readable. Codes may be added: handle an unknown code by its status.',
+      'x-extensible-enum': [...codes],
+    },
+  };
 }
 
 type Described = Record<'~standard', { jsonSchema?: Record<string, (options: object) => object> }>;

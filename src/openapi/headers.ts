@@ -25,7 +25,7 @@ const ON_EVERY_RESPONSE = {
     { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
     '3d6f1f0e-7c1b-4b52-9d3c-0b1f0f3a5f10',
   ],
-} as const;
+};
 const ON_SOME_RESPONSES = {
   'Retry-After': ['Seconds to wait before a retry.', { type: 'integer', minimum: 1 }, 17],
   'WWW-Authenticate': [
@@ -47,18 +47,18 @@ const ON_SOME_RESPONSES = {
   ETag: ['Identifies this state of the response, for `If-None-Match`.', STRING, '"nUjsjb3Z"'],
   Deprecation: ['Start of the deprecation (RFC 9745).', STRING, '@1764892800'],
   Sunset: ['The date of removal (RFC 8594).', STRING, 'Thu, 05 Dec 2030 00:00:00 GMT'],
-} as const;
+};
 const HEADERS = { ...ON_EVERY_RESPONSE, ...ON_SOME_RESPONSES };
-type HeaderName = keyof typeof HEADERS;
 
-const BY_STATUS: Record<string, readonly HeaderName[]> = {
+const BY_STATUS: Record<string, string[]> = {
   401: ['WWW-Authenticate'],
   403: ['WWW-Authenticate'],
   405: ['Allow'],
   429: ['Retry-After'],
   503: ['Retry-After'],
 };
-export function headerReference(name: HeaderName): object {
+
+export function headerReference(name: string): object {
   return { $ref: `#/components/headers/${name}` };
 }
 
@@ -82,7 +82,7 @@ export function headersOf(
   own: Record<string, unknown> | undefined,
 ): Record<string, unknown> {
   const always = isOpen ? ['X-Request-Id'] : Object.keys(ON_EVERY_RESPONSE);
-  const names = [...(always as HeaderName[]), ...(BY_STATUS[status] ?? [])];
+  const names = [...always, ...(BY_STATUS[status] ?? [])];
   const requested = operation.parameters?.map(({ name }) => name) ?? [];
   if (requested.includes('Idempotency-Key')) {
     if (status === '409') names.push('Retry-After');
