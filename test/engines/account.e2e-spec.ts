@@ -1,0 +1,76 @@
+import { Client } from '../support/client.js';
+import { closedAtEnd } from '../support/closed-at-end.js';
+import { describeOnPostgres, describeWith } from '../support/engines.js';
+import { eventually } from '../support/eventually.js';
+import { expectError } from '../support/expectations.js';
+import { RedisServer } from '../support/redis.js';
+import { startService, type TestService } from '../support/start-service.js';
+import { withinOne } from '../support/undisturbed.js';
+
+/** A change takes effect within this time. */
+const WITHIN_MS = 1_000;
+
+describeOnPostgres('two nodes with PostgreSQL', () => {
+  describeWith('redis', 'and Redis', (program) => {
+    const keep = closedAtEnd();
+    let one: TestService;
+    let two: TestService;
+    beforeAll(async () => {
+      const redis = keep(await RedisServer.start(program));
+      one = keep(await startService({ env: { REDIS_URL: redis.url } }));
+      const env = { REDIS_URL: redis.url, DATABASE_URL: one.config.databaseUrl };
+      two = keep(await startService({ env }));
+    });
+
+    const holder = () => one.client({ scopes: ['pets:read', 'pets:write', 'key:rotate'] });
+    const onTwo = ({ key }: { key?: string | undefined }) => new Client(two.origin, key);
+    const rotate = (client: Client) => client.send('/v1/key/rotate', { method: 'POST' });
+
+    it('repeat a rotation whose response was lost, until the new key is used on either', async () => {
+      const old = await holder();
+      const lost = (await rotate(old)).json();
+      const kept = (await rotate(onTwo(old))).json();
+      for (const { origin } of [one, two]) {
+        expectError(await new Client(origin, lost.key).get('/v1/key'), 401, 'invalid_api_key');
+      }
+      expect((await new Client(one.origin, kept.key).get('/v1/key')).json().id).toBe(kept.id);
+      expectError(await rotate(onTwo(old)), 409, 'key_already_rotated');
+      // No request is lost: both keys work until the grace period ends.
+      for (const client of [old, onTwo(old), onTwo(kept)]) {
+        expect((await client.get('/v1/pets')).status).toBe(200);
+      }
+    });
+
+    it('reject a key within a second after its holder has revoked it on the other', async () => {
+      const client = await holder();
+      expect((await onTwo(client).get('/v1/pets')).status).toBe(200);
+      expect((await client.send('/v1/key', { method: 'DELETE' })).status).toBe(204);
+      const revokedAt = performance.now();
+      await eventually(async () => (await onTwo(client).get('/v1/pets')).status === 401);
+      expect(performance.now() - revokedAt).toBeLessThan(WITHIN_MS);
+    });
+
+    it(
+      'count the 60 requests a minute for the holder of a key together',
+      withinOne('minute', async () => {
+        const client = await holder();
+        const nodes = [client, onTwo(client)];
+        for (let count = 0; count < 60; count++) {
+          expect((await nodes[count % 2]!.get('/v1/key')).status).toBe(200);
+        }
+        for (const node of nodes)
+          expectError(await node.get('/v1/key'), 429, 'rate_limit_exceeded');
+      }),
+    );
+
+    it('take a create with the successor of a key for the repeat that it is', async () => {
+      const client = await holder();
+      const create = (by: Client) =>
+        by.post('/v1/pets', { name: 'Rex', categoryId: 1 }, { 'idempotency-key': 'order-1' });
+      const first = (await create(client)).json();
+      const repeat = await create(onTwo((await rotate(client)).json()));
+      expect(repeat.headers['idempotent-replayed']).toBe('true');
+      expect(repeat.json()).toEqual(first);
+    });
+  });
+});
