@@ -103,7 +103,7 @@ describe('petstore doctor', () => {
       'failed',
       'clock',
       () => utimesSync(file, FUTURE, FUTURE),
-      /^latest write is 2591\d\d\.\d s ahead of this machine$/,
+      /^latest write is 3 days ahead of this machine$/,
       /NTP/,
     ],
     [

@@ -137,9 +137,10 @@ describe(loadConfig.name, () => {
 
   it.each([
     ['DATABASE_URL', 'sqlite://p.db', /must be sqlite:PATH, without \/\/ and parameters/],
-    ['DATABASE_URL', 'postgres://u:secret#1@h/db', /DATABASE_URL must be/],
-    ['REDIS_URL', 'redis://:secret,1@h', /REDIS_URL must be/],
+    ['DATABASE_URL', 'postgres://u:secret#1@h/db', /in the password, write # as %23/],
+    ['REDIS_URL', 'redis://:secret,1@h', /in the password, write # as %23/],
     ['REDIS_URL', 'redis://h:6379/abc', /without a path or with a number/],
+    ['METRICS_PORT', 'tcp://10.96.0.12:9464', /Kubernetes sets it .* enableServiceLinks/],
     ['PUBLIC_BASE_URL', 'https://x/V1', /ends with \/v1/],
   ])('says what is valid instead of %s=%s, and repeats no password', (name, value, cure) => {
     expect(() => loadConfig({ [name]: value })).toThrow(cure);

@@ -1,5 +1,11 @@
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** The cures of frequent mistakes. */
+const HINTS: readonly (readonly [form: RegExp, hint: string])[] = [
+  [/^tcp:/, '; Kubernetes sets it for a Service of that name: set enableServiceLinks to false'],
+  [/:\/\/.*[#/?%,\s].*@/, '; in the password, write # as %23, / as %2F, ? as %3F, % as %25'],
+];
+
 /** Reads one variable after the other and collects the faults. */
 export class SettingReader {
   readonly faults: string[] = [];
@@ -39,7 +45,8 @@ export class SettingReader {
     const text = this.text(name);
     if (text === undefined || isValid(text)) return text;
     const given = text.includes('@') ? '' : `, not ${JSON.stringify(text)}`;
-    this.faults.push(`${name} must be ${expected}${given}`);
+    const [, hint = ''] = HINTS.find(([form]) => form.test(text)) ?? [];
+    this.faults.push(`${name} must be ${expected}${given}${hint}`);
     return undefined;
   }
 }
