@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { IsInteger } from '../input/integer.js';
+import { IsInteger } from '../input/int64.js';
 import { ApiCount, ApiTimeOrNull } from '../input/unix-time.js';
 import { PLAN } from '../rate-limits/plan.js';
 

@@ -4,7 +4,7 @@ import { Transform } from 'class-transformer';
 import { IsBoolean, IsIn, Matches } from 'class-validator';
 import type { FastifyRequest } from 'fastify';
 import { constrain, MayBeAbsent } from '../input/constrain.js';
-import { IsInteger, IsIntegerText } from '../input/integer.js';
+import { IsInteger, IsIntegerText } from '../input/int64.js';
 import { KEY_STATUSES, type KeyStatus } from '../keys/key-list.js';
 import { isKeyName, MAX_NAME_LENGTH, parseExpiry } from '../keys/key-terms.js';
 import { arePlanLimits, PLAN } from '../rate-limits/plan.js';

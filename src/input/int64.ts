@@ -1,5 +1,5 @@
 import { applyDecorators, Injectable, Optional, type PipeTransform } from '@nestjs/common';
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import type { ApiError } from '../errors/api-error.js';
 import { notFound } from '../errors/errors.js';
@@ -56,6 +56,24 @@ function int64Rule(
       ...(Number.isSafeInteger(Number(minimum)) && { minimum: Number(minimum) }),
       ...(Number.isSafeInteger(Number(maximum)) && { maximum: Number(maximum) }),
     }),
+  );
+}
+
+/** Member of a JSON body with a default: an integer within a range. */
+export function IsInteger(minimum: number, maximum: number): PropertyDecorator {
+  const isWithin = (value: unknown): boolean =>
+    Number.isInteger(value) && Number(value) >= minimum && Number(value) <= maximum;
+  return applyDecorators(
+    constrain('isInteger', `an integer between ${minimum} and ${maximum}`, isWithin),
+    ApiPropertyOptional({ type: 'integer', minimum, maximum }),
+  );
+}
+
+/** Query parameter with a default: the same in plain decimal digits. */
+export function IsIntegerText(minimum: number, maximum: number): PropertyDecorator {
+  return applyDecorators(
+    Transform(({ value }): unknown => (CANONICAL.test(value as string) ? Number(value) : value)),
+    IsInteger(minimum, maximum),
   );
 }
 

@@ -9,7 +9,7 @@ import {
   type CursorKind,
   EXPECTED_CURSOR,
 } from './cursor.js';
-import { IsIntegerText } from './integer.js';
+import { IsIntegerText } from './int64.js';
 import { parseOwnJson } from './json.js';
 
 /** Query parameters of a paged list. A list with filters extends this class and declares them. */

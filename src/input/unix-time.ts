@@ -7,7 +7,6 @@ export const INT64 = {
   minimum: 0,
   maximum: Number.MAX_SAFE_INTEGER,
 } as const;
-export const UNIX_TIME_OR_NULL = { oneOf: [INT64, { type: 'null' }], example: null };
 
 /** Member of a response: a count, or a time in Unix seconds. */
 export function ApiCount(description: string, example: number): PropertyDecorator {
@@ -16,7 +15,7 @@ export function ApiCount(description: string, example: number): PropertyDecorato
 
 /** Member of a response: a time in Unix seconds, or null. */
 export function ApiTimeOrNull(description: string, example: number | null = null) {
-  return ApiProperty({ ...UNIX_TIME_OR_NULL, description, example });
+  return ApiProperty({ oneOf: [INT64, { type: 'null' }], description, example });
 }
 
 /** Whole seconds of a time in Unix milliseconds. */

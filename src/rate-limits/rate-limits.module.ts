@@ -25,28 +25,23 @@ function chooseStore(
   return new FallbackStore(new RedisStore(client, config), memory, logger);
 }
 
+const PROVIDERS = [
+  MemoryStore,
+  {
+    provide: RateLimitStore,
+    inject: [MemoryStore, { token: RedisClient, optional: true }, Config, Logger],
+    useFactory: chooseStore,
+  },
+  BanRepository,
+  CounterRepository,
+  CurrentCounts,
+  RateLimiter,
+];
+
 /** Counters and bans, for the server and for the command line. */
 @Module({
   imports: [TypeOrmModule.forFeature([RateLimitBan, RateLimitCounter])],
-  providers: [
-    MemoryStore,
-    {
-      provide: RateLimitStore,
-      inject: [MemoryStore, { token: RedisClient, optional: true }, Config, Logger],
-      useFactory: chooseStore,
-    },
-    BanRepository,
-    CounterRepository,
-    CurrentCounts,
-    RateLimiter,
-  ],
-  exports: [
-    RateLimitStore,
-    RateLimiter,
-    MemoryStore,
-    BanRepository,
-    CounterRepository,
-    CurrentCounts,
-  ],
+  providers: PROVIDERS,
+  exports: PROVIDERS,
 })
 export class RateLimitsModule {}

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { IsIntegerText } from '../input/integer.js';
+import { IsIntegerText } from '../input/int64.js';
 import { ApiCount, ApiTimeOrNull, INT64 } from '../input/unix-time.js';
 import { PLAN } from '../rate-limits/plan.js';
 
