@@ -1,4 +1,4 @@
-import type { DataSource } from 'typeorm';
+import type { ScopedDataSource } from './transactions.js';
 
 export type Parameter = string | number | bigint | null;
 
@@ -40,7 +40,7 @@ export type PoolState = Record<'in_use' | 'idle' | 'waiting', number>;
  * a statement runs in it.
  */
 export abstract class Database {
-  abstract readonly dataSource: DataSource;
+  abstract readonly dataSource: ScopedDataSource;
 
   /** Runs a read, outside of a transaction on committed data. */
   abstract query<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]>;

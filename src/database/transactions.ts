@@ -7,9 +7,10 @@ import {
   type QueryRunner,
 } from 'typeorm';
 import { ScopeStorage } from '../telemetry/scope-storage.js';
+import type { LaterInsert } from './later-insert.js';
 
 export type Work<Result> = (manager: EntityManager) => Promise<Result>;
-type Callback = () => Promise<void>;
+type Callback = () => void;
 type TransactionEvent = Required<Pick<EntityManager, 'queryRunner'>>;
 type Isolation = Parameters<EntityManager['transaction']>[0];
 
@@ -36,15 +37,21 @@ export interface ScopedDataSource extends DataSource {
 /** Tracks the transaction of TypeORM that the running code belongs to. */
 export class TransactionScope {
   private readonly runners = new ScopeStorage<JoinableQueryRunner>();
+  private readonly inserts = new ScopeStorage<LaterInsert>();
 
   /** @param manager of the transaction that `work` belongs to */
-  async run<Result>(manager: EntityManager, work: Work<Result>): Promise<Result> {
-    this.runners.begin();
-    try {
-      return await this.runners.run(manager.queryRunner as JoinableQueryRunner, work, manager);
-    } finally {
-      this.runners.end();
-    }
+  run<Result>(manager: EntityManager, work: Work<Result>): Promise<Result> {
+    return this.runners.during(manager.queryRunner as JoinableQueryRunner, () => work(manager));
+  }
+
+  /** Runs `work`, whose insert is carried out later. */
+  runBefore<Result>(insert: LaterInsert, work: () => Promise<Result>): Promise<Result> {
+    return this.inserts.during(insert, work);
+  }
+
+  /** The insert that is carried out later, unless the code belongs to a transaction. */
+  get laterInsert(): LaterInsert | undefined {
+    return this.runners.getStore() === undefined ? this.inserts.getStore() : undefined;
   }
 
   /**
@@ -118,7 +125,7 @@ export function rowLock({ dataSource }: EntityManager): { lock?: { mode: 'pessim
 export function afterCommit(manager: EntityManager, callback: () => unknown): void {
   const { transactions } = manager.dataSource as ScopedDataSource;
   const runner = manager.queryRunner ?? transactions.current;
-  const pending = runner && pendingOf(runner).at(-1);
+  const pending = runner ? pendingOf(runner).at(-1) : transactions.laterInsert?.callbacks;
   const run = async (): Promise<void> => {
     try {
       await callback();
@@ -127,7 +134,7 @@ export function afterCommit(manager: EntityManager, callback: () => unknown): vo
     }
   };
   if (pending === undefined) void run();
-  else pending.push(run);
+  else pending.push(() => void run());
 }
 
 /** Runs the callbacks of `afterCommit()`. */
@@ -141,7 +148,7 @@ export class AfterCommitSubscriber implements EntitySubscriberInterface {
     const pending = pendingOf(queryRunner);
     const callbacks = pending.pop() ?? [];
     if (pending.length > 0) pending.at(-1)!.push(...callbacks);
-    else for (const callback of callbacks) void callback();
+    else for (const callback of callbacks) callback();
   }
 
   afterTransactionRollback({ queryRunner }: TransactionEvent): void {

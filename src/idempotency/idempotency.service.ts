@@ -7,6 +7,7 @@ import { databaseNow } from '../database/database-time.js';
 import { Database } from '../database/database.js';
 import { deleteInBatches } from '../database/in-batches.js';
 import { isHeld } from '../database/outage.js';
+import { type LaterInsert, laterInsert } from '../database/later-insert.js';
 import { inSharedTransaction } from '../database/transactions.js';
 import { ApiError } from '../errors/api-error.js';
 import { errors } from '../errors/errors.js';
@@ -16,7 +17,7 @@ import { Metrics } from '../telemetry/metrics.js';
 import { Clock } from '../time/clock.js';
 import { DAY_MS } from '../time/windows.js';
 import { IdempotencyRecord } from './idempotency-record.entity.js';
-import { ANSWER, CLAIM, FIND } from './idempotency.statements.js';
+import { ANSWER, CLAIM, CLAIM_WITH_ANSWER, FIND } from './idempotency.statements.js';
 
 const KEPT_MS = DAY_MS;
 const PURGE_INTERVAL_MS = 600_000;
@@ -30,6 +31,8 @@ export interface IdempotentRequest {
   idempotencyKey: string;
   /** SHA-256 of the method, the target and the body as sent, base64url. */
   bodyDigest: string;
+  /** Whether the handler writes nothing but one row of a table gateway. */
+  isSingleInsert: boolean;
 }
 
 /** The response, as a plain object; undefined if it has no body. */
@@ -84,8 +87,7 @@ export class IdempotencyService {
     if (this.inProgress.has(name)) throw inUse();
     this.inProgress.add(name);
     try {
-      const work = (): Promise<unknown> => this.runAndStore(request, handle);
-      return { response: await inSharedTransaction(this.dataSource, work), isReplay: false };
+      return { response: await this.runFirst(request, handle), isReplay: false };
     } catch (error) {
       const latest = isInUse(error) ? await this.find(request) : undefined;
       if (latest === undefined) throw error;
@@ -109,6 +111,29 @@ export class IdempotencyService {
     return { response: answer === '' ? undefined : parseOwnJson(answer), isReplay: true };
   }
 
+  private async runFirst(
+    request: IdempotentRequest,
+    handle: () => Promise<unknown>,
+  ): Promise<unknown> {
+    const insert = request.isSingleInsert && laterInsert(this.dataSource, CLAIM_WITH_ANSWER);
+    if (insert) return this.runAndInsert(request, insert, handle);
+    return inSharedTransaction(this.dataSource, () => this.runAndStore(request, handle));
+  }
+
+  /** Runs `handle`, then inserts its row and the record in one statement. */
+  private async runAndInsert(
+    request: IdempotentRequest,
+    later: LaterInsert,
+    handle: () => Promise<unknown>,
+  ): Promise<unknown> {
+    const { transactions } = this.database.dataSource;
+    const response: unknown = instanceToPlain(await transactions.runBefore(later, handle));
+    const { owner, idempotencyKey, bodyDigest } = request;
+    const claim = [owner, idempotencyKey, bodyDigest, this.clock.now(), answerOf(response)];
+    if (!(await later.run(claim).catch(rejectHeld))) throw inUse();
+    return response;
+  }
+
   private async runAndStore(
     { owner, idempotencyKey, bodyDigest }: IdempotentRequest,
     handle: () => Promise<unknown>,
@@ -118,8 +143,7 @@ export class IdempotencyService {
     if (claimed.length === 0) throw inUse();
     // Interceptors of the class run later and may drop members, which must not be stored.
     const response: unknown = instanceToPlain(await handle());
-    const answer = response === undefined ? '' : stringifyJson(response);
-    await this.database.write(ANSWER, answer, owner, idempotencyKey);
+    await this.database.write(ANSWER, answerOf(response), owner, idempotencyKey);
     return response;
   }
 
@@ -133,6 +157,10 @@ export class IdempotencyService {
   private expiredMs(): number {
     return this.clock.now() - KEPT_MS;
   }
+}
+
+function answerOf(response: unknown): string {
+  return response === undefined ? '' : stringifyJson(response);
 }
 
 /** @throws 409 if another request is about to insert the record */

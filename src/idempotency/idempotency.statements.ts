@@ -1,4 +1,6 @@
 import type { Statement } from '../database/database.js';
+import type { Claim } from '../database/later-insert.js';
+import { DAY_MS } from '../time/windows.js';
 
 /** How long PostgreSQL waits for an unfinished request with the same key. */
 const LOCK_TIMEOUT = '50ms';
@@ -20,7 +22,8 @@ export const FIND: Statement = {
 const COLUMNS = '(client_id, idempotency_key, body_digest, created_at, answer)';
 /** Takes over an expired record. */
 const ON_CONFLICT = `ON CONFLICT (client_id, idempotency_key) DO UPDATE
-    SET body_digest = excluded.body_digest, created_at = excluded.created_at, answer = ''
+    SET body_digest = excluded.body_digest, created_at = excluded.created_at,
+      answer = excluded.answer
     WHERE idempotency_records.created_at <=`;
 
 /**
@@ -49,4 +52,18 @@ export const ANSWER: Statement = {
     WHERE client_id = $2 AND idempotency_key = $3`,
   postgres: `UPDATE idempotency_records SET answer = $1
     WHERE client_id = $2 AND idempotency_key = $3`,
+};
+
+/**
+ * Inserts a record with its answer, before the row of a `LaterInsert`. Parameters: owner, key,
+ * digest of the body, time, answer.
+ */
+export const CLAIM_WITH_ANSWER: Claim = {
+  types: ['text', 'text', 'text', 'bigint', 'text'],
+  text: `INSERT INTO idempotency_records ${COLUMNS}
+    SELECT c1, c2, c3, c4, c5
+    FROM input, (SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}', true)) waiting
+    ORDER BY c1, c2
+    ${ON_CONFLICT} excluded.created_at - ${DAY_MS}
+    RETURNING client_id AS c1, idempotency_key AS c2`,
 };

@@ -1,15 +1,18 @@
 import type { Type } from '@nestjs/common';
 import type { Database, Parameter, Statement } from '../database/database.js';
+import type { LaterInsert } from '../database/later-insert.js';
 import type { CursorKey } from '../input/cursor.js';
 import { parseOwnJson } from '../input/json.js';
 import { Page, type PageQuery } from '../input/page.js';
 import { columnsOf, type TableColumn } from './table-columns.js';
 import {
   findStatement,
+  insertLaterStatement,
   insertStatement,
   pageName,
   type PageShape,
   pageStatement,
+  reserveStatement,
   type TableSource,
 } from './table-statements.js';
 
@@ -38,6 +41,8 @@ export class TableGateway<Entity extends object> {
   private readonly given: readonly TableColumn[];
   private readonly finding: Statement;
   private readonly inserting: Statement;
+  private readonly reserving: Statement;
+  private insertingLater: Statement | undefined;
   private readonly paging = new Map<string, Statement>();
 
   /** @throws {Error} if the entity has a column that is not supported */
@@ -59,6 +64,7 @@ export class TableGateway<Entity extends object> {
     this.given = this.table.columns.filter(({ isGenerated }) => !isGenerated);
     this.finding = findStatement(this.table, this.key);
     this.inserting = insertStatement(this.table, this.key);
+    this.reserving = reserveStatement(this.table, this.key);
   }
 
   /** @returns the row with a primary key; undefined if there is none */
@@ -98,15 +104,38 @@ export class TableGateway<Entity extends object> {
   }
 
   /**
-   * Inserts a row. Outside of a transaction it is durable when the promise resolves.
+   * Inserts a row. Outside of a transaction it is durable when the promise resolves. In a handler
+   * with `@Idempotent({ singleInsert: true })`, it is durable when the response is sent.
    * @param values of all columns that are not generated; a nullable one may be omitted
    * @returns the row, with its generated key
    */
   async insert(values: Partial<Row<Entity>>): Promise<Row<Entity>> {
     const given = values as Values;
+    const later = this.database.dataSource.transactions.laterInsert;
+    if (later !== undefined) return this.insertLater(later, given);
     const parameters = this.given.map(({ member }) => given[member] ?? null);
     const [row] = await this.database.write<Values>(this.inserting, ...parameters);
     return this.rowOf((column) => (column === this.key ? row![column.name] : given[column.member]));
+  }
+
+  private async insertLater(later: LaterInsert, given: Values): Promise<Row<Entity>> {
+    this.insertingLater ??= insertLaterStatement(this.table, later.claim);
+    const statement = this.insertingLater;
+    const withKey = this.withKey(given);
+    later.set(async (claim) => {
+      const row = await withKey;
+      const parameters = this.table.columns.map(({ member }) => row[member] ?? null);
+      return this.database.write(statement, ...claim, ...parameters);
+    });
+    const values = await withKey;
+    return this.rowOf(({ member }) => values[member]);
+  }
+
+  private async withKey(given: Values): Promise<Values> {
+    const { isGenerated, name, member } = this.key;
+    if (!isGenerated) return given;
+    const [row] = await this.database.query<Values>(this.reserving, 1);
+    return { ...given, [member]: row![name] };
   }
 
   /** The instance of the entity that TypeORM would return for a row. */

@@ -11,6 +11,16 @@ export class ScopeStorage<Store> extends AsyncLocalStorage<Store> {
   private open = 0;
   private timer: NodeJS.Timeout | undefined;
 
+  /** Runs `work` with a store. */
+  async during<Result>(store: Store, work: () => Promise<Result>): Promise<Result> {
+    this.begin();
+    try {
+      return await this.run(store, work);
+    } finally {
+      this.end();
+    }
+  }
+
   /** Call it before `run()`, and `end()` when the work is done. */
   begin(): void {
     this.open++;

@@ -1,4 +1,4 @@
-import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
+import { DataSource, In, type MigrationInterface, type QueryRunner } from 'typeorm';
 import {
   Body,
   Controller,
@@ -13,6 +13,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { IsInt, IsOptional, IsString } from 'class-validator';
 import { Column, Entity, Generated, PrimaryColumn } from 'typeorm';
 import {
+  afterCommit,
   AnyScope,
   ApiPage,
   bigintColumn,
@@ -89,8 +90,9 @@ class VisitsQuery extends PageQuery {
 @Controller('visits')
 class VisitsController {
   readonly visits: TableGateway<Visit>;
+  readonly committed: string[] = [];
 
-  constructor(database: Database) {
+  constructor(readonly database: Database) {
     this.visits = new TableGateway(Visit, database);
   }
 
@@ -101,6 +103,16 @@ class VisitsController {
     const added = await this.visits.insert({ ...visit });
     if (visit.guest === 'nobody') throw new NotFoundException('nobody');
     return added;
+  }
+
+  @Post('at-once')
+  @Idempotent({ singleInsert: true })
+  @Creates(Visit, { at: '/visits/:id' })
+  async addAtOnce(@Body() visit: NewVisit): Promise<Row<Visit>> {
+    const added = await this.visits.insert({ ...visit });
+    afterCommit(this.database.dataSource.manager, () => this.committed.push(visit.guest));
+    if (visit.guest === 'nobody') throw new NotFoundException('nobody');
+    return { ...added, guest: added.guest.toUpperCase() };
   }
 
   @Get()
@@ -193,6 +205,43 @@ describe('a table gateway of an extension', () => {
     expect(results.map(({ status }) => status === 'fulfilled')).toEqual(
       bodies.map(({ guest }) => guest !== 'Late'),
     );
+  });
+
+  it('stores a single insert with its response, once', async () => {
+    const { committed } = service.store.app.get(VisitsController);
+    const addAtOnce = (body: { guest: string }, key = body.guest) =>
+      client.post('/v1/visits/at-once', body, { 'idempotency-key': key });
+    const guests = Array.from({ length: 20 }, (_, index) => `Once ${index}`);
+    const bodies = guests.map((guest) => visit(guest));
+    const first = await Promise.all(bodies.map((body) => addAtOnce(body)));
+    const repeated = await Promise.all(bodies.map((body) => addAtOnce(body)));
+    for (const [index, { status, text, headers }] of first.entries()) {
+      expect([status, JSON.parse(text).guest]).toEqual([201, `ONCE ${index}`]);
+      const repeat = repeated[index]!;
+      expect(repeat.headers['idempotent-replayed']).toBe('true');
+      expect([repeat.status, repeat.text, repeat.headers.location]).toEqual([
+        ...[201, text, headers.location],
+      ]);
+      expect((await client.get(new URL(headers.location!).pathname)).json()).toMatchObject({
+        guest: guests[index],
+      });
+    }
+    expect(committed.toSorted()).toEqual(guests.toSorted());
+  });
+
+  it('stores neither row nor response if either is rejected', async () => {
+    const { committed } = service.store.app.get(VisitsController);
+    const visits = service.store.app.get(DataSource).getRepository(Visit);
+    const addAtOnce = (body: object, key: string) =>
+      client.post('/v1/visits/at-once', body, { 'idempotency-key': key });
+    committed.length = 0;
+    const taken = visit('Taken');
+    await add(taken);
+    expect((await addAtOnce({ ...taken, guest: 'second' }, 'second')).status).toBe(500);
+    expect((await addAtOnce(visit('nobody'), 'no visit')).status).toBe(404);
+    expect(await visits.countBy({ guest: In(['second', 'nobody']) })).toBe(0);
+    expect((await addAtOnce(visit('second'), 'second')).status).toBe(201);
+    expect(committed).toEqual(['second']);
   });
 
   it('rejects an entity with a column that it does not support', () => {

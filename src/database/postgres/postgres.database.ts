@@ -4,7 +4,7 @@ import { QueryFailedError, type QueryRunner } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
 import { Database, type Parameter, type PoolState, type Statement } from '../database.js';
 import type { DatabaseMetrics } from '../database-metrics.js';
-import { hasChangedNothing, isConnectionLost, isDataError, isOutage } from '../outage.js';
+import { hasChangedNothing, isConnectionLost, isDataError, isHeld, isOutage } from '../outage.js';
 import type { PostgresDataSource } from './postgres.data-source.js';
 
 /** Timeout of statements of the poller and of readiness, including the connection. */
@@ -121,7 +121,8 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
       );
       rows = await this.execute<BatchRow>(statement, columns);
     } catch (error) {
-      if (calls.length === 1 || isOutage(error)) for (const { reject } of calls) reject(error);
+      const isUnreachable = isOutage(error) && !isHeld(error);
+      if (calls.length === 1 || isUnreachable) for (const { reject } of calls) reject(error);
       else for (const call of calls) void this.executeAll(statement, [call]);
       return;
     }
