@@ -1,14 +1,22 @@
-import type { Answer, Client } from '../../test/support/client.js';
+import { type Answer, Client } from '../../test/support/client.js';
 import { type FuzzRequest, isOnKey } from './requests.js';
 
 const ROTATE = '/v1/key/rotate';
 
 /** Keys for requests that end the key of their caller. Each is the successor of another. */
 export class DisposableKeys {
+  private readonly client: Client;
+
   constructor(
-    private readonly client: Client,
+    origin: string,
     private latest: string,
-  ) {}
+  ) {
+    this.client = new Client(origin);
+  }
+
+  close(): void {
+    this.client.close();
+  }
 
   /**
    * The same request with a key that may end.

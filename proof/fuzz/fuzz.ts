@@ -10,6 +10,8 @@ import { DisposableKeys } from './disposable-keys.js';
 import { type FuzzRequest, type Keys, Requests } from './requests.js';
 
 const INPUTS = { full: 100_000, short: 2_000 };
+/** At the same time, so that the client and the server each use a core. */
+const CALLERS = 8;
 /** A request without a response for this time hangs. */
 const MAX_RESPONSE_MS = 20_000;
 const ENV = {
@@ -32,16 +34,15 @@ class Fuzzer {
     ].map((name) => [name, 0]),
   );
   private readonly client: Client;
-  private readonly disposable: DisposableKeys;
 
   constructor(
     origin: string,
     private readonly document: Document,
     private readonly keys: Keys,
+    private readonly disposable: DisposableKeys,
     private readonly secrets: readonly string[],
   ) {
     this.client = new Client(origin);
-    this.disposable = new DisposableKeys(this.client, keys.disposable);
   }
 
   async try(drawn: FuzzRequest): Promise<void> {
@@ -63,6 +64,7 @@ class Fuzzer {
 
   close(): void {
     this.client.close();
+    this.disposable.close();
   }
 
   /** What a response offers exists: the created resource, the next page. */
@@ -133,19 +135,32 @@ function describe({ request, answer }: Exchange): string {
   return [`case: ${kind}, fault put in: ${fault}`, ...sent, '->', ...got].join('\n  ');
 }
 
+async function issueKey(workplace: Workplace, scopes: readonly string[]): Promise<string> {
+  const options = [...AMPLE, '--name', 'fuzz', '--scopes', scopes.join()];
+  return ((await workplace.json('keys', 'issue', ...options)) as { key: string }).key;
+}
+
 async function issueKeys(workplace: Workplace, scopes: readonly string[]): Promise<Keys> {
-  const issue = async (list: readonly string[]): Promise<string> => {
-    const options = [...AMPLE, '--name', 'fuzz', '--scopes', list.join()];
-    return ((await workplace.json('keys', 'issue', ...options)) as { key: string }).key;
-  };
   const without: Record<string, string> = {};
-  for (const scope of scopes) without[scope] = await issue(scopes.filter((each) => each !== scope));
-  return { full: await issue(scopes), disposable: await issue(scopes), without };
+  for (const scope of scopes) {
+    const others = scopes.filter((each) => each !== scope);
+    without[scope] = await issueKey(workplace, others);
+  }
+  return { full: await issueKey(workplace, scopes), without };
 }
 
 async function readDocument({ origin }: Served): Promise<Document> {
   const answer = await fetch(`${origin}/openapi.json`);
   return new Document((await answer.json()) as object);
+}
+
+/** Sums of the counts of each check. */
+function sumOf(fuzzers: readonly Fuzzer[]): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const { counts } of fuzzers) {
+    for (const [name, count] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + count;
+  }
+  return sums;
 }
 
 async function run(run: Run): Promise<Result> {
@@ -156,22 +171,33 @@ async function run(run: Run): Promise<Result> {
   const scopes = [...new Set(document.operations.flatMap((each) => each.scopes))];
   const keys = await issueKeys(workplace, scopes);
   const secrets = [keys.full, ...Object.values(keys.without), workplace.directory, process.cwd()];
-  const fuzzer = new Fuzzer(server.origin, document, keys, secrets);
-  const requests = new Requests(document, keys).any();
-  const property = fc.asyncProperty(requests, (request) => fuzzer.try(request));
-  const inputs = run.isShort ? INPUTS.short : INPUTS.full;
-  const details = await fc.check(property, casesOf(run, inputs));
-  fuzzer.close();
+  const [only, path] = run.path?.split('/') ?? [];
+  const inputs = (run.isShort ? INPUTS.short : INPUTS.full) / CALLERS;
+  const check = async (index: number) => {
+    const disposable = new DisposableKeys(server.origin, await issueKey(workplace, scopes));
+    const fuzzer = new Fuzzer(server.origin, document, keys, disposable, secrets);
+    const requests = new Requests(document, keys).any();
+    const property = fc.asyncProperty(requests, (request) => fuzzer.try(request));
+    const own = Object.assign({}, run, { seed: run.seed + index, path });
+    const details = await fc.check(property, casesOf(own, inputs));
+    fuzzer.close();
+    return { index, fuzzer, details };
+  };
+  const callers = Array.from({ length: CALLERS }, (_, index) => index);
+  const chosen = callers.filter((index) => only === undefined || index === Number(only));
+  const ended = await Promise.all(chosen.map(check));
   const exitCode = await server.stop();
-  const faults: string[] = [];
-  if (details.failed) faults.push(String((details.errorInstance as Error | undefined)?.message));
+  const failed = ended.filter(({ details }) => details.failed);
+  const faults = failed.map(({ details }) => (details.errorInstance as Error).message);
   if (exitCode !== 0) faults.push(`the server ended with ${exitCode}`);
   if (server.output() !== '') faults.push(`the server logged errors: ${server.output()}`);
+  const tried = ended.reduce((sum, { details }) => sum + details.numRuns, 0);
+  const [first] = failed;
   return {
-    tried: `${inWords(details.numRuns)} requests to ${document.operations.length} operations`,
-    figures: fuzzer.counts,
+    tried: `${inWords(tried)} requests to ${document.operations.length} operations`,
+    figures: sumOf(ended.map(({ fuzzer }) => fuzzer)),
     faults,
-    ...(details.counterexamplePath !== null && { path: details.counterexamplePath }),
+    ...(first !== undefined && { path: `${first.index}/${first.details.counterexamplePath}` }),
   };
 }
 

@@ -43,8 +43,6 @@ const OTHER_TYPES = ['text/plain', 'application/xml', 'application/json; charset
 
 export interface Keys {
   full: string;
-  /** May be rotated and revoked. */
-  disposable: string;
   /** For each scope, a key that lacks it. */
   without: Readonly<Record<string, string>>;
 }
