@@ -28,7 +28,7 @@ export class ApiKey {
   @Column({ name: 'last_four', length: 4 })
   lastFour!: string;
 
-  @Column({ type: 'varchar', length: 16 })
+  @Column({ type: 'varchar', length: 64 })
   plan!: string;
 
   /** Separated by spaces (RFC 6749 section 3.3). */

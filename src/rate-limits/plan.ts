@@ -29,7 +29,7 @@ export const PLAN = {
   example: 'free',
 };
 /** The length of the column. */
-const NAME = /^(?!enterprise$)[a-z][a-z0-9-]{0,15}$/;
+const NAME = /^(?!enterprise$)[a-z][a-z0-9-]{0,63}$/;
 
 /** The plans of the service, and those of its configuration. */
 export class Plans {
@@ -43,7 +43,7 @@ export class Plans {
   constructor(own: OwnPlans = {}) {
     for (const [name, limits] of Object.entries(own)) {
       if (!NAME.test(name)) {
-        throw new Error(`plan "${name}" must be named [a-z][a-z0-9-]*, up to 16 characters`);
+        throw new Error(`plan "${name}" must be named [a-z][a-z0-9-]*, up to 64 characters`);
       }
       if (!arePlanLimits(limits)) {
         throw new Error(`plan ${name} must have positive integers as perMinute and perDay`);

@@ -31,6 +31,13 @@ describe('plans of the configuration', () => {
     expect(document.info.description).toContain('| Free | 7 | 70 |');
   });
 
+  it('may have long names', async () => {
+    const longest = `a-plan-${'x'.repeat(57)}`;
+    await using service = await startService({ plans: { [longest]: plans.team } });
+    const usage = await (await service.client({ plan: longest })).get('/v1/usage');
+    expect(usage.json()).toMatchObject({ plan: longest, limits: { minute: { limit: 600 } } });
+  });
+
   it('stop the start if a key has a plan that is gone', async () => {
     await using service = await startService({ plans });
     await service.store.app.get(KeysService).issue({ name: 'Zoo', plan: 'team' });

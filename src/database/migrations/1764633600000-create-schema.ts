@@ -34,7 +34,7 @@ const KEY_TABLES: readonly string[] = [
   `CREATE TABLE "api_keys" (
     "id" varchar(32) PRIMARY KEY NOT NULL, "client_id" varchar(32) NOT NULL,
     "name" varchar(255) NOT NULL, "digest" varchar(43) NOT NULL, "last_four" varchar(4) NOT NULL,
-    "plan" varchar(16) NOT NULL, "scopes" varchar(1024) NOT NULL,
+    "plan" varchar(64) NOT NULL, "scopes" varchar(1024) NOT NULL,
     "per_minute" bigint, "per_day" bigint,
     "created_at" bigint NOT NULL, "expires_at" bigint,
     "revoked_at" bigint, "replaced_by" varchar(32),

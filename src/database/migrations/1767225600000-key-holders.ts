@@ -16,6 +16,9 @@ export class KeyHolders1767225600000 implements MigrationInterface {
 
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const statement of UP) await queryRunner.query(statement);
+    // The first migration of earlier builds had 16 characters, which SQLite does not enforce.
+    if (queryRunner.dataSource.options.type !== 'postgres') return;
+    await queryRunner.query('ALTER TABLE "api_keys" ALTER COLUMN "plan" TYPE varchar(64)');
   }
 
   down(): Promise<void> {
