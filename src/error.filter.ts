@@ -1,5 +1,5 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
-import { isOutage } from './database/outage.js';
+import { isOutage, isUnstorable } from './database/outage.js';
 import { ApiError } from './errors/api-error.js';
 import { serviceUnavailable } from './errors/errors.js';
 import { REQUIRED_HEADERS, toApiError } from './errors/to-api-error.js';
@@ -7,6 +7,7 @@ import { DatabaseFaults } from './health/database-faults.js';
 import { clientAddress } from './http/client-address.js';
 import type { ApiReply, ApiRequest } from './http/request-context.js';
 import { RouteTable } from './http/route-table.js';
+import { invalidRequest } from './input/invalid-request.js';
 import { Logger } from './telemetry/logger.js';
 
 /** A header that Node accepts (RFC 9110 section 5). */
@@ -34,6 +35,7 @@ export class ErrorFilter implements ExceptionFilter {
 
   toApiError(thrown: unknown): ApiError {
     if (thrown instanceof ApiError && thrown.status !== 500) return thrown as ApiError;
+    if (isUnstorable(thrown)) return invalidRequest(['a text contains U+0000'], thrown);
     if (!isOutage(thrown)) return toApiError(thrown);
     this.faults.report(thrown);
     return serviceUnavailable(thrown);

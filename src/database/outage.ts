@@ -38,6 +38,9 @@ export const isConnectionLost = matches(
   /^(?:08...|57P01|ECONNRESET|EPIPE|Connection terminated.*|Client has.*)$/,
 );
 
+/** Whether a text contains U+0000, which PostgreSQL cannot store. */
+export const isUnstorable = matches(/^22(?:021|P05)$/);
+
 /** Whether PostgreSQL rejected the values of a statement: classes 22 and 23. */
 export const isDataError = matches(/^2[23]...$/);
 

@@ -26,6 +26,7 @@ import {
   type Row,
   TableGateway,
 } from '../../src/index.js';
+import { expectError } from '../support/expectations.js';
 import { useService } from '../support/start-service.js';
 
 class CreateVisits1770000000000 implements MigrationInterface {
@@ -242,6 +243,19 @@ describe('a table gateway of an extension', () => {
     expect(await visits.countBy({ guest: In(['second', 'nobody']) })).toBe(0);
     expect((await addAtOnce(visit('second'), 'second')).status).toBe(201);
     expect(committed).toEqual(['second']);
+  });
+
+  it('stores every character of a text, or rejects it with 400', async () => {
+    const guest = 'with \u0000';
+    for (const path of ['/v1/visits', '/v1/visits/at-once']) {
+      const keyed: Record<string, string> = { 'idempotency-key': `NUL ${path}` };
+      for (const headers of [{}, keyed]) {
+        const answer = await client.post(path, visit(guest), headers);
+        if (answer.status !== 201) expectError(answer, 400, 'invalid_request');
+      }
+    }
+    const found = await client.get(`/v1/visits?guest=${encodeURIComponent(guest)}`);
+    if (found.status !== 200) expectError(found, 400, 'invalid_request');
   });
 
   it('rejects an entity with a column that it does not support', () => {
