@@ -14,6 +14,7 @@ export interface CoreOptions {
   logger: Logger;
   clock?: Clock | undefined;
   extensions?: readonly Extension[];
+  /** Further plans, and other limits of Free, Pro and Business, by name. */
   plans?: OwnPlans | undefined;
 }
 

@@ -1,9 +1,15 @@
 /** The public interface for extensions. Everything else may change at any time. */
 export { Clock } from './time/clock.js';
 export { type Config, loadConfig } from './config/config.js';
-export { ApiError, type ApiErrorOptions, type ErrorDefinition } from './errors/api-error.js';
+export {
+  ApiError,
+  type ApiErrorOptions,
+  defineErrors,
+  type ErrorDefinition,
+  type ErrorFactories,
+  type ErrorFactory,
+} from './errors/api-error.js';
 export { ApiErrors, ErrorBody } from './errors/api-errors.decorator.js';
-export { defineErrors, type ErrorFactories, type ErrorFactory } from './errors/define-errors.js';
 export { type ErrorCode, errors } from './errors/errors.js';
 export { Deprecated, type Deprecation } from './deprecation/deprecation.js';
 export {

@@ -1,6 +1,5 @@
 import type { AddressInfo } from 'node:net';
 import type { NestApplicationOptions } from '@nestjs/common';
-import type { OwnPlans } from './rate-limits/plan.js';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DataSource } from 'typeorm';
@@ -12,7 +11,6 @@ import { migrate } from './database/migrate.js';
 import { lockFile } from './database/sqlite/sqlite.file.js';
 import { checkApplication, rejectContentTypeParsers } from './extensions/check-application.js';
 import { checkExtensions, type CheckOptions } from './extensions/check.js';
-import type { Extension } from './extensions/define.js';
 import { settingsOf } from './extensions/settings.js';
 import { FastifyAdapter } from './http/fastify.adapter.js';
 import { corsOptions } from './http/cors.js';
@@ -24,7 +22,6 @@ import { DocumentSource } from './openapi/document.js';
 import { PetStore } from './pet-store.js';
 import { createLogger, type Logger } from './telemetry/logger.js';
 import { NestLogger } from './telemetry/nest-logger.js';
-import type { Clock } from './time/clock.js';
 
 /**
  * Same default as `net.core.somaxconn`; Node's is 511. On overflow, clients retry their SYN after 1
@@ -32,14 +29,8 @@ import type { Clock } from './time/clock.js';
  */
 const LISTEN_BACKLOG = 4_096;
 
-export interface StartOptions extends CheckOptions {
-  config?: Config;
-  /** Default: JSON or readable lines on standard output, as the configuration says. */
-  logger?: Logger;
-  clock?: Clock;
-  extensions?: readonly Extension[];
-  /** Further plans, and other limits of Free, Pro and Business, by name. */
-  plans?: OwnPlans | undefined;
+/** By default, the configuration is read from the environment, and decides how lines are logged. */
+export interface StartOptions extends CheckOptions, Partial<CoreOptions> {
   /** Migrate at start on PostgreSQL too. */
   migrate?: boolean;
   /** Runs once the schema exists, before the server listens. */

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { addCommand } from './add-command.js';
+import type { AdminAction, AdminOptions } from './admin.actions.js';
 import * as parse from './arguments.js';
 import type { KeyAction, KeyOptions } from './keys.actions.js';
 import type { Output } from './output.js';
@@ -96,4 +97,28 @@ function addPlanOptions(command: Command): Command {
     .requiredOption('--plan <plan>', `plan of the key (${PLAN_HINT})`)
     .option('--per-minute <n>', 'requests per minute (enterprise only)', parse.quantity)
     .option('--per-day <n>', 'requests per day (enterprise only)', parse.quantity);
+}
+
+export function addAdminCommands(program: Command, output: Output): void {
+  const admin = program
+    .command('admin')
+    .description('issue and revoke tokens of the admin API')
+    .addHelpText('after', '\nExamples:\n  petstore admin list');
+  const add = (name: AdminAction, description: string, example: string): Command =>
+    addCommand<AdminOptions>(admin, output, {
+      name,
+      description,
+      examples: [example],
+      run: async (options, id) =>
+        (await import('./admin.actions.js')).runAdminAction(name, { ...options, id }),
+    });
+  add('issue', 'issue a token and show it once', 'admin issue --name Ann').requiredOption(
+    '--name <name>',
+    'name of the token, which the audit trail shows',
+    parse.keyName,
+  );
+  add('list', 'list tokens', 'admin list');
+  add('revoke', 'revoke a token permanently', 'admin revoke TOKEN_ID --yes')
+    .argument('<id>', 'token ID')
+    .option('--yes', 'do not ask for confirmation');
 }

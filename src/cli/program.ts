@@ -1,10 +1,9 @@
 import { Command, CommanderError, Option } from 'commander';
 import { VERSION } from '../config/version.js';
 import { addCommand } from './add-command.js';
-import { addAdminCommands } from './admin.commands.js';
 import * as parse from './arguments.js';
 import { reportFailure } from './failure.js';
-import { addKeysCommands } from './keys.commands.js';
+import { addAdminCommands, addKeysCommands } from './keys.commands.js';
 import { FailedError, type Output } from './output.js';
 import type { ServeOptions } from './serve.js';
 

@@ -45,7 +45,7 @@ export function ApiErrors(
   const responses = Array.from(byStatus, ([status, meanings]) =>
     ApiResponse({ status, description: meanings.join(' '), type: ErrorBody }),
   );
-  const note = (type: object, _key?: unknown, method?: TypedPropertyDescriptor<unknown>): void => {
+  const note = (type: object, _key?: unknown, method?: TypedPropertyDescriptor<unknown>) => {
     const target = method?.value ?? type;
     const others = (Reflect.getMetadata(API_ERRORS, target) ?? []) as ErrorDefinition[];
     Reflect.defineMetadata(API_ERRORS, [...errors, ...others], target);

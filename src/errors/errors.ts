@@ -1,6 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import type { ApiError } from './api-error.js';
-import { defineErrors } from './define-errors.js';
+import { type ApiError, defineErrors } from './api-error.js';
 
 /** Every error code of the service, with its HTTP status and meaning. The document lists them. */
 export const errors = defineErrors({

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { VERSION } from '../config/version.js';
-import { defineErrors } from '../errors/define-errors.js';
+import { defineErrors } from '../errors/api-error.js';
 import { checkExtensions, ExtensionError } from './check.js';
 import type { Extension } from './define.js';
 

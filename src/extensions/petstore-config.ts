@@ -25,18 +25,13 @@ export async function loadExtensions(
     throw new Error(`cannot load ${name}: ${message}`, { cause });
   })) as { default?: PetStoreConfig };
   const { extensions, plans } = loaded.default ?? {};
-  if (Array.isArray(extensions)) {
-    assertPlans(name, plans);
-    return { file, extensions, plans, ignoreCompatibility };
+  if (!Array.isArray(extensions)) {
+    throw new Error(`${name} must have "export default defineConfig({ extensions: [...] })"`);
   }
-  throw new Error(`${name} must have "export default defineConfig({ extensions: [...] })"`);
-}
-
-/** @throws {Error} that names the file */
-function assertPlans(file: string, plans: PetStoreConfig['plans']): void {
   try {
     new Plans(plans);
   } catch (cause) {
-    throw new Error(`${file}: ${(cause as Error).message}`, { cause });
+    throw new Error(`${name}: ${(cause as Error).message}`, { cause });
   }
+  return { file, extensions, plans, ignoreCompatibility };
 }

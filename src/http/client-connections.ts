@@ -4,12 +4,11 @@ import {
   type RequestListener,
   Server,
   type ServerOptions,
-  type ServerResponse,
+  ServerResponse,
 } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { rejectMalformed } from './malformed-message.js';
-import { SingleChunkResponse } from './single-chunk-response.js';
 
 /** Requests of one connection that may be without a response at the same time. */
 const MAX_UNANSWERED = 32;
@@ -204,5 +203,24 @@ class DrainableServer extends Server {
   /** `close()` calls this method, which would truncate them. */
   override closeIdleConnections(): void {
     if (!this.isDraining) super.closeIdleConnections();
+  }
+}
+
+/**
+ * Sends a short response in one piece. Node's `end(text)` writes the text and then nothing: two
+ * chunks, for which `writev` allocates memory. One chunk saves 5 to 7 % of a list.
+ */
+class SingleChunkResponse extends ServerResponse {
+  override end(...args: unknown[]): this {
+    const [text, encoding, callback] = args;
+    const { socket } = this;
+    const isText = typeof text === 'string' && text !== '' && typeof encoding !== 'function';
+    if (isText && this.headersSent && !this.chunkedEncoding && socket?.writableCorked === 0) {
+      socket.cork();
+      this.write(text, encoding as BufferEncoding);
+      socket.uncork();
+      return super.end(callback as (() => void) | undefined);
+    }
+    return super.end(...(args as [unknown, BufferEncoding]));
   }
 }
