@@ -4,18 +4,22 @@ import { isProbe } from '../telemetry/is-probe.js';
 import { Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { clientAddress } from './client-address.js';
-import type { ApiRequest } from './request-context.js';
+import type { ApiReply, ApiRequest } from './request-context.js';
 import { Transport } from './transport.js';
 
-type Label = 'operation' | 'method' | 'status';
+interface Labels {
+  operation: string;
+  method: string;
+  status: number;
+}
 
 /** Bounds the label: Node parses some thirty methods. */
 const USUAL_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** Writes one log line and one observation per response. */
+/** Writes one log line per request, and one observation per response. */
 @Injectable()
 export class AccessLog {
-  private readonly durations: Histogram<Label>;
+  private readonly durations: Histogram<keyof Labels>;
 
   constructor(
     private readonly logger: Logger,
@@ -29,30 +33,39 @@ export class AccessLog {
         'by operation, method and status.',
       labelNames: ['operation', 'method', 'status'],
     });
-    server.addHook('onResponse', (request, reply, done) => {
-      this.record(request, reply.statusCode, reply.elapsedTime);
+    server.addHook('onRequest', (request, reply, done) => {
+      // A closed connection has no address.
+      const address = clientAddress(request);
+      // `onResponse` is not called if the client leaves before the end of its response.
+      reply.raw.once('close', () => this.record(request, reply, address));
       done();
     });
   }
 
-  private record(request: ApiRequest, status: number, elapsedMs: number): void {
+  private record(request: ApiRequest, reply: ApiReply, address: string): void {
     const { operation = 'unknown', method, refusal } = request;
-    const usual = USUAL_METHODS.has(method) ? method : 'other';
-    this.durations.observe({ operation, method: usual, status }, elapsedMs / 1000);
+    const { statusCode, elapsedTime: elapsedMs } = reply;
+    const hasEnded = reply.raw.writableFinished;
+    if (hasEnded) this.observe({ operation, method, status: statusCode }, elapsedMs);
     const line = {
       requestId: request.id,
       traceId: request.traceId,
       keyId: (request.caller ?? request.formerCaller)?.keyId,
       operation,
       method,
-      status,
+      status: hasEnded ? statusCode : undefined,
       durationMs: Math.round(elapsedMs * 100) / 100,
       // The pattern of the route: the path itself may hold a secret.
       path: refusal && (request.routeOptions.url ?? 'none'),
       code: refusal?.code,
-      address: clientAddress(request),
+      address,
     };
     const level = refusal === undefined && isProbe(request.url) ? 'debug' : 'info';
-    this.logger[level](line, 'request');
+    this.logger[level](line, hasEnded ? 'request' : 'client left');
+  }
+
+  private observe({ operation, method, status }: Labels, elapsedMs: number): void {
+    const usual = USUAL_METHODS.has(method) ? method : 'other';
+    this.durations.observe({ operation, method: usual, status }, elapsedMs / 1000);
   }
 }

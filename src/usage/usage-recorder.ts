@@ -1,10 +1,10 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Injectable } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { BackgroundWriter, type Flush } from '../database/background-writer.js';
 import { forEachBatch } from '../database/in-batches.js';
 import { isOutage } from '../database/outage.js';
+import { Transport } from '../http/transport.js';
 import { mintId } from '../keys/api-key-format.js';
 import { Clock } from '../time/clock.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../time/windows.js';
@@ -29,7 +29,7 @@ const MAX_CODE_LENGTH = 64;
  * crash loses the last seconds.
  */
 @Injectable()
-export class UsageRecorder implements OnModuleInit {
+export class UsageRecorder {
   readonly flush: Flush;
   private readonly writer = mintId('use');
   private pending = new Map<string, UsageHour>();
@@ -38,10 +38,10 @@ export class UsageRecorder implements OnModuleInit {
   private readonly pendingRefusals = new Map<string, UsageRefusals>();
 
   constructor(
-    private readonly adapterHost: HttpAdapterHost,
     private readonly repository: UsageRepository,
     private readonly clock: Clock,
     writer: BackgroundWriter,
+    { server }: Transport,
   ) {
     this.flush = writer.add({
       task: 'save usage statistics',
@@ -56,10 +56,6 @@ export class UsageRecorder implements OnModuleInit {
       intervalMs: MINUTE_MS,
       write: (stop) => repository.deleteBefore(clock.now() - KEPT_MS, stop),
     });
-  }
-
-  onModuleInit(): void {
-    const server = this.adapterHost.httpAdapter.getInstance<FastifyInstance>();
     server.addHook('onResponse', (request, reply, done) => {
       this.record(request, reply.statusCode);
       done();
