@@ -1,5 +1,6 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
+import { ThrottlerModule } from '@nestjs/throttler';
 import { AdminGuard } from './admin/admin.guard.js';
 import { AdminModule } from './admin/admin.module.js';
 import { AccountModule } from './account/account.module.js';
@@ -19,10 +20,12 @@ import { KeysModule } from './keys/keys.module.js';
 import { ScopeGuard } from './keys/scope.guard.js';
 import { OpenApiModule } from './openapi/openapi.module.js';
 import { PetsModule } from './pets/pets.module.js';
-import { OverloadGuard } from './rate-limits/overload.guard.js';
-import { PlanThrottlerGuard } from './rate-limits/plan-throttler.guard.js';
+import { CounterPersistence } from './rate-limits/counter-persistence.js';
+import { OverloadGuard, OverloadMonitor } from './rate-limits/overload.guard.js';
+import { NO_LIMIT, PlanThrottlerGuard } from './rate-limits/plan-throttler.guard.js';
 import { AccessLog } from './http/access-log.js';
 import { MetricsServer } from './telemetry/metrics.server.js';
+import { MINUTE_MS } from './time/windows.js';
 import { UsageModule } from './usage/usage.module.js';
 
 export interface AppOptions extends CoreOptions {
@@ -62,6 +65,9 @@ const OWN_MODULES: readonly Type[] = [
   AdminModule,
 ];
 
+/** The defaults of `@Throttle()`. */
+const THROTTLER = ThrottlerModule.forRoot([{ ttl: MINUTE_MS, limit: NO_LIMIT }]);
+
 @Module({})
 export class AppModule {
   static forRoot(options: AppOptions): DynamicModule {
@@ -72,6 +78,7 @@ export class AppModule {
       module: AppModule,
       imports: [
         ...coreModules(options),
+        THROTTLER,
         HttpModule.forRoot(transport, address, OWN_MODULES),
         KeysModule.forRoot(
           extensions.map(({ scopes = {} }) => scopes),
@@ -82,7 +89,7 @@ export class AppModule {
         ...extensions.map(({ module }) => module),
       ],
       controllers: [FallbackController],
-      providers: [...order, AccessLog, MetricsServer],
+      providers: [...order, AccessLog, CounterPersistence, MetricsServer, OverloadMonitor],
     };
   }
 }

@@ -4,6 +4,7 @@ import { DatabaseModule } from './database/database.module.js';
 import { EventsModule } from './events/events.js';
 import { type Extension, migrationsOf } from './extensions/define.js';
 import { type OwnPlans, Plans } from './rate-limits/plan.js';
+import { RateLimitsModule } from './rate-limits/rate-limits.module.js';
 import { RedisModule } from './redis/redis.module.js';
 import { Logger } from './telemetry/logger.js';
 import { Metrics } from './telemetry/metrics.js';
@@ -42,5 +43,6 @@ export function coreModules(options: CoreOptions): (DynamicModule | Type)[] {
     RedisModule,
     EventsModule,
     DatabaseModule.forRoot(migrationsOf(extensions)),
+    RateLimitsModule,
   ];
 }

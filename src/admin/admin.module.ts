@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { RateLimitsModule } from '../rate-limits/rate-limits.module.js';
 import { OpenApiModule } from '../openapi/openapi.module.js';
 import { UsageModule } from '../usage/usage.module.js';
 import { AdminKeysController } from './admin-keys.controller.js';
@@ -11,7 +10,7 @@ import { UsageOverview } from './usage-overview.service.js';
 
 /** The admin API and its console. */
 @Module({
-  imports: [AdminTokensModule, OpenApiModule, RateLimitsModule, UsageModule],
+  imports: [AdminTokensModule, OpenApiModule, UsageModule],
   controllers: [AdminKeysController, AdminUsageController, ConsoleController],
   providers: [ConsoleFiles, UsageOverview],
   exports: [AdminTokensModule],

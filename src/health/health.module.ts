@@ -1,5 +1,4 @@
 import { Global, Module } from '@nestjs/common';
-import { RateLimitsModule } from '../rate-limits/rate-limits.module.js';
 import { DatabaseFaults } from './database-faults.js';
 import { HealthController } from './health.controller.js';
 import { Readiness } from './readiness.js';
@@ -9,7 +8,6 @@ import { Readiness } from './readiness.js';
  */
 @Global()
 @Module({
-  imports: [RateLimitsModule],
   controllers: [HealthController],
   providers: [DatabaseFaults, Readiness],
   exports: [DatabaseFaults, Readiness],

@@ -1,7 +1,5 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { RateLimitsModule } from '../rate-limits/rate-limits.module.js';
-import { ThrottlingModule } from '../rate-limits/throttling.module.js';
 import { ApiKey } from './api-key.entity.js';
 import { AuditRecord } from './audit-record.entity.js';
 import { AuditTrail } from './audit-trail.js';
@@ -20,9 +18,9 @@ import { type TokenVerifier, VERIFIERS, Verifiers } from './verifiers.js';
  * callers.
  */
 @Module({
-  imports: [TypeOrmModule.forFeature([ApiKey, AuditRecord]), RateLimitsModule],
+  imports: [TypeOrmModule.forFeature([ApiKey, AuditRecord])],
   providers: [KeysService, KeyList, AuditTrail],
-  exports: [KeysService, KeyList, AuditTrail, RateLimitsModule],
+  exports: [KeysService, KeyList, AuditTrail],
 })
 export class KeysModule {
   /**
@@ -40,9 +38,8 @@ export class KeysModule {
     const ofServer = [Verifiers, KeyMetrics, KeyCache, LastUses, Authenticator, CallerEvents];
     return {
       ...shared,
-      imports: [ThrottlingModule],
       providers: [declared, given, ...ofServer],
-      exports: [Scopes, Authenticator, KeyMetrics, ThrottlingModule],
+      exports: [Scopes, Authenticator, KeyMetrics],
     };
   }
 }

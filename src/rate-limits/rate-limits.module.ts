@@ -1,4 +1,4 @@
-import { Module } from '@nestjs/common';
+import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Config } from '../config/config.js';
 import { RedisClient } from '../redis/redis.client.js';
@@ -39,6 +39,7 @@ const PROVIDERS = [
 ];
 
 /** Counters and bans, for the server and for the command line. */
+@Global()
 @Module({
   imports: [TypeOrmModule.forFeature([RateLimitBan, RateLimitCounter])],
   providers: PROVIDERS,

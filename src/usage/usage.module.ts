@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { RateLimitsModule } from '../rate-limits/rate-limits.module.js';
 import { UsageController } from './usage.controller.js';
 import { UsageRecorder } from './usage-recorder.js';
 import { UsageReportModule } from './usage-report.module.js';
@@ -7,7 +6,7 @@ import { UsageService } from './usage.service.js';
 
 /** Records the usage of clients, and answers `GET /v1/usage`. */
 @Module({
-  imports: [RateLimitsModule, UsageReportModule],
+  imports: [UsageReportModule],
   controllers: [UsageController],
   providers: [UsageService, UsageRecorder],
   exports: [UsageService, UsageReportModule],
