@@ -1,13 +1,10 @@
-import { ROOMS } from './scope.mjs';
-
-/** The short form mutates one file. */
-const FILES = process.env.MUTATION_FILES ?? `src/{${ROOMS.join()}}/**/*.ts`;
+import { MUTATED } from './scope.mjs';
 
 /** @type {import('@stryker-mutator/api/core').PartialStrykerOptions} */
 export default {
   testRunner: 'circus',
   plugins: ['./proof/mutation/circus-runner.mjs'],
-  mutate: [FILES, '!src/**/*.spec.ts', '!src/**/*.module.ts'],
+  mutate: [MUTATED, '!src/**/*.spec.ts', '!src/**/*.module.ts'],
   ignorePatterns: ['dist', 'data', 'coverage', 'release', 'screenshots', 'proof/out', 'bench'],
   coverageAnalysis: 'perTest',
   // Decorators and constants run once, while their file is loaded.

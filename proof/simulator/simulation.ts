@@ -123,7 +123,7 @@ export class Simulation {
       const wasInReach = node.toDatabase.upSinceMs === reachedMs;
       const knownMs = wasInReach ? Math.max(this.revokedMs, reachedMs) : Infinity;
       this.auditors.get('revoked')!.revocation(node, outcome, startedMs - knownMs);
-      await this.scheduler.delay(this.random.below(80));
+      await this.scheduler.delay(this.random.below(250));
     }
   }
 
