@@ -52,7 +52,7 @@ export class ClusterNode {
 
   /** How often the node fell back to its own counters since the last call, as its log says. */
   newFallbacks(): number {
-    const found = this.server?.output().match(/fallback/gi)?.length ?? 0;
+    const found = this.server?.output().match(/falling back/gi)?.length ?? 0;
     const count = found - this.fallbacksSeen;
     this.fallbacksSeen = found;
     return count;
