@@ -3,27 +3,41 @@ const TOKEN = 'petstore-admin-token';
 const [main, status, dialog] = ['main', 'status', 'dialog'].map((id) =>
   document.getElementById(id),
 );
-const { plans, scopes } = document.body.dataset;
+const plans = document.body.dataset.plans.split(' ');
+const scopes = document.body.dataset.scopes.split(' ');
 const number = (value) => value.toLocaleString();
+const sumOf = (rows, name) => rows.reduce((sum, row) => sum + row[name], 0);
 
-/** Creates an element. Properties in camel case are set, functions listen, others are attributes. */
-function el(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (typeof value === 'function') element.addEventListener(name, value);
-    else if (typeof value === 'boolean') element[name] = value;
-    else if (value !== undefined) element.setAttribute(name, value);
+/**
+ * Creates an element, `tag.class`. An object before its children has the attributes: functions
+ * listen, true and false are properties.
+ */
+function el(name, ...children) {
+  const [tag, kind] = name.split('.');
+  const isPicture = tag === 'svg' || tag === 'rect';
+  const namespace = isPicture ? 'http://www.w3.org/2000/svg' : 'http://www.w3.org/1999/xhtml';
+  const element = document.createElementNS(namespace, tag);
+  if (kind) element.setAttribute('class', kind);
+  const attributes = children[0]?.constructor === Object ? children.shift() : {};
+  for (const [attribute, value] of Object.entries(attributes)) {
+    if (typeof value === 'function') element.addEventListener(attribute, value);
+    else if (typeof value === 'boolean') element[attribute] = value;
+    else if (value !== undefined) element.setAttribute(attribute, value);
   }
   element.append(...children.flat().filter((child) => child !== undefined && child !== null));
   return element;
 }
 
-const button = (text, click, kind = '') =>
-  el('button', { type: 'button', class: kind, click }, text);
+const button = (text, click, kind = '') => el(`button.${kind}`, { type: 'button', click }, text);
+const link = (href, text) => el('a', { href }, text);
+const code = (text) => el('code', text);
+const row = (...children) => el('div.row', ...children);
+const input = (label, attributes) => el('label', label, el('input', attributes));
+const title = (text) => el('h1', { tabindex: '-1' }, text);
 
 /** A time in the zone of the reader, with UTC in the tooltip. */
-function time(value, none = 'never') {
-  if (value === null) return none;
+function time(value) {
+  if (value === null) return 'never';
   const date = new Date(typeof value === 'number' ? value * 1000 : value);
   const text = date.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
   return el('time', { datetime: date.toISOString(), title: `${date.toISOString()} (UTC)` }, text);
@@ -31,72 +45,45 @@ function time(value, none = 'never') {
 
 /** A table in a box that scrolls, also by keyboard. Cells of numbers are aligned to the right. */
 function table(caption, head, rows, none) {
-  if (rows.length === 0) return el('p', { class: 'empty' }, none);
-  const cell = (tag, content) => {
-    if (typeof content === 'number') return el(tag, { class: 'number' }, number(content));
-    const isLong = typeof content === 'string' && content.length > 40;
-    return el(tag, isLong ? { class: 'words' } : {}, content);
+  if (rows.length === 0) return el('p.empty', none);
+  const cell = (content) => {
+    if (typeof content === 'number') return el('td.number', number(content));
+    return el(content.length > 40 ? 'td.words' : 'td', content);
   };
-  const isNumber = head.map((_, index) => typeof rows[0][index] === 'number');
   const titles = head.map((text, index) =>
-    el('th', { scope: 'col', class: isNumber[index] ? 'number' : '' }, text),
+    el(typeof rows[0][index] === 'number' ? 'th.number' : 'th', { scope: 'col' }, text),
   );
-  const body = rows.map((row) =>
-    el(
-      'tr',
-      {},
-      row.map((content) => cell('td', content)),
-    ),
-  );
-  return el(
-    'div',
-    { class: 'wide', tabindex: '0', role: 'region', 'aria-label': caption },
-    el('table', {}, el('thead', {}, el('tr', {}, titles)), el('tbody', {}, body)),
-  );
+  const body = rows.map((cells) => el('tr', cells.map(cell)));
+  const content = el('table', el('thead', el('tr', titles)), el('tbody', body));
+  return el('div.wide', { tabindex: '0', role: 'region', 'aria-label': caption }, content);
 }
 
 /** Bars by hour: served requests, and above them the rejected ones. The table has the numbers. */
-function chart(title, hours) {
-  if (hours.length === 0) return el('p', { class: 'empty' }, 'No requests in the last 24 hours.');
-  const svg = (tag, attributes) => {
-    const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
-    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-    return element;
-  };
+function chart(caption, hours) {
+  if (hours.length === 0) return el('p.empty', 'No requests in the last 24 hours.');
   const last = Math.floor(Date.now() / 3_600_000) * 3_600;
-  const highest = Math.max(...hours.map(({ ok, rejected }) => ok + rejected));
-  const total = (name) => hours.reduce((sum, hour) => sum + hour[name], 0);
-  const label = `${title}: ${number(total('ok'))} served, ${number(total('rejected'))} rejected`;
-  const picture = svg('svg', {
-    class: 'chart',
-    viewBox: '0 0 240 100',
-    preserveAspectRatio: 'none',
-    role: 'img',
-    'aria-label': label,
+  const scale = 96 / Math.max(...hours.map(({ ok, rejected }) => ok + rejected));
+  const bars = hours.flatMap(({ startsAt, ok, rejected }) => {
+    const x = 231 - ((last - startsAt) / 3_600) * 10;
+    const bar = (kind, above, count) => {
+      const height = count * scale;
+      return el(`rect.${kind}`, { x, y: 100 - above * scale - height, width: 8, height });
+    };
+    return [bar('ok', 0, ok), bar('rejected', ok, rejected)];
   });
-  for (const { startsAt, ok, rejected } of hours) {
-    const x = 230 - ((last - startsAt) / 3_600) * 10;
-    const [low, high] = [(ok / highest) * 96, (rejected / highest) * 96];
-    const bar = (kind, y, height) => svg('rect', { class: kind, x: x + 1, y, width: 8, height });
-    picture.append(bar('ok', 100 - low, low), bar('rejected', 100 - low - high, high));
-  }
+  const [served, rejected] = ['ok', 'rejected'].map((name) => number(sumOf(hours, name)));
+  const label = `${caption}: ${served} served, ${rejected} rejected`;
+  const box = { viewBox: '0 0 240 100', preserveAspectRatio: 'none' };
   const rows = [...hours].reverse().map((hour) => [time(hour.startsAt), hour.ok, hour.rejected]);
   return el(
     'section',
-    {},
-    el('h2', {}, title),
-    picture,
-    el(
-      'p',
-      { class: 'key-of-chart' },
-      el('b', {}, 'served '),
-      el('b', { class: 'rejected' }, 'rejected'),
-    ),
+    el('h2', caption),
+    el('svg.chart', { ...box, role: 'img', 'aria-label': label }, bars),
+    el('p.key-of-chart', el('b', 'served'), el('b.rejected', 'rejected')),
     el(
       'details',
-      {},
-      el('summary', {}, 'The same as a table'),
-      table(title, ['Hour from', 'Served', 'Rejected'], rows),
+      el('summary', 'The same as a table'),
+      table(caption, ['Hour from', 'Served', 'Rejected'], rows),
     ),
   );
 }
@@ -112,7 +99,8 @@ async function request(path, method = 'GET', body = undefined) {
   const response = await fetch(path, options).catch(() => {
     throw new Failure('The server does not respond. Check that it is running, then try again.');
   });
-  if (response.ok) return { data: await response.json(), next: nextOf(response) };
+  const next = /^<([^>]+)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1];
+  if (response.ok) return { data: await response.json(), next };
   const { message } = await response.json().catch(() => ({ message: response.statusText }));
   if (response.status === 401) signOut('The token is not valid. Issue one: petstore admin issue');
   const id = response.headers.get('x-request-id');
@@ -121,10 +109,6 @@ async function request(path, method = 'GET', body = undefined) {
 
 const get = async (path) => (await request(path)).data;
 const keyPath = (id, action = '') => `/admin/v1/keys/${encodeURIComponent(id)}${action}`;
-
-function nextOf(response) {
-  return /^<([^>]+)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1];
-}
 
 // Sign in and out
 
@@ -136,40 +120,29 @@ function signOut(reason = '') {
 }
 
 function signIn() {
-  const token = el('input', {
-    type: 'password',
-    name: 'token',
-    required: true,
-    autocomplete: 'off',
-  });
   const submit = (event) => {
     event.preventDefault();
-    sessionStorage.setItem(TOKEN, token.value.trim());
+    sessionStorage.setItem(TOKEN, new FormData(event.target).get('token').trim());
     void show();
   };
-  return [
-    el(
-      'form',
-      { class: 'sign-in', submit },
-      el('h1', { tabindex: '-1' }, 'Sign in'),
-      el('label', {}, 'Admin token', token),
-      el('button', { class: 'main' }, 'Sign in'),
-      el(
-        'p',
-        {},
-        'Issue a token on the server: ',
-        el('code', {}, 'petstore admin issue --name NAME'),
-      ),
-      el('p', {}, 'This tab keeps the token until you sign out or close it.'),
-    ),
-  ];
+  const token = { type: 'password', name: 'token', required: true, autocomplete: 'off' };
+  const form = el(
+    'form.sign-in',
+    { submit },
+    title('Sign in'),
+    input('Admin token', token),
+    el('button.main', 'Sign in'),
+    el('p', 'Issue a token on the server: ', code('petstore admin issue --name NAME')),
+    el('p', 'This tab keeps the token until you sign out or close it.'),
+  );
+  return [form];
 }
 
 // Dialogs
 
 /** Asks in a dialog. `run` gets the form; a failure is shown in the dialog, which stays open. */
-function ask(title, content, action, run, kind = 'main') {
-  const fault = el('p', { class: 'fault', role: 'alert' });
+function ask(question, content, action, run, kind = 'main') {
+  const fault = el('p.fault', { role: 'alert' });
   const submit = async (event) => {
     event.preventDefault();
     try {
@@ -178,10 +151,12 @@ function ask(title, content, action, run, kind = 'main') {
       fault.textContent = error.message;
     }
   };
-  const cancel = button(action ? 'Cancel' : 'Close', () => dialog.close());
-  const confirm = action ? el('button', { class: kind }, action) : undefined;
-  const buttons = el('div', { class: 'row' }, confirm, cancel);
-  const heading = el('h2', { id: 'dialog-title' }, title);
+  const confirm = action && el(`button.${kind}`, action);
+  const buttons = row(
+    confirm,
+    button(action ? 'Cancel' : 'Close', () => dialog.close()),
+  );
+  const heading = el('h2', { id: 'dialog-title' }, question);
   dialog.replaceChildren(el('form', { submit }, heading, content, fault, buttons));
   if (!dialog.open) dialog.showModal();
 }
@@ -197,103 +172,73 @@ async function change(done, path, method = 'POST', body = {}) {
 
 function showSecret({ key, name, id }, further = '') {
   const copied = el('span', { role: 'status' });
-  const copy = button(
-    'Copy',
-    async () => {
-      const isCopied = await navigator.clipboard.writeText(key).then(
-        () => true,
-        () => false,
-      );
-      copied.textContent = isCopied ? 'Copied.' : 'Select the key and copy it.';
-    },
-    'main',
-  );
-  ask(
-    'Store the new key now',
-    [
-      el('p', {}, `The key of ${name} is shown once. ${further}`),
-      el('code', { class: 'secret' }, key),
-      el('p', {}, copy, ' ', copied),
-      el('a', { href: `#key/${id}`, click: () => dialog.close() }, 'Show this key'),
-    ],
-    undefined,
-  );
+  const say = (text) => () => {
+    copied.textContent = text;
+  };
+  const copy = () =>
+    navigator.clipboard.writeText(key).then(say('Copied.'), say('Select the key and copy it.'));
+  ask('Store the new key now', [
+    el('p', `The key of ${name} is shown once. ${further}`),
+    el('code.secret', key),
+    el('p', button('Copy', copy, 'main'), ' ', copied),
+    el('a', { href: `#key/${id}`, click: () => dialog.close() }, 'Show this key'),
+  ]);
 }
 
 /** The fields of a key, for a new one or with the values of one. */
 function fields(key = { name: '', plan: 'free', scopes: ['pets:read', 'pets:write'] }) {
-  const limit = (name, label) =>
-    el(
-      'label',
-      {},
-      label,
-      el('input', { name, type: 'number', min: '1', value: key[name] ?? '', required: true }),
-    );
-  const limits = el(
-    'div',
-    { class: 'row' },
-    limit('perMinute', 'Per minute'),
-    limit('perDay', 'Per day'),
-  );
-  const names = plans.split(' ');
-  const options = names.map((name) => el('option', { selected: name === key.plan }, name));
-  const plan = el('select', { name: 'plan' }, options);
+  const limit = (label, name) =>
+    input(label, { name, type: 'number', min: '1', value: key[name] ?? '', required: true });
+  const limits = row(limit('Per minute', 'perMinute'), limit('Per day', 'perDay'));
   const adapt = () => {
     limits.hidden = plan.value !== 'enterprise';
-    for (const input of limits.querySelectorAll('input')) input.disabled = limits.hidden;
+    for (const each of limits.querySelectorAll('input')) each.disabled = limits.hidden;
   };
-  plan.addEventListener('change', adapt);
+  const options = plans.map((name) => el('option', { selected: name === key.plan }, name));
+  const plan = el('select', { name: 'plan', change: adapt }, options);
   adapt();
-  const boxes = scopes.split(' ').map((scope) => {
-    const checked = key.scopes.includes(scope);
-    const box = el('input', { type: 'checkbox', name: 'scopes', value: scope, checked });
-    return el('label', { class: 'check' }, box, scope);
+  const boxes = scopes.map((value) => {
+    const checked = key.scopes.includes(value);
+    return el(
+      'label.check',
+      el('input', { type: 'checkbox', name: 'scopes', value, checked }),
+      value,
+    );
   });
   const local = key.expiresAt && new Date(key.expiresAt);
   const minutes = local && new Date(local - local.getTimezoneOffset() * 60_000).toISOString();
   const expiry = { name: 'expiresAt', type: 'datetime-local', value: minutes?.slice(0, 16) ?? '' };
   return [
-    el(
-      'label',
-      {},
-      'Name',
-      el('input', { name: 'name', value: key.name, maxlength: '255', required: true }),
-    ),
-    el('label', {}, 'Plan', plan),
+    input('Name', { name: 'name', value: key.name, maxlength: '255', required: true }),
+    el('label', 'Plan', plan),
     limits,
-    el('fieldset', {}, el('legend', {}, 'Scopes'), boxes),
-    el('label', {}, 'Expires (empty: never)', el('input', expiry)),
+    el('fieldset', el('legend', 'Scopes'), boxes),
+    input('Expires (empty: never)', expiry),
   ];
 }
 
 /** The members of a form that differ from those of a key. */
 function termsOf(form, key) {
-  const [perMinute, perDay] = ['perMinute', 'perDay'].map(
-    (name) => Number(form.get(name)) || undefined,
-  );
-  const expiry = form.get('expiresAt');
-  const minute = (iso) => iso?.slice(0, 16);
-  const expiresAt = expiry === '' ? null : new Date(expiry).toISOString();
-  const terms = { name: form.get('name'), scopes: form.getAll('scopes') };
+  const limit = (name) => Number(form.get(name)) || undefined;
+  const [perMinute, perDay] = [limit('perMinute'), limit('perDay')];
   const plan = { plan: form.get('plan'), perMinute, perDay };
-  const hasPlan =
-    !key ||
-    plan.plan !== key.plan ||
-    (perMinute && (perMinute !== key.perMinute || perDay !== key.perDay));
+  const hasOtherLimits = perMinute && (perMinute !== key?.perMinute || perDay !== key?.perDay);
+  const expiry = form.get('expiresAt');
+  const expiresAt = expiry === '' ? null : new Date(expiry).toISOString();
+  const minute = (iso) => iso?.slice(0, 16);
+  const terms = { name: form.get('name'), scopes: form.getAll('scopes') };
   return {
     ...(terms.name !== key?.name && { name: terms.name }),
     ...(String(terms.scopes) !== String(key?.scopes) && { scopes: terms.scopes }),
-    ...(hasPlan && plan),
+    ...((plan.plan !== key?.plan || hasOtherLimits) && plan),
     ...(minute(expiresAt) !== minute(key?.expiresAt ?? null) && { expiresAt }),
   };
 }
 
-function issue() {
-  ask('Issue a key', fields(), 'Issue', async (form) => {
-    const data = await change('', '/admin/v1/keys', 'POST', termsOf(form));
-    showSecret(data);
-  });
-}
+const issue = () =>
+  ask('Issue a key', fields(), 'Issue', async (form) =>
+    showSecret(await change('', '/admin/v1/keys', 'POST', termsOf(form))),
+  );
 
 // Words
 
@@ -304,17 +249,17 @@ function stateOf({ revokedAt, expiresAt, disabledAt, bannedUntil }) {
   return bannedUntil === null ? 'active' : 'banned';
 }
 
-function inWords(seconds) {
+function until(unixSeconds) {
+  const seconds = unixSeconds - Date.now() / 1000;
   if (seconds < 120) return `${Math.max(1, Math.ceil(seconds))} s`;
   return seconds < 7_200 ? `${Math.ceil(seconds / 60)} min` : `${Math.ceil(seconds / 3_600)} h`;
 }
 
-const resets = (resetAt) => `resets in ${inWords(resetAt - Date.now() / 1000)}`;
+const HELPS = 'a larger plan helps, or fewer requests';
 
 function windowInWords(name, { limit, remaining, resetAt }) {
-  const used = `${number(limit - remaining)} of ${number(limit)} used, ${resets(resetAt)}`;
-  const advice = remaining === 0 ? '; a larger plan helps, or fewer requests' : '';
-  return `limited per ${name}: ${used}${advice}`;
+  const used = `${number(limit - remaining)} of ${number(limit)} used`;
+  return `limited per ${name}: ${used}, resets in ${until(resetAt)}; ${HELPS}`;
 }
 
 const ENDED = {
@@ -324,7 +269,6 @@ const ENDED = {
 };
 const BY_CALLER =
   'The request itself is wrong. The message of the response names each fault; the caller must correct it.';
-const OURS = 'The service failed, not the caller. Search the log for the request ID of the caller.';
 const REASONS = {
   insufficient_scope:
     'The key lacks the scope of this operation. Add it with Change, or leave it out on purpose.',
@@ -336,59 +280,52 @@ const REASONS = {
   operation_removed: 'The operation was removed. The caller must use its successor.',
   service_unavailable:
     'The service was overloaded or had no database. The caller should retry after Retry-After.',
-  internal_error: OURS,
+  internal_error:
+    'The service failed, not the caller. Search the log for the request ID of the caller.',
 };
 
+function banInWords({ bannedUntil }) {
+  const end =
+    bannedUntil === null
+      ? 'The ban is over.'
+      : `The ban ends in ${until(bannedUntil)}; Unban ends it now.`;
+  return `It kept sending requests after 429 responses. ${end} The caller must wait for Retry-After.`;
+}
+
 /** Why requests were rejected, and what helps. */
-function reasonOf({ code, window }, key, { limits, bannedUntil }) {
-  const state = stateOf(key);
-  if (code === 'rate_limit_exceeded') {
-    const name = window ?? 'minute';
-    const { limit, remaining } = limits[name];
-    if (remaining === 0) return windowInWords(name, limits[name]);
-    return `limited per ${name}: all ${number(limit)} were used, ${number(remaining)} are left now; a larger plan helps, or fewer requests`;
+function reasonOf({ code: name, window: full }, key, usage) {
+  if (name === 'rate_limit_exceeded') {
+    const window = full ?? 'minute';
+    const { limit, remaining } = usage.limits[window];
+    if (remaining === 0) return windowInWords(window, usage.limits[window]);
+    const left = `all ${number(limit)} were used, ${number(remaining)} are left now`;
+    return `limited per ${window}: ${left}; ${HELPS}`;
   }
-  if (code === 'key_banned') {
-    const until =
-      bannedUntil === null
-        ? 'The ban is over.'
-        : `The ban ends in ${inWords(bannedUntil - Date.now() / 1000)}; Unban ends it now.`;
-    return `It kept sending requests after 429 responses. ${until} The caller must wait for Retry-After.`;
-  }
-  if (code === 'invalid_api_key')
-    return ENDED[state] ?? 'The key was not valid then. It is valid now.';
-  return REASONS[code] ?? BY_CALLER;
+  if (name === 'key_banned') return banInWords(usage);
+  if (name !== 'invalid_api_key') return REASONS[name] ?? BY_CALLER;
+  return ENDED[stateOf(key)] ?? 'The key was not valid then. It is valid now.';
 }
 
 function verdict(key, usage) {
   const { minute, day } = usage.limits;
-  const state = stateOf(key);
-  const reasons = [ENDED[state]];
-  if (usage.bannedUntil !== null) reasons.push(reasonOf({ code: 'key_banned' }, key, usage));
-  if (minute.remaining === 0) reasons.push(windowInWords('minute', minute));
-  if (day.remaining === 0) reasons.push(windowInWords('day', day));
-  const found = reasons.filter(Boolean);
-  if (found.length === 0) {
-    const left = `${number(minute.remaining)} requests left this minute, ${number(day.remaining)} this day.`;
-    return el(
-      'div',
-      { class: 'card' },
-      el('p', {}, el('b', {}, 'This key is accepted now. '), left),
-    );
+  const reasons = [
+    ENDED[stateOf(key)],
+    usage.bannedUntil === null ? undefined : banInWords(usage),
+    ...Object.entries(usage.limits).map(([name, window]) =>
+      window.remaining === 0 ? windowInWords(name, window) : undefined,
+    ),
+  ].filter(Boolean);
+  if (reasons.length > 0) {
+    const list = reasons.map((text) => el('li', text));
+    return el('div.card warn', el('p', el('b', 'This key is rejected now.')), el('ul', list));
   }
-  const list = found.map((text) => el('li', {}, text));
-  return el(
-    'div',
-    { class: 'card warn' },
-    el('p', {}, el('b', {}, 'This key is rejected now.')),
-    el('ul', {}, list),
-  );
+  const left = `${number(minute.remaining)} requests left this minute, ${number(day.remaining)} this day.`;
+  return el('div.card', el('p', el('b', 'This key is accepted now. '), left));
 }
 
 // Views
 
-const state = (key) => el('span', { class: `state ${stateOf(key)}` }, stateOf(key));
-const title = (text) => el('h1', { tabindex: '-1' }, text);
+const stateText = (key) => el(`span.state ${stateOf(key)}`, stateOf(key));
 
 /** Adds the next page to the rows of a table, on demand. */
 function more(next, rows, box) {
@@ -405,10 +342,10 @@ function more(next, rows, box) {
 
 function keyRows(keys) {
   const rows = keys.map((key) => [
-    el('a', { href: `#key/${key.id}` }, key.name),
-    state(key),
+    link(`#key/${key.id}`, key.name),
+    stateText(key),
     key.plan,
-    el('code', {}, `...${key.last4}`),
+    code(`...${key.last4}`),
     time(key.lastUsedAt),
     time(key.expiresAt),
   ]);
@@ -417,13 +354,13 @@ function keyRows(keys) {
 }
 
 /** The hours of all plans together. */
-function togetherByHour(hours) {
-  const sums = new Map();
-  for (const { startsAt, admitted, rejected } of hours) {
-    const sum = sums.get(startsAt) ?? { startsAt, ok: 0, rejected: 0 };
-    sums.set(startsAt, { startsAt, ok: sum.ok + admitted, rejected: sum.rejected + rejected });
+function togetherByHour(counts) {
+  const hours = new Map();
+  for (const { startsAt, admitted, rejected } of counts) {
+    const { ok, rejected: before } = hours.get(startsAt) ?? { ok: 0, rejected: 0 };
+    hours.set(startsAt, { startsAt, ok: ok + admitted, rejected: before + rejected });
   }
-  return [...sums.values()];
+  return [...hours.values()];
 }
 
 const USES = {
@@ -431,39 +368,35 @@ const USES = {
   'idleDays=30': 'idle for 30 days',
   'expiresWithinDays=14': 'expires within 14 days',
 };
+const STATES = ['active', 'banned', 'disabled', 'expired', 'revoked'];
 
 function filterForm(query) {
   const select = (name, label, entries) => {
     const options = entries.map(([value, text]) =>
       el('option', { value, selected: query.get(name) === value }, text),
     );
-    return el(
-      'label',
-      {},
-      label,
-      el('select', { name }, el('option', { value: '' }, 'any'), options),
-    );
+    return el('label', label, el('select', { name }, el('option', { value: '' }, 'any'), options));
   };
-  const same = (text) => text.split(' ').map((each) => [each, each]);
-  const search = {
-    name: 'search',
-    type: 'search',
-    value: query.get('search') ?? '',
-    maxlength: '255',
-  };
+  const same = (texts) => texts.map((text) => [text, text]);
+  const value = query.get('search') ?? '';
   const submit = (event) => {
     event.preventDefault();
-    const wanted = [...new FormData(event.target)].filter(([, value]) => value !== '');
+    const wanted = [...new FormData(event.target)].filter(([, text]) => text !== '');
     location.hash = `keys?${new URLSearchParams(wanted)}`;
   };
   return el(
-    'form',
-    { class: 'row', role: 'search', submit },
-    el('label', {}, 'Name, ID or last 4 characters', el('input', search)),
-    select('status', 'State', same('active banned disabled expired revoked')),
+    'form.row',
+    { role: 'search', submit },
+    input('Name, ID or last 4 characters', {
+      name: 'search',
+      type: 'search',
+      value,
+      maxlength: '255',
+    }),
+    select('status', 'State', same(STATES)),
     select('plan', 'Plan', same(plans)),
     select('use', 'Use', Object.entries(USES)),
-    el('button', { class: 'main' }, 'Find'),
+    el('button.main', 'Find'),
   );
 }
 
@@ -475,17 +408,15 @@ async function keysView(_id, query) {
     get('/admin/v1/usage'),
   ]);
   const hours = togetherByHour(usage.hours);
-  const sum = (name) => hours.reduce((total, hour) => total + hour[name], 0);
   const tile = (count, text, href) =>
-    el(href ? 'a' : 'div', { href }, el('b', {}, number(count)), text);
+    el(href ? 'a' : 'div', { href }, el('b', number(count)), text);
   const box = keyRows(page.data);
   return [
-    el('div', { class: 'row' }, title('Keys'), button('Issue a key', issue, 'main')),
+    row(title('Keys'), button('Issue a key', issue, 'main')),
     el(
-      'div',
-      { class: 'tiles' },
-      tile(sum('ok'), 'served in 24 hours'),
-      tile(sum('rejected'), 'rejected in 24 hours'),
+      'div.tiles',
+      tile(sumOf(hours, 'ok'), 'served in 24 hours'),
+      tile(sumOf(hours, 'rejected'), 'rejected in 24 hours'),
       tile(usage.banned, 'banned', '#keys?status=banned'),
       tile(usage.nearLimit, 'above 80 % of a limit'),
       tile(usage.expiring, 'expire within 14 days', '#keys?use=expiresWithinDays%3D14'),
@@ -497,131 +428,109 @@ async function keysView(_id, query) {
   ];
 }
 
-function actionsOf(key) {
-  const { id, name } = key;
-  const disabled = key.disabledAt === null;
-  const revoke = () =>
-    ask(
-      `Revoke the key of ${name}?`,
-      el('p', {}, 'Its requests are rejected within a second. This cannot be undone.'),
-      'Revoke',
-      () => change('The key is revoked.', keyPath(id, '/revoke')),
-      'danger',
-    );
-  const rotate = () => {
-    const grace = el('input', {
-      name: 'hours',
-      type: 'number',
-      min: '0',
-      max: '8760',
-      value: '24',
-      required: true,
-    });
-    const run = async (form) => {
-      const data = await change('', keyPath(id, '/rotate'), 'POST', {
-        graceSeconds: form.get('hours') * 3_600,
-      });
-      showSecret(data, 'The old key stays valid for the grace period.');
-    };
-    ask(
-      `Rotate the key of ${name}?`,
-      el('label', {}, 'Hours that the old key stays valid', grace),
-      'Rotate',
-      run,
-    );
+function revoke({ id, name }) {
+  const warning = el('p', 'Its requests are rejected within a second. This cannot be undone.');
+  const run = () => change('The key is revoked.', keyPath(id, '/revoke'));
+  ask(`Revoke the key of ${name}?`, warning, 'Revoke', run, 'danger');
+}
+
+function rotate({ id, name }) {
+  const hours = {
+    name: 'hours',
+    type: 'number',
+    min: '0',
+    max: '8760',
+    value: '24',
+    required: true,
   };
-  const edit = () =>
-    ask(`Change the key of ${name}`, fields(key), 'Save', (form) =>
-      change('The change is saved.', keyPath(id), 'PATCH', termsOf(form, key)),
-    );
-  const toggle = () =>
-    change(disabled ? 'The key is disabled.' : 'The key is enabled.', keyPath(id), 'PATCH', {
-      disabled,
-    }).catch(report);
-  const unban = () => change('The ban is over.', keyPath(id, '/unban')).catch(report);
-  return el(
-    'div',
-    { class: 'row' },
-    button('Change', edit, 'main'),
-    button('Rotate', rotate),
+  const grace = input('Hours that the old key stays valid', hours);
+  ask(`Rotate the key of ${name}?`, grace, 'Rotate', async (form) => {
+    const body = { graceSeconds: form.get('hours') * 3_600 };
+    const data = await change('', keyPath(id, '/rotate'), 'POST', body);
+    showSecret(data, 'The old key stays valid for the grace period.');
+  });
+}
+
+function edit(key) {
+  ask(`Change the key of ${key.name}`, fields(key), 'Save', (form) =>
+    change('The change is saved.', keyPath(key.id), 'PATCH', termsOf(form, key)),
+  );
+}
+
+function actionsOf(key) {
+  const disabled = key.disabledAt === null;
+  const done = disabled ? 'The key is disabled.' : 'The key is enabled.';
+  const toggle = () => change(done, keyPath(key.id), 'PATCH', { disabled }).catch(report);
+  const unban = () => change('The ban is over.', keyPath(key.id, '/unban')).catch(report);
+  return row(
+    button('Change', () => edit(key), 'main'),
+    button('Rotate', () => rotate(key)),
     button(disabled ? 'Disable' : 'Enable', toggle),
     key.bannedUntil === null ? undefined : button('Unban', unban),
-    key.revokedAt === null ? button('Revoke', revoke, 'danger') : undefined,
+    key.revokedAt === null ? button('Revoke', () => revoke(key), 'danger') : undefined,
     button('Refresh', () => show()),
   );
 }
 
 function left(name, { limit, remaining, resetAt }) {
-  const text = `${number(remaining)} of ${number(limit)} left this ${name}, ${resets(resetAt)}`;
-  const meter = el('meter', {
-    min: '0',
-    max: String(limit),
-    value: String(remaining),
-    'aria-label': text,
-  });
-  return el('div', {}, el('p', {}, text), meter);
+  const text = `${number(remaining)} of ${number(limit)} left this ${name}, resets in ${until(resetAt)}`;
+  return el(
+    'div',
+    el('p', text),
+    el('meter', { min: '0', max: limit, value: remaining, 'aria-label': text }),
+  );
 }
 
 async function keyView(id) {
   const [key, usage] = await Promise.all([get(keyPath(id)), get(keyPath(id, '/usage'))]);
-  const { minute, day } = usage.limits;
-  const outcomes = {};
+  const outcomes = new Map();
   const hours = usage.hours.map(({ startsAt, codes }) => {
-    for (const [code, count] of Object.entries(codes))
-      outcomes[code] = (outcomes[code] ?? 0) + count;
+    for (const [name, count] of Object.entries(codes)) {
+      outcomes.set(name, (outcomes.get(name) ?? 0) + count);
+    }
     const { ok = 0, ...others } = codes;
     return { startsAt, ok, rejected: Object.values(others).reduce((sum, count) => sum + count, 0) };
   });
-  const byCount = Object.entries(outcomes).sort(([, one], [, other]) => other - one);
   const latest = usage.rejected.map((group) => [
     reasonOf(group, key, usage),
     group.count,
     time(group.at),
-    el('code', {}, group.code),
+    code(group.code),
     group.operation,
     group.address,
   ]);
-  const facts = [
-    ['ID', el('code', {}, id)],
-    ['Key', el('code', {}, `psk_...${key.last4}`)],
+  const terms = [
+    ['ID', code(id)],
+    ['Key', code(`psk_...${key.last4}`)],
     ['Plan', `${key.plan}: ${number(key.perMinute)} a minute, ${number(key.perDay)} a day`],
     ['Scopes', key.scopes.join(', ')],
     ['Issued', time(key.createdAt)],
     ['Expires', time(key.expiresAt)],
     [
       'Last used',
-      el('span', {}, time(key.lastUsedAt), key.lastUsedFrom ? ` from ${key.lastUsedFrom}` : ''),
+      el('span', time(key.lastUsedAt), key.lastUsedFrom && ` from ${key.lastUsedFrom}`),
     ],
-    [
-      'Replaced by',
-      key.replacedBy ? el('a', { href: `#key/${key.replacedBy}` }, key.replacedBy) : 'no key',
-    ],
+    ['Replaced by', key.replacedBy ? link(`#key/${key.replacedBy}`, key.replacedBy) : 'no key'],
   ];
+  const section = (caption, head, rows, none) => [
+    el('h2', caption),
+    table(caption, head, rows, none),
+  ];
+  const byCount = [...outcomes].sort(([, one], [, other]) => other - one);
+  const reason = ['Reason and next step', 'Requests', 'Time', 'Code', 'Operation', 'Address'];
+  const none = 'No request was rejected. Numbers arrive after up to 10 seconds.';
   return [
-    el('p', {}, el('a', { href: '#keys' }, 'All keys')),
-    el('div', { class: 'row' }, title(key.name), state(key)),
+    el('p', link('#keys', 'All keys')),
+    row(title(key.name), stateText(key)),
     verdict(key, usage),
     actionsOf(key),
-    el('h2', {}, 'Latest rejected requests'),
-    table(
-      'Latest rejected requests',
-      ['Reason and next step', 'Requests', 'Time', 'Code', 'Operation', 'Address'],
-      latest,
-      'No request was rejected. Numbers arrive after up to 10 seconds.',
-    ),
-    el('h2', {}, 'What is left'),
-    el('div', { class: 'tiles' }, left('minute', minute), left('day', day)),
+    ...section('Latest rejected requests', reason, latest, none),
+    el('h2', 'What is left'),
+    el('div.tiles', left('minute', usage.limits.minute), left('day', usage.limits.day)),
     chart('Requests by hour', hours),
-    el('h2', {}, 'Outcomes of the last 24 hours'),
-    table(
-      'Outcomes',
-      ['Outcome', 'Requests'],
-      byCount.map(([code, count]) => [code, count]),
-      'No requests.',
-    ),
-    el('h2', {}, 'What it may do'),
-    table('Terms', ['Term', 'Value'], facts),
-    el('p', {}, el('a', { href: `#audit?key=${id}` }, 'Changes of this key')),
+    ...section('Outcomes of the last 24 hours', ['Outcome', 'Requests'], byCount, 'No requests.'),
+    ...section('What it may do', ['Term', 'Value'], terms),
+    el('p', link(`#audit?key=${id}`, 'Changes of this key')),
   ];
 }
 
@@ -632,25 +541,20 @@ function valueInWords(value) {
 }
 
 function changeInWords({ before, after }) {
-  return Object.entries(after ?? {})
-    .map(([name, value]) => {
-      const old = before && name in before ? `${valueInWords(before[name])} → ` : '';
-      return `${name}: ${old}${valueInWords(value)}`;
-    })
-    .join(', ');
+  const changes = Object.entries(after ?? {}).map(([name, value]) => {
+    const old = before && name in before ? `${valueInWords(before[name])} → ` : '';
+    return `${name}: ${old}${valueInWords(value)}`;
+  });
+  return changes.join(', ');
 }
 
 function auditRows(records) {
-  const rows = records.map((record) => [
-    time(record.at),
-    el('code', {}, record.action),
-    record.actor.type === 'key' ? `key ${record.actor.name}` : record.actor.name,
-    record.target.startsWith('key_')
-      ? el('a', { href: `#key/${record.target}` }, record.target)
-      : record.target,
-    changeInWords(record),
-    record.address ?? '',
-  ]);
+  const rows = records.map((record) => {
+    const { at, action, actor, target, address } = record;
+    const by = actor.type === 'key' ? `key ${actor.name}` : actor.name;
+    const of = target.startsWith('key_') ? link(`#key/${target}`, target) : target;
+    return [time(at), code(action), by, of, changeInWords(record), address ?? ''];
+  });
   const none = 'No changes yet. Each change of a key and each ban appears here.';
   return table('Audit trail', ['Time', 'Action', 'By', 'Target', 'Change', 'Address'], rows, none);
 }
@@ -659,8 +563,7 @@ async function auditView(_id, query) {
   const key = query.get('key');
   const page = await request(`/admin/v1/audit?${key ? new URLSearchParams({ key }) : ''}`);
   const box = auditRows(page.data);
-  const all =
-    key && el('p', {}, `Changes of ${key}. `, el('a', { href: '#audit' }, 'Show all changes'));
+  const all = key && el('p', `Changes of ${key}. `, link('#audit', 'Show all changes'));
   return [title('Audit trail'), all, box, more(page.next, auditRows, box)];
 }
 
@@ -675,8 +578,7 @@ let shown = 0;
 /** Shows the view of the address, `#VIEW/ID?QUERY`, unless another one was asked for since. */
 async function show(hasMoved = false) {
   const turn = ++shown;
-  const [, name = 'keys', id = '', query = ''] =
-    /^#?(\w*)\/?([^?]*)\??(.*)$/.exec(location.hash) ?? [];
+  const [, name, id, query] = /^#?(\w*)\/?([^?]*)\??(.*)$/.exec(location.hash) ?? [];
   const isSignedIn = sessionStorage.getItem(TOKEN) !== null;
   document.querySelector('nav').hidden = !isSignedIn;
   status.textContent = '';
@@ -691,10 +593,10 @@ async function show(hasMoved = false) {
   }
   const heading = main.querySelector('h1');
   document.title = `${heading.textContent} - Pet Store console`;
-  for (const link of document.querySelectorAll('nav a')) {
-    const isCurrent = link.getAttribute('href') === `#${name || 'keys'}`;
-    if (isCurrent) link.setAttribute('aria-current', 'page');
-    else link.removeAttribute('aria-current');
+  for (const each of document.querySelectorAll('nav a')) {
+    const isCurrent = each.getAttribute('href') === `#${name || 'keys'}`;
+    each.toggleAttribute('aria-current', isCurrent);
+    if (isCurrent) each.setAttribute('aria-current', 'page');
   }
   if (hasMoved) heading.focus();
 }
