@@ -93,6 +93,7 @@ export class UsageRepository {
   async deleteBefore(ms: number, stop: AbortSignal): Promise<void> {
     const hours = this.dataSource.getRepository(UsageHour);
     await deleteInBatches(hours, 'hour < :hour', { hour: Math.floor(ms / HOUR_MS) }, stop);
+    if (stop.aborted) return;
     await this.dataSource.getRepository(UsageRefusals).delete({ at: LessThan(ms) });
   }
 }

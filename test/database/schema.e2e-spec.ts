@@ -5,7 +5,8 @@ import { MIGRATIONS } from '../../src/database/migrations/index.js';
 import { Pet } from '../../src/index.js';
 import { describeWith } from '../support/engines.js';
 import { createDatabase, PostgresServer } from '../support/postgres.js';
-import { startService } from '../support/start-service.js';
+import { recordedLog } from '../support/recorded-log.js';
+import { startAndClose, startService } from '../support/start-service.js';
 import { TemporaryDirectory } from '../support/temporary-directory.js';
 
 /** The statements that `typeorm migration:generate` would write. */
@@ -37,6 +38,17 @@ function describeSchema(newDatabase: () => string | Promise<string>): void {
     const stock = await new DataSource({ ...options, entities: [Pet] }).initialize();
     expect(await generated(stock)).toEqual([]);
     await stock.destroy();
+  });
+
+  it('of another program ends the start, which logs no error of its own', async () => {
+    const url = await newDatabase();
+    const other = await (await createDataSource(dataSourceOptions(url, []))).initialize();
+    await other.query('CREATE TABLE pets (id integer)');
+    await other.destroy();
+    const { logger, lines } = recordedLog();
+    const start = startAndClose({ env: { DATABASE_URL: url }, migrate: true, logger });
+    await expect(start).rejects.toThrow(/"pets" already exists/);
+    expect(lines.filter(({ level }) => level !== 'info' && level !== 'debug')).toEqual([]);
   });
 
   it('is upgraded from that of the first migration, with the records of a client as its own', async () => {
