@@ -289,6 +289,8 @@ describeWith('chromium', 'the console in a browser', (executablePath) => {
     await page.goto(`${started.origin}/docs`);
     await page.locator('#operations-keys-adminListKeys').waitFor();
     expect(await page.locator('.opblock').count()).toBe(10);
+    // The parts of the page for callers are absent, not empty.
+    for (const part of ['.plans', '.about']) expect(await page.locator(part).count()).toBe(0);
     await page.getByRole('button', { name: 'Authorize', exact: true }).click();
     await page.getByLabel(/Remember the key/).check();
     await page.locator('.auth-container input').first().fill(started.admin.key!);

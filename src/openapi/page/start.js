@@ -34,6 +34,8 @@ export function Start(system) {
           : h('dd', null, h('b', null, minute), ' a minute, ', h('b', null, day), ' a day'),
       ),
     );
+    // The admin API has no plans.
+    if (plans.length === 0) return null;
     return h('dl', { className: 'plans', 'aria-label': 'Requests of each plan' }, ...plans);
   }
 
@@ -51,6 +53,7 @@ export function Start(system) {
   }
 
   function About({ description, Markdown }) {
+    if (description === '') return null;
     const headings = Array.from(description.matchAll(/^## (.+)$/gm), ([, heading]) => heading);
     return h(
       'details',
