@@ -71,6 +71,7 @@ describe('the files of the embedded database', () => {
     expect((await client.post('/v1/pets', rex)).status).toBe(201);
     change(service.config.databaseUrl.slice('sqlite:'.length));
     expectError(await client.post('/v1/pets', rex), 503, 'service_unavailable');
+    expectError(await client.get('/v1/pets'), 503, 'service_unavailable');
     expect((await client.get('/health/ready')).status).toBe(503);
   });
 });

@@ -49,6 +49,7 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
     try {
       if (transaction !== undefined) return this.join(transaction, statement, parameters) as Row[];
       if (!this.reader.inTransaction) {
+        this.dataSource.assertInPlace();
         this.reader.prepare('BEGIN').run();
         setImmediate(this.endView);
       }
@@ -69,8 +70,7 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
     return this.metrics.time(statement.name, rows) as Promise<Row[]>;
   }
 
-  async observe<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]> {
-    this.dataSource.assertInPlace();
+  observe<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]> {
     return this.query(statement, ...parameters);
   }
 
