@@ -85,7 +85,7 @@ export class SimulatedNode {
       metrics,
     );
     const counters = { since: () => Promise.resolve([]) } as unknown as CounterRepository;
-    const bans = new BanRepository(noTables, statements);
+    const bans = new BanRepository(statements);
     this.persistence = new CounterPersistence(
       ...([memory, this.store, counters, bans, this.poller, clock, writer] as const),
     );

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { InjectRepository } from '@nestjs/typeorm';
-import { Repository, type SelectQueryBuilder } from 'typeorm';
+import { DataSource, type SelectQueryBuilder } from 'typeorm';
 import { errors } from '../errors/errors.js';
 import { RateLimitBan } from '../rate-limits/bans/rate-limit-ban.entity.js';
 import { Clock } from '../time/clock.js';
@@ -62,7 +61,7 @@ const CONDITIONS = {
 @Injectable()
 export class KeyList {
   constructor(
-    @InjectRepository(ApiKey) private readonly keys: Repository<ApiKey>,
+    private readonly dataSource: DataSource,
     private readonly clock: Clock,
   ) {}
 
@@ -88,13 +87,17 @@ export class KeyList {
   private query(filter: KeyFilter): SelectQueryBuilder<ApiKey> {
     const now = this.clock.now();
     const { status, search = '', idleDays = 0, expiresWithinDays = 0, limit } = filter;
-    const query = this.keys
-      .createQueryBuilder('key')
+    const query = this.dataSource
+      .createQueryBuilder(ApiKey, 'key')
       .leftJoinAndMapOne('key.ban', RateLimitBan, 'ban', 'ban.subject = key.client_id')
-      .setParameters({ ...filter, now, part: `%${search.replace(/[!%_]/g, '!$&')}%` })
-      .setParameter('digest', digestOf(search))
-      .setParameter('idleSince', now - idleDays * DAY_MS)
-      .setParameter('expiresBefore', now + expiresWithinDays * DAY_MS)
+      .setParameters({
+        ...filter,
+        now,
+        part: `%${search.replace(/[!%_]/g, '!$&')}%`,
+        digest: digestOf(search),
+        idleSince: now - idleDays * DAY_MS,
+        expiresBefore: now + expiresWithinDays * DAY_MS,
+      })
       .orderBy({ 'key.createdAt': 'ASC', 'key.id': 'ASC' })
       .limit(limit);
     if (status !== undefined) query.andWhere(STATUS[status]);

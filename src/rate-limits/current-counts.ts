@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { BanRepository } from './bans/ban.repository.js';
+import { DataSource } from 'typeorm';
+import { RateLimitBan } from './bans/rate-limit-ban.entity.js';
 import { CounterRepository } from './counter.repository.js';
 import { MemoryStore } from './stores/memory.store.js';
 import { type Decision, RateLimitStore } from './stores/rate-limit-store.js';
@@ -11,12 +12,13 @@ export class CurrentCounts {
     private readonly store: RateLimitStore,
     private readonly memory: MemoryStore,
     private readonly counters: CounterRepository,
-    private readonly bans: BanRepository,
+    private readonly dataSource: DataSource,
   ) {}
 
   /** @throws {Error} if Redis is unreachable: only the nodes know what was used since */
   async of(subject: string): Promise<Decision> {
-    const [count, ban] = await Promise.all([this.counters.find(subject), this.bans.find(subject)]);
+    const count = await this.counters.find(subject);
+    const ban = await this.dataSource.manager.findOneBy(RateLimitBan, { subject });
     if (count !== null) this.memory.restore(count);
     if (ban !== null) this.memory.restoreBan(subject, ban);
     const counts = await this.store.peek(subject);

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager } from 'typeorm';
+import type { EntityManager } from 'typeorm';
 import { databaseNow } from '../../database/database-time.js';
 import { Database, sameStatement } from '../../database/database.js';
 import type { Ban } from './bans.js';
@@ -18,13 +18,10 @@ const CHANGED_SINCE = sameStatement(
  */
 @Injectable()
 export class BanRepository {
-  constructor(
-    private readonly dataSource: DataSource,
-    private readonly database: Database,
-  ) {}
+  constructor(private readonly database: Database) {}
 
   async record(subject: string, ban: Ban, manager: EntityManager): Promise<void> {
-    const changedAt = () => databaseNow(this.dataSource);
+    const changedAt = () => databaseNow(manager.dataSource);
     await manager.upsert(RateLimitBan, { subject, ...ban, changedAt }, ['subject']);
   }
 
@@ -37,13 +34,9 @@ export class BanRepository {
     const ban = await manager.findOneBy(RateLimitBan, { subject });
     if (ban === null) return 0;
     const { until } = ban;
-    const lifted = { until: 0, changedAt: () => databaseNow(this.dataSource) };
+    const lifted = { until: 0, changedAt: () => databaseNow(manager.dataSource) };
     const { affected } = await manager.update(RateLimitBan, { subject, until }, lifted);
     return affected ? until : 0;
-  }
-
-  find(subject: string): Promise<RateLimitBan | null> {
-    return this.dataSource.manager.findOneBy(RateLimitBan, { subject });
   }
 
   /** Bans that started or were lifted since a moment of the database's clock. */
