@@ -10,7 +10,6 @@ import { HealthModule } from './health/health.module.js';
 import { ErrorFilter } from './error.filter.js';
 import { FallbackController } from './http/fallback.controller.js';
 import { HttpModule } from './http/http.module.js';
-import type { PublicAddress } from './config/public-address.js';
 import type { Transport } from './http/transport.js';
 import { ContentGuard } from './input/content.guard.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
@@ -29,9 +28,8 @@ import { MINUTE_MS } from './time/windows.js';
 import { UsageModule } from './usage/usage.module.js';
 
 export interface AppOptions extends CoreOptions {
-  /** Created before the application, because the `FastifyAdapter` needs both. */
+  /** Created before the application, because the `FastifyAdapter` needs it. */
   transport: Transport;
-  address: PublicAddress;
 }
 
 /**
@@ -71,7 +69,7 @@ const THROTTLER = ThrottlerModule.forRoot([{ ttl: MINUTE_MS, limit: NO_LIMIT }])
 @Module({})
 export class AppModule {
   static forRoot(options: AppOptions): DynamicModule {
-    const { config, extensions = [], transport, address } = options;
+    const { config, extensions = [], transport } = options;
     const hasAdmin = config.adminPort !== 0;
     const order = EVALUATION_ORDER.filter((each) => hasAdmin || each.useClass !== AdminGuard);
     return {
@@ -79,7 +77,7 @@ export class AppModule {
       imports: [
         ...coreModules(options),
         THROTTLER,
-        HttpModule.forRoot(transport, address, OWN_MODULES),
+        HttpModule.forRoot(transport, OWN_MODULES),
         KeysModule.forRoot(
           extensions.map(({ scopes = {} }) => scopes),
           extensions.flatMap(({ verifier }) => verifier ?? []),

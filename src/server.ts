@@ -5,7 +5,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DataSource } from 'typeorm';
 import { AppModule } from './app.module.js';
 import type { CoreOptions } from './core.module.js';
-import { type Config, loadConfig } from './config/config.js';
+import { loadConfig } from './config/config.js';
 import { fileOf } from './database/data-source-options.js';
 import { migrate } from './database/migrate.js';
 import { lockFile } from './database/sqlite/sqlite.file.js';
@@ -20,7 +20,7 @@ import { warnOfProxy } from './http/client-address.js';
 import { Transport } from './http/transport.js';
 import { DocumentSource } from './openapi/document.js';
 import { PetStore } from './pet-store.js';
-import { createLogger, type Logger } from './telemetry/logger.js';
+import { createLogger } from './telemetry/logger.js';
 import { NestLogger } from './telemetry/nest-logger.js';
 
 /**
@@ -47,10 +47,9 @@ export async function createApp(
   for (const warning of checkExtensions(extensions, options)) logger.warn({}, warning);
   const transport = new Transport(config);
   if (config.trustProxy === false) warnOfProxy(transport.server.server, logger);
-  const address = new PublicAddress(config);
   rejectContentTypeParsers(transport.server);
   const app = await NestFactory.create<NestFastifyApplication>(
-    AppModule.forRoot({ ...options, transport, address }),
+    AppModule.forRoot({ ...options, transport }),
     new FastifyAdapter(transport),
     { bodyParser: false, abortOnError: false, logger: new NestLogger(logger), instrument },
   );
@@ -70,33 +69,25 @@ export async function createApp(
   return app;
 }
 
-async function listen(app: NestFastifyApplication, { port, host }: Config): Promise<void> {
-  await app.listen({ port, host, backlog: LISTEN_BACKLOG });
-  await app.get(Transport).listenToAdmins();
-  app.get(PublicAddress).listensOn((app.getHttpServer().address() as AddressInfo).port);
-}
-
-/** OpenTelemetry is loaded on demand. @returns stops it */
-async function traceIfConfigured({ tracing }: Config, logger: Logger) {
-  if (tracing === undefined) return undefined;
-  const { startTracing } = await import('./telemetry/traces.js');
-  return startTracing(tracing, logger);
-}
-
 /** Starts the service and listens. */
 export async function startPetStore(options: StartOptions = {}): Promise<PetStore> {
   const config = options.config ?? loadConfig(undefined, settingsOf(options.extensions ?? []));
   const logger = options.logger ?? (await createLogger(config));
+  const { port, host, tracing } = config;
   const file = fileOf(config.databaseUrl);
   // PostgreSQL may have several servers.
   const unlock = file === undefined ? undefined : lockFile(file);
-  const stopTracing = await traceIfConfigured(config, logger);
+  // OpenTelemetry is loaded on demand.
+  const stopTracing =
+    tracing && (await import('./telemetry/traces.js')).startTracing(tracing, logger);
   let app: NestFastifyApplication | undefined;
   try {
     app = await createApp({ ...options, config, logger });
     await migrate(app.get(DataSource), options.migrate ?? false);
     await options.prepare?.(app);
-    await listen(app, config);
+    await app.listen({ port, host, backlog: LISTEN_BACKLOG });
+    await app.get(Transport).listenToAdmins();
+    app.get(PublicAddress).listensOn((app.getHttpServer().address() as AddressInfo).port);
   } catch (error) {
     await app?.close().catch(() => undefined);
     unlock?.();

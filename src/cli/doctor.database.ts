@@ -98,18 +98,14 @@ async function checkSqlite(dataSource: DataSource, file: string): Promise<Findin
 }
 
 async function hasPets(dataSource: DataSource): Promise<boolean> {
-  const runner = dataSource.createQueryRunner();
-  try {
-    return await runner.hasTable('pets');
-  } finally {
-    await runner.release();
-  }
+  await using runner = dataSource.createQueryRunner();
+  return await runner.hasTable('pets');
 }
 
 function checkSchema(ran: readonly string[], known: readonly string[], isSqlite: boolean): Finding {
   const behind = known.filter((name) => !ran.includes(name));
   const unknown = ran.filter((name) => !known.includes(name));
-  const names = (list: string[]): string => list.map(describeMigration).join(', ');
+  const names = (list: string[]) => list.map(describeMigration).join(', ');
   if (behind.length > 0) {
     const detail = `pending migrations: ${names(behind)}`;
     if (isSqlite) return warning('schema', detail, 'run petstore migrate, or start the server');

@@ -8,16 +8,12 @@ import { Transport } from './transport.js';
 @Module({})
 export class HttpModule {
   /** @param core the modules of the service itself */
-  static forRoot(
-    transport: Transport,
-    address: PublicAddress,
-    core: readonly Type[],
-  ): DynamicModule {
+  static forRoot(transport: Transport, core: readonly Type[]): DynamicModule {
     const providers = [
       { provide: Transport, useValue: transport },
       { provide: RouteTable, useValue: transport.routes },
       { provide: AdmissionQueue, useValue: transport.queue },
-      { provide: PublicAddress, useValue: address },
+      PublicAddress,
       { provide: CORE_MODULES, useValue: core },
       Operations,
     ];
