@@ -1,5 +1,5 @@
-// The programs that are compared, and how each is started. All have the same duties: a key by digest, a quota a minute and a day, rate-limit headers, an access
-// line, a latency histogram, a durable create.
+// The programs that are compared. All have the same duties: a key by digest, two quotas, rate-limit
+// headers, an ETag, an access line, a latency histogram, a durable create.
 import { findProgram, missingPrograms } from '../lib/machine.mjs';
 import { freePort, responds } from '../lib/stage.mjs';
 import { ADDRESS, root } from '../settings.mjs';

@@ -79,8 +79,7 @@ const pageQuery = {
 };
 const page = { type: 'array', items: pet };
 
-/** A status that is not set is absent, not null. */
-function shape(row) {
+function withoutNull(row) {
   if (row.status === null) delete row.status;
   return row;
 }
@@ -106,9 +105,8 @@ app.addHook('onRequest', (request, reply, done) => {
 });
 
 app.addHook('onSend', (request, reply, payload, done) => {
-  if (request.method === 'GET' && reply.statusCode === 200) {
-    reply.header('etag', `"${hash('sha256', payload, 'base64url').slice(0, 22)}"`);
-  }
+  const isTagged = request.method === 'GET' && reply.statusCode === 200;
+  if (isTagged) reply.header('etag', `"${hash('sha256', payload, 'base64url').slice(0, 22)}"`);
   done(null, payload);
 });
 
@@ -134,7 +132,7 @@ app.get(
         const next = Buffer.from(String(rows.at(-1).id)).toString('base64url');
         reply.header('link', `<${base}/pets?limit=${limit}&cursor=${next}>; rel="next"`);
       }
-      rows.forEach(shape);
+      rows.forEach(withoutNull);
       reply.send(rows);
     });
   },
@@ -143,14 +141,14 @@ app.get(
 app.get('/v1/pets/:petId', { schema: { response: { 200: pet } } }, (request, reply) =>
   then(storage.find(request.params.petId), (row) => {
     if (row === undefined) return void reply.code(404).send({ code: 'pet_not_found' });
-    reply.headers(deprecation).send(shape(row));
+    reply.headers(deprecation).send(withoutNull(row));
   }),
 );
 
 app.post('/v1/pets', { schema: { body: newPet, response: { 201: pet } } }, (request, reply) => {
   const { name, categoryId, status = null } = request.body;
   return then(storage.insert(name, categoryId, status), (row) => {
-    reply.code(201).header('location', `${base}/pets/${row.id}`).send(shape(row));
+    reply.code(201).header('location', `${base}/pets/${row.id}`).send(withoutNull(row));
   });
 });
 

@@ -43,8 +43,7 @@ func send(response http.ResponseWriter, status int, body []byte) {
 	header := response.Header()
 	header["Content-Type"] = []string{"application/json; charset=utf-8"}
 	header["Content-Length"] = []string{strconv.Itoa(len(body))}
-	if status == http.StatusOK {
-		digest := sha256.Sum256(body)
+	if digest := sha256.Sum256(body); status == http.StatusOK {
 		header["Etag"] = []string{`"` + base64.RawURLEncoding.EncodeToString(digest[:])[:22] + `"`}
 	}
 	response.WriteHeader(status)
