@@ -3,7 +3,6 @@
 local keys, count, work, path, pets = {}, 0, "list", "/", 1
 -- A prime, so that it has no common divisor with the number of keys or pets.
 local STEP = 7919
--- A unique name of this run.
 local run = os.time() .. tostring({}):gsub("%W", "")
 
 function init(args)
