@@ -7,14 +7,13 @@ import { simulator } from './simulator/simulator.js';
 import type { Part } from './part.js';
 
 /**
- * In the order in which `npm run proof` runs them. Parts of one row run at the same time: each of
- * them uses one core. The others use both, or need a machine that is not busy.
+ * In the order in which `npm run proof` runs them. Parts of one row run at the same time: the first
+ * of them uses one core, and the other one mostly waits for processes. The rest use both cores.
  */
 export const STAGES: readonly (readonly Part[])[] = [
-  [model, simulator],
+  [simulator, faults],
+  [model, crash],
   [fuzz],
-  [crash],
-  [faults],
   [mutation],
 ];
 
