@@ -66,7 +66,7 @@ async function checkPostgres(dataSource: DataSource): Promise<Finding[]> {
   return [...(faults.length > 0 ? faults : [ok('database', `PostgreSQL ${version}`)]), clock];
 }
 
-/** The rights on tables and sequences of the service and its extensions that the role lacks. */
+/** The rights on tables of the service and its extensions that the role lacks. */
 async function missingRights(dataSource: DataSource): Promise<string[]> {
   const tables = getMetadataArgsStorage().tables.map(({ target, name }) =>
     dataSource.namingStrategy.tableName((target as { name: string }).name, name),
@@ -74,11 +74,7 @@ async function missingRights(dataSource: DataSource): Promise<string[]> {
   const rows = await dataSource.query<{ missing: string }[]>(
     `SELECT string_agg(privilege, ', ') || ' on ' || name AS missing
       FROM unnest($1::text[]) name, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) privilege
-      WHERE NOT has_table_privilege(to_regclass(quote_ident(name)), privilege) GROUP BY name
-      UNION ALL SELECT 'USAGE on the sequence of ' || name FROM unnest($1::text[]) name
-        JOIN pg_depend ON refobjid = to_regclass(quote_ident(name))
-        JOIN pg_sequence ON seqrelid = objid
-      WHERE NOT has_sequence_privilege(seqrelid, 'USAGE')`,
+      WHERE NOT has_table_privilege(to_regclass(quote_ident(name)), privilege) GROUP BY name`,
     [tables],
   );
   return rows.map(({ missing }) => missing);

@@ -82,8 +82,6 @@ describeWith('postgres', 'petstore doctor on PostgreSQL', (initdb) => {
     const granted = 'SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public';
     await server.query(`GRANT ${granted} TO exact`, url);
     await server.query('REVOKE INSERT, UPDATE, DELETE ON petstore_migrations FROM exact', url);
-    expect((await failures(restricted))[0]?.detail).toMatch(/lacks USAGE on the sequence of pets$/);
-    await server.query('GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO exact', url);
     expect(await failures(restricted)).toEqual([]);
     await using service = await startService({ env: { DATABASE_URL: restricted } });
     const client = await service.client();
