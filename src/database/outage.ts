@@ -38,6 +38,9 @@ export const isConnectionLost = matches(
   /^(?:08...|57P01|ECONNRESET|EPIPE|Connection terminated.*|Client has.*)$/,
 );
 
+/** Whether the role of PostgreSQL lacks a right. */
+export const isDenied = matches(/^42501$/);
+
 /** Whether a text contains U+0000, which PostgreSQL cannot store. */
 export const isUnstorable = matches(/^22(?:021|P05)$/);
 

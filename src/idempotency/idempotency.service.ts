@@ -6,7 +6,7 @@ import { BackgroundWriter, type Flush } from '../database/background-writer.js';
 import { databaseNow } from '../database/database-time.js';
 import { Database } from '../database/database.js';
 import { deleteInBatches } from '../database/in-batches.js';
-import { isHeld } from '../database/outage.js';
+import { isDenied, isHeld } from '../database/outage.js';
 import { type LaterInsert, laterInsert } from '../database/later-insert.js';
 import { inSharedTransaction } from '../database/transactions.js';
 import { ApiError } from '../errors/api-error.js';
@@ -53,6 +53,8 @@ export interface Outcome {
 export class IdempotencyService {
   /** Deletes the records of more than a day ago. */
   readonly purge: Flush;
+  /** Whether the role may draw from sequences. Without the right, inserts are transactions. */
+  private mayDrawKeys = true;
   /** First requests of this process that are in progress. */
   private readonly inProgress = new Set<string>();
   private readonly replays: Counter;
@@ -116,7 +118,14 @@ export class IdempotencyService {
     handle: () => Promise<unknown>,
   ): Promise<unknown> {
     const insert = request.isSingleInsert && laterInsert(this.dataSource, CLAIM_WITH_ANSWER);
-    if (insert) return this.runAndInsert(request, insert, handle);
+    if (insert && this.mayDrawKeys) {
+      try {
+        return await this.runAndInsert(request, insert, handle);
+      } catch (error) {
+        if (!isDenied(error)) throw error;
+        this.mayDrawKeys = false;
+      }
+    }
     return inSharedTransaction(this.dataSource, () => this.runAndStore(request, handle));
   }
 
