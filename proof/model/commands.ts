@@ -19,7 +19,7 @@ export interface Model {
 interface NewPet {
   name: string;
   categoryId: number;
-  status: string | undefined;
+  status?: string | undefined;
 }
 
 /** Creates a pet, or repeats a create. */

@@ -23,15 +23,17 @@ import { AMPLE, System } from './system.js';
 /** On both engines together. */
 const SEQUENCES = { full: 5_000, short: 40 };
 const LONGEST = 25;
+/** So that lists have several pages from the beginning. */
+const FIRST_PETS = 30;
 /**
  * Systems at the same time, each with its own database and sequences of its own: most of the time
  * of a sequence is the wait for a change of a key to take effect.
  */
 const SYSTEMS = { full: 24, short: 8 };
 
-const status = fc.constantFrom(undefined, 'available', 'pending', 'sold');
+const status = fc.constantFrom(undefined, 'available', 'sold');
 const pet = fc.record({
-  name: fc.constantFrom('Rex', 'Ünïcode 🐕', '"\\', ' x '),
+  name: fc.constantFrom('Rex', '"Ünïcode\\ 🐕'),
   categoryId: fc.constant(7),
   status,
 });
@@ -43,7 +45,7 @@ const terms = fc.oneof(
 
 const WEIGHTED = [
   [8, fc.record({ pet, idempotencyKey }).map((input) => new Create(input))],
-  [4, fc.record({ status, limit: fc.integer({ min: 1, max: 100 }) }).map((to) => new List(to))],
+  [4, fc.record({ status, limit: fc.integer({ min: 1, max: 20 }) }).map((to) => new List(to))],
   [4, fc.nat(50).map((index) => new Get(index))],
   [2, fc.constant(new Rotate())],
   [1, fc.constant(new Revoke())],
@@ -66,6 +68,9 @@ const commands = fc.commands([command], { maxCommands: LONGEST });
 async function check(run: Run, sequences: number, server?: PostgresServer) {
   await using system = await System.start(server);
   const pets: Model['pets'] = [];
+  const create = new Create({ pet: { name: 'Rex', categoryId: 7 }, idempotencyKey: undefined });
+  const first = Object.assign({ pets }, await system.newClient());
+  for (let count = 0; count < FIRST_PETS; count++) await create.run(first, system);
   const property = fc.asyncProperty(commands, async (sequence) => {
     // A new client for each sequence; pets belong to the store.
     const model = Object.assign({ pets }, await system.newClient());
