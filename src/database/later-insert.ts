@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 
-/** Inserts a row with its claim. @returns a row if it was inserted */
+/** Inserts a row if its claim admits it, and then returns a row. */
 type Insert = (claim: readonly (string | number)[]) => Promise<unknown[]>;
 
 /** What decides on PostgreSQL whether a row is inserted. */

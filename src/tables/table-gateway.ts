@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Type } from '@nestjs/common';
 import type { Database, Parameter, Statement } from '../database/database.js';
 import type { LaterInsert } from '../database/later-insert.js';
@@ -132,8 +133,9 @@ export class TableGateway<Entity extends object> {
   }
 
   private async withKey(given: Values): Promise<Values> {
-    const { isGenerated, name, member } = this.key;
+    const { isGenerated, kind, name, member } = this.key;
     if (!isGenerated) return given;
+    if (kind === 'uuid') return { ...given, [member]: randomUUID() };
     const [row] = await this.database.query<Values>(this.reserving, 1);
     return { ...given, [member]: row![name] };
   }
