@@ -146,9 +146,12 @@ export const CHECKS: Readonly<Record<string, NamedCheck>> = {
   },
 };
 
-/** A short Idempotency-Key may be generated twice. It is compared before the body is validated. */
+/**
+ * A short Idempotency-Key may be generated twice, by two callers at once. It is compared before the
+ * body is validated.
+ */
 function isReused({ headers }: FuzzRequest, status: number): boolean {
-  return status === 422 && 'idempotency-key' in headers;
+  return (status === 422 || status === 409) && 'idempotency-key' in headers;
 }
 
 function hasPathFault({ fault }: FuzzRequest): boolean {
