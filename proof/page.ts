@@ -127,8 +127,6 @@ ${faults.join('\n')}
 
 ## What is not shown
 
-- The fault that the simulator found is not mended yet: when a node bans a client on its own during an
-  outage of Redis, its shorter ban can replace a longer one of another node, which then ends early.
 - Fuzzing, faults and crashes are samples. They find faults; they do not exclude them.
 - \`kill -9\` leaves the operating system running. That a commit survives a loss of power follows from
   \`synchronous=FULL\` of SQLite and \`fsync\` of PostgreSQL, and is not tried.

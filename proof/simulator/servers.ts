@@ -1,6 +1,6 @@
 import type { Config } from '../../src/config/config.js';
 import type { Statement } from '../../src/database/database.js';
-import type { Ban } from '../../src/rate-limits/bans/bans.js';
+import { type Ban, mergeBans } from '../../src/rate-limits/bans/bans.js';
 import { Limits } from '../../src/rate-limits/limits.js';
 import type { Decision } from '../../src/rate-limits/stores/rate-limit-store.js';
 import { MemoryStore } from '../../src/rate-limits/stores/memory.store.js';
@@ -69,8 +69,8 @@ export class SimulatedDatabase {
   constructor(readonly clock: SimulatedClock) {}
 
   ban(subject: string, ban: Ban): void {
-    const { at, until, bans } = ban;
-    this.bans.set(subject, { subject, at, until, bans, changedAt: this.clock.now() });
+    const merged = mergeBans(this.bans.get(subject), ban);
+    this.bans.set(subject, { ...merged, subject, changedAt: this.clock.now() });
   }
 
   run({ name }: Statement, parameter: unknown): unknown[] {

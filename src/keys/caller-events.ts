@@ -84,8 +84,8 @@ export class CallerEvents {
     const by = { ...SERVICE, address, requestId };
     const states = { before: { bannedUntil: null }, after: { bannedUntil: until, seconds, plan } };
     this.unsaved.add(() =>
-      this.audit.write(by, async ({ manager, record }) => {
-        await this.bans.record(subject, ban, manager);
+      this.audit.write(by, async ({ record }) => {
+        await this.bans.record(subject, ban);
         await record({ action: 'key.ban', target: keyId, ...states });
       }),
     );

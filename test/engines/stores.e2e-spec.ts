@@ -1,5 +1,5 @@
 import { Clock } from '../../src/time/clock.js';
-import type { Ban } from '../../src/rate-limits/bans/bans.js';
+import { type Ban, mergeBans } from '../../src/rate-limits/bans/bans.js';
 import { FallbackStore } from '../../src/rate-limits/stores/fallback.store.js';
 import { MemoryStore } from '../../src/rate-limits/stores/memory.store.js';
 import { RedisStore } from '../../src/rate-limits/stores/redis.store.js';
@@ -69,6 +69,6 @@ function asNode(store: RedisStore): Pick<StoreUnderTest, 'store' | 'restoreBan'>
       take: (subject, limits, further) => store.take(subject, limits, bans.get(subject), further),
       peek: (subject) => store.peek(subject, bans.get(subject)),
     },
-    restoreBan: (subject, ban) => void bans.set(subject, ban),
+    restoreBan: (subject, ban) => void bans.set(subject, mergeBans(bans.get(subject), ban)),
   };
 }

@@ -158,6 +158,20 @@ export function describeStore(
       },
     );
 
+    guarantee('keeps the later end of two bans, until the later of them is lifted', async () => {
+      const { at, until } = (await take(5, new Limits(9, 1)))[4]!.newBan!;
+      const others: [Ban, number][] = [
+        [{ at: at - 1, until: until + 1_000, bans: 2 }, until + 1_000],
+        [{ at: at + 1, until: until - 1_000, bans: 1 }, until + 1_000],
+        [{ at: at - 2, until: 0, bans: 1 }, until + 1_000],
+        [{ at: at + 1, until: 0, bans: 1 }, 0],
+      ];
+      for (const [ban, bannedUntilMs] of others) {
+        tested.restoreBan(subject, ban);
+        expect(await store.peek(subject)).toMatchObject({ bannedUntilMs });
+      }
+    });
+
     if (!hasClock) return;
     describe('with a clock that moves', () => {
       const limits = new Limits(2, 5);

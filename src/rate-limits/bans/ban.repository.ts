@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { databaseNow } from '../../database/database-time.js';
-import { Database, sameStatement } from '../../database/database.js';
+import { databaseNow, NOW } from '../../database/database-time.js';
+import { Database, sameStatement, type Statement } from '../../database/database.js';
 import type { Ban } from './bans.js';
 import { RateLimitBan } from './rate-limit-ban.entity.js';
 
@@ -13,6 +13,24 @@ const CHANGED_SINCE = sameStatement(
   FROM rate_limit_bans WHERE changed_at >= $1`,
 );
 
+/** The rule of `mergeBans`. */
+const record = (now: string): string => `
+  INSERT INTO rate_limit_bans AS b (subject, banned_at, banned_until, bans, changed_at)
+  VALUES ($1, $2, $3, $4, ${now})
+  ON CONFLICT (subject) DO UPDATE SET
+    banned_at = CASE WHEN excluded.banned_at > b.banned_at
+      THEN excluded.banned_at ELSE b.banned_at END,
+    banned_until = CASE WHEN excluded.banned_until > b.banned_until
+      THEN excluded.banned_until ELSE b.banned_until END,
+    bans = CASE WHEN excluded.banned_until > b.banned_until THEN excluded.bans ELSE b.bans END,
+    changed_at = excluded.changed_at
+  WHERE b.banned_until > 0 OR excluded.banned_at > b.banned_at`;
+const RECORD: Statement = {
+  name: 'bans.record',
+  sqlite: record(NOW.sqlite),
+  postgres: record(NOW.postgres),
+};
+
 /**
  * The last ban of each subject in the database, so that bans survive restarts and reach every node.
  */
@@ -20,9 +38,9 @@ const CHANGED_SINCE = sameStatement(
 export class BanRepository {
   constructor(private readonly database: Database) {}
 
-  async record(subject: string, ban: Ban, manager: EntityManager): Promise<void> {
-    const changedAt = () => databaseNow(manager.dataSource);
-    await manager.upsert(RateLimitBan, { subject, ...ban, changedAt }, ['subject']);
+  /** Records a ban, in the transaction that it is called in. */
+  async record(subject: string, { at, until, bans }: Ban): Promise<void> {
+    await this.database.write(RECORD, subject, at, until, bans);
   }
 
   /**

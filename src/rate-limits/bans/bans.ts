@@ -26,7 +26,35 @@ export function nextBan(previous: Ban | undefined, nowMs: number, firstMs: numbe
 }
 
 /**
- * The same rule in Lua: start and number of the previous ban (0 if none), now, and the length of a
+ * What counts of two records of a subject's last ban: the later end, because two nodes that count
+ * alone may both have banned it. A ban that was lifted also ends those that did not begin later.
+ */
+export function mergeBans(known: Ban | undefined, other: Ban): Ban {
+  if (known === undefined) return other;
+  if (known.until === 0 || other.until === 0) {
+    const isNewer = other.at > known.at || (other.at === known.at && other.until === 0);
+    return isNewer ? other : known;
+  }
+  const { until, bans } = other.until > known.until ? other : known;
+  return { at: Math.max(known.at, other.at), until, bans };
+}
+
+/**
+ * `mergeBans` in Lua: start, end and number of the known ban (0 if none), and those of the other.
+ */
+export const MERGE_BANS_LUA = `
+local function mergeBans(at, ends, bans, otherAt, otherEnds, otherBans)
+  if ends == 0 or otherEnds == 0 then
+    local newer = otherAt > at or (otherAt == at and otherEnds == 0)
+    if newer then return otherAt, otherEnds, otherBans end
+    return at, ends, bans
+  end
+  if otherEnds > ends then ends, bans = otherEnds, otherBans end
+  return math.max(at, otherAt), ends, bans
+end`;
+
+/**
+ * `nextBan` in Lua: start and number of the previous ban (0 if none), now, and the length of a
  * first ban.
  */
 export const NEXT_BAN_LUA = `

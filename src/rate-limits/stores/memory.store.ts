@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { Config } from '../../config/config.js';
 import { Clock, SteadyClock } from '../../time/clock.js';
 import { dayOf, minuteOf } from '../../time/windows.js';
-import { type Ban, nextBan } from '../bans/bans.js';
+import { type Ban, mergeBans, nextBan } from '../bans/bans.js';
 import type { FurtherLimit, Limits } from '../limits.js';
 import type { RateLimitCounter } from '../rate-limit-counter.entity.js';
 import { isAddress, isClient } from '../rate-limit-key.js';
@@ -101,13 +101,10 @@ export class MemoryStore extends RateLimitStore {
     this.changed.add(this.restore(count));
   }
 
-  /**
-   * Applies a ban, or the end of one, that was recorded elsewhere. A ban older than the known one
-   * changes nothing.
-   */
-  restoreBan(subject: string, ban: Ban): void {
+  /** Applies a ban, or the end of one, that was recorded elsewhere. */
+  restoreBan(subject: string, other: Ban): void {
     const counter = this.counterOf(subject, this.clock.now());
-    if (counter.ban !== undefined && counter.ban.at > ban.at) return;
+    const ban = mergeBans(counter.ban, other);
     if (counter.ban?.until !== ban.until) counter.refusals = 0;
     counter.ban = ban;
   }

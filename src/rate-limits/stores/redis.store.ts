@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.js';
 import type { RedisClient, Script } from '../../redis/redis.client.js';
 import { DAY_MS, MINUTE_MS } from '../../time/windows.js';
-import { type Ban, NEXT_BAN_LUA } from '../bans/bans.js';
+import { type Ban, MERGE_BANS_LUA, NEXT_BAN_LUA } from '../bans/bans.js';
 import type { FurtherLimit, Limits } from '../limits.js';
 import { isClient } from '../rate-limit-key.js';
 import type { Decision } from './rate-limit-store.js';
@@ -19,13 +19,12 @@ const MIN_ADDRESS_TTL_SECONDS = (2 * MINUTE_MS) / 1000;
  *   ba, bu  start and end of the last ban (ms)       bn      bans in a row
  *   fw:OPERATION, fu:OPERATION   window of a further limit, and the requests in it
  *
- * The rules are those of `memory.store.ts`; the clock is that of Redis. Each script first receives
- * the last ban that the node knows from the database (0, 0, 0 if none). A newer ban, or the end of
- * the same one, replaces the ban in Redis. Addresses can be made up without limit, so the hash of
- * an address expires after the share of a day that it has used of its daily limit, and after two
- * minutes at the earliest.
+ * The rules are those of `memory.store.ts`; the clock is that of Redis. Each script first merges
+ * the last ban that the node knows from the database (0, 0, 0 if none) with the ban in Redis.
+ * Addresses can be made up without limit, so the hash of an address expires after the share of a
+ * day that it has used of its daily limit, and after two minutes at the earliest.
  */
-const PREAMBLE = `
+const PREAMBLE = `${MERGE_BANS_LUA}
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local function integer(value) return string.format('%d', value) end
@@ -35,12 +34,10 @@ local m, mu, d, du, r, ba, bu, bn = unpack(fields)
 local minute, day = math.floor(now / ${MINUTE_MS}), math.floor(now / ${DAY_MS})
 if minute > m then m, mu, r = minute, 0, 0 end
 if day > d then d, du = day, 0 end
-local knownAt, knownUntil, knownBans = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-if knownAt > ba then
-  ba, bu, bn, r = knownAt, knownUntil, knownBans, 0
-elseif knownAt == ba and knownUntil < bu then
-  bu, r = knownUntil, 0
-end
+local ends = bu
+local known = { tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]) }
+ba, bu, bn = mergeBans(ba, bu, bn, unpack(known))
+if bu ~= ends then r = 0 end
 `;
 
 /**

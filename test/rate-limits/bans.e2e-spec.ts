@@ -1,0 +1,49 @@
+import { DataSource } from 'typeorm';
+import { BanRepository } from '../../src/rate-limits/bans/ban.repository.js';
+import type { Ban } from '../../src/rate-limits/bans/bans.js';
+import { useService } from '../support/start-service.js';
+
+/** Before every change. */
+const SINCE_MS = 1;
+const known: Ban = { at: 5_000, until: 90_000, bans: 2 };
+
+describe(BanRepository.name, () => {
+  const { service } = useService();
+  let bans: BanRepository;
+  beforeAll(() => {
+    bans = service.store.app.get(BanRepository);
+  });
+
+  const recorded = async (subject: string): Promise<unknown> => {
+    const rows = await bans.changedSince(SINCE_MS);
+    const { at, until, bans: count } = rows.find((row) => row.subject === subject)!;
+    return { at: Number(at), until: Number(until), bans: Number(count) };
+  };
+  const lift = (subject: string): Promise<number> =>
+    service.store.app.get(DataSource).transaction((manager) => bans.lift(subject, manager));
+
+  it.each([
+    ['a later ban', { at: 95_000, until: 99_000, bans: 1 }, { at: 95_000, until: 99_000, bans: 1 }],
+    ['a shorter one', { at: 6_000, until: 80_000, bans: 1 }, { ...known, at: 6_000 }],
+    [
+      'an earlier, longer one',
+      { at: 4_000, until: 91_000, bans: 3 },
+      { ...known, until: 91_000, bans: 3 },
+    ],
+    ['the same one', known, known],
+  ])('keeps the later end, where a node records %s', async (what, second, expected) => {
+    await bans.record(what, known);
+    await bans.record(what, second);
+    expect(await recorded(what)).toEqual(expected);
+  });
+
+  it('keeps a ban lifted, until a later one', async () => {
+    await bans.record('lifted', known);
+    expect(await lift('lifted')).toBe(known.until);
+    await bans.record('lifted', { ...known, at: known.at - 1 });
+    expect(await recorded('lifted')).toEqual({ ...known, until: 0 });
+    const later = { at: known.at + 1, until: 50_000, bans: 1 };
+    await bans.record('lifted', later);
+    expect(await recorded('lifted')).toEqual(later);
+  });
+});
