@@ -40,11 +40,18 @@ export class Auditor {
     }
   }
 
-  /** A node that knows of a ban admits nothing before its end, whoever counts. */
-  ban(node: SimulatedNode, { status, decision }: Outcome): void {
+  /** The end of the ban that a node knows, in Unix milliseconds. */
+  knownBan(node: SimulatedNode): number {
+    return this.bans.get(node) ?? 0;
+  }
+
+  /**
+   * A node admits nothing before the end of the ban that it knew when the request arrived, whoever
+   * counts.
+   */
+  ban(node: SimulatedNode, { status, decision }: Outcome, until: number): void {
     if (decision === undefined) return;
     if (decision.newBan !== undefined) this.bans.set(node, decision.newBan.until);
-    const until = this.bans.get(node) ?? 0;
     if (status !== 200 || decision.nowMs >= until) return;
     this.fault(
       `ban: ${node.name} admits a request ${secondsUntil(until / 1_000, decision.nowMs)} s early`,

@@ -128,11 +128,12 @@ export class Simulation {
   }
 
   private async request(subject: string, node: SimulatedNode): Promise<Outcome> {
+    const auditor = this.auditors.get(subject)!;
+    const knownBan = auditor.knownBan(node);
     const outcome = await node.request(subject);
     this.statuses[outcome.status] = (this.statuses[outcome.status] ?? 0) + 1;
-    const auditor = this.auditors.get(subject)!;
     auditor.limit(node, outcome);
-    if (node.clock.offsetMs === 0) auditor.ban(node, outcome);
+    if (node.clock.offsetMs === 0) auditor.ban(node, outcome, knownBan);
     return outcome;
   }
 
