@@ -111,10 +111,12 @@ export const CHECKS: Readonly<Record<string, NamedCheck>> = {
   },
   ignored_scope: {
     appliesTo: isOf('insufficient_scope'),
-    check: ({ request, answer: { status } }) =>
-      status === 403 || (hasPathFault(request) && [404, 414].includes(status))
-        ? undefined
-        : `status ${status} without the scope`,
+    check: ({ request, answer: { status, headers } }) => {
+      if (hasPathFault(request) && [404, 414].includes(status)) return undefined;
+      const challenge = headers['www-authenticate'];
+      if (status === 403 && challenge?.includes('error="insufficient_scope"')) return undefined;
+      return `status ${status} without the scope, WWW-Authenticate: ${challenge}`;
+    },
   },
   error_body_exact: {
     appliesTo: (exchange) => hasBody(exchange) && exchange.answer.status >= 400,

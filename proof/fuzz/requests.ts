@@ -22,6 +22,8 @@ export interface FuzzRequest {
   fault?: string;
 }
 
+/** Paths of the extension that the server has. */
+const EXTENSION = '/v1/store/';
 /** Only the service makes values of these parameters. */
 const OPAQUE = ['cursor'];
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -141,8 +143,12 @@ export class Requests {
         .tuple(positive, this.invalidText(parameter))
         .map(([request, text]) => withParameter(request, parameter, text)),
     );
-    const [query] = parameters.filter((each) => each.in === 'query');
-    if (query !== undefined) negatives.push(...wrongQueries(positive, query));
+    const queries = parameters.filter((each) => each.in === 'query');
+    // An operation of an extension that declares no query may have any.
+    if (queries.length > 0 || !operation.path.startsWith(EXTENSION)) {
+      negatives.push(withUnknownQuery(positive, queries));
+    }
+    negatives.push(...queries.map(({ name }) => withRepeatedQuery(positive, name)));
     if (body === undefined) return negatives;
     const bodies = fc.oneof(
       this.values.invalid(body).map((value) => [jsonOf(value), 'a member'] as const),
@@ -250,23 +256,26 @@ export class Requests {
   }
 }
 
-function wrongQueries(
+function withUnknownQuery(
   positive: Arbitrary<FuzzRequest>,
-  { name }: Parameter,
-): Arbitrary<FuzzRequest>[] {
-  const add = (request: FuzzRequest, query: string, fault: string): FuzzRequest => {
-    const separator = request.target.includes('?') ? '&' : '?';
-    return changed(request, { target: request.target + separator + query, fault });
-  };
-  const names = ['page', '__proto__', 'constructor', 'a[b]', '', `${name}[]`, name.toUpperCase()];
-  return [
-    fc
-      .tuple(positive, fc.constantFrom(...names))
-      .map(([request, other]) =>
-        add(request, `${encodeURIComponent(other)}=1`, 'unknown parameter'),
-      ),
-    positive.map((request) => add(request, `${name}=1&${name}=1`, 'repeated parameter')),
-  ];
+  known: readonly Parameter[],
+): Arbitrary<FuzzRequest> {
+  const similar = known.flatMap(({ name }) => [`${name}[]`, name.toUpperCase()]);
+  const names = ['page', '__proto__', 'constructor', 'a[b]', '', ...similar];
+  return fc
+    .tuple(positive, fc.constantFrom(...names))
+    .map(([request, name]) =>
+      withQuery(request, `${encodeURIComponent(name)}=1`, 'unknown parameter'),
+    );
+}
+
+function withRepeatedQuery(positive: Arbitrary<FuzzRequest>, name: string): Arbitrary<FuzzRequest> {
+  return positive.map((request) => withQuery(request, `${name}=1&${name}=1`, 'repeated parameter'));
+}
+
+function withQuery(request: FuzzRequest, query: string, fault: string): FuzzRequest {
+  const separator = request.target.includes('?') ? '&' : '?';
+  return changed(request, { target: request.target + separator + query, fault });
 }
 
 function textOf(value: Value): string {
