@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import type { NestApplicationOptions } from '@nestjs/common';
+import { Logger, type NestApplicationOptions } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DataSource } from 'typeorm';
@@ -45,13 +45,16 @@ export async function createApp(
 ): Promise<NestFastifyApplication> {
   const { config, logger, extensions = [], instrument } = options;
   for (const warning of checkExtensions(extensions, options)) logger.warn({}, warning);
+  const nestLogger = new NestLogger(logger);
+  // Modules may log when they are declared, before Nest has its logger.
+  Logger.overrideLogger(nestLogger);
   const transport = new Transport(config);
   if (config.trustProxy === false) warnOfProxy(transport.server.server, logger);
   rejectContentTypeParsers(transport.server);
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.forRoot({ ...options, transport }),
     new FastifyAdapter(transport),
-    { bodyParser: false, abortOnError: false, logger: new NestLogger(logger), instrument },
+    { bodyParser: false, abortOnError: false, logger: nestLogger, instrument },
   );
   try {
     for (const warning of checkApplication(app)) logger.warn({}, warning);

@@ -1,4 +1,5 @@
 import { ConfigError } from '../config/config.js';
+import { ExtensionError } from '../extensions/check.js';
 import { reportFailure } from './failure.js';
 import { Output } from './output.js';
 
@@ -69,9 +70,10 @@ describe(reportFailure.name, () => {
     for (const name of ['ADMIN_PORT', 'ADMIN_HOST', 'PORT']) delete process.env[name];
   });
 
-  it('prints each fault of a configuration on its own line', () => {
-    expect(report(new ConfigError(['PORT is wrong', 'HOST is wrong']))).toMatch(
-      /PORT is wrong\n[^\n]*HOST is wrong/,
-    );
+  it('prints each fault of the configuration and of extensions on its own line', () => {
+    for (const type of [ConfigError, ExtensionError]) {
+      const lines = 'error: PORT is wrong\nerror: HOST is wrong\n';
+      expect(report(new type(['PORT is wrong', 'HOST is wrong']))).toBe(lines);
+    }
   });
 });

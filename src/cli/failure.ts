@@ -96,10 +96,10 @@ function placeOf({ stack = '' }: Error): string {
   return line.replace(/ +/g, ' ');
 }
 
-/** Prints an error in one line; the faults of a configuration take one line each. */
+/** Prints one line per cause. */
 export function reportFailure(error: unknown, output: Output): void {
   if (error instanceof ConfigError) {
-    for (const line of error.message.split('\n')) output.error(line);
+    for (const fault of error.faults) output.error(`error: ${fault}`);
     return;
   }
   const { reason, fix } = explain(error);

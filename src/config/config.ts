@@ -29,7 +29,7 @@ export interface Config extends Readonly<ReturnType<typeof readConfig>> {}
 /** All faults of a configuration, one per line. */
 export class ConfigError extends Error {
   constructor(readonly faults: readonly string[]) {
-    super(`The configuration is not valid:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
+    super(faults.join('\n'));
   }
 }
 

@@ -136,9 +136,9 @@ function rejectParsingMiddleware(module: string, instance: Partial<NestModule>):
         PARSER_NAME.test(String(each.name)),
       );
       if (parser === undefined) return consumer.apply(...middleware);
-      throw new ExtensionError(
+      throw new ExtensionError([
         `${module}.configure: ${parser.name} is not supported; ${NO_PARSER}`,
-      );
+      ]);
     };
     return configure(watched);
   };
@@ -157,6 +157,6 @@ export function rejectContentTypeParsers(fastify: FastifyInstance): void {
     return fastify;
   };
   fastify.addHook('onReady', (done) => {
-    done(faults.length > 0 ? new ExtensionError(faults.join('\n')) : undefined);
+    done(faults.length > 0 ? new ExtensionError(faults) : undefined);
   });
 }

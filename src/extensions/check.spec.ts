@@ -20,7 +20,7 @@ describe(checkExtensions.name, () => {
   it('rejects another version, or warns if the check is ignored', () => {
     const later = { ...toys, compatibility: '^99.1.0' };
     const message = `extension toys requires pet-store-service ^99.1.0, but this is ${VERSION}`;
-    expect(() => checkExtensions([later])).toThrow(new ExtensionError(message));
+    expect(() => checkExtensions([later])).toThrow(new ExtensionError([message]));
     expect(checkExtensions([later], { ignoreCompatibility: ['toys'] })).toEqual([
       `${message}; starting anyway`,
     ]);
@@ -87,7 +87,7 @@ describe(checkExtensions.name, () => {
       const copies = `${join(modules, 'pet-store-service')}, while the service uses ${own}`;
       const message = `extension toys uses a second copy of pet-store-service: ${copies}`;
       expect(() => checkExtensions([{ ...toys, from }], { file })).toThrow(
-        new ExtensionError(`${message}; start it with npx petstore there`),
+        new ExtensionError([`${message}; start it with npx petstore there`]),
       );
     });
 

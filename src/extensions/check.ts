@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import satisfies from 'semver/functions/satisfies.js';
+import { ConfigError } from '../config/config.js';
 import { PACKAGE_ROOT, VERSION } from '../config/version.js';
 import { errors } from '../errors/errors.js';
 import { type Extension, nameOf } from './define.js';
@@ -17,8 +18,8 @@ const SHARED = [
   'class-transformer',
 ];
 
-/** An extension that the service cannot start with. */
-export class ExtensionError extends Error {}
+/** Extensions that the service cannot start with. */
+export class ExtensionError extends ConfigError {}
 
 export interface CheckOptions {
   /** Names of extensions that start even if their version range does not match. */
@@ -53,7 +54,7 @@ export function checkExtensions(
 
 /** @throws {ExtensionError} with a line for each fault, if there is one */
 export function stopOn(faults: readonly string[]): void {
-  if (faults.length > 0) throw new ExtensionError(faults.join('\n'));
+  if (faults.length > 0) throw new ExtensionError(faults);
 }
 
 /** A configuration in JavaScript may list anything. */

@@ -37,6 +37,17 @@ describe(NestLogger.name, () => {
     expect(said.map(([level]) => level)).toEqual(['debug', 'debug', 'debug', 'error']);
   });
 
+  it('writes an error and the message before it in one line', () => {
+    const err = new Error('declined');
+    nest.error('Payment failed', err, 'Payments');
+    nest.warn('Payment failed', { orderId: 7 }, err, 'Payments');
+    const context = 'Payments';
+    expect(said).toEqual([
+      ['error', 'Payment failed', { context, err }],
+      ['warn', 'Payment failed', { context, err, details: { orderId: 7 } }],
+    ]);
+  });
+
   it('keeps errors, stacks and objects', () => {
     const error = new Error('declined');
     const { stack } = error;

@@ -12,8 +12,11 @@ const STARTING: readonly string[] = [
   'TypeOrmModule',
 ];
 
-/** Contexts whose errors end the start; the second is of an address that cannot be used. */
-const ENDING: readonly string[] = ['ExceptionHandler', 'NestApplication'];
+/**
+ * Contexts of what ends the start, which the command prints: any error, an address that cannot be
+ * used, a second unnamed connection.
+ */
+const ENDING: readonly string[] = ['ExceptionHandler', 'NestApplication', 'DataSourceNameRegistry'];
 
 /** The arguments of `printMessages()`. */
 type Printed = [
@@ -35,12 +38,13 @@ export class NestLogger extends ConsoleLogger {
   }
 
   protected override printMessages(...printed: Printed): void {
-    const [messages, context = '', level = 'log', , stack, params] = printed;
-    for (const message of messages) {
-      const error = message instanceof Error ? message : undefined;
-      const text = textOf(message);
-      const err = error ?? (stack === undefined ? undefined : { message: text, stack });
-      const details = error !== undefined || typeof message === 'string' ? params : message;
+    const [given, context = '', level = 'log', , stack, params] = printed;
+    // An error belongs to the line of the first message, as in Nest's own log in JSON.
+    const { messages, error } = this.extractJsonError(given);
+    for (const [index, message] of messages.entries()) {
+      const [text, details] = typeof message === 'string' ? [message, params] : ['', message];
+      const thrown = index === 0 ? error : undefined;
+      const err = thrown ?? (stack === undefined ? undefined : { message: text, stack });
       const line = { context: context || undefined, err, details };
       this.lines[severity(level, context)](line, text);
     }
@@ -50,14 +54,7 @@ export class NestLogger extends ConsoleLogger {
   protected override printStackTrace(): void {}
 }
 
-function textOf(message: unknown): string {
-  if (typeof message === 'string') return message;
-  return message instanceof Error ? message.message : '';
-}
-
 function severity(level: LogLevel, context: string) {
   if (level === 'log') return STARTING.includes(context) ? 'debug' : 'info';
-  if (level === 'verbose') return 'debug';
-  // They end the start: the command prints them.
-  return level === 'error' && ENDING.includes(context) ? 'debug' : level;
+  return level === 'verbose' || ENDING.includes(context) ? 'debug' : level;
 }
