@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { numberColumn } from 'pet-store-service';
+import { Cursor, numberColumn, Page, PageQuery } from 'pet-store-service';
 import {
   Column,
   DataSource,
@@ -9,6 +9,7 @@ import {
   JoinColumn,
   ManyToOne,
   type MigrationInterface,
+  MoreThan,
   OneToMany,
   PrimaryColumn,
   type QueryRunner,
@@ -81,5 +82,22 @@ describe('an entity with relations and ids of numberColumn', () => {
       { id, name: 'blue', toys },
     ]);
     expect(typeof id).toBe('number');
+  });
+
+  it('has pages that begin after such an id', async () => {
+    const boxes = service.store.app.get(DataSource).getRepository(Box);
+    await boxes.save(['one', 'two'].map((name) => boxes.create({ name })));
+    const list = async (cursor?: Cursor): Promise<Page<Box>> => {
+      const query = Object.assign(new PageQuery(), { limit: 1, cursor });
+      const rows = await boxes.find({
+        where: { id: MoreThan(query.after('number') ?? 0) },
+        order: { id: 'ASC' },
+        take: query.limit + 1,
+      });
+      return Page.of(rows, query, ({ id }) => id);
+    };
+    const first = await list();
+    const second = await list(Cursor.parse(first.next!));
+    expect(second.items[0]!.id).toBeGreaterThan(first.items[0]!.id);
   });
 });
