@@ -1,5 +1,4 @@
-// Part `latency`: latencies at a constant rate of requests. One histogram has all rounds of a
-// program.
+// Part `latency`: latencies at a constant rate. One histogram has all rounds of a program.
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { FASTIFY } from './field/field.mjs';
@@ -9,6 +8,8 @@ import { LOW_RATE, root } from './settings.mjs';
 
 const STEPS_PER_MS = 100;
 const UNTIL_WRITTEN_MS = 200;
+/** Until then, V8 compiles what requests need. A backlog of that time would count. */
+const COMPILED_AFTER_S = 6;
 const WATCHED = { env: { NODE_OPTIONS: `--import ${root}bench/load/loop-delay.mjs` } };
 
 /**
@@ -34,6 +35,7 @@ export async function latency(stage, pace, field) {
       console.table(entries);
     };
     for (const work of Object.keys(LOW_RATE)) {
+      for (const server of servers) await load(stage, server, { work, seconds: COMPILED_AFTER_S });
       await measure(work, LOW_RATE[work], servers);
       if (engine === 'postgres') continue;
       const { perSecond } = await load(stage, servers[0], { work, seconds: pace.seconds });

@@ -28,18 +28,16 @@ export async function growth(stage, pace) {
   // Every key is used once.
   await load(stage, keys, { work: 'get', seconds: pace.isShort ? 1 : 20 });
   const crowded = { ...small, connections: MANY_CONNECTIONS };
-  const list = (server) => ({ server, work: 'list' });
-  const get = (server) => ({ server, work: 'get' });
   const pets = `${count(many)} to ${count(few)} pets`;
   const cases = [
-    ['pets-list', `list: ${pets}`, list(large), list(small)],
-    ['pets-get', `get: ${pets}`, get(large), get(small)],
-    ['connections', `get: 1,000 to ${CONNECTIONS} connections`, get(crowded), get(small)],
-    ['keys', `get: ${count(manyKeys)} to ${count(KEYS)} keys`, get(keys), get(small)],
+    ['pets-list', `list: ${pets}`, 'list', large, small],
+    ['pets-get', `get: ${pets}`, 'get', large, small],
+    ['connections', `get: 1,000 to ${CONNECTIONS} connections`, 'get', crowded, small],
+    ['keys', `get: ${count(manyKeys)} to ${count(KEYS)} keys`, 'get', keys, small],
   ];
   const costs = [];
-  for (const [id, name, one, other] of cases) {
-    const runners = [one, other].map((runner, at) => ({ ...runner, id: at }));
+  for (const [id, name, work, one, other] of cases) {
+    const runners = [one, other].map((server, at) => ({ id: at, server, work }));
     const entries = await runRounds(stage, runners, pace);
     const cost = ratioOf(entries[0].rounds, entries[1].rounds, ({ cpuMicros }) => cpuMicros);
     costs.push({ id, name, ...cost });
