@@ -4,12 +4,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { FASTIFY } from './field/field.mjs';
 import { load, loadAtRate } from './lib/load.mjs';
 import { startField } from './race.mjs';
-import { LOW_RATE, root } from './settings.mjs';
+import { COMPILED_AFTER_S, LOW_RATE, root } from './settings.mjs';
 
 const STEPS_PER_MS = 100;
 const UNTIL_WRITTEN_MS = 200;
-/** Until then, V8 compiles what requests need. A backlog of that time would count. */
-const COMPILED_AFTER_S = 6;
 const WATCHED = { env: { NODE_OPTIONS: `--import ${root}bench/load/loop-delay.mjs` } };
 
 /**

@@ -28,6 +28,8 @@ export function shortPace(seconds) {
 }
 /** A server that was idle while others were loaded is cold. */
 export const WARM_UP_SECONDS = 1;
+/** Until then, V8 compiles what the requests to a new process need. */
+export const COMPILED_AFTER_S = 6;
 
 export function median(values) {
   const sorted = [...values].sort((a, b) => a - b);

@@ -6,7 +6,7 @@ import { preparePostgres } from '../lib/data.mjs';
 import { startPostgres, startRedis } from '../lib/engines.mjs';
 import { wrk } from '../lib/load.mjs';
 import { cpuSeconds } from '../lib/process.mjs';
-import { median, WARM_UP_SECONDS } from '../settings.mjs';
+import { COMPILED_AFTER_S, median } from '../settings.mjs';
 
 const MOST_NODES = 3;
 const WORKS = ['list', 'get', 'create', 'keyed'];
@@ -42,7 +42,7 @@ async function costOf(stage, servers, { work, pace, others }) {
   const rounds = [];
   const loadAll = (seconds) =>
     Promise.all(servers.map((server) => wrk(stage, server, { work, seconds })));
-  await loadAll(WARM_UP_SECONDS);
+  await loadAll(COMPILED_AFTER_S);
   for (let round = 0; round < pace.rounds; round++) {
     const node = watch(servers.map(({ running }) => running.pid));
     const [postgres, redis] = [watch([others.postgres.pid]), watch([others.redis.pid])];
