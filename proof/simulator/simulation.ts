@@ -1,201 +1,165 @@
-import type { Config } from '../../src/config/config.js';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { install } from '@sinonjs/fake-timers';
 import { Random } from '../../test/support/random.js';
 import { Auditor } from './auditor.js';
-import { Link } from './network.js';
+import { delay, Link } from './network.js';
 import { type Outcome, SimulatedNode } from './node.js';
-import { Scheduler, SimulatedClock } from './scheduler.js';
-import { type KeyRow, SimulatedDatabase, SimulatedRedis } from './servers.js';
+import { SimulatedDatabase, SimulatedRedis } from './servers.js';
 
-const NODES = 4;
+const NODES = ['node 0', 'node 1', 'node 2', 'node 3'];
 const LENGTH_MS = 30_000;
-const LIMITS = { perMinute: 12, perDay: 40 };
-const MIDNIGHT = Date.UTC(2026, 5, 16);
-const CONFIG = { banAfterRejections: 25, banSeconds: 4 } as Config;
 /** Corrections of a clock: a leap second, a drift, the wrong hour. */
 const STEPS_MS = [-3_600_000, -90_000, -1_000, 1_000, 90_000];
-/** Redis may pause for so long without an outage. */
 const SHORT_PAUSE_MS = 300;
+const REVOKED_WITHIN_MS = 1_000;
+
+/**
+ * Simulates one seed, with the clocks and timers of this process: timers run one at a time, in the
+ * order of time and then of age. So one seed is one order of events, and no time passes between.
+ * @param statuses counts the responses
+ */
+export async function simulate(seed: number, statuses: Record<number, number>) {
+  const random = new Random(seed);
+  // A minute ends during the simulation, on some seeds a day.
+  const hour = random.chance(0.2) ? 0 : 12;
+  const startMs = Date.UTC(2026, 5, 16, hour) - random.below(LENGTH_MS);
+  const time = install({ now: startMs, toNotFake: ['nextTick', 'queueMicrotask'] });
+  try {
+    const simulation = new Simulation(random, statuses);
+    setTimeout(() => void simulation.begin());
+    while (time.now < startMs + LENGTH_MS) {
+      time.next();
+      // Whatever has waited for a timer continues before the next timer.
+      await nextTurn();
+    }
+    return simulation;
+  } finally {
+    time.uninstall();
+  }
+}
 
 /** The simulated world of one seed. */
-export class Simulation {
+class Simulation {
   readonly events: string[] = [];
-  /** How often each status was the response. */
-  readonly statuses: Record<number, number> = {};
-  private readonly random: Random;
-  private readonly scheduler: Scheduler;
+  readonly auditor = new Auditor();
+  private readonly redis = new SimulatedRedis();
+  private readonly database = new SimulatedDatabase();
   private readonly nodes: SimulatedNode[];
-  private readonly redis: SimulatedRedis;
-  private readonly database: SimulatedDatabase;
-  private readonly auditors = new Map<string, Auditor>();
-  private readonly startMs: number;
   private readonly onlyPauses: boolean;
   private revokedMs = Infinity;
 
-  constructor(seed: number) {
-    this.random = new Random(seed);
-    this.scheduler = new Scheduler(this.random);
-    // A minute ends during the simulation, on some seeds a day.
-    const days = this.random.chance(0.2) ? 0 : 720 * 60_000;
-    this.startMs = MIDNIGHT + days - this.random.below(LENGTH_MS);
-    this.onlyPauses = this.random.chance(0.2);
-    this.redis = new SimulatedRedis(this.newClock(), CONFIG);
-    this.database = new SimulatedDatabase(this.newClock());
-    const newLink = () => new Link(this.scheduler, this.random);
-    this.nodes = Array.from({ length: NODES }, (_, index) => {
-      const links = [newLink(), newLink()] as const;
-      const servers = [this.redis, this.database, CONFIG] as const;
-      return new SimulatedNode(`node ${index}`, this.newClock(), ...links, ...servers);
+  constructor(
+    private readonly random: Random,
+    private readonly statuses: Record<number, number>,
+  ) {
+    this.onlyPauses = random.chance(0.2);
+    this.nodes = NODES.map((name) => {
+      const toRedis = new Link(this.redis, random);
+      return new SimulatedNode(name, toRedis, new Link(this.database, random));
     });
   }
 
-  /** @returns what contradicts a promise */
-  async run(): Promise<string[]> {
-    for (const name of ['greedy', 'obedient', 'revoked']) this.issue(name);
-    this.scheduler.after(0, () => {
-      for (const node of this.nodes) void node.start();
-    });
-    this.scheduler.after(500, () => this.begin());
-    await this.scheduler.run(LENGTH_MS);
-    return [...this.auditors].flatMap(([name, { faults }]) =>
-      faults.map((fault) => `caller ${name}: ${fault}`),
-    );
+  async begin(): Promise<void> {
+    for (const key of ['greedy', 'obedient', 'revoked']) this.database.saveKey(key, 1, null);
+    for (const node of this.nodes) void node.start();
+    await delay(500);
+    void this.repeat(250, () => this.sendBurst());
+    void this.repeat(200, () => this.waitAsTold());
+    void this.repeat(250, () => this.useRevokedKey());
+    void this.repeat(4_000, () => this.disturb());
+    void this.revokeAfter(this.random.below(LENGTH_MS / 2));
   }
 
-  private begin(): void {
-    void this.greedyCaller();
-    void this.obedientCaller();
-    void this.revokedCaller();
-    void this.disturb();
-    this.scheduler.after(this.random.below(LENGTH_MS / 2), () => this.revoke());
-  }
-
-  private newClock(): SimulatedClock {
-    return new SimulatedClock(this.scheduler, this.startMs);
-  }
-
-  private issue(name: string): void {
-    const row: KeyRow = {
-      ...{ id: name, clientId: name, digest: name, plan: 'enterprise', scopes: 'pets:read' },
-      ...LIMITS,
-      ...{ expiresAt: null, endedAt: null, isUnused: false, changedAt: 1 },
-    };
-    this.database.keys.set(name, row);
-    this.auditors.set(name, new Auditor(LIMITS));
-  }
-
-  /** Sends bursts to all nodes, whatever the responses are. */
-  private async greedyCaller(): Promise<void> {
+  private async repeat(mostPauseMs: number, step: () => unknown): Promise<void> {
     for (;;) {
-      const burst = this.random.chance(0.1) ? 20 : 1;
-      for (let count = 0; count < burst; count++) {
-        void this.request('greedy', this.random.pick(this.nodes));
-      }
-      await this.scheduler.delay(this.random.below(250));
+      await delay(this.random.below(mostPauseMs));
+      await step();
     }
   }
 
-  /** Sends one request at a time, and waits for `Retry-After`. */
-  private async obedientCaller(): Promise<void> {
-    for (;;) {
-      const node = this.random.pick(this.nodes);
-      const outcome = await this.request('obedient', node);
-      if (outcome.retryAfterSeconds === undefined) {
-        await this.scheduler.delay(this.random.below(200));
-        continue;
-      }
-      if (outcome.epoch === undefined && this.random.chance(0.5)) {
-        this.breakLink(node, 'toRedis', outcome.retryAfterSeconds * 1_000 + 500);
-        this.setClock(node);
-      }
-      await this.scheduler.delay(outcome.retryAfterSeconds * 1_000);
-      const isShared = outcome.epoch !== undefined;
-      const again = await this.request('obedient', isShared ? this.random.pick(this.nodes) : node);
-      this.auditors.get('obedient')!.retryAfter(outcome, again);
+  private async request(key: string, node = this.random.pick(this.nodes)): Promise<Outcome> {
+    const outcome = await node.request(key);
+    this.statuses[outcome.status]!++;
+    this.auditor.check(outcome);
+    if (this.onlyPauses && outcome.decision !== undefined && outcome.epoch === undefined) {
+      this.auditor.faults.push(`pause: ${node.name} counts alone`);
     }
-  }
-
-  private async revokedCaller(): Promise<void> {
-    for (;;) {
-      const node = this.random.pick(this.nodes);
-      const startedMs = this.scheduler.elapsedMs;
-      const reachedMs = node.toDatabase.upSinceMs ?? Infinity;
-      const outcome = await this.request('revoked', node);
-      const wasInReach = node.toDatabase.upSinceMs === reachedMs;
-      const knownMs = wasInReach ? Math.max(this.revokedMs, reachedMs) : Infinity;
-      this.auditors.get('revoked')!.revocation(node, outcome, startedMs - knownMs);
-      await this.scheduler.delay(this.random.below(250));
-    }
-  }
-
-  private async request(subject: string, node: SimulatedNode): Promise<Outcome> {
-    const auditor = this.auditors.get(subject)!;
-    const knownBan = auditor.knownBan(node);
-    const outcome = await node.request(subject);
-    this.statuses[outcome.status] = (this.statuses[outcome.status] ?? 0) + 1;
-    auditor.limit(node, outcome);
-    if (node.clock.offsetMs === 0) auditor.ban(node, outcome, knownBan);
     return outcome;
   }
 
-  private revoke(): void {
-    const row = this.database.keys.get('revoked')!;
-    if (row.endedAt !== null) return;
-    const changedAt = this.database.clock.now();
-    // The transaction commits some time after it has written the row.
-    const commitMs = this.random.pick([0, 5, 2_000]);
-    this.scheduler.after(commitMs, () => {
-      Object.assign(row, { endedAt: changedAt, changedAt });
-      this.revokedMs = this.scheduler.elapsedMs;
-      this.log('the key is revoked');
-    });
+  private sendBurst(): void {
+    const requests = this.random.chance(0.1) ? 20 : 1;
+    this.random.times(requests, () => void this.request('greedy'));
   }
 
-  private async disturb(): Promise<void> {
-    for (;;) {
-      await this.scheduler.delay(this.random.below(4_000));
-      if (this.onlyPauses) this.pauseRedis(this.random.below(SHORT_PAUSE_MS));
-      else this.fault();
+  /** A caller that waited for `Retry-After` is admitted, if the same counter decides again. */
+  private async waitAsTold(): Promise<void> {
+    const { node, status, epoch, retryAfterSeconds = 0 } = await this.request('obedient');
+    if (status !== 429) return;
+    const isAlone = epoch === undefined;
+    if (isAlone && this.random.chance(0.5)) {
+      this.breakLink(node, 'toRedis', retryAfterSeconds * 1_000 + 500);
+      this.setClock(node);
     }
+    await delay(retryAfterSeconds * 1_000);
+    const again = await this.request('obedient', isAlone ? node : undefined);
+    if (again.status !== 429 || again.epoch !== epoch) return;
+    this.auditor.faults.push(`Retry-After: ${again.retryAfterSeconds} s more (${again.node.name})`);
   }
 
-  private fault(): void {
+  /** A revocation takes effect within a second in which the node reaches the database. */
+  private async useRevokedKey(): Promise<void> {
     const node = this.random.pick(this.nodes);
+    const { period } = node.toDatabase;
+    const knownForMs = Date.now() - Math.max(this.revokedMs, period.sinceMs);
+    const { status } = await this.request('revoked', node);
+    const isReached = period.state === 'up' && period === node.toDatabase.period;
+    if (status === 401 || status === 503 || !isReached || knownForMs <= REVOKED_WITHIN_MS) return;
+    this.auditor.faults.push(`revocation: ${status} after ${knownForMs} ms (${node.name})`);
+  }
+
+  private async revokeAfter(ms: number): Promise<void> {
+    await delay(ms);
+    if (this.revokedMs < Infinity) return;
+    const changedAt = Date.now();
+    // The transaction commits some time after it has written the row.
+    await delay(this.random.pick([0, 5, 2_000]));
+    this.database.saveKey('revoked', changedAt, changedAt);
+    this.revokedMs = Date.now();
+    this.log('the key is revoked');
+  }
+
+  private disturb(): void {
+    if (this.onlyPauses) return this.pauseRedis(this.random.below(SHORT_PAUSE_MS));
+    const node = this.random.pick(this.nodes);
+    const to = this.random.pick(['toRedis', 'toDatabase'] as const);
     const lengthMs = this.random.below(6_000);
-    const steps: (() => void)[] = [
-      () => this.breakLink(node, 'toRedis', lengthMs),
-      () => this.breakLink(node, 'toDatabase', lengthMs),
-      () => this.pauseRedis(this.random.below(1_500)),
-      () => this.flush(),
+    const faults = [
+      () => this.breakLink(node, to, lengthMs),
+      () => this.slowDown(node, to, lengthMs),
       () => this.setClock(node),
-      () => this.slowDown(node, lengthMs),
+      () => this.pauseRedis(this.random.below(1_500)),
+      () => {
+        this.log('Redis loses its data');
+        this.redis.flush();
+      },
     ];
-    this.random.pick(steps)();
+    this.random.pick(faults)();
   }
 
-  private breakLink(node: SimulatedNode, to: 'toRedis' | 'toDatabase', lengthMs: number): void {
+  private breakLink(node: SimulatedNode, to: 'toRedis' | 'toDatabase', ms: number): void {
     const state = this.random.pick(['refused', 'silent'] as const);
-    this.log(`${node.name}: the connection ${to} is ${state} for ${lengthMs} ms`);
-    node[to].breakFor(lengthMs, state);
+    this.log(`${node.name}: the connection ${to} is ${state} for ${ms} ms`);
+    node[to].breakFor(ms, state);
     const isRevoked = to === 'toDatabase' && this.random.chance(0.5);
-    if (isRevoked) this.scheduler.after(this.random.below(lengthMs), () => this.revoke());
+    if (isRevoked) void this.revokeAfter(this.random.below(ms));
   }
 
-  /** Pauses do not overlap, so that none is longer than it says. */
-  private pauseRedis(lengthMs: number): void {
-    const [{ toRedis: first }] = this.nodes as [SimulatedNode];
-    if (first.pausedUntilMs > this.scheduler.elapsedMs) return;
-    this.log(`Redis pauses for ${lengthMs} ms`);
-    for (const { toRedis } of this.nodes) {
-      toRedis.pausedUntilMs = this.scheduler.elapsedMs + lengthMs;
-    }
-    const check = (): void =>
-      this.nodes.forEach((node) => this.auditors.get('greedy')!.pause(node));
-    if (this.onlyPauses) this.scheduler.after(lengthMs, check);
-  }
-
-  private flush(): void {
-    this.log('Redis loses its data');
-    this.redis.flush();
+  private slowDown(node: SimulatedNode, to: 'toRedis' | 'toDatabase', ms: number): void {
+    const link = node[to];
+    link.mostDelayMs = 5 + this.random.below(45);
+    this.log(`${node.name}: ${to} takes up to ${link.mostDelayMs} ms each way for ${ms} ms`);
+    setTimeout(() => (link.mostDelayMs = 3), ms);
   }
 
   private setClock(node: SimulatedNode): void {
@@ -204,16 +168,14 @@ export class Simulation {
     node.clock.offsetMs += stepMs;
   }
 
-  private slowDown(node: SimulatedNode, lengthMs: number): void {
-    const mostMs = 5 + this.random.below(45);
-    this.log(`${node.name}: replies take up to ${mostMs} ms each way for ${lengthMs} ms`);
-    for (const link of [node.toRedis, node.toDatabase]) {
-      link.mostDelayMs = mostMs;
-      this.scheduler.after(lengthMs, () => (link.mostDelayMs = 3));
-    }
+  /** Pauses do not overlap, so that none is longer than it says. */
+  private pauseRedis(ms: number): void {
+    if (this.redis.pausedUntilMs > Date.now()) return;
+    this.log(`Redis pauses for ${ms} ms`);
+    this.redis.pausedUntilMs = Date.now() + ms;
   }
 
   private log(event: string): void {
-    this.events.push(`${String(this.scheduler.elapsedMs).padStart(9)} ms  ${event}`);
+    this.events.push(`${String(performance.now()).padStart(6)} ms  ${event}`);
   }
 }

@@ -1,5 +1,5 @@
 import { inWords, type Part, type Result, type Run } from '../part.js';
-import { Simulation } from './simulation.js';
+import { simulate } from './simulation.js';
 
 const SEEDS = { full: 10_000, short: 500 };
 
@@ -7,17 +7,12 @@ async function run({ seed, isShort, path }: Run): Promise<Result> {
   const seeds = isShort ? SEEDS.short : SEEDS.full;
   const [first, end] = path === undefined ? [0, seeds] : [Number(path), Number(path) + 1];
   const statuses: Record<number, number> = { 200: 0, 401: 0, 429: 0, 503: 0 };
-  let events = 0;
+  let eventCount = 0;
   for (let index = first; index < end; index++) {
-    const simulation = new Simulation(seed + index);
-    const found = await simulation.run();
-    for (const [status, count] of Object.entries(simulation.statuses)) {
-      statuses[Number(status)]! += count;
-    }
-    events += simulation.events.length;
-    if (found.length === 0) continue;
-    const [fault] = found;
-    const text = [fault, `seed ${seed + index}:`, ...simulation.events].join('\n');
+    const { events, auditor } = await simulate(seed + index, statuses);
+    eventCount += events.length;
+    if (auditor.faults.length === 0) continue;
+    const text = [auditor.faults[0], `seed ${seed + index}:`, ...events].join('\n');
     return { tried: `${index - first + 1} seeds`, figures: {}, faults: [text], path: `${index}` };
   }
   const counts = Object.entries(statuses).map(([status, count]) => `${inWords(count)} x ${status}`);
@@ -25,7 +20,7 @@ async function run({ seed, isShort, path }: Run): Promise<Result> {
   const isVacuous = path === undefined && [200, 401, 429].some((status) => statuses[status] === 0);
   return {
     tried: `${inWords(end - first)} seeds`,
-    figures: { 'simulated responses': counts.join(', '), 'events put in': inWords(events) },
+    figures: { 'simulated responses': counts.join(', '), 'events put in': inWords(eventCount) },
     faults: isVacuous ? ['a status never occurred: the simulation does not fit the service'] : [],
   };
 }
