@@ -8,8 +8,8 @@ import { runRounds } from '../race.mjs';
 import { CONNECTIONS, KEYS, median, ratioOf } from '../settings.mjs';
 
 const MANY_CONNECTIONS = 1_000;
-const FULL = { few: 1_000, many: 2_000_000, manyKeys: 100_000, untilIdleMs: 40_000 };
-const SHORT = { few: 1_000, many: 20_000, manyKeys: 2_000, untilIdleMs: 0 };
+const FULL = { few: 1_000, many: 2_000_000, manyKeys: 100_000, idleMs: 40_000, loadSeconds: 20 };
+const SHORT = { few: 1_000, many: 20_000, manyKeys: 2_000, idleMs: 0, loadSeconds: 1 };
 
 /**
  * @typedef {{id: string, name: string, ratio: number, least: number, most: number}} Cost the CPU
@@ -18,15 +18,16 @@ const SHORT = { few: 1_000, many: 20_000, manyKeys: 2_000, untilIdleMs: 0 };
  *   keys: number, ownMb: number}}>} `ownMb`: memory that the keys need in addition
  */
 export async function growth(stage, pace) {
-  const { few, many, manyKeys, untilIdleMs } = pace.isShort ? SHORT : FULL;
+  const { few, many, manyKeys, idleMs, loadSeconds: seconds } = pace.isShort ? SHORT : FULL;
   const small = await serve(stage, { pets: few });
   // V8 gives back the memory of the start once the server has been idle for some 20 seconds.
-  await pause(untilIdleMs);
+  await pause(idleMs);
   const idleMb = memoryMb(small.running.pid);
   const large = await serve(stage, { pets: many });
   const keys = await serve(stage, { pets: few, keys: manyKeys });
   // Every key is used once.
-  await load(stage, keys, { work: 'get', seconds: pace.isShort ? 1 : 20 });
+  for (const server of [small, keys]) await load(stage, server, { work: 'get', seconds });
+  const [loadedMb, allMb] = [small, keys].map(({ running }) => memoryMb(running.pid));
   const crowded = { ...small, connections: MANY_CONNECTIONS };
   const pets = `${count(many)} to ${count(few)} pets`;
   const cases = [
@@ -43,7 +44,6 @@ export async function growth(stage, pace) {
     costs.push({ id, name, ...cost });
     console.log(`${name}: ${cost.ratio.toFixed(2)} times the CPU time`);
   }
-  const [loadedMb, allMb] = [small, keys].map(({ running }) => memoryMb(running.pid));
   for (const { running } of [small, large, keys]) await running.stop();
   const readyMs = median([small, large, keys].map(({ running }) => running.readyMs));
   const memory = { idleMb, loadedMb, keys: manyKeys, ownMb: allMb - loadedMb };
