@@ -95,7 +95,7 @@ classes of the service, on simulated time.
 
 \`\`\`sh
 npm ci
-npm run proof                        # everything: at most 30 minutes on two cores
+npm run proof                        # everything: 40 to 70 minutes on two cores
 npm run proof -- --short             # a sample of everything, as in CI
 npm run proof:fuzz -- --seed 7       # one part, repeated
 \`\`\`
