@@ -85,6 +85,9 @@ describe('a verifier', () => {
   @Module({ providers: [Directory, DirectoryVerifier] })
   class DirectoryModule {}
 
+  @Module({})
+  class RowsModule {}
+
   it('gives a verifier class the tokens that are not keys, and responds 503 if it fails', async () => {
     await using service = await startService({
       extensions: [{ name: 'd', module: DirectoryModule, verifier: DirectoryVerifier }],
@@ -102,5 +105,30 @@ describe('a verifier', () => {
       expect(failed.headers['retry-after']).toBeDefined();
     }
     expect(verified).toEqual(['known', 'unknown', 'gone', 'broken', 'odd']);
+  });
+
+  it('rejects a caller that has expired, and responds 503 to one that is not valid', async () => {
+    const fixed = new FakeClock(Date.UTC(2026, 5, 15));
+    const now = fixed.now() / 1000;
+    const caller = { clientId: 'c', scopes: ['pets:read'], limits: { perMinute: 9, perDay: 9 } };
+    const rows: Record<string, [caller: object, status: number]> = {
+      valid: [{ ...caller, expiresAt: now + 1 }, 200],
+      expired: [{ ...caller, expiresAt: now }, 401],
+      nobody: [{ ...caller, clientId: '' }, 503],
+      number: [{ ...caller, clientId: 7 }, 503],
+      scope: [{ ...caller, scopes: 'pets:read' }, 503],
+      minute: [{ ...caller, limits: { perMinute: 0, perDay: 9 } }, 503],
+      day: [{ ...caller, limits: { perMinute: 9, perDay: 0 } }, 503],
+      never: [{ ...caller, expiresAt: 0 }, 503],
+    };
+    const verify = (token: string) => Promise.resolve(rows[token]![0] as VerifiedCaller);
+    await using service = await startService({
+      clock: fixed,
+      extensions: [{ name: 'rows', module: RowsModule, verifier: { verify } }],
+    });
+    for (const [token, [, status]] of Object.entries(rows)) {
+      const answer = await new Client(service.origin, token).get('/v1/pets');
+      expect([token, answer.status]).toEqual([token, status]);
+    }
   });
 });
