@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { install } from '@sinonjs/fake-timers';
 import { Random } from '../../test/support/random.js';
 import { Auditor } from './auditor.js';
@@ -30,7 +29,7 @@ export async function simulate(seed: number, statuses: Record<number, number>) {
     while (time.now < startMs + LENGTH_MS) {
       time.next();
       // Whatever has waited for a timer continues before the next timer.
-      await nextTurn();
+      await new Promise((resolve) => process.nextTick(resolve));
     }
     return simulation;
   } finally {

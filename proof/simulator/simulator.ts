@@ -8,6 +8,7 @@ async function run({ seed, isShort, path }: Run): Promise<Result> {
   const [first, end] = path === undefined ? [0, seeds] : [Number(path), Number(path) + 1];
   const statuses: Record<number, number> = { 200: 0, 401: 0, 429: 0, 503: 0 };
   let eventCount = 0;
+  Error.stackTraceLimit = 0; // The stacks of rejected requests would cost a fifth of the time.
   for (let index = first; index < end; index++) {
     const { events, auditor } = await simulate(seed + index, statuses);
     eventCount += events.length;
