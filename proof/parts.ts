@@ -7,14 +7,14 @@ import { simulator } from './simulator/simulator.js';
 import type { Part } from './part.js';
 
 /**
- * In the order in which `npm run proof` runs them. Parts of one row run at the same time: the first
- * of them uses one core, and the other one mostly waits for processes. The rest use both cores.
+ * What `npm run proof` runs, in stages. A stage runs its rows at the same time, and the parts of a row
+ * one after the other: one row uses one core, and the other one mostly waits for processes.
+ * The tests of a mutant mostly wait too, so mutation runs several mutants at once.
  */
-export const STAGES: readonly (readonly Part[])[] = [
-  [simulator, faults],
-  [model, crash],
-  [fuzz],
-  [mutation],
+export const STAGES: readonly (readonly (readonly Part[])[])[] = [
+  [[simulator], [faults, fuzz]],
+  [[model], [crash]],
+  [[mutation]],
 ];
 
-export const PARTS: readonly Part[] = STAGES.flat();
+export const PARTS: readonly Part[] = STAGES.flat(2);

@@ -53,16 +53,24 @@ function print(part: Part, options: Options, { tried, figures, faults, path, sec
   for (const line of lines) say(`[${part.name}] ${line}`);
 }
 
+/** Runs those of the parts that are wanted, one after the other. */
+async function runRow(row: readonly Part[], names: readonly string[], options: Options) {
+  const ended: { name: string; report: Report }[] = [];
+  for (const part of row) {
+    const isWanted = names.length === 0 || names.includes(part.name);
+    if (isWanted) ended.push({ name: part.name, report: await runPart(part, options) });
+  }
+  return ended;
+}
+
 /** @returns the names of the parts that found a fault */
 async function runParts(names: readonly string[], options: Options): Promise<string[]> {
   const failed: string[] = [];
+  const isWhole = !options.isShort && options.path === undefined;
   for (const stage of STAGES) {
-    const parts = stage.filter(({ name }) => names.length === 0 || names.includes(name));
-    const reports = await Promise.all(parts.map((part) => runPart(part, options)));
-    for (const [index, report] of reports.entries()) {
-      const { name } = parts[index]!;
+    const ended = await Promise.all(stage.map((row) => runRow(row, names, options)));
+    for (const { name, report } of ended.flat()) {
       if (report.faults.length > 0) failed.push(name);
-      const isWhole = !options.isShort && options.path === undefined;
       if (isWhole) await recordResults(name, { ...report, seed: options.seed });
     }
   }
