@@ -12,7 +12,7 @@ export default {
   // A test waits for conditions for up to 15 s; a mutant that hangs is killed before.
   timeoutMS: 4_000,
   // The tests of a mutant wait for most of their time.
-  concurrency: 4,
+  concurrency: 6,
   // Texts of messages, logs and metrics are not part of a guarantee.
   mutator: { excludedMutations: ['StringLiteral', 'ObjectLiteral'] },
   reporters: ['json'],
