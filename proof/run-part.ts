@@ -31,8 +31,8 @@ async function main(name: string, options: Options): Promise<void> {
   const startedAt = performance.now();
   const result = await run({ ...options, say }).catch(faultOf);
   const seconds = Math.round((performance.now() - startedAt) / 1_000);
-  process.send!({ ...result, seconds } satisfies Report);
-  process.disconnect();
+  // A part that failed may have left timers and connections behind.
+  process.send!({ ...result, seconds } satisfies Report, () => process.exit());
 }
 
 await main(process.argv[2]!, JSON.parse(process.argv[3]!) as Options);
