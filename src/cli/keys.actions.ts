@@ -78,7 +78,6 @@ const ACTIONS = {
       ...view,
       minute: windowView(view.perMinute, used.minuteUsed, minuteEndUnix(used.minute)),
       day: windowView(view.perDay, used.dayUsed, dayEndUnix(used.day)),
-      bannedUntil: isoTime(used.bannedUntilMs || null),
       ...(await app.get(UsageReport).of(view.clientId)),
     };
     return { value, text: describe.usage(value) };

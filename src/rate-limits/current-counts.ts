@@ -1,6 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
-import { RateLimitBan } from './bans/rate-limit-ban.entity.js';
 import { CounterRepository } from './counter.repository.js';
 import { MemoryStore } from './stores/memory.store.js';
 import { type Decision, RateLimitStore } from './stores/rate-limit-store.js';
@@ -12,15 +10,12 @@ export class CurrentCounts {
     private readonly store: RateLimitStore,
     private readonly memory: MemoryStore,
     private readonly counters: CounterRepository,
-    private readonly dataSource: DataSource,
   ) {}
 
   /** @throws {Error} if Redis is unreachable: only the nodes know what was used since */
   async of(subject: string): Promise<Decision> {
     const count = await this.counters.find(subject);
-    const ban = await this.dataSource.manager.findOneBy(RateLimitBan, { subject });
     if (count !== null) this.memory.restore(count);
-    if (ban !== null) this.memory.restoreBan(subject, ban);
     const counts = await this.store.peek(subject);
     if (this.store.mode === 'fallback') {
       throw new Error('Redis is unreachable, so the current counts are unknown');

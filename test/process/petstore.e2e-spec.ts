@@ -159,6 +159,7 @@ describe('petstore', () => {
     const shown = await run('keys', 'show', id);
     expect(shown).toMatchObject({ id, plan: 'enterprise', perMinute: 1, last4: key.slice(-4) });
     expect(Date.parse(shown.bannedUntil)).toBeGreaterThan(Date.now());
+    expect((await run('keys', 'usage', id)).bannedUntil).toBe(shown.bannedUntil);
 
     await run('keys', 'unban', id);
     await eventually(async () => !(await list()).text.includes('key_banned'));
