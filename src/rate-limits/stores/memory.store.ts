@@ -124,10 +124,10 @@ export class MemoryStore extends RateLimitStore {
     }
   }
 
-  /** Forgets clients that were last counted before `day` and have no ban that is newer. */
+  /** Forgets clients that were last counted before `day`. Their bans lasted a day at most. */
   forgetBefore(day: number): void {
     for (const [subject, counter] of this.clients) {
-      if (counter.day >= day || (counter.ban && dayOf(counter.ban.until) >= day)) continue;
+      if (counter.day >= day) continue;
       this.clients.delete(subject);
       this.changed.delete(counter);
     }
