@@ -19,7 +19,7 @@ export function isScope(text: string): boolean {
 export class Scopes {
   readonly declared: DeclaredScopes;
 
-  constructor(ofExtensions: readonly DeclaredScopes[] = []) {
+  constructor(ofExtensions: readonly DeclaredScopes[]) {
     this.declared = Object.assign({}, OWN_SCOPES, ...ofExtensions) as DeclaredScopes;
   }
 
