@@ -13,6 +13,7 @@ describe(isJson.name, () => {
     'application/json; charset=utf-8; charset=latin1',
     'application/json; charset="utf-8',
     'application/json ; ; charset=utf-8 ; ',
+    `application/json${' '.repeat(240)}`,
   ])('accepts %s', (type) => {
     expect(isJson({ 'content-type': type })).toBe(true);
   });
@@ -24,10 +25,11 @@ describe(isJson.name, () => {
     'application/json, text/plain',
     'application/json charset=utf-8',
     'application/json; charset=utf-16',
+    'application/json; charset=cesu-utf-8',
     'application/json; a="b"; Charset="utf-16"',
     'application/json; CHARSET="utf-8 "',
     // Would take long to parse.
-    `application/json${' '.repeat(257)}`,
+    `application/json${' '.repeat(241)}`,
   ])('rejects %p', (type) => {
     expect(isJson({ 'content-type': type })).toBe(false);
   });

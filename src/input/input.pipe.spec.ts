@@ -101,6 +101,13 @@ describe(InputPipe.name, () => {
     expect(await body({ a: [{ b: 1 }] }, Object)).toEqual({ a: [{ b: 1 }] });
   });
 
+  it('accepts every name in a query without a DTO, as Nest does', async () => {
+    expect(await query({ constructor: '1', page: '2' }, Object)).toEqual({
+      constructor: '1',
+      page: '2',
+    });
+  });
+
   it.each([[[]], [null], ['x'], [7]])('rejects the body %j for a DTO', async (sent) => {
     await expect(body(sent)).rejects.toEqual(rejected('^The body must be a JSON object$'));
   });
@@ -186,6 +193,7 @@ describe(InputPipe.name, () => {
 describe(quoteForMessage.name, () => {
   it.each([
     ['a"b\\c\n\u0000', '"a\\"b\\\\c\\n\\u0000"'],
+    ['x'.repeat(40), `"${'x'.repeat(40)}"`],
     ['x'.repeat(41), `"${'x'.repeat(40)}..."`],
     // A surrogate pair that is cut in half.
     [`${'x'.repeat(39)}🐕`, `"${'x'.repeat(39)}\ufffd..."`],

@@ -23,6 +23,10 @@ describe(exactNumber.name, () => {
     ['9223372036854775807.0', 9223372036854775807n],
     ['9.223372036854775807e18', 9223372036854775807n],
     ['92233720368547758070e-1', 9223372036854775807n],
+    ['9.22e18', 9220000000000000000n],
+    ['1e20', 100000000000000000000n],
+    ['1e21', 1e21],
+    ['1234567890123456789012345', 1234567890123456789012345n],
     ['1e400', Infinity],
     ['1e999999999', Infinity],
     ['1e-999999999', NaN],
@@ -115,7 +119,11 @@ describe(parseBody.name, () => {
 
   it('accepts a member that is given twice with the same value', () => {
     expect(parse('{"a":[1],"a":[1]}')).toEqual({ a: [1] });
+  });
+
+  it('accepts 32 levels and 1,000 values', () => {
     expect(parse(`${'['.repeat(32)}${']'.repeat(32)}`)).toBeDefined();
+    expect(parse(`[${'1,'.repeat(998)}1]`)).toHaveLength(999);
   });
 
   it('gives no member name a meaning', () => {

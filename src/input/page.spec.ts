@@ -47,3 +47,15 @@ describe(Page.name, () => {
     expect(of(({ id, at }) => [at, id]).read(['text', 'number'])).toEqual(['a', 1]);
   });
 });
+
+describe(PageQuery.name, () => {
+  const queryAfter = (...keys: (bigint | string)[]) =>
+    Object.assign(new PageQuery(), { cursor: Cursor.after(keys, {}) });
+
+  it('has the key after which the page starts, or all of several, and none at first', () => {
+    expect(queryAfter(7n).after('int64')).toBe(7n);
+    expect(queryAfter('a', 7n).after('text', 'int64')).toEqual(['a', 7n]);
+    expect(new PageQuery().after('int64')).toBeUndefined();
+    expect(new PageQuery().after('text', 'int64')).toBeUndefined();
+  });
+});

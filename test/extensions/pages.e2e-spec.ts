@@ -3,7 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import { IsIn, IsOptional } from 'class-validator';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import { MoreThan, Repository } from 'typeorm';
-import { AnyScope, ApiPage, Page, PageQuery, Pet } from '../../src/index.js';
+import { AnyScope, ApiPage, Page, PageQuery, Pet, Public } from '../../src/index.js';
 import { PetDto } from '../../src/pets/pet.dto.js';
 import { expectError } from '../support/expectations.js';
 import { useService } from '../support/start-service.js';
@@ -33,13 +33,28 @@ class ZooController {
   }
 }
 
-@Module({ imports: [TypeOrmModule.forFeature([Pet])], controllers: [ZooController] })
+@Public()
+@Controller('open/keepers')
+class KeepersController {
+  @Get()
+  @ApiPage(PetDto)
+  list(@Query() query: PageQuery): Page<object> {
+    const last = query.after('number') ?? 0;
+    const keepers = [{ id: 1 }, { id: 2 }, { id: 3 }].filter(({ id }) => id > last);
+    return Page.of(keepers, query, ({ id }) => id);
+  }
+}
+
+@Module({
+  imports: [TypeOrmModule.forFeature([Pet])],
+  controllers: [ZooController, KeepersController],
+})
 class ZooModule {}
 
 const COUNT = 25;
 
 describe('a list of an extension', () => {
-  const { client } = useService({
+  const { service, client } = useService({
     extensions: [{ module: ZooModule }],
     env: { PUBLIC_BASE_URL: 'https://zoo.example/api/v1' },
   });
@@ -61,8 +76,14 @@ describe('a list of an extension', () => {
     const query = await nextQuery('/v1/zoo/pets?limit=20');
     expect((await client.get(`/v1/zoo/pets?${query}`)).json()).toHaveLength(5);
     const cursor = new URLSearchParams(query).get('cursor')!;
-    const other = await client.get(`/v1/zoo/pets?status=sold&cursor=${cursor}`);
-    expectError(other, 400, 'invalid_request');
+    const sold = /cursor=([^&]+)/.exec(await nextQuery('/v1/zoo/pets?status=sold&limit=3'))![1]!;
+    for (const other of [
+      `status=sold&cursor=${cursor}`,
+      `status=available&cursor=${sold}`,
+      `cursor=${sold}`,
+    ]) {
+      expectError(await client.get(`/v1/zoo/pets?${other}`), 400, 'invalid_request');
+    }
     const [filter] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as [string];
     for (const forged of [
       ['x'],
@@ -78,6 +99,14 @@ describe('a list of an extension', () => {
     for (const broken of ['', 'x', '%00', `${cursor}A`, 'a'.repeat(5_000)]) {
       expectError(await client.get(`/v1/zoo/pets?cursor=${broken}`), 400, 'invalid_request');
     }
+  });
+
+  it('links outside /v1 to a page of a @Public() controller', async () => {
+    const anonymous = service.anonymous();
+    const { headers } = await anonymous.get('/open/keepers?limit=2');
+    expect(headers.link).toMatch(/^<https:\/\/zoo\.example\/open\/keepers\?.+>; rel="next"$/);
+    const path = /example([^>]+)/.exec(headers.link as string)![1]!;
+    expect((await anonymous.get(path)).json()).toEqual([{ id: 3 }]);
   });
 
   it('rejects a cursor of another path or operation', async () => {
