@@ -60,3 +60,35 @@ describe('the purge of expired records', () => {
     expect(execute).not.toHaveBeenCalled();
   });
 });
+
+describe(IdempotencyService.name, () => {
+  const request = {
+    owner: 'zoo',
+    idempotencyKey: 'one',
+    bodyDigest: 'digest',
+    isSingleInsert: false,
+  };
+
+  it('returns the stored response where another node was faster, and runs no handler', async () => {
+    const record = { bodyDigest: 'digest', answer: '{"id":1}' };
+    const database = {
+      query: jest.fn().mockResolvedValueOnce([]).mockResolvedValueOnce([record]),
+      // The statement that claims the key inserts no row: there is one.
+      write: () => Promise.resolve([]),
+    };
+    const manager = { queryRunner: {} };
+    const dataSource = {
+      transaction: (work: (of: typeof manager) => Promise<unknown>) => work(manager),
+    };
+    const service = new IdempotencyService(
+      database as unknown as Database,
+      dataSource as unknown as DataSource,
+      new FakeClock(NOON),
+      new BackgroundWriter({} as Logger),
+      new Metrics(),
+    );
+    const handle = jest.fn().mockResolvedValue({ id: 2 });
+    expect(await service.runOnce(request, handle)).toEqual({ response: { id: 1 }, isReplay: true });
+    expect(handle).not.toHaveBeenCalled();
+  });
+});

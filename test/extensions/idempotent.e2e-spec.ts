@@ -54,6 +54,8 @@ class NewToy {
 }
 
 const BASE = 9_007_199_254_740_993n;
+let tidied = 0;
+let rejected = 0;
 
 @Injectable()
 class ToysService {
@@ -93,6 +95,20 @@ class ToysController {
   @Idempotent()
   addInOtherOrder(@Body() toy: NewToy): Promise<Toy> {
     return this.toys.add(toy);
+  }
+
+  @Post('tidied')
+  @Idempotent()
+  async tidyUp(): Promise<void> {
+    tidied++;
+    await this.repository.update({ name: 'lost' }, { name: 'found' });
+  }
+
+  @Post('rejected')
+  @Idempotent({ singleInsert: true })
+  reject(): never {
+    rejected++;
+    throw new ConflictException('rejected');
   }
 
   @Get()
@@ -136,6 +152,20 @@ describe('@Idempotent()', () => {
       'content-type': 'application/json; charset=utf-8',
     });
     expect(await count()).toBe(before);
+  });
+
+  it('responds to a repeat without a body where the handler returns nothing', async () => {
+    const first = await post(undefined, 'nothing', '/tidied');
+    const again = await post(undefined, 'nothing', '/tidied');
+    expect([first.status, first.text, again.status, again.text]).toEqual([201, '', 201, '']);
+    expect(first.headers).not.toHaveProperty('idempotent-replayed');
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    expect(tidied).toBe(1);
+  });
+
+  it('runs a handler with a single insert once, also if it fails', async () => {
+    expectError(await post(undefined, 'fails', '/rejected'), 409, 'conflict');
+    expect(rejected).toBe(1);
   });
 
   it('sets Location in whatever order it is combined with @Creates()', async () => {

@@ -81,6 +81,10 @@ describe('Idempotency-Key', () => {
     expect(again.headers['idempotent-replayed']).toBe('true');
   });
 
+  it('accepts a key of 255 characters', async () => {
+    expect((await post('x'.repeat(255))).status).toBe(201);
+  });
+
   it('expires after 24 hours', async () => {
     const first = await post('a day');
     clock.advance(86_400_000 - 1);
