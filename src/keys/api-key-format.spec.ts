@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { isWellFormedKey, mintId, mintKey } from './api-key-format.js';
+import { ADMIN_PREFIX, isWellFormedKey, mintId, mintKey } from './api-key-format.js';
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
@@ -35,6 +35,27 @@ describe(isWellFormedKey.name, () => {
       const other = key[at] === 'a' ? 'b' : 'a';
       expect(isWellFormedKey(key.slice(0, at) + other + key.slice(at + 1))).toBe(false);
     }
+  });
+
+  it('rejects a token of the admin API, which needs its own prefix', () => {
+    const token = mintKey(ADMIN_PREFIX);
+    expect(isWellFormedKey(token)).toBe(false);
+    expect(isWellFormedKey(token, ADMIN_PREFIX)).toBe(true);
+    expect(isWellFormedKey(mintKey(), ADMIN_PREFIX)).toBe(false);
+  });
+
+  it.each([
+    ['another prefix', 'pst_', 43],
+    ['no prefix', '', 43],
+    ['a digit fewer', 'psk_', 42],
+    ['a digit more', 'psk_', 44],
+    ['a character that is no digit', 'psk_-', 42],
+  ])('rejects %s with the right checksum', (_what, start, zeros) => {
+    const body = start + '0'.repeat(zeros);
+    let [rest, checksum] = [crc32(body), ''];
+    for (; checksum.length < 6; rest = Math.floor(rest / 62))
+      checksum = DIGITS[rest % 62] + checksum;
+    expect(isWellFormedKey(body + checksum)).toBe(false);
   });
 
   it.each(['', 'psk_', 'x'.repeat(53), `${mintKey()}0`, ` ${mintKey()}`, `${mintKey()}\n`])(

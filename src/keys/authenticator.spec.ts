@@ -91,6 +91,11 @@ describe(Authenticator.name, () => {
     }
   });
 
+  it('calls no verifier without a token', async () => {
+    for (const sent of [undefined, 'Basic eA==', 'Bearer']) await authenticate(sent);
+    expect(verifiers.callerOf).not.toHaveBeenCalled();
+  });
+
   it('does not query the database for a cached caller', async () => {
     cache.getCached.mockReturnValue(caller);
     expect((await authenticate(`Bearer ${key}`)).caller).toBe(caller);

@@ -127,6 +127,13 @@ describe(KeyCache.name, () => {
     expect(cache.expiredCaller('zoo')).toMatchObject({ reason: 'revoked' });
   });
 
+  it('stores no first use of a key that has expired', async () => {
+    rows = [{ ...zoo, isUnused: 1, expiresAt: clock.now() }];
+    storeFirst = jest.fn();
+    expect(await cache.load('zoo', sender)).toBeUndefined();
+    expect(storeFirst).not.toHaveBeenCalled();
+  });
+
   it('rejects no unused key of an outage, but asks the caller to come back', async () => {
     rows = [{ ...zoo, isUnused: 1, endedAt: 1 }];
     await cache.load('zoo', sender);
@@ -220,6 +227,22 @@ describe(KeyCache.name, () => {
     expect(isOutage(failure)).toBe(true);
   });
 
+  it('trusts no caller that it had to forget during an outage', async () => {
+    await cache.load('zoo', sender);
+    poller.isCurrent = false;
+    answer = () => look(undefined).then(() => Promise.reject(outage));
+    await expect(cache.load('zoo', sender)).rejects.toBe(outage);
+  });
+
+  it('waits for the database, however slow, where it has no cached caller to trust', async () => {
+    jest.useFakeTimers();
+    answer = () => new Promise((resolve) => setTimeout(() => resolve(zoo), 2_000));
+    const loaded = cache.load('zoo', sender);
+    await jest.advanceTimersByTimeAsync(2_000);
+    jest.useRealTimers();
+    expect(await loaded).toMatchObject({ keyId: 'key_zoo' });
+  });
+
   it('trusts no cached caller because of another fault', async () => {
     await cache.load('zoo', sender);
     poller.isCurrent = false;
@@ -227,12 +250,17 @@ describe(KeyCache.name, () => {
     await expect(cache.load('zoo', sender)).rejects.toThrow('a bug');
   });
 
-  it('holds 100,000 callers', async () => {
+  it('holds 100,000 callers, of which it evicts the oldest for one more', async () => {
     const digests = Array.from({ length: 100_000 }, (_, n) => `digest-${n}`);
     for (const digest of digests) {
       rows = [{ ...zoo, digest }];
       await cache.load(digest, sender);
     }
     expect(digests.every((digest) => cache.getCached(digest, sender) !== undefined)).toBe(true);
+    rows = [{ ...zoo, digest: 'one more' }];
+    await cache.load('one more', sender);
+    expect(cache.getCached('one more', sender)).toBeDefined();
+    expect(cache.getCached(digests[0]!, sender)).toBeUndefined();
+    expect(cache.getCached(digests[1]!, sender)).toBeDefined();
   });
 });

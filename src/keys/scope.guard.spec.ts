@@ -9,18 +9,26 @@ class Orders {
 
 describe(ScopeGuard.name, () => {
   const guard = new ScopeGuard(new Reflector());
-  const request = (handler: () => void, ...scopes: string[]) =>
+  const activate = (handler: () => void, caller?: object) =>
     guard.canActivate({
       getClass: () => Orders,
       getHandler: () => handler,
-      getArgByIndex: () => ({ caller: { scopes: new Set(scopes) } }),
+      getArgByIndex: () => ({ caller }),
     } as unknown as ExecutionContext);
+  const request = (handler: () => void, ...scopes: string[]) =>
+    activate(handler, { scopes: new Set(scopes) });
 
   it('requires every scope of an operation', () => {
     const { move } = Orders.prototype;
     expect(request(move, 'orders:write', 'orders:read')).toBe(true);
     for (const held of [['orders:read'], ['orders:write'], []])
       expect(() => request(move, ...held)).toThrow('The API key lacks the scope orders:');
+  });
+
+  it('rejects a request without a caller where a scope is required', () => {
+    expect(() => activate(Orders.prototype.move)).toThrow(
+      expect.objectContaining({ code: 'insufficient_scope' }),
+    );
   });
 
   it('accepts any key where no scope is required', () => {

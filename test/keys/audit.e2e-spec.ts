@@ -72,9 +72,15 @@ describe('the audit trail', () => {
     const before = await trail();
     await keys().revoke(record.id);
     await keys().set(record.id, { plan: 'free' });
-    await keys().set(record.id, { scopes: ['pets:read', 'pets:write'] });
+    for (const scopes of [
+      ['pets:read', 'pets:write'],
+      ['pets:write', 'pets:read'],
+    ]) {
+      await keys().set(record.id, { scopes });
+    }
     await keys().unban(record.id);
     await expect(keys().rotate(record.id, 0)).rejects.toThrow('is revoked');
+    await expect(keys().set(record.id, { scopes: ['pets:fly'] })).rejects.toThrow('pets:fly');
     expect(await trail()).toEqual(before);
   });
 

@@ -1,0 +1,43 @@
+import { KeyList } from '../../src/keys/key-list.js';
+import { KeysService } from '../../src/keys/keys.service.js';
+import { FakeClock } from '../support/clock.js';
+import { eventually } from '../support/eventually.js';
+import { expectError } from '../support/expectations.js';
+import { useService } from '../support/start-service.js';
+
+describe('the list of keys', () => {
+  const clock = new FakeClock();
+  const { service } = useService({ clock, env: { BAN_AFTER_REJECTIONS: '1', BAN_SECONDS: '60' } });
+  const list = () => service.store.app.get(KeyList);
+
+  it('finds the characters %, _ and ! themselves in a name', async () => {
+    const keys = service.store.app.get(KeysService);
+    for (const name of ['100%', 'a_b', 'now!', 'plain']) await keys.issue({ name, plan: 'free' });
+    for (const [search, names] of Object.entries({
+      '%': ['100%'],
+      _: ['a_b'],
+      '!': ['now!'],
+      '%%': [],
+      A_B: ['a_b'],
+      a: ['a_b', 'plain'],
+    })) {
+      const found = (await list().find({ search })).map(({ name }) => name);
+      expect(found.sort()).toEqual(names);
+      expect(await list().count({ search })).toBe(names.length);
+    }
+  });
+
+  it('has the end of a ban, and the status banned, while the ban lasts', async () => {
+    const client = await service.client({ perMinute: 1, perDay: 9 });
+    const id = client.keyId!;
+    const bannedUntil = async () => (await list().get(id)).bannedUntilMs;
+    const isBanned = async () => (await list().count({ id, status: 'banned' })) === 1;
+    expect([await bannedUntil(), await isBanned()]).toEqual([null, false]);
+    for (let request = 0; request < 2; request++) await client.get('/v1/pets');
+    expectError(await client.get('/v1/pets'), 429, 'key_banned');
+    await eventually(isBanned);
+    expect(await bannedUntil()).toBe(clock.now() + 60_000);
+    clock.advance(60_000);
+    expect([await bannedUntil(), await isBanned()]).toEqual([null, false]);
+  });
+});
