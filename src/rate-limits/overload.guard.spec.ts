@@ -1,5 +1,6 @@
 import type { ExecutionContext } from '@nestjs/common';
 import type { Config } from '../config/config.js';
+import type { ApiError } from '../errors/api-error.js';
 import type { AdmissionQueue } from '../http/admission-queue.js';
 import type { Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
@@ -55,18 +56,45 @@ describe(OverloadMonitor.name, () => {
     }
   });
 
-  it('measures nothing if SHED_AFTER_MS is 0', () => {
-    jest.useFakeTimers();
-    const config = { shedAfterMs: 0 } as Config;
-    const queue = {} as AdmissionQueue;
-    new OverloadMonitor(
-      config,
-      new Metrics(),
-      logger as unknown as Logger,
-      queue,
-    ).onApplicationBootstrap();
-    expect(jest.getTimerCount()).toBe(0);
-    jest.useRealTimers();
+  describe('with timers', () => {
+    beforeEach(() => jest.useFakeTimers());
+    afterEach(() => jest.useRealTimers());
+
+    /** A monitor of an event loop without lag, in which requests wait for this long. */
+    const started = (shedAfterMs: number, waitMs = 0): OverloadMonitor => {
+      const created = new OverloadMonitor(
+        { shedAfterMs } as Config,
+        new Metrics(),
+        logger as unknown as Logger,
+        { takeLongestWaitMs: () => waitMs } as AdmissionQueue,
+      );
+      created.onApplicationBootstrap();
+      return created;
+    };
+
+    it('measures nothing if SHED_AFTER_MS is 0', () => {
+      started(0);
+      expect(jest.getTimerCount()).toBe(0);
+    });
+
+    it('is overloaded while requests wait for too long', () => {
+      const waiting = started(250, LATE);
+      jest.advanceTimersByTime(900);
+      expect(waiting.isOverloaded).toBe(false);
+      jest.advanceTimersByTime(200);
+      expect(waiting.isOverloaded).toBe(true);
+    });
+
+    it('is not overloaded while timers run on time, however low the threshold', () => {
+      const idle = started(10);
+      jest.advanceTimersByTime(5_000);
+      expect(idle.isOverloaded).toBe(false);
+    });
+
+    it('measures nothing after the shutdown', () => {
+      started(250).onApplicationShutdown();
+      expect(jest.getTimerCount()).toBe(0);
+    });
   });
 
   it('logs the beginning and the end', () => {
@@ -97,6 +125,16 @@ describe(OverloadGuard.name, () => {
     });
     expect(limiter.describe).toHaveBeenCalledWith(quota, 'reply');
     expect(monitor.shedRequests.inc).toHaveBeenCalledTimes(1);
+  });
+
+  it('tells clients to retry after 1, 2 or 3 seconds, so that they do not return together', async () => {
+    const waits = new Set<unknown>();
+    for (let request = 0; request < 200; request++) {
+      const rejection = guard.canActivate(contextOf({ quota })) as Promise<never>;
+      const { headers } = await rejection.catch((error: unknown) => error as ApiError);
+      waits.add(headers!['Retry-After']);
+    }
+    expect([...waits].sort()).toEqual(['1', '2', '3']);
   });
 
   it('admits public operations, and everything while there is no overload', () => {

@@ -57,6 +57,56 @@ describe(RateLimiter.name, () => {
     expect(sent).toMatchObject({ 'x-ratelimit-remaining': 0 });
   });
 
+  const further = (ms: number): Partial<Decision> => ({ furtherFullUntilMs: nowMs + ms });
+  it.each([
+    ['the operation alone', { ...refused, minuteUsed: 1, ...further(7_000) }, '7'],
+    ['the operation, after the minute', { ...refused, ...further(40_000) }, '40'],
+    ['the minute, after the operation', { ...refused, ...further(7_000) }, '30'],
+    ['a ban, whatever the operation says', { ...banned, ...further(40_000) }, '5'],
+  ])('tells a client to retry at the end of %s', async (_what, decision, seconds) => {
+    const error = await Promise.resolve(decision)
+      .then(admit)
+      .catch((each: unknown) => each);
+    expect(error).toMatchObject({
+      headers: { 'Retry-After': seconds },
+      message: expect.stringContaining(`Retry after ${seconds} seconds`),
+    });
+  });
+
+  it.each([
+    ['admitted', admitted, undefined],
+    ['minute', refused, 'minute'],
+    ['day', { ...refused, dayUsed: 9 }, 'day'],
+    ['banned', banned, undefined],
+    [undefined, { ...refused, minuteUsed: 1, ...further(7_000) }, undefined],
+  ])(
+    'counts the decision %s of a plan, and notes the full window',
+    async (name, decision, window) => {
+      const metrics = new Metrics();
+      const store = { take: () => decision } as unknown as RateLimitStore;
+      const plans = new Plans();
+      const request: { fullWindow?: string } = {};
+      const replyOfClient = { ...reply, request } as unknown as ApiReply;
+      try {
+        await new RateLimiter(store, metrics, plans).admit(
+          { ...quota, plan: 'pro' },
+          replyOfClient,
+        );
+      } catch (error) {
+        expect(error).toBeInstanceOf(ApiError);
+      }
+      expect(request.fullWindow).toBe(window);
+      const decisions = (await metrics.registry.metrics()).match(
+        /rate_limit_decisions_total\{.*/g,
+      )!;
+      expect(decisions).toHaveLength(4 * plans.names.length);
+      const counted = name === undefined ? [] : [`{plan="pro",decision="${name}"} 1`];
+      expect(decisions.filter((line) => !line.endsWith(' 0'))).toEqual(
+        counted.map((labels) => `rate_limit_decisions_total${labels}`),
+      );
+    },
+  );
+
   it('reports each decision on a client with the request, a new ban included', () => {
     const ban = { at: nowMs, until: nowMs + 5_000, bans: 1 };
     const banning = limiter({ ...banned, newBan: ban });

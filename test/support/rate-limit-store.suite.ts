@@ -135,7 +135,11 @@ export function describeStore(
         const { nowMs, bannedUntilMs } = decisions.at(-1)!;
         expect(bannedUntilMs - nowMs).toBe(BAN_MS);
         const banned = { admitted: false, bannedUntilMs };
-        for (const decision of await take(9, limits)) expect(decision).toMatchObject(banned);
+        const refusals = await take(9, limits);
+        for (const refusal of refusals) expect(refusal).toMatchObject(banned);
+        const newBans = [...decisions, ...refusals].map(({ newBan }) => newBan?.until);
+        expect(newBans.filter(Boolean)).toEqual([bannedUntilMs]);
+        expect(newBans[4]).toBe(bannedUntilMs);
         expect(await store.peek(subject)).toMatchObject(banned);
       },
     );
@@ -193,6 +197,18 @@ export function describeStore(
         expect(await admissions(1, limits)).toEqual([false]);
         clock().set('2026-06-16T00:00:00Z');
         expect(await admissions(3, limits)).toEqual([true, true, false]);
+      });
+
+      it('opens a further limit with the next of its windows, not before', async () => {
+        const further = { operation: 'GET /v1/orders', limit: 1, ttlMs: 7_000 };
+        const takeFurther = async () => store.take(subject, new Limits(9, 9), further);
+        const { admitted, nowMs } = await takeFurther();
+        expect([admitted, (await takeFurther()).admitted]).toEqual([true, false]);
+        clock().advance(6_999 - (nowMs % 7_000));
+        expect((await takeFurther()).admitted).toBe(false);
+        clock().advance(1);
+        expect((await takeFurther()).admitted).toBe(true);
+        expect((await takeFurther()).admitted).toBe(false);
       });
 
       it.each(['2026-06-15T12:00:29Z', '2026-06-15T11:00:00Z', '2026-06-14T12:00:00Z'])(

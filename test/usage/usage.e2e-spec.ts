@@ -135,6 +135,21 @@ it('the usage report has the outcomes of the last 24 hours, and the latest refus
   ]);
 });
 
+it('the usage report has the window of the plan that was full, day or minute', async () => {
+  await using service = await startService({ clock: new FakeClock() });
+  const { app } = service.store;
+  for (const [window, limits] of Object.entries({
+    minute: { perMinute: 1, perDay: 9 },
+    day: { perMinute: 9, perDay: 1 },
+  })) {
+    const client = await service.client(limits);
+    for (let request = 0; request < 2; request++) await client.get('/v1/pets');
+    await app.get(UsageRecorder).flush();
+    const { refusals } = await app.get(UsageReport).of(client.keyId!);
+    expect(refusals).toMatchObject([{ code: 'rate_limit_exceeded', window, count: 1 }]);
+  }
+});
+
 it('the usage report tells the keys of a client apart, and the usage history does not', async () => {
   const clock = new FakeClock();
   await using service = await startService({ clock });

@@ -78,7 +78,9 @@ describe(FallbackStore.name, () => {
     await Promise.all([1, 2, 3].map(async (request) => store.take(`zoo-${request}`, limits)));
     await jest.advanceTimersByTimeAsync(4 * PROBE_MS);
     await store.take('zoo', limits);
+    await store.peek('zoo');
     expect(redis.take).toHaveBeenCalledTimes(3);
+    expect(redis.peek).not.toHaveBeenCalled();
     expect(redis.probe.mock.calls.length).toBeGreaterThan(3);
     const fallback = expect.stringMatching(/Redis.*falling back/);
     expect(logger.error.mock.calls).toEqual([[{ reason: 'gone' }, fallback]]);
@@ -89,6 +91,7 @@ describe(FallbackStore.name, () => {
     await store.take('zoo', limits);
     await jest.advanceTimersByTimeAsync(3 * PROBE_MS);
     expect(store.mode).toBe('fallback');
+    expect(logger.info).not.toHaveBeenCalled();
     isBack();
     await isProbed();
     expect(redis.probe).toHaveBeenLastCalledWith('zoo');
@@ -103,6 +106,17 @@ describe(FallbackStore.name, () => {
     isBack();
     await isProbed();
     expect(store.mode).toBe('shared');
+  });
+
+  it('probes no more after the shutdown, not even if a probe was in progress', async () => {
+    let finish = (): void => undefined;
+    redis.probe.mockReturnValueOnce(new Promise<void>((resolve) => (finish = resolve)));
+    await isProbed();
+    redis.probe.mockClear();
+    store.onApplicationShutdown();
+    finish();
+    await jest.advanceTimersByTimeAsync(10 * PROBE_MS);
+    expect(redis.probe).not.toHaveBeenCalled();
   });
 
   it('peeks at the counts of this process if Redis fails', async () => {

@@ -129,7 +129,9 @@ describe(MemoryStore.name, () => {
   });
 
   it('forgets the least recently seen address first', () => {
-    for (let host = 0; host < MAX_ADDRESSES; host++) fail(host);
+    fail(0);
+    expect(store.oldestAddressMinute).toBeUndefined();
+    for (let host = 1; host < MAX_ADDRESSES; host++) fail(host);
     expect(store.oldestAddressMinute).toBe(minuteOf(clock.now()));
     clock.advance(60_000);
     fail(0);
