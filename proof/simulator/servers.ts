@@ -6,7 +6,7 @@ import { MemoryStore } from '../../src/rate-limits/stores/memory.store.js';
 import { Clock } from '../../src/time/clock.js';
 
 export const CONFIG = { banAfterRejections: 25, banSeconds: 4 } as Config;
-export const LIMITS = { minute: 12, day: 40 };
+export const LIMITS = { minute: 12, day: 20 };
 const QUOTA = { plan: 'enterprise', perMinute: LIMITS.minute, perDay: LIMITS.day };
 const TERMS = { ...QUOTA, scopes: 'pets:read', expiresAt: null, isUnused: false };
 
