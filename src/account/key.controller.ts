@@ -12,7 +12,6 @@ import { clientAddress } from '../http/client-address.js';
 import type { ApiRequest } from '../http/request-context.js';
 import { unixSeconds } from '../input/unix-time.js';
 import { type Caller, CurrentCaller } from '../keys/caller.js';
-import { KeyList } from '../keys/key-list.js';
 import { KeysService } from '../keys/keys.service.js';
 import { AnyScope, RequireScope } from '../keys/scope.guard.js';
 import { SeparateQuota } from '../rate-limits/separate-quota.decorator.js';
@@ -32,7 +31,6 @@ const FREE_OF_QUOTA =
 export class KeyController {
   constructor(
     private readonly keys: KeysService,
-    private readonly list: KeyList,
     private readonly store: RateLimitStore,
   ) {}
 
@@ -46,7 +44,7 @@ export class KeyController {
   @ApiOkResponse({ description: 'The key, without its secret.', type: KeyBody })
   @ApiErrors('not_found')
   async getKey(@CurrentCaller() { keyId, quota }: Caller): Promise<KeyBody> {
-    const key = await this.list.get(keyId);
+    const key = await this.keys.get(keyId);
     const { nowMs, bannedUntilMs } = await this.store.peek(quota.subject);
     return {
       id: key.id,

@@ -25,10 +25,9 @@ import { OnAdminPort } from '../http/admin-port.js';
 import { clientAddress } from '../http/client-address.js';
 import type { ApiReply, ApiRequest } from '../http/request-context.js';
 import { invalidRequest } from '../input/invalid-request.js';
-import { KeyList, type ListedKey } from '../keys/key-list.js';
-import { issuedView, type KeyView, keyView, rotatedView } from '../keys/key-views.js';
+import { KeyList } from '../keys/key-list.js';
+import { issuedView, type KeyView, rotatedView } from '../keys/key-views.js';
 import { KeysService } from '../keys/keys.service.js';
-import { Limits } from '../rate-limits/limits.js';
 import { Plans } from '../rate-limits/plan.js';
 import { UsageBody, UsageHistoryBody, UsageHistoryQuery } from '../usage/usage.dto.js';
 import { UsageService } from '../usage/usage.service.js';
@@ -64,25 +63,25 @@ export class AdminKeysController {
   async adminListKeys(
     @Query() { neverUsed, limit, ...filter }: KeyListQuery,
     @Res({ passthrough: true }) reply: ApiReply,
-  ): Promise<KeyView[]> {
+  ): Promise<readonly KeyView[]> {
     const { after } = filter;
     if (after !== undefined && (await this.list.find({ id: after })).length === 0) {
       throw invalidRequest(['after must be the ID of a key']);
     }
     const isUnused = neverUsed === 'true' || undefined;
     const found = await this.list.find({ ...filter, neverUsed: isUnused, limit: limit + 1 });
-    return pageOf(found, limit, 'after', reply).map((key) => keyView(key, this.plans));
+    return pageOf(found, limit, 'after', reply);
   }
 
   @Post()
   @ApiOperation({ summary: 'Issue a key, which is shown once' })
   @ApiCreatedResponse({ schema: ISSUED_KEY })
   async adminIssueKey(
-    @Body() { expiresAt, ...terms }: NewKeyBody,
+    @Body() terms: NewKeyBody,
     @Req() request: ApiRequest,
     @Res({ passthrough: true }) reply: ApiReply,
   ) {
-    const issued = await this.by(request).issue({ ...terms, expiresAt: expiresAt?.getTime() });
+    const issued = await this.by(request).issue(terms);
     reply.header('location', `/admin/v1/keys/${issued.record.id}`);
     return issuedView(issued, this.plans);
   }
@@ -91,8 +90,8 @@ export class AdminKeysController {
   @ApiOperation({ summary: 'Get a key' })
   @ApiOkResponse({ schema: KEY })
   @ApiErrors('not_found')
-  async adminGetKey(@Param('id', KeyIdPipe) id: string): Promise<KeyView> {
-    return keyView(await this.list.get(id), this.plans);
+  adminGetKey(@Param('id', KeyIdPipe) id: string): Promise<KeyView> {
+    return this.list.get(id);
   }
 
   @Patch(':id')
@@ -101,11 +100,11 @@ export class AdminKeysController {
   @ApiErrors('not_found', 'key_revoked')
   async adminChangeKey(
     @Param('id', KeyIdPipe) id: string,
-    @Body() { expiresAt, ...changes }: KeyChangeBody,
+    @Body() changes: KeyChangeBody,
     @Req() request: ApiRequest,
   ): Promise<KeyView> {
-    await this.by(request).set(id, { ...changes, expiresAt: expiresAt && expiresAt.getTime() });
-    return this.adminGetKey(id);
+    await this.by(request).set(id, changes);
+    return this.list.get(id);
   }
 
   @Post(':id/rotate')
@@ -128,7 +127,7 @@ export class AdminKeysController {
   @ApiErrors('not_found')
   async adminRevokeKey(@Param('id', KeyIdPipe) id: string, @Req() request: ApiRequest) {
     await this.by(request).revoke(id);
-    return this.adminGetKey(id);
+    return this.list.get(id);
   }
 
   @Post(':id/unban')
@@ -138,7 +137,7 @@ export class AdminKeysController {
   @ApiErrors('not_found')
   async adminUnbanKey(@Param('id', KeyIdPipe) id: string, @Req() request: ApiRequest) {
     await this.by(request).unban(id);
-    return this.adminGetKey(id);
+    return this.list.get(id);
   }
 
   @Get(':id/usage')
@@ -149,21 +148,15 @@ export class AdminKeysController {
     @Param('id', KeyIdPipe) id: string,
     @Query() { hours }: UsageHistoryQuery,
   ): Promise<KeyUsageBody> {
-    const caller = this.callerOf(await this.list.get(id));
-    const history = await this.usage.history(caller, hours);
-    return { ...(await this.usage.of(caller)), ...history };
+    const key = await this.list.get(id);
+    const quota = { subject: key.clientId, limits: key };
+    const expiresAtMs = key.expiresAt === null ? Infinity : Date.parse(key.expiresAt);
+    const usage = await this.usage.of({ ...key, quota, expiresAtMs });
+    return { ...usage, ...(await this.usage.history(key.clientId, hours)) };
   }
 
   private by(request: ApiRequest): KeysService {
     const actor = { type: 'admin', name: `admin:${request.admin!.name}` } as const;
     return this.keys.by({ actor, address: clientAddress(request), requestId: request.id });
-  }
-
-  private callerOf(key: ListedKey) {
-    const { id: keyId, clientId, plan, scopes, expiresAt } = key;
-    const { perMinute, perDay } = this.plans.limitsOf(key);
-    const quota = { subject: clientId, plan, limits: new Limits(perMinute, perDay) };
-    const expiresAtMs = expiresAt ?? Infinity;
-    return { clientId, keyId, plan, scopes: new Set(scopes.split(' ')), quota, expiresAtMs };
   }
 }

@@ -36,14 +36,14 @@ function areScopes(value: unknown): boolean {
   return isDeclared && isShort && new Set(value).size === value.length;
 }
 
-/** Any other value than an ISO 8601 date or time is left to the rule. */
-function dateOf(value: unknown): unknown {
-  const unixMs = typeof value === 'string' ? parseExpiry(value) : undefined;
-  return unixMs === undefined ? value : new Date(unixMs);
+/** Unix milliseconds; NaN for any other value than null and an ISO 8601 date or time. */
+function expiryOf(value: unknown): number | null {
+  if (value === null) return null;
+  return (typeof value === 'string' && parseExpiry(value)) || NaN;
 }
 
 function isExpiry(value: unknown): boolean {
-  return value === null || (value instanceof Date && value.getTime() > known().clock.now());
+  return value === null || Number(value) > known().clock.now();
 }
 
 /** A limit belongs to the plans that have none of their own. */
@@ -149,9 +149,9 @@ class KeyTerms {
     oneOf: [{ type: 'string', format: 'date-time' }, { type: 'null' }],
   })
   @MayBeAbsent()
-  @Transform(({ value }) => dateOf(value))
+  @Transform(({ value }) => expiryOf(value))
   @constrain('isExpiry', 'an ISO 8601 date or time with its zone, in the future, or null', isExpiry)
-  expiresAt?: Date | null;
+  expiresAt?: number | null;
 }
 
 @ApiSchema({ name: 'NewKey' })

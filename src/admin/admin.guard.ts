@@ -1,12 +1,12 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { AdminMessage } from '../http/admin-port.js';
 import { isPublic } from '../http/public.decorator.js';
-import { type ApiReply, type ApiRequest, replyOf, requestOf } from '../http/request-context.js';
+import { replyOf, requestOf } from '../http/request-context.js';
+import { AdminTokens } from '../keys/admin-tokens.service.js';
 import { Authenticator, bearerToken } from '../keys/authenticator.js';
 import { Scopes } from '../keys/scopes.js';
 import { Plans } from '../rate-limits/plan.js';
 import { Clock } from '../time/clock.js';
-import { AdminTokens } from './admin-tokens.service.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -26,17 +26,13 @@ export class AdminGuard implements CanActivate {
     private readonly clock: Clock,
   ) {}
 
-  canActivate(context: ExecutionContext): true | Promise<true> {
+  async canActivate(context: ExecutionContext): Promise<true> {
     const request = requestOf(context);
     if (!(request.raw instanceof AdminMessage) || isPublic(context.getClass())) return true;
-    return this.authenticate(request, replyOf(context));
-  }
-
-  private async authenticate(request: ApiRequest, reply: ApiReply): Promise<true> {
     const token = bearerToken(request);
     const found = token === undefined ? null : await this.tokens.find(token);
     if (found === null) {
-      return this.authenticator.reject(token, request, reply, { kind: 'admin token' });
+      return this.authenticator.reject(token, request, replyOf(context), { kind: 'admin token' });
     }
     const { plans, scopes, clock } = this;
     request.admin = { name: found.name, plans, scopes, clock };

@@ -2,7 +2,6 @@ import { Module } from '@nestjs/common';
 import { OpenApiModule } from '../openapi/openapi.module.js';
 import { UsageModule } from '../usage/usage.module.js';
 import { AdminKeysController } from './admin-keys.controller.js';
-import { AdminTokensModule } from './admin-tokens.module.js';
 import { AdminUsageController } from './admin-usage.controller.js';
 import { ConsoleController } from './console.controller.js';
 import { ConsoleFiles } from './console.files.js';
@@ -10,9 +9,8 @@ import { UsageOverview } from './usage-overview.service.js';
 
 /** The admin API and its console. */
 @Module({
-  imports: [AdminTokensModule, OpenApiModule, UsageModule],
+  imports: [OpenApiModule, UsageModule],
   controllers: [AdminKeysController, AdminUsageController, ConsoleController],
   providers: [ConsoleFiles, UsageOverview],
-  exports: [AdminTokensModule],
 })
 export class AdminModule {}

@@ -52,13 +52,12 @@ export class UsageOverview {
     const clients = await this.repository.clientsSince(dayOf(nowMs) * HOURS_PER_DAY, nowMs);
     let near = 0;
     await forEachBatch(clients, async (batch) => {
-      const counts = await Promise.all(
-        batch.map(async ({ clientId }) => this.store.peek(clientId)),
-      );
-      counts.forEach(({ minuteUsed, dayUsed }, index) => {
-        const { perMinute, perDay } = this.plans.limitsOf(batch[index]!);
+      const counted = batch.map(async (client) => {
+        const { minuteUsed, dayUsed } = await this.store.peek(client.clientId);
+        const { perMinute, perDay } = this.plans.limitsOf(client);
         if (minuteUsed > perMinute * NEAR || dayUsed > perDay * NEAR) near++;
       });
+      await Promise.all(counted);
     });
     return near;
   }

@@ -1,5 +1,5 @@
-import type { AdminToken } from '../admin/admin-token.entity.js';
-import { AdminTokens } from '../admin/admin-tokens.service.js';
+import type { AdminToken } from '../keys/admin-token.entity.js';
+import { AdminTokens } from '../keys/admin-tokens.service.js';
 import { isoTime } from '../keys/audit-record.entity.js';
 import type { CommonOptions, Result } from './add-command.js';
 import { confirm } from './confirmation.js';

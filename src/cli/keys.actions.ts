@@ -5,7 +5,7 @@ import { KEY_FORM } from '../keys/api-key-format.js';
 import { isoTime } from '../keys/audit-record.entity.js';
 import { AuditTrail } from '../keys/audit-trail.js';
 import { type KeyFilter, KeyList } from '../keys/key-list.js';
-import { issuedView, type KeyView, keyView, rotatedView } from '../keys/key-views.js';
+import { issuedView, rotatedView } from '../keys/key-views.js';
 import { KeysService } from '../keys/keys.service.js';
 import { Scopes } from '../keys/scopes.js';
 import { type OwnLimits, Plans } from '../rate-limits/plan.js';
@@ -65,14 +65,13 @@ const ACTIONS = {
     if (options.after !== undefined) await keysOf(app).get(options.after);
     const limit = options.limit ?? (options.json ? undefined : PAGE_SIZE);
     const filter = { ...options, limit, idleDays: idle, expiresWithinDays: expiresWithin };
-    const found = await app.get(KeyList).find(filter);
-    const value = found.map((key) => keyView(key, app.get(Plans)));
-    const next = found.length === limit ? `\n\nNext page: add --after ${found.at(-1)!.id}` : '';
+    const value = await app.get(KeyList).find(filter);
+    const next = value.length === limit ? `\n\nNext page: add --after ${value.at(-1)!.id}` : '';
     return { value, text: describe.keys(value) + next };
   },
 
   async usage(app, { id }) {
-    const view = await viewOf(app, id);
+    const view = await app.get(KeyList).get(id);
     const used = await app.get(CurrentCounts).of(view.clientId);
     const value = {
       ...view,
@@ -130,16 +129,12 @@ async function set(app: INestApplicationContext, options: KeyOptions, disabled?:
 }
 
 async function show(app: INestApplicationContext, { id }: KeyOptions) {
-  const value = await viewOf(app, id);
+  const value = await app.get(KeyList).get(id);
   return { value, text: describe.key(value) };
 }
 
 function keysOf(app: INestApplicationContext): KeysService {
   return app.get(KeysService).by(operator());
-}
-
-async function viewOf(app: INestApplicationContext, id: string): Promise<KeyView> {
-  return keyView(await app.get(KeyList).get(id), app.get(Plans));
 }
 
 /** All keys of a client share their quota. */

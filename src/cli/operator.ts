@@ -3,7 +3,6 @@ import { userInfo } from 'node:os';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
-import { AdminTokensModule } from '../admin/admin-tokens.module.js';
 import { loadConfig } from '../config/config.js';
 import { fileOf } from '../database/data-source-options.js';
 import { describeMigration } from '../database/extension-migrations.js';
@@ -45,7 +44,7 @@ export async function runAsOperator<T>(
   // HTTP and OpenAPI, which take longest to load, are left out.
   const core = coreModules({ config, logger, ...known });
   const keys = KeysModule.forRoot(known.extensions.map((each) => each.scopes ?? {}));
-  const imports = [...core, keys, UsageReportModule, AdminTokensModule];
+  const imports = [...core, keys, UsageReportModule];
   const app = await NestFactory.createApplicationContext(
     { module: class OperatorModule {}, imports, providers: [PetSeeder] },
     { logger: false, abortOnError: false },

@@ -2,10 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type SelectQueryBuilder } from 'typeorm';
 import { errors } from '../errors/errors.js';
 import { RateLimitBan } from '../rate-limits/bans/rate-limit-ban.entity.js';
+import { Plans } from '../rate-limits/plan.js';
 import { Clock } from '../time/clock.js';
 import { DAY_MS } from '../time/windows.js';
 import { ApiKey } from './api-key.entity.js';
 import { digestOf } from './api-key-format.js';
+import { type KeyView, keyView } from './key-views.js';
 
 const CURRENT = 'key.revoked_at IS NULL AND (key.expires_at IS NULL OR key.expires_at > :now)';
 const VALID = `${CURRENT} AND key.disabled_at IS NULL`;
@@ -19,9 +21,6 @@ const STATUS = {
 
 export type KeyStatus = keyof typeof STATUS;
 export const KEY_STATUSES = Object.keys(STATUS) as KeyStatus[];
-
-/** A key, and the end of its client's ban in Unix milliseconds, null if it is not banned. */
-export type ListedKey = ApiKey & { bannedUntilMs: number | null };
 
 /** Conditions that a listed key meets, all of them. */
 export interface KeyFilter {
@@ -63,18 +62,20 @@ export class KeyList {
   constructor(
     private readonly dataSource: DataSource,
     private readonly clock: Clock,
+    private readonly plans: Plans,
   ) {}
 
-  async find(filter: KeyFilter = {}): Promise<ListedKey[]> {
+  async find(filter: KeyFilter = {}): Promise<KeyView[]> {
     const found = (await this.query(filter).getMany()) as (ApiKey & { ban: RateLimitBan | null })[];
     const now = this.clock.now();
-    return found.map(({ ban, ...key }) => {
-      return { ...key, bannedUntilMs: ban !== null && ban.until > now ? ban.until : null };
+    return found.map((key) => {
+      const { until = 0 } = key.ban ?? {};
+      return keyView(key, until > now ? until : null, this.plans);
     });
   }
 
   /** @throws {ApiError} 404 if there is no such key */
-  async get(id: string): Promise<ListedKey> {
+  async get(id: string): Promise<KeyView> {
     const [key] = await this.find({ id });
     if (key === undefined) throw errors.not_found(`no key has the ID ${id}`);
     return key;

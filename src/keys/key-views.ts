@@ -1,7 +1,6 @@
 import { isoTime } from './audit-record.entity.js';
 import type { Plans } from '../rate-limits/plan.js';
 import type { ApiKey } from './api-key.entity.js';
-import type { ListedKey } from './key-list.js';
 import type { IssuedKey } from './key-transaction.js';
 import type { RotatedKey } from './keys.service.js';
 
@@ -27,7 +26,8 @@ export function rotatedView(rotated: RotatedKey, plans: Plans) {
   return { ...issuedView(rotated, plans), replaces: { id, expiresAt: isoTime(expiresAt) } };
 }
 
-export function keyView(record: ListedKey, plans: Plans) {
+/** @param bannedUntilMs the end of the ban of its client */
+export function keyView(record: ApiKey, bannedUntilMs: number | null, plans: Plans) {
   return {
     id: record.id,
     ...termsOf(record, plans),
@@ -38,7 +38,7 @@ export function keyView(record: ListedKey, plans: Plans) {
     disabledAt: isoTime(record.disabledAt),
     lastUsedAt: isoTime(record.lastUsedAt),
     lastUsedFrom: record.lastUsedFrom,
-    bannedUntil: isoTime(record.bannedUntilMs),
+    bannedUntil: isoTime(bannedUntilMs),
     clientId: record.clientId,
     replacedBy: record.replacedBy,
   };

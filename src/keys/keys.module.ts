@@ -1,5 +1,7 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { AdminToken } from './admin-token.entity.js';
+import { AdminTokens } from './admin-tokens.service.js';
 import { ApiKey } from './api-key.entity.js';
 import { AuditRecord } from './audit-record.entity.js';
 import { AuditTrail } from './audit-trail.js';
@@ -14,13 +16,13 @@ import { type DeclaredScopes, Scopes } from './scopes.js';
 import { type TokenVerifier, VERIFIERS, Verifiers } from './verifiers.js';
 
 /**
- * Manages keys, on the command line and in a server. In a server, it also identifies and counts
- * callers.
+ * Manages keys and admin tokens, on the command line and in a server. In a server, it also
+ * identifies and counts callers.
  */
 @Module({
-  imports: [TypeOrmModule.forFeature([ApiKey, AuditRecord])],
-  providers: [KeysService, KeyList, AuditTrail],
-  exports: [KeysService, KeyList, AuditTrail],
+  imports: [TypeOrmModule.forFeature([ApiKey, AdminToken, AuditRecord])],
+  providers: [KeysService, KeyList, AdminTokens, AuditTrail],
+  exports: [KeysService, KeyList, AdminTokens, AuditTrail],
 })
 export class KeysModule {
   /**

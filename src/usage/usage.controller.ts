@@ -51,9 +51,9 @@ export class UsageController {
   })
   @ApiOkResponse({ description: 'The usage of the last hours.', type: UsageHistoryBody })
   getUsageHistory(
-    @CurrentCaller() caller: Caller,
+    @CurrentCaller() { quota }: Caller,
     @Query() { hours }: UsageHistoryQuery,
   ): Promise<UsageHistoryBody> {
-    return this.usage.history(caller, hours);
+    return this.usage.history(quota.subject, hours);
   }
 }

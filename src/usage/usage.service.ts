@@ -1,11 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { unixSeconds } from '../input/unix-time.js';
-import type { Caller } from '../keys/caller.js';
+import type { PlanLimits } from '../rate-limits/plan.js';
 import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
 import { dayEndUnix, HOUR_MS, minuteEndUnix } from '../time/windows.js';
 import type { UsageBody, UsageHistoryBody } from './usage.dto.js';
 import { append, type Refusal } from './usage.entities.js';
 import { LATEST_REFUSALS, UsageReport } from './usage-report.js';
+
+/** A key or token: a `Caller`, for one that sends a request. */
+interface Holder {
+  plan: string;
+  scopes: Iterable<string>;
+  quota: { subject: string; limits: PlanLimits };
+  /** Unix milliseconds; Infinity if it does not expire. */
+  expiresAtMs: number;
+}
 
 @Injectable()
 export class UsageService {
@@ -15,8 +24,8 @@ export class UsageService {
   ) {}
 
   /** The keys of the client are not told apart. */
-  async history({ quota }: Caller, length: number): Promise<UsageHistoryBody> {
-    const { used, refusals } = await this.report.load(quota.subject, length);
+  async history(clientId: string, length: number): Promise<UsageHistoryBody> {
+    const { used, refusals } = await this.report.load(clientId, length);
     const hours = new Map<number, Record<string, number>>();
     for (const { hour, code, used: requests } of used) {
       const codes = hours.get(hour) ?? {};
@@ -37,7 +46,7 @@ export class UsageService {
     };
   }
 
-  async of({ plan, scopes, quota, expiresAtMs }: Caller): Promise<UsageBody> {
+  async of({ plan, scopes, quota, expiresAtMs }: Holder): Promise<UsageBody> {
     const { subject, limits } = quota;
     const used = await this.store.peek(subject);
     const { nowMs, aheadMs = 0, bannedUntilMs } = used;

@@ -30,13 +30,13 @@ describe('the list of keys', () => {
   it('has the end of a ban, and the status banned, while the ban lasts', async () => {
     const client = await service.client({ perMinute: 1, perDay: 9 });
     const id = client.keyId!;
-    const bannedUntil = async () => (await list().get(id)).bannedUntilMs;
+    const bannedUntil = async () => (await list().get(id)).bannedUntil;
     const isBanned = async () => (await list().count({ id, status: 'banned' })) === 1;
     expect([await bannedUntil(), await isBanned()]).toEqual([null, false]);
     for (let request = 0; request < 2; request++) await client.get('/v1/pets');
     expectError(await client.get('/v1/pets'), 429, 'key_banned');
     await eventually(isBanned);
-    expect(await bannedUntil()).toBe(clock.now() + 60_000);
+    expect(await bannedUntil()).toBe(new Date(clock.now() + 60_000).toISOString());
     clock.advance(60_000);
     expect([await bannedUntil(), await isBanned()]).toEqual([null, false]);
   });

@@ -11,7 +11,8 @@ describe('the last use of a key', () => {
     const lastUses = async () => {
       await app.get(LastUses).flush();
       const keys = await app.get(KeyList).find();
-      return Object.fromEntries(keys.map(({ id, lastUsedAt }) => [id, lastUsedAt]));
+      const timeOf = (iso: string | null) => iso && Date.parse(iso);
+      return Object.fromEntries(keys.map(({ id, lastUsedAt }) => [id, timeOf(lastUsedAt)]));
     };
     const [zoo, ark] = [await service.client(), await service.client()];
     const now = clock.now();

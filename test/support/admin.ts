@@ -1,4 +1,4 @@
-import { AdminTokens } from '../../src/admin/admin-tokens.service.js';
+import { AdminTokens } from '../../src/keys/admin-tokens.service.js';
 import { SERVICE } from '../../src/keys/audit-record.entity.js';
 import { Client } from './client.js';
 import { freePort } from './free-port.js';
