@@ -4,13 +4,12 @@ import { UsageModule } from '../usage/usage.module.js';
 import { AdminKeysController } from './admin-keys.controller.js';
 import { AdminUsageController } from './admin-usage.controller.js';
 import { ConsoleController } from './console.controller.js';
-import { ConsoleFiles } from './console.files.js';
 import { UsageOverview } from './usage-overview.service.js';
 
 /** The admin API and its console. */
 @Module({
   imports: [OpenApiModule, UsageModule],
   controllers: [AdminKeysController, AdminUsageController, ConsoleController],
-  providers: [ConsoleFiles, UsageOverview],
+  providers: [UsageOverview],
 })
 export class AdminModule {}

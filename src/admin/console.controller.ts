@@ -1,3 +1,5 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Controller, Get, Req, Res, UseGuards } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { notFound } from '../errors/errors.js';
@@ -5,15 +7,24 @@ import { OnAdminPort } from '../http/admin-port.js';
 import { Public } from '../http/public.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/request-context.js';
 import { pathOf } from '../http/target.js';
+import { Scopes } from '../keys/scopes.js';
+import { DocsFiles, fill, type Masthead, referencePage } from '../openapi/docs.files.js';
+import { DocumentSource } from '../openapi/document.js';
+import { pageHeaders } from '../openapi/page-headers.js';
 import { PageLimitGuard } from '../openapi/page-limit.guard.js';
-import { ConsoleFiles } from './console.files.js';
+import { StaticAsset } from '../openapi/static-asset.js';
+import { Plans } from '../rate-limits/plan.js';
 
-const HEADERS = {
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  'referrer-policy': 'no-referrer',
-  'cross-origin-opener-policy': 'same-origin',
+const HEADERS = { ...pageHeaders(), 'cross-origin-opener-policy': 'same-origin' };
+const FOLDER = join(import.meta.dirname, 'console');
+const DOCS = '/docs/';
+const MASTHEAD: Masthead = {
+  name: 'Pet Store admin API',
+  contents: 'operations and codes',
+  links: `
+        <a href="/">Console</a>
+        <a href="/docs">Reference</a>
+        <a href="/openapi.json">JSON</a>`,
 };
 
 /** The console, and the document of the admin API. They are static, and need no token. */
@@ -23,12 +34,45 @@ const HEADERS = {
 @ApiExcludeController()
 @Controller()
 export class ConsoleController {
-  constructor(private readonly files: ConsoleFiles) {}
+  private files: Promise<ReadonlyMap<string, StaticAsset>> | undefined;
+
+  constructor(
+    private readonly scopes: Scopes,
+    private readonly plans: Plans,
+    private readonly docs: DocsFiles,
+    private readonly document: DocumentSource,
+  ) {}
 
   @Get(['', 'docs', 'openapi.json', 'console/:name', 'docs/assets/:name'])
   async consoleFile(@Req() request: ApiRequest, @Res() reply: ApiReply) {
-    const file = await this.files.find(pathOf(request.url));
+    const file = await this.find(pathOf(request.url));
     if (file === undefined) throw notFound();
     file.send(request, reply.headers(HEADERS));
+  }
+
+  /** The assets of the page of `/docs` are those of the public port. */
+  private async find(path: string): Promise<StaticAsset | undefined> {
+    if (path.startsWith(DOCS)) return this.docs.find(path.slice(DOCS.length));
+    this.files ??= this.load();
+    return (await this.files).get(path);
+  }
+
+  /** Reads the files once, for the first request. */
+  private async load(): Promise<ReadonlyMap<string, StaticAsset>> {
+    // The console offers the plans and scopes of this server.
+    const plans = this.plans.names.join(' ');
+    const scopes = Object.keys(this.scopes.declared).join(' ');
+    const json = new StaticAsset('application/json; charset=utf-8', this.document.json(true));
+    const files = new Map([
+      ['/openapi.json', json],
+      ['/docs', await referencePage(MASTHEAD)],
+    ]);
+    for (const name of await readdir(FOLDER)) {
+      const asset = await StaticAsset.ofFile(join(FOLDER, name), (text) =>
+        fill(text, { plans, scopes }),
+      );
+      files.set(name === 'index.html' ? '/' : `/console/${name}`, asset);
+    }
+    return files;
   }
 }

@@ -9,6 +9,7 @@ import { Clock } from '../time/clock.js';
 import { apiCatalog, llmsText, securityText } from './discovery.js';
 import { DocsFiles } from './docs.files.js';
 import { DocumentSource } from './document.js';
+import { pageHeaders } from './page-headers.js';
 import { PageLimitGuard } from './page-limit.guard.js';
 import { StaticAsset } from './static-asset.js';
 
@@ -48,10 +49,8 @@ export class DocsController {
   ) {
     const file = await this.files.find(path ?? '');
     if (file === undefined) throw notFound();
-    reply.headers({
-      'content-security-policy': this.contentSecurityPolicy(),
-      'referrer-policy': 'no-referrer',
-    });
+    const servers = [this.address.baseUrl, this.config.stagingBaseUrl ?? []].flat();
+    reply.headers(pageHeaders(servers.map((url) => new URL(url).origin)));
     return file.send(request, reply);
   }
 
@@ -83,15 +82,5 @@ export class DocsController {
       '/llms.txt': new StaticAsset(PLAIN_TEXT, llms),
       '/.well-known/api-catalog': new StaticAsset(LINK_SET, apiCatalog(baseUrl, origin, guides)),
     };
-  }
-
-  /** The page loads from its own origin only, and calls only the servers of the document. */
-  private contentSecurityPolicy(): string {
-    const servers = [this.address.baseUrl, this.config.stagingBaseUrl ?? []].flat();
-    const origins = servers.map((url) => new URL(url).origin).join(' ');
-    return (
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
-      `connect-src 'self' ${origins}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
-    );
   }
 }

@@ -17,6 +17,26 @@ export interface Guide {
   markdown: string;
 }
 
+/** The head of a page. */
+export interface Masthead {
+  name: string;
+  /** What the search finds. */
+  contents: string;
+  /** HTML. */
+  links: string;
+}
+
+const MASTHEAD: Masthead = {
+  name: 'Pet Store API',
+  contents: 'operations, codes and guides',
+  links: `
+        <a href="/docs">Reference</a>
+        <a href="/docs/guides/clients">For clients</a>
+        <a href="/docs/guides/extending">Extending</a>
+        <a href="/openapi.json">JSON</a>
+        <a href="/openapi.yaml">YAML</a>`,
+};
+
 /**
  * The files under `/docs`: the reference, the guides, and the scripts, styles and images of the
  * pages.
@@ -56,34 +76,44 @@ export class DocsFiles {
       files.set(`assets/${basename(path)}`, await StaticAsset.ofFile(path));
     }
     for (const guide of await this.guides()) {
-      files.set(`guides/${guide.name}`, await this.guidePage(guide));
+      files.set(`guides/${guide.name}`, await guidePage(guide));
       files.set(`${guide.name}.md`, new StaticAsset(MARKDOWN, guide.markdown));
     }
-    return files.set('', await this.referencePage());
-  }
-
-  private async referencePage(): Promise<StaticAsset> {
-    const template = await readText('reference.html');
     // The guide for clients explains each of them.
-    const main = template.replace('{{explained}}', Object.keys(errors).join(' '));
-    return this.page('Pet Store API', '/docs', main);
+    return files.set('', await referencePage(MASTHEAD, Object.keys(errors)));
   }
+}
 
-  private async guidePage({ name, title, markdown }: Guide): Promise<StaticAsset> {
-    const { toHtml } = await import('./markdown.js');
-    const source = `<a class="source" href="/docs/${name}.md">Markdown</a>`;
-    const main = `<main class="guide">${source}${toHtml(markdown)}</main>`;
-    return this.page(`${title} - Pet Store API`, `/docs/guides/${name}`, main);
-  }
+/** @param explained the error codes that a guide explains */
+export async function referencePage(
+  masthead: Masthead,
+  explained: readonly string[] = [],
+): Promise<StaticAsset> {
+  const main = fill(await readText('reference.html'), { explained: explained.join(' ') });
+  return page(masthead, masthead.name, '/docs', main);
+}
 
-  private async page(title: string, path: string, main: string): Promise<StaticAsset> {
-    const template = await readText('page.html');
-    const html = template
-      .replace('{{title}}', title)
-      .replace(`<a href="${path}">`, `<a href="${path}" aria-current="page">`)
-      .replace('{{main}}', () => main);
-    return new StaticAsset(HTML, html);
-  }
+async function guidePage({ name, title, markdown }: Guide): Promise<StaticAsset> {
+  const { toHtml } = await import('./markdown.js');
+  const source = `<a class="source" href="/docs/${name}.md">Markdown</a>`;
+  const main = `<main class="guide">${source}${toHtml(markdown)}</main>`;
+  return page(MASTHEAD, `${title} - ${MASTHEAD.name}`, `/docs/guides/${name}`, main);
+}
+
+async function page(
+  { name, contents, links }: Masthead,
+  title: string,
+  path: string,
+  main: string,
+): Promise<StaticAsset> {
+  const marked = links.replace(`"${path}"`, '$& aria-current="page"');
+  const values = { name, contents, links: marked, title, main };
+  return new StaticAsset(HTML, fill(await readText('page.html'), values));
+}
+
+/** Replaces each `{{name}}` of a template. */
+export function fill(template: string, values: Readonly<Record<string, string>>): string {
+  return template.replace(/\{\{(\w+)\}\}/g, (_match, name: string) => values[name]!);
 }
 
 function readText(path: string): Promise<string> {
