@@ -1,8 +1,7 @@
 // Every stored text reaches the page as a text node or an attribute, never as HTML.
 const TOKEN = 'petstore-admin-token';
-const [main, status, dialog] = ['main', 'status', 'dialog'].map((id) =>
-  document.getElementById(id),
-);
+const find = (selector) => document.querySelector(selector);
+const [main, status, dialog] = [find('main'), find('#status'), find('dialog')];
 const plans = document.body.dataset.plans.split(' ');
 const scopes = document.body.dataset.scopes.split(' ');
 const number = (value) => value.toLocaleString();
@@ -28,11 +27,31 @@ function el(name, ...children) {
   return element;
 }
 
+/** A form that hands over its data. */
+function form(attributes, send, ...children) {
+  const submit = (event) => {
+    event.preventDefault();
+    void send(new FormData(event.target));
+  };
+  return el('form', { ...attributes, submit }, ...children);
+}
+
+/** A choice between values, or pairs of a value and its text. */
+function select(label, attributes, choices, chosen) {
+  const options = choices.map((choice) => {
+    const [value, text = value] = [choice].flat();
+    return el('option', { value, selected: value === chosen }, text);
+  });
+  return el('label', label, el('select', attributes, options));
+}
+
 const button = (text, click, kind = '') => el(`button.${kind}`, { type: 'button', click }, text);
 const link = (href, text) => el('a', { href }, text);
 const code = (text) => el('code', text);
 const row = (...children) => el('div.row', ...children);
 const input = (label, attributes) => el('label', label, el('input', attributes));
+const quantity = (label, attributes) =>
+  input(label, { type: 'number', required: true, ...attributes });
 const title = (text) => el('h1', { tabindex: '-1' }, text);
 
 /** A time in the zone of the reader, with UTC in the tooltip. */
@@ -45,7 +64,7 @@ function time(value) {
 
 /** A table in a box that scrolls, also by keyboard. Cells of numbers are aligned to the right. */
 function table(caption, head, rows, none) {
-  if (rows.length === 0) return el('p.empty', none);
+  if (rows.length === 0) return el('p', none);
   const cell = (content) => {
     if (typeof content === 'number') return el('td.number', number(content));
     return el(content.length > 40 ? 'td.words' : 'td', content);
@@ -60,31 +79,27 @@ function table(caption, head, rows, none) {
 
 /** Bars by hour: served requests, and above them the rejected ones. The table has the numbers. */
 function chart(caption, hours) {
-  if (hours.length === 0) return el('p.empty', 'No requests in the last 24 hours.');
-  const last = Math.floor(Date.now() / 3_600_000) * 3_600;
-  const scale = 96 / Math.max(...hours.map(({ ok, rejected }) => ok + rejected));
+  if (hours.length === 0) return el('p', 'No requests in the last 24 hours.');
+  const thisHour = Math.floor(Date.now() / 3_600_000);
+  const most = Math.max(...hours.map(({ ok, rejected }) => ok + rejected));
   const bars = hours.flatMap(({ startsAt, ok, rejected }) => {
-    const x = 231 - ((last - startsAt) / 3_600) * 10;
-    const bar = (kind, above, count) => {
-      const height = count * scale;
-      return el(`rect.${kind}`, { x, y: 100 - above * scale - height, width: 8, height });
-    };
-    return [bar('ok', 0, ok), bar('rejected', ok, rejected)];
+    const place = { x: 23.1 - (thisHour - startsAt / 3_600), width: 0.8 };
+    const above = { ...place, y: most - ok - rejected, height: rejected };
+    return [el('rect.ok', { ...place, y: most - ok, height: ok }), el('rect.rejected', above)];
   });
-  const [served, rejected] = ['ok', 'rejected'].map((name) => number(sumOf(hours, name)));
+  const [served, rejected] = ['ok', 'rejected'].map((kind) => number(sumOf(hours, kind)));
   const label = `${caption}: ${served} served, ${rejected} rejected`;
-  const box = { viewBox: '0 0 240 100', preserveAspectRatio: 'none' };
+  // One unit is an hour in width and a request in height.
+  const box = { viewBox: `0 0 24 ${most}`, preserveAspectRatio: 'none', role: 'img' };
+  const mark = (kind) => el(`span.${kind}`, '\u25A0\u2002');
   const rows = [...hours].reverse().map((hour) => [time(hour.startsAt), hour.ok, hour.rejected]);
+  const numbers = table(caption, ['Hour from', 'Served', 'Rejected'], rows);
   return el(
     'section',
     el('h2', caption),
-    el('svg.chart', { ...box, role: 'img', 'aria-label': label }, bars),
-    el('p.key-of-chart', el('b', 'served'), el('b.rejected', 'rejected')),
-    el(
-      'details',
-      el('summary', 'The same as a table'),
-      table(caption, ['Hour from', 'Served', 'Rejected'], rows),
-    ),
+    el('svg.chart', { ...box, 'aria-label': label }, bars),
+    el('p.legend', el('b', mark('ok'), 'served'), el('b', mark('rejected'), 'rejected')),
+    el('details', el('summary', 'The same as a table'), numbers),
   );
 }
 
@@ -120,44 +135,39 @@ function signOut(reason = '') {
 }
 
 function signIn() {
-  const submit = (event) => {
-    event.preventDefault();
-    sessionStorage.setItem(TOKEN, new FormData(event.target).get('token').trim());
-    void show();
+  const send = (data) => {
+    sessionStorage.setItem(TOKEN, data.get('token').trim());
+    return show();
   };
   const token = { type: 'password', name: 'token', required: true, autocomplete: 'off' };
-  const form = el(
-    'form.sign-in',
-    { submit },
+  const content = [
     title('Sign in'),
     input('Admin token', token),
     el('button.main', 'Sign in'),
     el('p', 'Issue a token on the server: ', code('petstore admin issue --name NAME')),
     el('p', 'This tab keeps the token until you sign out or close it.'),
-  );
-  return [form];
+  ];
+  return [form({ class: 'sign-in' }, send, content)];
 }
 
 // Dialogs
 
-/** Asks in a dialog. `run` gets the form; a failure is shown in the dialog, which stays open. */
+/**
+ * Asks in a dialog. `run` gets the data of the form, now and as it was opened; a failure is shown in
+ * the dialog, which stays open.
+ */
 function ask(question, content, action, run, kind = 'main') {
   const fault = el('p.fault', { role: 'alert' });
-  const submit = async (event) => {
-    event.preventDefault();
-    try {
-      await run(new FormData(event.target));
-    } catch (error) {
+  const send = (data) =>
+    run(data, opened).catch((error) => {
       fault.textContent = error.message;
-    }
-  };
+    });
   const confirm = action && el(`button.${kind}`, action);
-  const buttons = row(
-    confirm,
-    button(action ? 'Cancel' : 'Close', () => dialog.close()),
-  );
+  const close = button(action ? 'Cancel' : 'Close', () => dialog.close());
   const heading = el('h2', { id: 'dialog-title' }, question);
-  dialog.replaceChildren(el('form', { submit }, heading, content, fault, buttons));
+  const asked = form({}, send, heading, content, fault, row(confirm, close));
+  const opened = new FormData(asked);
+  dialog.replaceChildren(asked);
   if (!dialog.open) dialog.showModal();
 }
 
@@ -165,80 +175,78 @@ function ask(question, content, action, run, kind = 'main') {
 async function change(done, path, method = 'POST', body = {}) {
   const { data } = await request(path, method, body);
   dialog.close();
-  await show();
+  void show();
   status.textContent = done;
   return data;
 }
 
 function showSecret({ key, name, id }, further = '') {
   const copied = el('span', { role: 'status' });
-  const say = (text) => () => {
-    copied.textContent = text;
+  const copy = async () => {
+    const copying = navigator.clipboard.writeText(key).then(() => 'Copied.');
+    copied.textContent = await copying.catch(() => 'Select the key and copy it.');
   };
-  const copy = () =>
-    navigator.clipboard.writeText(key).then(say('Copied.'), say('Select the key and copy it.'));
   ask('Store the new key now', [
     el('p', `The key of ${name} is shown once. ${further}`),
     el('code.secret', key),
-    el('p', button('Copy', copy, 'main'), ' ', copied),
+    // Browsers have no clipboard for a page that is neither local nor sent over HTTPS.
+    navigator.clipboard && el('p', button('Copy', copy, 'main'), ' ', copied),
     el('a', { href: `#key/${id}`, click: () => dialog.close() }, 'Show this key'),
   ]);
 }
 
 /** The fields of a key, for a new one or with the values of one. */
 function fields(key = { name: '', plan: 'free', scopes: ['pets:read', 'pets:write'] }) {
-  const limit = (label, name) =>
-    input(label, { name, type: 'number', min: '1', value: key[name] ?? '', required: true });
+  const limit = (label, name) => quantity(label, { name, min: '1', value: key[name] ?? '' });
   const limits = row(limit('Per minute', 'perMinute'), limit('Per day', 'perDay'));
-  const adapt = () => {
-    limits.hidden = plan.value !== 'enterprise';
+  const adapt = (plan) => {
+    limits.hidden = plan !== 'enterprise';
     for (const each of limits.querySelectorAll('input')) each.disabled = limits.hidden;
   };
-  const options = plans.map((name) => el('option', { selected: name === key.plan }, name));
-  const plan = el('select', { name: 'plan', change: adapt }, options);
-  adapt();
+  adapt(key.plan);
   const boxes = scopes.map((value) => {
     const checked = key.scopes.includes(value);
-    return el(
-      'label.check',
-      el('input', { type: 'checkbox', name: 'scopes', value, checked }),
-      value,
-    );
+    const box = el('input', { type: 'checkbox', name: 'scopes', value, checked });
+    return el('label.check', box, value);
   });
-  const local = key.expiresAt && new Date(key.expiresAt);
-  const minutes = local && new Date(local - local.getTimezoneOffset() * 60_000).toISOString();
-  const expiry = { name: 'expiresAt', type: 'datetime-local', value: minutes?.slice(0, 16) ?? '' };
+  // A local time of Swedish is the value of such a field: 2030-12-05 17:30.
+  const minute = key.expiresAt && new Date(key.expiresAt).toLocaleString('sv').slice(0, 16);
+  const expiry = { name: 'expiresAt', type: 'datetime-local', value: minute ?? '' };
+  const change = ({ target }) => adapt(target.value);
   return [
     input('Name', { name: 'name', value: key.name, maxlength: '255', required: true }),
-    el('label', 'Plan', plan),
+    select('Plan', { name: 'plan', change }, plans, key.plan),
     limits,
     el('fieldset', el('legend', 'Scopes'), boxes),
     input('Expires (empty: never)', expiry),
   ];
 }
 
-/** The members of a form that differ from those of a key. */
-function termsOf(form, key) {
-  const limit = (name) => Number(form.get(name)) || undefined;
-  const [perMinute, perDay] = [limit('perMinute'), limit('perDay')];
-  const plan = { plan: form.get('plan'), perMinute, perDay };
-  const hasOtherLimits = perMinute && (perMinute !== key?.perMinute || perDay !== key?.perDay);
-  const expiry = form.get('expiresAt');
-  const expiresAt = expiry === '' ? null : new Date(expiry).toISOString();
-  const minute = (iso) => iso?.slice(0, 16);
-  const terms = { name: form.get('name'), scopes: form.getAll('scopes') };
-  return {
-    ...(terms.name !== key?.name && { name: terms.name }),
-    ...(String(terms.scopes) !== String(key?.scopes) && { scopes: terms.scopes }),
-    ...((plan.plan !== key?.plan || hasOtherLimits) && plan),
-    ...(minute(expiresAt) !== minute(key?.expiresAt ?? null) && { expiresAt }),
-  };
+/** The terms in a form. Those in one object belong together. */
+function termsOf(data) {
+  const limit = (name) => Number(data.get(name)) || undefined;
+  const expiry = data.get('expiresAt');
+  return [
+    { name: data.get('name') },
+    { plan: data.get('plan'), perMinute: limit('perMinute'), perDay: limit('perDay') },
+    { scopes: data.getAll('scopes') },
+    { expiresAt: expiry === '' ? null : new Date(expiry).toISOString() },
+  ];
 }
 
-const issue = () =>
-  ask('Issue a key', fields(), 'Issue', async (form) =>
-    showSecret(await change('', '/admin/v1/keys', 'POST', termsOf(form))),
-  );
+/** What differs from the form as it was opened. Somebody else may change the rest meanwhile. */
+function changesOf(data, opened) {
+  const before = termsOf(opened);
+  const isChanged = (terms, index) => JSON.stringify(terms) !== JSON.stringify(before[index]);
+  return Object.assign({}, ...termsOf(data).filter(isChanged));
+}
+
+function issue() {
+  ask('Issue a key', fields(), 'Issue', async (data) => {
+    const terms = Object.assign({}, ...termsOf(data));
+    showSecret(await change('', '/admin/v1/keys', 'POST', terms));
+  });
+}
 
 // Words
 
@@ -255,11 +263,13 @@ function until(unixSeconds) {
   return seconds < 7_200 ? `${Math.ceil(seconds / 60)} min` : `${Math.ceil(seconds / 3_600)} h`;
 }
 
-const HELPS = 'a larger plan helps, or fewer requests';
-
-function windowInWords(name, { limit, remaining, resetAt }) {
-  const used = `${number(limit - remaining)} of ${number(limit)} used`;
-  return `limited per ${name}: ${used}, resets in ${until(resetAt)}; ${HELPS}`;
+function limitInWords(name, { limit, remaining, resetAt }) {
+  const all = number(limit);
+  const use =
+    remaining === 0
+      ? `${all} of ${all} used, resets in ${until(resetAt)}`
+      : `all ${all} were used, ${number(remaining)} are left now`;
+  return `limited per ${name}: ${use}; a larger plan helps, or fewer requests`;
 }
 
 const ENDED = {
@@ -268,58 +278,45 @@ const ENDED = {
   disabled: 'The key is disabled. Enable it when the reason is gone.',
 };
 const BY_CALLER =
-  'The request itself is wrong. The message of the response names each fault; the caller must correct it.';
+  'The request is wrong: the caller must correct the faults that its response names.';
 const REASONS = {
-  insufficient_scope:
-    'The key lacks the scope of this operation. Add it with Change, or leave it out on purpose.',
+  insufficient_scope: 'The key lacks the scope of this operation. Add it with Change if intended.',
   not_found: 'The path is wrong. The caller should compare it with /docs.',
   pet_not_found: 'There is no such pet. The caller should list the pets first.',
-  method_not_allowed:
-    'The path does not support this method. The caller should compare it with /docs.',
+  method_not_allowed: 'The path does not support the method. The caller should check /docs.',
   unsupported_media_type: 'The caller must send JSON as application/json in UTF-8.',
   operation_removed: 'The operation was removed. The caller must use its successor.',
-  service_unavailable:
-    'The service was overloaded or had no database. The caller should retry after Retry-After.',
-  internal_error:
-    'The service failed, not the caller. Search the log for the request ID of the caller.',
+  service_unavailable: 'Overload, or no database. The caller should retry after Retry-After.',
+  internal_error: 'The service failed. Search the log for the request ID of the caller.',
 };
 
-function banInWords({ bannedUntil }) {
-  const end =
-    bannedUntil === null
-      ? 'The ban is over.'
-      : `The ban ends in ${until(bannedUntil)}; Unban ends it now.`;
-  return `It kept sending requests after 429 responses. ${end} The caller must wait for Retry-After.`;
+function banInWords(end) {
+  const state = end === null ? 'is over' : `ends in ${until(end)}; Unban ends it now`;
+  return `It kept sending requests after 429 responses. The ban ${state}. The caller must wait for Retry-After.`;
 }
 
 /** Why requests were rejected, and what helps. */
-function reasonOf({ code: name, window: full }, key, usage) {
-  if (name === 'rate_limit_exceeded') {
-    const window = full ?? 'minute';
-    const { limit, remaining } = usage.limits[window];
-    if (remaining === 0) return windowInWords(window, usage.limits[window]);
-    const left = `all ${number(limit)} were used, ${number(remaining)} are left now`;
-    return `limited per ${window}: ${left}; ${HELPS}`;
-  }
-  if (name === 'key_banned') return banInWords(usage);
+function reasonOf({ code: name, window }, key, { limits, bannedUntil }) {
+  const full = window ?? 'minute';
+  if (name === 'rate_limit_exceeded') return limitInWords(full, limits[full]);
+  if (name === 'key_banned') return banInWords(bannedUntil);
   if (name !== 'invalid_api_key') return REASONS[name] ?? BY_CALLER;
   return ENDED[stateOf(key)] ?? 'The key was not valid then. It is valid now.';
 }
 
-function verdict(key, usage) {
-  const { minute, day } = usage.limits;
+function verdict(key, { limits, bannedUntil }) {
+  const full = Object.entries(limits).filter(([, { remaining }]) => remaining === 0);
   const reasons = [
     ENDED[stateOf(key)],
-    usage.bannedUntil === null ? undefined : banInWords(usage),
-    ...Object.entries(usage.limits).map(([name, window]) =>
-      window.remaining === 0 ? windowInWords(name, window) : undefined,
-    ),
+    bannedUntil && banInWords(bannedUntil),
+    ...full.map(([name, window]) => limitInWords(name, window)),
   ].filter(Boolean);
   if (reasons.length > 0) {
     const list = reasons.map((text) => el('li', text));
     return el('div.card warn', el('p', el('b', 'This key is rejected now.')), el('ul', list));
   }
-  const left = `${number(minute.remaining)} requests left this minute, ${number(day.remaining)} this day.`;
+  const [minute, day] = [limits.minute, limits.day].map(({ remaining }) => number(remaining));
+  const left = `${minute} requests left this minute, ${day} this day.`;
   return el('div.card', el('p', el('b', 'This key is accepted now. '), left));
 }
 
@@ -355,58 +352,43 @@ function keyRows(keys) {
 
 /** The hours of all plans together. */
 function togetherByHour(counts) {
-  const hours = new Map();
-  for (const { startsAt, admitted, rejected } of counts) {
-    const { ok, rejected: before } = hours.get(startsAt) ?? { ok: 0, rejected: 0 };
-    hours.set(startsAt, { startsAt, ok: ok + admitted, rejected: before + rejected });
-  }
-  return [...hours.values()];
+  const byHour = Map.groupBy(counts, ({ startsAt }) => startsAt);
+  return Array.from(byHour, ([startsAt, ofPlans]) => {
+    return { startsAt, ok: sumOf(ofPlans, 'admitted'), rejected: sumOf(ofPlans, 'rejected') };
+  });
 }
 
+const ANY = ['', 'any'];
+const STATES = ['active', 'banned', 'disabled', 'expired', 'revoked'];
+/** Further filters: query parameters of the admin API. */
 const USES = {
   'neverUsed=true': 'never used',
   'idleDays=30': 'idle for 30 days',
   'expiresWithinDays=14': 'expires within 14 days',
 };
-const STATES = ['active', 'banned', 'disabled', 'expired', 'revoked'];
 
-function filterForm(query) {
-  const select = (name, label, entries) => {
-    const options = entries.map(([value, text]) =>
-      el('option', { value, selected: query.get(name) === value }, text),
-    );
-    return el('label', label, el('select', { name }, el('option', { value: '' }, 'any'), options));
-  };
-  const same = (texts) => texts.map((text) => [text, text]);
-  const value = query.get('search') ?? '';
-  const submit = (event) => {
-    event.preventDefault();
-    const wanted = [...new FormData(event.target)].filter(([, text]) => text !== '');
+function filterForm({ search = '', status: state, plan, use }) {
+  const send = (data) => {
+    const wanted = [...data].filter(([, text]) => text !== '');
     location.hash = `keys?${new URLSearchParams(wanted)}`;
   };
-  return el(
-    'form.row',
-    { role: 'search', submit },
-    input('Name, ID or last 4 characters', {
-      name: 'search',
-      type: 'search',
-      value,
-      maxlength: '255',
-    }),
-    select('status', 'State', same(STATES)),
-    select('plan', 'Plan', same(plans)),
-    select('use', 'Use', Object.entries(USES)),
+  const words = { name: 'search', type: 'search', value: search, maxlength: '255' };
+  return form(
+    { class: 'row', role: 'search' },
+    send,
+    input('Name, ID or last 4 characters', words),
+    select('State', { name: 'status' }, [ANY, ...STATES], state),
+    select('Plan', { name: 'plan' }, [ANY, ...plans], plan),
+    select('Use', { name: 'use' }, [ANY, ...Object.entries(USES)], use),
     el('button.main', 'Find'),
   );
 }
 
 async function keysView(_id, query) {
-  const wanted = new URLSearchParams([...query].filter(([name]) => name !== 'use'));
-  for (const [name, value] of new URLSearchParams(query.get('use') ?? '')) wanted.set(name, value);
-  const [page, usage] = await Promise.all([
-    request(`/admin/v1/keys?${wanted}`),
-    get('/admin/v1/usage'),
-  ]);
+  const { use = '', ...filter } = query;
+  const wanted = [new URLSearchParams(filter), use].join('&');
+  const requests = [request(`/admin/v1/keys?${wanted}`), get('/admin/v1/usage')];
+  const [page, usage] = await Promise.all(requests);
   const hours = togetherByHour(usage.hours);
   const tile = (count, text, href) =>
     el(href ? 'a' : 'div', { href }, el('b', number(count)), text);
@@ -435,33 +417,26 @@ function revoke({ id, name }) {
 }
 
 function rotate({ id, name }) {
-  const hours = {
-    name: 'hours',
-    type: 'number',
-    min: '0',
-    max: '8760',
-    value: '24',
-    required: true,
-  };
-  const grace = input('Hours that the old key stays valid', hours);
-  ask(`Rotate the key of ${name}?`, grace, 'Rotate', async (form) => {
-    const body = { graceSeconds: form.get('hours') * 3_600 };
-    const data = await change('', keyPath(id, '/rotate'), 'POST', body);
-    showSecret(data, 'The old key stays valid for the grace period.');
+  const hours = { name: 'hours', min: '0', max: '8760', value: '24' };
+  const grace = quantity('Hours that the old key stays valid', hours);
+  ask(`Rotate the key of ${name}?`, grace, 'Rotate', async (data) => {
+    const body = { graceSeconds: data.get('hours') * 3_600 };
+    const rotated = await change('', keyPath(id, '/rotate'), 'POST', body);
+    showSecret(rotated, 'The old key stays valid for the grace period.');
   });
 }
 
 function edit(key) {
-  ask(`Change the key of ${key.name}`, fields(key), 'Save', (form) =>
-    change('The change is saved.', keyPath(key.id), 'PATCH', termsOf(form, key)),
+  ask(`Change the key of ${key.name}`, fields(key), 'Save', (data, opened) =>
+    change('The change is saved.', keyPath(key.id), 'PATCH', changesOf(data, opened)),
   );
 }
 
 function actionsOf(key) {
   const disabled = key.disabledAt === null;
   const done = disabled ? 'The key is disabled.' : 'The key is enabled.';
-  const toggle = () => change(done, keyPath(key.id), 'PATCH', { disabled }).catch(report);
-  const unban = () => change('The ban is over.', keyPath(key.id, '/unban')).catch(report);
+  const toggle = () => change(done, keyPath(key.id), 'PATCH', { disabled });
+  const unban = () => change('The ban is over.', keyPath(key.id, '/unban'));
   return row(
     button('Change', () => edit(key), 'main'),
     button('Rotate', () => rotate(key)),
@@ -474,11 +449,8 @@ function actionsOf(key) {
 
 function left(name, { limit, remaining, resetAt }) {
   const text = `${number(remaining)} of ${number(limit)} left this ${name}, resets in ${until(resetAt)}`;
-  return el(
-    'div',
-    el('p', text),
-    el('meter', { min: '0', max: limit, value: remaining, 'aria-label': text }),
-  );
+  const meter = el('meter', { min: '0', max: limit, value: remaining, 'aria-label': text });
+  return el('div', text, meter);
 }
 
 async function keyView(id) {
@@ -491,14 +463,11 @@ async function keyView(id) {
     const { ok = 0, ...others } = codes;
     return { startsAt, ok, rejected: Object.values(others).reduce((sum, count) => sum + count, 0) };
   });
-  const latest = usage.rejected.map((group) => [
-    reasonOf(group, key, usage),
-    group.count,
-    time(group.at),
-    code(group.code),
-    group.operation,
-    group.address,
-  ]);
+  const latest = usage.rejected.map((group) => {
+    const { at, count, operation, address } = group;
+    return [reasonOf(group, key, usage), count, time(at), code(group.code), operation, address];
+  });
+  const from = key.lastUsedFrom && ` from ${key.lastUsedFrom}`;
   const terms = [
     ['ID', code(id)],
     ['Key', code(`psk_...${key.last4}`)],
@@ -506,16 +475,10 @@ async function keyView(id) {
     ['Scopes', key.scopes.join(', ')],
     ['Issued', time(key.createdAt)],
     ['Expires', time(key.expiresAt)],
-    [
-      'Last used',
-      el('span', time(key.lastUsedAt), key.lastUsedFrom && ` from ${key.lastUsedFrom}`),
-    ],
+    ['Last used', el('span', time(key.lastUsedAt), from)],
     ['Replaced by', key.replacedBy ? link(`#key/${key.replacedBy}`, key.replacedBy) : 'no key'],
   ];
-  const section = (caption, head, rows, none) => [
-    el('h2', caption),
-    table(caption, head, rows, none),
-  ];
+  const section = (caption, ...rest) => [el('h2', caption), table(caption, ...rest)];
   const byCount = [...outcomes].sort(([, one], [, other]) => other - one);
   const reason = ['Reason and next step', 'Requests', 'Time', 'Code', 'Operation', 'Address'];
   const none = 'No request was rejected. Numbers arrive after up to 10 seconds.';
@@ -559,8 +522,7 @@ function auditRows(records) {
   return table('Audit trail', ['Time', 'Action', 'By', 'Target', 'Change', 'Address'], rows, none);
 }
 
-async function auditView(_id, query) {
-  const key = query.get('key');
+async function auditView(_id, { key }) {
   const page = await request(`/admin/v1/audit?${key ? new URLSearchParams({ key }) : ''}`);
   const box = auditRows(page.data);
   const all = key && el('p', `Changes of ${key}. `, link('#audit', 'Show all changes'));
@@ -569,40 +531,36 @@ async function auditView(_id, query) {
 
 const VIEWS = new Map(Object.entries({ keys: keysView, key: keyView, audit: auditView }));
 
-function report(error) {
-  if (!(error instanceof Failure)) throw error;
-  if (sessionStorage.getItem(TOKEN) !== null) status.textContent = error.message;
-}
-
 let shown = 0;
 /** Shows the view of the address, `#VIEW/ID?QUERY`, unless another one was asked for since. */
 async function show(hasMoved = false) {
   const turn = ++shown;
   const [, name, id, query] = /^#?(\w*)\/?([^?]*)\??(.*)$/.exec(location.hash) ?? [];
   const isSignedIn = sessionStorage.getItem(TOKEN) !== null;
-  document.querySelector('nav').hidden = !isSignedIn;
+  find('nav').hidden = !isSignedIn;
   status.textContent = '';
-  try {
-    const view = VIEWS.get(name) ?? keysView;
-    const content = isSignedIn ? await view(id, new URLSearchParams(query)) : signIn();
-    if (turn !== shown) return;
-    main.replaceChildren(...content.filter(Boolean));
-  } catch (error) {
-    if (turn === shown) report(error);
-    return;
-  }
-  const heading = main.querySelector('h1');
+  const view = VIEWS.get(name) ?? keysView;
+  const filter = Object.fromEntries(new URLSearchParams(query));
+  const content = isSignedIn ? await view(id, filter) : signIn();
+  if (turn !== shown) return;
+  main.replaceChildren(...content.filter(Boolean));
+  const heading = find('h1');
   document.title = `${heading.textContent} - Pet Store console`;
   for (const each of document.querySelectorAll('nav a')) {
     const isCurrent = each.getAttribute('href') === `#${name || 'keys'}`;
-    each.toggleAttribute('aria-current', isCurrent);
-    if (isCurrent) each.setAttribute('aria-current', 'page');
+    each.ariaCurrent = isCurrent ? 'page' : null;
   }
   if (hasMoved) heading.focus();
 }
 
-// No secret stays in the page.
-dialog.addEventListener('close', () => dialog.replaceChildren());
-document.getElementById('sign-out').addEventListener('click', () => signOut());
+// No secret stays in the page. The dialog may be open again by now.
+dialog.addEventListener('close', () => dialog.open || dialog.replaceChildren());
+find('#sign-out').addEventListener('click', () => signOut());
 addEventListener('hashchange', () => void show(true));
+// A failed request is explained to the reader; any other error is a fault of this page.
+addEventListener('unhandledrejection', (event) => {
+  if (!(event.reason instanceof Failure)) return;
+  event.preventDefault();
+  if (sessionStorage.getItem(TOKEN) !== null) status.textContent = event.reason.message;
+});
 void show();
