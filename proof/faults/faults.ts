@@ -41,7 +41,7 @@ class Round {
   ) {
     this.random = new Random(seed);
     this.faults = planFaults(cluster, this.random, REQUESTS);
-    this.revokeAfter = this.random.below(REQUESTS / 2);
+    this.revokeAfter = 1 + this.random.below(REQUESTS / 2);
     for (let index = 0; index < CREATES; index++) {
       this.names.set(`${seed}-${index}`, `Rex ${seed}/${index}`);
     }
