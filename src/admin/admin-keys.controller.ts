@@ -65,7 +65,7 @@ export class AdminKeysController {
     @Res({ passthrough: true }) reply: ApiReply,
   ): Promise<readonly KeyView[]> {
     const { after } = filter;
-    if (after !== undefined && (await this.list.find({ id: after })).length === 0) {
+    if (after !== undefined && (await this.list.count({ id: after })) === 0) {
       throw invalidRequest(['after must be the ID of a key']);
     }
     const isUnused = neverUsed === 'true' || undefined;

@@ -157,6 +157,21 @@ describeWith('chromium', 'the console in a browser', (executablePath) => {
     expect(await page.evaluate(() => document.documentElement.outerHTML)).not.toContain(key);
   });
 
+  it('shows a new key and says what is wrong, even if the view behind it cannot be loaded', async () => {
+    await open('keys');
+    await page.route('**/admin/v1/usage', (route) => route.abort());
+    await page.getByRole('button', { name: 'Issue a key' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('Unlucky');
+    await page.getByRole('button', { name: 'Issue', exact: true }).click();
+    await page.getByText('The server does not respond.').waitFor();
+    expect(await page.locator('.secret').textContent()).toMatch(/^psk_/);
+    await page.getByRole('button', { name: 'Close' }).click();
+    await page.unroute('**/admin/v1/usage');
+    // Chromium reports failed requests itself.
+    expect(complaints.filter((text) => !text.includes('Failed to load'))).toEqual([]);
+    complaints.length = 0;
+  });
+
   it('asks before it revokes a key, and shows the state', async () => {
     const client = await started.service.client({ name: 'Lost laptop' });
     await open(`key/${client.keyId}`);

@@ -153,8 +153,8 @@ function signIn() {
 // Dialogs
 
 /**
- * Asks in a dialog. `run` gets the data of the form, now and as it was opened; a failure is shown in
- * the dialog, which stays open.
+ * Asks in a dialog. `run` gets the data of the form, now and as it was opened. A failure is shown
+ * in the dialog, which stays open.
  */
 function ask(question, content, action, run, kind = 'main') {
   const fault = el('p.fault', { role: 'alert' });
@@ -286,13 +286,14 @@ const REASONS = {
   method_not_allowed: 'The path does not support the method. The caller should check /docs.',
   unsupported_media_type: 'The caller must send JSON as application/json in UTF-8.',
   operation_removed: 'The operation was removed. The caller must use its successor.',
-  service_unavailable: 'Overload, or no database. The caller should retry after Retry-After.',
+  service_unavailable: 'The service was overloaded or had no database. Retry after Retry-After.',
   internal_error: 'The service failed. Search the log for the request ID of the caller.',
 };
 
 function banInWords(end) {
   const state = end === null ? 'is over' : `ends in ${until(end)}; Unban ends it now`;
-  return `It kept sending requests after 429 responses. The ban ${state}. The caller must wait for Retry-After.`;
+  const cause = 'It kept sending requests after 429 responses.';
+  return `${cause} The ban ${state}. The caller must wait for Retry-After.`;
 }
 
 /** Why requests were rejected, and what helps. */
@@ -448,7 +449,8 @@ function actionsOf(key) {
 }
 
 function left(name, { limit, remaining, resetAt }) {
-  const text = `${number(remaining)} of ${number(limit)} left this ${name}, resets in ${until(resetAt)}`;
+  const use = `${number(remaining)} of ${number(limit)} left this ${name}`;
+  const text = `${use}, resets in ${until(resetAt)}`;
   const meter = el('meter', { min: '0', max: limit, value: remaining, 'aria-label': text });
   return el('div', text, meter);
 }
