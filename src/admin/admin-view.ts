@@ -77,9 +77,8 @@ export function pageOf<Row extends { id: string }>(
 ): readonly Row[] {
   if (rows.length <= limit) return rows;
   const page = rows.slice(0, limit);
-  const [path, query] = reply.request.url.split('?');
-  const parameters = new URLSearchParams(query);
-  parameters.set(name, page.at(-1)!.id);
-  reply.header('link', `<${path}?${parameters.toString()}>; rel="next"`);
+  const { pathname, searchParams } = new URL(reply.request.url, 'http://localhost');
+  searchParams.set(name, page.at(-1)!.id);
+  reply.header('link', `<${pathname}?${searchParams.toString()}>; rel="next"`);
   return page;
 }

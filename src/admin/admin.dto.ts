@@ -7,7 +7,7 @@ import { constrain, MayBeAbsent } from '../input/constrain.js';
 import { IsInteger, IsIntegerText } from '../input/int64.js';
 import { KEY_STATUSES, type KeyStatus } from '../keys/key-list.js';
 import { isKeyName, MAX_NAME_LENGTH, parseExpiry } from '../keys/key-terms.js';
-import { arePlanLimits, PLAN } from '../rate-limits/plan.js';
+import { arePlanLimits, ENTERPRISE, PLAN } from '../rate-limits/plan.js';
 import { requestContext } from '../telemetry/request-context.js';
 
 const MAX_DAYS = 36_500;
@@ -46,10 +46,8 @@ function isExpiry(value: unknown): boolean {
   return value === null || Number(value) > known().clock.now();
 }
 
-/** A limit belongs to the plans that have none of their own. */
 function fitsPlan(value: unknown, { plan }: { plan?: string }): boolean {
-  const hasOwnLimits = isPlan(plan) && known().plans.of(plan!) === undefined;
-  if (!hasOwnLimits) return value === undefined;
+  if (plan !== ENTERPRISE) return value === undefined;
   const limit = value as number;
   return arePlanLimits({ perMinute: limit, perDay: limit });
 }

@@ -17,7 +17,6 @@ import { Plans } from '../rate-limits/plan.js';
 
 const HEADERS = { ...pageHeaders(), 'cross-origin-opener-policy': 'same-origin' };
 const FOLDER = join(import.meta.dirname, 'console');
-const DOCS = '/docs/';
 const MASTHEAD: Masthead = {
   name: 'Pet Store admin API',
   contents: 'operations and codes',
@@ -45,16 +44,13 @@ export class ConsoleController {
 
   @Get(['', 'docs', 'openapi.json', 'console/:name', 'docs/assets/:name'])
   async consoleFile(@Req() request: ApiRequest, @Res() reply: ApiReply) {
-    const file = await this.find(pathOf(request.url));
+    this.files ??= this.load();
+    const path = pathOf(request.url);
+    const own = (await this.files).get(path);
+    // The assets of the page of `/docs` are those of the public port.
+    const file = own ?? (await this.docs.find(path.replace('/docs/', '')));
     if (file === undefined) throw notFound();
     file.send(request, reply.headers(HEADERS));
-  }
-
-  /** The assets of the page of `/docs` are those of the public port. */
-  private async find(path: string): Promise<StaticAsset | undefined> {
-    if (path.startsWith(DOCS)) return this.docs.find(path.slice(DOCS.length));
-    this.files ??= this.load();
-    return (await this.files).get(path);
   }
 
   /** Reads the files once, for the first request. */
