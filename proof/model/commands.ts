@@ -62,6 +62,9 @@ export class List extends Step<{ status: string | undefined; limit: number }> {
       found.push(answer.text.slice(1, -1));
       const url: string | undefined = /<([^>]+)>/.exec(answer.headers.get('link') ?? '')?.[1];
       next = url && (new URL(url).pathname + new URL(url).search).replace(/limit=\d+/, 'limit=100');
+      if (next === undefined || status !== undefined) continue;
+      // A cursor belongs to its filter.
+      assert.equal((await send(model, real, `${next}&status=sold`)).status, 400);
     }
     assert.equal(found.filter(Boolean).join(), wanted.map(({ text }) => text).join());
   }
