@@ -83,7 +83,8 @@ function chart(caption, hours) {
   const thisHour = Math.floor(Date.now() / 3_600_000);
   const most = Math.max(...hours.map(({ ok, rejected }) => ok + rejected));
   const bars = hours.flatMap(({ startsAt, ok, rejected }) => {
-    const place = { x: 23.1 - (thisHour - startsAt / 3_600), width: 0.8 };
+    const hoursAgo = thisHour - startsAt / 3_600;
+    const place = { x: 23.1 - hoursAgo, width: 0.8 };
     const above = { ...place, y: most - ok - rejected, height: rejected };
     return [el('rect.ok', { ...place, y: most - ok, height: ok }), el('rect.rejected', above)];
   });
