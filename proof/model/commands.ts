@@ -47,7 +47,7 @@ export class Create extends Step<{ pet: NewPet; idempotencyKey: string | undefin
   }
 }
 
-/** Reads all pages. */
+/** Reads all pages, each with its own filter alone. */
 export class List extends Step<{ status: string | undefined; limit: number }> {
   async run(model: Model, real: System): Promise<void> {
     const { status, limit } = this.input;
@@ -63,7 +63,6 @@ export class List extends Step<{ status: string | undefined; limit: number }> {
       const url: string | undefined = /<([^>]+)>/.exec(answer.headers.get('link') ?? '')?.[1];
       next = url && (new URL(url).pathname + new URL(url).search).replace(/limit=\d+/, 'limit=100');
       if (next === undefined || status !== undefined) continue;
-      // A cursor belongs to its filter.
       assert.equal((await send(model, real, `${next}&status=sold`)).status, 400);
     }
     assert.equal(found.filter(Boolean).join(), wanted.map(({ text }) => text).join());
@@ -91,7 +90,10 @@ export class Rotate extends Step<void> {
     assert.equal(answer.status, 201, answer.text);
     real.current = JSON.parse(answer.text) as Key;
     assert.equal(await ask(real), '200');
-    assert.equal(await ask(real, old), '200');
+    // The successor has been used: it cannot be replaced.
+    const again = await real.fetch('/v1/key/rotate', { ...init, key: old.key });
+    assert.ok([409, 429].includes(again.status));
+    for (const key of [old, real.current]) assert.equal(await ask(real, key), '200');
   }
 }
 
