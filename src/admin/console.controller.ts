@@ -45,11 +45,12 @@ export class ConsoleController {
   @Get(['', 'docs', 'openapi.json', 'console/:name', 'docs/assets/:name'])
   async consoleFile(@Req() request: ApiRequest, @Res() reply: ApiReply) {
     this.files ??= this.load();
-    const path = pathOf(request.url);
-    const own = (await this.files).get(path);
+    // The target `http://host` has no path.
+    const path = pathOf(request.url) || '/';
     // The assets of the page of `/docs` are those of the public port.
-    const file = own ?? (await this.docs.find(path.replace('/docs/', '')));
-    if (file === undefined) throw notFound();
+    const asset = /^\/docs\/(assets\/.+)/.exec(path)?.[1];
+    const file = (await this.files).get(path) ?? (asset && (await this.docs.find(asset)));
+    if (!file) throw notFound();
     file.send(request, reply.headers(HEADERS));
   }
 

@@ -113,7 +113,7 @@ async function page(
 
 /** Replaces each `{{name}}` of a template. */
 export function fill(template: string, values: Readonly<Record<string, string>>): string {
-  return template.replace(/\{\{(\w+)\}\}/g, (_match, name: string) => values[name]!);
+  return template.replace(/\{\{(\w+)\}\}/g, (match, name: string) => values[name] ?? match);
 }
 
 function readText(path: string): Promise<string> {

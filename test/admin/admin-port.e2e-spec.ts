@@ -74,6 +74,13 @@ describe('the two ports', () => {
     }
   });
 
+  it('serve the console for a target without a path', async () => {
+    const { origin } = started;
+    const message = `GET ${origin} HTTP/1.1\r\nHost: ${new URL(origin).host}\r\n\r\n`;
+    const [answer] = parseAnswers(await sendRaw(origin, message));
+    expect([answer!.status, answer!.text]).toEqual([200, await (await fetch(origin)).text()]);
+  });
+
   it('serve their own document under the same path', async () => {
     const { service, admin } = started;
     const own = (await admin.get('/openapi.json')).json();

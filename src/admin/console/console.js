@@ -5,6 +5,7 @@ const [main, status, dialog] = [find('main'), find('#status'), find('dialog')];
 const plans = document.body.dataset.plans.split(' ');
 const scopes = document.body.dataset.scopes.split(' ');
 const number = (value) => value.toLocaleString();
+const say = (text, kind = '') => Object.assign(status, { textContent: text, className: kind });
 const sumOf = (rows, name) => rows.reduce((sum, row) => sum + row[name], 0);
 
 /**
@@ -27,11 +28,20 @@ function el(name, ...children) {
   return element;
 }
 
+/** Does nothing while it runs, so that a double click sends one request. */
+function oneAtATime(run) {
+  let running;
+  return (argument) => {
+    running ??= Promise.resolve(run(argument)).finally(() => (running = undefined));
+  };
+}
+
 /** A form that hands over its data. */
 function form(attributes, send, ...children) {
+  const sendOnce = oneAtATime(send);
   const submit = (event) => {
     event.preventDefault();
-    void send(new FormData(event.target));
+    sendOnce(new FormData(event.target));
   };
   return el('form', { ...attributes, submit }, ...children);
 }
@@ -45,7 +55,8 @@ function select(label, attributes, choices, chosen) {
   return el('label', label, el('select', attributes, options));
 }
 
-const button = (text, click, kind = '') => el(`button.${kind}`, { type: 'button', click }, text);
+const button = (text, run, kind = '') =>
+  el(`button.${kind}`, { type: 'button', click: oneAtATime(run) }, text);
 const link = (href, text) => el('a', { href }, text);
 const code = (text) => el('code', text);
 const row = (...children) => el('div.row', ...children);
@@ -132,7 +143,7 @@ function signOut(reason = '') {
   sessionStorage.removeItem(TOKEN);
   dialog.close();
   void show();
-  status.textContent = reason;
+  say(reason, 'fault');
 }
 
 function signIn() {
@@ -177,7 +188,7 @@ async function change(done, path, method = 'POST', body = {}) {
   const { data } = await request(path, method, body);
   dialog.close();
   void show();
-  status.textContent = done;
+  say(done);
   return data;
 }
 
@@ -278,6 +289,10 @@ const ENDED = {
   expired: 'The key has expired. Change its expiry, or issue another key.',
   disabled: 'The key is disabled. Enable it when the reason is gone.',
 };
+const VALID_NOW =
+  'The key is valid now. It was not valid then, or the caller sent an older key of this client.';
+const OTHER_LIMIT =
+  'A limit of this operation alone was used up. The caller must wait for Retry-After.';
 const BY_CALLER =
   'The request is wrong: the caller must correct the faults that its response names.';
 const REASONS = {
@@ -291,6 +306,12 @@ const REASONS = {
   internal_error: 'The service failed. Search the log for the request ID of the caller.',
 };
 
+function endInWords(key) {
+  const state = stateOf(key);
+  if (state !== 'expired' || key.replacedBy === null) return ENDED[state];
+  return `The key was replaced. The caller must use ${key.replacedBy}.`;
+}
+
 function banInWords(end) {
   const state = end === null ? 'is over' : `ends in ${until(end)}; Unban ends it now`;
   const cause = 'It kept sending requests after 429 responses.';
@@ -299,17 +320,18 @@ function banInWords(end) {
 
 /** Why requests were rejected, and what helps. */
 function reasonOf({ code: name, window }, key, { limits, bannedUntil }) {
-  const full = window ?? 'minute';
-  if (name === 'rate_limit_exceeded') return limitInWords(full, limits[full]);
+  if (name === 'rate_limit_exceeded') {
+    return window ? limitInWords(window, limits[window]) : OTHER_LIMIT;
+  }
   if (name === 'key_banned') return banInWords(bannedUntil);
   if (name !== 'invalid_api_key') return REASONS[name] ?? BY_CALLER;
-  return ENDED[stateOf(key)] ?? 'The key was not valid then. It is valid now.';
+  return endInWords(key) ?? VALID_NOW;
 }
 
 function verdict(key, { limits, bannedUntil }) {
   const full = Object.entries(limits).filter(([, { remaining }]) => remaining === 0);
   const reasons = [
-    ENDED[stateOf(key)],
+    endInWords(key),
     bannedUntil && banInWords(bannedUntil),
     ...full.map(([name, window]) => limitInWords(name, window)),
   ].filter(Boolean);
@@ -541,10 +563,15 @@ async function show(hasMoved = false) {
   const [, name, id, query] = /^#?(\w*)\/?([^?]*)\??(.*)$/.exec(location.hash) ?? [];
   const isSignedIn = sessionStorage.getItem(TOKEN) !== null;
   find('nav').hidden = !isSignedIn;
-  status.textContent = '';
+  say('');
   const view = VIEWS.get(name) ?? keysView;
   const filter = Object.fromEntries(new URLSearchParams(query));
-  const content = isSignedIn ? await view(id, filter) : signIn();
+  const failed = (error) => {
+    if (turn !== shown) return;
+    if (hasMoved) main.replaceChildren(title('This view cannot be shown'));
+    throw error;
+  };
+  const content = isSignedIn ? await view(id, filter).catch(failed) : signIn();
   if (turn !== shown) return;
   main.replaceChildren(...content.filter(Boolean));
   const heading = find('h1');
@@ -564,6 +591,6 @@ addEventListener('hashchange', () => void show(true));
 addEventListener('unhandledrejection', (event) => {
   if (!(event.reason instanceof Failure)) return;
   event.preventDefault();
-  if (sessionStorage.getItem(TOKEN) !== null) status.textContent = event.reason.message;
+  if (sessionStorage.getItem(TOKEN) !== null) say(event.reason.message, 'fault');
 });
 void show();
