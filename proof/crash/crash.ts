@@ -1,3 +1,4 @@
+import { copyFileSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { Client } from '../../test/support/client.js';
 import { findEngine } from '../../test/support/engines.js';
@@ -78,7 +79,11 @@ class Crashes {
       while (left > 0) {
         const entry = this.ledger.next(round);
         const answer = await send(client, entry).catch(() => undefined);
-        if (answer === undefined) continue;
+        if (answer === undefined) {
+          if (left > 0) this.fault(round, 'the server ended by itself');
+          left = 0;
+          continue;
+        }
         if (answer.status !== 201) this.fault(round, `status ${answer.status}: ${answer.text}`);
         else entry.acknowledged = answer.text;
         left--;
@@ -102,9 +107,13 @@ class Crashes {
     }
   }
 
+  /** Reads a copy: opening the file would recover it before the server does. */
   private checkFile(): void {
     if (this.engine !== 'SQLite') return;
-    const database = new Sqlite(this.workplace.databaseFile);
+    const { databaseFile } = this.workplace;
+    const copy = `${databaseFile}.copy`;
+    for (const suffix of ['', '-wal']) copyFileSync(databaseFile + suffix, copy + suffix);
+    const database = new Sqlite(copy);
     const integrity = database.pragma('integrity_check', { simple: true });
     database.close();
     if (integrity !== 'ok') this.faults.push(`integrity_check: ${String(integrity)}`);

@@ -22,6 +22,8 @@ export class ClusterNode {
   restarts = 0;
   private server: Served | undefined;
   private fallbacksSeen = 0;
+  /** Those of a process that was killed. */
+  private fallbacksBefore = 0;
 
   constructor(
     readonly name: string,
@@ -41,6 +43,7 @@ export class ClusterNode {
 
   async kill(): Promise<void> {
     await this.server?.stop('SIGKILL');
+    this.fallbacksBefore = this.newFallbacks();
     this.server = undefined;
     this.fallbacksSeen = 0;
     this.restarts++;
@@ -53,7 +56,8 @@ export class ClusterNode {
   /** How often the node fell back to its own counters since the last call, as its log says. */
   newFallbacks(): number {
     const found = this.server?.output().match(/falling back/gi)?.length ?? 0;
-    const count = found - this.fallbacksSeen;
+    const count = this.fallbacksBefore + found - this.fallbacksSeen;
+    this.fallbacksBefore = 0;
     this.fallbacksSeen = found;
     return count;
   }
@@ -106,7 +110,10 @@ export class Cluster implements AsyncDisposable {
   /** Waits until every node is ready and counts in Redis. */
   async heal(): Promise<void> {
     for (const node of this.nodes) await node.start();
-    for (const node of this.nodes) await eventually(() => node.isHealthy(), HEALED_WITHIN_MS);
+    for (const node of this.nodes) {
+      await eventually(() => node.isHealthy(), HEALED_WITHIN_MS);
+      node.reachesDatabaseSince ??= performance.now();
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
