@@ -89,9 +89,10 @@ function pageOf({ results, found }: Data): string {
 # Reliability
 
 For engineers who want to check what the service promises before they rely on it. Each row is a
-command that tries to break promises, and its last full run. The commands run the real program
-through its public interfaces: HTTP, the command line and signals. The simulator alone runs the
-classes of the service, on simulated time.
+command that tries to break promises, and its last full run. Fuzzing, faults and crashes use the
+real program through its public interfaces: HTTP, the command line and signals. The model runs the
+whole service with a clock that can be set, the simulator the classes that decide, on simulated
+time, and mutation the tests.
 
 \`\`\`sh
 npm ci

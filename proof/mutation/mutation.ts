@@ -53,10 +53,10 @@ async function run({ isShort, say }: Run): Promise<Result> {
     const text = await format(JSON.stringify(survivors), { parser: 'json', printWidth: 100 });
     await writeFile(SURVIVORS, text);
   }
-  return resultOf(report, isShort);
+  return resultOf(report);
 }
 
-function resultOf({ files }: Report, isShort: boolean): Result {
+function resultOf({ files }: Report): Result {
   const mutantsOf = (room: string): Mutant[] =>
     Object.entries(files)
       .filter(([path]) => path.startsWith(`src/${room}/`))
@@ -66,7 +66,7 @@ function resultOf({ files }: Report, isShort: boolean): Result {
   const rooms = ROOMS.filter((room) => mutantsOf(room).length > 0);
   const scores = rooms.map((room) => [`score of ${room}`, percent(scoreOf(mutantsOf(room)))]);
   const score = scoreOf(all);
-  const isLow = !isShort && score < LEAST_SCORE;
+  const isLow = score < LEAST_SCORE;
   return {
     tried: `${inWords(killed + survived)} mutants, of which ${percent(score)} were noticed`,
     figures: {

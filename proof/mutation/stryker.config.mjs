@@ -10,7 +10,7 @@ export default {
   // Decorators and constants run once, while their file is loaded.
   ignoreStatic: true,
   // A test waits for conditions for up to 15 s; a mutant that hangs is killed before.
-  timeoutMS: 4_000,
+  timeoutMS: 8_000,
   // The tests of a mutant wait for most of their time.
   concurrency: 6,
   // Texts of messages, logs and metrics are not part of a guarantee.

@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import { ChangePoller } from '../../src/database/change-poller.js';
 import type { Database } from '../../src/database/database.js';
+import { isOutage } from '../../src/database/outage.js';
 import type { ApiReply, ApiRequest } from '../../src/http/request-context.js';
 import { KeyCache } from '../../src/keys/key-cache.js';
 import { BanRepository } from '../../src/rate-limits/bans/ban.repository.js';
@@ -100,6 +101,7 @@ export class SimulatedNode {
       outcome.status = 200;
     } catch (error) {
       const { headers } = error as { headers?: Record<string, string> };
+      if (headers === undefined && !isOutage(error)) throw error;
       outcome.status = headers === undefined ? 503 : 429;
       outcome.retryAfterSeconds = Number(headers?.['Retry-After']);
     }
