@@ -12,6 +12,9 @@ const ENV = {
   METRICS_PORT: '0',
   // The auditor of the limit rejects many requests.
   BAN_AFTER_REJECTIONS: '0',
+  // The auditor of the revocation uses a revoked key.
+  FAILED_AUTH_PER_MINUTE: '1000000',
+  FAILED_AUTH_PER_DAY: '1000000000',
 };
 const HEALED_WITHIN_MS = 60_000;
 
