@@ -23,6 +23,8 @@ const OWN_NAMES = {
   'pet-store-service/testing': 'src/testing.ts',
 };
 
+const compiled = new Map();
+
 export async function resolve(specifier, context, next) {
   const own = OWN_NAMES[specifier];
   if (own !== undefined) return next(pathToFileURL(absolute(own)).href, context);
@@ -36,6 +38,12 @@ export async function resolve(specifier, context, next) {
 export async function load(url, context, next) {
   if (!/\.ts(\?|$)/.test(url)) return next(url, context);
   const filename = fileURLToPath(url);
+  // Mutation loads its test files anew for each mutant.
+  if (!compiled.has(filename)) compiled.set(filename, await compile(filename));
+  return { format: 'module', source: compiled.get(filename), shortCircuit: true };
+}
+
+async function compile(filename) {
   const { code } = await transform(await readFile(filename, 'utf8'), { ...OPTIONS, filename });
-  return { format: 'module', source: code, shortCircuit: true };
+  return code;
 }

@@ -291,6 +291,10 @@ describe('the admin API', () => {
     expect(await actionsOf(id)).toEqual(['admin.revoke', 'admin.issue']);
     await petstore('admin', 'revoke', id);
     expect(await actionsOf(id)).toHaveLength(2);
+    const [record] = (await admin.get(`/admin/v1/audit?key=${id}`)).json();
+    expect(record.before).toEqual({ revokedAt: null });
+    expect(record.after).toEqual({ revokedAt: expect.stringMatching(/Z$/) });
+    await expect(petstore('admin', 'revoke', 'adm_x')).rejects.toThrow('adm_x');
     const issued = await petstore('admin', 'issue', '--name', 'Eve');
     expect(Object.keys(issued).sort()).toEqual(['id', 'name', 'token']);
     expect(issued.token).toMatch(/^psa_[0-9A-Za-z]{49}$/);
