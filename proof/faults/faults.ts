@@ -92,13 +92,13 @@ class Round {
         ended++;
         if (ended === this.revokeAfter) void start(() => this.revoke());
         for (const fault of this.faults) {
-          if (ended === fault.beginsAfter)
-            begun.set(
-              fault,
-              start(() => fault.begin()),
-            );
-          if (ended === fault.endsAfter)
+          if (ended === fault.beginsAfter) {
+            const running = start(() => fault.begin());
+            begun.set(fault, running);
+          }
+          if (ended === fault.endsAfter) {
             void start(() => begun.get(fault)!.then(() => fault.end()));
+          }
         }
       }
     };

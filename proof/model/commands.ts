@@ -47,7 +47,7 @@ export class Create extends Step<{ pet: NewPet; idempotencyKey: string | undefin
   }
 }
 
-/** Reads all pages, each with its own filter alone. */
+/** Reads all pages. A cursor with another filter is rejected. */
 export class List extends Step<{ status: string | undefined; limit: number }> {
   async run(model: Model, real: System): Promise<void> {
     const { status, limit } = this.input;
