@@ -98,14 +98,14 @@ describe(ClientConnections.name, () => {
   });
 
   it('serves a client that reads slowly, and its next request', async () => {
-    await listen((_request, response) => response.end(LARGE), 2_000);
+    await listen((_request, response) => response.end(LARGE), 1_000);
     const socket = open(REQUEST);
     let size = 0;
     socket.on('data', (chunk: Buffer) => {
       size += chunk.length;
       // 6 MB in about two send timeouts.
       socket.pause();
-      setTimeout(() => socket.resume(), chunk.length / 1_500);
+      setTimeout(() => socket.resume(), chunk.length / 3_000);
     });
     await eventually(() => Promise.resolve(size > LARGE.length), 20_000);
     size = 0;

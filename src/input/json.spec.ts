@@ -46,7 +46,7 @@ describe(exactNumber.name, () => {
 });
 
 describe(parseBody.name, () => {
-  it('accepts the same texts as JSON.parse, in 20,000 random mutations', () => {
+  it('accepts the same texts as JSON.parse, in 2,000 random mutations', () => {
     const seeds = [
       '{"a":[1,2.5e3,-0,"x\\n"],"b":{"c":null,"d":true}}',
       '[{"k":"v"},false,"\\u00e9"]',
@@ -64,7 +64,7 @@ describe(parseBody.name, () => {
         return (error as { code?: string }).code === 'invalid_request' ? 'rejected' : 'not JSON';
       }
     };
-    for (let round = 0; round < 20_000; round++) {
+    for (let round = 0; round < 2_000; round++) {
       let text = seeds[round % seeds.length]!;
       for (let change = 0; change <= random(3); change++) {
         const at = random(text.length);
