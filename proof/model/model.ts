@@ -44,17 +44,17 @@ const terms = fc.oneof(
 );
 
 const WEIGHTED = [
-  [8, fc.record({ pet, idempotencyKey }).map((input) => new Create(input))],
-  [4, fc.record({ status, limit: fc.integer({ min: 1, max: 20 }) }).map((to) => new List(to))],
-  [4, fc.nat(50).map((index) => new Get(index))],
-  [2, fc.constant(new Rotate())],
-  [1, fc.constant(new Revoke())],
-  [1, fc.constant(new Disable())],
-  [3, fc.constant(new Enable())],
-  [1, terms.map((input) => new ChangePlan(input))],
-  [1, fc.integer({ min: 1, max: 5 }).map((limit) => new Exhaust(limit))],
-  [1, fc.constant(new Ban())],
-  [1, fc.record({ isLifted: fc.boolean() }).map((input) => new EndBan(input))],
+  [16, fc.record({ pet, idempotencyKey }).map((input) => new Create(input))],
+  [8, fc.record({ status, limit: fc.integer({ min: 1, max: 20 }) }).map((to) => new List(to))],
+  [8, fc.nat(50).map((index) => new Get(index))],
+  [4, fc.constant(new Rotate())],
+  [2, fc.constant(new Revoke())],
+  [2, fc.constant(new Disable())],
+  [6, fc.constant(new Enable())],
+  [2, terms.map((input) => new ChangePlan(input))],
+  [2, fc.integer({ min: 1, max: 5 }).map((limit) => new Exhaust(limit))],
+  [2, fc.constant(new Ban())],
+  [2, fc.record({ isLifted: fc.boolean() }).map((input) => new EndBan(input))],
   [1, fc.constant(new Restart())],
 ] as const;
 const command = fc.oneof(

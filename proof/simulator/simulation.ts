@@ -62,9 +62,9 @@ class Simulation {
     for (const key of ['greedy', 'obedient', 'revoked']) this.database.saveKey(key, 1, null);
     for (const node of this.nodes) void node.start();
     await delay(500);
-    void this.repeat(250, () => this.sendBurst());
+    void this.repeat(500, () => this.sendBurst());
     void this.repeat(200, () => this.waitAsTold());
-    void this.repeat(250, () => this.useRevokedKey());
+    void this.repeat(400, () => this.useRevokedKey());
     void this.repeat(4_000, () => this.disturb());
     void this.revokeAfter(this.random.below(LENGTH_MS / 2));
   }
