@@ -4,6 +4,10 @@ import { describeWith } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { startService, type TestService } from '../support/start-service.js';
 
+interface OpenApi {
+  components: { schemas: Record<string, { properties: Record<string, object> }> };
+}
+
 describeWith('chromium', 'the documentation under difficulties', (executablePath) => {
   let service: TestService;
   let browser: Browser | undefined;
@@ -75,6 +79,21 @@ describeWith('chromium', 'the documentation under difficulties', (executablePath
       complaints = [];
     },
   );
+
+  it('opens an operation whose schema contains itself', async () => {
+    await page.route('**/openapi.json', async (route) => {
+      const answer = await route.fetch();
+      const spec = (await answer.json()) as OpenApi;
+      const { properties } = spec.components.schemas['Pet']!;
+      properties['parent'] = { $ref: '#/components/schemas/Pet' };
+      await route.fulfill({ response: answer, json: spec });
+    });
+    await open();
+    await reference().locator('.opblock-summary-control').click();
+    await reference().getByRole('tab', { name: 'Schema' }).click();
+    await reference().getByRole('button', { name: 'Expand all' }).first().click();
+    await reference().getByText('parent', { exact: true }).waitFor();
+  });
 
   it('accepts a key if the browser forbids storage', async () => {
     const { key } = await service.client();
