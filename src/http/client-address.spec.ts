@@ -8,21 +8,14 @@ describe(clientAddress.name, () => {
   };
 
   it.each([
-    ['2001:db8:1:2::1', '2001:db8:1:2:ffff:ffff:ffff:ffff'],
-    ['2001:db8:1:2::1', '2001:0DB8:0001:0002::9'],
-    ['fe80::1', 'fe80::1%eth0'],
-    ['203.0.113.7', '::ffff:203.0.113.7'],
-    ['203.0.113.7', '::ffff:cb00:7107'],
-  ])('takes %s and %s for one client', (one, other) => {
-    expect(addressOf(one)).toBe(addressOf(other));
-  });
-
-  it.each([
-    ['2001:db8:1:2::1', '2001:db8:1:3::1'],
-    ['203.0.113.7', '203.0.113.8'],
-    ['::ffff:203.0.113.7', '::ffff:203.0.113.8'],
-  ])('takes %s and %s for two clients', (one, other) => {
-    expect(addressOf(one)).not.toBe(addressOf(other));
+    ['2001:0DB8:0001:0002::0009', '2001:db8:1:2::9'],
+    ['fe80::1%eth0', 'fe80::1'],
+    ['::1', '::1'],
+    ['203.0.113.7', '203.0.113.7'],
+    ['::ffff:203.0.113.7', '203.0.113.7'],
+    ['::ffff:cb00:7107', '203.0.113.7'],
+  ])('of %s is %s', (ip, address) => {
+    expect(addressOf(ip)).toBe(address);
   });
 
   it('is unknown if the client is gone', () => {

@@ -4,14 +4,16 @@ import { normalizeIp } from '@nestjs/throttler';
 import type { Logger } from '../telemetry/logger.js';
 import type { ApiRequest } from './request-context.js';
 
+const IPV6_BITS = 128;
+
 /**
  * The address of a caller: behind the proxies of TRUST_PROXY, the nearest address that is not a
  * proxy's.
- * @returns an IPv4 address, or the /64 of an IPv6 address, since a client usually controls all of
- *   it
+ * @returns in its shortest form, without a zone
  */
 export function clientAddress({ ip, raw }: Pick<ApiRequest, 'ip' | 'raw'>): string {
-  return normalizeIp(isIP(ip) === 0 ? (raw.socket.remoteAddress ?? 'unknown') : ip);
+  const address = isIP(ip) === 0 ? (raw.socket.remoteAddress ?? 'unknown') : ip;
+  return normalizeIp(address, IPV6_BITS).replace(`/${IPV6_BITS}`, '');
 }
 
 /** Warns once if `X-Forwarded-For` arrives although no proxy is trusted. */

@@ -62,7 +62,7 @@ export class ApiKey {
   @Int64Column({ name: 'last_used_at', nullable: true })
   lastUsedAt!: number | null;
 
-  /** The address of the last use; of IPv6, its /64. */
+  /** The address of the last use. */
   @Column({ name: 'last_used_from', type: 'varchar', length: 64, nullable: true })
   lastUsedFrom!: string | null;
 

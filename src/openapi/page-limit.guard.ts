@@ -18,6 +18,6 @@ export class PageLimitGuard implements CanActivate {
 
   canActivate(context: ExecutionContext): Promise<true> {
     const address = clientAddress(requestOf(context));
-    return this.limiter.admitSeparately(addressRateLimitKey(`pages:${address}`), LIMITS);
+    return this.limiter.admitSeparately(addressRateLimitKey(address, 'pages:'), LIMITS);
   }
 }

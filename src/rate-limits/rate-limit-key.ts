@@ -1,3 +1,5 @@
+import { normalizeIp } from '@nestjs/throttler';
+
 /*
  * The subject of a counter: a client id, or a prefixed string for everything else that is counted.
  * Client ids come from issued keys; addresses can be made up without limit, so stores bound how
@@ -6,9 +8,13 @@
 const ADDRESS_PREFIX = 'ip:';
 const SEPARATE_PREFIX = 'usage:';
 
-/** The counter of a network address: failed authentication, and requests for public pages. */
-export function addressRateLimitKey(address: string): string {
-  return ADDRESS_PREFIX + address;
+/**
+ * The counter of a network address, or of the /64 of an IPv6 address, since a client usually
+ * controls all of it.
+ * @param use failed authentication by default
+ */
+export function addressRateLimitKey(address: string, use = ''): string {
+  return ADDRESS_PREFIX + use + normalizeIp(address);
 }
 
 /** The counter of a client's requests that do not consume its quota. */
