@@ -46,7 +46,7 @@ export class UsageOverview {
     return found;
   }
 
-  /** Looks at the clients that have sent requests since the day began. */
+  /** Counts the keys of clients that have sent requests since the day began. */
   private async countNearLimit(): Promise<number> {
     const nowMs = this.clock.now();
     const clients = await this.repository.clientsSince(dayOf(nowMs) * HOURS_PER_DAY, nowMs);
@@ -55,7 +55,7 @@ export class UsageOverview {
       const counted = batch.map(async (client) => {
         const { minuteUsed, dayUsed } = await this.store.peek(client.clientId);
         const { perMinute, perDay } = this.plans.limitsOf(client);
-        if (minuteUsed > perMinute * NEAR || dayUsed > perDay * NEAR) near++;
+        if (minuteUsed > perMinute * NEAR || dayUsed > perDay * NEAR) near += client.keys;
       });
       await Promise.all(counted);
     });

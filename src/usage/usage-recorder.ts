@@ -7,8 +7,8 @@ import { isOutage } from '../database/outage.js';
 import { Transport } from '../http/transport.js';
 import { mintId } from '../keys/api-key-format.js';
 import { Clock } from '../time/clock.js';
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../time/windows.js';
-import { append, type UsageHour, type UsageRefusals } from './usage.entities.js';
+import { HOUR_MS, MINUTE_MS } from '../time/windows.js';
+import { append, KEPT_MS, type UsageHour, type UsageRefusals } from './usage.entities.js';
 import { UsageRepository } from './usage.repository.js';
 
 const FLUSH_INTERVAL_MS = 10_000;
@@ -16,8 +16,6 @@ const FLUSH_INTERVAL_MS = 10_000;
 const MAX_PENDING = 100_000;
 /** Clients whose latest refusals are kept in memory. */
 const MAX_REFUSED_CLIENTS = 10_000;
-/** The longest history. */
-const KEPT_MS = 7 * DAY_MS;
 /** Twice what is reported, because a group has the requests of one key. */
 const MAX_REFUSALS = 20;
 /** The length of the column. */

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { isoTime } from '../keys/audit-record.entity.js';
 import { Clock } from '../time/clock.js';
 import { HOUR_MS } from '../time/windows.js';
-import type { UsageHour } from './usage.entities.js';
+import { KEPT_MS, type UsageHour } from './usage.entities.js';
 import { UsageRepository } from './usage.repository.js';
 
 /** Groups of rejected requests that are shown of each client. */
@@ -36,10 +36,12 @@ export class UsageReport {
 
   /** @param hours number of hours, the current one included */
   async load(clientId: string, hours: number) {
-    const thisHour = Math.floor(this.clock.now() / HOUR_MS);
+    const nowMs = this.clock.now();
+    const thisHour = Math.floor(nowMs / HOUR_MS);
     const numbers = Array.from({ length: hours }, (_, index) => thisHour - index);
     const used = await this.repository.find(clientId, numbers);
-    return { used, refusals: await this.repository.findRefusals(clientId) };
+    const refusals = await this.repository.findRefusals(clientId, nowMs - KEPT_MS);
+    return { used, refusals };
   }
 }
 

@@ -1,5 +1,9 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { Int64Column, numberColumn } from '../database/columns.js';
+import { DAY_MS } from '../time/windows.js';
+
+/** The longest history. */
+export const KEPT_MS = 7 * DAY_MS;
 
 /** How many requests of a client had the same outcome within an hour. */
 @Entity('usage_hours', { withoutRowid: true })

@@ -15,7 +15,7 @@ export interface PlanCount {
   rejected: number;
 }
 
-type UsingClient = Pick<ApiKey, 'clientId' | 'plan' | 'perMinute' | 'perDay'>;
+type UsingClient = Pick<ApiKey, 'clientId' | 'plan' | 'perMinute' | 'perDay'> & { keys: number };
 
 const addCounts = (elements: string): string => `
   INSERT INTO usage_hours (hour, client_id, status, code, used)
@@ -59,15 +59,17 @@ export class UsageRepository {
       WHERE hour = ${hour} GROUP BY key.plan ORDER BY key.plan`;
   }
 
-  /** Returns the clients that have a valid key and sent requests since the beginning of an hour. */
+  /** Returns the clients that sent requests since an hour began, with their valid keys. */
   clientsSince(hour: number, nowMs: number): Promise<UsingClient[]> {
     return this.dataSource.sql`
-      SELECT DISTINCT key.client_id AS "clientId", key.plan AS plan,
+      SELECT key.client_id AS "clientId", key.plan AS plan,
+        CAST(COUNT(DISTINCT key.id) AS double precision) AS keys,
         CAST(key.per_minute AS double precision) AS "perMinute",
         CAST(key.per_day AS double precision) AS "perDay"
       FROM usage_hours JOIN api_keys key ON key.client_id = usage_hours.client_id
       WHERE hour >= ${hour} AND key.revoked_at IS NULL AND key.disabled_at IS NULL
-        AND (key.expires_at IS NULL OR key.expires_at > ${nowMs})`;
+        AND (key.expires_at IS NULL OR key.expires_at > ${nowMs})
+      GROUP BY key.client_id, key.plan, key.per_minute, key.per_day`;
   }
 
   async saveRefusals(rows: UsageRefusals[]): Promise<void> {
@@ -80,12 +82,13 @@ export class UsageRepository {
     return this.dataSource.getRepository(UsageHour).find({ where, order: { hour: 'ASC' } });
   }
 
-  /** Returns the groups of rejected requests of a client, the latest first. */
-  async findRefusals(clientId: string): Promise<Refusal[]> {
+  /** Returns the groups of rejected requests of a client since a time, the latest first. */
+  async findRefusals(clientId: string, sinceMs: number): Promise<Refusal[]> {
     const rows = await this.dataSource
       .getRepository(UsageRefusals)
       .find({ where: { clientId }, order: { at: 'DESC' }, take: MAX_PROCESSES });
-    const refusals = rows.flatMap((row) => row.refusals).sort((one, other) => one.at - other.at);
+    const refusals = rows.flatMap((row) => row.refusals).filter(({ at }) => at >= sinceMs);
+    refusals.sort((one, other) => one.at - other.at);
     return refusals.reduce<Refusal[]>(append, []).reverse();
   }
 

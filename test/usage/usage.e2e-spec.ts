@@ -150,6 +150,19 @@ it('the usage report has the window of the plan that was full, day or minute', a
   }
 });
 
+it('the usage report has rejected requests of the last 7 days', async () => {
+  const clock = new FakeClock();
+  await using service = await startService({ clock });
+  const client = await service.client();
+  const rejected = async () => (await client.get('/v1/usage/history')).json().rejected.length;
+  await client.get('/v1/pets/7');
+  await service.store.app.get(UsageRecorder).flush();
+  clock.advance(7 * 86_400_000);
+  expect(await rejected()).toBe(1);
+  clock.advance(1);
+  expect(await rejected()).toBe(0);
+});
+
 it('the usage report tells the keys of a client apart, and the usage history does not', async () => {
   const clock = new FakeClock();
   await using service = await startService({ clock });
