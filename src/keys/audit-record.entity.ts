@@ -19,7 +19,7 @@ class Actor {
   type!: 'cli' | 'admin' | 'key' | 'service';
 
   /** `cli:USER`, `admin:NAME`, `service`, or the id of a key. */
-  @Column({ name: 'actor_name', length: 255 })
+  @Column({ name: 'actor_name', length: 261 })
   name!: string;
 }
 

@@ -176,6 +176,16 @@ describe('the admin API', () => {
     expect((await admin.get(`${KEYS}/${id}`)).json().name).toBe('test');
   });
 
+  it('audits the longest name of an admin token', async () => {
+    const { service, origin, admin } = started;
+    const name = 'a'.repeat(255);
+    const longest = new Client(origin, await issueAdminToken(service, name));
+    const answer = await longest.post(KEYS, { name: 'Zoo', plan: 'free' });
+    expect(answer.status).toBe(201);
+    const [record] = (await admin.get(`/admin/v1/audit?key=${answer.json().id}`)).json();
+    expect(record.actor).toEqual({ type: 'admin', name: `admin:${name}` });
+  });
+
   it('reports the use of one key and of all keys', async () => {
     const { admin, service } = started;
     const client = await service.client({ plan: 'free', perMinute: undefined, perDay: undefined });
@@ -191,7 +201,12 @@ describe('the admin API', () => {
     expect(all.hours).toContainEqual({ startsAt, plan: 'free', admitted: 60, rejected: 1 });
     expect(all).toMatchObject({ nearLimit: expect.any(Number), expiring: expect.any(Number) });
     expect(all.nearLimit).toBeGreaterThanOrEqual(1);
-    await service.store.app.get(KeysService).revoke(client.keyId!);
+    // A successor shares the counts of its client.
+    const { id } = (await admin.post(`${KEYS}/${client.keyId}/rotate`, {})).json();
+    const rotated = (await admin.get('/admin/v1/usage')).json();
+    expect(rotated.nearLimit).toBe(all.nearLimit + 1);
+    const keys = service.store.app.get(KeysService);
+    for (const each of [client.keyId!, id]) await keys.revoke(each);
     const later = (await admin.get('/admin/v1/usage')).json();
     expect(later.nearLimit).toBe(all.nearLimit - 1);
   });

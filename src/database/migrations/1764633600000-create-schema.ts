@@ -45,7 +45,7 @@ const KEY_TABLES: readonly string[] = [
 
   `CREATE TABLE "audit_records" (
     "id" varchar(32) PRIMARY KEY NOT NULL, "at" bigint NOT NULL, "action" varchar(32) NOT NULL,
-    "actor_type" varchar(16) NOT NULL, "actor_name" varchar(255) NOT NULL,
+    "actor_type" varchar(16) NOT NULL, "actor_name" varchar(261) NOT NULL,
     "target" varchar(64) NOT NULL, "address" varchar(64), "request_id" varchar(128),
     "before" text, "after" text)`,
   'CREATE INDEX "audit_records_at" ON "audit_records" ("at")',
