@@ -27,7 +27,7 @@ export function corsOptions(
     const { origin, 'access-control-request-method': requested } = headers;
     const isAllowed =
       !(raw instanceof AdminMessage) && origin !== undefined && origins.includes(origin);
-    const preflight = isAllowed && method === 'OPTIONS' && requested !== undefined;
+    const preflight = isAllowed && method === 'OPTIONS' && Boolean(requested);
     const options = { origin: isAllowed && origin, exposedHeaders: EXPOSED_HEADERS, preflight };
     if (!preflight) return callback(null, options);
     callback(null, { ...options, methods: routes.methodsOf(url!), allowedHeaders, maxAge: 600 });

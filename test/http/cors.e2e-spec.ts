@@ -72,6 +72,7 @@ describe('CORS', () => {
     ['the origin null', { ...PREFLIGHT, origin: 'null' }],
     ['no origin', { 'access-control-request-method': 'POST' }],
     ['no requested method', { origin: app }],
+    ['an empty requested method', { ...PREFLIGHT, 'access-control-request-method': '' }],
   ])('evaluates an OPTIONS request with %s like every request', async (_what, headers) => {
     expectError(await options(headers), 401, 'missing_api_key');
     const answer = await options(headers, client);
