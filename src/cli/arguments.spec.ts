@@ -32,7 +32,10 @@ describe('command-line arguments', () => {
     ['keyName', [`psk_${'a'.repeat(49)}`]],
     ['keyName', ['a\u2028b', 'a\u202eb', 'a\u2066b']],
     ['packageName', ['', 'Orders', '3-orders', 'a_b', 'a-', '../a', 'x'.repeat(41)]],
-    ['packageName', ['pet', 'pets', 'usage', 'docs']],
+    [
+      'packageName',
+      ['pet', 'pets', 'usage', 'key', 'docs', 'typeorm', 'type-orm', 'pet-store-service'],
+    ],
     ['scopes', ['', ',', 'pets:read,', 'pets', ':read', 'Pets:Read', 'pets:read pets:write']],
     ['scopes', [Array.from({ length: 300 }, (_none, n) => `a:b${n}`).join(',')]],
     ['expiry', ['', 'soon', '2050', '2050-13-01', '2050-02-30', '2050-12-05T10:20:30']],

@@ -5,7 +5,8 @@ import { MAX_QUOTA } from '../rate-limits/limits.js';
 
 const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const MAX_GRACE_MS = 365 * UNITS_MS.d;
-const PACKAGE_NAME = /^(?!(?:pets?|usage|docs)$)(?=.{1,40}$)[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
+const PACKAGE_NAME =
+  /^(?!(?:pets?|usage|key|docs|type-?orm|pet-store-service)$)(?=.{1,40}$)[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 
 function integerUpTo(max: number): (text: string) => number {
   return (text) => {
