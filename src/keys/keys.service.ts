@@ -159,7 +159,7 @@ export class KeysService {
       return successor.expiresAt;
     }
     throw errors.key_already_rotated(
-      `The key ${id} was already replaced by ${replacedBy}, which has been used`,
+      `The key ${id} was already replaced by ${replacedBy}, which has been used or replaced`,
     );
   }
 }
