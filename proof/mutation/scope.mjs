@@ -32,7 +32,7 @@ const ALL_TEST_FILES = [
 /** The short form mutates one file, and runs the specs of its room. */
 const SHORT_FILE = 'src/rate-limits/quota-report.ts';
 const { MUTATION_SHORT, MUTATION_FILES } = process.env;
-const isShort = MUTATION_SHORT === 'true';
+export const isShort = MUTATION_SHORT === 'true';
 
 export const MUTATED = isShort ? SHORT_FILE : (MUTATION_FILES ?? `src/{${ROOMS.join()}}/**/*.ts`);
 export const TEST_FILES = ALL_TEST_FILES.filter(
