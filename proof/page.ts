@@ -96,7 +96,7 @@ time, and mutation the tests.
 
 \`\`\`sh
 npm ci
-npm run proof                        # everything: 30 to 40 minutes on two cores
+npm run proof                        # everything: about 30 minutes on two cores
 npm run proof -- --short             # a sample of everything, as in CI
 npm run proof:fuzz -- --seed 7       # one part, repeated
 \`\`\`
