@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 export const ROOMS = ['rate-limits', 'keys', 'idempotency', 'errors', 'input'];
 /** End-to-end tests of these rooms, among those of `npm test`. */
 const END_TO_END = ['keys', 'idempotency', 'account', 'admin', 'contract', 'pets'];
-/** They send thousands of requests. */
+/** Run last: these tests send thousands of requests. */
 const SLOWEST = 'test/rate-limits';
 
 function* filesBelow(folder, ending) {

@@ -11,8 +11,7 @@ export default {
   ignoreStatic: true,
   // A test waits for conditions for up to 15 s; a mutant that hangs is killed before.
   timeoutMS: 8_000,
-  // The tests of a mutant wait for most of their time.
-  // The tests of a mutant wait for most of their time.
+  // The tests of a mutant wait for most of their time. The short form has 24 mutants.
   concurrency: isShort ? 2 : 6,
   // Texts of messages, logs and metrics are not part of a guarantee.
   mutator: { excludedMutations: ['StringLiteral', 'ObjectLiteral'] },

@@ -46,7 +46,7 @@ export class UsageOverview {
     return found;
   }
 
-  /** Counts the keys of clients that have sent requests since the day began. */
+  /** Counts the keys whose client has used more than 80 % of its minute or day. */
   private async countNearLimit(): Promise<number> {
     const nowMs = this.clock.now();
     const clients = await this.repository.clientsSince(dayOf(nowMs) * HOURS_PER_DAY, nowMs);

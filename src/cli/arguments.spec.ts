@@ -34,7 +34,9 @@ describe('command-line arguments', () => {
     ['packageName', ['', 'Orders', '3-orders', 'a_b', 'a-', '../a', 'x'.repeat(41)]],
     [
       'packageName',
-      ['pet', 'pets', 'usage', 'key', 'docs', 'typeorm', 'type-orm', 'pet-store-service'],
+      'pet pets usage key docs define typeorm type-orm class-validator pet-store-service'.split(
+        ' ',
+      ),
     ],
     ['scopes', ['', ',', 'pets:read,', 'pets', ':read', 'Pets:Read', 'pets:read pets:write']],
     ['scopes', [Array.from({ length: 300 }, (_none, n) => `a:b${n}`).join(',')]],

@@ -5,8 +5,10 @@ import { MAX_QUOTA } from '../rate-limits/limits.js';
 
 const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const MAX_GRACE_MS = 365 * UNITS_MS.d;
-const PACKAGE_NAME =
-  /^(?!(?:pets?|usage|key|docs|type-?orm|pet-store-service)$)(?=.{1,40}$)[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
+const PACKAGE_NAME = /^(?=.{1,40}$)[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
+/** Paths of the service, and names that a new extension imports. */
+const RESERVED =
+  /^(pets?|usage|key|docs|define|typeorm|type-orm|class-validator|pet-store-service)$/;
 
 function integerUpTo(max: number): (text: string) => number {
   return (text) => {
@@ -34,9 +36,9 @@ export function file(text: string): string {
 }
 
 export function packageName(text: string): string {
-  if (PACKAGE_NAME.test(text)) return text;
+  if (PACKAGE_NAME.test(text) && !RESERVED.test(text)) return text;
   throw new InvalidArgumentError(
-    'It must be in kebab case, at most 40 characters long and not a name of the service, ' +
+    'It must be in kebab case, at most 40 characters long and no path or import of the service; ' +
       'for example store-orders.',
   );
 }

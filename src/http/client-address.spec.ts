@@ -14,7 +14,7 @@ describe(clientAddress.name, () => {
     ['203.0.113.7', '203.0.113.7'],
     ['::ffff:203.0.113.7', '203.0.113.7'],
     ['::ffff:cb00:7107', '203.0.113.7'],
-  ])('of %s is %s', (ip, address) => {
+  ])('formats %s as %s', (ip, address) => {
     expect(addressOf(ip)).toBe(address);
   });
 

@@ -9,7 +9,7 @@ const IPV6_BITS = 128;
 /**
  * The address of a caller: behind the proxies of TRUST_PROXY, the nearest address that is not a
  * proxy's.
- * @returns in its shortest form, without a zone
+ * @returns its shortest form, without a zone; `unknown` if the client is gone
  */
 export function clientAddress({ ip, raw }: Pick<ApiRequest, 'ip' | 'raw'>): string {
   const address = isIP(ip) === 0 ? (raw.socket.remoteAddress ?? 'unknown') : ip;

@@ -145,7 +145,7 @@ export class KeysService {
   /**
    * Revokes the successor of a key, if it has one.
    * @returns the agreed expiry, from before the first rotation
-   * @throws {ApiError} 409 `key_already_rotated` if the successor was used
+   * @throws {ApiError} 409 `key_already_rotated` if the successor was used or rotated
    */
   private async withdrawSuccessor(
     { id, replacedBy, expiresAt }: ApiKey,
@@ -159,7 +159,7 @@ export class KeysService {
       return successor.expiresAt;
     }
     throw errors.key_already_rotated(
-      `The key ${id} was already replaced by ${replacedBy}, which has been used or replaced`,
+      `The key ${id} was already replaced by ${replacedBy}, which has been used or rotated`,
     );
   }
 }

@@ -11,7 +11,7 @@ const SEPARATE_PREFIX = 'usage:';
 /**
  * The counter of a network address, or of the /64 of an IPv6 address, since a client usually
  * controls all of it.
- * @param use failed authentication by default
+ * @param use prefix of another counter of the address than that of failed authentications
  */
 export function addressRateLimitKey(address: string, use = ''): string {
   return ADDRESS_PREFIX + use + normalizeIp(address);

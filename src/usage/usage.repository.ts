@@ -82,7 +82,7 @@ export class UsageRepository {
     return this.dataSource.getRepository(UsageHour).find({ where, order: { hour: 'ASC' } });
   }
 
-  /** Returns the groups of rejected requests of a client since a time, the latest first. */
+  /** Returns the groups of rejected requests with one at or after a time, the latest first. */
   async findRefusals(clientId: string, sinceMs: number): Promise<Refusal[]> {
     const rows = await this.dataSource
       .getRepository(UsageRefusals)

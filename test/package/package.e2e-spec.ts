@@ -62,9 +62,16 @@ class Project {
     return project;
   }
 
-  /** As `install`, with links to the files of this project, so that npm writes only others. */
+  /**
+   * As `install`, on hard links to the packages of this project: npm then writes only those that
+   * differ.
+   */
   async installLike(directory: string, ...tarballs: string[]): Promise<Project> {
     await run('cp', ['-RPpl', join(this.directory, 'node_modules'), directory], {});
+    // npm writes its hidden lockfile in place: through a link, it would change this project's.
+    const lockfile = 'node_modules/.package-lock.json';
+    rmSync(join(directory, lockfile));
+    cpSync(join(this.directory, lockfile), join(directory, lockfile));
     const project = new Project(directory);
     await project.npm('install', ...tarballs);
     return project;
@@ -167,7 +174,7 @@ describeWith('postgres', 'the package', (initdb) => {
       const folder = join(directory, name);
       cpSync(join(directory, 'clone/examples', name), folder, { recursive: true });
       const example = await orders.installLike(folder, tarball);
-      // It compiles first.
+      // The script prepack compiles the example.
       expect(await example.run('npm', ['pack'])).toMatch(/\.tgz$/m);
       const TEST_DATABASE_URL = await postgres.createDatabase();
       await Promise.all([example.test(name), example.test(name, { TEST_DATABASE_URL })]);

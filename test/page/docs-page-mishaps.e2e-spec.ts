@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.js';
 import { startService, type TestService } from '../support/start-service.js';
 
 interface OpenApi {
-  components: { schemas: Record<string, { properties: Record<string, object> }> };
+  components: { schemas: Record<string, object> };
 }
 
 describeWith('chromium', 'the documentation under difficulties', (executablePath) => {
@@ -80,16 +80,31 @@ describeWith('chromium', 'the documentation under difficulties', (executablePath
     },
   );
 
-  it('opens an operation whose schema contains itself', async () => {
+  /** Adds to the schema of a pet. */
+  async function extendPet(addition: object): Promise<void> {
     await page.route('**/openapi.json', async (route) => {
       const answer = await route.fetch();
       const spec = (await answer.json()) as OpenApi;
-      const { properties } = spec.components.schemas['Pet']!;
-      properties['parent'] = { $ref: '#/components/schemas/Pet' };
+      const { schemas } = spec.components;
+      schemas['Core'] = schemas['Pet']!;
+      schemas['Pet'] = { allOf: [{ $ref: '#/components/schemas/Core' }, addition] };
       await route.fulfill({ response: answer, json: spec });
     });
     await open();
     await reference().locator('.opblock-summary-control').click();
+  }
+
+  it('shows what a schema that combines two has', async () => {
+    await extendPet({ properties: { nickname: { type: 'string', example: 'Rexie' } } });
+    await reference().getByRole('tab', { name: 'Schema' }).click();
+    await reference().getByRole('button', { name: 'Expand all' }).first().click();
+    for (const name of ['nickname', 'categoryId']) {
+      await reference().getByText(name, { exact: true }).first().waitFor();
+    }
+  });
+
+  it('opens an operation whose schema contains itself', async () => {
+    await extendPet({ properties: { parent: { $ref: '#/components/schemas/Pet' } } });
     await reference().getByRole('tab', { name: 'Schema' }).click();
     await reference().getByRole('button', { name: 'Expand all' }).first().click();
     await reference().getByText('parent', { exact: true }).waitFor();

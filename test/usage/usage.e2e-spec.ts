@@ -150,7 +150,7 @@ it('the usage report has the window of the plan that was full, day or minute', a
   }
 });
 
-it('the usage report has rejected requests of the last 7 days', async () => {
+it('the usage history omits a rejected request after 7 days', async () => {
   const clock = new FakeClock();
   await using service = await startService({ clock });
   const client = await service.client();

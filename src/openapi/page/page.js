@@ -5,7 +5,7 @@ import { KeyStorage, storedKey } from './key-storage.js';
 import { Layout } from './layout.js';
 import { openForPrint } from './print.js';
 import { showQuota } from './quota.js';
-import { References } from './references.js';
+import { references } from './references.js';
 import { Samples } from './samples.js';
 import { Start } from './start.js';
 
@@ -30,7 +30,7 @@ const ui = SwaggerUIBundle({
   defaultModelsExpandDepth: 0,
   presets: [SwaggerUIBundle.presets.apis],
   layout: 'StartLayout',
-  plugins: [KeyStorage, References, Answers, Layout, Samples, Start],
+  plugins: [KeyStorage, references(spec), Answers, Layout, Samples, Start],
   responseInterceptor: (response) => {
     showQuota(response.headers);
     return response;

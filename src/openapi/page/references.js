@@ -1,3 +1,9 @@
+/** Members that may stand beside a reference: nothing has to be merged. */
+const ANNOTATIONS = new Set(
+  'title summary description default example examples deprecated readOnly writeOnly'.split(' '),
+);
+const UNUSUAL = new Error('Swagger UI resolves this itself');
+
 /** The value of a JSON Pointer in the form of a fragment (RFC 6901, section 6). */
 function valueAt(spec, reference) {
   const tokens = decodeURIComponent(reference.slice(2)).split('/');
@@ -11,30 +17,43 @@ function valueAt(spec, reference) {
 function resolve(value, spec, within = []) {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => resolve(item, spec, within));
-  const { $ref } = value;
-  if (typeof $ref === 'string' && $ref.startsWith('#/') && !within.includes($ref)) {
+  const { $ref, allOf, ...own } = value;
+  if (typeof $ref === 'string') {
+    if (within.includes($ref)) throw UNUSUAL;
     const target = resolve(valueAt(spec, $ref), spec, [...within, $ref]);
     // Swagger UI shows the name in `$$ref`.
-    return { ...target, ...value, $ref: undefined, $$ref: $ref };
+    return { ...annotate(target, own), $$ref: $ref };
+  }
+  if (Array.isArray(allOf)) {
+    if (allOf.length !== 1) throw UNUSUAL;
+    return annotate(resolve(allOf[0], spec, within), own);
   }
   const entries = Object.entries(value).map(([name, item]) => [name, resolve(item, spec, within)]);
-  const { allOf, ...members } = Object.fromEntries(entries);
-  // Nest writes a reference beside other members so.
-  if (allOf?.length === 1) return { ...allOf[0], ...members };
-  return allOf === undefined ? members : { allOf, ...members };
+  return Object.fromEntries(entries);
+}
+
+function annotate(target, annotations) {
+  const isMerged = Object.keys(annotations).some((name) => !ANNOTATIONS.has(name));
+  if (typeof target !== 'object' || target === null || isMerged) throw UNUSUAL;
+  return { ...target, ...annotations };
 }
 
 /**
- * Plugin of Swagger UI: resolves the references of one operation. Its own resolver reads the whole
- * document for each operation, and once at the start, which takes a second or more.
+ * Plugin of Swagger UI: resolves what the page shows, if it is as Nest writes it. The resolver of
+ * Swagger UI, which remains for everything else, reads the whole document for each operation and
+ * once at the start, which takes a second or more.
  */
-export function References() {
-  const requestResolvedSubtree = (_original, { specActions, specSelectors }) => {
+export const references = (spec) => () => {
+  const requestResolvedSubtree = (original, { specActions }) => {
     return (path) => {
-      const spec = specSelectors.specJson();
-      const resolved = resolve(spec.getIn(path)?.toJS(), spec.toJS());
-      return specActions.updateResolvedSubtree(path, resolved);
+      try {
+        const value = path.reduce((part, name) => part?.[name], spec);
+        return specActions.updateResolvedSubtree(path, resolve(value, spec));
+      } catch (error) {
+        if (error !== UNUSUAL) throw error;
+        return original(path);
+      }
     };
   };
   return { statePlugins: { spec: { wrapActions: { requestResolvedSubtree } } } };
-}
+};
