@@ -93,7 +93,7 @@ export default {
   ],
   // npm test alone; other suites run the rest.
   coverageThreshold: { global: { lines: 94, branches: 85 } },
-  // Tests wait for a third of their time.
+  // On two cores, because tests wait for a third of their time.
   maxWorkers: 3,
   testTimeout: 120_000,
 };

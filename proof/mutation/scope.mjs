@@ -5,8 +5,6 @@ import { dirname } from 'node:path';
 export const ROOMS = ['rate-limits', 'keys', 'idempotency', 'errors', 'input'];
 /** End-to-end tests of these rooms, among those of `npm test`. */
 const END_TO_END = ['keys', 'idempotency', 'account', 'admin', 'contract', 'pets'];
-/** Run last: these tests send thousands of requests. */
-const SLOWEST = 'test/rate-limits';
 
 function* filesBelow(folder, ending) {
   for (const entry of readdirSync(folder, { recursive: true }).sort()) {
@@ -26,13 +24,14 @@ const ALL_TEST_FILES = [
   ...ROOMS.flatMap((room) => [...filesBelow(`src/${room}`, '.spec.ts')]),
   ...END_TO_END.flatMap((folder) => [...filesBelow(`test/${folder}`, '.e2e-spec.ts')]),
   ...OTHER,
-  ...filesBelow(SLOWEST, '.e2e-spec.ts'),
+  // They send thousands of requests.
+  ...filesBelow('test/rate-limits', '.e2e-spec.ts'),
 ].filter((file) => !LEFT_OUT.includes(file));
 
 /** The short form mutates one file, and runs the specs of its room. */
 const SHORT_FILE = 'src/rate-limits/quota-report.ts';
 const { MUTATION_SHORT, MUTATION_FILES } = process.env;
-export const isShort = MUTATION_SHORT === 'true';
+const isShort = MUTATION_SHORT === 'true';
 
 export const MUTATED = isShort ? SHORT_FILE : (MUTATION_FILES ?? `src/{${ROOMS.join()}}/**/*.ts`);
 export const TEST_FILES = ALL_TEST_FILES.filter(

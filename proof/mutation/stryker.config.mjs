@@ -1,4 +1,4 @@
-import { isShort, MUTATED } from './scope.mjs';
+import { MUTATED } from './scope.mjs';
 
 /** @type {import('@stryker-mutator/api/core').PartialStrykerOptions} */
 export default {
@@ -11,8 +11,8 @@ export default {
   ignoreStatic: true,
   // A test waits for conditions for up to 15 s; a mutant that hangs is killed before.
   timeoutMS: 8_000,
-  // The tests of a mutant wait for most of their time. The short form has 24 mutants.
-  concurrency: isShort ? 2 : 6,
+  // The tests of a mutant wait for most of their time.
+  concurrency: 6,
   // Texts of messages, logs and metrics are not part of a guarantee.
   mutator: { excludedMutations: ['StringLiteral', 'ObjectLiteral'] },
   reporters: ['json'],

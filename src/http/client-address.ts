@@ -13,6 +13,7 @@ const IPV6_BITS = 128;
  */
 export function clientAddress({ ip, raw }: Pick<ApiRequest, 'ip' | 'raw'>): string {
   const address = isIP(ip) === 0 ? (raw.socket.remoteAddress ?? 'unknown') : ip;
+  // It appends the number of bits to an IPv6 address.
   return normalizeIp(address, IPV6_BITS).replace(`/${IPV6_BITS}`, '');
 }
 

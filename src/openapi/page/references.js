@@ -2,7 +2,6 @@
 const ANNOTATIONS = new Set(
   'title summary description default example examples deprecated readOnly writeOnly'.split(' '),
 );
-const UNUSUAL = new Error('Swagger UI resolves this itself');
 
 /** The value of a JSON Pointer in the form of a fragment (RFC 6901, section 6). */
 function valueAt(spec, reference) {
@@ -13,19 +12,22 @@ function valueAt(spec, reference) {
   );
 }
 
-/** @param within references that lead here: a schema may contain itself */
+/**
+ * @param within references that lead here: a schema may contain itself
+ * @throws {Error} for what Nest does not write
+ */
 function resolve(value, spec, within = []) {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => resolve(item, spec, within));
   const { $ref, allOf, ...own } = value;
   if (typeof $ref === 'string') {
-    if (within.includes($ref)) throw UNUSUAL;
+    if (within.includes($ref)) throw new Error(`${$ref} contains itself`);
     const target = resolve(valueAt(spec, $ref), spec, [...within, $ref]);
     // Swagger UI shows the name in `$$ref`.
     return { ...annotate(target, own), $$ref: $ref };
   }
   if (Array.isArray(allOf)) {
-    if (allOf.length !== 1) throw UNUSUAL;
+    if (allOf.length !== 1) throw new Error('allOf has to be merged');
     return annotate(resolve(allOf[0], spec, within), own);
   }
   const entries = Object.entries(value).map(([name, item]) => [name, resolve(item, spec, within)]);
@@ -34,7 +36,8 @@ function resolve(value, spec, within = []) {
 
 function annotate(target, annotations) {
   const isMerged = Object.keys(annotations).some((name) => !ANNOTATIONS.has(name));
-  if (typeof target !== 'object' || target === null || isMerged) throw UNUSUAL;
+  if (typeof target !== 'object' || target === null) throw new Error('a target is missing');
+  if (isMerged) throw new Error('members have to be merged');
   return { ...target, ...annotations };
 }
 
@@ -46,13 +49,14 @@ function annotate(target, annotations) {
 export const references = (spec) => () => {
   const requestResolvedSubtree = (original, { specActions }) => {
     return (path) => {
+      let resolved;
       try {
         const value = path.reduce((part, name) => part?.[name], spec);
-        return specActions.updateResolvedSubtree(path, resolve(value, spec));
-      } catch (error) {
-        if (error !== UNUSUAL) throw error;
+        resolved = resolve(value, spec);
+      } catch {
         return original(path);
       }
+      return specActions.updateResolvedSubtree(path, resolved);
     };
   };
   return { statePlugins: { spec: { wrapActions: { requestResolvedSubtree } } } };
