@@ -108,24 +108,28 @@ describe('traces', () => {
     });
   });
 
-  /** The names of the spans below that of a request. */
+  /** The names of the spans below those of requests. */
   async function spansOf(env: Record<string, string>): Promise<string[]> {
     await using collector = await startCollector();
+    const found = () => {
+      const requests = collector.spans().filter(({ kind }) => kind === SERVER);
+      const ids = new Set<string | undefined>(requests.map(({ spanId }) => spanId));
+      return collector.spans().filter(({ parentSpanId }) => ids.has(parentSpanId));
+    };
     await withTraces(collector.origin, env, async (client) => {
-      expect((await client.get('/v1/pets')).status).toBe(200);
+      // A server on a busy machine may count without Redis for a while.
+      await eventually(async () => {
+        await client.get('/v1/pets');
+        return found().length > 0;
+      });
     });
-    const spans = collector.spans();
-    expect(JSON.stringify(spans)).not.toMatch(/psk_\w/);
-    const [request] = spans.filter(({ kind }) => kind === SERVER);
-    return spans
-      .filter(({ parentSpanId }) => parentSpanId === request!.spanId)
-      .map(({ name }) => name);
+    expect(JSON.stringify(collector.spans())).not.toMatch(/psk_\w/);
+    return found().map(({ name }) => name);
   }
 
   describeWith('redis', 'with Redis', (program) => {
     it('traces each Redis command in a span', async () => {
       await using redis = await RedisServer.start(program);
-      // One for the request; a busy machine may repeat it.
       expect(new Set(await spansOf({ REDIS_URL: redis.url }))).toEqual(new Set(['evalsha']));
     });
   });
