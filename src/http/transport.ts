@@ -30,7 +30,10 @@ export class Transport {
   /** The handler of the FallbackController. */
   private fallback: RouteHandlerMethod | undefined;
 
-  constructor(private readonly config: Config) {
+  constructor(
+    private readonly config: Config,
+    private readonly isExtended: boolean,
+  ) {
     const { trustProxy, sendTimeoutSeconds, adminPort } = config;
     this.connections = new ClientConnections(sendTimeoutSeconds * 1000);
     this.server = fastify({
@@ -134,7 +137,8 @@ export class Transport {
   }
 
   private start(request: ApiRequest, reply: ApiReply, done: () => void): void {
-    if (request.routeOptions.config.requestContext === false) return done();
+    const { requestContext: mode } = request.routeOptions.config;
+    if (mode === false || (mode === 'extended' && !this.isExtended)) return done();
     requestContext.begin();
     reply.raw.once('close', () => requestContext.end());
     requestContext.run(request, done);

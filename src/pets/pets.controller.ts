@@ -39,6 +39,7 @@ export class PetsController {
   })
   @Creates(PetDto, { at: '/pets/:id', description: 'The pet was added.' })
   @Idempotent({ singleInsert: true })
+  @WithoutRequestContext({ unlessExtended: true })
   createPet(@Body() pet: NewPet): Promise<PetDto> {
     return this.pets.create(pet);
   }
@@ -64,6 +65,7 @@ export class PetsController {
   })
   @ApiOkResponse({ description: 'The pet.', type: PetDto })
   @ApiErrors('pet_not_found')
+  @WithoutRequestContext({ unlessExtended: true })
   getPet(@Param('petId', new Int64Pipe(noSuchPet)) petId: bigint): Promise<PetDto> {
     return this.pets.get(petId);
   }
