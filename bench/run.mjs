@@ -47,17 +47,18 @@ function readOptions() {
 }
 
 /** @returns the goals of everything that was measured */
-async function measure(stage, { only, publish: publishes, check, beside: commit, seconds }) {
+async function measure({ only, publish: publishes, check, beside: commit, seconds }) {
   const pace = seconds === undefined ? FULL : shortPace(Number(seconds));
   if (commit !== undefined) {
-    return goalsOf('beside', await beside(stage, pace, commit, only ?? 'sqlite'));
+    const compare = (stage) => beside(stage, pace, commit, only ?? 'sqlite');
+    return goalsOf('beside', await onStage(compare));
   }
   // The goals compare with these programs alone.
   const field = startable(check ? [SERVICE, FASTIFY, TUTORIAL] : FIELD);
   const isWhole = only === undefined && seconds === undefined;
   const goals = [];
   for (const part of only === undefined ? Object.keys(PARTS) : [only]) {
-    const results = await PARTS[part](stage, pace, field);
+    const results = await onStage((stage) => PARTS[part](stage, pace, field));
     goals.push(...goalsOf(part, results));
     // Each part is published once it is measured.
     if (publishes || (isWhole && !check)) publish(part, results);
@@ -72,21 +73,24 @@ async function main() {
   const needs = only === undefined ? Object.values(NEEDS).flat() : (NEEDS[only] ?? []);
   const missing = missingPrograms(['wrk', 'taskset', ...new Set(needs)]);
   if (missing.length > 0) throw new Error(`The bench requires ${missing.join(', ')}`);
+  const goals = await measure(options);
+  if (check && !areMet(goals)) process.exitCode = 1;
+}
+
+/** Each part has a stage of its own: another one may have files of the same names. */
+async function onStage(work) {
   const stage = new Stage();
-  for (const signal of ['SIGINT', 'SIGTERM']) {
-    process.once(signal, () => void stage.close().finally(() => process.exit(1)));
-  }
+  const abort = () => void stage.close().finally(() => process.exit(1));
+  process.on('SIGINT', abort).on('SIGTERM', abort);
   try {
-    const goals = await measure(stage, options);
-    if (check && !areMet(goals)) process.exitCode = 1;
+    return await work(stage);
   } finally {
+    process.off('SIGINT', abort).off('SIGTERM', abort);
     await stage.close();
   }
 }
 
-try {
-  await main();
-} catch (error) {
-  console.error(error.message);
+await main().catch(({ message }) => {
+  console.error(message);
   process.exitCode = 1;
-}
+});
