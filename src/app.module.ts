@@ -1,4 +1,4 @@
-import { type DynamicModule, Module, type Type } from '@nestjs/common';
+import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { ThrottlerModule } from '@nestjs/throttler';
 import { AdminGuard } from './admin/admin.guard.js';
@@ -27,34 +27,27 @@ import { MetricsServer } from './telemetry/metrics.server.js';
 import { MINUTE_MS } from './time/windows.js';
 import { UsageModule } from './usage/usage.module.js';
 
-export interface AppOptions extends CoreOptions {
-  /** Created before the application, because the `FastifyAdapter` needs it. */
-  transport: Transport;
-}
-
 /**
  * First authentication, then quota, then the content of the request. Nest registers global guards
  * module by module, beginning with the root module: these run before those of extensions. The
  * `FallbackController` is the route of every unknown path under `/v1`, so they run there too.
  */
 const EVALUATION_ORDER = [
-  { provide: APP_GUARD, useClass: DeprecationGuard }, // sets headers, rejects nothing
-  { provide: APP_GUARD, useClass: ApiKeyGuard }, // 401; 429 of an address
-  { provide: APP_GUARD, useClass: AdminGuard }, // 401 and 429 on ADMIN_PORT
-  { provide: APP_GUARD, useClass: OverloadGuard }, // 503
-  { provide: APP_GUARD, useClass: PlanThrottlerGuard }, // rate-limit headers, 429
-  { provide: APP_GUARD, useClass: ScopeGuard }, // 403
-  { provide: APP_GUARD, useClass: SunsetGuard }, // 410
-  { provide: APP_GUARD, useClass: ContentGuard }, // 414, 400, 415, 413; parses the body
-  { provide: APP_PIPE, useClass: InputPipe }, // 400
-  { provide: APP_FILTER, useClass: ErrorFilter }, // every error; filters of extensions come first
+  DeprecationGuard, // sets headers, rejects nothing
+  ApiKeyGuard, // 401; 429 of an address
+  AdminGuard, // 401 and 429 on ADMIN_PORT
+  OverloadGuard, // 503
+  PlanThrottlerGuard, // rate-limit headers, 429
+  ScopeGuard, // 403
+  SunsetGuard, // 410
+  ContentGuard, // 414, 400, 415, 413; parses the body
 ];
 
 /**
  * The modules of the service that have controllers. Their methods keep their names as operation
  * ids, even if an extension uses the same name.
  */
-const OWN_MODULES: readonly Type[] = [
+const OWN_MODULES = [
   PetsModule,
   AccountModule,
   UsageModule,
@@ -63,23 +56,22 @@ const OWN_MODULES: readonly Type[] = [
   AdminModule,
 ];
 
-/** The defaults of `@Throttle()`. */
-const THROTTLER = ThrottlerModule.forRoot([{ ttl: MINUTE_MS, limit: NO_LIMIT }]);
-
 @Module({})
 export class AppModule {
-  static forRoot(options: AppOptions): DynamicModule {
-    const { config, extensions = [], transport } = options;
+  /** @param transport created before the application, because the `FastifyAdapter` needs it */
+  static forRoot(transport: Transport, options: CoreOptions): DynamicModule {
+    const { config, extensions = [] } = options;
     const hasAdmin = config.adminPort !== 0;
-    const order = EVALUATION_ORDER.filter((each) => hasAdmin || each.useClass !== AdminGuard);
+    const guards = EVALUATION_ORDER.filter((each) => hasAdmin || each !== AdminGuard);
     return {
       module: AppModule,
       imports: [
         ...coreModules(options),
-        THROTTLER,
+        // The defaults of `@Throttle()`.
+        ThrottlerModule.forRoot([{ ttl: MINUTE_MS, limit: NO_LIMIT }]),
         HttpModule.forRoot(transport, OWN_MODULES),
         KeysModule.forRoot(
-          extensions.map(({ scopes = {} }) => scopes),
+          extensions,
           extensions.flatMap(({ verifier }) => verifier ?? []),
         ),
         IdempotencyModule,
@@ -87,7 +79,16 @@ export class AppModule {
         ...extensions.map(({ module }) => module),
       ],
       controllers: [FallbackController],
-      providers: [...order, AccessLog, CounterPersistence, MetricsServer, OverloadMonitor],
+      providers: [
+        ...guards.map((useClass) => ({ provide: APP_GUARD, useClass })),
+        { provide: APP_PIPE, useClass: InputPipe }, // 400
+        // Every error; filters of extensions come first.
+        { provide: APP_FILTER, useClass: ErrorFilter },
+        AccessLog,
+        CounterPersistence,
+        MetricsServer,
+        OverloadMonitor,
+      ],
     };
   }
 }

@@ -5,7 +5,6 @@ import { EventsModule } from './events/events.js';
 import { type Extension, migrationsOf } from './extensions/define.js';
 import { type OwnPlans, Plans } from './rate-limits/plan.js';
 import { RateLimitsModule } from './rate-limits/rate-limits.module.js';
-import { RedisModule } from './redis/redis.module.js';
 import { Logger } from './telemetry/logger.js';
 import { Metrics } from './telemetry/metrics.js';
 import { Clock } from './time/clock.js';
@@ -19,8 +18,13 @@ export interface CoreOptions {
   plans?: OwnPlans | undefined;
 }
 
-/** Provides configuration, settings of extensions, clock, log and metrics in every module. */
-function coreModule({ config, clock = new Clock(), logger, plans }: CoreOptions): DynamicModule {
+/**
+ * Modules of every process, the server and the command line. The first one provides configuration,
+ * settings of extensions, clock, log and metrics in all of them. They load neither Fastify nor
+ * Swagger, which take long.
+ */
+export function coreModules(options: CoreOptions): (DynamicModule | Type)[] {
+  const { config, logger, clock = new Clock(), extensions = [], plans } = options;
   const providers = [
     { provide: Config, useValue: config },
     ...config.settings.map((each) => ({ provide: each.constructor, useValue: each })),
@@ -29,18 +33,8 @@ function coreModule({ config, clock = new Clock(), logger, plans }: CoreOptions)
     { provide: Plans, useValue: new Plans(plans) },
     Metrics,
   ];
-  return { module: class CoreModule {}, global: true, providers, exports: providers };
-}
-
-/**
- * Modules of every process, the server and the command line. They load neither Fastify nor Swagger,
- * which take long.
- */
-export function coreModules(options: CoreOptions): (DynamicModule | Type)[] {
-  const { extensions = [] } = options;
   return [
-    coreModule(options),
-    RedisModule,
+    { module: class CoreModule {}, global: true, providers, exports: providers },
     EventsModule,
     DatabaseModule.forRoot(migrationsOf(extensions)),
     RateLimitsModule,

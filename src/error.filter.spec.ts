@@ -20,6 +20,7 @@ import { ErrorFilter } from './error.filter.js';
 import type { DatabaseFaults } from './health/database-faults.js';
 import type { ApiRequest } from './http/request-context.js';
 import { RouteTable } from './http/route-table.js';
+import type { Transport } from './http/transport.js';
 
 const outage = Object.assign(new Error('the database is away'), { code: '57P01' });
 const faults: Pick<DatabaseFaults, 'report'> = { report: () => undefined };
@@ -36,7 +37,7 @@ const request = {
 describe(ErrorFilter.name, () => {
   const logger = { error: jest.fn(), warn: jest.fn(), debug: jest.fn() };
   const makeFilter = () =>
-    new ErrorFilter(faults as DatabaseFaults, routes, logger as unknown as Logger);
+    new ErrorFilter(faults as DatabaseFaults, { routes } as Transport, logger as unknown as Logger);
   let filter: ErrorFilter;
   beforeEach(() => {
     jest.clearAllMocks();

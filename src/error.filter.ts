@@ -6,7 +6,7 @@ import { REQUIRED_HEADERS, toApiError } from './errors/to-api-error.js';
 import { DatabaseFaults } from './health/database-faults.js';
 import { clientAddress } from './http/client-address.js';
 import type { ApiReply, ApiRequest } from './http/request-context.js';
-import { RouteTable } from './http/route-table.js';
+import { Transport } from './http/transport.js';
 import { invalidRequest } from './input/invalid-request.js';
 import { Logger } from './telemetry/logger.js';
 
@@ -18,19 +18,15 @@ const VALID_HEADER = /^[\w!#$%&'*+.^`|~-]+:[\t\x20-\x7e\x80-\xff]*$/;
 export class ErrorFilter implements ExceptionFilter {
   constructor(
     private readonly faults: DatabaseFaults,
-    private readonly routes: RouteTable,
+    private readonly transport: Transport,
     private readonly logger: Logger,
   ) {}
 
   catch(thrown: unknown, host: ArgumentsHost): void {
-    const http = host.switchToHttp();
-    const request = http.getRequest<ApiRequest>();
-    if ((request as Partial<ApiRequest>).raw !== undefined) {
-      this.send(this.toApiError(thrown), request, http.getResponse<ApiReply>());
-    } else {
-      // Middleware gets Node's request. Its error arrives again, with Fastify's.
-      http.getNext<(error: unknown) => void>()(thrown);
-    }
+    const [request, reply, next] = host.getArgs<[ApiRequest, ApiReply, (error: unknown) => void]>();
+    // Middleware gets Node's request. Its error arrives again, with Fastify's.
+    if (request.raw === undefined) next(thrown);
+    else this.send(this.toApiError(thrown), request, reply);
   }
 
   toApiError(thrown: unknown): ApiError {
@@ -52,7 +48,7 @@ export class ErrorFilter implements ExceptionFilter {
     const [required, value] = REQUIRED_HEADERS[error.status] ?? [];
     if (required && !reply.hasHeader(required)) reply.header(required, value);
     if (error.status === 405 && !reply.hasHeader('allow')) {
-      reply.header('allow', this.routes.methodsOf(request.url).join(', '));
+      reply.header('allow', this.transport.routes.methodsOf(request.url).join(', '));
     }
     reply.headers(error.headers ?? {});
     reply.header('cache-control', 'no-store').type('application/json; charset=utf-8');
@@ -60,12 +56,12 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   private log(error: ApiError, { id: requestId, traceId, operation }: ApiRequest): void {
-    const { code } = error;
-    const details = { requestId, traceId, operation, code, err: error.cause ?? error };
-    const level = error.status === 503 ? 'warn' : 'debug';
-    if (error.status >= 500 && error.status !== 503) this.logger.error(details, 'Request failed');
-    else if (error.cause !== undefined) {
-      this.logger[level](details, `Request failed with ${error.status}`);
+    const { code, status, cause } = error;
+    const details = { requestId, traceId, operation, code, err: cause ?? error };
+    if (status >= 500 && status !== 503) this.logger.error(details, 'Request failed');
+    else if (cause !== undefined) {
+      const level = status === 503 ? 'warn' : 'debug';
+      this.logger[level](details, `Request failed with ${status}`);
     }
   }
 }

@@ -52,7 +52,7 @@ export async function createApp(
   if (config.trustProxy === false) warnOfProxy(transport.server.server, logger);
   rejectContentTypeParsers(transport.server);
   const app = await NestFactory.create<NestFastifyApplication>(
-    AppModule.forRoot({ ...options, transport }),
+    AppModule.forRoot(transport, options),
     new FastifyAdapter(transport),
     { bodyParser: false, abortOnError: false, logger: nestLogger, instrument },
   );

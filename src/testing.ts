@@ -2,13 +2,11 @@ import 'reflect-metadata';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Abstract, InjectionToken, Type } from '@nestjs/common';
+import type { InjectionToken } from '@nestjs/common';
 import { Clock } from './time/clock.js';
 import { loadConfig } from './config/config.js';
-import { createLogger } from './telemetry/logger.js';
-import type { OwnPlans } from './rate-limits/plan.js';
-import { KeysService } from './keys/keys.service.js';
-import type { Extension } from './extensions/define.js';
+import { KeysService, type NewKey } from './keys/keys.service.js';
+import type { Extension, PetStoreConfig } from './extensions/define.js';
 import { settingsOf } from './extensions/settings.js';
 import type { PetStore } from './pet-store.js';
 import { startPetStore } from './server.js';
@@ -20,10 +18,8 @@ const AMPLE = { perMinute: 1_000_000, perDay: 10_000_000 };
 /** The clock starts in the middle of a minute, so that no window ends by accident. */
 const INTO_MINUTE_MS = 30_000;
 
-export interface TestStoreOptions {
-  extensions?: readonly Extension[];
-  /** As in `defineConfig()`. */
-  plans?: OwnPlans | undefined;
+/** Extensions and plans as in `defineConfig()`. */
+export interface TestStoreOptions extends Partial<PetStoreConfig> {
   /** `sqlite:PATH` or `postgres://...`; it is migrated. Default: a fresh SQLite database. */
   databaseUrl?: string;
   /** Further environment variables. */
@@ -33,14 +29,6 @@ export interface TestStoreOptions {
    * instances; any other token in the modules that `extensions` list.
    */
   overrides?: readonly (readonly [token: InjectionToken, value: unknown])[];
-}
-
-export interface TestKey {
-  scopes?: readonly string[];
-  /** Default: `enterprise`, with limits that no test reaches. */
-  plan?: string;
-  perMinute?: number;
-  perDay?: number;
 }
 
 export interface TestRequest extends RequestInit {
@@ -81,12 +69,11 @@ export class TestStore implements AsyncDisposable {
     return this.store.origin;
   }
 
-  /** Issues a key to a new client. */
-  async issueKey(key: TestKey = {}): Promise<string> {
-    const { plan = 'enterprise', ...rest } = key;
+  /** Issues a key to a new client. Default: `enterprise`, with limits that no test reaches. */
+  async issueKey({ plan = 'enterprise', ...terms }: Partial<NewKey> = {}): Promise<string> {
     const limits = plan === 'enterprise' ? AMPLE : {};
     const keys = this.store.app.get(KeysService);
-    return (await keys.issue({ name: 'test', plan, ...limits, ...rest })).key;
+    return (await keys.issue({ name: 'test', plan, ...limits, ...terms })).key;
   }
 
   /**
@@ -103,7 +90,7 @@ export class TestStore implements AsyncDisposable {
   }
 
   /** Returns a provider: a service of the extension, `DataSource`, `Pets`. */
-  get<Value>(token: Type<Value> | Abstract<Value> | string | symbol): Value {
+  get<Value>(token: InjectionToken<Value>): Value {
     return this.store.app.get<Value>(token, { strict: false });
   }
 
@@ -138,10 +125,8 @@ export async function startTestStore(options: TestStoreOptions = {}): Promise<Te
       },
       settingsOf(extensions),
     );
-    const logger = await createLogger(config);
     const store = await startPetStore({
       config,
-      logger,
       clock,
       extensions,
       plans,

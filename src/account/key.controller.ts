@@ -16,7 +16,7 @@ import { KeysService } from '../keys/keys.service.js';
 import { AnyScope, RequireScope } from '../keys/scope.guard.js';
 import { SeparateQuota } from '../rate-limits/separate-quota.decorator.js';
 import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
-import { KeyBody, KeyRotation, RotatedKeyBody } from './key.dto.js';
+import { Key, KeyRotation, RotatedKey } from './key.dto.js';
 
 const FREE_OF_QUOTA =
   'Any valid key may call it, even when its quota is used up or it is banned. It consumes no ' +
@@ -41,9 +41,9 @@ export class KeyController {
     summary: 'Get the key',
     description: `Returns what the service knows about the key. ${FREE_OF_QUOTA}`,
   })
-  @ApiOkResponse({ description: 'The key, without its secret.', type: KeyBody })
+  @ApiOkResponse({ description: 'The key, without its secret.', type: Key })
   @ApiErrors('not_found')
-  async getKey(@CurrentCaller() { keyId, quota }: Caller): Promise<KeyBody> {
+  async getKey(@CurrentCaller() { keyId, quota }: Caller): Promise<Key> {
     const key = await this.keys.get(keyId);
     const { nowMs, bannedUntilMs } = await this.store.peek(quota.subject);
     return {
@@ -71,13 +71,13 @@ export class KeyController {
       'the new key is used, it is replaced by another one. `Idempotency-Key` is not accepted, ' +
       'because a stored response would hold the secret. It consumes no quota.',
   })
-  @ApiCreatedResponse({ description: 'The new key, which is shown once.', type: RotatedKeyBody })
+  @ApiCreatedResponse({ description: 'The new key, which is shown once.', type: RotatedKey })
   @ApiErrors('not_found', 'key_already_rotated', 'key_revoked')
   async rotateKey(
     @CurrentCaller() { keyId }: Caller,
     @Body() { graceSeconds }: KeyRotation,
     @Req() request: ApiRequest,
-  ): Promise<RotatedKeyBody> {
+  ): Promise<RotatedKey> {
     if (request.headers['idempotency-key'] !== undefined) {
       throw errors.invalid_request(
         'Idempotency-Key is not accepted: repeat the request without it',

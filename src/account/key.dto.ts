@@ -1,4 +1,4 @@
-import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsInteger } from '../input/int64.js';
 import { ApiCount, ApiTimeOrNull } from '../input/unix-time.js';
 import { PLAN } from '../rate-limits/plan.js';
@@ -7,8 +7,7 @@ const MAX_GRACE_SECONDS = 86_400;
 const ID = { description: 'ID of the key. It is no secret.', example: 'key_0Lj0QR9b3sycDOpwV' };
 const EXPIRES_AT = 'Expiry of the key (Unix time), or null.';
 
-@ApiSchema({ name: 'Key' })
-export class KeyBody {
+export class Key {
   @ApiProperty(ID)
   id!: string;
 
@@ -50,8 +49,7 @@ export class KeyRotation {
   graceSeconds: number = MAX_GRACE_SECONDS;
 }
 
-@ApiSchema({ name: 'PreviousKey' })
-export class PreviousKeyBody {
+export class PreviousKey {
   @ApiProperty(ID)
   id!: string;
 
@@ -59,8 +57,7 @@ export class PreviousKeyBody {
   expiresAt!: number;
 }
 
-@ApiSchema({ name: 'RotatedKey' })
-export class RotatedKeyBody {
+export class RotatedKey {
   @ApiProperty(ID)
   id!: string;
 
@@ -73,6 +70,6 @@ export class RotatedKeyBody {
   @ApiTimeOrNull(EXPIRES_AT)
   expiresAt!: number | null;
 
-  @ApiProperty({ type: PreviousKeyBody })
-  previous!: PreviousKeyBody;
+  @ApiProperty({ type: PreviousKey })
+  previous!: PreviousKey;
 }

@@ -29,9 +29,9 @@ import { KeyList } from '../keys/key-list.js';
 import { issuedView, type KeyView, rotatedView } from '../keys/key-views.js';
 import { KeysService } from '../keys/keys.service.js';
 import { Plans } from '../rate-limits/plan.js';
-import { UsageBody, UsageHistoryBody, UsageHistoryQuery } from '../usage/usage.dto.js';
+import { Usage, UsageHistory, UsageHistoryQuery } from '../usage/usage.dto.js';
 import { UsageService } from '../usage/usage.service.js';
-import { ID, KeyChangeBody, KeyListQuery, NewKeyBody, RotationBody } from './admin.dto.js';
+import { ID, KeyChange, KeyListQuery, NewKey, Rotation } from './admin.dto.js';
 import { ISSUED_KEY, KEY, pageOf, ROTATED_KEY } from './admin-view.js';
 
 /** A value that cannot be an ID is a 404, and never reaches the database. */
@@ -43,7 +43,7 @@ class KeyIdPipe implements PipeTransform<string, string> {
   }
 }
 
-class KeyUsageBody extends IntersectionType(UsageBody, UsageHistoryBody) {}
+class KeyUsageBody extends IntersectionType(Usage, UsageHistory) {}
 
 /** The keys of all clients, for operators. */
 @OnAdminPort()
@@ -77,7 +77,7 @@ export class AdminKeysController {
   @ApiOperation({ summary: 'Issue a key, which is shown once' })
   @ApiCreatedResponse({ schema: ISSUED_KEY })
   async adminIssueKey(
-    @Body() terms: NewKeyBody,
+    @Body() terms: NewKey,
     @Req() request: ApiRequest,
     @Res({ passthrough: true }) reply: ApiReply,
   ) {
@@ -100,7 +100,7 @@ export class AdminKeysController {
   @ApiErrors('not_found', 'key_revoked')
   async adminChangeKey(
     @Param('id', KeyIdPipe) id: string,
-    @Body() changes: KeyChangeBody,
+    @Body() changes: KeyChange,
     @Req() request: ApiRequest,
   ): Promise<KeyView> {
     await this.by(request).set(id, changes);
@@ -113,7 +113,7 @@ export class AdminKeysController {
   @ApiErrors('not_found', 'key_already_rotated', 'key_revoked')
   async adminRotateKey(
     @Param('id', KeyIdPipe) id: string,
-    @Body() { graceSeconds }: RotationBody,
+    @Body() { graceSeconds }: Rotation,
     @Req() request: ApiRequest,
   ) {
     const rotated = await this.by(request).rotate(id, graceSeconds * 1_000);

@@ -1,8 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { IsBoolean, IsIn, Matches } from 'class-validator';
-import type { FastifyRequest } from 'fastify';
 import { constrain, MayBeAbsent } from '../input/constrain.js';
 import { IsInteger, IsIntegerText } from '../input/int64.js';
 import { KEY_STATUSES, type KeyStatus } from '../keys/key-list.js';
@@ -18,15 +17,7 @@ const NAME = { maxLength: MAX_NAME_LENGTH, example: 'City zoo' };
 
 /** The plans and scopes of this server: the guard has set them. */
 function known() {
-  return (requestContext.getStore() as FastifyRequest).admin!;
-}
-
-function isName(value: unknown): boolean {
-  return typeof value === 'string' && isKeyName(value);
-}
-
-function isPlan(value: unknown): boolean {
-  return known().plans.names.includes(value as string);
+  return requestContext.getStore()!.admin!;
 }
 
 function areScopes(value: unknown): boolean {
@@ -42,10 +33,6 @@ function expiryOf(value: unknown): number | null {
   return (typeof value === 'string' && parseExpiry(value)) || NaN;
 }
 
-function isExpiry(value: unknown): boolean {
-  return value === null || Number(value) > known().clock.now();
-}
-
 function fitsPlan(value: unknown, { plan }: { plan?: string }): boolean {
   if (plan !== ENTERPRISE) return value === undefined;
   const limit = value as number;
@@ -53,11 +40,17 @@ function fitsPlan(value: unknown, { plan }: { plan?: string }): boolean {
 }
 
 function NameRule(): PropertyDecorator {
-  return constrain('isName', `1 to ${MAX_NAME_LENGTH} printable characters, without a key`, isName);
+  return constrain(
+    'isName',
+    `1 to ${MAX_NAME_LENGTH} printable characters, without a key`,
+    (value) => typeof value === 'string' && isKeyName(value),
+  );
 }
 
 function PlanRule(): PropertyDecorator {
-  return constrain('isPlan', 'the name of a plan', isPlan);
+  return constrain('isPlan', 'the name of a plan', (value) =>
+    known().plans.names.includes(value as string),
+  );
 }
 
 function IdParameter(description: string): PropertyDecorator {
@@ -148,12 +141,15 @@ class KeyTerms {
   })
   @MayBeAbsent()
   @Transform(({ value }) => expiryOf(value))
-  @constrain('isExpiry', 'an ISO 8601 date or time with its zone, in the future, or null', isExpiry)
+  @constrain(
+    'isExpiry',
+    'an ISO 8601 date or time with its zone, in the future, or null',
+    (value) => value === null || Number(value) > known().clock.now(),
+  )
   expiresAt?: number | null;
 }
 
-@ApiSchema({ name: 'NewKey' })
-export class NewKeyBody extends KeyTerms {
+export class NewKey extends KeyTerms {
   @ApiProperty(NAME)
   @NameRule()
   name!: string;
@@ -163,8 +159,7 @@ export class NewKeyBody extends KeyTerms {
   plan!: string;
 }
 
-@ApiSchema({ name: 'KeyChange' })
-export class KeyChangeBody extends KeyTerms {
+export class KeyChange extends KeyTerms {
   @ApiPropertyOptional(NAME)
   @MayBeAbsent()
   @NameRule()
@@ -181,8 +176,7 @@ export class KeyChangeBody extends KeyTerms {
   disabled?: boolean;
 }
 
-@ApiSchema({ name: 'Rotation' })
-export class RotationBody {
+export class Rotation {
   @ApiPropertyOptional({ default: 86_400 })
   @IsInteger(0, MAX_GRACE_SECONDS)
   graceSeconds: number = 86_400;

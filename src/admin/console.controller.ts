@@ -1,11 +1,11 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Controller, Get, Req, Res, UseGuards } from '@nestjs/common';
+import { Controller, Get, Res, UseGuards } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { notFound } from '../errors/errors.js';
 import { OnAdminPort } from '../http/admin-port.js';
 import { Public } from '../http/public.decorator.js';
-import type { ApiReply, ApiRequest } from '../http/request-context.js';
+import type { ApiReply } from '../http/request-context.js';
 import { pathOf } from '../http/target.js';
 import { Scopes } from '../keys/scopes.js';
 import { DocsFiles, fill, type Masthead, referencePage } from '../openapi/docs.files.js';
@@ -43,15 +43,15 @@ export class ConsoleController {
   ) {}
 
   @Get(['', 'docs', 'openapi.json', 'console/:name', 'docs/assets/:name'])
-  async consoleFile(@Req() request: ApiRequest, @Res() reply: ApiReply) {
+  async consoleFile(@Res() reply: ApiReply) {
     this.files ??= this.load();
     // The target `http://host` has no path.
-    const path = pathOf(request.url) || '/';
+    const path = pathOf(reply.request.url) || '/';
     // The assets of the page of `/docs` are those of the public port.
     const asset = /^\/docs\/(assets\/.+)/.exec(path)?.[1];
     const file = (await this.files).get(path) ?? (asset && (await this.docs.find(asset)));
     if (!file) throw notFound();
-    file.send(request, reply.headers(HEADERS));
+    file.send(reply.headers(HEADERS));
   }
 
   /** Reads the files once, for the first request. */

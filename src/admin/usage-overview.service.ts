@@ -52,12 +52,13 @@ export class UsageOverview {
     const clients = await this.repository.clientsSince(dayOf(nowMs) * HOURS_PER_DAY, nowMs);
     let near = 0;
     await forEachBatch(clients, async (batch) => {
-      const counted = batch.map(async (client) => {
-        const { minuteUsed, dayUsed } = await this.store.peek(client.clientId);
-        const { perMinute, perDay } = this.plans.limitsOf(client);
-        if (minuteUsed > perMinute * NEAR || dayUsed > perDay * NEAR) near += client.keys;
-      });
-      await Promise.all(counted);
+      await Promise.all(
+        batch.map(async (client) => {
+          const { minuteUsed, dayUsed } = await this.store.peek(client.clientId);
+          const { perMinute, perDay } = this.plans.limitsOf(client);
+          if (minuteUsed > perMinute * NEAR || dayUsed > perDay * NEAR) near += client.keys;
+        }),
+      );
     });
     return near;
   }

@@ -9,7 +9,6 @@ import { table } from './output.js';
 export interface AdminOptions extends CommonOptions {
   id: string;
   name: string;
-  yes?: true;
 }
 
 export type AdminAction = keyof typeof ACTIONS;
@@ -27,7 +26,7 @@ const ACTIONS = {
     const rows = value.map(({ id, name, createdAt, revokedAt }) => {
       return [id, createdAt, revokedAt ?? 'no', name];
     });
-    const text = table(['ID', 'ISSUED', 'REVOKED', 'NAME'], rows);
+    const text = table('ID,ISSUED,REVOKED,NAME', rows);
     return { value, text: rows.length === 0 ? 'No admin tokens found.' : text };
   },
 

@@ -13,10 +13,8 @@ import { assertDatabaseExists } from './operator.js';
 /** The suffixes of the database and of the files that belong to it. */
 const COMPANIONS = ['', '-wal', '-shm', '-journal', '-server'];
 
-type BackupOptions = CommonOptions & { yes?: true };
-
 /** `petstore backup FILE` */
-export async function backup(file: string, options: BackupOptions): Promise<Result> {
+export async function backup(file: string, options: CommonOptions): Promise<Result> {
   await loadExtensions(options);
   const database = embeddedDatabase('pg_dump');
   assertDatabaseExists(database);
@@ -28,7 +26,7 @@ export async function backup(file: string, options: BackupOptions): Promise<Resu
 }
 
 /** `petstore restore FILE` */
-export async function restore(file: string, options: BackupOptions): Promise<Result> {
+export async function restore(file: string, options: CommonOptions): Promise<Result> {
   const { extensions } = await loadExtensions(options);
   const database = embeddedDatabase('pg_restore');
   const found = statSync(file, { throwIfNoEntry: false });

@@ -20,8 +20,10 @@ export async function confirm(question: string, yes = false, terminal = TERMINAL
   if (yes || !isInteractive(terminal)) return;
   const lines = createInterface(terminal);
   terminal.output.write(`${question} [y/N] `);
-  const input = lines[Symbol.asyncIterator]() as AsyncIterator<string, undefined>;
-  const { value: reply = '' } = await input.next();
-  lines.close();
-  if (!/^y(es)?$/i.test(reply.trim())) throw new Error('aborted (use --yes to skip this prompt)');
+  for await (const reply of lines) {
+    lines.close();
+    if (/^y(es)?$/i.test(reply.trim())) return;
+    break;
+  }
+  throw new Error('aborted (use --yes to skip this prompt)');
 }

@@ -2,7 +2,6 @@ import { existsSync, statSync } from 'node:fs';
 import { type Config, ConfigError, loadConfig } from '../config/config.js';
 import { fileOf } from '../database/data-source-options.js';
 import { checkExtensions } from '../extensions/check.js';
-import type { Extension } from '../extensions/define.js';
 import { settingsOf } from '../extensions/settings.js';
 import { loadExtensions } from '../extensions/petstore-config.js';
 import type { CommonOptions, Result } from './add-command.js';
@@ -19,14 +18,19 @@ export async function doctor(options: CommonOptions): Promise<Result> {
   const checks = await examine(options);
   const statuses = checks.map(({ status }) => status);
   const status = (['failed', 'warning'] as const).find((each) => statuses.includes(each)) ?? 'ok';
-  const hasFailed = status === 'failed';
-  return { value: { status, checks }, text: describe(checks), hasFailed };
+  const rows = checks.map(({ check, status: severity, detail, fix }) => [
+    severity,
+    check,
+    fix === null ? detail : `${detail}\nfix: ${fix}`,
+  ]);
+  const text = table('STATUS,CHECK,RESULT', rows);
+  return { value: { status, checks }, text, hasFailed: status === 'failed' };
 }
 
 /** Runs every check. Without a valid configuration, there is nothing else to check. */
 async function examine(options: CommonOptions): Promise<Finding[]> {
-  let config: Config;
-  let extensions: readonly Extension[];
+  let config;
+  let extensions;
   try {
     const known = await loadExtensions(options);
     checkExtensions(known.extensions, known);
@@ -40,16 +44,8 @@ async function examine(options: CommonOptions): Promise<Finding[]> {
     checkDatabase(config, extensions),
     checkRedis(config),
   ]);
-  const detail = `valid, extensions: ${extensions.length}`;
-  const configuration = ok('configuration', detail);
+  const configuration = ok('configuration', `valid, extensions: ${extensions.length}`);
   return [configuration, ...database, ...redis, ...checkFiles(config), checkProxy(config)];
-}
-
-function describe(checks: readonly Finding[]): string {
-  const rows = checks.map(({ check, status, detail, fix }) => {
-    return [status, check, fix === null ? detail : `${detail}\nfix: ${fix}`];
-  });
-  return table(['STATUS', 'CHECK', 'RESULT'], rows);
 }
 
 /**

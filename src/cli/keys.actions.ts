@@ -28,7 +28,6 @@ export interface KeyOptions extends CommonOptions, OwnLimits, KeyFilter {
   grace?: number;
   idle?: number;
   expiresWithin?: number;
-  yes?: true;
 }
 
 /** Rows of `keys list` on a terminal; `--json` has all keys. */
@@ -105,7 +104,7 @@ export async function runKeyAction(name: KeyAction, options: KeyOptions): Promis
     const plans = new Plans(own);
     if (name === 'list' && plan) plans.assertExists(plan);
     else if (plan) plans.choose(plan, options);
-    new Scopes(extensions.map((each) => each.scopes ?? {})).assertDeclared(scopes);
+    new Scopes(extensions).assertDeclared(scopes);
   } catch (error) {
     throw new CommanderError(2, 'petstore.keys', `error: ${(error as Error).message}`);
   }

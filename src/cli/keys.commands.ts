@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { addCommand } from './add-command.js';
+import { addCommandTo } from './add-command.js';
 import type { AdminAction, AdminOptions } from './admin.actions.js';
 import * as parse from './arguments.js';
 import type { KeyAction, KeyOptions } from './keys.actions.js';
@@ -14,13 +14,9 @@ export function addKeysCommands(program: Command, output: Output): void {
     .description('issue and manage API keys')
     .addHelpText('after', '\nExamples:\n  petstore keys list --search zoo');
   const add: Add = (name, description, ...examples) =>
-    addCommand<KeyOptions>(keys, output, {
-      name,
-      description,
-      examples,
-      run: async (options, id) =>
-        (await import('./keys.actions.js')).runKeyAction(name, { ...options, id }),
-    });
+    addCommandTo(keys, output)<KeyOptions>(name, description, examples, async (options, id) =>
+      (await import('./keys.actions.js')).runKeyAction(name, { ...options, id }),
+    );
   addIssue(add);
   addList(add);
   addCommandsOfOneKey(add);
@@ -105,13 +101,9 @@ export function addAdminCommands(program: Command, output: Output): void {
     .description('issue and revoke tokens of the admin API')
     .addHelpText('after', '\nExamples:\n  petstore admin list');
   const add = (name: AdminAction, description: string, example: string): Command =>
-    addCommand<AdminOptions>(admin, output, {
-      name,
-      description,
-      examples: [example],
-      run: async (options, id) =>
-        (await import('./admin.actions.js')).runAdminAction(name, { ...options, id }),
-    });
+    addCommandTo(admin, output)<AdminOptions>(name, description, [example], async (options, id) =>
+      (await import('./admin.actions.js')).runAdminAction(name, { ...options, id }),
+    );
   add('issue', 'issue a token and show it once', 'admin issue --name Ann').requiredOption(
     '--name <name>',
     'name of the token, which the audit trail shows',

@@ -3,15 +3,12 @@ import type { IssuedView, KeyView, RotatedView } from '../keys/key-views.js';
 import type { UseReport } from '../usage/usage-report.js';
 import { table } from './output.js';
 
-const REJECTED = 'LAST REJECTED,FIRST,COUNT,CODE,WINDOW,OPERATION,ADDRESS,KEY'.split(',');
 /** A key with the use of its client. */
 export interface UsageView extends KeyView, UseReport {
   minute: Window;
   day: Window;
 }
 type Window = Record<'used' | 'limit' | 'remaining', number> & { resetAt: string };
-
-const SECONDS = 'YYYY-MM-DDTHH:MM:SS'.length;
 
 export function issued({ id, key: secret, name, plan }: IssuedView): string {
   return `${secret}\n\nKey ${id} for ${name}, plan ${plan}. Store it now: it is not shown again.`;
@@ -24,43 +21,52 @@ export function rotated(view: RotatedView): string {
 
 export function keys(list: readonly KeyView[]): string {
   if (list.length === 0) return 'No keys found.';
-  const rows = list.map((view) => {
-    const { id, last4, plan, name, expiresAt, lastUsedAt } = view;
-    const status = statusOf(view);
-    return [id, `...${last4}`, plan, status, timeText(expiresAt), timeText(lastUsedAt), name];
-  });
-  return table(['ID', 'KEY', 'PLAN', 'STATUS', 'EXPIRES', 'LAST USED', 'NAME'], rows);
+  const rows = list.map((view) => [
+    view.id,
+    `...${view.last4}`,
+    view.plan,
+    statusOf(view),
+    timeText(view.expiresAt),
+    timeText(view.lastUsedAt),
+    view.name,
+  ]);
+  return table('ID,KEY,PLAN,STATUS,EXPIRES,LAST USED,NAME', rows);
 }
 
 function timeText(iso: string | null): string {
-  return iso === null ? 'never' : `${iso.slice(0, SECONDS)}Z`;
+  return iso === null ? 'never' : iso.replace(/\.\d+/, '');
 }
 
 export function key({ id, ...members }: KeyView): string {
   const rows = Object.entries(members).map(([name, value]) => [name, valueText(value)]);
-  return table(['id', id], rows);
+  return table(`id,${id}`, rows);
 }
 
 /** The key, its two windows, and the outcomes and latest rejected requests of its client. */
 export function usage({ minute, day, outcomes, refusals, ...view }: UsageView): string {
-  const windows = Object.entries({ minute, day }).map(([name, window]) => {
-    const { used, limit, remaining, resetAt } = window;
-    return [name, used, limit, remaining, resetAt];
-  });
+  const windows = Object.entries({ minute, day }).map(
+    ([name, { used, limit, remaining, resetAt }]) => [name, used, limit, remaining, resetAt],
+  );
   const requests = outcomes.map(({ code, status, requests: count }) => [
     code ?? 'ok',
     status,
     count,
   ]);
-  const latest = refusals.map(({ at, firstAt, count, code, window, operation, address, keyId }) => {
-    const times = [timeText(at), timeText(firstAt)];
-    return [...times, count, code, window ?? '', operation, address, keyId ?? ''];
-  });
+  const latest = refusals.map(({ at, firstAt, count, code, window, operation, address, keyId }) => [
+    timeText(at),
+    timeText(firstAt),
+    count,
+    code,
+    window ?? '',
+    operation,
+    address,
+    keyId ?? '',
+  ]);
   return [
     key(view),
-    table(['WINDOW', 'USED', 'LIMIT', 'LEFT', 'RESETS'], windows),
-    table(['LAST 24 HOURS', 'STATUS', 'REQUESTS'], requests),
-    table(REJECTED, latest),
+    table('WINDOW,USED,LIMIT,LEFT,RESETS', windows),
+    table('LAST 24 HOURS,STATUS,REQUESTS', requests),
+    table('LAST REJECTED,FIRST,COUNT,CODE,WINDOW,OPERATION,ADDRESS,KEY', latest),
   ].join('\n\n');
 }
 
@@ -70,14 +76,13 @@ export function audit(records: readonly AuditRecord[]): string {
     const by = actor.type === 'key' ? `key:${actor.name}` : actor.name;
     return [at, action, by, target, changeText(before, after)];
   });
-  return table(['AT', 'ACTION', 'BY', 'TARGET', 'CHANGE'], rows);
+  return table('AT,ACTION,BY,TARGET,CHANGE', rows);
 }
 
 function changeText(before: State | null, after: State | null): string {
-  const changes = Object.entries(after ?? {}).map(
-    ([name, value]) => `${name}: ${valueText(before?.[name])} -> ${valueText(value)}`,
-  );
-  return changes.join(', ');
+  return Object.entries(after ?? {})
+    .map(([name, value]) => `${name}: ${valueText(before?.[name])} -> ${valueText(value)}`)
+    .join(', ');
 }
 
 function valueText(value: State[string] | undefined): string {

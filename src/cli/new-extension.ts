@@ -7,14 +7,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { PACKAGE_ROOT, VERSION } from '../config/version.js';
+import { MANIFEST, PACKAGE_ROOT, VERSION } from '../config/version.js';
 import { loadExtensions } from '../extensions/petstore-config.js';
 import type { CommonOptions, Result } from './add-command.js';
 
 const TEMPLATES = join(PACKAGE_ROOT, 'templates/extension');
 const SUFFIX = '.template';
-
-type Manifest = Record<'dependencies' | 'peerDependencies', Record<string, string>>;
 
 /**
  * `petstore new extension NAME`: writes the package of a new extension into the directory NAME,
@@ -50,10 +48,9 @@ export async function newExtension(name: string, options: CommonOptions): Promis
 
 /** The words that stand in double braces in names and texts of the templates. */
 function wordsOf(name: string, tarball?: string): Record<string, string> {
-  const { peerDependencies, dependencies } = readJson<Manifest>(join(PACKAGE_ROOT, 'package.json'));
   // For `@OnEvent()`.
   const events = '@nestjs/event-emitter';
-  const peers = { ...peerDependencies, [events]: dependencies[events] };
+  const peers = { ...MANIFEST.peerDependencies, [events]: MANIFEST.dependencies[events] };
   const pascal = name.replace(/(?:^|-)(\w)/g, (_match, letter: string) => letter.toUpperCase());
   const range = `^${VERSION}`;
   const service = tarball ? `file:${tarball}` : range;
@@ -74,12 +71,10 @@ function wordsOf(name: string, tarball?: string): Record<string, string> {
 function tarballOfService(): string | undefined {
   const lockfile = join(PACKAGE_ROOT, '../.package-lock.json');
   if (!existsSync(lockfile)) return undefined;
-  const { packages } = readJson<{ packages: Record<string, { resolved?: string }> }>(lockfile);
+  const { packages } = JSON.parse(readFileSync(lockfile, 'utf8')) as {
+    packages: Record<string, { resolved?: string }>;
+  };
   const { resolved } = packages['node_modules/pet-store-service'] ?? {};
   if (!resolved?.startsWith('file:')) return undefined;
   return resolve(PACKAGE_ROOT, '../..', resolved.slice('file:'.length));
-}
-
-function readJson<Content>(file: string): Content {
-  return JSON.parse(readFileSync(file, 'utf8')) as Content;
 }

@@ -16,7 +16,6 @@ export async function documentText(
     ...loadConfig(undefined, settingsOf(known.extensions)),
     databaseUrl: 'sqlite::memory:',
     redisUrl: undefined,
-    metricsPort: 0,
   };
   const logger = await createLogger({ logLevel: 'silent', logFormat: 'json' });
   const app = await createApp({ config, logger, ...known });

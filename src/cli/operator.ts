@@ -29,28 +29,29 @@ export function assertDatabaseExists(path: string | undefined): void {
 
 /**
  * Runs `work` on the modules of the service, without its HTTP server. On SQLite the schema is
- * migrated first; on PostgreSQL only with `mayMigrate`, otherwise it must be up to date.
+ * migrated first; on PostgreSQL it must be up to date.
+ * @param may `create`: a missing database is created; `migrate`: so is the schema on PostgreSQL
  */
 export async function runAsOperator<T>(
   options: CommonOptions,
   work: (app: INestApplicationContext, migrations: readonly string[]) => T | Promise<T>,
-  { mayMigrate = false, mayCreate = false }: { mayMigrate?: boolean; mayCreate?: boolean } = {},
+  may?: 'create' | 'migrate',
 ): Promise<T> {
   const known = await loadExtensions(options);
   checkExtensions(known.extensions, known);
   const config = loadConfig();
-  if (!mayCreate) assertDatabaseExists(fileOf(config.databaseUrl));
+  if (may === undefined) assertDatabaseExists(fileOf(config.databaseUrl));
   const logger = await createLogger({ logLevel: 'silent', logFormat: 'json' });
   // HTTP and OpenAPI, which take longest to load, are left out.
   const core = coreModules({ config, logger, ...known });
-  const keys = KeysModule.forRoot(known.extensions.map((each) => each.scopes ?? {}));
+  const keys = KeysModule.forRoot(known.extensions);
   const imports = [...core, keys, UsageReportModule];
   const app = await NestFactory.createApplicationContext(
     { module: class OperatorModule {}, imports, providers: [PetSeeder] },
     { logger: false, abortOnError: false },
   );
   try {
-    return await work(app, await migrateSchema(app.get(DataSource), mayMigrate));
+    return await work(app, await migrateSchema(app.get(DataSource), may === 'migrate'));
   } finally {
     await waitAtMost(CLOSE_TIMEOUT_MS, app.close());
   }
@@ -73,10 +74,7 @@ function userName(): string {
 
 /** `petstore migrate` */
 export async function migrate(options: CommonOptions): Promise<Result> {
-  const ran = await runAsOperator(options, (_app, migrations) => migrations, {
-    mayMigrate: true,
-    mayCreate: true,
-  });
+  const ran = await runAsOperator(options, (_app, migrations) => migrations, 'migrate');
   const migrations = ran.map(describeMigration);
   const text = ran.length === 0 ? 'The schema is up to date.' : `Ran ${migrations.join(', ')}.`;
   return { value: { migrations }, text };
@@ -85,6 +83,6 @@ export async function migrate(options: CommonOptions): Promise<Result> {
 /** `petstore seed --pets N` */
 export async function seed(options: CommonOptions & { pets: number }): Promise<Result> {
   const { pets } = options;
-  await runAsOperator(options, (app) => app.get(PetSeeder).seed(pets), { mayCreate: true });
+  await runAsOperator(options, (app) => app.get(PetSeeder).seed(pets), 'create');
   return { value: { pets }, text: `Added ${pets} pets.` };
 }

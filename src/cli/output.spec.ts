@@ -34,13 +34,10 @@ describe(Output.name, () => {
 
 describe(table.name, () => {
   it('aligns columns by their width on a terminal', () => {
-    const text = table(
-      ['動物', 'NAME'],
-      [
-        ['a', 'Zoe\u0301'],
-        ['', 'x'],
-      ],
-    );
+    const text = table('動物,NAME', [
+      ['a', 'Zoe\u0301'],
+      ['', 'x'],
+    ]);
     expect(text).toBe('動物  NAME\na     Zoe\u0301\n      x');
   });
 });

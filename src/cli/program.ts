@@ -1,6 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
 import { VERSION } from '../config/version.js';
-import { addCommand } from './add-command.js';
+import { addCommandTo } from './add-command.js';
 import * as parse from './arguments.js';
 import { reportFailure } from './failure.js';
 import { addAdminCommands, addKeysCommands } from './keys.commands.js';
@@ -18,7 +18,7 @@ const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
  */
 export async function runProgram(argv: readonly string[], output: Output): Promise<number> {
   try {
-    const args = argv.length === 0 ? ['--help'] : [...argv];
+    const args = argv.length === 0 ? ['--help'] : argv;
     await createProgram(output).parseAsync(args, { from: 'user' });
     return SUCCESS;
   } catch (error) {
@@ -38,23 +38,23 @@ function createProgram(output: Output): Command {
     .version(VERSION)
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => output.raw(text),
+      writeOut: output.raw,
       // `runProgram` prints errors. Commander adds the whole help if a subcommand is missing.
       writeErr: () => undefined,
     })
     .addHelpText('after', '\nExamples:\n  petstore serve\n  petstore keys usage KEY_ID');
-  for (const add of [addServe, addKeysCommands, addAdminCommands, addSchema, addBackup, addTools]) {
+  for (const add of [addServe, addKeysCommands, addAdminCommands, addDatabaseCommands, addTools]) {
     add(program, output);
   }
   return program;
 }
 
 function addServe(program: Command, output: Output): void {
-  addCommand<ServeOptions>(program, output, {
-    name: 'serve',
-    description: 'serve the API until SIGTERM, SIGINT or SIGHUP',
-    examples: ['serve'],
-    run: async (options) => {
+  addCommandTo(program, output)<ServeOptions>(
+    'serve',
+    'serve the API until SIGTERM, SIGINT or SIGHUP',
+    ['serve'],
+    async (options) => {
       // Listen first: loading the server takes a second, and PID 1 of a container ignores unhandled
       // signals. Further signals change nothing, because draining has a deadline.
       const stop = new Promise<NodeJS.Signals>((resolve) => {
@@ -62,66 +62,65 @@ function addServe(program: Command, output: Output): void {
       });
       return (await import('./serve.js')).serve(options, output, stop);
     },
-  })
+  )
     .option('--no-demo', 'do not add sample pets at the first start')
     .option('--migrate', 'migrate the schema first, on PostgreSQL too');
 }
 
-function addSchema(program: Command, output: Output): void {
-  addCommand(program, output, {
-    name: 'migrate',
-    description: 'create the database schema, or bring it up to date',
-    examples: ['migrate'],
-    run: async (options) => (await import('./operator.js')).migrate(options),
-  });
-  addCommand<{ pets: number }>(program, output, {
-    name: 'seed',
-    description: 'add sample pets',
-    examples: ['seed --pets 100000'],
-    run: async (options) => (await import('./operator.js')).seed(options),
-  }).requiredOption('--pets <n>', 'number of pets', parse.quantity);
-}
-
-function addBackup(program: Command, output: Output): void {
-  addCommand<{ yes?: true }>(program, output, {
-    name: 'backup',
-    description: 'copy the SQLite database to a file; the server may be running',
-    examples: ['backup zoo.db'],
-    run: async (options, file) => (await import('./backup.js')).backup(file, options),
-  })
+function addDatabaseCommands(program: Command, output: Output): void {
+  const add = addCommandTo(program, output);
+  add(
+    'migrate',
+    'create the database schema, or bring it up to date',
+    ['migrate'],
+    async (options) => (await import('./operator.js')).migrate(options),
+  );
+  add<{ pets: number }>('seed', 'add sample pets', ['seed --pets 100000'], async (options) =>
+    (await import('./operator.js')).seed(options),
+  ).requiredOption('--pets <n>', 'number of pets', parse.quantity);
+  add(
+    'backup',
+    'copy the SQLite database to a file; the server may be running',
+    ['backup zoo.db'],
+    async (options, file) => (await import('./backup.js')).backup(file, options),
+  )
     .argument('<file>', 'file to write, readable only by its owner', parse.file)
     .option('--yes', 'overwrite an existing file without confirmation');
-  addCommand<{ yes?: true }>(program, output, {
-    name: 'restore',
-    description: 'replace the SQLite database with a backup; stop the server first',
-    examples: ['restore zoo.db'],
-    run: async (options, file) => (await import('./backup.js')).restore(file, options),
-  })
+  add(
+    'restore',
+    'replace the SQLite database with a backup; stop the server first',
+    ['restore zoo.db'],
+    async (options, file) => (await import('./backup.js')).restore(file, options),
+  )
     .argument('<file>', 'a file that petstore backup wrote', parse.file)
     .option('--yes', 'do not ask for confirmation');
 }
 
 function addTools(program: Command, output: Output): void {
-  addCommand(program, output, {
-    name: 'doctor',
-    description: 'check configuration, database, schema, Redis, clocks, files, proxy; print fixes',
-    examples: ['doctor'],
-    run: async (options) => (await import('./doctor.js')).doctor(options),
-  });
-  addCommand<{ format: 'json' | 'yaml' }>(program, output, {
-    name: 'openapi',
-    description: 'print the OpenAPI document',
-    examples: ['openapi --format yaml > openapi.yaml'],
-    run: async (options) => output.raw(await (await import('./openapi.js')).documentText(options)),
-  }).addOption(
+  const add = addCommandTo(program, output);
+  add(
+    'doctor',
+    'check configuration, database, schema, Redis, clocks, files, proxy; print fixes',
+    ['doctor'],
+    async (options) => (await import('./doctor.js')).doctor(options),
+  );
+  add<{ format: 'json' | 'yaml' }>(
+    'openapi',
+    'print the OpenAPI document',
+    ['openapi --format yaml > openapi.yaml'],
+    async (options) => {
+      const { documentText } = await import('./openapi.js');
+      output.raw(await documentText(options));
+    },
+  ).addOption(
     new Option('--format <format>', 'format of the document')
       .choices(['json', 'yaml'])
       .default('json'),
   );
-  addCommand(program.command('new').description('create a package'), output, {
-    name: 'extension',
-    description: 'create a package with an extension',
-    examples: ['new extension store-orders'],
-    run: async (options, name) => (await import('./new-extension.js')).newExtension(name, options),
-  }).argument('<name>', 'name in kebab case, used for package, path and scopes', parse.packageName);
+  addCommandTo(program.command('new').description('create a package'), output)(
+    'extension',
+    'create a package with an extension',
+    ['new extension store-orders'],
+    async (options, name) => (await import('./new-extension.js')).newExtension(name, options),
+  ).argument('<name>', 'name in kebab case, used for package, path and scopes', parse.packageName);
 }

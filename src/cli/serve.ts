@@ -1,4 +1,3 @@
-import type { INestApplicationContext } from '@nestjs/common';
 import { type Config, loadConfig, withHost } from '../config/config.js';
 import { PublicAddress } from '../config/public-address.js';
 import { fileOf } from '../database/data-source-options.js';
@@ -8,7 +7,7 @@ import { KeysService } from '../keys/keys.service.js';
 import { PetSeeder } from '../pets/pet-seeder.js';
 import type { PetStore } from '../pet-store.js';
 import { startPetStore } from '../server.js';
-import { createLogger, type Logger } from '../telemetry/logger.js';
+import { createLogger } from '../telemetry/logger.js';
 import { MetricsServer } from '../telemetry/metrics.server.js';
 import { loadExtensions } from '../extensions/petstore-config.js';
 import type { CommonOptions } from './add-command.js';
@@ -31,17 +30,27 @@ export async function serve(
   const known = await loadExtensions(options);
   const config = loadConfig(undefined, settingsOf(known.extensions));
   const logger = await createLogger(config, options.json ? 2 : 1);
-  exitOnUncaughtException(logger);
+  process.once('uncaughtException', (err) => {
+    logger.fatal({ err }, 'Uncaught exception: the process exits because its state is unknown');
+    logger.flush();
+    process.exit(1);
+  });
   let isFirst = false;
   let samples = 0;
-  const prepare = async (app: INestApplicationContext): Promise<void> => {
-    isFirst = await isFirstStart(app, config);
-    const pets = app.get(PetSeeder);
-    if (!options.demo || !isFirst || !(await pets.isEmpty())) return;
-    samples = FIRST_PETS;
-    await pets.seed(samples);
-  };
-  const start = startPetStore({ config, logger, migrate: options.migrate, prepare, ...known });
+  const start = startPetStore({
+    config,
+    logger,
+    migrate: options.migrate,
+    prepare: async (app) => {
+      if (config.production || fileOf(config.databaseUrl) === undefined) return;
+      isFirst = (await app.get(KeyList).find({ limit: 1 })).length === 0;
+      const pets = app.get(PetSeeder);
+      if (!options.demo || !isFirst || !(await pets.isEmpty())) return;
+      samples = FIRST_PETS;
+      await pets.seed(samples);
+    },
+    ...known,
+  });
   const store = await Promise.race([start, stop]);
   // Stopped while starting: nothing was accepted, and the process exits.
   if (typeof store === 'string') return;
@@ -53,19 +62,6 @@ export async function serve(
     output.print(introduction(store, config, samples, key), options.json);
   }
   await store.close(await stop);
-}
-
-async function isFirstStart(app: INestApplicationContext, config: Config): Promise<boolean> {
-  if (config.production || fileOf(config.databaseUrl) === undefined) return false;
-  return (await app.get(KeyList).find({ limit: 1 })).length === 0;
-}
-
-function exitOnUncaughtException(logger: Logger): void {
-  process.once('uncaughtException', (err) => {
-    logger.fatal({ err }, 'Uncaught exception: the process exits because its state is unknown');
-    logger.flush();
-    process.exit(1);
-  });
 }
 
 /**

@@ -5,17 +5,12 @@ import { type Environment, SettingReader } from './setting-reader.js';
 
 export type { Environment } from './setting-reader.js';
 
-const LOG_FORMATS = ['json', 'pretty'] as const;
-const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-
-/** The protocol of OpenTelemetry, which reads its other variables (`OTEL_...`) itself. */
-export type OtlpProtocol = (typeof OTLP_PROTOCOLS)[number];
+/** OpenTelemetry reads its other variables (`OTEL_...`) itself. */
 const OTLP_PROTOCOLS = ['http/protobuf', 'http/json'] as const;
 
 const DATABASE_URLS =
   'sqlite:PATH, without // and parameters, or postgres://USER:PASSWORD@HOST:PORT/DATABASE';
 const REDIS_URLS = 'redis://HOST:PORT or rediss://HOST:PORT, without a path or with a number';
-const DEFAULT_DATABASE_URL = 'sqlite:./data/petstore.db';
 
 /**
  * Every setting of the service, validated. Nothing else reads the environment. A class, so that
@@ -71,11 +66,26 @@ function readConfig(read: SettingReader, settings: object[]) {
     /** Instances of the settings classes of extensions. */
     settings,
     ...readAddresses(read),
-    ...readStores(read),
-    ...readLimits(read),
+    /** `sqlite:PATH` or `postgres://...`. */
+    databaseUrl:
+      read.valid('DATABASE_URL', DATABASE_URLS, isDatabaseUrl) ?? 'sqlite:./data/petstore.db',
+    databasePoolSize: read.integer('DATABASE_POOL_SIZE', 10, 1, 1_000),
+    /** `redis://...`; several, separated by commas, or `?cluster=true` select a cluster. */
+    redisUrl: read.list('REDIS_URL', REDIS_URLS, isRedisUrl)?.join(),
+    /** 0 turns bans off. */
+    banAfterRejections: read.integer('BAN_AFTER_REJECTIONS', 100, 0, 1_000_000),
+    banSeconds: read.integer('BAN_SECONDS', 300, 1, 86_400),
+    failedAuthPerMinute: read.integer('FAILED_AUTH_PER_MINUTE', 60, 1, 1_000_000),
+    failedAuthPerDay: read.integer('FAILED_AUTH_PER_DAY', 1_000, 1, 1_000_000_000),
+    /** Event-loop lag that triggers 503 responses; 0 turns them off. */
+    shedAfterMs: read.integer('SHED_AFTER_MS', 250, 0, 60_000),
     ...readTimeouts(read),
-    logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
-    logFormat: read.oneOf('LOG_FORMAT', LOG_FORMATS, production ? 'json' : 'pretty'),
+    logLevel: read.oneOf(
+      'LOG_LEVEL',
+      ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
+      'info',
+    ),
+    logFormat: read.oneOf('LOG_FORMAT', ['json', 'pretty'], production ? 'json' : 'pretty'),
     sunsetExtensionDays: read.integer('SUNSET_EXTENSION_DAYS', 0, 0, 36_500),
     /** `mailto:` or `https:` address for security.txt. */
     securityContact: read.valid('SECURITY_CONTACT', 'a mailto: or https: address', isContact),
@@ -106,28 +116,6 @@ function readAddresses(read: SettingReader) {
   };
 }
 
-function readStores(read: SettingReader) {
-  return {
-    /** `sqlite:PATH` or `postgres://...`. */
-    databaseUrl: read.valid('DATABASE_URL', DATABASE_URLS, isDatabaseUrl) ?? DEFAULT_DATABASE_URL,
-    databasePoolSize: read.integer('DATABASE_POOL_SIZE', 10, 1, 1_000),
-    /** `redis://...`; several, separated by commas, or `?cluster=true` select a cluster. */
-    redisUrl: read.list('REDIS_URL', REDIS_URLS, isRedisUrl)?.join(),
-  };
-}
-
-function readLimits(read: SettingReader) {
-  return {
-    /** 0 turns bans off. */
-    banAfterRejections: read.integer('BAN_AFTER_REJECTIONS', 100, 0, 1_000_000),
-    banSeconds: read.integer('BAN_SECONDS', 300, 1, 86_400),
-    failedAuthPerMinute: read.integer('FAILED_AUTH_PER_MINUTE', 60, 1, 1_000_000),
-    failedAuthPerDay: read.integer('FAILED_AUTH_PER_DAY', 1_000, 1, 1_000_000_000),
-    /** Event-loop lag that triggers 503 responses; 0 turns them off. */
-    shedAfterMs: read.integer('SHED_AFTER_MS', 250, 0, 60_000),
-  };
-}
-
 function readTimeouts(read: SettingReader) {
   const requestTimeoutSeconds = read.integer('REQUEST_TIMEOUT_SECONDS', 30, 1, 3_600);
   const fallback = Math.min(10, requestTimeoutSeconds);
@@ -153,7 +141,7 @@ function readBaseUrl(read: SettingReader, name: string): string | undefined {
   return text && new URL(text).href.replace(/\/+$/, '');
 }
 
-function readTracing(read: SettingReader): OtlpProtocol | undefined {
+function readTracing(read: SettingReader) {
   const { environment } = read;
   const exporter = environment['OTEL_TRACES_EXPORTER'];
   const endpoints = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
@@ -175,12 +163,12 @@ const isSqliteUrl = isUrl(/^sqlite:(?!:memory:|file:|\/\/)[^?]+$/);
 const isPostgresUrl = isUrl(/^postgres(?:ql)?:\/\/./);
 const isDatabaseUrl = (text: string) => isSqliteUrl(text) || isPostgresUrl(withHost(text));
 const isContact = isUrl(/^(?:mailto:[^@\s]+@|https:\/\/)[^@\s]+$/);
-const isHttpUrl = isUrl(/^https?:\/\//i);
+const isOriginUrl = isUrl(/^https?:\/\/[^*]+$/);
 const isRedisUrl = isUrl(/^rediss?:\/\/(?!.*%(?![\dA-Fa-f]{2}))[^/?#]+(?:\/\d*)?(?:\?|$)/);
 
 /** Whether a browser can send this as the `Origin` header: in this form, and without a wildcard. */
 function isOrigin(text: string): boolean {
-  return isHttpUrl(text) && new URL(text).origin === text && !text.includes('*');
+  return isOriginUrl(text) && new URL(text).origin === text;
 }
 
 function isAddressOrRange(text: string): boolean {

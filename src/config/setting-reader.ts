@@ -1,10 +1,10 @@
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The cures of frequent mistakes. */
-const HINTS: readonly (readonly [form: RegExp, hint: string])[] = [
+const HINTS = [
   [/^tcp:/, '; Kubernetes sets it for a Service of that name: set enableServiceLinks to false'],
   [/:\/\/.*[#/?%,\s].*@/, '; in the password, write # as %23, / as %2F, ? as %3F, % as %25'],
-];
+] as const;
 
 /** Reads one variable after the other and collects the faults. */
 export class SettingReader {
@@ -18,23 +18,27 @@ export class SettingReader {
   }
 
   integer(name: string, fallback: number, minimum: number, maximum: number): number {
-    const isInRange = (text: string): boolean =>
-      /^\d{1,15}$/.test(text) && Number(text) >= minimum && Number(text) <= maximum;
-    const text = this.valid(name, `an integer between ${minimum} and ${maximum}`, isInRange);
+    const text = this.valid(
+      name,
+      `an integer between ${minimum} and ${maximum}`,
+      (given) => /^\d{1,15}$/.test(given) && Number(given) >= minimum && Number(given) <= maximum,
+    );
     return Number(text ?? fallback);
   }
 
   oneOf<T extends string>(name: string, allowed: readonly T[], fallback: NoInfer<T>): T {
-    const isAllowed = (text: string): boolean => allowed.includes(text as T);
-    const text = this.valid(name, `one of ${allowed.join(', ')}`, isAllowed);
+    const text = this.valid(name, `one of ${allowed.join(', ')}`, (given) =>
+      allowed.includes(given as T),
+    );
     return (text as T | undefined) ?? fallback;
   }
 
   list(name: string, expected: string, isEntry: (entry: string) => boolean): string[] | undefined {
-    const entries = (text: string): string[] => text.split(/[\s,]+/);
-    const isList = (text: string): boolean => entries(text).every(isEntry);
-    const text = this.valid(name, `${expected}, or several separated by commas`, isList);
-    return text === undefined ? undefined : entries(text);
+    const separator = /[\s,]+/;
+    const text = this.valid(name, `${expected}, or several separated by commas`, (given) =>
+      given.split(separator).every(isEntry),
+    );
+    return text?.split(separator);
   }
 
   /**

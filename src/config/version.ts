@@ -6,7 +6,12 @@ export const PACKAGE_ROOT = ['../../', '../../../']
   .map((path) => fileURLToPath(new URL(path, import.meta.url)))
   .find((path) => existsSync(`${path}package.json`))!;
 
-const manifest = readFileSync(`${PACKAGE_ROOT}package.json`, 'utf8');
+/** The `package.json` of this service. */
+export const MANIFEST = JSON.parse(readFileSync(`${PACKAGE_ROOT}package.json`, 'utf8')) as {
+  version: string;
+  dependencies: Record<string, string>;
+  peerDependencies: Record<string, string>;
+};
 
 /** The release of this service. */
-export const { version: VERSION } = JSON.parse(manifest) as { version: string };
+export const VERSION = MANIFEST.version;

@@ -35,8 +35,13 @@ export function dataSourceOptions(
   const database = fileOf(url);
   if (database !== undefined) {
     // The connections keep the statements: a query runner exists for one use.
-    const driver = { driver: DurableDatabase, statementCacheSize: 0 };
-    return { ...common, type: 'better-sqlite3', database, ...driver };
+    return {
+      ...common,
+      type: 'better-sqlite3',
+      database,
+      driver: DurableDatabase,
+      statementCacheSize: 0,
+    };
   }
   return {
     ...common,

@@ -10,19 +10,17 @@ import { ChangePoller } from './change-poller.js';
 import { Database } from './database.js';
 import { DatabaseMetrics } from './database-metrics.js';
 import type { PostgresDataSource } from './postgres/postgres.data-source.js';
-import type { SqliteDataSource } from './sqlite/sqlite.data-source.js';
+import { SqliteDataSource } from './sqlite/sqlite.data-source.js';
 import { SqliteDatabase } from './sqlite/sqlite.database.js';
 
-async function databaseOf(dataSource: DataSource, metrics: DatabaseMetrics): Promise<Database> {
-  if (dataSource.options.type !== 'postgres') {
-    return new SqliteDatabase(dataSource as SqliteDataSource, metrics);
-  }
-  const { PostgresDatabase } = await import('./postgres/postgres.database.js');
-  return new PostgresDatabase(dataSource as PostgresDataSource, metrics);
-}
-
 async function openDatabase(dataSource: DataSource, metrics: DatabaseMetrics): Promise<Database> {
-  const database = await databaseOf(dataSource, metrics);
+  let database: Database;
+  if (dataSource instanceof SqliteDataSource) {
+    database = new SqliteDatabase(dataSource, metrics);
+  } else {
+    const { PostgresDatabase } = await import('./postgres/postgres.database.js');
+    database = new PostgresDatabase(dataSource as PostgresDataSource, metrics);
+  }
   metrics.watchPool(() => database.pool());
   const afterQuery = ({ executionTime = 0 }: { executionTime?: number }): void =>
     metrics.observe('typeorm', performance.now() - executionTime);
@@ -32,7 +30,7 @@ async function openDatabase(dataSource: DataSource, metrics: DatabaseMetrics): P
 
 @Module({})
 export class DatabaseModule {
-  static forRoot(extensions: readonly ExtensionMigrations[] = []): DynamicModule {
+  static forRoot(extensions: readonly ExtensionMigrations[]): DynamicModule {
     return {
       module: DatabaseModule,
       global: true,

@@ -31,6 +31,32 @@ export function sameStatement(name: string, text: string): Statement {
   return { name, sqlite: text, postgres: text };
 }
 
+/** A call that is carried out together with others. */
+export interface Call {
+  statement: Statement;
+  parameters: Parameter[];
+  resolve: (rows: unknown[]) => void;
+  reject: (error: unknown) => void;
+}
+
+/**
+ * A write in the background whose one parameter is the JSON array of its rows.
+ * @param text creates the SQL text; `elements` is the function that reads the array
+ * @param lock `lock` in the text for PostgreSQL; SQLite has one writer
+ */
+export function rowsStatement(
+  name: string,
+  text: (elements: string, lock: string) => string,
+  lock = '',
+): Statement {
+  return {
+    name,
+    sqlite: text('json_each', ''),
+    postgres: text('json_array_elements', lock),
+    isBackground: true,
+  };
+}
+
 const PING: Statement = { name: 'ping', sqlite: 'PRAGMA schema_version', postgres: 'SELECT 1' };
 
 export type PoolState = Record<'in_use' | 'idle' | 'waiting', number>;

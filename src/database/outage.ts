@@ -70,3 +70,8 @@ export function driverErrorOf(error: unknown): DriverError {
   const own = (error ?? {}) as DriverError;
   return own.driverError ?? own;
 }
+
+/** Creates an outage with a code of SQLite. */
+export function outage(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code });
+}

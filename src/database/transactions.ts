@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import {
-  type DataSource,
+  DataSource,
   EntityManager,
   type EntitySubscriberInterface,
   EventSubscriber,
@@ -29,13 +29,8 @@ export interface JoinableQueryRunner extends QueryRunner {
   isShared?: boolean;
 }
 
-/** A data source that tracks the transaction that the running code belongs to. */
-export interface ScopedDataSource extends DataSource {
-  readonly transactions: TransactionScope;
-}
-
 /** Tracks the transaction of TypeORM that the running code belongs to. */
-export class TransactionScope {
+class TransactionScope {
   private readonly runners = new ScopeStorage<JoinableQueryRunner>();
   private readonly inserts = new ScopeStorage<LaterInsert>();
 
@@ -79,8 +74,26 @@ export class TransactionScope {
   }
 }
 
+/** A data source that tracks the transaction that the running code belongs to. */
+export abstract class ScopedDataSource extends DataSource {
+  readonly transactions = new TransactionScope();
+
+  protected abstract newQueryRunner(): QueryRunner;
+
+  override createQueryRunner(): QueryRunner {
+    const { shared } = this.transactions;
+    if (shared !== undefined) return shared;
+    const runner = this.newQueryRunner();
+    return Object.assign(runner, { manager: this.createEntityManager(runner) });
+  }
+
+  override createEntityManager(runner?: QueryRunner): EntityManager {
+    return new ScopedManager(this, runner);
+  }
+}
+
 /** Runs the work of a transaction in its scope. */
-export class ScopedManager extends EntityManager {
+class ScopedManager extends EntityManager {
   override transaction<Result>(first: unknown, second = first as Work<Result>): Promise<Result> {
     const { transactions } = this.dataSource as ScopedDataSource;
     const isolation = (first === second ? undefined : first) as Isolation;

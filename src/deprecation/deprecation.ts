@@ -56,7 +56,7 @@ function deprecationOf(handler: Handler): Deprecation | undefined {
 @Injectable()
 export class DeprecationGuard implements CanActivate {
   private readonly calls: Counter<'operation'>;
-  private readonly headers = new PerOperation((_controller, handler) => {
+  private readonly headers = new PerOperation((handler) => {
     const deprecation = deprecationOf(handler);
     if (deprecation === undefined) return undefined;
     const { since, sunset, successor } = deprecation;
@@ -85,7 +85,7 @@ export class DeprecationGuard implements CanActivate {
     const headers = this.headers.of(context);
     if (headers === undefined) return true;
     replyOf(context).headers(headers);
-    this.calls.inc({ operation: this.operations.of(context) });
+    this.calls.inc({ operation: this.operations.ids.of(context) });
     return true;
   }
 }
@@ -93,9 +93,7 @@ export class DeprecationGuard implements CanActivate {
 /** Responds with 410 after the sunset, but only to callers whose key permits the operation. */
 @Injectable()
 export class SunsetGuard implements CanActivate {
-  private readonly deprecations = new PerOperation((_controller, handler) =>
-    deprecationOf(handler),
-  );
+  private readonly deprecations = new PerOperation(deprecationOf);
 
   constructor(
     private readonly clock: Clock,

@@ -4,7 +4,7 @@ import {
   ROUTE_ARGS_METADATA,
   VERSION_METADATA,
 } from '@nestjs/common/constants.js';
-import { ModulesContainer, Reflector } from '@nestjs/core';
+import { ModulesContainer } from '@nestjs/core';
 import { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 import type { FastifyInstance } from 'fastify';
 import { DataSource } from 'typeorm';
@@ -12,7 +12,7 @@ import { isOnAdminPort } from '../http/admin-port.js';
 import { type Operation, Operations } from '../http/operations.js';
 import { isPublic } from '../http/public.decorator.js';
 import { isApiTarget } from '../http/target.js';
-import { REQUIRED_SCOPES } from '../keys/scope.guard.js';
+import { requiredScopesOf } from '../keys/scope.guard.js';
 import { Scopes } from '../keys/scopes.js';
 import { PlanThrottlerGuard } from '../rate-limits/plan-throttler.guard.js';
 import { ExtensionError, repetitions, stopOn } from './check.js';
@@ -28,8 +28,6 @@ const PARSER_NAME = /^(?:json|urlencoded|text|raw)Parser$|^bodyParser$|^multerMi
 /** Keys of `ROUTE_ARGS_METADATA`. */
 const BODY_OR_QUERY = /^[34]:/;
 type Parameters = Record<string, { index: number; schema?: unknown }>;
-
-const reflector = new Reflector();
 
 /**
  * Stops the start on operations that cannot be served as declared, and on features of Nest and
@@ -65,8 +63,7 @@ function resourcesOf(operation: Operation): [resource: string, name: string][] {
 function scopeFaults({ controller, handler, name, paths }: Operation, scopes: Scopes): string[] {
   if (isOnAdminPort(controller)) return [];
   if (isPublic(controller) && !paths.some(isApiTarget)) return [];
-  const targets = [handler, controller];
-  const required = reflector.getAllAndOverride<string[] | undefined>(REQUIRED_SCOPES, targets);
+  const required = requiredScopesOf(handler, controller);
   if (required === undefined) return [`${name} has neither @RequireScope(...) nor @AnyScope()`];
   return required
     .filter((scope) => !scopes.has(scope))

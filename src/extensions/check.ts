@@ -110,17 +110,16 @@ function secondCopies(extensions: readonly Extension[], file?: string): string[]
   const found = new Map<string, string>();
   for (const { label, path } of importers) {
     if (!path) continue;
-    const copies = SHARED.map((name) => {
-      return { name, theirs: folderOf(name, path), ours: folderOf(name, own) ?? root };
-    });
-    const copy = copies.find(({ theirs, ours }) => theirs !== undefined && theirs !== ours);
-    if (copy === undefined || found.has(copy.theirs!)) continue;
-    const { name, theirs, ours } = copy;
-    const fix = name === SHARED[0] ? 'start it with npx petstore there' : 'install it once';
-    found.set(
-      theirs!,
-      `${label} uses a second copy of ${name}: ${theirs}, while the service uses ${ours}; ${fix}`,
-    );
+    for (const name of SHARED) {
+      const ours = folderOf(name, own) ?? root;
+      const theirs = folderOf(name, path) ?? ours;
+      if (theirs === ours) continue;
+      const fix = name === SHARED[0] ? 'start it with npx petstore there' : 'install it once';
+      const copy = `${label} uses a second copy of ${name}: ${theirs}`;
+      const line = `${copy}, while the service uses ${ours}; ${fix}`;
+      if (!found.has(theirs)) found.set(theirs, line);
+      break;
+    }
   }
   return [...found.values()];
 }

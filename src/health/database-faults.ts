@@ -23,36 +23,31 @@ and run petstore restore BACKUP`,
     fix: `The database does not permit a statement, so its requests get a 503: grant the rights \
 that docs/operating.md lists, or make the file writable`,
   },
-] as const;
-type Fault = (typeof FAULTS)[number];
+];
 
 /** Logs faults of the database once a minute, and remembers them for readiness. */
 @Injectable()
 export class DatabaseFaults {
-  private readonly loggedAtMs = new Map<Fault['name'], number>();
+  private readonly loggedAtMs = new Map<string, number>();
 
   constructor(private readonly logger: Logger) {}
 
   /** A damaged file stays damaged until the restart; a full disk may have room again. */
-  get current(): Fault['name'] | undefined {
+  get current(): string | undefined {
     if (this.loggedAtMs.has('damaged')) return 'damaged';
-    return FAULTS.map(({ name }) => name).find((name) => this.isRecent(name));
+    return FAULTS.find(({ name }) => this.isRecent(name))?.name;
   }
 
   /** Reports `error` if an operator has to fix its cause. */
   report(error: unknown): void {
-    const fault = faultOf(error);
+    const code = String(driverErrorOf(error).code);
+    const fault = FAULTS.find(({ codes }) => codes.test(code));
     if (fault === undefined || this.isRecent(fault.name)) return;
     this.loggedAtMs.set(fault.name, performance.now());
     this.logger.error({ err: error }, fault.fix);
   }
 
-  private isRecent(name: Fault['name']): boolean {
+  private isRecent(name: string): boolean {
     return performance.now() - (this.loggedAtMs.get(name) ?? -Infinity) < INTERVAL_MS;
   }
-}
-
-function faultOf(error: unknown): Fault | undefined {
-  const code = String(driverErrorOf(error).code);
-  return FAULTS.find(({ codes }) => codes.test(code));
 }

@@ -2,7 +2,7 @@ import { Controller, Get, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { Public } from '../http/public.decorator.js';
 import type { ApiReply } from '../http/request-context.js';
-import { Readiness, type ReadinessReport } from './readiness.js';
+import { Readiness } from './readiness.js';
 
 @Public()
 @ApiExcludeController()
@@ -16,7 +16,7 @@ export class HealthController {
   }
 
   @Get('ready')
-  async ready(@Res({ passthrough: true }) reply: ApiReply): Promise<ReadinessReport> {
+  async ready(@Res({ passthrough: true }) reply: ApiReply) {
     const report = await this.readiness.check();
     if (report.status === 'unavailable') reply.code(503).header('retry-after', '2');
     return report;

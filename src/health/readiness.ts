@@ -13,12 +13,6 @@ const UNAVAILABLE = ['unavailable', 'damaged'];
  */
 export type ReadinessCheck = () => boolean | void | Promise<boolean | void>;
 
-export interface ReadinessReport {
-  status: 'ok' | 'degraded' | 'unavailable';
-  /** `database`, `counters` and the checks of extensions. */
-  checks: Record<string, string>;
-}
-
 /** Decides whether this node should receive requests. */
 @Injectable()
 export class Readiness {
@@ -42,7 +36,8 @@ export class Readiness {
     this.checks.set(name, check);
   }
 
-  async check(): Promise<ReadinessReport> {
+  /** `checks` has `database`, `counters` and the checks of extensions. */
+  async check() {
     const entries = Array.from(this.checks, async ([name, check]) => [name, await run(check)]);
     const checks = Object.fromEntries(await Promise.all(entries)) as Record<string, string>;
     const counters = STORE_MODES[this.counters.mode];
@@ -50,7 +45,7 @@ export class Readiness {
     if (checks.database === 'ok' && fault !== undefined) checks.database = fault;
     const isUnavailable = Object.values(checks).some((each) => UNAVAILABLE.includes(each));
     const isDegraded = counters === 'fallback' || fault !== undefined;
-    let status: ReadinessReport['status'] = isDegraded ? 'degraded' : 'ok';
+    let status = isDegraded ? 'degraded' : 'ok';
     if (this.isDraining || isUnavailable) status = 'unavailable';
     return { status, checks: { ...checks, counters } };
   }

@@ -7,19 +7,13 @@ import { clientAddress } from './client-address.js';
 import type { ApiReply, ApiRequest } from './request-context.js';
 import { Transport } from './transport.js';
 
-interface Labels {
-  operation: string;
-  method: string;
-  status: number;
-}
-
 /** Bounds the label: Node parses some thirty methods. */
 const USUAL_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** Writes one log line per request, and one observation per response. */
 @Injectable()
 export class AccessLog {
-  private readonly durations: Histogram<keyof Labels>;
+  private readonly durations: Histogram<'operation' | 'method' | 'status'>;
 
   constructor(
     private readonly logger: Logger,
@@ -46,7 +40,10 @@ export class AccessLog {
     const { operation = 'unknown', method, refusal } = request;
     const { statusCode, elapsedTime: elapsedMs } = reply;
     const hasEnded = reply.raw.writableFinished;
-    if (hasEnded) this.observe({ operation, method, status: statusCode }, elapsedMs);
+    if (hasEnded) {
+      const labels = { operation, method: labelOf(method), status: statusCode };
+      this.durations.observe(labels, elapsedMs / 1000);
+    }
     const line = {
       requestId: request.id,
       traceId: request.traceId,
@@ -63,9 +60,8 @@ export class AccessLog {
     const level = refusal === undefined && isProbe(request.url) ? 'debug' : 'info';
     this.logger[level](line, hasEnded ? 'request' : 'client left');
   }
+}
 
-  private observe({ operation, method, status }: Labels, elapsedMs: number): void {
-    const usual = USUAL_METHODS.has(method) ? method : 'other';
-    this.durations.observe({ operation, method: usual, status }, elapsedMs / 1000);
-  }
+function labelOf(method: string): string {
+  return USUAL_METHODS.has(method) ? method : 'other';
 }

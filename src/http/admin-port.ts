@@ -19,7 +19,6 @@ export class AdminMessage extends IncomingMessage {}
 export const PORT_CONSTRAINT = {
   name: 'port',
   mustMatchWhenDerived: true,
-  validate: () => true,
   // Fastify's type lacks undefined, which stands for no value.
   deriveConstraint: (message: unknown) =>
     (message instanceof AdminMessage ? 'admin' : undefined) as string,
@@ -39,7 +38,7 @@ export function OnAdminPort(): ClassDecorator {
 }
 
 export function isOnAdminPort(controller: Type): boolean {
-  return Reflect.getMetadata(ON_ADMIN_PORT, controller) === true;
+  return Reflect.hasMetadata(ON_ADMIN_PORT, controller);
 }
 
 export function isAdminRoute({ constraints }: RouteOptions): boolean {

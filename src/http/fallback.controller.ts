@@ -1,7 +1,7 @@
 import { All, Controller, Req } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { ApiRequest } from './request-context.js';
-import { RouteTable } from './route-table.js';
+import { Transport } from './transport.js';
 
 /**
  * Rejects every request under `/v1` that has no operation. As an ordinary route it runs the guards,
@@ -10,10 +10,10 @@ import { RouteTable } from './route-table.js';
 @Controller()
 @ApiExcludeController()
 export class FallbackController {
-  constructor(private readonly routes: RouteTable) {}
+  constructor(private readonly transport: Transport) {}
 
   @All(['', '*'])
   unknown(@Req() request: ApiRequest): never {
-    throw this.routes.refusalOf(request);
+    throw this.transport.routes.refusalOf(request);
   }
 }

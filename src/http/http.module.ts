@@ -1,8 +1,6 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
-import { AdmissionQueue } from './admission-queue.js';
 import { CORE_MODULES, Operations } from './operations.js';
 import { PublicAddress } from '../config/public-address.js';
-import { RouteTable } from './route-table.js';
 import { Transport } from './transport.js';
 
 @Module({})
@@ -11,8 +9,6 @@ export class HttpModule {
   static forRoot(transport: Transport, core: readonly Type[]): DynamicModule {
     const providers = [
       { provide: Transport, useValue: transport },
-      { provide: RouteTable, useValue: transport.routes },
-      { provide: AdmissionQueue, useValue: transport.queue },
       PublicAddress,
       { provide: CORE_MODULES, useValue: core },
       Operations,

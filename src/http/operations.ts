@@ -1,11 +1,5 @@
 import { join } from 'node:path/posix';
-import {
-  type ExecutionContext,
-  Inject,
-  Injectable,
-  RequestMethod,
-  type Type,
-} from '@nestjs/common';
+import { Inject, Injectable, RequestMethod, type Type } from '@nestjs/common';
 import { METHOD_METADATA, MODULE_PATH, PATH_METADATA } from '@nestjs/common/constants.js';
 import { DiscoveryService, MetadataScanner, ModulesContainer } from '@nestjs/core';
 import { isOnAdminPort } from './admin-port.js';
@@ -40,8 +34,9 @@ export interface Operation {
 @Injectable()
 export class Operations {
   private operations: readonly Operation[] | undefined;
-  private readonly ids = new PerOperation(
-    (controller, handler) => this.find(controller, handler)?.id ?? handler.name,
+  /** The id of the operation that handles a request. */
+  readonly ids = new PerOperation(
+    (handler, controller) => this.find(handler, controller)?.id ?? handler.name,
   );
 
   constructor(
@@ -55,20 +50,15 @@ export class Operations {
     return this.operations;
   }
 
-  find(controller: Type, handler: Handler): Operation | undefined {
+  find(handler: Handler, controller: Type): Operation | undefined {
     return this.all.find((each) => each.controller === controller && each.handler === handler);
-  }
-
-  /** The id of the operation that handles a request. */
-  of(context: ExecutionContext): string {
-    return this.ids.of(context);
   }
 
   /**
    * The paths of public controllers and of the admin port, as patterns that match nothing else.
    * Every other path is under `/v1`.
    */
-  get publicPaths(): { path: string; method: RequestMethod }[] {
+  get publicPaths() {
     return this.all
       .filter(({ controller }) => isPublic(controller) || isOnAdminPort(controller))
       .flatMap(({ method, paths }) =>

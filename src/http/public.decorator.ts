@@ -11,5 +11,5 @@ export function Public(): ClassDecorator {
 }
 
 export function isPublic(controller: Type): boolean {
-  return Reflect.getMetadata(PUBLIC, controller) === true;
+  return Reflect.hasMetadata(PUBLIC, controller);
 }

@@ -48,17 +48,18 @@ export function requestIdOf(message: IncomingMessage): string {
   return typeof sent === 'string' && ACCEPTABLE_ID.test(sent) ? sent : randomUUID();
 }
 
-/** Caches a value derived from the metadata of an operation, by controller and handler. */
+/** Caches a value derived from the metadata of an operation, by handler and controller. */
 export class PerOperation<Value> {
   private readonly cache = new Map<Type, Map<Handler, Value>>();
 
-  constructor(private readonly resolve: (controller: Type, handler: Handler) => Value) {}
+  constructor(private readonly resolve: (handler: Handler, controller: Type) => Value) {}
 
   of(context: ExecutionContext): Value {
-    const [controller, handler] = [context.getClass(), context.getHandler()];
+    const handler = context.getHandler();
+    const controller = context.getClass();
     const values = this.cache.get(controller) ?? new Map<Handler, Value>();
     if (!values.has(handler)) {
-      this.cache.set(controller, values.set(handler, this.resolve(controller, handler)));
+      this.cache.set(controller, values.set(handler, this.resolve(handler, controller)));
     }
     return values.get(handler) as Value;
   }

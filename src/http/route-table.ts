@@ -33,7 +33,7 @@ export class RouteTable {
       const parameters = Object.entries(route?.params ?? {});
       // find-my-way matches an empty segment for a parameter; Nest does not.
       return route !== null && parameters.every(([name, value]) => name === '*' || value !== '');
-    }).sort();
+    });
   }
 
   /** The error for a request without a route: 405 if the path has other methods, otherwise 404. */

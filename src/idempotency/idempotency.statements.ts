@@ -1,4 +1,4 @@
-import type { Statement } from '../database/database.js';
+import { sameStatement, type Statement } from '../database/database.js';
 import type { Claim } from '../database/later-insert.js';
 import { DAY_MS } from '../time/windows.js';
 
@@ -46,13 +46,11 @@ export const CLAIM: Statement = {
 };
 
 /** Stores the answer in a record. Parameters: answer, owner, key. */
-export const ANSWER: Statement = {
-  name: 'idempotency.answer',
-  sqlite: `UPDATE idempotency_records SET answer = $1
+export const ANSWER = sameStatement(
+  'idempotency.answer',
+  `UPDATE idempotency_records SET answer = $1
     WHERE client_id = $2 AND idempotency_key = $3`,
-  postgres: `UPDATE idempotency_records SET answer = $1
-    WHERE client_id = $2 AND idempotency_key = $3`,
-};
+);
 
 /**
  * Inserts a record with its answer, before the row of a `LaterInsert`. Parameters: owner, key,

@@ -74,7 +74,17 @@ export interface IdempotentOptions {
  */
 export function Idempotent({ singleInsert = false }: IdempotentOptions = {}): MethodDecorator {
   return applyDecorators(
-    ApiIdempotent(),
+    ApiHeader({
+      name: 'Idempotency-Key',
+      required: false,
+      description:
+        'Makes retries safe. Within 24 hours, a repeat with the same key and body returns the first ' +
+        'response and creates nothing. Use a new UUID for each resource, such as ' +
+        '`8f14e45f-ceea-467f-a1d6-4c3f2b9a7d10`, and the same one for all retries.',
+      // No `example`: the documentation page would send the same key with every request.
+      schema: { type: 'string', minLength: 1, maxLength: MAX_FIELD_LENGTH, pattern: FIELD.source },
+    }),
+    ApiErrors('idempotency_key_in_use', 'idempotency_key_reused'),
     SetMetadata(SINGLE_INSERT, singleInsert),
     UseInterceptors(IdempotencyInterceptor),
   );
@@ -106,21 +116,4 @@ export class IdempotencyInterceptor implements NestInterceptor {
     setLocation(context, response, this.address);
     return response;
   }
-}
-
-/** Documents the `Idempotency-Key` of an operation and its responses. */
-function ApiIdempotent(): MethodDecorator {
-  return applyDecorators(
-    ApiHeader({
-      name: 'Idempotency-Key',
-      required: false,
-      description:
-        'Makes retries safe. Within 24 hours, a repeat with the same key and body returns the first ' +
-        'response and creates nothing. Use a new UUID for each resource, such as ' +
-        '`8f14e45f-ceea-467f-a1d6-4c3f2b9a7d10`, and the same one for all retries.',
-      // No `example`: the documentation page would send the same key with every request.
-      schema: { type: 'string', minLength: 1, maxLength: MAX_FIELD_LENGTH, pattern: FIELD.source },
-    }),
-    ApiErrors('idempotency_key_in_use', 'idempotency_key_reused'),
-  );
 }

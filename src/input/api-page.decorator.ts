@@ -9,7 +9,7 @@ import {
   UseInterceptors,
 } from '@nestjs/common';
 import { ApiOkResponse } from '@nestjs/swagger';
-import { map, type Observable } from 'rxjs';
+import { type Observable, tap } from 'rxjs';
 import { PublicAddress } from '../config/public-address.js';
 import { appendHeader, isApiRoute, replyOf, requestOf } from '../http/request-context.js';
 import { pathOf } from '../http/target.js';
@@ -17,11 +17,18 @@ import { Page } from './page.js';
 
 /** Documents an operation that returns a `Page` of `type`, and adds its `Link` to the next page. */
 export function ApiPage(type: Type, description = 'A page of the list.'): MethodDecorator {
-  const next = 'URL of the next page (RFC 8288). Absent on the last page.';
-  const headers = { Link: { description: next, schema: { type: 'string' as const } } };
   return applyDecorators(
     UseInterceptors(PageLinkInterceptor),
-    ApiOkResponse({ description, type: [type], headers }),
+    ApiOkResponse({
+      description,
+      type: [type],
+      headers: {
+        Link: {
+          description: 'URL of the next page (RFC 8288). Absent on the last page.',
+          schema: { type: 'string' },
+        },
+      },
+    }),
   );
 }
 
@@ -32,9 +39,8 @@ export class PageLinkInterceptor implements NestInterceptor {
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     return next.handle().pipe(
-      map((page: unknown) => {
+      tap((page: unknown) => {
         if (page instanceof Page && page.next !== undefined) this.link(context, page);
-        return page;
       }),
     );
   }

@@ -24,8 +24,8 @@ declare module 'fastify' {
 @Injectable()
 export class ContentGuard implements CanActivate {
   /** Undefined for the catch-all controller. */
-  private readonly declared = new PerOperation((controller, handler) => {
-    const operation = this.operations.find(controller, handler);
+  private readonly declared = new PerOperation((handler, controller) => {
+    const operation = this.operations.find(handler, controller);
     return operation && declarationOf(operation);
   });
 

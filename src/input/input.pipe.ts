@@ -124,12 +124,10 @@ function removeBuiltIn(
  * @returns a fault for each
  */
 function removeRepeated(query: object, dto: Class): string[] {
-  const repeated = Object.entries(query).filter(([name, values]) => {
+  return Object.entries(query).flatMap(([name, values]) => {
     const isList = Reflect.getMetadata('design:type', dto.prototype as object, name) === Array;
-    return Array.isArray(values) && !isList;
-  }) as [string, unknown[]][];
-  return repeated.map(([name, [first]]) => {
-    Reflect.set(query, name, first);
-    return `${name} appears more than once`;
+    if (!Array.isArray(values) || isList) return [];
+    Reflect.set(query, name, values[0]);
+    return [`${name} appears more than once`];
   });
 }

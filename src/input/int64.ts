@@ -85,11 +85,11 @@ export function IsIntegerText(minimum: number, maximum: number): PropertyDecorat
 @Injectable()
 export class Int64Pipe implements PipeTransform<string, bigint> {
   /** @param missing creates the error; default: `not_found` */
-  constructor(@Optional() readonly missing?: () => ApiError) {}
+  constructor(@Optional() readonly missing: () => ApiError = notFound) {}
 
   transform(text: string): bigint {
     const value = parseInt64(text);
-    if (value === undefined) throw (this.missing ?? notFound)();
+    if (value === undefined) throw this.missing();
     return value;
   }
 }

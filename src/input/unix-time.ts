@@ -9,8 +9,8 @@ export const INT64 = {
 } as const;
 
 /** Member of a response: a count, or a time in Unix seconds. */
-export function ApiCount(description: string, example: number): PropertyDecorator {
-  return ApiProperty({ ...INT64, description, example });
+export function ApiCount(description: string, example: number, minimum = 0): PropertyDecorator {
+  return ApiProperty({ ...INT64, minimum, description, example });
 }
 
 /** Member of a response: a time in Unix seconds, or null. */

@@ -18,7 +18,7 @@ export class ApiKeyGuard implements CanActivate {
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const request = requestOf(context);
-    request.operation = this.operations.of(context);
+    request.operation = this.operations.ids.of(context);
     if (request.raw instanceof AdminMessage || isPublic(context.getClass())) return true;
     return this.authenticator.authenticate(request, replyOf(context));
   }

@@ -69,7 +69,7 @@ export class KeyList {
     const found = (await this.query(filter).getMany()) as (ApiKey & { ban: RateLimitBan | null })[];
     const now = this.clock.now();
     return found.map((key) => {
-      const { until = 0 } = key.ban ?? {};
+      const until = key.ban?.until ?? 0;
       return keyView(key, until > now ? until : null, this.plans);
     });
   }

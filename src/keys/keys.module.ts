@@ -12,7 +12,7 @@ import { KeyMetrics } from './key-metrics.js';
 import { KeyList } from './key-list.js';
 import { KeysService } from './keys.service.js';
 import { LastUses } from './last-uses.js';
-import { type DeclaredScopes, Scopes } from './scopes.js';
+import { type DeclaresScopes, Scopes } from './scopes.js';
 import { type TokenVerifier, VERIFIERS, Verifiers } from './verifiers.js';
 
 /**
@@ -26,22 +26,26 @@ import { type TokenVerifier, VERIFIERS, Verifiers } from './verifiers.js';
 })
 export class KeysModule {
   /**
-   * @param scopes those of extensions
+   * @param extensions whose scopes a key can have
    * @param verifiers those of extensions; undefined on the command line
    */
   static forRoot(
-    scopes: readonly DeclaredScopes[],
+    extensions: readonly DeclaresScopes[],
     verifiers?: readonly (TokenVerifier | Type<TokenVerifier>)[],
   ): DynamicModule {
-    const declared = { provide: Scopes, useValue: new Scopes(scopes) };
-    const shared = { module: KeysModule, global: true };
-    if (!verifiers) return { ...shared, providers: [declared], exports: [Scopes] };
-    const given = { provide: VERIFIERS, useValue: verifiers };
-    const ofServer = [Verifiers, KeyMetrics, KeyCache, LastUses, Authenticator, CallerEvents];
-    return {
-      ...shared,
-      providers: [declared, given, ...ofServer],
-      exports: [Scopes, Authenticator, KeyMetrics],
-    };
+    const ofServer = [
+      { provide: VERIFIERS, useValue: verifiers },
+      Verifiers,
+      KeyMetrics,
+      KeyCache,
+      LastUses,
+      Authenticator,
+      CallerEvents,
+    ];
+    const providers = [
+      { provide: Scopes, useValue: new Scopes(extensions) },
+      ...(verifiers ? ofServer : []),
+    ];
+    return { module: KeysModule, global: true, providers, exports: providers };
   }
 }

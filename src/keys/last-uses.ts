@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull } from 'typeorm';
 import { BackgroundWriter, type Flush } from '../database/background-writer.js';
-import { Database, type Statement } from '../database/database.js';
+import { Database, rowsStatement } from '../database/database.js';
 import { forEachBatch } from '../database/in-batches.js';
 import { ApiKey } from './api-key.entity.js';
 
@@ -9,18 +9,16 @@ import { ApiKey } from './api-key.entity.js';
 const FLUSH_INTERVAL_MS = 30_000;
 
 /** Another node may have saved a later use, or may be saving one now: such rows are skipped. */
-const save = (elements: string, skipLocked = ''): string => `
+const SAVE = rowsStatement(
+  'keys.save-last-uses',
+  (elements, lock) => `
   UPDATE api_keys SET last_used_at = later.used_at, last_used_from = later.address FROM (
     SELECT known.id, CAST(used.value ->> 1 AS bigint) AS used_at, used.value ->> 2 AS address
     FROM ${elements}($1) used JOIN api_keys known ON known.id = used.value ->> 0
-    WHERE COALESCE(known.last_used_at, 0) < CAST(used.value ->> 1 AS bigint) ${skipLocked}
-  ) later WHERE api_keys.id = later.id`;
-const SAVE: Statement = {
-  name: 'keys.save-last-uses',
-  sqlite: save('json_each'),
-  postgres: save('json_array_elements', 'FOR UPDATE OF known SKIP LOCKED'),
-  isBackground: true,
-};
+    WHERE COALESCE(known.last_used_at, 0) < CAST(used.value ->> 1 AS bigint) ${lock}
+  ) later WHERE api_keys.id = later.id`,
+  'FOR UPDATE OF known SKIP LOCKED',
+);
 
 export interface Use {
   /** Unix milliseconds. */
@@ -40,13 +38,20 @@ export class LastUses {
 
   constructor(
     private readonly dataSource: DataSource,
-    private readonly database: Database,
+    database: Database,
     writer: BackgroundWriter,
   ) {
     this.flush = writer.add({
       task: 'save the last uses of keys',
       intervalMs: FLUSH_INTERVAL_MS,
-      write: () => forEachBatch([...this.pending], (uses) => this.save(uses)),
+      write: () =>
+        forEachBatch([...this.pending], async (uses) => {
+          const rows = uses.map(([keyId, { atMs, address }]) => [keyId, atMs, address]);
+          await database.write(SAVE, JSON.stringify(rows));
+          for (const [keyId, use] of uses) {
+            if (this.pending.get(keyId) === use) this.pending.delete(keyId);
+          }
+        }),
     });
   }
 
@@ -64,13 +69,5 @@ export class LastUses {
       { id: keyId, lastUsedAt: IsNull(), revokedAt: IsNull(), disabledAt: IsNull() },
       { lastUsedAt: atMs, lastUsedFrom: address },
     );
-  }
-
-  private async save(uses: readonly [keyId: string, use: Use][]): Promise<void> {
-    const rows = uses.map(([keyId, { atMs, address }]) => [keyId, atMs, address]);
-    await this.database.write(SAVE, JSON.stringify(rows));
-    for (const [keyId, use] of uses) {
-      if (this.pending.get(keyId) === use) this.pending.delete(keyId);
-    }
   }
 }

@@ -1,5 +1,4 @@
 import type { ExecutionContext } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
 import { AnyScope, RequireScope, ScopeGuard } from './scope.guard.js';
 
 class Orders {
@@ -8,7 +7,7 @@ class Orders {
 }
 
 describe(ScopeGuard.name, () => {
-  const guard = new ScopeGuard(new Reflector());
+  const guard = new ScopeGuard();
   const activate = (handler: () => void, caller?: object) =>
     guard.canActivate({
       getClass: () => Orders,

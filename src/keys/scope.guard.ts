@@ -1,11 +1,16 @@
-import { type CanActivate, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
+import {
+  type CanActivate,
+  type ExecutionContext,
+  Injectable,
+  SetMetadata,
+  type Type,
+} from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { errors } from '../errors/errors.js';
 import { CHALLENGE } from '../errors/to-api-error.js';
-import { PerOperation, requestOf } from '../http/request-context.js';
+import { type Handler, PerOperation, requestOf } from '../http/request-context.js';
 
-/** Metadata key of the scopes that an operation requires: an empty list accepts any valid key. */
-export const REQUIRED_SCOPES = 'petstore:required-scopes';
+const REQUIRED_SCOPES = 'petstore:required-scopes';
 
 /**
  * Requires a key with all of these scopes, for an operation or for every operation of a controller.
@@ -23,21 +28,21 @@ export function AnyScope(): MethodDecorator & ClassDecorator {
   return SetMetadata(REQUIRED_SCOPES, []);
 }
 
+/**
+ * The scopes that an operation requires: an empty list accepts any valid key. Undefined for an
+ * operation with neither decorator.
+ */
+export function requiredScopesOf(handler: Handler, controller: Type): string[] | undefined {
+  return new Reflector().getAllAndOverride(REQUIRED_SCOPES, [handler, controller]);
+}
+
 /** Rejects a caller whose key lacks a required scope: 403 `insufficient_scope`. */
 @Injectable()
 export class ScopeGuard implements CanActivate {
-  private readonly required: PerOperation<readonly string[]>;
-
-  constructor(reflector: Reflector) {
-    this.required = new PerOperation(
-      (controller, handler) =>
-        reflector.getAllAndOverride<string[] | undefined>(REQUIRED_SCOPES, [handler, controller]) ??
-        [],
-    );
-  }
+  private readonly required = new PerOperation(requiredScopesOf);
 
   canActivate(context: ExecutionContext): boolean {
-    const required = this.required.of(context);
+    const required = this.required.of(context) ?? [];
     if (required.length === 0) return true;
     const { caller } = requestOf(context);
     const missing = required.find((scope) => !caller?.scopes.has(scope));

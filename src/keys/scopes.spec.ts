@@ -26,7 +26,7 @@ describe(isScope.name, () => {
 });
 
 describe(Scopes.name, () => {
-  const scopes = new Scopes([{ 'orders:read': 'Read orders.' }]);
+  const scopes = new Scopes([{ scopes: { 'orders:read': 'Read orders.' } }]);
 
   it.each(['pets:read', 'pets:write', 'orders:read'])('knows %s', (scope) => {
     expect(scopes.has(scope)).toBe(true);

@@ -1,6 +1,11 @@
 /** Scopes by name, each with a sentence on what it allows. */
 export type DeclaredScopes = Readonly<Record<string, string>>;
 
+/** An extension, as far as its scopes go. */
+export interface DeclaresScopes {
+  readonly scopes?: DeclaredScopes;
+}
+
 const OWN_SCOPES: DeclaredScopes = {
   'pets:read': 'Read pets.',
   'pets:write': 'Add pets.',
@@ -19,7 +24,8 @@ export function isScope(text: string): boolean {
 export class Scopes {
   readonly declared: DeclaredScopes;
 
-  constructor(ofExtensions: readonly DeclaredScopes[]) {
+  constructor(extensions: readonly DeclaresScopes[]) {
+    const ofExtensions = extensions.map(({ scopes }) => scopes);
     this.declared = Object.assign({}, OWN_SCOPES, ...ofExtensions) as DeclaredScopes;
   }
 

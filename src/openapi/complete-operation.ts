@@ -8,7 +8,7 @@ import type { Operation } from '../http/operations.js';
 import { isPublic } from '../http/public.decorator.js';
 import type { Handler } from '../http/request-context.js';
 import { BEARER_SCHEME } from '../keys/api-key.guard.js';
-import { REQUIRED_SCOPES } from '../keys/scope.guard.js';
+import { requiredScopesOf } from '../keys/scope.guard.js';
 import { SEPARATE_QUOTA } from '../rate-limits/limits.js';
 import { headersOf } from './headers.js';
 
@@ -35,7 +35,7 @@ interface ResponseObject {
 
 export interface OperationObject {
   operationId?: string;
-  parameters?: { name?: string; in?: string; description?: string; schema?: object }[];
+  parameters?: { name?: string }[];
   requestBody?: { required?: boolean; content: Record<string, MediaObject> };
   responses: Record<string, ResponseObject>;
   security?: object[];
@@ -53,23 +53,22 @@ interface Schema {
 }
 
 /** Errors of every operation. */
-const ALWAYS: Record<string, string> = {
+const ALWAYS = {
   400: 'The request is invalid. The message lists the errors.',
   405: 'The resource does not support the method.',
   500: 'The service failed. Report the `X-Request-Id` to the operator.',
   503: 'Temporarily unavailable. Retry after `Retry-After`; a POST only with an `Idempotency-Key`.',
 };
 /** Further errors of operations that require a key. */
-const WITH_KEY: Record<string, string> = {
+const WITH_KEY = {
   401: 'Missing or invalid API key.',
   429: 'Too many requests. Retry after the time in `Retry-After`.',
 };
 /** Further errors of operations that take a body. */
-const WITH_BODY: Record<string, string> = {
+const WITH_BODY = {
   413: 'The body exceeds 64 KiB.',
   415: 'The body must be `application/json` in UTF-8, without content encoding.',
 };
-const reflector = new Reflector();
 
 /**
  * Adds to an operation what applies to every operation: security, responses, headers, an example of
@@ -84,15 +83,14 @@ export function completeOperation(
 ): string[] {
   const { responses } = object;
   const { controller, handler } = operation;
-  const targets = [handler, controller];
   const isOpen = isPublic(controller);
   const isAdmin = isOnAdminPort(controller);
-  const scopes = reflector.getAllAndOverride<string[]>(REQUIRED_SCOPES, targets) ?? [];
+  const scopes = requiredScopesOf(handler, controller) ?? [];
   object.security = isOpen ? [] : [{ [isAdmin ? ADMIN_SCHEME : BEARER_SCHEME]: scopes }];
   addSuccess(object, operation);
   if (!isOpen && !isAdmin) addCondition(object, operation);
   const general = addGeneralResponses(object, handler, isOpen ? undefined : scopes);
-  const own = reflector.getAllAndMerge<ErrorDefinition[]>(API_ERRORS, targets);
+  const own = new Reflector().getAllAndMerge<ErrorDefinition[]>(API_ERRORS, [handler, controller]);
   const documented = [...general, ...own];
   for (const [status, response] of Object.entries(responses)) {
     response.headers = headersOf(object, status, isOpen || isAdmin, response.headers);
@@ -117,10 +115,14 @@ function addCondition(object: OperationObject, { handler, method }: Operation): 
   const isVolatile = Reflect.hasMetadata(SEPARATE_QUOTA, handler);
   const isJson = responses[200]?.content?.[JSON_TYPE] !== undefined;
   if (method !== 'GET' || isVolatile || !isJson) return;
-  const description = 'The `ETag` of a response that the client has; if it is current: 304.';
-  const schema = { type: 'string' };
+  const condition = {
+    name: 'If-None-Match',
+    in: 'header',
+    description: 'The `ETag` of a response that the client has; if it is current: 304.',
+    schema: { type: 'string' },
+  };
   object.parameters ??= [];
-  object.parameters.push({ name: 'If-None-Match', in: 'header', description, schema });
+  object.parameters.push(condition);
   responses[304] ??= { description: 'The response that the client has is current.' };
 }
 
@@ -161,13 +163,14 @@ function addExamples(
   response.content ??= { [JSON_TYPE]: { schema: ERROR_SCHEMA } };
   const media = response.content[JSON_TYPE];
   if (media?.schema?.$ref !== ERROR_SCHEMA.$ref || media.example !== undefined) return;
-  const examples = documented
-    .filter(({ status }) => status === ofStatus)
-    .map(({ code, status, meaning }) => {
-      const value = { code, message: meaning, status };
-      return [code, { summary: meaning, value }] as const;
-    });
-  media.examples ??= Object.fromEntries(examples);
+  media.examples ??= Object.fromEntries(
+    documented
+      .filter(({ status }) => status === ofStatus)
+      .map(({ code, status, meaning }) => [
+        code,
+        { summary: meaning, value: { code, message: meaning, status } },
+      ]),
+  );
 }
 
 /** Not for `default`. */

@@ -1,10 +1,10 @@
-import { Controller, Get, Param, Redirect, Req, Res, UseGuards } from '@nestjs/common';
+import { Controller, Get, Param, Redirect, Res, UseGuards } from '@nestjs/common';
 import { ApiExcludeController, type OpenAPIObject } from '@nestjs/swagger';
 import { Config } from '../config/config.js';
 import { PublicAddress } from '../config/public-address.js';
 import { notFound } from '../errors/errors.js';
 import { Public } from '../http/public.decorator.js';
-import type { ApiReply, ApiRequest } from '../http/request-context.js';
+import type { ApiReply } from '../http/request-context.js';
 import { Clock } from '../time/clock.js';
 import { apiCatalog, llmsText, securityText } from './discovery.js';
 import { DocsFiles } from './docs.files.js';
@@ -42,36 +42,32 @@ export class DocsController {
   root(): void {}
 
   @Get(['docs', 'docs/*path'])
-  async docsFile(
-    @Param('path') path: string | undefined,
-    @Req() request: ApiRequest,
-    @Res() reply: ApiReply,
-  ) {
+  async docsFile(@Param('path') path: string | undefined, @Res() reply: ApiReply) {
     const file = await this.files.find(path ?? '');
     if (file === undefined) throw notFound();
     const servers = [this.address.baseUrl, this.config.stagingBaseUrl ?? []].flat();
     reply.headers(pageHeaders(servers.map((url) => new URL(url).origin)));
-    return file.send(request, reply);
+    return file.send(reply);
   }
 
   @Get(['openapi.json', 'openapi.yaml', 'llms.txt', '.well-known/api-catalog'])
-  async description(@Req() request: ApiRequest, @Res() reply: ApiReply) {
+  async description(@Res() reply: ApiReply) {
     this.descriptions ??= this.load();
-    const file = (await this.descriptions)[request.routeOptions.url!]!;
+    const file = (await this.descriptions)[reply.request.routeOptions.url!]!;
     reply.header('link', `<${this.address.origin}/.well-known/api-catalog>; rel="api-catalog"`);
-    return file.send(request, reply);
+    return file.send(reply);
   }
 
   @Get('.well-known/security.txt')
-  securityTxt(@Req() request: ApiRequest, @Res() reply: ApiReply) {
+  securityTxt(@Res() reply: ApiReply) {
     const { securityContact } = this.config;
     if (securityContact === undefined) throw notFound();
     const text = securityText(securityContact, this.address.origin, this.clock.now());
-    return new StaticAsset(PLAIN_TEXT, text).send(request, reply);
+    return new StaticAsset(PLAIN_TEXT, text).send(reply);
   }
 
   /** Builds the document once, for the first request. */
-  private async load(): Promise<Record<string, StaticAsset>> {
+  private async load() {
     const { baseUrl, origin } = this.address;
     const guides = await this.files.guides();
     const json = this.document.json();

@@ -7,7 +7,6 @@ import { StaticAsset } from './static-asset.js';
 
 const HTML = 'text/html; charset=utf-8';
 const MARKDOWN = 'text/markdown; charset=utf-8';
-const SWAGGER_UI_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js'];
 /** Files of `docs` that callers and authors of extensions read, without extension. */
 const GUIDES = ['clients', 'extending'];
 
@@ -18,17 +17,11 @@ export interface Guide {
 }
 
 /** The head of a page. */
-export interface Masthead {
-  name: string;
-  /** What the search finds. */
-  contents: string;
-  /** HTML. */
-  links: string;
-}
-
-const MASTHEAD: Masthead = {
+const MASTHEAD = {
   name: 'Pet Store API',
+  // What the search finds.
   contents: 'operations, codes and guides',
+  // HTML.
   links: `
         <a href="/docs">Reference</a>
         <a href="/docs/guides/clients">For clients</a>
@@ -36,6 +29,7 @@ const MASTHEAD: Masthead = {
         <a href="/openapi.json">JSON</a>
         <a href="/openapi.yaml">YAML</a>`,
 };
+export type Masthead = typeof MASTHEAD;
 
 /**
  * The files under `/docs`: the reference, the guides, and the scripts, styles and images of the
@@ -49,13 +43,13 @@ export class DocsFiles {
    * Reads all files on the first call.
    * @param path relative to `/docs/`; the reference has an empty path
    */
-  async find(path: string): Promise<StaticAsset | undefined> {
+  async find(path: string) {
     this.files ??= this.load();
     return (await this.files).get(path);
   }
 
   /** The build copies the guides, so that the folder is at the same relative path there. */
-  guides(): Promise<Guide[]> {
+  guides() {
     return Promise.all(
       GUIDES.map(async (name) => {
         const markdown = await readText(`../../docs/${name}.md`);
@@ -64,13 +58,14 @@ export class DocsFiles {
     );
   }
 
-  private async load(): Promise<ReadonlyMap<string, StaticAsset>> {
+  private async load() {
     const files = new Map<string, StaticAsset>();
     const { resolve } = createRequire(import.meta.url);
     const folder = join(import.meta.dirname, 'page');
     const own = await readdir(folder);
     for (const path of [
-      ...SWAGGER_UI_FILES.map((name) => resolve(`swagger-ui-dist/${name}`)),
+      resolve('swagger-ui-dist/swagger-ui.css'),
+      resolve('swagger-ui-dist/swagger-ui-bundle.js'),
       ...own.map((name) => join(folder, name)),
     ]) {
       files.set(`assets/${basename(path)}`, await StaticAsset.ofFile(path));
@@ -80,20 +75,17 @@ export class DocsFiles {
       files.set(`${guide.name}.md`, new StaticAsset(MARKDOWN, guide.markdown));
     }
     // The guide for clients explains each of them.
-    return files.set('', await referencePage(MASTHEAD, Object.keys(errors)));
+    return files.set('', await referencePage(MASTHEAD, Object.keys(errors).join(' ')));
   }
 }
 
-/** @param explained the error codes that a guide explains */
-export async function referencePage(
-  masthead: Masthead,
-  explained: readonly string[] = [],
-): Promise<StaticAsset> {
-  const main = fill(await readText('reference.html'), { explained: explained.join(' ') });
+/** @param explained the error codes that a guide explains, with spaces between them */
+export async function referencePage(masthead: Masthead, explained = '') {
+  const main = fill(await readText('reference.html'), { explained });
   return page(masthead, masthead.name, '/docs', main);
 }
 
-async function guidePage({ name, title, markdown }: Guide): Promise<StaticAsset> {
+async function guidePage({ name, title, markdown }: Guide) {
   const { toHtml } = await import('./markdown.js');
   const source = `<a class="source" href="/docs/${name}.md">Markdown</a>`;
   const main = `<main class="guide">${source}${toHtml(markdown)}</main>`;
@@ -105,7 +97,7 @@ async function page(
   title: string,
   path: string,
   main: string,
-): Promise<StaticAsset> {
+) {
   const marked = links.replace(`"${path}"`, '$& aria-current="page"');
   const values = { name, contents, links: marked, title, main };
   return new StaticAsset(HTML, fill(await readText('page.html'), values));
@@ -116,6 +108,6 @@ export function fill(template: string, values: Readonly<Record<string, string>>)
   return template.replace(/\{\{(\w+)\}\}/g, (match, name: string) => values[name] ?? match);
 }
 
-function readText(path: string): Promise<string> {
+function readText(path: string) {
   return readFile(join(import.meta.dirname, path), 'utf8');
 }

@@ -32,12 +32,10 @@ import { headerComponents, headerReference } from './headers.js';
 export class DocumentSource {
   private build!: (isAdmin: boolean) => OpenAPIObject;
 
-  constructor(private readonly config: Config) {}
-
   /** Called once the application is assembled. @param tags of extensions */
   describes(app: INestApplication, tags: readonly [name: string, text: string][]): void {
     this.build = (isAdmin) => {
-      const builder = isAdmin ? adminBuilder() : publicBuilder(app, this.config);
+      const builder = isAdmin ? adminBuilder() : publicBuilder(app);
       if (!isAdmin) for (const [name, text] of tags) builder.addTag(name, text);
       return buildDocument(app, builder, isAdmin);
     };
@@ -48,7 +46,7 @@ export class DocumentSource {
     return `${JSON.stringify(this.build(isAdmin), null, 2)}\n`;
   }
 
-  async yaml(): Promise<string> {
+  async yaml() {
     const { stringify } = await import('yaml');
     return stringify(this.build(false), { aliasDuplicateObjects: false });
   }
@@ -70,11 +68,14 @@ function buildDocument(
   });
   document.info.contact = { name: 'The operator who issued your API key' };
   const schemas = document.components!.schemas as Schemas;
-  const origins = () =>
-    document.servers!.map((each) => ({ ...each, url: new URL(each.url).origin }));
   const codes = new Set(Object.keys(errors));
   for (const [operation, object] of documentedOperations(document, app)) {
-    if (isPublic(operation.controller)) object.servers = origins();
+    if (isPublic(operation.controller)) {
+      object.servers = document.servers!.map((each) => ({
+        ...each,
+        url: new URL(each.url).origin,
+      }));
+    }
     for (const code of completeOperation(object, operation, schemas)) codes.add(code);
   }
   const { names } = app.get(Plans);
@@ -107,7 +108,8 @@ function adminBuilder(): DocumentBuilder {
     .addServer('/', 'This server');
 }
 
-function publicBuilder(app: INestApplication, config: Config): DocumentBuilder {
+function publicBuilder(app: INestApplication): DocumentBuilder {
+  const { publicBaseUrl, stagingBaseUrl } = app.get(Config);
   const description = 'Send the API key as `Authorization: Bearer <API_KEY>`.';
   const builder = builderOf(BEARER_SCHEME, 'API key: psk_...', description)
     .setTitle('Pet Store')
@@ -116,8 +118,8 @@ function publicBuilder(app: INestApplication, config: Config): DocumentBuilder {
     .addTag('pets', 'The pets of the store.')
     .addTag('key', 'The API key that sends the request.')
     .addTag('usage', 'Plan, scopes and quota of an API key.')
-    .addServer(app.get(PublicAddress).baseUrl, config.publicBaseUrl ? 'Production' : 'Local');
-  if (config.stagingBaseUrl !== undefined) builder.addServer(config.stagingBaseUrl, 'Staging');
+    .addServer(app.get(PublicAddress).baseUrl, publicBaseUrl ? 'Production' : 'Local');
+  if (stagingBaseUrl !== undefined) builder.addServer(stagingBaseUrl, 'Staging');
   return builder;
 }
 
@@ -165,7 +167,7 @@ function otherError(): object {
 }
 
 /** The schemas that the generator does not produce. @param codes known error codes */
-function furtherSchemas(codes: Iterable<string>, isAdmin: boolean): Record<string, object> {
+function furtherSchemas(codes: Iterable<string>, isAdmin: boolean) {
   const pets = {
     Pets: { type: 'array', maxItems: 100, items: PET_SCHEMA, description: 'A page of pets.' },
   };

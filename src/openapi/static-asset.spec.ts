@@ -1,12 +1,12 @@
 import { StaticAsset } from './static-asset.js';
 
-type Request = Parameters<StaticAsset['send']>[0];
-type Reply = Parameters<StaticAsset['send']>[1];
+type Reply = Parameters<StaticAsset['send']>[0];
 
 describe(StaticAsset.name, () => {
   function send(asset: StaticAsset, acceptEncoding: string) {
     const sent: { body?: unknown; encoding?: unknown } = {};
     const reply = {
+      request: { headers: { 'accept-encoding': acceptEncoding } },
       getHeader: () => undefined,
       headers: () => reply,
       header: (name: string, value: unknown) => {
@@ -15,8 +15,7 @@ describe(StaticAsset.name, () => {
       type: () => reply,
       send: (body: unknown) => Object.assign(sent, { body }),
     };
-    const request = { headers: { 'accept-encoding': acceptEncoding } };
-    asset.send(request as Request, reply as unknown as Reply);
+    asset.send(reply as unknown as Reply);
     return sent;
   }
 

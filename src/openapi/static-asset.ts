@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { type ApiReply, type ApiRequest, appendHeader } from '../http/request-context.js';
+import { type ApiReply, appendHeader } from '../http/request-context.js';
 
 const CONTENT_TYPES: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
@@ -28,18 +28,19 @@ export class StaticAsset {
     body: string,
   ) {
     this.bytes = Buffer.from(body);
-    const digest = createHash('sha256').update(this.bytes).digest('base64url').slice(0, 16);
+    const digest = hash('sha256', body, 'base64url').slice(0, 16);
     this.etag = `W/"${digest}"`;
   }
 
   /** Reads a text file. Its extension decides its content type. */
-  static async ofFile(path: string, complete = (text: string) => text): Promise<StaticAsset> {
+  static async ofFile(path: string, complete = (text: string) => text) {
     const text = await readFile(path, 'utf8');
     return new StaticAsset(CONTENT_TYPES[extname(path)]!, complete(text));
   }
 
   /** Sends the asset, or 304 if the client has it already. */
-  send({ headers }: ApiRequest, reply: ApiReply): void {
+  send(reply: ApiReply): void {
+    const { headers } = reply.request;
     reply.headers({ etag: this.etag, 'cache-control': 'no-cache' });
     appendHeader(reply, 'vary', 'Accept-Encoding');
     if (headers['if-none-match']?.includes(this.etag)) return void reply.code(304).send();

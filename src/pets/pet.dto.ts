@@ -27,23 +27,12 @@ const NAME =
  */
 const VISIBLE = /[^\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
-function isName(value: unknown): boolean {
-  return (
-    typeof value === 'string' &&
-    [...value].length <= MAX_NAME_LENGTH &&
-    NAME.test(value) &&
-    VISIBLE.test(value)
-  );
-}
-
-function isStatus(value: unknown): boolean {
-  return PET_STATUSES.includes(value as PetStatus);
-}
-
 const IsStatus = (): PropertyDecorator =>
   applyDecorators(
     MayBeAbsent(),
-    constrain('isPetStatus', `one of ${PET_STATUSES.join(', ')}`, isStatus),
+    constrain('isPetStatus', `one of ${PET_STATUSES.join(', ')}`, (value) =>
+      PET_STATUSES.includes(value as PetStatus),
+    ),
   );
 
 /** The body of createPet. */
@@ -58,7 +47,11 @@ export class NewPet {
   @constrain(
     'isPetName',
     `a string of 1 to ${MAX_NAME_LENGTH} characters, at least one of them visible, without control characters`,
-    isName,
+    (value) =>
+      typeof value === 'string' &&
+      [...value].length <= MAX_NAME_LENGTH &&
+      NAME.test(value) &&
+      VISIBLE.test(value),
   )
   name!: string;
 

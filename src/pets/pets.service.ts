@@ -36,7 +36,7 @@ export class Pets {
   }
 
   async create(values: NewPet): Promise<PetDto> {
-    const pet = await this.table.insert({ ...values });
+    const pet = await this.table.insert(values);
     this.emit('pet.created', this.database.dataSource.manager, () => this.table.entityOf(pet));
     return pet;
   }
@@ -59,7 +59,12 @@ export class Pets {
    * @throws {Error} outside a transaction
    */
   async lock(id: bigint, manager: EntityManager): Promise<Pet | undefined> {
-    assertTransaction(manager);
+    if (!manager.queryRunner?.isTransactionActive) {
+      throw new Error(
+        'Pets.lock() and Pets.setStatus() need a transaction: ' +
+          'dataSource.transaction((manager) => pets.lock(id, manager)).',
+      );
+    }
     if (!isInt64(id)) return undefined;
     const options = { where: { id }, ...rowLock(manager) };
     return (await manager.findOne(Pet, options)) ?? undefined;
@@ -75,8 +80,7 @@ export class Pets {
     if (before === undefined) throw noSuchPet(id);
     if (before.status === status) return;
     await manager.update(Pet, { id }, { status });
-    const pet = Object.assign(before, { status });
-    this.emit('pet.status_changed', manager, () => pet);
+    this.emit('pet.status_changed', manager, () => Object.assign(before, { status }));
   }
 
   /** Emits an event after the commit of the transaction, if it has a handler. */
@@ -89,12 +93,4 @@ export class Pets {
       this.events.emit(name, event);
     });
   }
-}
-
-function assertTransaction(manager: EntityManager): void {
-  if (manager.queryRunner?.isTransactionActive) return;
-  throw new Error(
-    'Pets.lock() and Pets.setStatus() need a transaction: ' +
-      'dataSource.transaction((manager) => pets.lock(id, manager)).',
-  );
 }

@@ -1,12 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { MoreThanOrEqual, type Repository } from 'typeorm';
-import { Database, type Statement } from '../database/database.js';
+import { Database, rowsStatement } from '../database/database.js';
 import { deleteInBatches } from '../database/in-batches.js';
 import { RateLimitCounter } from './rate-limit-counter.entity.js';
 
 /** Several nodes may count on their own: the higher count of each window wins. */
-const save = (elements: string): string => `
+const SAVE = rowsStatement(
+  'counters.save',
+  (elements) => `
   INSERT INTO rate_limit_counters AS c (subject, minute, minute_used, day, day_used)
   SELECT entry.value ->> 0, CAST(entry.value ->> 1 AS bigint),
     CAST(entry.value ->> 2 AS bigint), CAST(entry.value ->> 3 AS bigint),
@@ -18,13 +20,8 @@ const save = (elements: string): string => `
     minute = CASE WHEN excluded.minute > c.minute THEN excluded.minute ELSE c.minute END,
     day_used = CASE WHEN (excluded.day, excluded.day_used) > (c.day, c.day_used)
       THEN excluded.day_used ELSE c.day_used END,
-    day = CASE WHEN excluded.day > c.day THEN excluded.day ELSE c.day END`;
-const SAVE: Statement = {
-  name: 'counters.save',
-  sqlite: save('json_each'),
-  postgres: save('json_array_elements'),
-  isBackground: true,
-};
+    day = CASE WHEN excluded.day > c.day THEN excluded.day ELSE c.day END`,
+);
 
 /** This process's counters as the database keeps them. */
 @Injectable()

@@ -1,7 +1,7 @@
 import type { ExecutionContext } from '@nestjs/common';
 import type { Config } from '../config/config.js';
 import type { ApiError } from '../errors/api-error.js';
-import type { AdmissionQueue } from '../http/admission-queue.js';
+import type { Transport } from '../http/transport.js';
 import type { Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { Limits } from './limits.js';
@@ -21,7 +21,7 @@ describe(OverloadMonitor.name, () => {
       { shedAfterMs: 250 } as Config,
       new Metrics(),
       logger as unknown as Logger,
-      {} as AdmissionQueue,
+      {} as Transport,
     );
   });
 
@@ -66,7 +66,7 @@ describe(OverloadMonitor.name, () => {
         { shedAfterMs } as Config,
         new Metrics(),
         logger as unknown as Logger,
-        { takeLongestWaitMs: () => waitMs } as AdmissionQueue,
+        { queue: { takeLongestWaitMs: () => waitMs } } as Transport,
       );
       created.onApplicationBootstrap();
       return created;

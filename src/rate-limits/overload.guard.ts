@@ -8,8 +8,8 @@ import {
 import type { Counter } from 'prom-client';
 import { Config } from '../config/config.js';
 import { errors } from '../errors/errors.js';
-import { AdmissionQueue } from '../http/admission-queue.js';
 import { replyOf, requestOf } from '../http/request-context.js';
+import { Transport } from '../http/transport.js';
 import { Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { RateLimiter } from './rate-limiter.js';
@@ -36,7 +36,7 @@ export class OverloadMonitor implements OnApplicationBootstrap, OnApplicationShu
     private readonly config: Config,
     metrics: Metrics,
     private readonly logger: Logger,
-    private readonly queue: AdmissionQueue,
+    private readonly transport: Transport,
   ) {
     this.shedRequests = metrics.counter({
       name: 'shed_total',
@@ -51,7 +51,7 @@ export class OverloadMonitor implements OnApplicationBootstrap, OnApplicationShu
     // have no value.
     this.timer = setInterval(() => {
       const nowMs = performance.now();
-      this.sample(Math.max(nowMs - dueMs, this.queue.takeLongestWaitMs()), nowMs);
+      this.sample(Math.max(nowMs - dueMs, this.transport.queue.takeLongestWaitMs()), nowMs);
       dueMs = nowMs + SAMPLE_MS;
     }, SAMPLE_MS).unref();
   }

@@ -1,8 +1,10 @@
 import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
 import { Config } from '../config/config.js';
-import { RedisClient } from '../redis/redis.client.js';
+import { connectRedis, RedisClient } from '../redis/redis.client.js';
 import { Logger } from '../telemetry/logger.js';
+import { Metrics } from '../telemetry/metrics.js';
 import { BanRepository } from './bans/ban.repository.js';
 import { RateLimitBan } from './bans/rate-limit-ban.entity.js';
 import { CounterRepository } from './counter.repository.js';
@@ -14,13 +16,22 @@ import { RateLimitStore } from './stores/rate-limit-store.js';
 import { RedisStore } from './stores/redis.store.js';
 import { CurrentCounts } from './current-counts.js';
 
+/** Undefined without `REDIS_URL`. */
+function openRedis({ redisUrl }: Config, metrics: Metrics) {
+  const durations = metrics.histogram({
+    name: 'redis_command_duration_seconds',
+    help: 'Time from a command to its reply or its time-out.',
+  });
+  return redisUrl === undefined ? undefined : connectRedis(redisUrl, { durations });
+}
+
 /** Counters in Redis if it is configured, otherwise in this process. */
 function chooseStore(
   memory: MemoryStore,
   client: RedisClient | undefined,
   config: Config,
   logger: Logger,
-): RateLimitStore {
+) {
   if (client === undefined) return memory;
   return new FallbackStore(new RedisStore(client, config), memory, logger);
 }
@@ -28,8 +39,15 @@ function chooseStore(
 const PROVIDERS = [
   MemoryStore,
   {
+    provide: RedisClient,
+    // After the database: if that fails, the start ends, and an open connection would keep the
+    // process alive.
+    inject: [Config, Metrics, DataSource],
+    useFactory: openRedis,
+  },
+  {
     provide: RateLimitStore,
-    inject: [MemoryStore, { token: RedisClient, optional: true }, Config, Logger],
+    inject: [MemoryStore, RedisClient, Config, Logger],
     useFactory: chooseStore,
   },
   BanRepository,

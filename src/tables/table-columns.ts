@@ -19,9 +19,17 @@ const INTEGERS: readonly unknown[] = ['integer', 'int', 'int4', 'smallint', 'int
 const INT64S: readonly unknown[] = ['bigint', 'int8'];
 const TEXTS: readonly unknown[] = ['varchar', 'character varying', 'text', String];
 
-/** @throws {Error} for a column that a table gateway does not support */
-export function columnsOf({ columns, name: entity }: EntityMetadata): TableColumn[] {
-  return columns.map((column) => {
+/**
+ * The columns of a table, the primary key first.
+ * @throws {Error} for a column that a table gateway does not support
+ */
+export function columnsOf({
+  columns,
+  primaryColumns,
+  name: entity,
+}: EntityMetadata): TableColumn[] {
+  const others = columns.filter(({ isPrimary }) => !isPrimary);
+  return [...primaryColumns, ...others].map((column) => {
     const kind = kindOf(column);
     const isPlain = !column.isVirtual && !column.embeddedMetadata && column.isSelect;
     // An insert has a value for each column, so that a default would have no effect.

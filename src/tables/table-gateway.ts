@@ -11,7 +11,6 @@ import {
   insertLaterStatement,
   insertStatement,
   pageName,
-  type PageShape,
   pageStatement,
   reserveStatement,
   type TableSource,
@@ -38,13 +37,11 @@ type Values = Record<string, Parameter | undefined>;
  */
 export class TableGateway<Entity extends object> {
   private readonly table: TableSource;
-  private readonly key: TableColumn;
-  private readonly given: readonly TableColumn[];
   private readonly finding: Statement;
   private readonly inserting: Statement;
   private readonly reserving: Statement;
   private insertingLater: Statement | undefined;
-  private readonly paging = new Map<string, Statement>();
+  private readonly paging: Record<string, Statement> = {};
 
   /** @throws {Error} if the entity has a column that is not supported */
   constructor(
@@ -53,19 +50,17 @@ export class TableGateway<Entity extends object> {
   ) {
     const metadata = database.dataSource.getMetadata(entity);
     const columns = columnsOf(metadata);
-    const [primary, another] = metadata.primaryColumns;
-    if (primary === undefined || another !== undefined) {
+    const [key] = columns;
+    if (key === undefined || metadata.primaryColumns.length !== 1) {
       throw new Error(
         `A table gateway needs one primary column; use a Repository of ${entity.name}`,
       );
     }
-    this.key = columns.find(({ member }) => member === primary.propertyName)!;
-    const others = columns.filter((column) => column !== this.key);
-    this.table = { name: metadata.tableName, columns: [this.key, ...others] };
-    this.given = this.table.columns.filter(({ isGenerated }) => !isGenerated);
-    this.finding = findStatement(this.table, this.key);
-    this.inserting = insertStatement(this.table, this.key);
-    this.reserving = reserveStatement(this.table, this.key);
+    const given = columns.filter(({ isGenerated }) => !isGenerated);
+    this.table = { name: metadata.tableName, key, columns, given };
+    this.finding = findStatement(this.table);
+    this.inserting = insertStatement(this.table);
+    this.reserving = reserveStatement(this.table);
   }
 
   /** @returns the row with a primary key; undefined if there is none */
@@ -89,9 +84,11 @@ export class TableGateway<Entity extends object> {
     const { columns } = this.table;
     const wanted = filter as Values;
     const filters = columns.filter(({ member }) => wanted[member] !== undefined);
-    const order = orderBy?.map((name) => this.orderColumn(name)) ?? [this.key];
+    const order = orderBy?.map((name) => this.orderColumn(name)) ?? [this.table.key];
     const keys = query.cursor?.read(order.map(({ kind }) => kind));
-    const statement = this.pageStatement({ filters, order, isContinued: keys !== undefined });
+    const shape = { filters, order, isContinued: keys !== undefined };
+    const name = pageName(this.table, shape);
+    const statement = (this.paging[name] ??= pageStatement(this.table, shape));
     const values = filters.map(({ member }) => wanted[member]!);
     const parameters = [...values, ...(keys ?? []), query.limit + 1];
     const texts = await this.database.query<string>(statement, ...parameters);
@@ -114,14 +111,15 @@ export class TableGateway<Entity extends object> {
     const given = values as Values;
     const later = this.database.dataSource.transactions.laterInsert;
     if (later !== undefined) return this.insertLater(later, given);
-    const parameters = this.given.map(({ member }) => given[member] ?? null);
+    const parameters = this.table.given.map(({ member }) => given[member] ?? null);
     const [row] = await this.database.write<Values>(this.inserting, ...parameters);
-    return this.rowOf((column) => (column === this.key ? row![column.name] : given[column.member]));
+    return this.rowOf((column) =>
+      column === this.table.key ? row![column.name] : given[column.member],
+    );
   }
 
   private async insertLater(later: LaterInsert, given: Values): Promise<Row<Entity>> {
-    this.insertingLater ??= insertLaterStatement(this.table, later.claim);
-    const statement = this.insertingLater;
+    const statement = (this.insertingLater ??= insertLaterStatement(this.table, later.claim));
     const withKey = this.withKey(given);
     later.set(async (claim) => {
       const row = await withKey;
@@ -133,7 +131,7 @@ export class TableGateway<Entity extends object> {
   }
 
   private async withKey(given: Values): Promise<Values> {
-    const { isGenerated, kind, name, member } = this.key;
+    const { isGenerated, kind, name, member } = this.table.key;
     if (!isGenerated) return given;
     if (kind === 'uuid') return { ...given, [member]: randomUUID() };
     const [row] = await this.database.query<Values>(this.reserving, 1);
@@ -142,12 +140,11 @@ export class TableGateway<Entity extends object> {
 
   /** The instance of the entity that TypeORM would return for a row. */
   entityOf(row: Row<Entity>): Entity {
-    const entity = new this.entity();
     const members = this.table.columns.map(({ member }) => [
       member,
       (row as Record<string, unknown>)[member] ?? null,
     ]);
-    return Object.assign(entity, Object.fromEntries(members)) as Entity;
+    return Object.assign(new this.entity(), Object.fromEntries(members)) as Entity;
   }
 
   /** @throws {Error} for a column without an order that a cursor can continue */
@@ -166,14 +163,5 @@ export class TableGateway<Entity extends object> {
       if (value !== null) row[column.member] = column.read(value);
     }
     return row as Row<Entity>;
-  }
-
-  private pageStatement(shape: PageShape): Statement {
-    const name = pageName(this.table, shape);
-    const known = this.paging.get(name);
-    if (known !== undefined) return known;
-    const statement = pageStatement(this.table, shape);
-    this.paging.set(name, statement);
-    return statement;
   }
 }

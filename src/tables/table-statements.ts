@@ -4,8 +4,12 @@ import type { TableColumn } from './table-columns.js';
 
 export interface TableSource {
   readonly name: string;
-  /** The primary key is the first. */
+  /** The primary key. */
+  readonly key: TableColumn;
+  /** All, the primary key first. */
   readonly columns: readonly TableColumn[];
+  /** Those that are not generated. */
+  readonly given: readonly TableColumn[];
 }
 
 /** In which pages differ that have a statement each. */
@@ -19,7 +23,7 @@ export interface PageShape {
 }
 
 /** Selects the row with a primary key. */
-export function findStatement({ name, columns }: TableSource, key: TableColumn): Statement {
+export function findStatement({ name, key, columns }: TableSource): Statement {
   const select = namesOf(columns);
   return {
     name: `${name}.find`,
@@ -67,31 +71,26 @@ export function pageStatement(source: TableSource, shape: PageShape): Statement 
 export function pageName(table: TableSource, { filters, order, isContinued }: PageShape): string {
   let name = `${table.name}.page`;
   for (const { member } of filters) name += `:${member}`;
-  const isByKey = order.length === 1 && order[0] === table.columns[0];
+  const isByKey = order.length === 1 && order[0] === table.key;
   if (!isByKey) name += `:by:${order.map(({ member }) => member).join(':')}`;
   return isContinued ? `${name}:after` : name;
 }
 
-/**
- * Inserts a row, and returns one of its columns. Parameters: the columns that are not generated.
- */
-export function insertStatement({ name, columns }: TableSource, returned: TableColumn): Statement {
-  const given = columns.filter(({ isGenerated }) => !isGenerated);
+/** Inserts a row, and returns its key. Parameters: the columns that are not generated. */
+export function insertStatement({ name, key, given }: TableSource): Statement {
   const names = namesOf(given);
-  const parameters = given.map((_, index) => `$p${index + 1}`);
-  const values = given.map((_, index) => `input.p${index + 1}`);
   return {
     name: `${name}.insert`,
-    sqlite: `INSERT INTO "${name}" (${names}) VALUES (${parameters.join(', ')})
-      RETURNING "${returned.name}"`,
-    postgres: `INSERT INTO "${name}" (${names}) SELECT ${values.join(', ')}
-      FROM ${batchInput(given)} ORDER BY input.ordinal RETURNING "${returned.name}"`,
+    sqlite: `INSERT INTO "${name}" (${names}) VALUES (${numbered('$p', given)})
+      RETURNING "${key.name}"`,
+    postgres: `INSERT INTO "${name}" (${names}) SELECT ${numbered('input.p', given)}
+      FROM ${batchInput(given)} ORDER BY input.ordinal RETURNING "${key.name}"`,
     isBatched: true,
   };
 }
 
 /** Assigns the key of a row that is inserted later. */
-export function reserveStatement({ name }: TableSource, key: TableColumn): Statement {
+export function reserveStatement({ name, key }: TableSource): Statement {
   return {
     name: `${name}.reserve`,
     sqlite: '',
@@ -108,14 +107,13 @@ export function reserveStatement({ name }: TableSource, key: TableColumn): State
 export function insertLaterStatement({ name, columns }: TableSource, claim: Claim): Statement {
   const types = [...claim.types, ...columns.map(({ kind }) => POSTGRES_TYPES[kind])];
   const arrays = types.map((type, index) => `$${index + 1}::${type}[]`).join(', ');
-  const claims = claim.types.map((_, index) => `c${index + 1}`);
-  const values = columns.map((_, index) => `p${index + 1}`).join(', ');
+  const values = numbered('p', columns);
   return {
     name: `${name}.insert-later`,
     sqlite: '',
     postgres: `WITH input AS MATERIALIZED (
         SELECT * FROM unnest(${arrays})
-          WITH ORDINALITY AS input(${claims.join(', ')}, ${values}, ordinal)),
+          WITH ORDINALITY AS input(${numbered('c', claim.types)}, ${values}, ordinal)),
       claimed AS (${claim.text}),
       inserted AS (INSERT INTO "${name}" (${namesOf(columns)}) OVERRIDING SYSTEM VALUE
         SELECT ${values} FROM input JOIN claimed USING (c1, c2) ORDER BY ordinal)
@@ -133,8 +131,13 @@ const LIMIT = { kind: 'number' } as const;
  */
 function batchInput(columns: readonly Pick<TableColumn, 'kind'>[]): string {
   const arrays = columns.map(({ kind }, index) => `$${index + 1}::${POSTGRES_TYPES[kind]}[]`);
-  const names = columns.map((_, index) => `p${index + 1}`);
-  return `unnest(${arrays.join(', ')}) WITH ORDINALITY AS input(${names.join(', ')}, ordinal)`;
+  const names = numbered('p', columns);
+  return `unnest(${arrays.join(', ')}) WITH ORDINALITY AS input(${names}, ordinal)`;
+}
+
+/** A list of numbered names, one per item: for example `p1, p2`. */
+function numbered(prefix: string, items: readonly unknown[]): string {
+  return items.map((_, index) => `${prefix}${index + 1}`).join(', ');
 }
 
 function namesOf(columns: readonly TableColumn[]): string {

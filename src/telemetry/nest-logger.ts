@@ -2,7 +2,7 @@ import { ConsoleLogger, type LogLevel } from '@nestjs/common';
 import type { Logger } from './logger.js';
 
 /** Contexts that report how Nest starts, which is detail. */
-const STARTING: readonly string[] = [
+const STARTING = [
   'NestFactory',
   'NestApplication',
   'InstanceLoader',
@@ -16,17 +16,7 @@ const STARTING: readonly string[] = [
  * Contexts of what ends the start, which the command prints: any error, an address that cannot be
  * used, a second unnamed connection.
  */
-const ENDING: readonly string[] = ['ExceptionHandler', 'NestApplication', 'DataSourceNameRegistry'];
-
-/** The arguments of `printMessages()`. */
-type Printed = [
-  messages: unknown[],
-  context?: string,
-  level?: LogLevel,
-  stream?: 'stdout' | 'stderr',
-  stack?: unknown,
-  params?: Record<string, unknown>,
-];
+const ENDING = ['ExceptionHandler', 'NestApplication', 'DataSourceNameRegistry'];
 
 /**
  * Nest's logger, for Nest itself and for extensions: arguments as of `ConsoleLogger`, lines of the
@@ -37,8 +27,12 @@ export class NestLogger extends ConsoleLogger {
     super();
   }
 
-  protected override printMessages(...printed: Printed): void {
-    const [given, context = '', level = 'log', , stack, params] = printed;
+  protected override printMessages(
+    given: unknown[],
+    context = '',
+    level: LogLevel = 'log',
+    ...[, stack, params]: unknown[]
+  ): void {
     // An error belongs to the line of the first message, as in Nest's own log in JSON.
     const { messages, error } = this.extractJsonError(given);
     for (const [index, message] of messages.entries()) {

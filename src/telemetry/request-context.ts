@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import { ScopeStorage } from './scope-storage.js';
 
 declare module 'fastify' {
@@ -7,14 +8,8 @@ declare module 'fastify' {
   }
 }
 
-/** The members of the current request that log lines, cursors and events need. */
-export interface RequestContext {
-  readonly id: string;
-  readonly traceId?: string | undefined;
-  readonly routeOptions?: { readonly url?: string | undefined };
-  readonly params?: unknown;
-  readonly caller?: { readonly clientId: string } | undefined;
-}
+/** The current request. A test may run code with a few of its members. */
+export type RequestContext = Pick<FastifyRequest, 'id'> & Partial<FastifyRequest>;
 
 /**
  * The Fastify request of the running code. Undefined outside requests, and in operations with

@@ -12,7 +12,6 @@ import {
   resourceFromAttributes,
 } from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
-import type { OtlpProtocol } from '../config/config.js';
 import { VERSION } from '../config/version.js';
 import { waitAtMost } from '../time/timeout.js';
 import { isProbe } from './is-probe.js';
@@ -25,9 +24,10 @@ const require = createRequire(import.meta.url);
 /**
  * Starts OpenTelemetry with the official instrumentations of Fastify, pg and ioredis. To be called
  * before the server is created. Statements and commands have a span only if they serve a request.
+ * @param protocol `http/protobuf` or `http/json`
  * @returns a function that sends the remaining spans
  */
-export function startTracing(protocol: OtlpProtocol, logger: Logger): () => Promise<void> {
+export function startTracing(protocol: string, logger: Logger): () => Promise<void> {
   const warn = (report: string) =>
     logger.warn({ context: 'OpenTelemetry', report }, 'Spans may be lost');
   diag.setLogger({ error: warn, warn } as DiagLogger, DiagLogLevel.WARN);

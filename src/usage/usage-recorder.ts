@@ -68,10 +68,16 @@ export class UsageRecorder {
     const code = refusal?.code.slice(0, MAX_CODE_LENGTH) ?? '';
     this.add({ hour: Math.floor(nowMs / HOUR_MS), clientId, status, code, used: 1 });
     if (refusal === undefined) return;
-    const times = { at: nowMs, firstAt: nowMs, count: 1 };
-    const { address } = refusal;
-    const { keyId } = caller;
-    const latest = { ...times, code, operation, address, keyId, window: fullWindow ?? null };
+    const latest = {
+      at: nowMs,
+      firstAt: nowMs,
+      count: 1,
+      code,
+      operation,
+      address: refusal.address,
+      keyId: caller.keyId,
+      window: fullWindow ?? null,
+    };
     const known = this.refusals.get(clientId)?.refusals ?? [];
     const refusals = append(known, latest).slice(-MAX_REFUSALS);
     const row = { clientId, writer: this.writer, refusals, at: nowMs };

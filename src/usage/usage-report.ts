@@ -39,9 +39,10 @@ export class UsageReport {
     const nowMs = this.clock.now();
     const thisHour = Math.floor(nowMs / HOUR_MS);
     const numbers = Array.from({ length: hours }, (_, index) => thisHour - index);
-    const used = await this.repository.find(clientId, numbers);
-    const refusals = await this.repository.findRefusals(clientId, nowMs - KEPT_MS);
-    return { used, refusals };
+    return {
+      used: await this.repository.find(clientId, numbers),
+      refusals: await this.repository.findRefusals(clientId, nowMs - KEPT_MS),
+    };
   }
 }
 

@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { type Caller, CurrentCaller } from '../keys/caller.js';
 import { AnyScope } from '../keys/scope.guard.js';
 import { SeparateQuota } from '../rate-limits/separate-quota.decorator.js';
-import { UsageBody, UsageHistoryBody, UsageHistoryQuery } from './usage.dto.js';
+import { Usage, UsageHistory, UsageHistoryQuery } from './usage.dto.js';
 import { UsageService } from './usage.service.js';
 
 const FREE_OF_QUOTA =
@@ -11,7 +11,7 @@ const FREE_OF_QUOTA =
   'or it is banned. It consumes no quota.';
 
 /** A complete example: the examples of the members would make both windows equal. */
-const EXAMPLE: UsageBody = {
+const EXAMPLE: Usage = {
   plan: 'free',
   scopes: ['pets:read', 'pets:write'],
   limits: {
@@ -34,8 +34,8 @@ export class UsageController {
     summary: 'Get the usage of the key',
     description: `Returns the plan, scopes and remaining quota of the key. ${FREE_OF_QUOTA}`,
   })
-  @ApiOkResponse({ description: 'The usage of the key.', type: UsageBody, example: EXAMPLE })
-  getUsage(@CurrentCaller() caller: Caller): Promise<UsageBody> {
+  @ApiOkResponse({ description: 'The usage of the key.', type: Usage, example: EXAMPLE })
+  getUsage(@CurrentCaller() caller: Caller): Promise<Usage> {
     return this.usage.of(caller);
   }
 
@@ -49,11 +49,11 @@ export class UsageController {
       'requests. The last 10 seconds may be missing; after 7 days, usage is deleted. ' +
       FREE_OF_QUOTA,
   })
-  @ApiOkResponse({ description: 'The usage of the last hours.', type: UsageHistoryBody })
+  @ApiOkResponse({ description: 'The usage of the last hours.', type: UsageHistory })
   getUsageHistory(
     @CurrentCaller() { quota }: Caller,
     @Query() { hours }: UsageHistoryQuery,
-  ): Promise<UsageHistoryBody> {
+  ): Promise<UsageHistory> {
     return this.usage.history(quota.subject, hours);
   }
 }

@@ -3,9 +3,8 @@ import { IsIntegerText } from '../input/int64.js';
 import { ApiCount, ApiTimeOrNull, INT64 } from '../input/unix-time.js';
 import { PLAN } from '../rate-limits/plan.js';
 
-@ApiSchema({ name: 'UsageWindow' })
-export class WindowBody {
-  @ApiProperty({ ...INT64, minimum: 1, description: 'Requests allowed per window.', example: 60 })
+export class UsageWindow {
+  @ApiCount('Requests allowed per window.', 60, 1)
   limit!: number;
 
   @ApiCount('Requests left in this window.', 42)
@@ -15,25 +14,23 @@ export class WindowBody {
   resetAt!: number;
 }
 
-@ApiSchema({ name: 'UsageLimits' })
-export class LimitsBody {
-  @ApiProperty({ type: WindowBody })
-  minute!: WindowBody;
+export class UsageLimits {
+  @ApiProperty({ type: UsageWindow })
+  minute!: UsageWindow;
 
-  @ApiProperty({ type: WindowBody })
-  day!: WindowBody;
+  @ApiProperty({ type: UsageWindow })
+  day!: UsageWindow;
 }
 
-@ApiSchema({ name: 'Usage' })
-export class UsageBody {
+export class Usage {
   @ApiProperty(PLAN)
   plan!: string;
 
   @ApiProperty({ description: 'The scopes of the key.', type: [String], example: ['pets:read'] })
   scopes!: string[];
 
-  @ApiProperty({ type: LimitsBody })
-  limits!: LimitsBody;
+  @ApiProperty({ type: UsageLimits })
+  limits!: UsageLimits;
 
   @ApiTimeOrNull('End of the ban (Unix time), or null.')
   bannedUntil!: number | null;
@@ -63,15 +60,14 @@ export class UsageHourBody {
   codes!: Record<string, number>;
 }
 
-@ApiSchema({ name: 'RejectedRequests' })
-export class RejectedBody {
+export class RejectedRequests {
   @ApiCount('The latest request (Unix time).', 1764892800)
   at!: number;
 
   @ApiCount('The first request (Unix time).', 1764892800)
   firstAt!: number;
 
-  @ApiProperty({ ...INT64, minimum: 1, description: 'Number of requests.', example: 5 })
+  @ApiCount('Number of requests.', 5, 1)
   count!: number;
 
   @ApiProperty({ description: 'The error code.', example: 'rate_limit_exceeded' })
@@ -91,8 +87,7 @@ export class RejectedBody {
   window!: 'minute' | 'day' | null;
 }
 
-@ApiSchema({ name: 'UsageHistory' })
-export class UsageHistoryBody {
+export class UsageHistory {
   @ApiProperty({ description: 'Hours with requests, oldest first.', type: [UsageHourBody] })
   hours!: UsageHourBody[];
 
@@ -100,7 +95,7 @@ export class UsageHistoryBody {
     description:
       'The latest ten groups of rejected requests, newest first. Equal requests in a row are one ' +
       'group.',
-    type: [RejectedBody],
+    type: [RejectedRequests],
   })
-  rejected!: RejectedBody[];
+  rejected!: RejectedRequests[];
 }

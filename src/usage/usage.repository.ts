@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In, LessThan } from 'typeorm';
-import { Database, type Statement } from '../database/database.js';
+import { Database, rowsStatement } from '../database/database.js';
 import { deleteInBatches } from '../database/in-batches.js';
 import type { ApiKey } from '../keys/api-key.entity.js';
 import { HOUR_MS } from '../time/windows.js';
@@ -17,20 +17,17 @@ export interface PlanCount {
 
 type UsingClient = Pick<ApiKey, 'clientId' | 'plan' | 'perMinute' | 'perDay'> & { keys: number };
 
-const addCounts = (elements: string): string => `
+const ADD_COUNTS = rowsStatement(
+  'usage.add-counts',
+  (elements) => `
   INSERT INTO usage_hours (hour, client_id, status, code, used)
   SELECT CAST(entry.value ->> 0 AS bigint), entry.value ->> 1,
     CAST(entry.value ->> 2 AS integer), entry.value ->> 3, CAST(entry.value ->> 4 AS bigint)
   FROM ${elements}($1) entry
   WHERE true ORDER BY 1, 2, 3, 4
   ON CONFLICT (hour, client_id, status, code) DO UPDATE
-  SET used = usage_hours.used + excluded.used`;
-const ADD_COUNTS: Statement = {
-  name: 'usage.add-counts',
-  sqlite: addCounts('json_each'),
-  postgres: addCounts('json_array_elements'),
-  isBackground: true,
-};
+  SET used = usage_hours.used + excluded.used`,
+);
 
 /** Stores how much clients have used, by hour and outcome. */
 @Injectable()
@@ -73,23 +70,28 @@ export class UsageRepository {
   }
 
   async saveRefusals(rows: UsageRefusals[]): Promise<void> {
-    await this.dataSource.getRepository(UsageRefusals).upsert(rows, ['clientId', 'writer']);
+    await this.dataSource.manager.upsert(UsageRefusals, rows, ['clientId', 'writer']);
   }
 
   /** Returns the outcomes of a client in these hours, the oldest first. */
   find(clientId: string, hours: readonly number[]): Promise<UsageHour[]> {
     const where = { clientId, hour: In(hours) };
-    return this.dataSource.getRepository(UsageHour).find({ where, order: { hour: 'ASC' } });
+    return this.dataSource.manager.find(UsageHour, { where, order: { hour: 'ASC' } });
   }
 
   /** Returns the groups of rejected requests with one at or after a time, the latest first. */
   async findRefusals(clientId: string, sinceMs: number): Promise<Refusal[]> {
-    const rows = await this.dataSource
-      .getRepository(UsageRefusals)
-      .find({ where: { clientId }, order: { at: 'DESC' }, take: MAX_PROCESSES });
-    const refusals = rows.flatMap((row) => row.refusals).filter(({ at }) => at >= sinceMs);
-    refusals.sort((one, other) => one.at - other.at);
-    return refusals.reduce<Refusal[]>(append, []).reverse();
+    const rows = await this.dataSource.manager.find(UsageRefusals, {
+      where: { clientId },
+      order: { at: 'DESC' },
+      take: MAX_PROCESSES,
+    });
+    return rows
+      .flatMap(({ refusals }) => refusals)
+      .filter(({ at }) => at >= sinceMs)
+      .sort((one, other) => one.at - other.at)
+      .reduce<Refusal[]>(append, [])
+      .reverse();
   }
 
   /** Deletes what is older than a time in Unix milliseconds. */
@@ -97,6 +99,6 @@ export class UsageRepository {
     const hours = this.dataSource.getRepository(UsageHour);
     await deleteInBatches(hours, 'hour < :hour', { hour: Math.floor(ms / HOUR_MS) }, stop);
     if (stop.aborted) return;
-    await this.dataSource.getRepository(UsageRefusals).delete({ at: LessThan(ms) });
+    await this.dataSource.manager.delete(UsageRefusals, { at: LessThan(ms) });
   }
 }

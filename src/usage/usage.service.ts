@@ -3,7 +3,7 @@ import { unixSeconds } from '../input/unix-time.js';
 import type { PlanLimits } from '../rate-limits/plan.js';
 import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
 import { dayEndUnix, HOUR_MS, minuteEndUnix } from '../time/windows.js';
-import type { UsageBody, UsageHistoryBody } from './usage.dto.js';
+import type { Usage, UsageHistory } from './usage.dto.js';
 import { append, type Refusal } from './usage.entities.js';
 import { LATEST_REFUSALS, UsageReport } from './usage-report.js';
 
@@ -24,7 +24,7 @@ export class UsageService {
   ) {}
 
   /** The keys of the client are not told apart. */
-  async history(clientId: string, length: number): Promise<UsageHistoryBody> {
+  async history(clientId: string, length: number): Promise<UsageHistory> {
     const { used, refusals } = await this.report.load(clientId, length);
     const hours = new Map<number, Record<string, number>>();
     for (const { hour, code, used: requests } of used) {
@@ -46,7 +46,7 @@ export class UsageService {
     };
   }
 
-  async of({ plan, scopes, quota, expiresAtMs }: Holder): Promise<UsageBody> {
+  async of({ plan, scopes, quota, expiresAtMs }: Holder): Promise<Usage> {
     const { subject, limits } = quota;
     const used = await this.store.peek(subject);
     const { nowMs, aheadMs = 0, bannedUntilMs } = used;

@@ -2,7 +2,7 @@ import type { OnApplicationShutdown } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
 import { QueryFailedError, type QueryRunner } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
-import { Database, type Parameter, type PoolState, type Statement } from '../database.js';
+import { type Call, Database, type Parameter, type Statement } from '../database.js';
 import type { DatabaseMetrics } from '../database-metrics.js';
 import { hasChangedNothing, isConnectionLost, isDataError, isHeld, isOutage } from '../outage.js';
 import type { PostgresDataSource } from './postgres.data-source.js';
@@ -14,13 +14,6 @@ const isRead = ({ postgres }: Statement): boolean => postgres.startsWith('SELECT
 
 /** A row of a batched statement: the result of one call. */
 type BatchRow = Record<string, string | null>;
-
-/** A call whose statement is shared with others of its tick. */
-interface Call {
-  parameters: Parameter[];
-  resolve: (rows: unknown[]) => void;
-  reject: (error: unknown) => void;
-}
 
 /**
  * PostgreSQL, on the pool of TypeORM, with named prepared statements.
@@ -64,7 +57,7 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
     return (await this.metrics.time(statement.name, answer)).rows as Row[];
   }
 
-  pool(): PoolState {
+  pool() {
     const { totalCount, idleCount, waitingCount } = this.dataSource.pool;
     return { in_use: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
   }
@@ -104,26 +97,25 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
   private enqueue(statement: Statement, parameters: Parameter[]): Promise<unknown[]> {
     return new Promise((resolve, reject) => {
       const batch = this.batches.get(statement) ?? [];
-      if (batch.push({ parameters, resolve, reject }) > 1) return;
+      if (batch.push({ statement, parameters, resolve, reject }) > 1) return;
       this.batches.set(statement, batch);
       setImmediate(() => {
         this.batches.delete(statement);
-        void this.executeAll(statement, batch);
+        void this.executeAll(batch);
       });
     });
   }
 
-  private async executeAll(statement: Statement, calls: readonly Call[]): Promise<void> {
+  private async executeAll(calls: readonly Call[]): Promise<void> {
+    const { statement, parameters } = calls[0]!;
     let rows: BatchRow[];
     try {
-      const columns = calls[0]!.parameters.map((_, index) =>
-        calls.map(({ parameters }) => parameters[index]!),
-      );
+      const columns = parameters.map((_, index) => calls.map((call) => call.parameters[index]!));
       rows = await this.execute<BatchRow>(statement, columns);
     } catch (error) {
       const isUnreachable = isOutage(error) && !isHeld(error);
       if (calls.length === 1 || isUnreachable) for (const { reject } of calls) reject(error);
-      else for (const call of calls) void this.executeAll(statement, [call]);
+      else for (const call of calls) void this.executeAll([call]);
       return;
     }
     if (!isRead(statement)) this.metrics.batchSizes.observe(calls.length);

@@ -1,5 +1,6 @@
-import Sqlite, { type Database, type Options, type Statement } from 'better-sqlite3';
+import Sqlite, { type Database, type Statement as Prepared } from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
+import type { Parameter, Statement } from '../database.js';
 
 /**
  * While another process opens or recovers the database. Later, writers never wait within SQLite.
@@ -9,24 +10,36 @@ const MAX_STATEMENTS = 200;
 
 /**
  * A connection that syncs every commit, so that it survives a power failure, and keeps its prepared
- * statements by their text. The file is not mapped into memory: a mapped file that is truncated
- * kills the process (SIGBUS).
+ * statements. The file is not mapped into memory: a mapped file that is truncated kills the process
+ * (SIGBUS).
  */
 export class DurableDatabase extends Sqlite {
-  private readonly statements = new LRUCache<string, Statement>({ max: MAX_STATEMENTS });
+  private readonly byText = new LRUCache<string, Prepared>({
+    max: MAX_STATEMENTS,
+    memoMethod: (source) => super.prepare(source),
+  });
+  private readonly prepared = new Map<Statement, Prepared>();
 
-  constructor(path: string, options?: Options) {
-    super(path, { ...options, timeout: OPENING_TIMEOUT_MS });
+  constructor(path: string) {
+    super(path, { timeout: OPENING_TIMEOUT_MS });
     this.pragma('journal_mode = WAL');
     this.pragma('synchronous = FULL');
     this.pragma('busy_timeout = 0');
   }
 
-  override prepare = ((source: string): Statement => {
-    const known = this.statements.get(source);
-    if (known !== undefined) return known;
-    const statement = super.prepare(source);
-    this.statements.set(source, statement);
-    return statement;
-  }) as Database['prepare'];
+  override prepare = ((source: string) => this.byText.memo(source)) as Database['prepare'];
+
+  /** Runs a statement of the `Database` port, prepared at its first use. */
+  run(statement: Statement, parameters: readonly Parameter[]): unknown[] {
+    let prepared = this.prepared.get(statement);
+    if (prepared === undefined) {
+      // better-sqlite3 binds an array to anonymous parameters only.
+      prepared = super.prepare(statement.sqlite.replace(/\$\w+/g, '?'));
+      if (statement.isJson) prepared.pluck();
+      this.prepared.set(statement, prepared);
+    }
+    if (prepared.reader) return prepared.all(parameters);
+    prepared.run(parameters);
+    return [];
+  }
 }

@@ -1,16 +1,28 @@
+import { Logger } from '@nestjs/common';
 import type { Database } from 'better-sqlite3';
-import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
+import { QueryResult, type QueryRunner } from 'typeorm';
 import type { BetterSqlite3DataSourceOptions } from 'typeorm/driver/better-sqlite3/BetterSqlite3DataSourceOptions.js';
 import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
-import { ScopedManager, type ScopedDataSource, TransactionScope } from '../transactions.js';
+import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner.js';
+import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js';
+import { outage } from '../outage.js';
+import { type JoinableQueryRunner, ScopedDataSource } from '../transactions.js';
 import { createFile, identityOf, protectFile } from './sqlite.file.js';
-import { SqliteQueryRunner } from './sqlite.query-runner.js';
 import { SqliteWriter } from './sqlite.writer.js';
 
+/** A transaction holds up all other writers. */
+const MAX_OPEN_MS = 3_000;
+const TIMED_OUT =
+  `A transaction was open for more than ${MAX_OPEN_MS} ms and has been rolled back, because it ` +
+  'blocked all other writers. Do not await slow work within a transaction, and release every ' +
+  'query runner.';
+
+type Query = BetterSqlite3QueryRunner['query'];
+
 /** TypeORM on SQLite, with one writer at a time. */
-export class SqliteDataSource extends DataSource implements ScopedDataSource {
+export class SqliteDataSource extends ScopedDataSource {
   readonly path: string;
-  readonly transactions = new TransactionScope();
+  /** Its connection is for transactions. */
   readonly writer: SqliteWriter;
   private identity: string | undefined;
 
@@ -47,20 +59,124 @@ export class SqliteDataSource extends DataSource implements ScopedDataSource {
    */
   assertInPlace(): void {
     if (identityOf(this.path) === this.identity) return;
-    const message =
+    throw outage(
+      'SQLITE_READONLY_DBMOVED',
       `${this.path} was moved, deleted or replaced: restore it, ` +
-      'or restart to use the file that is now at that path';
-    throw Object.assign(new Error(message), { code: 'SQLITE_READONLY_DBMOVED' });
+        'or restart to use the file that is now at that path',
+    );
   }
 
-  override createQueryRunner(): QueryRunner {
-    const { shared } = this.transactions;
-    if (shared !== undefined) return shared;
-    const runner = new SqliteQueryRunner(this.driver as BetterSqlite3Driver);
-    return Object.assign(runner, { manager: this.createEntityManager(runner) });
+  protected newQueryRunner(): QueryRunner {
+    return new SqliteQueryRunner(this.driver as BetterSqlite3Driver);
+  }
+}
+
+/**
+ * Runs a transaction as the only writer, on the connection of the writer. A statement outside of a
+ * transaction runs on TypeORM's own connection; if it writes, it is a transaction by itself.
+ */
+export class SqliteQueryRunner extends BetterSqlite3QueryRunner implements JoinableQueryRunner {
+  declare dataSource: SqliteDataSource;
+  isShared?: boolean;
+  /** Runs while the transaction is open. */
+  private timer: NodeJS.Timeout | undefined;
+  private isTimedOut = false;
+
+  override connect(): ReturnType<BetterSqlite3QueryRunner['connect']> {
+    this.assertOpen();
+    const { sharedConnection, writer } = this.dataSource;
+    return Promise.resolve(this.timer === undefined ? sharedConnection : writer.connection);
   }
 
-  override createEntityManager(runner?: QueryRunner): EntityManager {
-    return new ScopedManager(this, runner);
+  override async startTransaction(isolation?: IsolationLevel): Promise<void> {
+    // A savepoint.
+    if (this.isTransactionActive) return super.startTransaction(isolation);
+    await this.broadcaster.broadcast('BeforeTransactionStart');
+    this.dataSource.transactions.assertOutside();
+    await this.dataSource.writer.begin();
+    this.timer = setTimeout(() => this.timeOut(), MAX_OPEN_MS);
+    this.isTransactionActive = true;
+    this.transactionDepth = 1;
+    await this.broadcaster.broadcast('AfterTransactionStart');
   }
+
+  override async commitTransaction(): Promise<void> {
+    if (this.transactionDepth !== 1) return super.commitTransaction();
+    await this.broadcaster.broadcast('BeforeTransactionCommit');
+    this.assertOpen();
+    if (this.endsNow()) await this.dataSource.writer.commit();
+    await this.broadcaster.broadcast('AfterTransactionCommit');
+  }
+
+  override async rollbackTransaction(): Promise<void> {
+    if (this.transactionDepth !== 1) return super.rollbackTransaction();
+    await this.broadcaster.broadcast('BeforeTransactionRollback');
+    this.undo();
+    await this.broadcaster.broadcast('AfterTransactionRollback');
+  }
+
+  override async query(...statement: Parameters<Query>): ReturnType<Query> {
+    this.assertOpen();
+    const { sharedConnection, transactions, writer } = this.dataSource;
+    const isAlone = this.timer === undefined && !sharedConnection.prepare(statement[0]).readonly;
+    if (!isAlone) return narrow(await super.query(...statement));
+    transactions.assertOutside();
+    return narrow(await writer.run(() => super.query(...statement)));
+  }
+
+  override async release(): Promise<void> {
+    if (this.isShared) return;
+    this.undo();
+    this.isReleased = true;
+    await super.release();
+  }
+
+  /** @throws {Error} if the transaction was open for too long */
+  assertOpen(): void {
+    // An outage: the disk or the machine may be slow.
+    if (this.isTimedOut) throw outage('SQLITE_BUSY_TIMEOUT', TIMED_OUT);
+  }
+
+  protected override async loadPragmaRecords(table: string, pragma: string): Promise<unknown> {
+    return narrow(await super.loadPragmaRecords(table, pragma));
+  }
+
+  private timeOut(): void {
+    this.undo();
+    this.isTimedOut = true;
+    // Until the owner ends the transaction, so that its statements fail.
+    this.isTransactionActive = true;
+    this.transactionDepth = 1;
+    new Logger('SQLite').warn(TIMED_OUT);
+  }
+
+  private undo(): void {
+    if (this.endsNow()) this.dataSource.writer.rollback();
+  }
+
+  /** @returns whether a transaction was open */
+  private endsNow(): boolean {
+    this.isTransactionActive = false;
+    this.transactionDepth = 0;
+    const isOpen = this.timer !== undefined;
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    return isOpen;
+  }
+}
+
+/**
+ * SQLite's integers arrive as bigints. Beyond 2^53 - 1 they stay so, because a Number would round
+ * them; the others become Numbers, which TypeORM expects of its own tables.
+ */
+function narrow(result: unknown): unknown {
+  if (typeof result === 'bigint') {
+    return Number.isSafeInteger(Number(result)) ? Number(result) : result;
+  }
+  if (result instanceof QueryResult) result.raw = narrow(result.raw);
+  if (!Array.isArray(result)) return result;
+  for (const row of result as Record<string, unknown>[]) {
+    for (const column in row) row[column] = narrow(row[column]);
+  }
+  return result;
 }

@@ -1,18 +1,9 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
-import { Database, type Parameter, type PoolState, type Statement } from '../database.js';
+import { type Call, Database, type Parameter, type Statement } from '../database.js';
 import type { DatabaseMetrics } from '../database-metrics.js';
 import { isOutage } from '../outage.js';
-import { PreparedStatements } from './prepared-statements.js';
 import { DurableDatabase } from './sqlite.connection.js';
-import type { SqliteDataSource } from './sqlite.data-source.js';
-import type { SqliteQueryRunner } from './sqlite.query-runner.js';
-
-interface Write {
-  statement: Statement;
-  parameters: Parameter[];
-  resolve: (rows: unknown[]) => void;
-  reject: (error: unknown) => void;
-}
+import type { SqliteDataSource, SqliteQueryRunner } from './sqlite.data-source.js';
 
 /**
  * SQLite, with one connection for reads, and one for writes.
@@ -27,9 +18,8 @@ interface Write {
  */
 export class SqliteDatabase extends Database implements OnApplicationShutdown {
   private readonly reader: DurableDatabase;
-  private readonly reads: PreparedStatements;
-  private readonly writes: PreparedStatements;
-  private readonly waiting: Write[] = [];
+  private readonly writing: DurableDatabase;
+  private readonly waiting: Call[] = [];
 
   constructor(
     readonly dataSource: SqliteDataSource,
@@ -37,30 +27,33 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
   ) {
     super();
     this.reader = new DurableDatabase(dataSource.path).defaultSafeIntegers();
-    this.reads = new PreparedStatements(this.reader);
-    this.writes = new PreparedStatements(dataSource.writer.connection);
+    this.writing = dataSource.writer.connection;
     dataSource.writer.onCommit = this.endView;
   }
 
   // eslint-disable-next-line @typescript-eslint/require-await -- SQLite answers synchronously
   async query<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]> {
     const startedAtMs = performance.now();
-    const { transaction } = this;
+    const transaction = this.dataSource.transactions.current as SqliteQueryRunner | undefined;
     try {
-      if (transaction !== undefined) return this.join(transaction, statement, parameters) as Row[];
+      if (transaction !== undefined) {
+        transaction.assertOpen();
+        return this.writing.run(statement, parameters) as Row[];
+      }
       if (!this.reader.inTransaction) {
         this.dataSource.assertInPlace();
         this.reader.prepare('BEGIN').run();
         setImmediate(this.endView);
       }
-      return this.reads.run(statement, parameters) as Row[];
+      return this.reader.run(statement, parameters) as Row[];
     } finally {
       this.metrics.observe(statement.name, startedAtMs);
     }
   }
 
   write<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]> {
-    if (this.transaction !== undefined) return this.query(statement, ...parameters);
+    const { current } = this.dataSource.transactions;
+    if (current !== undefined) return this.query(statement, ...parameters);
     const rows = new Promise<unknown[]>((resolve, reject) => {
       const write = { statement, parameters, resolve, reject };
       if (statement.isBackground) return void this.commit(() => [write], false);
@@ -74,7 +67,7 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
     return this.query(statement, ...parameters);
   }
 
-  pool(): PoolState {
+  pool() {
     const { isHeld, queue } = this.dataSource.writer;
     return { in_use: isHeld ? 1 : 0, idle: isHeld ? 0 : 1, waiting: queue.length };
   }
@@ -83,26 +76,13 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
     this.reader.close();
   }
 
-  private get transaction(): SqliteQueryRunner | undefined {
-    return this.dataSource.transactions.current as SqliteQueryRunner | undefined;
-  }
-
-  private join(
-    transaction: SqliteQueryRunner,
-    statement: Statement,
-    parameters: readonly Parameter[],
-  ): unknown[] {
-    transaction.assertOpen();
-    return this.writes.run(statement, parameters);
-  }
-
   /**
    * Commits writes together. Without a lock of another process, they are settled in the same tick.
    * @param take takes the writes when the transaction has begun: while it waits, further ones join
    */
-  private async commit(take: () => Write[], isSynced = true): Promise<void> {
+  private async commit(take: () => Call[], isSynced = true): Promise<void> {
     const { writer } = this.dataSource;
-    let writes: Write[] | undefined;
+    let writes: Call[] | undefined;
     let rows: unknown[][];
     try {
       await writer.begin(isSynced);
@@ -119,9 +99,9 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
     writes.forEach(({ resolve }, index) => resolve(rows[index]!));
   }
 
-  private runAll(writes: readonly Write[]): unknown[][] {
+  private runAll(writes: readonly Call[]): unknown[][] {
     try {
-      return writes.map(({ statement, parameters }) => this.writes.run(statement, parameters));
+      return writes.map(({ statement, parameters }) => this.writing.run(statement, parameters));
     } catch (error) {
       this.dataSource.writer.rollback();
       throw error;

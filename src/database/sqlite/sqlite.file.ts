@@ -62,9 +62,10 @@ export function lockFile(path: string): () => void {
     held.push(lock(join(tmpdir(), `petstore-${identityOf(path)}.lock`), path));
   } catch (error) {
     // If the temporary directory cannot be written, hard links are not recognised.
-    if (!(error instanceof DatabaseServedError)) return release;
-    release();
-    throw error;
+    if (error instanceof DatabaseServedError) {
+      release();
+      throw error;
+    }
   }
   return release;
 }

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { isBusy } from '../outage.js';
+import { isBusy, outage } from '../outage.js';
 import { DurableDatabase } from './sqlite.connection.js';
 
 /** How long a write waits for the lock of another process. */
@@ -177,8 +177,4 @@ export class SqliteWriter {
   private execute(text: string): void {
     this.connection.prepare(text).run();
   }
-}
-
-function outage(code: string, message: string): Error {
-  return Object.assign(new Error(message), { code });
 }
