@@ -36,9 +36,8 @@ export function goalsOf(part, results) {
 export function areMet(goals) {
   const met = goals.map(({ text, measured, limit, sign }) => {
     const isMet = sign === '>=' ? measured >= limit : measured <= limit;
-    console.log(
-      `${isMet ? 'met   ' : 'MISSED'} ${text}: ${measured.toFixed(2)} (${sign} ${limit})`,
-    );
+    const word = isMet ? 'met   ' : 'MISSED';
+    console.log(`${word} ${text}: ${measured.toFixed(2)} (${sign} ${limit})`);
     return isMet;
   });
   return !met.includes(false);

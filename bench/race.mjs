@@ -48,10 +48,7 @@ export async function startField(stage, engine, field, settings) {
 }
 
 async function databases(stage, engine, ids) {
-  if (engine === 'postgres') {
-    const { url } = await startPostgres(stage);
-    return preparePostgres(stage, url, ids);
-  }
+  if (engine === 'postgres') return preparePostgres(stage, (await startPostgres(stage)).url, ids);
   const prepared = await prepareSqlite(stage, `pets-${ids.length}`);
   const urls = ids.map((id) => {
     const copy = stage.path(`${id}.db`);

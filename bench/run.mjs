@@ -49,10 +49,8 @@ function readOptions() {
 /** @returns the goals of everything that was measured */
 async function measure({ only, publish: publishes, check, beside: commit, seconds }) {
   const pace = seconds === undefined ? FULL : shortPace(Number(seconds));
-  if (commit !== undefined) {
-    const compare = (stage) => beside(stage, pace, commit, only ?? 'sqlite');
-    return goalsOf('beside', await onStage(compare));
-  }
+  const compare = (stage) => beside(stage, pace, commit, only ?? 'sqlite');
+  if (commit !== undefined) return goalsOf('beside', await onStage(compare));
   // The goals compare with these programs alone.
   const field = startable(check ? [SERVICE, FASTIFY, TUTORIAL] : FIELD);
   const isWhole = only === undefined && seconds === undefined;

@@ -25,8 +25,7 @@ export async function nodes(stage, pace) {
   const servers = [];
   const costs = [];
   while (servers.length < MOST_NODES) {
-    const env = { REDIS_URL: redis.url };
-    const settings = { name: `node${servers.length + 1}`, env };
+    const settings = { name: `node${servers.length + 1}`, env: { REDIS_URL: redis.url } };
     const running = await startService(stage, urls[0], settings);
     servers.push({ running, keyFile, connections: CONNECTIONS_PER_NODE });
     for (const work of WORKS) {
