@@ -4,11 +4,17 @@ import { createServer } from 'node:net';
 
 /** Below the range of outgoing connections, which could take the port. */
 const FIRST = 10_000;
-const END = 30_000;
+const PORTS_PER_WORKER = 1_000;
+const WORKERS = 20;
 
-/** A random free port: another test that runs at the same time hardly gets the same one. */
+/** Each worker of Jest has ports of its own: a server may not listen yet on one that was given. */
+const worker = Number(process.env['JEST_WORKER_ID'] ?? 0) % WORKERS;
+let last = randomInt(PORTS_PER_WORKER);
+
+/** A free port that no other test that runs at the same time gets. */
 export async function freePort(): Promise<number> {
-  const port = randomInt(FIRST, END);
+  last = (last + 1) % PORTS_PER_WORKER;
+  const port = FIRST + worker * PORTS_PER_WORKER + last;
   const server = createServer().listen(port, '127.0.0.1');
   const isFree = await once(server, 'listening').then(
     () => true,
