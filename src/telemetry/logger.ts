@@ -143,7 +143,7 @@ class BufferedStream implements DestinationStream {
     setInterval(() => this.flush(), FLUSH_INTERVAL_MS).unref();
   }
 
-  /** The stream reads its last piece again with each write, so it gets whole pieces. */
+  /** Passes large pieces: with each write, the stream reads its last piece again. */
   write(line: string): void {
     this.lines += line;
     if (this.lines.length >= MIN_WRITE_BYTES) this.pass();
