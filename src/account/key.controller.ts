@@ -45,7 +45,7 @@ export class KeyController {
   @ApiErrors('not_found')
   async getKey(@CurrentCaller() { keyId, quota }: Caller): Promise<Key> {
     const key = await this.keys.get(keyId);
-    const { nowMs, bannedUntilMs } = await this.store.peek(quota.subject);
+    const { nowMs, aheadMs = 0, bannedUntilMs } = await this.store.peek(quota.subject);
     return {
       id: key.id,
       clientId: key.clientId,
@@ -56,7 +56,7 @@ export class KeyController {
       createdAt: unixSeconds(key.createdAt),
       expiresAt: unixSeconds(key.expiresAt),
       lastUsedAt: unixSeconds(key.lastUsedAt),
-      bannedUntil: bannedUntilMs > nowMs ? Math.ceil(bannedUntilMs / 1000) : null,
+      bannedUntil: bannedUntilMs > nowMs ? Math.ceil((bannedUntilMs - aheadMs) / 1000) : null,
     };
   }
 

@@ -124,6 +124,15 @@ describe('the operations of a key holder', () => {
     expect((await revoke(client)).status).toBe(204);
   });
 
+  it('state the same end of a ban after the clock is set back', async () => {
+    const client = await full();
+    clock.advance(-50_500);
+    const [key, usage] = [await client.get('/v1/key'), await client.get('/v1/usage')];
+    clock.advance(50_500);
+    expect(key.json().bannedUntil).toBe(usage.json().bannedUntil);
+    expect(key.json().bannedUntil).toBeGreaterThan(now());
+  });
+
   it('share 60 requests a minute with getUsage, except for revokeKey', async () => {
     const client = await service.client({ scopes });
     const paths = ['/v1/key', '/v1/usage', '/v1/usage/history'];
