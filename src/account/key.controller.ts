@@ -35,7 +35,7 @@ export class KeyController {
   ) {}
 
   @Get()
-  @SeparateQuota({ perMinute: 60 })
+  @SeparateQuota()
   @AnyScope()
   @ApiOperation({
     summary: 'Get the key',
@@ -61,7 +61,7 @@ export class KeyController {
   }
 
   @Post('rotate')
-  @SeparateQuota({ perMinute: 60 })
+  @SeparateQuota()
   @RequireScope('key:rotate')
   @ApiOperation({
     summary: 'Rotate the key',
@@ -95,7 +95,7 @@ export class KeyController {
 
   @Delete()
   @HttpCode(204)
-  @SeparateQuota()
+  @SeparateQuota({ isLimited: false })
   @AnyScope()
   @ApiOperation({
     summary: 'Revoke the key',

@@ -9,7 +9,9 @@ import { issuedView, rotatedView } from '../keys/key-views.js';
 import { KeysService } from '../keys/keys.service.js';
 import { Scopes } from '../keys/scopes.js';
 import { type OwnLimits, Plans } from '../rate-limits/plan.js';
-import { CurrentCounts } from '../rate-limits/current-counts.js';
+import { CounterRepository } from '../rate-limits/counter.repository.js';
+import { MemoryStore } from '../rate-limits/stores/memory.store.js';
+import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
 import { DAY_MS, dayEndUnix, minuteEndUnix } from '../time/windows.js';
 import { UsageReport } from '../usage/usage-report.js';
 import type { CommonOptions, Result } from './add-command.js';
@@ -71,7 +73,7 @@ const ACTIONS = {
 
   async usage(app, { id }) {
     const view = await app.get(KeyList).get(id);
-    const used = await app.get(CurrentCounts).of(view.clientId);
+    const used = await countsOf(app, view.clientId);
     const value = {
       ...view,
       minute: windowView(view.perMinute, used.minuteUsed, minuteEndUnix(used.minute)),
@@ -134,6 +136,21 @@ async function show(app: INestApplicationContext, { id }: KeyOptions) {
 
 function keysOf(app: INestApplicationContext): KeysService {
   return app.get(KeysService).by(operator());
+}
+
+/**
+ * The current counts of a client, which may lag by a second: this process does not count.
+ * @throws {Error} if Redis is unreachable: only the nodes know what was used since
+ */
+async function countsOf(app: INestApplicationContext, clientId: string) {
+  const store = app.get(RateLimitStore);
+  const count = await app.get(CounterRepository).find(clientId);
+  if (count !== null) app.get(MemoryStore).restore(count);
+  const counts = await store.peek(clientId);
+  if (store.mode === 'fallback') {
+    throw new Error('Redis is unreachable, so the current counts are unknown');
+  }
+  return counts;
 }
 
 /** All keys of a client share their quota. */

@@ -16,7 +16,7 @@ import { requiredScopesOf } from '../keys/scope.guard.js';
 import { Scopes } from '../keys/scopes.js';
 import { PlanThrottlerGuard } from '../rate-limits/plan-throttler.guard.js';
 import { ExtensionError, repetitions, stopOn } from './check.js';
-import { rulesOf } from './settings.js';
+import { rulesOf } from '../input/input.pipe.js';
 
 const NO_THROTTLER =
   "the service already applies the quota of the caller's plan; use @Throttle() for a further limit";

@@ -1,8 +1,8 @@
-import 'reflect-metadata';
 import type { Type } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
-import { getMetadataStorage, validateSync, type ValidationError } from 'class-validator';
+import { validateSync, type ValidationError } from 'class-validator';
 import type { Environment, SettingsReader } from '../config/config.js';
+import { rulesOf } from '../input/input.pipe.js';
 import type { Extension } from './define.js';
 
 /** Readers that `loadConfig` uses to fill the settings of extensions. */
@@ -18,10 +18,7 @@ export function settingsOf(extensions: readonly Extension[]): SettingsReader[] {
  * unset or empty variable leaves the default of the class. The rules decide whether a value is
  * text, a number or a boolean.
  */
-export function readSettings(
-  type: Type<object>,
-  environment: Environment,
-): ReturnType<SettingsReader> {
+export function readSettings(type: Type<object>, environment: Environment) {
   const given: Record<string, unknown> = {};
   for (const { propertyName } of rulesOf(type)) {
     const text = environment[variableOf(propertyName)]?.trim();
@@ -38,11 +35,6 @@ export function readSettings(
     messagesOf(error).map((message) => `${variableOf(error.property)}: ${message}`),
   );
   return { settings, faults };
-}
-
-/** The rules of class-validator for the members of a class. */
-export function rulesOf(type: Type): { propertyName: string }[] {
-  return getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
 }
 
 function variableOf(name: string): string {

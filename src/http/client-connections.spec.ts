@@ -22,7 +22,6 @@ describe(ClientConnections.name, () => {
   const listen = async (handler: RequestListener, sendTimeoutMs = SEND_TIMEOUT_MS) => {
     connections = new ClientConnections(sendTimeoutMs);
     server = connections.createServer({}, handler);
-    server.on('clientError', (error, socket) => connections.reject(error, socket as Socket));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
   };

@@ -23,11 +23,11 @@ const MAX_PHASE_MS = 500;
 
 interface Connection {
   /** The request in progress is `response.req`. Undefined while the connection is idle. */
-  response: ServerResponse | undefined;
+  response?: ServerResponse | undefined;
   /** The last request that was parsed. Its body may be incomplete. */
-  last: IncomingMessage | undefined;
+  last?: IncomingMessage;
   /** Why nothing more can be read from the connection. */
-  failure: Error | undefined;
+  failure?: Error;
   /** Starts later requests, or rejects a message that could not be parsed, which is the last. */
   waiting: (() => void)[];
 }
@@ -67,11 +67,11 @@ export class ClientConnections {
     });
     this.servers.push(server);
     server.on('connection', (socket) => {
-      const idle = { response: undefined, last: undefined, failure: undefined, waiting: [] };
-      this.connections.set(socket, idle);
+      this.connections.set(socket, { waiting: [] });
       socket.once('close', () => this.connections.delete(socket));
     });
     server.on('request', (request, response) => this.receive(request, response, handler));
+    server.on('clientError', (error, socket) => this.reject(error, socket as Socket));
     // Without a listener, Node closes the connection and sends no response.
     server.on('connect', ({ socket }) => {
       socket.on('error', () => socket.destroy());
@@ -86,7 +86,7 @@ export class ClientConnections {
    * request, `failureOf()` returns the error, and a reader of the body gets it as an event. Any
    * other malformed message gets its 400 after all earlier responses.
    */
-  reject(cause: Error, socket: Socket): void {
+  private reject(cause: Error, socket: Socket): void {
     // Nothing that follows can be parsed.
     socket.pause();
     const connection = this.connections.get(socket);

@@ -28,9 +28,14 @@ export function corsOptions(
     const isAllowed =
       !(raw instanceof AdminMessage) && origin !== undefined && origins.includes(origin);
     const preflight = isAllowed && method === 'OPTIONS' && Boolean(requested);
-    const options = { origin: isAllowed && origin, exposedHeaders: EXPOSED_HEADERS, preflight };
-    if (!preflight) return callback(null, options);
-    callback(null, { ...options, methods: routes.methodsOf(url!), allowedHeaders, maxAge: 600 });
+    callback(null, {
+      origin: isAllowed && origin,
+      exposedHeaders: EXPOSED_HEADERS,
+      allowedHeaders,
+      methods: preflight ? routes.methodsOf(url!) : [],
+      maxAge: 600,
+      preflight,
+    });
   }
   return { delegator };
 }

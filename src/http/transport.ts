@@ -1,7 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 import { once } from 'node:events';
 import { METHODS, type RequestListener, type Server, type ServerOptions } from 'node:http';
-import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type RouteHandlerMethod } from 'fastify';
 import type { Config } from '../config/config.js';
 import { isProbe } from '../telemetry/is-probe.js';
@@ -26,7 +25,6 @@ export class Transport {
   readonly connections: ClientConnections;
   readonly server: FastifyInstance;
   private readonly adminRoutes = new RouteTable();
-  private adminServer: Server | undefined;
   /** The handler of the FallbackController. */
   private fallback: RouteHandlerMethod | undefined;
 
@@ -45,7 +43,8 @@ export class Transport {
       rewriteUrl: ({ url }) => routableTarget(url!),
       // The authority of an absolute target is invalid.
       frameworkErrors: (error, { raw }) => rejectMalformed(error, raw.socket),
-      clientErrorHandler: (error, socket) => this.connections.reject(error, socket),
+      // The servers of `ClientConnections` have a listener.
+      clientErrorHandler: () => undefined,
     });
     // Not otherwise: the router derives the constraint of every request.
     if (adminPort !== 0) this.server.addConstraintStrategy(PORT_CONSTRAINT);
@@ -74,13 +73,12 @@ export class Transport {
   async listenToAdmins(): Promise<void> {
     const { adminPort: port, adminHost: host } = this.config;
     if (port === 0) return;
-    const handler: RequestListener = (request, response) => this.server.routing(request, response);
-    this.adminServer = this.createServer(handler, { IncomingMessage: AdminMessage });
-    this.adminServer.on('clientError', (error, socket) => {
-      this.connections.reject(error, socket as Socket);
-    });
-    this.adminServer.listen({ port, host });
-    await once(this.adminServer, 'listening');
+    const server = this.createServer(
+      (request, response) => this.server.routing(request, response),
+      { IncomingMessage: AdminMessage },
+    );
+    server.listen({ port, host });
+    await once(server, 'listening');
   }
 
   private createServer(handler: RequestListener, further?: ServerOptions): Server {
@@ -120,11 +118,6 @@ export class Transport {
     this.server.addHook('preValidation', (request, _reply, done) => {
       if (hasBody(request.raw)) void this.readBody(request, done);
       else done();
-    });
-    this.server.addHook('onClose', (_server, done) => {
-      this.adminServer?.close();
-      this.adminServer?.closeAllConnections();
-      done();
     });
     this.server.addHook('onSend', (request, reply, payload, done) => {
       if (request.raw instanceof AdminMessage) reply.header('cache-control', 'no-store');

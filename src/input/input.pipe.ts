@@ -32,7 +32,7 @@ export class InputPipe extends ValidationPipe {
 
   /** A class without rules may be the type of one value, such as `BigInt`: its pipe converts it. */
   private isDto(value: unknown, metadata: ArgumentMetadata): boolean {
-    return this.toValidate(metadata) && (isObject(value) || hasRules(metadata.metatype!));
+    return this.toValidate(metadata) && (isObject(value) || rulesOf(metadata.metatype!).length > 0);
   }
 
   private async toDto(value: unknown, { type, data, metatype }: ArgumentMetadata): Promise<object> {
@@ -74,9 +74,10 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function hasRules(dto: Class): boolean {
+/** The rules of class-validator for the members of a class. */
+export function rulesOf(type: Class): { propertyName: string }[] {
   const storage = validatorPackage.getMetadataStorage();
-  return storage.getTargetValidationMetadatas(dto, '', false, false).length > 0;
+  return storage.getTargetValidationMetadatas(type, '', false, false);
 }
 
 /** @throws {ApiError} 400 if a `@Transform()` cannot convert a value */

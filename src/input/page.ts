@@ -46,6 +46,9 @@ export class PageQuery {
   }
 }
 
+/** The columns that a list is ordered by. */
+type KeyOf<Row> = (row: Row) => CursorKey | readonly CursorKey[];
+
 /**
  * A page of a list. It is sent as an array, with a `Link` (RFC 8288) to the next page if there is
  * one. The items of a table gateway are JSON texts, and are parsed only if something uses them.
@@ -73,11 +76,7 @@ export class Page<Item> implements PageBody {
    *   another page follows
    * @param keyOf the columns that the list is ordered by; the last one must be unique
    */
-  static of<Row>(
-    rows: readonly Row[],
-    query: PageQuery,
-    keyOf: (row: Row) => CursorKey | readonly CursorKey[],
-  ): Page<Row> {
+  static of<Row>(rows: readonly Row[], query: PageQuery, keyOf: KeyOf<Row>): Page<Row> {
     return new Page(rows.slice(0, query.limit), nextOf(rows, query, keyOf));
   }
 
@@ -86,7 +85,7 @@ export class Page<Item> implements PageBody {
     texts: readonly string[],
     query: PageQuery,
     parse: (text: string) => Row,
-    keyOf: (row: Row) => CursorKey | readonly CursorKey[],
+    keyOf: KeyOf<Row>,
   ): Page<Row> {
     const next = nextOf(texts, query, (text) => keyOf(parse(text)));
     return new Page(undefined, next, texts.slice(0, query.limit), parse);
@@ -126,7 +125,7 @@ export class Page<Item> implements PageBody {
 function nextOf<Row>(
   rows: readonly Row[],
   query: PageQuery,
-  keyOf: (row: Row) => CursorKey | readonly CursorKey[],
+  keyOf: KeyOf<Row>,
 ): string | undefined {
   if (rows.length <= query.limit) return undefined;
   const keys = [keyOf(rows[query.limit - 1]!)].flat();

@@ -19,8 +19,6 @@ export function ApiTimeOrNull(description: string, example: number | null = null
 }
 
 /** Whole seconds of a time in Unix milliseconds. */
-export function unixSeconds(unixMs: number): number;
-export function unixSeconds(unixMs: number | null): number | null;
-export function unixSeconds(unixMs: number | null): number | null {
-  return unixMs === null ? null : Math.floor(unixMs / 1000);
+export function unixSeconds<Time extends number | null>(unixMs: Time): Time {
+  return (unixMs === null ? null : Math.floor(unixMs / 1000)) as Time;
 }

@@ -1,4 +1,5 @@
-const INT64 = { type: 'integer', format: 'int64', maximum: Number.MAX_SAFE_INTEGER };
+import { INT64 } from '../input/unix-time.js';
+
 const STRING = { type: 'string' };
 
 /** Headers of every response: description, schema, example. */
@@ -8,8 +9,8 @@ const ON_EVERY_RESPONSE = {
     { ...INT64, minimum: 1 },
     60,
   ],
-  'X-RateLimit-Remaining': ['Requests left in that window.', { ...INT64, minimum: 0 }, 59],
-  'X-RateLimit-Reset': ['End of that window (Unix time).', { ...INT64, minimum: 0 }, 1764892860],
+  'X-RateLimit-Remaining': ['Requests left in that window.', INT64, 59],
+  'X-RateLimit-Reset': ['End of that window (Unix time).', INT64, 1764892860],
   RateLimit: [
     'Requests left in each window (`r`), and the seconds until it resets (`t`).',
     STRING,
@@ -26,7 +27,8 @@ const ON_EVERY_RESPONSE = {
     '3d6f1f0e-7c1b-4b52-9d3c-0b1f0f3a5f10',
   ],
 };
-const ON_SOME_RESPONSES = {
+const HEADERS = {
+  ...ON_EVERY_RESPONSE,
   'Retry-After': ['Seconds to wait before a retry.', { type: 'integer', minimum: 1 }, 17],
   'WWW-Authenticate': [
     'Authentication scheme and error (RFC 6750).',
@@ -48,7 +50,6 @@ const ON_SOME_RESPONSES = {
   Deprecation: ['Start of the deprecation (RFC 9745).', STRING, '@1764892800'],
   Sunset: ['The date of removal (RFC 8594).', STRING, 'Thu, 05 Dec 2030 00:00:00 GMT'],
 };
-const HEADERS = { ...ON_EVERY_RESPONSE, ...ON_SOME_RESPONSES };
 
 const BY_STATUS: Record<string, string[]> = {
   401: ['WWW-Authenticate'],
@@ -80,7 +81,7 @@ export function headersOf(
   status: string,
   isOpen: boolean,
   own: Record<string, unknown> | undefined,
-): Record<string, unknown> {
+) {
   const always = isOpen ? ['X-Request-Id'] : Object.keys(ON_EVERY_RESPONSE);
   const names = [...always, ...(BY_STATUS[status] ?? [])];
   const requested = operation.parameters?.map(({ name }) => name) ?? [];
@@ -93,6 +94,5 @@ export function headersOf(
   if (operation['x-sunset'] !== undefined && status !== '405') {
     names.push('Deprecation', 'Sunset', 'Link');
   }
-  const added = names.map((name): [string, unknown] => [name, headerReference(name)]);
-  return { ...Object.fromEntries(added), ...own };
+  return { ...Object.fromEntries(names.map((name) => [name, headerReference(name)])), ...own };
 }

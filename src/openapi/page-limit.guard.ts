@@ -5,8 +5,7 @@ import { Limits } from '../rate-limits/limits.js';
 import { addressRateLimitKey } from '../rate-limits/rate-limit-key.js';
 import { RateLimiter } from '../rate-limits/rate-limiter.js';
 
-const PER_MINUTE = 600;
-const LIMITS = new Limits(PER_MINUTE, PER_MINUTE * 1_440);
+const LIMITS = new Limits(600);
 
 /**
  * Limits the requests of one address to the public pages, separately from its failed

@@ -10,7 +10,8 @@ export class Limits {
 
   constructor(
     readonly perMinute: number,
-    readonly perDay: number,
+    /** By default, as many as the minutes of a day allow. */
+    readonly perDay = perMinute * 1_440,
   ) {
     this.policy = `"minute";q=${perMinute};w=60,"day";q=${perDay};w=86400`;
   }

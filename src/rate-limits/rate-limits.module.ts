@@ -14,7 +14,6 @@ import { FallbackStore } from './stores/fallback.store.js';
 import { MemoryStore } from './stores/memory.store.js';
 import { RateLimitStore } from './stores/rate-limit-store.js';
 import { RedisStore } from './stores/redis.store.js';
-import { CurrentCounts } from './current-counts.js';
 
 /** Undefined without `REDIS_URL`. */
 function openRedis({ redisUrl }: Config, metrics: Metrics) {
@@ -52,7 +51,6 @@ const PROVIDERS = [
   },
   BanRepository,
   CounterRepository,
-  CurrentCounts,
   RateLimiter,
 ];
 

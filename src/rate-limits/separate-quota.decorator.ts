@@ -3,17 +3,19 @@ import { RouteConfig } from '@nestjs/platform-fastify';
 import { SkipThrottle } from '@nestjs/throttler';
 import { Limits, SEPARATE_QUOTA } from './limits.js';
 
+/** The limit of all such operations together, for each client. */
+const LIMITS = new Limits(60);
+
 /**
  * The operation consumes nothing of the caller's quota, and responds even if the quota is used up
  * or the key is banned. Its responses have no `ETag`.
- * @param options.perMinute limit of all such operations together for each client; exceeding it
- *   causes no ban; left out for no limit
+ * @param options.isLimited whether it shares a limit of 60 requests a minute with the other such
+ *   operations; exceeding it causes no ban
  */
-export function SeparateQuota({ perMinute }: { perMinute?: number } = {}): MethodDecorator {
-  const limits = perMinute && new Limits(perMinute, perMinute * 60 * 24);
+export function SeparateQuota({ isLimited = true } = {}): MethodDecorator {
   return applyDecorators(
     SkipThrottle(),
     RouteConfig({ hasETag: false }),
-    SetMetadata(SEPARATE_QUOTA, limits),
+    SetMetadata(SEPARATE_QUOTA, isLimited ? LIMITS : undefined),
   );
 }

@@ -28,7 +28,7 @@ export class UsageController {
   constructor(private readonly usage: UsageService) {}
 
   @Get()
-  @SeparateQuota({ perMinute: 60 })
+  @SeparateQuota()
   @AnyScope()
   @ApiOperation({
     summary: 'Get the usage of the key',
@@ -40,7 +40,7 @@ export class UsageController {
   }
 
   @Get('history')
-  @SeparateQuota({ perMinute: 60 })
+  @SeparateQuota()
   @AnyScope()
   @ApiOperation({
     summary: 'Get the usage by hour',
