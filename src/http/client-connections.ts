@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { once } from 'node:events';
 import {
   type IncomingMessage,
@@ -151,7 +152,9 @@ export class ClientConnections {
     if (connection.response === undefined) {
       this.start(connection, response, handler);
     } else if (connection.waiting.length + 1 < MAX_UNANSWERED) {
-      connection.waiting.push(() => this.start(connection, response, handler));
+      // Otherwise it would run in the context of the request before it.
+      const start = AsyncResource.bind(() => this.start(connection, response, handler));
+      connection.waiting.push(start);
     } else {
       connection.waiting = [];
       socket.destroy();

@@ -113,6 +113,13 @@ describe('a raw connection', () => {
     expect(statusesOf(answers)).toEqual([...statuses, 400]);
   });
 
+  it('gives the same cursor to a list behind another request', async () => {
+    const linkOf = (answers: string) => /^link: (.*)$/m.exec(answers)?.[1];
+    const alone = linkOf(await send(list()));
+    expect(alone).toContain('cursor=');
+    expect(linkOf(await send(message('GET /v1/nope', key) + list(), 2))).toBe(alone);
+  });
+
   it('responds to an oversized body without a key with 401, and keeps the connection', async () => {
     const length = 'Content-Length: 200000\r\n';
     const unknown = message('POST /v1/pets', length, 'x'.repeat(200_000));
