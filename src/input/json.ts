@@ -36,7 +36,9 @@ export function parseBody(body: Buffer | undefined): unknown {
       [...repeated].map((name) => `${quoteForMessage(name)} is given twice with different values`),
     );
   }
-  assertBounded(value, 0, { values: 0 });
+  const faults: string[] = [];
+  assertBounded(value, 0, { values: 0, faults });
+  if (faults.length > 0) throw invalidRequest(faults);
   return value;
 }
 
@@ -58,8 +60,13 @@ function reasonOf(text: string, { message }: Error): string {
     : `unexpected character at position ${position}`;
 }
 
-function assertBounded(value: unknown, depth: number, counted: { values: number }): void {
-  if (++counted.values > MAX_VALUES) {
+/** Adds a fault for each member that is not well-formed Unicode. */
+function assertBounded(
+  value: unknown,
+  depth: number,
+  found: { values: number; faults: string[] },
+): void {
+  if (++found.values > MAX_VALUES) {
     throw invalidRequest([`The body must not have more than ${MAX_VALUES} values`]);
   }
   if (typeof value !== 'object' || value === null) return;
@@ -67,9 +74,9 @@ function assertBounded(value: unknown, depth: number, counted: { values: number 
   for (const [name, member] of Object.entries(value)) {
     // An escape sequence can be half of a surrogate pair, which no database stores.
     if (!name.isWellFormed() || (typeof member === 'string' && !member.isWellFormed())) {
-      throw invalidRequest([`${quoteForMessage(name)} must be well-formed Unicode`]);
+      found.faults.push(`${quoteForMessage(name)} must be well-formed Unicode`);
     }
-    assertBounded(member, depth + 1, counted);
+    assertBounded(member, depth + 1, found);
   }
 }
 

@@ -91,6 +91,10 @@ describe('POST /v1/pets', () => {
       `{"name":"${name}","categoryId":1}`,
       [/^"name" must be well-formed Unicode$/],
     ]),
+    [
+      String.raw`{"name":"\udc00","categoryId":1,"more":["\ud83d"]}`,
+      [/^"name" must be well-formed Unicode; "0" must be well-formed Unicode$/],
+    ],
     [`${'['.repeat(2_000)}${']'.repeat(2_000)}`, [/nested/]],
     [`{${Array.from({ length: 2_000 }, (_, i) => `"a${i}":1`).join()}}`, [/values/]],
     [
