@@ -10,6 +10,7 @@ import {
   Query,
 } from '@nestjs/common';
 import { APP_INTERCEPTOR } from '@nestjs/core';
+import { RouteConstraints } from '@nestjs/platform-fastify';
 import { Exclude } from 'class-transformer';
 import { AnyScope, ApiPage, Page, PageQuery } from 'pet-store-service';
 import { map, type Observable } from 'rxjs';
@@ -291,4 +292,23 @@ describe('a global interceptor', () => {
     expect(page.json()).toEqual({ data: [data] });
     expect(page.headers.link).toMatch(/rel="next"$/);
   });
+});
+
+it('a route constraint that is not met is a 404, and a wrong method a 405', async () => {
+  @AnyScope()
+  @Controller('branch')
+  class BranchController {
+    @Get()
+    @RouteConstraints({ host: 'branch.example' })
+    show(): object {
+      return {};
+    }
+  }
+  @Module({ controllers: [BranchController] })
+  class BranchModule {}
+  await using service = await startService({ extensions: [{ module: BranchModule }] });
+  const client = await service.client();
+  expectError(await client.get('/v1/branch'), 404, 'not_found');
+  expectError(await client.post('/v1/branch', {}), 405, 'method_not_allowed');
+  expectError(await service.anonymous().get('/v1/branch'), 401, 'missing_api_key');
 });
