@@ -71,7 +71,7 @@ export function driverErrorOf(error: unknown): DriverError {
   return own.driverError ?? own;
 }
 
-/** Creates an outage with a code of SQLite. */
-export function outage(code: string, message: string): Error {
-  return Object.assign(new Error(message), { code });
+/** @param code of SQLite or PostgreSQL */
+export function outage(code: string, message: string, cause?: unknown): Error {
+  return Object.assign(new Error(message, { cause }), { code });
 }

@@ -8,6 +8,7 @@ import {
 } from 'typeorm';
 import { ScopeStorage } from '../telemetry/scope-storage.js';
 import type { LaterInsert } from './later-insert.js';
+import { outage } from './outage.js';
 
 export type Work<Result> = (manager: EntityManager) => Promise<Result>;
 type Callback = () => void;
@@ -97,7 +98,15 @@ class ScopedManager extends EntityManager {
   override transaction<Result>(first: unknown, second = first as Work<Result>): Promise<Result> {
     const { transactions } = this.dataSource as ScopedDataSource;
     const isolation = (first === second ? undefined : first) as Isolation;
-    return super.transaction(isolation, (manager) => transactions.run(manager, second));
+    return super.transaction(isolation, async (manager) => {
+      try {
+        return await transactions.run(manager, second);
+      } catch (error) {
+        // TypeORM releases the query runner of a broken connection, and then refuses to use it.
+        if (!manager.queryRunner!.isReleased) throw error;
+        throw outage('08006', 'The connection broke in a transaction', error);
+      }
+    });
   }
 }
 

@@ -59,6 +59,19 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
     expect(row).toEqual({ synchronous_commit: 'on' });
   });
 
+  it('reports a connection that breaks between two statements of a transaction as an outage', async () => {
+    const source = service.store.app.get(DataSource);
+    const work = source.transaction(async ({ queryRunner }) => {
+      const [{ pid }] = (await queryRunner!.query('SELECT pg_backend_pid() AS pid')) as [
+        { pid: number },
+      ];
+      await server.query(`SELECT pg_terminate_backend(${pid})`, url);
+      await eventually(() => Promise.resolve(queryRunner!.isReleased));
+      await queryRunner!.query('SELECT 1');
+    });
+    await expect(work).rejects.toMatchObject({ code: '08006' });
+  });
+
   it('migrates on two nodes at once', async () => {
     const target = await server.createDatabase();
     const ran = await Promise.all(
