@@ -215,5 +215,17 @@ describe(loadConfig.name, () => {
       process.env['BAN_SECONDS'] = '8';
       expect(loadConfig()).toMatchObject({ port: 4001, banSeconds: 8 });
     });
+
+    it('stops if .env cannot be read', () => {
+      writeFileSync('.env', 'PORT=4001\n', { mode: 0 });
+      // Root may read every file.
+      const user = process.geteuid!();
+      if (user === 0) process.seteuid!(65_534);
+      try {
+        expect(() => loadConfig()).toThrow(/^EACCES: .*\.env/);
+      } finally {
+        process.seteuid!(user);
+      }
+    });
   });
 });

@@ -55,7 +55,9 @@ export function loadConfig(
 
 /** Adds the `.env` file to the environment of the process, for OpenTelemetry as well. */
 function processEnvironment(): Environment {
-  readDotEnv({ quiet: true });
+  const { error } = readDotEnv({ quiet: true });
+  const { code, message } = (error ?? {}) as NodeJS.ErrnoException;
+  if (code === 'EACCES') throw new ConfigError([message]);
   return process.env;
 }
 
@@ -146,7 +148,7 @@ function readTracing(read: SettingReader) {
   const exporter = environment['OTEL_TRACES_EXPORTER'];
   const endpoints = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
   const isOn = exporter === 'otlp' || endpoints.some((name) => environment[name]);
-  const isOff = exporter === 'none' || environment['OTEL_SDK_DISABLED'] === 'true';
+  const isOff = exporter === 'none' || /^true$/i.test(environment['OTEL_SDK_DISABLED'] ?? '');
   if (isOff || !isOn) return undefined;
   const ofSignals = read.oneOf('OTEL_EXPORTER_OTLP_PROTOCOL', OTLP_PROTOCOLS, 'http/protobuf');
   return read.oneOf('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', OTLP_PROTOCOLS, ofSignals);
