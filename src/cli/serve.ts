@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net';
 import { type Config, loadConfig, withHost } from '../config/config.js';
 import { PublicAddress } from '../config/public-address.js';
 import { fileOf } from '../database/data-source-options.js';
@@ -71,7 +72,8 @@ function introduction(store: PetStore, config: Config, samples: number, key: str
   const { baseUrl, docsUrl } = store.app.get(PublicAddress);
   const metricsUrl = store.app.get(MetricsServer).url ?? null;
   const { adminHost, adminPort } = config;
-  const adminUrl = adminPort === 0 ? null : `http://${adminHost}:${adminPort}/`;
+  const adminName = isIPv6(adminHost) ? `[${adminHost}]` : adminHost;
+  const adminUrl = adminPort === 0 ? null : `http://${adminName}:${adminPort}/`;
   const { host, pathname } = new URL(withHost(config.databaseUrl));
   // Without the password of PostgreSQL.
   const database = fileOf(config.databaseUrl) ?? `postgres://${host}${pathname}`;
