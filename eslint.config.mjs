@@ -14,7 +14,7 @@ const ROWS = [
   ['input', 'deprecation', 'rate-limits'],
   ['keys', 'tables'],
   ['idempotency'],
-  ['pets', 'usage', 'account'],
+  ['pets', 'usage'],
   ['health', 'openapi', 'extensions'],
   ['admin'],
   ['core.module.ts', 'error.filter.ts', 'pet-store.ts'],

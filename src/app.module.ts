@@ -3,7 +3,6 @@ import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { ThrottlerModule } from '@nestjs/throttler';
 import { AdminGuard } from './admin/admin.guard.js';
 import { AdminModule } from './admin/admin.module.js';
-import { AccountModule } from './account/account.module.js';
 import { coreModules, type CoreOptions } from './core.module.js';
 import { DeprecationGuard, SunsetGuard } from './deprecation/deprecation.js';
 import { HealthModule } from './health/health.module.js';
@@ -47,14 +46,7 @@ const EVALUATION_ORDER = [
  * The modules of the service that have controllers. Their methods keep their names as operation
  * ids, even if an extension uses the same name.
  */
-const OWN_MODULES = [
-  PetsModule,
-  AccountModule,
-  UsageModule,
-  HealthModule,
-  OpenApiModule,
-  AdminModule,
-];
+const OWN_MODULES = [PetsModule, UsageModule, HealthModule, OpenApiModule, AdminModule];
 
 @Module({})
 export class AppModule {

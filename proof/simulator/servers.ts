@@ -1,7 +1,6 @@
 import type { Config } from '../../src/config/config.js';
 import type { Statement } from '../../src/database/database.js';
 import { type Ban, mergeBans } from '../../src/rate-limits/bans/bans.js';
-import { Limits } from '../../src/rate-limits/limits.js';
 import { MemoryStore } from '../../src/rate-limits/stores/memory.store.js';
 import { Clock } from '../../src/time/clock.js';
 
@@ -30,7 +29,7 @@ export class SimulatedRedis {
     const subject = /\{(.*)\}/.exec(key)![1]!;
     const [at = 0, until = 0, bans = 0, perMinute = 0, perDay = 0] = args;
     if (at > 0) this.store.restoreBan(subject, { at, until, bans });
-    const decision = this.store.take(subject, new Limits(perMinute, perDay));
+    const decision = this.store.take(subject, { perMinute, perDay });
     const { admitted, nowMs, minute, minuteUsed, day, dayUsed, bannedUntilMs, newBan } = decision;
     const result = newBan === undefined ? Number(admitted) : 2;
     const counters = [nowMs, minute, minuteUsed, day, dayUsed, bannedUntilMs];

@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { forEachBatch } from '../database/in-batches.js';
-import { unixSeconds } from '../input/unix-time.js';
 import { KeyList } from '../keys/key-list.js';
 import { KeyMetrics } from '../keys/key-metrics.js';
 import { Plans } from '../rate-limits/plan.js';
 import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
 import { Clock } from '../time/clock.js';
-import { dayOf, HOUR_MS } from '../time/windows.js';
+import { dayOf, HOUR_MS, unixSeconds } from '../time/windows.js';
 import { UsageRepository } from '../usage/usage.repository.js';
 
 const NEAR = 0.8;

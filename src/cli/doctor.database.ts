@@ -11,7 +11,7 @@ import { migrationsThatRan } from '../database/migrate.js';
 import { driverErrorOf } from '../database/outage.js';
 import { type Extension, migrationsOf } from '../extensions/define.js';
 import { checkClock, failed, type Finding, ok, warning } from './doctor.findings.js';
-import { explain, FOREIGN_TABLES } from './failure.js';
+import { explain } from './failure.js';
 
 /** Checks the database, its schema and its clock, and changes nothing. */
 export async function checkDatabase(
@@ -33,11 +33,7 @@ export async function checkDatabase(
       ? checkPostgres(dataSource)
       : checkSqlite(dataSource, file));
     const ran = await migrationsThatRan(dataSource);
-    const isForeign = !ran.includes(known[0]!) && (await hasPets(dataSource));
-    const schema = isForeign
-      ? failed('schema', FOREIGN_TABLES.reason, FOREIGN_TABLES.fix)
-      : checkSchema(ran, known, file !== undefined);
-    return [schema, ...findings];
+    return [checkSchema(ran, known, file !== undefined), ...findings];
   } catch (error) {
     const { reason, fix } = explain(driverErrorOf(error));
     return [failed('database', reason, fix ?? 'check DATABASE_URL and its permissions')];
@@ -95,11 +91,6 @@ async function checkSqlite(dataSource: DataSource, file: string): Promise<Findin
   const notAhead = ok('clock', 'no timestamps in the future');
   const clock = aheadMs > 0 ? checkClock('latest write', aheadMs) : notAhead;
   return [ok('database', `SQLite ${version}`), clock];
-}
-
-async function hasPets(dataSource: DataSource): Promise<boolean> {
-  await using runner = dataSource.createQueryRunner();
-  return await runner.hasTable('pets');
 }
 
 function checkSchema(ran: readonly string[], known: readonly string[], isSqlite: boolean): Finding {

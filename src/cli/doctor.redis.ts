@@ -1,5 +1,4 @@
 import type { Config } from '../config/config.js';
-import { Limits } from '../rate-limits/limits.js';
 import { addressRateLimitKey } from '../rate-limits/rate-limit-key.js';
 import { RedisStore } from '../rate-limits/stores/redis.store.js';
 import { connectRedis, type RedisClient, type Script } from '../redis/redis.client.js';
@@ -9,7 +8,7 @@ import { checkClock, failed, type Finding, ok, warning } from './doctor.findings
 const TIMEOUT_MS = 2_000;
 /** No client has this address. Its counters in Redis expire after two minutes. */
 const SUBJECT = addressRateLimitKey('doctor');
-const LIMITS = new Limits(1_000, 1_000_000);
+const LIMITS = { perMinute: 1_000, perDay: 1_000_000 };
 const INFO: Script = { name: 'petstoreInfo', lua: `return redis.call('INFO')` };
 
 /** Counts a request in Redis, as a server does, and checks the clock and what may be evicted. */

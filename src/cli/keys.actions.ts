@@ -13,7 +13,7 @@ import { CounterRepository } from '../rate-limits/counter.repository.js';
 import { MemoryStore } from '../rate-limits/stores/memory.store.js';
 import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
 import { DAY_MS, dayEndUnix, minuteEndUnix } from '../time/windows.js';
-import { UsageReport } from '../usage/usage-report.js';
+import { UsageService } from '../usage/usage.service.js';
 import type { CommonOptions, Result } from './add-command.js';
 import { confirm } from './confirmation.js';
 import * as describe from './keys.output.js';
@@ -78,7 +78,7 @@ const ACTIONS = {
       ...view,
       minute: windowView(view.perMinute, used.minuteUsed, minuteEndUnix(used.minute)),
       day: windowView(view.perDay, used.dayUsed, dayEndUnix(used.day)),
-      ...(await app.get(UsageReport).of(view.clientId)),
+      ...(await app.get(UsageService).report(view.clientId)),
     };
     return { value, text: describe.usage(value) };
   },

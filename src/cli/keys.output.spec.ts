@@ -14,7 +14,7 @@ describe(usage.name, () => {
       address: '192.0.2.7',
       keyId: 'key_2',
     };
-    const view = { id: 'key_1', minute: window, day: window, outcomes: [], refusals: [refusal] };
+    const view = { id: 'key_1', minute: window, day: window, outcomes: {}, refusals: [refusal] };
     const [last, head] = usage(view as object as UsageView)
       .split('\n')
       .reverse();

@@ -1,10 +1,10 @@
 import type { AuditRecord, State } from '../keys/audit-record.entity.js';
 import type { IssuedView, KeyView, RotatedView } from '../keys/key-views.js';
-import type { UseReport } from '../usage/usage-report.js';
+import type { UsageService } from '../usage/usage.service.js';
 import { table } from './output.js';
 
 /** A key with the use of its client. */
-export interface UsageView extends KeyView, UseReport {
+export interface UsageView extends KeyView, Awaited<ReturnType<UsageService['report']>> {
   minute: Window;
   day: Window;
 }
@@ -47,11 +47,6 @@ export function usage({ minute, day, outcomes, refusals, ...view }: UsageView): 
   const windows = Object.entries({ minute, day }).map(
     ([name, { used, limit, remaining, resetAt }]) => [name, used, limit, remaining, resetAt],
   );
-  const requests = outcomes.map(({ code, status, requests: count }) => [
-    code ?? 'ok',
-    status,
-    count,
-  ]);
   const latest = refusals.map(({ at, firstAt, count, code, window, operation, address, keyId }) => [
     timeText(at),
     timeText(firstAt),
@@ -65,7 +60,7 @@ export function usage({ minute, day, outcomes, refusals, ...view }: UsageView): 
   return [
     key(view),
     table('WINDOW,USED,LIMIT,LEFT,RESETS', windows),
-    table('LAST 24 HOURS,STATUS,REQUESTS', requests),
+    table('LAST 24 HOURS,REQUESTS', Object.entries(outcomes)),
     table('LAST REJECTED,FIRST,COUNT,CODE,WINDOW,OPERATION,ADDRESS,KEY', latest),
   ].join('\n\n');
 }

@@ -9,6 +9,7 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { MANIFEST, PACKAGE_ROOT, VERSION } from '../config/version.js';
 import { loadExtensions } from '../extensions/petstore-config.js';
+import { fill } from '../openapi/docs.files.js';
 import type { CommonOptions, Result } from './add-command.js';
 
 const TEMPLATES = join(PACKAGE_ROOT, 'templates/extension');
@@ -24,15 +25,13 @@ export async function newExtension(name: string, options: CommonOptions): Promis
   const source = tarballOfService();
   const tarball = source && basename(source);
   const words = wordsOf(name, tarball);
-  const fill = (text: string): string =>
-    text.replace(/\{\{(\w+)\}\}/g, (_match, word: string) => words[word]!);
   const templates = readdirSync(TEMPLATES, { recursive: true, encoding: 'utf8' });
   const files = templates
     .filter((path) => path.endsWith(SUFFIX))
     .map((path) => {
-      const file = join(name, fill(path.slice(0, -SUFFIX.length)));
+      const file = join(name, fill(path.slice(0, -SUFFIX.length), words));
       mkdirSync(dirname(file), { recursive: true });
-      writeFileSync(file, fill(readFileSync(join(TEMPLATES, path), 'utf8')));
+      writeFileSync(file, fill(readFileSync(join(TEMPLATES, path), 'utf8'), words));
       return file;
     });
   if (source) copyFileSync(source, join(name, tarball!));

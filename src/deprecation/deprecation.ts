@@ -93,15 +93,13 @@ export class DeprecationGuard implements CanActivate {
 /** Responds with 410 after the sunset, but only to callers whose key permits the operation. */
 @Injectable()
 export class SunsetGuard implements CanActivate {
-  private readonly deprecations = new PerOperation(deprecationOf);
-
   constructor(
     private readonly clock: Clock,
     private readonly config: Config,
   ) {}
 
   canActivate(context: ExecutionContext): boolean {
-    const deprecation = this.deprecations.of(context);
+    const deprecation = deprecationOf(context.getHandler());
     if (deprecation === undefined) return true;
     const endMs = deprecation.sunset.getTime() + this.config.sunsetExtensionDays * DAY_MS;
     if (this.clock.now() < endMs) return true;

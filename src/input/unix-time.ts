@@ -17,8 +17,3 @@ export function ApiCount(description: string, example: number, minimum = 0): Pro
 export function ApiTimeOrNull(description: string, example: number | null = null) {
   return ApiProperty({ oneOf: [INT64, { type: 'null' }], description, example });
 }
-
-/** Whole seconds of a time in Unix milliseconds. */
-export function unixSeconds<Time extends number | null>(unixMs: Time): Time {
-  return (unixMs === null ? null : Math.floor(unixMs / 1000)) as Time;
-}

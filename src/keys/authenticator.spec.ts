@@ -3,7 +3,6 @@ import { FakeClock } from '../../test/support/clock.js';
 import { loadConfig } from '../config/config.js';
 import type { ApiError } from '../errors/api-error.js';
 import type { ApiReply, ApiRequest } from '../http/request-context.js';
-import { Limits } from '../rate-limits/limits.js';
 import { addressRateLimitKey } from '../rate-limits/rate-limit-key.js';
 import { Plans } from '../rate-limits/plan.js';
 import { RateLimiter } from '../rate-limits/rate-limiter.js';
@@ -21,7 +20,7 @@ const caller: Caller = {
   keyId: 'key_zoo',
   plan: 'free' as const,
   scopes: new Set(),
-  quota: { subject: 'zoo', limits: new Limits(1, 1) },
+  quota: { subject: 'zoo', limits: { perMinute: 1, perDay: 1 } },
   expiresAtMs: Infinity,
 };
 const address = '203.0.113.7';

@@ -5,17 +5,11 @@ import { errors } from '../errors/errors.js';
 import { clientAddress } from '../http/client-address.js';
 import { CHALLENGE } from '../errors/to-api-error.js';
 import type { ApiReply, ApiRequest } from '../http/request-context.js';
-import { Limits, type Quota } from '../rate-limits/limits.js';
+import type { Limits, Quota } from '../rate-limits/limits.js';
 import { addressRateLimitKey } from '../rate-limits/rate-limit-key.js';
 import { RateLimiter } from '../rate-limits/rate-limiter.js';
 import { Metrics } from '../telemetry/metrics.js';
-import {
-  ADMIN_PREFIX,
-  digestOf,
-  isWellFormedKey,
-  KEY_LENGTH,
-  KEY_PREFIX,
-} from './api-key-format.js';
+import { ADMIN_PREFIX, digestOf, isWellFormedKey, KEY_PREFIX } from './api-key-format.js';
 import type { Caller } from './caller.js';
 import { KeyCache } from './key-cache.js';
 import { Verifiers } from './verifiers.js';
@@ -49,7 +43,8 @@ export class Authenticator {
     config: Config,
     metrics: Metrics,
   ) {
-    this.addressLimits = new Limits(config.failedAuthPerMinute, config.failedAuthPerDay);
+    const { failedAuthPerMinute: perMinute, failedAuthPerDay: perDay } = config;
+    this.addressLimits = { perMinute, perDay };
     this.failures = metrics.counter({
       name: 'authentication_failures_total',
       help: 'Requests without a valid key by reason, or over the limit of their address.',
@@ -59,40 +54,32 @@ export class Authenticator {
   }
 
   /**
-   * Sets the caller of the request and its quota; a cached caller at once. A failure counts against
-   * the address of the client.
+   * Sets the caller of the request and its quota. A failure counts against the address of the
+   * client.
    * @throws {ApiError} 401, or 429 if the address has failed too often
    */
-  authenticate(request: ApiRequest, reply: ApiReply): true | Promise<true> {
+  async authenticate(request: ApiRequest, reply: ApiReply): Promise<true> {
     const token = bearerToken(request);
-    const digest = token?.length === KEY_LENGTH ? digestOf(token) : undefined;
-    const cached = digest === undefined ? undefined : this.cache.getCached(digest, request);
-    return cached === undefined
-      ? this.authenticateUncached(token, digest, request, reply)
-      : identify(request, cached);
-  }
-
-  private async authenticateUncached(
-    token: string | undefined,
-    digest: string | undefined,
-    request: ApiRequest,
-    reply: ApiReply,
-  ): Promise<true> {
+    if (token === undefined) return this.reject(token, request, reply);
+    const digest = digestOf(token);
     let caller: Caller | undefined;
     try {
-      if (token !== undefined && isWellFormedKey(token)) {
-        caller = await this.cache.load(digest!, request);
-      } else if (token !== undefined) {
-        caller = await this.verifiers.callerOf(token);
-      }
+      caller =
+        this.cache.getCached(digest, request) ??
+        (await (isWellFormedKey(token)
+          ? this.cache.load(digest, request)
+          : this.verifiers.callerOf(token)));
     } catch (error) {
       // The caller is unknown for now: the response describes the quota of the address, uncounted.
       await this.limiter.describe(this.addressQuota(request), reply);
       throw error;
     }
-    if (caller !== undefined) return identify(request, caller);
-    const expired = token === undefined ? undefined : this.cache.expiredCaller(digestOf(token));
-    return this.reject(token, request, reply, { expired });
+    if (caller === undefined) {
+      return this.reject(token, request, reply, { expired: this.cache.expiredCaller(digest) });
+    }
+    request.caller = caller;
+    request.quota = caller.quota;
+    return true;
   }
 
   /**
@@ -133,12 +120,6 @@ export class Authenticator {
     const subject = addressRateLimitKey(clientAddress(request));
     return { subject, limits: this.addressLimits };
   }
-}
-
-function identify(request: ApiRequest, caller: Caller): true {
-  request.caller = caller;
-  request.quota = caller.quota;
-  return true;
 }
 
 /**

@@ -8,7 +8,7 @@ import {
 import { Reflector } from '@nestjs/core';
 import { errors } from '../errors/errors.js';
 import { CHALLENGE } from '../errors/to-api-error.js';
-import { type Handler, PerOperation, requestOf } from '../http/request-context.js';
+import { type Handler, requestOf } from '../http/request-context.js';
 
 const REQUIRED_SCOPES = 'petstore:required-scopes';
 
@@ -39,10 +39,8 @@ export function requiredScopesOf(handler: Handler, controller: Type): string[] |
 /** Rejects a caller whose key lacks a required scope: 403 `insufficient_scope`. */
 @Injectable()
 export class ScopeGuard implements CanActivate {
-  private readonly required = new PerOperation(requiredScopesOf);
-
   canActivate(context: ExecutionContext): boolean {
-    const required = this.required.of(context) ?? [];
+    const required = requiredScopesOf(context.getHandler(), context.getClass()) ?? [];
     if (required.length === 0) return true;
     const { caller } = requestOf(context);
     const missing = required.find((scope) => !caller?.scopes.has(scope));

@@ -1,8 +1,8 @@
 import { Inject, Injectable, type OnModuleInit, type Type } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { serviceUnavailable } from '../errors/errors.js';
-import { Limits } from '../rate-limits/limits.js';
-import { arePlanLimits, type PlanLimits, Plans } from '../rate-limits/plan.js';
+import type { Limits } from '../rate-limits/limits.js';
+import { arePlanLimits, Plans } from '../rate-limits/plan.js';
 import { Clock } from '../time/clock.js';
 import { withTimeout } from '../time/timeout.js';
 import { digestOf } from './api-key-format.js';
@@ -16,7 +16,7 @@ export interface VerifiedCaller {
   /** The plan of the client, required unless there are `limits`. */
   readonly plan?: string;
   /** Limits that replace those of a plan: integers between 1 and 10^12. */
-  readonly limits?: PlanLimits;
+  readonly limits?: Limits;
   /** Unix seconds. */
   readonly expiresAt?: number;
 }
@@ -98,7 +98,7 @@ function toCaller(verified: VerifiedCaller, plans: Plans): Caller {
     throw new Error(`A verifier returned an invalid caller: ${JSON.stringify(verified)}`);
   }
   const subject = `tok_${digestOf(clientId).slice(0, ID_LENGTH)}`;
-  const quota = { subject, plan, limits: new Limits(limits.perMinute, limits.perDay) };
+  const quota = { subject, plan, limits };
   const expiresAtMs = expiresAt * 1000;
   return { clientId, keyId: subject, plan, scopes: new Set(scopes), quota, expiresAtMs };
 }

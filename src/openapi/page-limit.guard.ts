@@ -1,11 +1,10 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { clientAddress } from '../http/client-address.js';
 import { requestOf } from '../http/request-context.js';
-import { Limits } from '../rate-limits/limits.js';
 import { addressRateLimitKey } from '../rate-limits/rate-limit-key.js';
 import { RateLimiter } from '../rate-limits/rate-limiter.js';
 
-const LIMITS = new Limits(600);
+const LIMITS = { perMinute: 600, perDay: 864_000 };
 
 /**
  * Limits the requests of one address to the public pages, separately from its failed

@@ -8,13 +8,12 @@ import { DAY_MS, dayOf, minuteOf } from '../time/windows.js';
 import type { BanRepository } from './bans/ban.repository.js';
 import { CounterPersistence } from './counter-persistence.js';
 import type { CounterRepository } from './counter.repository.js';
-import { Limits } from './limits.js';
 import { MemoryStore } from './stores/memory.store.js';
 import type { RateLimitCounter } from './rate-limit-counter.entity.js';
 import type { RateLimitStore } from './stores/rate-limit-store.js';
 import { addressRateLimitKey } from './rate-limit-key.js';
 
-const limits = new Limits(2, 100);
+const limits = { perMinute: 2, perDay: 100 };
 const MAX_ADDRESSES = 100_000;
 
 describe(CounterPersistence.name, () => {

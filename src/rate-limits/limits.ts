@@ -1,20 +1,10 @@
 /** The highest limit of a window. Counts stay exact integers. */
 export const MAX_QUOTA = 1_000_000_000_000;
 
-/** The limits of a subject. Created once per caller, not per request. */
-export class Limits {
-  /**
-   * `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers): quota `q` per window of `w` seconds.
-   */
-  readonly policy: string;
-
-  constructor(
-    readonly perMinute: number,
-    /** By default, as many as the minutes of a day allow. */
-    readonly perDay = perMinute * 1_440,
-  ) {
-    this.policy = `"minute";q=${perMinute};w=60,"day";q=${perDay};w=86400`;
-  }
+/** Requests per minute and per day. */
+export interface Limits {
+  readonly perMinute: number;
+  readonly perDay: number;
 }
 
 /**

@@ -4,7 +4,6 @@ import type { ApiError } from '../errors/api-error.js';
 import type { Transport } from '../http/transport.js';
 import type { Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
-import { Limits } from './limits.js';
 import { OverloadGuard, OverloadMonitor } from './overload.guard.js';
 import type { RateLimiter } from './rate-limiter.js';
 
@@ -108,7 +107,7 @@ describe(OverloadMonitor.name, () => {
 });
 
 describe(OverloadGuard.name, () => {
-  const quota = { subject: 'zoo', limits: new Limits(1, 1) };
+  const quota = { subject: 'zoo', limits: { perMinute: 1, perDay: 1 } };
   const limiter = { describe: jest.fn() };
   const monitor = { isOverloaded: true, shedRequests: { inc: jest.fn() } };
   const guard = new OverloadGuard(

@@ -2,10 +2,9 @@ import type { ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { SkipThrottle, Throttle } from '@nestjs/throttler';
 import type { ThrottlerStorage } from '@nestjs/throttler';
-import { Limits } from './limits.js';
 import { NO_LIMIT, PlanThrottlerGuard } from './plan-throttler.guard.js';
 
-const quota = { subject: 'zoo', limits: new Limits(1, 1) };
+const quota = { subject: 'zoo', limits: { perMinute: 1, perDay: 1 } };
 
 class Orders {
   list(): void {}

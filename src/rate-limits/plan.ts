@@ -1,10 +1,4 @@
-import { MAX_QUOTA } from './limits.js';
-
-/** Requests per minute and per day. */
-export interface PlanLimits {
-  readonly perMinute: number;
-  readonly perDay: number;
-}
+import { type Limits, MAX_QUOTA } from './limits.js';
 
 /** Limits of a key itself: required with the plan enterprise, and not allowed with any other. */
 export interface OwnLimits {
@@ -13,7 +7,7 @@ export interface OwnLimits {
 }
 
 /** Limits by the name of a plan. */
-export type OwnPlans = Readonly<Record<string, PlanLimits>>;
+export type OwnPlans = Readonly<Record<string, Limits>>;
 
 /** The plan whose limits are agreed with the client, and stored with the key. */
 export const ENTERPRISE = 'enterprise';
@@ -54,7 +48,7 @@ export class Plans {
   }
 
   /** @returns undefined for enterprise, and for a plan that does not exist */
-  of(name: string): PlanLimits | undefined {
+  of(name: string): Limits | undefined {
     return Object.hasOwn(this.limits, name) ? this.limits[name] : undefined;
   }
 
@@ -65,7 +59,7 @@ export class Plans {
   }
 
   /** The limits of a key: those of its plan, or its own. */
-  limitsOf({ plan, perMinute, perDay }: { plan: string } & OwnLimits): PlanLimits {
+  limitsOf({ plan, perMinute, perDay }: { plan: string } & OwnLimits): Limits {
     return this.of(plan) ?? { perMinute: perMinute!, perDay: perDay! };
   }
 
@@ -84,7 +78,7 @@ export class Plans {
 }
 
 /** Whether both limits are integers between 1 and 10^12. */
-export function arePlanLimits(limits: PlanLimits | undefined): limits is PlanLimits {
+export function arePlanLimits(limits: Limits | undefined): limits is Limits {
   return [limits?.perMinute, limits?.perDay].every(
     (limit) => Number.isInteger(limit) && limit! >= 1 && limit! <= MAX_QUOTA,
   );

@@ -1,5 +1,4 @@
 import { dayOf, minuteOf } from '../time/windows.js';
-import { Limits } from './limits.js';
 import { reportQuota } from './quota-report.js';
 
 const nowMs = Date.parse('2026-06-15T12:00:30.000Z');
@@ -8,15 +7,18 @@ const dayReset = Date.parse('2026-06-16T00:00:00Z') / 1000;
 
 describe(reportQuota.name, () => {
   const report = (minuteUsed: number, dayUsed: number, bannedUntilMs = 0) =>
-    reportQuota(new Limits(10, 100), {
-      admitted: true,
-      nowMs,
-      minute: minuteOf(nowMs),
-      minuteUsed,
-      day: dayOf(nowMs),
-      dayUsed,
-      bannedUntilMs,
-    });
+    reportQuota(
+      { perMinute: 10, perDay: 100 },
+      {
+        admitted: true,
+        nowMs,
+        minute: minuteOf(nowMs),
+        minuteUsed,
+        day: dayOf(nowMs),
+        dayUsed,
+        bannedUntilMs,
+      },
+    );
 
   it.each([
     ['the minute, which has fewer left', 3, 3, { limit: 10, remaining: 7, resetUnix: minuteReset }],

@@ -1,6 +1,5 @@
 import { ApiError } from '../errors/api-error.js';
 import type { ApiReply } from '../http/request-context.js';
-import { Limits } from './limits.js';
 import type { Decision, RateLimitStore } from './stores/rate-limit-store.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { Plans } from './plan.js';
@@ -8,7 +7,7 @@ import { RateLimiter } from './rate-limiter.js';
 import { dayOf, minuteOf } from '../time/windows.js';
 
 const nowMs = Date.parse('2026-06-15T12:00:30.000Z');
-const quota = { subject: 'zoo', limits: new Limits(2, 9) };
+const quota = { subject: 'zoo', limits: { perMinute: 2, perDay: 9 } };
 const admitted: Decision = {
   admitted: true,
   nowMs,
@@ -107,7 +106,7 @@ describe(RateLimiter.name, () => {
     },
   );
 
-  it('reports each decision on a client with the request, a new ban included', () => {
+  it('reports each decision on a client with the request, a new ban included', async () => {
     const ban = { at: nowMs, until: nowMs + 5_000, bans: 1 };
     const banning = limiter({ ...banned, newBan: ban });
     const listener = jest.fn();
@@ -115,7 +114,7 @@ describe(RateLimiter.name, () => {
     const request = { id: 'r' };
     const replyOfClient = { ...reply, request } as unknown as ApiReply;
     const client = { ...quota, plan: 'free' };
-    expect(() => banning.admit(client, replyOfClient)).toThrow(ApiError);
+    await expect(banning.admit(client, replyOfClient)).rejects.toThrow(ApiError);
     expect(listener.mock.calls).toEqual([
       [expect.objectContaining({ newBan: ban }), client, request],
     ]);

@@ -64,18 +64,12 @@ export class RateLimiter {
   }
 
   /**
-   * Counts a request; synchronously with in-process counters.
+   * Counts a request.
    * @throws {ApiError} 429 `rate_limit_exceeded` or `key_banned`
    */
-  admit(quota: Quota, reply: ApiReply, further?: FurtherLimit): true | Promise<true> {
-    const decision = this.store.take(quota.subject, quota.limits, further);
-    return decision instanceof Promise
-      ? decision.then((taken) => this.conclude(taken, quota, reply))
-      : this.conclude(decision, quota, reply);
-  }
-
-  private conclude(decision: Decision, quota: Quota, reply: ApiReply): true {
-    const { limits, plan } = quota;
+  async admit(quota: Quota, reply: ApiReply, further?: FurtherLimit): Promise<true> {
+    const { subject, limits, plan } = quota;
+    const decision = await this.store.take(subject, limits, further);
     const report = reportQuota(limits, decision);
     setHeaders(limits, report, reply);
     if (plan !== undefined) {
@@ -116,11 +110,12 @@ function decisionName(
   return minuteUsed >= perMinute ? 'minute' : undefined;
 }
 
-function setHeaders(limits: Limits, report: QuotaReport, reply: ApiReply): void {
+/** The policy: quota `q` per window of `w` seconds (draft-ietf-httpapi-ratelimit-headers). */
+function setHeaders({ perMinute, perDay }: Limits, report: QuotaReport, reply: ApiReply): void {
   reply.header('x-ratelimit-limit', report.limit);
   reply.header('x-ratelimit-remaining', report.remaining);
   reply.header('x-ratelimit-reset', report.resetUnix);
-  reply.header('ratelimit-policy', limits.policy);
+  reply.header('ratelimit-policy', `"minute";q=${perMinute};w=60,"day";q=${perDay};w=86400`);
   reply.header('ratelimit', report.rateLimit);
 }
 

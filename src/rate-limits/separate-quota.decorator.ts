@@ -1,10 +1,10 @@
 import { applyDecorators, SetMetadata } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { SkipThrottle } from '@nestjs/throttler';
-import { Limits, SEPARATE_QUOTA } from './limits.js';
+import { type Limits, SEPARATE_QUOTA } from './limits.js';
 
 /** The limit of all such operations together, for each client. */
-const LIMITS = new Limits(60);
+const LIMITS: Limits = { perMinute: 60, perDay: 86_400 };
 
 /**
  * The operation consumes nothing of the caller's quota, and responds even if the quota is used up

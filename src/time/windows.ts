@@ -32,3 +32,8 @@ export function dayEndUnix(day: number): number {
 export function secondsUntil(unixSeconds: number, nowMs: number): number {
   return Math.max(1, Math.ceil(unixSeconds - nowMs / 1000));
 }
+
+/** Whole seconds of a time in Unix milliseconds. */
+export function unixSeconds<Time extends number | null>(unixMs: Time): Time {
+  return (unixMs === null ? null : Math.floor(unixMs / 1000)) as Time;
+}

@@ -1,13 +1,13 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { UsageHour, UsageRefusals } from './usage.entities.js';
-import { UsageReport } from './usage-report.js';
 import { UsageRepository } from './usage.repository.js';
+import { UsageService } from './usage.service.js';
 
 /** The recorded usage, for the server and the command line. */
 @Module({
   imports: [TypeOrmModule.forFeature([UsageHour, UsageRefusals])],
-  providers: [UsageRepository, UsageReport],
-  exports: [UsageRepository, UsageReport],
+  providers: [UsageRepository, UsageService],
+  exports: [UsageRepository, UsageService],
 })
 export class UsageReportModule {}

@@ -1,14 +1,14 @@
 import { Module } from '@nestjs/common';
+import { KeyController } from './key.controller.js';
 import { UsageController } from './usage.controller.js';
 import { UsageRecorder } from './usage-recorder.js';
 import { UsageReportModule } from './usage-report.module.js';
-import { UsageService } from './usage.service.js';
 
-/** Records the usage of clients, and answers `GET /v1/usage`. */
+/** The operations for the holder of a key. Records the usage of clients. */
 @Module({
   imports: [UsageReportModule],
-  controllers: [UsageController],
-  providers: [UsageService, UsageRecorder],
-  exports: [UsageService, UsageReportModule],
+  controllers: [KeyController, UsageController],
+  providers: [UsageRecorder],
+  exports: [UsageReportModule],
 })
 export class UsageModule {}

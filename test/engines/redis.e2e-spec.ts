@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Config } from '../../src/config/config.js';
-import { Limits } from '../../src/rate-limits/limits.js';
 import { RedisStore } from '../../src/rate-limits/stores/redis.store.js';
 import { connectRedis } from '../../src/redis/redis.client.js';
 import { type Answer, Client } from '../support/client.js';
@@ -17,7 +16,7 @@ import { fallbacks } from '../support/fallbacks.js';
 import { type Watch, withinOne } from '../support/undisturbed.js';
 
 const policy = { banAfterRejections: 3, banSeconds: 60 } as Config;
-const DAY = new Limits(1_000_000, 50);
+const DAY = { perMinute: 1_000_000, perDay: 50 };
 const ROUNDS = 20;
 /** Longer than any response takes on a busy machine, unless the request hangs. */
 const HANGS_MS = 10_000;
@@ -57,7 +56,8 @@ describeWith('redis', 'counters in Redis', (program) => {
           let admitted = 0;
           const worker = async (store: RedisStore): Promise<void> => {
             for (let request = 0; request < Math.ceil(100 / (nodes * width)) + 1; request++) {
-              if ((await store.take(of, new Limits(1_000, 50), undefined)).admitted) admitted++;
+              const limits = { perMinute: 1_000, perDay: 50 };
+              if ((await store.take(of, limits, undefined)).admitted) admitted++;
             }
           };
           await Promise.all(

@@ -65,7 +65,7 @@ describe('petstore', () => {
     child.stderr!.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
     expect(await once(child, 'close')).toEqual([1, null]);
     expect(stdout).not.toContain('EADDRINUSE');
-    expect(stderr).toMatch(/^error: .*EADDRINUSE.*set PORT.*\n$/);
+    expect(stderr).toMatch(/^error: .*EADDRINUSE.*\(PORT, ADMIN_PORT\).*\n$/);
     expect(await run('keys', 'list')).toEqual([]);
   });
 

@@ -1,5 +1,5 @@
 import type { Config } from '../../src/config/config.js';
-import { Limits } from '../../src/rate-limits/limits.js';
+import type { Limits } from '../../src/rate-limits/limits.js';
 import { addressRateLimitKey } from '../../src/rate-limits/rate-limit-key.js';
 import type { Ban } from '../../src/rate-limits/bans/bans.js';
 import type { RateLimitStore } from '../../src/rate-limits/stores/rate-limit-store.js';
@@ -63,7 +63,7 @@ export function describeStore(
       (await take(times, limits, of)).map(({ admitted }) => admitted);
 
     guarantee('admits exactly the limit of any number of simultaneous requests', async () => {
-      const limits = new Limits(1_000, 50);
+      const limits = { perMinute: 1_000, perDay: 50 };
       const decisions = await Promise.all(
         Array.from({ length: 200 }, async () => store.take(subject, limits)),
       );
@@ -75,8 +75,8 @@ export function describeStore(
     });
 
     for (const [window, limits] of [
-      ['minute', new Limits(2, 9)],
-      ['day', new Limits(9, 2)],
+      ['minute', { perMinute: 2, perDay: 9 }],
+      ['day', { perMinute: 9, perDay: 2 }],
     ] as const) {
       guarantee(`counts in neither window if the ${window} is full`, async () => {
         expect(await admissions(4, limits)).toEqual([true, true, false, false]);
@@ -85,7 +85,7 @@ export function describeStore(
     }
 
     guarantee('counts a further limit with the plan: in all windows or in none', async () => {
-      const limits = new Limits(9, 9);
+      const limits = { perMinute: 9, perDay: 9 };
       const further = { operation: 'GET /v1/orders', limit: 2, ttlMs: 86_400_000 };
       const decisions = [];
       for (let request = 0; request < 9; request++) {
@@ -100,13 +100,13 @@ export function describeStore(
       const other = { ...further, operation: 'GET /v1/others' };
       const takeOther = async (of = limits) => (await store.take(subject, of, other)).admitted;
       expect(await takeOther()).toBe(true);
-      expect(await takeOther(new Limits(9, 3))).toBe(false);
+      expect(await takeOther({ perMinute: 9, perDay: 3 })).toBe(false);
       expect(await takeOther()).toBe(true);
       expect(await takeOther()).toBe(false);
     });
 
     guarantee('counts each subject by itself', async () => {
-      const limits = new Limits(9, 1);
+      const limits = { perMinute: 9, perDay: 1 };
       expect(await admissions(2, limits)).toEqual([true, false]);
       expect(await admissions(2, limits, `${subject}_other`)).toEqual([true, false]);
     });
@@ -121,15 +121,15 @@ export function describeStore(
     );
 
     guarantee('applies changed limits to the requests already counted', async () => {
-      await take(5, new Limits(9, 9));
-      expect(await admissions(1, new Limits(9, 3))).toEqual([false]);
-      expect(await admissions(2, new Limits(9, 6))).toEqual([true, false]);
+      await take(5, { perMinute: 9, perDay: 9 });
+      expect(await admissions(1, { perMinute: 9, perDay: 3 })).toEqual([false]);
+      expect(await admissions(2, { perMinute: 9, perDay: 6 })).toEqual([true, false]);
     });
 
     guarantee(
       'bans at the refusal that exceeds the threshold, and never prolongs a ban',
       async () => {
-        const limits = new Limits(9, 1);
+        const limits = { perMinute: 9, perDay: 1 };
         const decisions = await take(5, limits);
         expect(decisions.map(isBanned)).toEqual([...no(4), true]);
         const { nowMs, bannedUntilMs } = decisions.at(-1)!;
@@ -145,14 +145,14 @@ export function describeStore(
     );
 
     guarantee('never bans an address', async () => {
-      const decisions = await take(20, new Limits(9, 1), addressRateLimitKey(subject));
+      const decisions = await take(20, { perMinute: 9, perDay: 1 }, addressRateLimitKey(subject));
       expect(decisions.every(({ bannedUntilMs }) => bannedUntilMs === 0)).toBe(true);
     });
 
     guarantee(
       'ends a ban that was lifted, counts refusals from zero, and doubles the next',
       async () => {
-        const limits = new Limits(9, 1);
+        const limits = { perMinute: 9, perDay: 1 };
         const { newBan } = (await take(5, limits))[4]!;
         tested.restoreBan(subject, { ...newBan!, until: 0 });
         const decisions = await take(4, limits);
@@ -163,7 +163,7 @@ export function describeStore(
     );
 
     guarantee('keeps the later end of two bans, until the later of them is lifted', async () => {
-      const { at, until } = (await take(5, new Limits(9, 1)))[4]!.newBan!;
+      const { at, until } = (await take(5, { perMinute: 9, perDay: 1 }))[4]!.newBan!;
       const others: [Ban, number][] = [
         [{ at: at - 1, until: until + 1_000, bans: 2 }, until + 1_000],
         [{ at: at + 1, until: until - 1_000, bans: 1 }, until + 1_000],
@@ -178,7 +178,7 @@ export function describeStore(
 
     if (!hasClock) return;
     describe('with a clock that moves', () => {
-      const limits = new Limits(2, 5);
+      const limits = { perMinute: 2, perDay: 5 };
       const clock = (): FakeClock => tested.clock!;
       beforeEach(() => {
         subject = `suite_${process.pid}_${subjects++}`;
@@ -201,7 +201,7 @@ export function describeStore(
 
       it('opens a further limit with the next of its windows, not before', async () => {
         const further = { operation: 'GET /v1/orders', limit: 1, ttlMs: 7_000 };
-        const takeFurther = async () => store.take(subject, new Limits(9, 9), further);
+        const takeFurther = async () => store.take(subject, { perMinute: 9, perDay: 9 }, further);
         const { admitted, nowMs } = await takeFurther();
         expect([admitted, (await takeFurther()).admitted]).toEqual([true, false]);
         clock().advance(6_999 - (nowMs % 7_000));
@@ -225,14 +225,14 @@ export function describeStore(
       );
 
       it('counts refusals of one minute only', async () => {
-        const banned = new Limits(9, 1);
+        const banned = { perMinute: 9, perDay: 1 };
         await take(4, banned);
         clock().advance(60_000);
         expect((await take(4, banned)).map(isBanned)).toEqual([...no(3), true]);
       });
 
       it('applies the windows again after a ban, and resets the length of bans after 24 hours', async () => {
-        const strict = new Limits(1, 9);
+        const strict = { perMinute: 1, perDay: 9 };
         await take(5, strict);
         clock().advance(BAN_MS - 1);
         expect((await store.take(subject, strict)).admitted).toBe(false);

@@ -3,7 +3,6 @@ import { FakeClock } from '../../../test/support/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { Decision } from './rate-limit-store.js';
 import { FallbackStore } from './fallback.store.js';
-import { Limits } from '../limits.js';
 import { MemoryStore } from './memory.store.js';
 import type { RedisStore } from './redis.store.js';
 import { dayOf, minuteOf } from '../../time/windows.js';
@@ -11,7 +10,7 @@ import { dayOf, minuteOf } from '../../time/windows.js';
 const PROBE_MS = 100;
 
 describe(FallbackStore.name, () => {
-  const limits = new Limits(5, 50);
+  const limits = { perMinute: 5, perDay: 50 };
   const clock = new FakeClock();
   const nowMs = clock.now();
   const redis = { take: jest.fn(), peek: jest.fn(), probe: jest.fn() };

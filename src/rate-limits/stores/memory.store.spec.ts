@@ -2,11 +2,10 @@ import type { Config } from '../../config/config.js';
 import { FakeClock } from '../../../test/support/clock.js';
 import { describeStore, SUITE_CONFIG } from '../../../test/support/rate-limit-store.suite.js';
 import { dayOf, minuteOf } from '../../time/windows.js';
-import { Limits } from '../limits.js';
 import { addressRateLimitKey } from '../rate-limit-key.js';
 import { MemoryStore } from './memory.store.js';
 
-const limits = new Limits(2, 3);
+const limits = { perMinute: 2, perDay: 3 };
 const MAX_ADDRESSES = 100_000;
 
 describeStore(
@@ -39,7 +38,7 @@ describe(MemoryStore.name, () => {
   const usedBy = (host: number) => store.peek(addressRateLimitKey(`10.0.${host}`)).dayUsed;
 
   it('is exact at a limit of a million', () => {
-    const many = new Limits(1_000_000, 1_000_000);
+    const many = { perMinute: 1_000_000, perDay: 1_000_000 };
     let admitted = 0;
     for (let hit = 0; hit < 1_000_100; hit++) if (store.take('big', many).admitted) admitted++;
     expect(admitted).toBe(1_000_000);

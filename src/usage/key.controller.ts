@@ -10,13 +10,13 @@ import { ApiErrors } from '../errors/api-errors.decorator.js';
 import { errors } from '../errors/errors.js';
 import { clientAddress } from '../http/client-address.js';
 import type { ApiRequest } from '../http/request-context.js';
-import { unixSeconds } from '../input/unix-time.js';
 import { type Caller, CurrentCaller } from '../keys/caller.js';
 import { KeysService } from '../keys/keys.service.js';
 import { AnyScope, RequireScope } from '../keys/scope.guard.js';
 import { SeparateQuota } from '../rate-limits/separate-quota.decorator.js';
-import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
+import { unixSeconds } from '../time/windows.js';
 import { Key, KeyRotation, RotatedKey } from './key.dto.js';
+import { UsageService } from './usage.service.js';
 
 const FREE_OF_QUOTA =
   'Any valid key may call it, even when its quota is used up or it is banned. It consumes no ' +
@@ -31,7 +31,7 @@ const FREE_OF_QUOTA =
 export class KeyController {
   constructor(
     private readonly keys: KeysService,
-    private readonly store: RateLimitStore,
+    private readonly usage: UsageService,
   ) {}
 
   @Get()
@@ -43,9 +43,9 @@ export class KeyController {
   })
   @ApiOkResponse({ description: 'The key, without its secret.', type: Key })
   @ApiErrors('not_found')
-  async getKey(@CurrentCaller() { keyId, quota }: Caller): Promise<Key> {
-    const key = await this.keys.get(keyId);
-    const { nowMs, aheadMs = 0, bannedUntilMs } = await this.store.peek(quota.subject);
+  async getKey(@CurrentCaller() caller: Caller): Promise<Key> {
+    const key = await this.keys.get(caller.keyId);
+    const { bannedUntil } = await this.usage.of(caller);
     return {
       id: key.id,
       clientId: key.clientId,
@@ -56,7 +56,7 @@ export class KeyController {
       createdAt: unixSeconds(key.createdAt),
       expiresAt: unixSeconds(key.expiresAt),
       lastUsedAt: unixSeconds(key.lastUsedAt),
-      bannedUntil: bannedUntilMs > nowMs ? Math.ceil((bannedUntilMs - aheadMs) / 1000) : null,
+      bannedUntil,
     };
   }
 
