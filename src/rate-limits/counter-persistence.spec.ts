@@ -80,6 +80,16 @@ describe(CounterPersistence.name, () => {
     expect(take()).toMatchObject({ minuteUsed: 2, dayUsed: 51 });
   });
 
+  it('counts in the current windows what was counted in windows of the future', async () => {
+    const [minute, day] = [minuteOf(clock.now()), dayOf(clock.now())];
+    const saved = { subject: 'zoo', minute: minute + 60, minuteUsed: 2, day: day + 1, dayUsed: 50 };
+    counters.since.mockResolvedValue([saved]);
+    await start();
+    expect(take()).toMatchObject({ admitted: false, minute, day, dayUsed: 50 });
+    clock.advance(60_000);
+    expect(take()).toMatchObject({ admitted: true, minute: minute + 1, dayUsed: 51 });
+  });
+
   it('saves changes within half a second, however many, and nothing twice', async () => {
     await start();
     for (let client = 0; client < 2_500; client++) take(`key_${client}`);

@@ -3,7 +3,7 @@ import { BackgroundWriter } from '../database/background-writer.js';
 import { ChangePoller } from '../database/change-poller.js';
 import { forEachBatch } from '../database/in-batches.js';
 import { Clock } from '../time/clock.js';
-import { dayOf } from '../time/windows.js';
+import { dayOf, minuteOf } from '../time/windows.js';
 import { BanRepository } from './bans/ban.repository.js';
 import { CounterRepository } from './counter.repository.js';
 import { MemoryStore } from './stores/memory.store.js';
@@ -48,8 +48,11 @@ export class CounterPersistence implements OnModuleInit {
   }
 
   async onModuleInit(): Promise<void> {
-    for (const count of await this.counters.since(dayOf(this.clock.now()))) {
-      this.memory.restore(count);
+    const nowMs = this.clock.now();
+    for (const count of await this.counters.since(dayOf(nowMs))) {
+      // A clock that was set back has left windows of the future, which would last too long.
+      const minute = Math.min(count.minute, minuteOf(nowMs));
+      this.memory.restore({ ...count, minute, day: dayOf(nowMs) });
     }
     this.poller.subscribe(async (sinceMs = 0) => {
       const bans = await this.bans.changedSince(sinceMs);
