@@ -108,8 +108,12 @@ export class UsageRecorder {
   }
 
   private async flushRefusals(): Promise<void> {
-    const rows = [...this.pendingRefusals.values()];
-    this.pendingRefusals.clear();
-    await forEachBatch(rows, (batch) => this.repository.saveRefusals(batch));
+    await forEachBatch([...this.pendingRefusals.values()], async (rows) => {
+      await this.repository.saveRefusals(rows);
+      for (const row of rows) {
+        const isLatest = this.pendingRefusals.get(row.clientId) === row;
+        if (isLatest) this.pendingRefusals.delete(row.clientId);
+      }
+    });
   }
 }
