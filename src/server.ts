@@ -77,12 +77,16 @@ export async function startPetStore(options: StartOptions = {}): Promise<PetStor
   const config = options.config ?? loadConfig(undefined, settingsOf(options.extensions ?? []));
   const logger = options.logger ?? (await createLogger(config));
   const { port, host, tracing } = config;
-  const file = fileOf(config.databaseUrl);
-  // PostgreSQL may have several servers.
-  const unlock = file === undefined ? undefined : lockFile(file);
   // OpenTelemetry is loaded on demand.
   const stopTracing =
     tracing && (await import('./telemetry/traces.js')).startTracing(tracing, logger);
+  const file = fileOf(config.databaseUrl);
+  // PostgreSQL may have several servers.
+  const unlock = file === undefined ? undefined : lockFile(file);
+  const cleanUp = async (): Promise<void> => {
+    unlock?.();
+    await stopTracing?.();
+  };
   let app: NestFastifyApplication | undefined;
   try {
     app = await createApp({ ...options, config, logger });
@@ -93,13 +97,10 @@ export async function startPetStore(options: StartOptions = {}): Promise<PetStor
     app.get(PublicAddress).listensOn((app.getHttpServer().address() as AddressInfo).port);
   } catch (error) {
     await app?.close().catch(() => undefined);
-    unlock?.();
+    await cleanUp();
     throw error;
   }
-  const store = new PetStore(app, async () => {
-    unlock?.();
-    await stopTracing?.();
-  });
+  const store = new PetStore(app, cleanUp);
   logger.info({ origin: store.origin }, 'Listening');
   return store;
 }
