@@ -9,7 +9,7 @@ import { type Handler, PerOperation } from './request-context.js';
 
 /** Injection token: the modules of the service itself. */
 export const CORE_MODULES = Symbol('CORE_MODULES');
-/** The metadata key of `@ApiOperation()`, which @nestjs/swagger does not export. */
+/** That of `@ApiOperation()`. The command line does not load @nestjs/swagger, which exports it. */
 const API_OPERATION = 'swagger/apiOperation';
 /** Characters with a meaning in a path pattern. */
 const PATTERN_CHARACTERS = /[:*{}()[\]+?!\\]/g;

@@ -24,7 +24,7 @@ const RECHECK_TIMEOUT_MS = 500;
 const MAX_CHANGES = 10_000;
 /** Uses of a key within this time are recorded once. */
 const USE_INTERVAL_MS = 1000;
-/** The expiry of a revoked or disabled key: in the past by every clock, also one that is behind. */
+/** The expiry of a revoked or disabled key, which is in the past whatever the clock says. */
 const REVOKED_MS = 0;
 
 interface KeyRow extends Pick<

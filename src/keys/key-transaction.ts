@@ -100,7 +100,7 @@ export class KeyTransaction {
     return true;
   }
 
-  /** The members that audit records show. The limits of a plan may differ in a later release. */
+  /** What audit records show: also the limits, which the plan may have lost in a later release. */
   private stateOf(key: ApiKey): State {
     return {
       ...this.termsOf(key),

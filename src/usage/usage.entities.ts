@@ -46,8 +46,8 @@ export interface Refusal {
 }
 
 /**
- * Appends refusals, the oldest first, to others. One joins an equal one of the same key, if only
- * equal ones of other keys are between them.
+ * Appends a refusal to others, the oldest first. It joins one of the same key that is equal in the
+ * members of `EQUAL`, unless a refusal that differs in them came after that one.
  */
 export function append(refusals: readonly Refusal[], next: Refusal): Refusal[] {
   const isOther = (each: Refusal) => EQUAL.some((member) => each[member] !== next[member]);
