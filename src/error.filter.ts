@@ -5,7 +5,7 @@ import { serviceUnavailable } from './errors/errors.js';
 import { REQUIRED_HEADERS, toApiError } from './errors/to-api-error.js';
 import { DatabaseFaults } from './health/database-faults.js';
 import { clientAddress } from './http/client-address.js';
-import type { ApiReply, ApiRequest } from './http/request-context.js';
+import type { ApiReply, ApiRequest } from './http/request.js';
 import { Transport } from './http/transport.js';
 import { invalidRequest } from './input/invalid-request.js';
 import { Logger } from './telemetry/logger.js';
@@ -30,7 +30,7 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   toApiError(thrown: unknown): ApiError {
-    if (thrown instanceof ApiError && thrown.status !== 500) return thrown as ApiError;
+    if (thrown instanceof ApiError && thrown.getStatus() !== 500) return thrown as ApiError;
     if (isUnstorable(thrown)) return invalidRequest(['a text contains U+0000'], thrown);
     if (!isOutage(thrown)) return toApiError(thrown);
     this.faults.report(thrown);
@@ -38,6 +38,7 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   private send(error: ApiError, request: ApiRequest, reply: ApiReply): void {
+    const status = error.getStatus();
     request.refusal = { code: error.code, address: clientAddress(request) };
     this.log(error, request);
     if (reply.sent) return;
@@ -45,18 +46,19 @@ export class ErrorFilter implements ExceptionFilter {
     for (const [name, value] of Object.entries(reply.getHeaders())) {
       if (!VALID_HEADER.test(`${name}:${String(value)}`)) reply.removeHeader(name);
     }
-    const [required, value] = REQUIRED_HEADERS[error.status] ?? [];
+    const [required, value] = REQUIRED_HEADERS[status] ?? [];
     if (required && !reply.hasHeader(required)) reply.header(required, value);
-    if (error.status === 405 && !reply.hasHeader('allow')) {
+    if (status === 405 && !reply.hasHeader('allow')) {
       reply.header('allow', this.transport.routes.methodsOf(request.url).join(', '));
     }
     reply.headers(error.headers ?? {});
     reply.header('cache-control', 'no-store').type('application/json; charset=utf-8');
-    reply.code(error.status).send(JSON.stringify(error.getResponse()));
+    reply.code(status).send(JSON.stringify(error.getResponse()));
   }
 
   private log(error: ApiError, { id: requestId, traceId, operation }: ApiRequest): void {
-    const { code, status, cause } = error;
+    const { code, cause } = error;
+    const status = error.getStatus();
     const details = { requestId, traceId, operation, code, err: cause ?? error };
     if (status >= 500 && status !== 503) this.logger.error(details, 'Request failed');
     else if (cause !== undefined) {

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { ChangePoller } from '../../src/database/change-poller.js';
 import type { Database } from '../../src/database/database.js';
 import { isOutage } from '../../src/database/outage.js';
-import type { ApiReply, ApiRequest } from '../../src/http/request-context.js';
+import type { ApiReply, ApiRequest } from '../../src/http/request.js';
 import { KeyCache } from '../../src/keys/key-cache.js';
 import { BanRepository } from '../../src/rate-limits/bans/ban.repository.js';
 import { CounterPersistence } from '../../src/rate-limits/counter-persistence.js';

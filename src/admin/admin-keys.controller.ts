@@ -23,7 +23,7 @@ import { ApiErrors } from '../errors/api-errors.decorator.js';
 import { notFound } from '../errors/errors.js';
 import { OnAdminPort } from '../http/admin-port.js';
 import { clientAddress } from '../http/client-address.js';
-import type { ApiReply, ApiRequest } from '../http/request-context.js';
+import type { ApiReply, ApiRequest } from '../http/request.js';
 import { invalidRequest } from '../input/invalid-request.js';
 import { KeyList } from '../keys/key-list.js';
 import { issuedView, type KeyView, rotatedView } from '../keys/key-views.js';

@@ -1,7 +1,7 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { OnAdminPort } from '../http/admin-port.js';
-import type { ApiReply } from '../http/request-context.js';
+import type { ApiReply } from '../http/request.js';
 import { invalidRequest } from '../input/invalid-request.js';
 import type { AuditRecord } from '../keys/audit-record.entity.js';
 import { AuditTrail } from '../keys/audit-trail.js';

@@ -1,4 +1,4 @@
-import type { ApiReply } from '../http/request-context.js';
+import type { ApiReply } from '../http/request.js';
 
 type Members = Record<string, object>;
 

@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { AdminMessage } from '../http/admin-port.js';
 import { isPublic } from '../http/public.decorator.js';
-import { replyOf, requestOf } from '../http/request-context.js';
+import { replyOf, requestOf } from '../http/request.js';
 import { AdminTokens } from '../keys/admin-tokens.service.js';
 import { Authenticator, bearerToken } from '../keys/authenticator.js';
 import { Scopes } from '../keys/scopes.js';

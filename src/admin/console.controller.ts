@@ -5,7 +5,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import { notFound } from '../errors/errors.js';
 import { OnAdminPort } from '../http/admin-port.js';
 import { Public } from '../http/public.decorator.js';
-import type { ApiReply } from '../http/request-context.js';
+import type { ApiReply } from '../http/request.js';
 import { pathOf } from '../http/target.js';
 import { Scopes } from '../keys/scopes.js';
 import { DocsFiles, fill, type Masthead, referencePage } from '../openapi/docs.files.js';

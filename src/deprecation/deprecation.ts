@@ -12,7 +12,7 @@ import { ApiErrors } from '../errors/api-errors.decorator.js';
 import { errors } from '../errors/errors.js';
 import { PublicAddress } from '../config/public-address.js';
 import { Operations } from '../http/operations.js';
-import { type Handler, PerOperation, replyOf } from '../http/request-context.js';
+import { type Handler, PerOperation, replyOf } from '../http/request.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { Clock } from '../time/clock.js';
 import { DAY_MS } from '../time/windows.js';

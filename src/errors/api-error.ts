@@ -1,4 +1,4 @@
-import { HttpException, type HttpExceptionOptions } from '@nestjs/common';
+import { HttpException } from '@nestjs/common';
 
 export interface ApiErrorOptions {
   /** Response headers that belong to this error, such as `Retry-After`. */
@@ -15,21 +15,10 @@ export interface ErrorDefinition<Code extends string = string> {
 }
 
 /**
- * Nest's exception class without its private `status`, so that filters for `HttpException` catch an
- * `ApiError`.
- */
-const PublicHttpException: new (
-  response: object,
-  status: number,
-  options?: HttpExceptionOptions,
-) => Error & Pick<HttpException, 'getStatus' | 'getResponse'> = HttpException;
-
-/**
  * An error response, created by the factories of `defineErrors`. The client receives `message`, but
  * not `cause`.
  */
-export class ApiError<Code extends string = string> extends PublicHttpException {
-  readonly status: number;
+export class ApiError<Code extends string = string> extends HttpException {
   readonly code: Code;
   readonly headers: Record<string, string> | undefined;
 
@@ -39,7 +28,6 @@ export class ApiError<Code extends string = string> extends PublicHttpException 
     { headers, cause }: ApiErrorOptions = {},
   ) {
     super({ code, message, status }, status, { cause });
-    this.status = status;
     this.code = code;
     this.headers = headers;
   }

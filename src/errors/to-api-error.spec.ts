@@ -26,7 +26,7 @@ describe(toApiError.name, () => {
     ['an empty code', new HttpException({ code: '', message: 'Now' }, 410), 410, 'gone', 'Now'],
   ])('keeps what an exception with %s says', (_what, thrown, status, code, message) => {
     expect(bodyOf(thrown)).toEqual({ code, message, status });
-    expect(toApiError(thrown).status).toBe(status);
+    expect(toApiError(thrown).getStatus()).toBe(status);
     expect(toApiError(thrown).cause).toBe(thrown);
   });
 

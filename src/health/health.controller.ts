@@ -1,7 +1,7 @@
 import { Controller, Get, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { Public } from '../http/public.decorator.js';
-import type { ApiReply } from '../http/request-context.js';
+import type { ApiReply } from '../http/request.js';
 import { Readiness } from './readiness.js';
 
 @Public()

@@ -4,7 +4,7 @@ import { isProbe } from '../telemetry/is-probe.js';
 import { Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { clientAddress } from './client-address.js';
-import type { ApiReply, ApiRequest } from './request-context.js';
+import type { ApiReply, ApiRequest } from './request.js';
 import { Transport } from './transport.js';
 
 /** Bounds the label: Node parses some thirty methods. */

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import type { IncomingMessage, Server } from 'node:http';
 import { normalizeIp } from '@nestjs/throttler';
 import type { Logger } from '../telemetry/logger.js';
-import type { ApiRequest } from './request-context.js';
+import type { ApiRequest } from './request.js';
 
 const IPV6_BITS = 128;
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { type ApiReply, type ApiRequest, isApiRoute } from './request-context.js';
+import { type ApiReply, type ApiRequest, isApiRoute } from './request.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,5 +1,5 @@
 import { corsOptions } from './cors.js';
-import type { ApiRequest } from './request-context.js';
+import type { ApiRequest } from './request.js';
 import { RouteTable } from './route-table.js';
 
 const ORIGIN = 'https://app.example.com';

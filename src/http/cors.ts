@@ -1,5 +1,5 @@
 import { AdminMessage } from './admin-port.js';
-import type { ApiRequest } from './request-context.js';
+import type { ApiRequest } from './request.js';
 import type { RouteTable } from './route-table.js';
 
 /** Response headers that scripts of another origin may read (Fetch standard, CORS protocol). */

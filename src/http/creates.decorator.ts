@@ -12,7 +12,7 @@ import {
 import { ApiCreatedResponse } from '@nestjs/swagger';
 import { type Observable, tap } from 'rxjs';
 import { PublicAddress } from '../config/public-address.js';
-import { isApiRoute, replyOf, requestOf } from './request-context.js';
+import { isApiRoute, replyOf, requestOf } from './request.js';
 
 const CREATED_AT = 'petstore:created-at';
 

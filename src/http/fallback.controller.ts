@@ -1,6 +1,6 @@
 import { All, Controller, Req } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import type { ApiRequest } from './request-context.js';
+import type { ApiRequest } from './request.js';
 import { Transport } from './transport.js';
 
 /**

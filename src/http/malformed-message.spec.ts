@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { ApiRequest } from './request-context.js';
+import type { ApiRequest } from './request.js';
 import { assertTarget, rejectMalformed } from './malformed-message.js';
 
 describe(assertTarget.name, () => {

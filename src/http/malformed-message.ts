@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ApiError } from '../errors/api-error.js';
 import { errors } from '../errors/errors.js';
-import type { ApiRequest } from './request-context.js';
+import type { ApiRequest } from './request.js';
 
 /** RFC 9110 section 4.1 asks for at least 8,000. */
 const MAX_TARGET_LENGTH = 8_000;
@@ -36,9 +36,10 @@ export function rejectMalformed(cause: NodeJS.ErrnoException, socket: Socket): v
     return;
   }
   const error = malformedError(cause);
+  const status = error.getStatus();
   const body = JSON.stringify(error.getResponse());
   socket.write(
-    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n` +
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n` +
       'Content-Type: application/json; charset=utf-8\r\n' +
       `Content-Length: ${Buffer.byteLength(body)}\r\n` +
       'Cache-Control: no-store\r\n' +

@@ -5,7 +5,7 @@ import { DiscoveryService, MetadataScanner, ModulesContainer } from '@nestjs/cor
 import { isOnAdminPort } from './admin-port.js';
 import { FallbackController } from './fallback.controller.js';
 import { isPublic } from './public.decorator.js';
-import { type Handler, PerOperation } from './request-context.js';
+import { type Handler, PerOperation } from './request.js';
 
 /** Injection token: the modules of the service itself. */
 export const CORE_MODULES = Symbol('CORE_MODULES');

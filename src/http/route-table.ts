@@ -3,7 +3,7 @@ import type { RouteOptions } from 'fastify';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
 import type { ApiError } from '../errors/api-error.js';
 import { errors, notFound } from '../errors/errors.js';
-import type { ApiRequest } from './request-context.js';
+import type { ApiRequest } from './request.js';
 
 /** The routes of the FallbackController: every path of the API that no operation has. */
 export const FALLBACK_ROUTES: readonly string[] = ['/v1', '/v1/*'];

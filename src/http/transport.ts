@@ -11,7 +11,7 @@ import { ClientConnections } from './client-connections.js';
 import { conditionalBody } from './conditional-response.js';
 import { assertTarget, rejectMalformed } from './malformed-message.js';
 import { hasBody, readBody } from './request-body.js';
-import { type ApiReply, type ApiRequest, requestIdOf } from './request-context.js';
+import { type ApiReply, type ApiRequest, requestIdOf } from './request.js';
 import { acceptNamedWildcard, FALLBACK_ROUTES, RouteTable } from './route-table.js';
 import { isApiTarget, routableTarget } from './target.js';
 

@@ -13,7 +13,7 @@ import { from, lastValueFrom, type Observable } from 'rxjs';
 import { PublicAddress } from '../config/public-address.js';
 import { ApiErrors } from '../errors/api-errors.decorator.js';
 import { setLocation } from '../http/creates.decorator.js';
-import { replyOf, requestOf } from '../http/request-context.js';
+import { replyOf, requestOf } from '../http/request.js';
 import { invalidRequest } from '../input/invalid-request.js';
 import { IdempotencyService, type IdempotentRequest } from './idempotency.service.js';
 

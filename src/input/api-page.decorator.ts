@@ -11,7 +11,7 @@ import {
 import { ApiOkResponse } from '@nestjs/swagger';
 import { type Observable, tap } from 'rxjs';
 import { PublicAddress } from '../config/public-address.js';
-import { appendHeader, isApiRoute, replyOf, requestOf } from '../http/request-context.js';
+import { appendHeader, isApiRoute, replyOf, requestOf } from '../http/request.js';
 import { pathOf } from '../http/target.js';
 import { Page } from './page.js';
 
@@ -45,19 +45,15 @@ export class PageLinkInterceptor implements NestInterceptor {
     );
   }
 
-  /** The next page has the filter of this request, an explicit limit, and the next cursor. */
+  /** The query of this request, with an explicit limit and the next cursor. */
   private link(context: ExecutionContext, { size, next }: Page<unknown>): void {
     const request = requestOf(context);
-    let filter = '';
-    for (const [name, value] of Object.entries(request.query as ParsedUrlQuery)) {
-      if (name !== 'limit' && name !== 'cursor') filter += `${stringify({ [name]: value })}&`;
-    }
+    const query = stringify({ ...(request.query as ParsedUrlQuery), limit: size, cursor: next });
     const path = pathOf(request.url);
     // The base address contains the version segment.
     const url = isApiRoute(request)
       ? this.address.baseUrl + path.slice(path.indexOf('/', 1))
       : this.address.origin + path;
-    const link = `<${url}?${filter}limit=${size}&cursor=${next}>; rel="next"`;
-    appendHeader(replyOf(context), 'link', link);
+    appendHeader(replyOf(context), 'link', `<${url}?${query}>; rel="next"`);
   }
 }

@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { assertTarget } from '../http/malformed-message.js';
 import { type Operation, Operations } from '../http/operations.js';
 import { isPublic } from '../http/public.decorator.js';
-import { PerOperation, requestOf } from '../http/request-context.js';
+import { PerOperation, requestOf } from '../http/request.js';
 import { invalidRequest, notJson, undeclared } from './invalid-request.js';
 import { parseBody } from './json.js';
 

@@ -2,7 +2,7 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import { AdminMessage } from '../http/admin-port.js';
 import { Operations } from '../http/operations.js';
 import { isPublic } from '../http/public.decorator.js';
-import { replyOf, requestOf } from '../http/request-context.js';
+import { replyOf, requestOf } from '../http/request.js';
 import { Authenticator } from './authenticator.js';
 
 /** The name of the security scheme in the OpenAPI document. */

@@ -2,7 +2,7 @@ import type { Config } from '../config/config.js';
 import { FakeClock } from '../../test/support/clock.js';
 import { loadConfig } from '../config/config.js';
 import type { ApiError } from '../errors/api-error.js';
-import type { ApiReply, ApiRequest } from '../http/request-context.js';
+import type { ApiReply, ApiRequest } from '../http/request.js';
 import { addressRateLimitKey } from '../rate-limits/rate-limit-key.js';
 import { Plans } from '../rate-limits/plan.js';
 import { RateLimiter } from '../rate-limits/rate-limiter.js';

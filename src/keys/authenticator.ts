@@ -4,7 +4,7 @@ import { Config } from '../config/config.js';
 import { errors } from '../errors/errors.js';
 import { clientAddress } from '../http/client-address.js';
 import { CHALLENGE } from '../errors/to-api-error.js';
-import type { ApiReply, ApiRequest } from '../http/request-context.js';
+import type { ApiReply, ApiRequest } from '../http/request.js';
 import type { Limits, Quota } from '../rate-limits/limits.js';
 import { addressRateLimitKey } from '../rate-limits/rate-limit-key.js';
 import { RateLimiter } from '../rate-limits/rate-limiter.js';

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { BackgroundWriter, type Flush } from '../database/background-writer.js';
 import { Events } from '../events/events.js';
 import { clientAddress } from '../http/client-address.js';
-import type { ApiRequest } from '../http/request-context.js';
+import type { ApiRequest } from '../http/request.js';
 import { BanRepository } from '../rate-limits/bans/ban.repository.js';
 import type { Ban } from '../rate-limits/bans/bans.js';
 import type { Quota } from '../rate-limits/limits.js';

@@ -1,5 +1,5 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import { requestOf } from '../http/request-context.js';
+import { requestOf } from '../http/request.js';
 import type { Quota } from '../rate-limits/limits.js';
 
 /** The sender of a request, as identified by its key or token. Immutable. */

@@ -3,7 +3,7 @@ import { FakeClock } from '../../test/support/clock.js';
 import type { ChangePoller, PollCallback } from '../database/change-poller.js';
 import type { Database } from '../database/database.js';
 import { isOutage } from '../database/outage.js';
-import type { ApiRequest } from '../http/request-context.js';
+import type { ApiRequest } from '../http/request.js';
 import { Plans } from '../rate-limits/plan.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { KeyCache } from './key-cache.js';

@@ -8,7 +8,7 @@ import {
 import { Reflector } from '@nestjs/core';
 import { errors } from '../errors/errors.js';
 import { CHALLENGE } from '../errors/to-api-error.js';
-import { type Handler, requestOf } from '../http/request-context.js';
+import { type Handler, requestOf } from '../http/request.js';
 
 const REQUIRED_SCOPES = 'petstore:required-scopes';
 

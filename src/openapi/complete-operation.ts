@@ -6,7 +6,7 @@ import { errors } from '../errors/errors.js';
 import { isOnAdminPort } from '../http/admin-port.js';
 import type { Operation } from '../http/operations.js';
 import { isPublic } from '../http/public.decorator.js';
-import type { Handler } from '../http/request-context.js';
+import type { Handler } from '../http/request.js';
 import { BEARER_SCHEME } from '../keys/api-key.guard.js';
 import { requiredScopesOf } from '../keys/scope.guard.js';
 import { SEPARATE_QUOTA } from '../rate-limits/limits.js';

@@ -4,7 +4,7 @@ import { Config } from '../config/config.js';
 import { PublicAddress } from '../config/public-address.js';
 import { notFound } from '../errors/errors.js';
 import { Public } from '../http/public.decorator.js';
-import type { ApiReply } from '../http/request-context.js';
+import type { ApiReply } from '../http/request.js';
 import { Clock } from '../time/clock.js';
 import { apiCatalog, llmsText, securityText } from './discovery.js';
 import { DocsFiles } from './docs.files.js';

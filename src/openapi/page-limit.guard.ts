@@ -1,6 +1,6 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { clientAddress } from '../http/client-address.js';
-import { requestOf } from '../http/request-context.js';
+import { requestOf } from '../http/request.js';
 import { addressRateLimitKey } from '../rate-limits/rate-limit-key.js';
 import { RateLimiter } from '../rate-limits/rate-limiter.js';
 

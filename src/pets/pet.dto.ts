@@ -2,10 +2,12 @@ import { applyDecorators } from '@nestjs/common';
 import {
   ApiProperty,
   ApiPropertyOptional,
+  type ApiPropertyOptions,
   ApiSchema,
   IntersectionType,
   OmitType,
 } from '@nestjs/swagger';
+import { IsIn } from 'class-validator';
 import { constrain, MayBeAbsent } from '../input/constrain.js';
 import { IsInt64 } from '../input/int64.js';
 import { PageQuery } from '../input/page.js';
@@ -27,12 +29,11 @@ const NAME =
  */
 const VISIBLE = /[^\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
-const IsStatus = (): PropertyDecorator =>
+const IsStatus = (options: ApiPropertyOptions): PropertyDecorator =>
   applyDecorators(
+    ApiPropertyOptional({ ...options, enum: PET_STATUSES, enumName: 'PetStatus' }),
     MayBeAbsent(),
-    constrain('isPetStatus', `one of ${PET_STATUSES.join(', ')}`, (value) =>
-      PET_STATUSES.includes(value as PetStatus),
-    ),
+    IsIn(PET_STATUSES),
   );
 
 /** The body of createPet. */
@@ -59,13 +60,10 @@ export class NewPet {
   @IsInt64()
   categoryId!: bigint;
 
-  @ApiPropertyOptional({
+  @IsStatus({
     description: 'Availability status. Absent if the pet has none.',
-    enum: PET_STATUSES,
-    enumName: 'PetStatus',
     example: 'available',
   })
-  @IsStatus()
   status?: PetStatus;
 }
 
@@ -92,11 +90,6 @@ class PetIdAndName {
 export class PetDto extends IntersectionType(PetIdAndName, OmitType(NewPet, ['name'])) {}
 
 export class ListPetsQuery extends PageQuery {
-  @ApiPropertyOptional({
-    description: 'Returns only pets with this status.',
-    enum: PET_STATUSES,
-    enumName: 'PetStatus',
-  })
-  @IsStatus()
+  @IsStatus({ description: 'Returns only pets with this status.' })
   status?: PetStatus;
 }

@@ -8,7 +8,7 @@ import {
 import type { Counter } from 'prom-client';
 import { Config } from '../config/config.js';
 import { errors } from '../errors/errors.js';
-import { replyOf, requestOf } from '../http/request-context.js';
+import { replyOf, requestOf } from '../http/request.js';
 import { Transport } from '../http/transport.js';
 import { Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';

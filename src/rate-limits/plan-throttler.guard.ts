@@ -1,6 +1,6 @@
 import { type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { ThrottlerGuard, type ThrottlerRequest } from '@nestjs/throttler';
-import { PerOperation, replyOf, requestOf } from '../http/request-context.js';
+import { PerOperation, replyOf, requestOf } from '../http/request.js';
 import { type Limits, SEPARATE_QUOTA } from './limits.js';
 import { separateRateLimitKey } from './rate-limit-key.js';
 import { RateLimiter } from './rate-limiter.js';

@@ -1,5 +1,5 @@
 import { ApiError } from '../errors/api-error.js';
-import type { ApiReply } from '../http/request-context.js';
+import type { ApiReply } from '../http/request.js';
 import type { Decision, RateLimitStore } from './stores/rate-limit-store.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { Plans } from './plan.js';

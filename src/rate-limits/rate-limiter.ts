@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Counter } from 'prom-client';
 import type { ApiError } from '../errors/api-error.js';
 import { errors } from '../errors/errors.js';
-import type { ApiReply, ApiRequest } from '../http/request-context.js';
+import type { ApiReply, ApiRequest } from '../http/request.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { secondsUntil } from '../time/windows.js';
 import type { FurtherLimit, Limits, Quota } from './limits.js';

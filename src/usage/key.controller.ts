@@ -9,7 +9,7 @@ import {
 import { ApiErrors } from '../errors/api-errors.decorator.js';
 import { errors } from '../errors/errors.js';
 import { clientAddress } from '../http/client-address.js';
-import type { ApiRequest } from '../http/request-context.js';
+import type { ApiRequest } from '../http/request.js';
 import { type Caller, CurrentCaller } from '../keys/caller.js';
 import { KeysService } from '../keys/keys.service.js';
 import { AnyScope, RequireScope } from '../keys/scope.guard.js';

@@ -74,7 +74,7 @@ describe('POST /v1/pets', () => {
 
   const NAME = /name must be a string of 1 to 255 characters/;
   const CATEGORY = /categoryId must be an integer from -9223372036854775808 to 9223372036854775807/;
-  const STATUS = /status must be one of available, pending, sold/;
+  const STATUS = /status must be one of the following values: available, pending, sold/;
   it.each<[string, RegExp[]]>([
     ['{}', [/name is required/, /categoryId is required/]],
     ['{"name":"Rex","categoryId":1,"id":5}', [/"id" is not a known member/]],

@@ -74,7 +74,9 @@ describe('GET /v1/pets', () => {
       async (status) => {
         const answer = await client.get(`/v1/pets?status=${status}`);
         expectError(answer, 400, 'invalid_request');
-        expect(answer.json().message).toBe('status must be one of available, pending, sold');
+        expect(answer.json().message).toBe(
+          'status must be one of the following values: available, pending, sold',
+        );
       },
     );
 
@@ -102,7 +104,7 @@ describe('GET /v1/pets', () => {
       const { port } = new URL(service.origin);
       expect(answer.headers.link).toMatch(
         new RegExp(
-          `^<http://localhost:${port}/v1/pets\\?status=sold&limit=3&cursor=[\\w-]+>; rel="next"$`,
+          `^<http://localhost:${port}/v1/pets\\?limit=3&status=sold&cursor=[\\w-]+>; rel="next"$`,
         ),
       );
       const following: Animal[] = (await client.get(next(answer)!)).json();

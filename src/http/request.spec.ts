@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { requestIdOf } from './request-context.js';
+import { requestIdOf } from './request.js';
 
 describe(requestIdOf.name, () => {
   const idOf = (sent?: string) =>
