@@ -3,7 +3,7 @@ import type { DataSource } from 'typeorm';
 /** Inserts a row if its claim admits it, and then returns a row. */
 type Insert = (claim: readonly (string | number)[]) => Promise<unknown[]>;
 
-/** What decides on PostgreSQL whether a row is inserted. */
+/** Decides on PostgreSQL whether a row is inserted. */
 export interface Claim {
   /** The types of its parameters. */
   readonly types: readonly string[];

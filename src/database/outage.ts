@@ -8,8 +8,8 @@ interface DriverError {
 }
 
 /**
- * Codes of PostgreSQL (appendix A) and SQLite, and messages of node-postgres, of failures that pass
- * or can be repaired.
+ * Transient and repairable failures: codes of PostgreSQL (appendix A) and SQLite, and messages of
+ * node-postgres.
  */
 const isOfDatabase = matches(
   /^(?:(?:08|28|40|53|58)...|3D000|42501|57P0.|57014|25006|25P03|55P03)$/,

@@ -24,8 +24,8 @@ const ENDED = 'The transaction has ended: await everything that is started withi
 /** A query runner whose transaction other code may join. */
 export interface JoinableQueryRunner extends QueryRunner {
   /**
-   * Whether repositories and transactions join, which release the query runner after each use;
-   * false once the sharing has ended.
+   * Undefined: only table gateways join. True: repositories and transactions join as well, and
+   * `release()` does nothing. False: the sharing has ended, and joining is an error.
    */
   isShared?: boolean;
 }

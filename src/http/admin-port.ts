@@ -19,7 +19,7 @@ export class AdminMessage extends IncomingMessage {}
 export const PORT_CONSTRAINT = {
   name: 'port',
   mustMatchWhenDerived: true,
-  // Fastify's type lacks undefined, which stands for no value.
+  // Fastify's type lacks undefined, which means "no value".
   deriveConstraint: (message: unknown) =>
     (message instanceof AdminMessage ? 'admin' : undefined) as string,
   storage: () => new Map(),

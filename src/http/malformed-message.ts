@@ -13,7 +13,7 @@ export function assertTarget({ originalUrl, url }: ApiRequest): void {
   if (originalUrl.length > MAX_TARGET_LENGTH) {
     throw errors.uri_too_long(`Path and query must not exceed ${MAX_TARGET_LENGTH} characters`);
   }
-  // `routableTarget()` has replaced it.
+  // `routableTarget()` has replaced a target that cannot be decoded.
   if (originalUrl !== url) throw malformedError(new URIError());
 }
 

@@ -1,4 +1,4 @@
-/** The router decodes these characters if they are escaped. */
+/** `v` and `1` may be percent-encoded: the router decodes them. */
 const API_PATH = /^\/(?:v|%76)(?:1|%31)(?:\/|$)/;
 
 /** The path of a request target; of an absolute-form target, the part after the authority. */

@@ -150,7 +150,7 @@ export class IdempotencyService {
     const claim = [owner, idempotencyKey, bodyDigest, this.clock.now(), this.expiredMs()];
     const claimed = await this.database.write(CLAIM, ...claim).catch(rejectHeld);
     if (claimed.length === 0) throw inUse();
-    // Interceptors of the class run later and may drop members, which must not be stored.
+    // Applies `@Exclude()` before the response is stored: a serializer of the class runs later.
     const response: unknown = instanceToPlain(await handle());
     await this.database.write(ANSWER, answerOf(response), owner, idempotencyKey);
     return response;

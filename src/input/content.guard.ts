@@ -45,9 +45,9 @@ export class ContentGuard implements CanActivate {
     if (query.length > 0 && !declared.mayHaveQuery) {
       throw invalidRequest(query.map((name) => undeclared(name, 'query')));
     }
-    // `InputPipe` decides whether an operation can do without the body that it declares. One that
-    // is not declared is ignored, or for an extension parsed if it is JSON, for guards and
-    // interceptors that look at `request.body`, as behind a body parser.
+    // A body that the operation does not declare is ignored. In an extension, it is parsed if it is
+    // JSON: guards and interceptors may read `request.body`, as behind a body parser. `InputPipe`
+    // rejects a request without a body that the operation needs.
     const isParsed = bytes?.length
       ? declared.hasBody || (!declared.isCore && isJson(headers))
       : declared.hasBody && headers['content-type'] !== undefined;

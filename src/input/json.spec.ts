@@ -101,8 +101,11 @@ describe(parseBody.name, () => {
   });
 
   it.each([
-    ['{"a":1,"b":[{"c":1,"c":2,"c":3}],"a":2}', /^"c" is given twice .*; "a" is given twice/],
-    ['{"b":{"\\u0061":1,"a":2}}', /^"a" is given twice with different values$/],
+    [
+      '{"a":1,"b":[{"c":1,"c":2,"c":3}],"a":2}',
+      /^"c" appears more than once .*; "a" appears more than once/,
+    ],
+    ['{"b":{"\\u0061":1,"a":2}}', /^"a" appears more than once with different values$/],
     [`${'['.repeat(30_000)}${']'.repeat(30_000)}`, /nested more than 32 levels/],
     [`${'['.repeat(33)}${']'.repeat(33)}`, /nested more than 32 levels/],
     [`[${'1,'.repeat(1_000)}1]`, /more than 1000 values/],

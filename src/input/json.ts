@@ -33,7 +33,9 @@ export function parseBody(body: Buffer | undefined): unknown {
   }
   if (repeated.size > 0) {
     throw invalidRequest(
-      [...repeated].map((name) => `${quoteForMessage(name)} is given twice with different values`),
+      [...repeated].map(
+        (name) => `${quoteForMessage(name)} appears more than once with different values`,
+      ),
     );
   }
   const faults: string[] = [];

@@ -54,7 +54,7 @@ type KeyOf<Row> = (row: Row) => CursorKey | readonly CursorKey[];
  * one. The items of a table gateway are JSON texts, and are parsed only if something uses them.
  */
 export class Page<Item> implements PageBody {
-  // Private to the language, so that copies of the page do not contain them.
+  // `#` instead of `private`: copies of the page must not contain them.
   readonly #texts: readonly string[];
   readonly #parse: (text: string) => Item;
   #items: readonly Item[] | undefined;

@@ -83,7 +83,7 @@ describe('POST /v1/pets', () => {
     ['{"name":"Rex","categoryId":1,"toString":1}', [/"toString" is not a known member/]],
     [
       '{"name":"Rex","name":"","categoryId":1,"categoryId":2}',
-      [/"name" is given twice with different values; "categoryId" is given twice/],
+      [/"name" appears more than once with different values; "categoryId" appears more than once/],
     ],
     ['{"name":"","categoryId":"x","status":0,"more":1}', [/"more"/, NAME, CATEGORY, STATUS]],
     ...['[]', 'null', '"Rex"', '7'].map((body): [string, RegExp[]] => [body, [/a JSON object/]]),

@@ -24,7 +24,7 @@ export function createFile(path: string): void {
   closeSync(openSync(path, 'a', OWNER_ONLY));
 }
 
-/** Closes an open database to other users. */
+/** Restricts the files of an open database to their owner. */
 export function protectFile(path: string): void {
   for (const suffix of ['', ...LOG_SUFFIXES]) {
     try {
