@@ -2,8 +2,11 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below the range of outgoing connections, which could take the port. */
-const FIRST = 10_000;
+/**
+ * Above 10080, which `fetch` refuses as a bad port, and below the range of outgoing connections,
+ * which could take the port.
+ */
+const FIRST = 11_000;
 const PORTS_PER_WORKER = 1_000;
 const WORKERS = 20;
 
