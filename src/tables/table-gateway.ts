@@ -33,7 +33,7 @@ type Values = Record<string, Parameter | undefined>;
  * inserts of one event-loop tick share a commit, on PostgreSQL the statements of one tick are
  * sent as one. Within a transaction of TypeORM, each statement runs in that transaction.
  *
- * Supported are integers, texts and UUIDs, and a primary key of one column.
+ * Supported are integers, texts and UUIDs, a primary key of one column, and the default schema.
  */
 export class TableGateway<Entity extends object> {
   private readonly table: TableSource;
@@ -51,9 +51,9 @@ export class TableGateway<Entity extends object> {
     const metadata = database.dataSource.getMetadata(entity);
     const columns = columnsOf(metadata);
     const [key] = columns;
-    if (key === undefined || metadata.primaryColumns.length !== 1) {
+    if (key === undefined || metadata.primaryColumns.length !== 1 || metadata.schema) {
       throw new Error(
-        `A table gateway needs one primary column; use a Repository of ${entity.name}`,
+        `A table gateway needs one primary column and no schema; use a Repository of ${entity.name}`,
       );
     }
     const given = columns.filter(({ isGenerated }) => !isGenerated);

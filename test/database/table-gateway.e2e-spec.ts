@@ -60,6 +60,12 @@ class Visit {
   visitedAt!: string;
 }
 
+@Entity('photos', { schema: 'archive' })
+class OldPhoto {
+  @PrimaryColumn({ type: 'integer' })
+  id!: number;
+}
+
 @Entity('photos')
 class Photo {
   @PrimaryColumn({ type: 'integer' })
@@ -137,7 +143,10 @@ class VisitsController {
   }
 }
 
-@Module({ imports: [TypeOrmModule.forFeature([Visit, Photo])], controllers: [VisitsController] })
+@Module({
+  imports: [TypeOrmModule.forFeature([Visit, Photo, OldPhoto])],
+  controllers: [VisitsController],
+})
 class VisitsModule {}
 
 describe('a table gateway of an extension', () => {
@@ -258,8 +267,9 @@ describe('a table gateway of an extension', () => {
     if (found.status !== 200) expectError(found, 400, 'invalid_request');
   });
 
-  it('rejects an entity with a column that it does not support', () => {
+  it('rejects an entity with a column or a schema that it does not support', () => {
     const database = service.store.app.get(Database);
     expect(() => new TableGateway(Photo, database)).toThrow('does not support Photo.size');
+    expect(() => new TableGateway(OldPhoto, database)).toThrow('no schema; use a Repository');
   });
 });
