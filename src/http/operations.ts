@@ -9,7 +9,10 @@ import { type Handler, PerOperation } from './request.js';
 
 /** Injection token: the modules of the service itself. */
 export const CORE_MODULES = Symbol('CORE_MODULES');
-/** That of `@ApiOperation()`. The command line does not load @nestjs/swagger, which exports it. */
+/**
+ * The metadata key of `@ApiOperation()`. An import of @nestjs/swagger, which exports it, would make
+ * every command load the package.
+ */
 const API_OPERATION = 'swagger/apiOperation';
 /** Characters with a meaning in a path pattern. */
 const PATTERN_CHARACTERS = /[:*{}()[\]+?!\\]/g;

@@ -100,7 +100,7 @@ export class KeyTransaction {
     return true;
   }
 
-  /** What audit records show: also the limits, which the plan may have lost in a later release. */
+  /** What audit records show. A later release may change the limits of a plan. */
   private stateOf(key: ApiKey): State {
     return {
       ...this.termsOf(key),

@@ -50,7 +50,8 @@ export class CounterPersistence implements OnModuleInit {
   async onModuleInit(): Promise<void> {
     const nowMs = this.clock.now();
     for (const count of await this.counters.since(dayOf(nowMs))) {
-      // A clock that was set back has left windows of the future, which would last too long.
+      // If the clock was set back meanwhile, a stored window is in the future: it would last too
+      // long.
       const minute = Math.min(count.minute, minuteOf(nowMs));
       this.memory.restore({ ...count, minute, day: dayOf(nowMs) });
     }

@@ -24,7 +24,7 @@ interface Holder {
   expiresAtMs: number;
 }
 
-/** Reports the recorded usage of a client, up to some ten seconds ago, and what is left. */
+/** Reports the recorded usage of a client, up to some ten seconds ago, and its quota. */
 @Injectable()
 export class UsageService {
   constructor(
@@ -34,8 +34,8 @@ export class UsageService {
   ) {}
 
   /**
-   * The requests of the last 24 hours by code, and the latest rejected ones of each key, the latest
-   * first. Times are ISO 8601.
+   * The requests of the last 24 hours by code, the current hour included; and the latest rejected
+   * requests, the latest first. Times are ISO 8601.
    */
   async report(clientId: string) {
     const { used, refusals } = await this.load(clientId, HOURS);
