@@ -3,12 +3,16 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { FASTIFY } from './field/field.mjs';
 import { load, loadAtRate } from './lib/load.mjs';
+import { runtimeEnv } from './lib/runtime.mjs';
 import { startField } from './race.mjs';
 import { COMPILED_AFTER_S, LOW_RATE, root } from './settings.mjs';
 
 const STEPS_PER_MS = 100;
 const UNTIL_WRITTEN_MS = 200;
-const WATCHED = { env: { NODE_OPTIONS: `--import ${root}bench/load/loop-delay.mjs` } };
+const { NODE_OPTIONS } = runtimeEnv();
+const WATCHED = {
+  env: { NODE_OPTIONS: `${NODE_OPTIONS} --import ${root}bench/load/loop-delay.mjs` },
+};
 
 /**
  * @typedef {{id: string, requests: number, p50: number, p90: number, p99: number, p999: number,

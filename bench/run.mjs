@@ -8,6 +8,7 @@ import { growth } from './growth/growth.mjs';
 import { nodes } from './growth/nodes.mjs';
 import { latency } from './latency.mjs';
 import { missingPrograms } from './lib/machine.mjs';
+import { isOnLts, runOnLts } from './lib/runtime.mjs';
 import { Stage } from './lib/stage.mjs';
 import { publish } from './page.mjs';
 import { race } from './race.mjs';
@@ -71,6 +72,10 @@ async function main() {
   const needs = only === undefined ? Object.values(NEEDS).flat() : (NEEDS[only] ?? []);
   const missing = missingPrograms(['wrk', 'taskset', ...new Set(needs)]);
   if (missing.length > 0) throw new Error(`The bench requires ${missing.join(', ')}`);
+  if (!isOnLts()) {
+    process.exitCode = runOnLts(process.argv.slice(1));
+    return;
+  }
   const goals = await measure(options);
   if (check && !areMet(goals)) process.exitCode = 1;
 }

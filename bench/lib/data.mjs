@@ -6,6 +6,7 @@ import { crc32 } from 'node:zlib';
 import Database from 'better-sqlite3';
 import { KEYS, PETS, root, UNLIMITED } from '../settings.mjs';
 import { query } from './engines.mjs';
+import { runtimeEnv } from './runtime.mjs';
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const ISSUE = ['keys', 'issue', '--json', '--name', 'bench', '--plan', 'enterprise'];
@@ -13,7 +14,7 @@ const LIMITS = ['--per-minute', String(UNLIMITED), '--per-day', String(UNLIMITED
 
 /** Migrates and fills a database, and issues one key. */
 async function fill(stage, url, build, pets) {
-  const env = { PATH: process.env.PATH, DATABASE_URL: url };
+  const env = { ...runtimeEnv(), DATABASE_URL: url };
   for (const args of [['migrate'], ['seed', '--pets', String(pets)], [...ISSUE, ...LIMITS]]) {
     await stage.run(process.execPath, [`${build}dist/src/main.js`, ...args], { env });
   }

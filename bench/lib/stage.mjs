@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { SERVER_CORE } from '../settings.mjs';
+import { runtimeEnv } from './runtime.mjs';
 
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 20_000;
@@ -45,7 +46,7 @@ export class Stage {
     const child = spawn('taskset', ['-c', core, command, ...args], {
       cwd: this.directory,
       // Without the environment of the caller: its DATABASE_URL must not be loaded.
-      env: { PATH: process.env.PATH, HOME: this.directory, ...env },
+      env: { ...runtimeEnv(), HOME: this.directory, ...env },
       stdio: ['ignore', output, output],
       ...account,
     });
