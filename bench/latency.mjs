@@ -1,22 +1,14 @@
 // Part `latency`: latencies at a constant rate. One histogram has all rounds of a program.
-import { readFileSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
 import { FASTIFY } from './field/field.mjs';
 import { load, loadAtRate } from './lib/load.mjs';
-import { runtimeEnv } from './lib/runtime.mjs';
 import { startField } from './race.mjs';
-import { COMPILED_AFTER_S, LOW_RATE, root } from './settings.mjs';
+import { COMPILED_AFTER_S, LOW_RATE } from './settings.mjs';
 
 const STEPS_PER_MS = 100;
-const UNTIL_WRITTEN_MS = 200;
-const { NODE_OPTIONS } = runtimeEnv();
-const WATCHED = {
-  env: { NODE_OPTIONS: `${NODE_OPTIONS} --import ${root}bench/load/loop-delay.mjs` },
-};
 
 /**
- * @typedef {{id: string, requests: number, p50: number, p90: number, p99: number, p999: number,
- *   loopDelay?: number}} Latency in ms; `loopDelay`: the longest delay of the server's event loop
+ * @typedef {{id: string, requests: number, p50: number, p90: number, p99: number, p999: number}}
+ *   Latency in ms
  * @typedef {{engine: string, work: string, perSecond: number, entries: Latency[]}} Latencies
  */
 
@@ -29,7 +21,7 @@ const WATCHED = {
 export async function latency(stage, pace, field) {
   const results = [];
   for (const engine of ['sqlite', 'postgres']) {
-    const servers = await startField(stage, engine, field, WATCHED);
+    const servers = await startField(stage, engine, field);
     const measure = async (work, perSecond, taking) => {
       const entries = await atRate(stage, taking, { work, perSecond, pace });
       results.push({ engine, work, perSecond, entries });
@@ -51,31 +43,18 @@ export async function latency(stage, pace, field) {
 }
 
 async function atRate(stage, servers, { work, perSecond, pace }) {
-  const measured = new Map(servers.map(({ id }) => [id, { steps: new Map(), delays: [] }]));
+  const measured = new Map(servers.map(({ id }) => [id, new Map()]));
   for (let round = 0; round < pace.openRounds; round++) {
     for (const server of round % 2 === 0 ? servers : servers.toReversed()) {
-      const { steps, delays } = measured.get(server.id);
-      await loopDelay(stage, server);
+      const steps = measured.get(server.id);
       const options = { work, perSecond, seconds: pace.openSeconds };
       const counts = await loadAtRate(stage, server, options);
-      delays.push(await loopDelay(stage, server));
       for (const [step, count] of Object.entries(counts)) {
         steps.set(Number(step), (steps.get(Number(step)) ?? 0) + count);
       }
     }
   }
-  return Array.from(measured, ([id, { steps, delays }]) => {
-    const longest = delays[0] === undefined ? {} : { loopDelay: Math.max(...delays) };
-    return { id, ...percentilesOf(steps), ...longest };
-  });
-}
-
-/** The longest delay of the event loop since the last call, in ms; undefined without Node.js. */
-async function loopDelay(stage, { running, isNode }) {
-  if (!isNode) return undefined;
-  process.kill(running.pid, 'SIGUSR2');
-  await pause(UNTIL_WRITTEN_MS);
-  return Number(readFileSync(stage.path(`loop-delay-${running.pid}`), 'utf8'));
+  return Array.from(measured, ([id, steps]) => ({ id, ...percentilesOf(steps) }));
 }
 
 /** @param {Map<number, number>} steps numbers of requests by latency in steps of 10 µs */

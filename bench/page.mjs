@@ -58,7 +58,6 @@ function textsOf({ measured, versions: all, parts }, races) {
     lowRates: rates(Object.entries(LOW_RATE)),
     highRates: rates(high.map(({ work, perSecond }) => [work, perSecond])),
     growth: growth.memory === undefined ? '' : growthText(growth),
-    slower: slowerText(fasterOf(races, 'go')),
     connections: connections.toFixed(1),
   };
 }
@@ -89,9 +88,8 @@ function ratioText(ours, fastify) {
 
 function latencyText(latency) {
   if (latency === undefined) return '';
-  const { p50, p90, p99, p999, loopDelay } = latency;
-  const longest = loopDelay === undefined ? '' : ` (${loopDelay.toFixed(0)})`;
-  return [p50, p90, p99, p999].map((each) => each.toFixed(2)).join(' / ') + longest;
+  const { p50, p90, p99, p999 } = latency;
+  return [p50, p90, p99, p999].map((each) => each.toFixed(2)).join(' / ');
 }
 
 function growthText({ readyMs, costs, memory }) {
@@ -102,20 +100,6 @@ function growthText({ readyMs, costs, memory }) {
     `The service starts in ${seconds} s, and uses ${idle} MB idle, ${loaded} MB under load, and ` +
     `${own} MB more with ${count(memory.keys)} active keys. Growth of the CPU time of a request, as a ratio: ${ratios}.`
   );
-}
-
-function slowerText(ratios) {
-  if (ratios.length === 0) return 'Its latencies are higher than those of Go';
-  return `Requests/s to Go are ${ratios.join('; ')}; latencies are higher than those of Go`;
-}
-
-/** Where a program is faster than the service. */
-function fasterOf(races, id) {
-  return races.flatMap(({ title, contest: { entries } }) => {
-    const other = entries.find((entry) => entry.id === id);
-    const ratio = entries[0].perSecond / (other?.perSecond ?? 0);
-    return ratio < 0.995 ? [`${ratio.toFixed(2)} (${title})`] : [];
-  });
 }
 
 /** What a node, a core of PostgreSQL and a Redis can process. */

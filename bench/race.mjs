@@ -35,14 +35,14 @@ export async function race(stage, pace, engine, field) {
 }
 
 /** Each program gets a database of its own, with equal content. */
-export async function startField(stage, engine, field, settings) {
+export async function startField(stage, engine, field) {
   const ids = field.map(({ id }) => id);
   const { urls, keys, keyFile } = await databases(stage, engine, ids);
   const servers = [];
-  for (const [index, { id, start, isEqual, isNode }] of field.entries()) {
-    const running = await start(stage, urls[index], settings);
+  for (const [index, { id, start, isEqual }] of field.entries()) {
+    const running = await start(stage, urls[index]);
     if (isEqual) await assertEqualResponses(servers[0].running, running, keys[0]);
-    servers.push({ id, running, keyFile, isNode });
+    servers.push({ id, running, keyFile });
   }
   return servers;
 }

@@ -10,24 +10,23 @@ const NO_PRETENURING = '--no-allocation-site-pretenuring';
 const GOPATH = '/usr/share/gocode';
 
 /**
- * @typedef {{id: string, name: string, needs?: string[], isEqual?: boolean, isNode?: boolean,
+ * @typedef {{id: string, name: string, needs?: string[], isEqual?: boolean,
  *   start: (stage, databaseUrl: string, settings?: {env?: object}) =>
  *   Promise<import('../lib/stage.mjs').Running>}} Contestant `needs`: programs that the machine may
  *   lack; `isEqual`: its responses have to equal the service's
  */
 
 /** @type {Contestant} */
-export const SERVICE = { id: 'service', name: 'the service', isNode: true, start: startService };
+export const SERVICE = { id: 'service', name: 'the service', start: startService };
 
 /** @type {Contestant} */
 export const FASTIFY = {
   id: 'fastify',
   name: 'Fastify, hand-written',
   isEqual: true,
-  isNode: true,
-  start(stage, databaseUrl, { env } = {}) {
+  start(stage, databaseUrl) {
     const args = [NO_PRETENURING, `${root}bench/field/fastify/main.mjs`, databaseUrl];
-    return startProgram(stage, { id: 'fastify', args, env });
+    return startProgram(stage, { id: 'fastify', args });
   },
 };
 
@@ -97,13 +96,13 @@ export async function startService(stage, databaseUrl, settings = {}) {
 }
 
 /** Every program gets the port and the address in its links as further arguments. */
-async function startProgram(stage, { id, command, args, env }) {
+async function startProgram(stage, { id, command, args }) {
   const port = await freePort();
   return stage.start({
     name: id,
     command,
     args: [...args, String(port), ADDRESS],
-    env: { NODE_ENV: 'production', ...env },
+    env: { NODE_ENV: 'production' },
     port,
     isReady: () => responds(`http://127.0.0.1:${port}/v1/pets`),
   });

@@ -1,14 +1,12 @@
 // Creates databases with made-up pets and keys. Each build uses its own commands, so that builds
 // with different schemas can be compared.
-import { createHash, randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import { crc32 } from 'node:zlib';
 import Database from 'better-sqlite3';
+import { digestOf, mintId, mintKey } from '../../dist/src/keys/api-key-format.js';
 import { KEYS, PETS, root, UNLIMITED } from '../settings.mjs';
 import { query } from './engines.mjs';
 import { runtimeEnv } from './runtime.mjs';
 
-const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const ISSUE = ['keys', 'issue', '--json', '--name', 'bench', '--plan', 'enterprise'];
 const LIMITS = ['--per-minute', String(UNLIMITED), '--per-day', String(UNLIMITED)];
 
@@ -62,31 +60,21 @@ export async function preparePostgres(stage, server, names, { build = root } = {
 
 /** Copies the row of the issued key: to issue each key by the command would take a second. */
 function copies(row, count) {
-  const keys = Array.from({ length: count }, mintKey);
+  const keys = Array.from({ length: count }, () => mintKey());
   const rows = keys.map((key) => {
-    const id = `key_${base62(randomBytes(12), 17)}`;
-    const digest = createHash('sha256').update(key).digest('base64url');
+    const id = mintId('key');
     // Keys that have just changed are read again by each poll.
     const changed_at = row.changed_at - 3_600_000;
-    return { ...row, id, client_id: id, digest, changed_at, last_four: key.slice(-4) };
+    return {
+      ...row,
+      id,
+      client_id: id,
+      digest: digestOf(key),
+      changed_at,
+      last_four: key.slice(-4),
+    };
   });
   return { keys, rows };
-}
-
-/** A key in the format of the service: prefix, 256 random bits in base62, CRC-32 of both. */
-function mintKey() {
-  const body = `psk_${base62(randomBytes(32), 43)}`;
-  const checksum = Buffer.alloc(4);
-  checksum.writeUInt32BE(crc32(body));
-  return body + base62(checksum, 6);
-}
-
-function base62(bytes, length) {
-  let text = '';
-  for (let rest = BigInt(`0x${bytes.toString('hex')}`); rest > 0n; rest /= 62n) {
-    text = DIGITS[Number(rest % 62n)] + text;
-  }
-  return text.padStart(length, '0');
 }
 
 /** Writes the file of keys for the load generator. */
