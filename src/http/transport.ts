@@ -108,6 +108,7 @@ export class Transport {
       reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
       // Node may drop a request that follows an Upgrade.
       if (request.raw.headers.upgrade !== undefined) reply.header('connection', 'close');
+      if (hasSecondHost(request.raw)) return done(malformedError(new Error('A second Host')));
       requestContext.run(request, () => {
         // Load balancers probe an overloaded server too.
         if (isProbe(request.raw.url!)) done();
