@@ -36,6 +36,7 @@ const testMatch =
         ...(SUITE === 'engines'
           ? [
               `<rootDir>/test/{${ROOMS}}/*.e2e-spec.ts`,
+              '<rootDir>/test/http/context.e2e-spec.ts',
               '<rootDir>/test/database/{schema,table-gateway,transactions}.e2e-spec.ts',
             ]
           : []),

@@ -45,7 +45,6 @@ export { ApiPage } from './input/api-page.decorator.js';
 export { Page, PageQuery } from './input/page.js';
 export { constrain, MayBeAbsent } from './input/constrain.js';
 export { Creates } from './http/creates.decorator.js';
-export { WithoutRequestContext } from './http/without-request-context.decorator.js';
 export { Idempotent } from './idempotency/idempotent.decorator.js';
 export { AnyScope, RequireScope } from './keys/scope.guard.js';
 export { type Caller, CurrentCaller } from './keys/caller.js';

@@ -48,7 +48,7 @@ export async function createApp(
   const nestLogger = new NestLogger(logger);
   // Modules may log when they are declared, before Nest has its logger.
   Logger.overrideLogger(nestLogger);
-  const transport = new Transport(config, extensions.length > 0);
+  const transport = new Transport(config);
   if (config.trustProxy === false) warnOfProxy(transport.server.server, logger);
   rejectContentTypeParsers(transport.server);
   const app = await NestFactory.create<NestFastifyApplication>(

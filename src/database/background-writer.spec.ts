@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Logger } from '../telemetry/logger.js';
 import { BackgroundWriter } from './background-writer.js';
 
@@ -34,6 +35,14 @@ describe(BackgroundWriter.name, () => {
         written.push(...items);
       },
     });
+
+  it('writes outside of the context of the request that starts a run', async () => {
+    const context = new AsyncLocalStorage<string>();
+    const write = jest.fn(() => Promise.resolve(context.getStore()) as unknown as Promise<void>);
+    const flush = writer.add({ task: 'save bans', intervalMs: INTERVAL_MS, write });
+    await context.run('a request', flush);
+    await expect(write.mock.results[0]!.value).resolves.toBeUndefined();
+  });
 
   it('writes at each interval what is pending', async () => {
     add();

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import {
   type BeforeApplicationShutdown,
   Injectable,
@@ -17,7 +18,10 @@ export interface BackgroundWork {
   write: (stop: AbortSignal) => Promise<void>;
 }
 
-/** Runs a task now. While it is running, the same run is returned. It never rejects. */
+/**
+ * Runs a task now, outside of the caller's async context. While it is running, the same run is
+ * returned. It never rejects.
+ */
 export type Flush = () => Promise<void>;
 
 /**
@@ -53,6 +57,8 @@ export class BackgroundWriter implements OnApplicationBootstrap, BeforeApplicati
 }
 
 class Task {
+  /** A run belongs to no request: it may write what others have left pending. */
+  private readonly scope = new AsyncResource('BackgroundTask');
   private running: Promise<void> | undefined;
   private isFailing = false;
 
@@ -63,9 +69,9 @@ class Task {
   ) {}
 
   run(): Promise<void> {
-    this.running ??= this.attempt().finally(() => {
-      this.running = undefined;
-    });
+    this.running ??= this.scope
+      .runInAsyncScope(() => this.attempt())
+      .finally(() => (this.running = undefined));
     return this.running;
   }
 

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { Logger } from '@nestjs/common';
 import {
   DataSource,
@@ -6,7 +7,6 @@ import {
   EventSubscriber,
   type QueryRunner,
 } from 'typeorm';
-import { ScopeStorage } from '../telemetry/scope-storage.js';
 import type { LaterInsert } from './later-insert.js';
 import { outage } from './outage.js';
 
@@ -32,17 +32,17 @@ export interface JoinableQueryRunner extends QueryRunner {
 
 /** Tracks the transaction of TypeORM that the running code belongs to. */
 class TransactionScope {
-  private readonly runners = new ScopeStorage<JoinableQueryRunner>();
-  private readonly inserts = new ScopeStorage<LaterInsert>();
+  private readonly runners = new AsyncLocalStorage<JoinableQueryRunner>();
+  private readonly inserts = new AsyncLocalStorage<LaterInsert>();
 
   /** @param manager of the transaction that `work` belongs to */
   run<Result>(manager: EntityManager, work: Work<Result>): Promise<Result> {
-    return this.runners.during(manager.queryRunner as JoinableQueryRunner, () => work(manager));
+    return this.runners.run(manager.queryRunner as JoinableQueryRunner, () => work(manager));
   }
 
   /** Runs `work`, whose insert is carried out later. */
   runBefore<Result>(insert: LaterInsert, work: () => Promise<Result>): Promise<Result> {
-    return this.inserts.during(insert, work);
+    return this.inserts.run(insert, work);
   }
 
   /** The insert that is carried out later, unless the code belongs to a transaction. */

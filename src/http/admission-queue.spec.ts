@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate } from 'node:timers/promises';
 import { AdmissionQueue } from './admission-queue.js';
 
@@ -18,6 +19,16 @@ describe(AdmissionQueue.name, () => {
   it('starts a request immediately while there is capacity', () => {
     enqueue(0, PER_TICK + 1);
     expect(started).toEqual(upTo(PER_TICK));
+  });
+
+  it('starts each request in the context in which it was queued', async () => {
+    const context = new AsyncLocalStorage<number>();
+    const contexts: (number | undefined)[] = [];
+    for (const one of upTo(2 * PER_TICK)) {
+      context.run(one, () => queue.enqueue(() => contexts.push(context.getStore())));
+    }
+    await setImmediate();
+    expect(contexts).toEqual(upTo(2 * PER_TICK));
   });
 
   it('starts at most 64 requests per tick, in their order', async () => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { STATUS_CODES } from 'node:http';
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ApiError } from '../errors/api-error.js';
 import { errors } from '../errors/errors.js';
@@ -15,6 +15,11 @@ export function assertTarget({ originalUrl, url }: ApiRequest): void {
   }
   // `routableTarget()` has replaced a target that cannot be decoded.
   if (originalUrl !== url) throw malformedError(new URIError());
+}
+
+/** Node joins repeated fields, and no host contains a space (RFC 9112 section 3.2). */
+export function hasSecondHost({ headers }: IncomingMessage): boolean {
+  return headers.host?.includes(', ') === true;
 }
 
 /** The error for a message that could not be parsed, or that did not arrive in time. */

@@ -1,4 +1,3 @@
-import { AsyncResource } from 'node:async_hooks';
 import { once } from 'node:events';
 import { METHODS, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import fastify, { type FastifyInstance, type RouteHandlerMethod } from 'fastify';
@@ -9,7 +8,12 @@ import { AdminMessage, isAdminRoute, PORT_CONSTRAINT } from './admin-port.js';
 import { AdmissionQueue } from './admission-queue.js';
 import { ClientConnections } from './client-connections.js';
 import { conditionalBody } from './conditional-response.js';
-import { assertTarget, rejectMalformed } from './malformed-message.js';
+import {
+  assertTarget,
+  hasSecondHost,
+  malformedError,
+  rejectMalformed,
+} from './malformed-message.js';
 import { hasBody, readBody } from './request-body.js';
 import { type ApiReply, type ApiRequest, requestIdOf } from './request.js';
 import { acceptNamedWildcard, FALLBACK_ROUTES, RouteTable } from './route-table.js';
@@ -28,10 +32,7 @@ export class Transport {
   /** The handler of the FallbackController. */
   private fallback: RouteHandlerMethod | undefined;
 
-  constructor(
-    private readonly config: Config,
-    private readonly isExtended: boolean,
-  ) {
+  constructor(private readonly config: Config) {
     const { trustProxy, sendTimeoutSeconds, adminPort } = config;
     this.connections = new ClientConnections(sendTimeoutSeconds * 1000);
     this.server = fastify({
@@ -41,12 +42,12 @@ export class Transport {
       serverFactory: (handler) => this.createServer(handler),
       routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
       rewriteUrl: ({ url }) => routableTarget(url!),
-      // The authority of an absolute target is invalid.
+      // Reached for an invalid authority only.
       frameworkErrors: (error, { raw }) => rejectMalformed(error, raw.socket),
       // The servers of `ClientConnections` have a listener.
       clientErrorHandler: () => undefined,
     });
-    // Not otherwise: the router derives the constraint of every request.
+    // Only if needed: constraints cost time on every request.
     if (adminPort !== 0) this.server.addConstraintStrategy(PORT_CONSTRAINT);
     // Fastify would reject a body that it cannot read before the guards run.
     for (const method of METHODS) {
@@ -105,15 +106,14 @@ export class Transport {
     });
     this.server.addHook('onRequest', (request, reply, done) => {
       reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
-      // Node may lose the message behind an Upgrade request.
+      // Node may drop a request that follows an Upgrade.
       if (request.raw.headers.upgrade !== undefined) reply.header('connection', 'close');
-      const start = (): void => {
-        if (!reply.raw.destroyed) this.start(request, reply, done);
-      };
-      // Load balancers probe an overloaded server too.
-      if (isProbe(request.raw.url!)) return done();
-      // The queue calls it in the context of another request, and so in its trace.
-      this.queue.enqueue(this.config.tracing ? AsyncResource.bind(start) : start);
+      if (hasSecondHost(request.raw)) return done(malformedError(new Error('A second Host')));
+      requestContext.run(request, () => {
+        // Load balancers probe an overloaded server too.
+        if (isProbe(request.raw.url!)) done();
+        else this.queue.enqueue(() => !reply.raw.destroyed && done());
+      });
     });
     this.server.addHook('preValidation', (request, _reply, done) => {
       if (hasBody(request.raw)) void this.readBody(request, done);
@@ -127,14 +127,6 @@ export class Transport {
       if (this.connections.isLast(request.raw)) reply.header('connection', 'close');
       done(null, conditionalBody(request, reply, payload));
     });
-  }
-
-  private start(request: ApiRequest, reply: ApiReply, done: () => void): void {
-    const { requestContext: mode } = request.routeOptions.config;
-    if (mode === false || (mode === 'extended' && !this.isExtended)) return done();
-    requestContext.begin();
-    reply.raw.once('close', () => requestContext.end());
-    requestContext.run(request, done);
   }
 
   private async readBody(request: ApiRequest, done: () => void): Promise<void> {

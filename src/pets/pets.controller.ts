@@ -3,7 +3,6 @@ import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger'
 import { Deprecated } from '../deprecation/deprecation.js';
 import { ApiErrors } from '../errors/api-errors.decorator.js';
 import { Creates } from '../http/creates.decorator.js';
-import { WithoutRequestContext } from '../http/without-request-context.decorator.js';
 import { Idempotent } from '../idempotency/idempotent.decorator.js';
 import { ApiPage } from '../input/api-page.decorator.js';
 import { Int64Pipe } from '../input/int64.js';
@@ -26,7 +25,6 @@ export class PetsController {
       'the next page. Each pet that exists throughout the iteration is returned exactly once.',
   })
   @ApiPage(PetDto, 'A page of pets.')
-  @WithoutRequestContext()
   listPets(@Query() query: ListPetsQuery): Promise<Page<PetDto>> {
     return this.pets.list(query);
   }
@@ -39,7 +37,6 @@ export class PetsController {
   })
   @Creates(PetDto, { at: '/pets/:id', description: 'The pet was added.' })
   @Idempotent({ singleInsert: true })
-  @WithoutRequestContext({ unlessExtended: true })
   createPet(@Body() pet: NewPet): Promise<PetDto> {
     return this.pets.create(pet);
   }
@@ -65,7 +62,6 @@ export class PetsController {
   })
   @ApiOkResponse({ description: 'The pet.', type: PetDto })
   @ApiErrors('pet_not_found')
-  @WithoutRequestContext({ unlessExtended: true })
   getPet(@Param('petId', new Int64Pipe(noSuchPet)) petId: bigint): Promise<PetDto> {
     return this.pets.get(petId);
   }

@@ -26,7 +26,7 @@ async function failure(url: string): Promise<Error> {
 describe(RedisClient.name, () => {
   afterEach(() => jest.restoreAllMocks());
 
-  it('runs different scripts for the first time in one pipeline', async () => {
+  it('runs different scripts for the first time at the same time', async () => {
     await using redis = await startRedis(() => ':1');
     const client = await connectRedis(`redis://127.0.0.1:${redis.port}`);
     const other = { ...SCRIPT, name: 'petstoreOther' };

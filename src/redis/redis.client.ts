@@ -6,7 +6,7 @@ import { RedisUnavailableError } from './redis-error.js';
 
 /**
  * The longest wait of a request for its counter, once per outage. Longer than a pause of Redis that
- * is no outage (300 ms), because the backlog of commands takes time as well.
+ * is no outage (300 ms), because the backlog of commands takes time too.
  */
 const COMMAND_TIMEOUT_MS = 500;
 const DISCONNECT_TIMEOUT_MS = 100;
@@ -15,7 +15,6 @@ const RECONNECT_MS = 250;
 
 const OPTIONS = {
   lazyConnect: true,
-  enableAutoPipelining: true,
   connectTimeout: CONNECT_TIMEOUT_MS,
   // Reconnects if a command gets no reply for this long: the connection may be lost without notice.
   socketTimeout: CONNECT_TIMEOUT_MS,
@@ -55,9 +54,6 @@ export class RedisClient implements OnApplicationShutdown {
     connection.on('ready', () => (this.lastError = undefined));
   }
 
-  /**
-   * Adds a script, before the first command: a pipeline of ioredis lacks scripts that are younger.
-   */
   define({ name, lua }: Script): void {
     this.connection.defineCommand(name, { numberOfKeys: 1, lua });
   }
@@ -116,7 +112,6 @@ function clusterOptions({ protocol, username, password }: URL): ClusterOptions {
   const isEncrypted = protocol === 'rediss:';
   return {
     lazyConnect: true,
-    enableAutoPipelining: true,
     enableOfflineQueue: false,
     clusterRetryStrategy: () => RECONNECT_MS,
     redisOptions: {

@@ -1,5 +1,5 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { FastifyRequest } from 'fastify';
-import { ScopeStorage } from './scope-storage.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -11,8 +11,5 @@ declare module 'fastify' {
 /** The current request. A test may run code with a few of its members. */
 export type RequestContext = Pick<FastifyRequest, 'id'> & Partial<FastifyRequest>;
 
-/**
- * The Fastify request of the running code. Undefined outside requests, and in operations with
- * `@WithoutRequestContext()`.
- */
-export const requestContext = new ScopeStorage<RequestContext>();
+/** The Fastify request of the running code. Undefined outside requests. */
+export const requestContext = new AsyncLocalStorage<RequestContext>();

@@ -45,6 +45,9 @@ describe('a raw connection', () => {
     ['two lengths', message('POST /v1/pets', 'Content-Length: 1\r\nContent-Length: 2\r\n')],
     ['an invalid header', message('GET /v1/pets', 'Bad Header: x\r\n')],
     ['an invalid authority', message('GET http://[/v1/pets')],
+    ['a second Host', message('GET /v1/pets', 'Host: x\r\n')],
+    ['a second Host, at a probe', message('GET /health/live', 'Host: y\r\n')],
+    ['an empty second Host', message('GET /docs', 'Host:\r\n')],
   ])('responds to %s with 400 malformed_request', async (_what, text) => {
     expectError(await answerTo(text), 400, 'malformed_request');
   });

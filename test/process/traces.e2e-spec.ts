@@ -65,7 +65,7 @@ async function withTraces(
     ...env,
   });
   await place.run('migrate');
-  const { key } = await place.json('keys', 'issue', '--plan', 'free', '--name', 'Zoo');
+  const { key } = await place.json('keys', 'issue', '--plan', 'pro', '--name', 'Zoo');
   const server = await place.serve();
   const client = new Client(server.origin, key);
   await work(client, server);
@@ -128,6 +128,24 @@ describe('traces', () => {
   }
 
   describeWith('redis', 'with Redis', (program) => {
+    it('traces the command of each request in its own trace', async () => {
+      await using redis = await RedisServer.start(program);
+      await using collector = await startCollector();
+      const ids = Array.from({ length: 100 }, (_, index) =>
+        (index + 1).toString(16).padStart(32, '0'),
+      );
+      await withTraces(collector.origin, { REDIS_URL: redis.url }, async (client) => {
+        await client.get('/v1/pets');
+        const list = (id: string) =>
+          client.get('/v1/pets', { traceparent: `00-${id}-${PARENT_ID}-01` });
+        const answers = await Promise.all(ids.map(list));
+        expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+      });
+      const commands = collector.spans().filter(({ name }) => name === 'evalsha');
+      const traces = commands.map(({ traceId }) => traceId).filter((id) => ids.includes(id));
+      expect(traces.sort()).toEqual(ids);
+    });
+
     it('traces each Redis command in a span', async () => {
       await using redis = await RedisServer.start(program);
       expect(new Set(await spansOf({ REDIS_URL: redis.url }))).toEqual(new Set(['evalsha']));
