@@ -18,7 +18,7 @@ const ALLOWED = [
 ];
 
 const { components } = JSON.parse(readFileSync(process.argv[2], 'utf8'));
-const refused = components
+const rejected = components
   .map(({ name, version, licenses = [] }) => {
     const stated = licenses.map(
       ({ license, expression }) => expression ?? license.id ?? license.name,
@@ -33,11 +33,11 @@ const refused = components
     }
   });
 
-for (const { package: name, stated } of refused) {
+for (const { package: name, stated } of rejected) {
   process.stderr.write(`${name}: ${stated || 'no licence stated'}\n`);
 }
-if (refused.length > 0) {
-  process.stderr.write(`${refused.length} packages have a licence that is not allowed\n`);
+if (rejected.length > 0) {
+  process.stderr.write(`${rejected.length} packages have a licence that is not allowed\n`);
   process.exit(1);
 }
 process.stdout.write(`${components.length} packages, every licence allowed\n`);

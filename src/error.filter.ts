@@ -39,7 +39,7 @@ export class ErrorFilter implements ExceptionFilter {
 
   private send(error: ApiError, request: ApiRequest, reply: ApiReply): void {
     const status = error.getStatus();
-    request.refusal = { code: error.code, address: clientAddress(request) };
+    request.rejection = { code: error.code, address: clientAddress(request) };
     this.log(error, request);
     if (reply.sent) return;
     // An invalid header caused this failure, and would make the error response fail as well.

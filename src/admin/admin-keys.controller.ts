@@ -64,7 +64,8 @@ export class AdminKeysController {
     @Query() { neverUsed, limit, ...filter }: KeyListQuery,
     @Res({ passthrough: true }) reply: ApiReply,
   ): Promise<readonly KeyView[]> {
-    const { after } = filter;
+    const { after, plan } = filter;
+    if (plan !== undefined) this.plans.assertExists(plan);
     if (after !== undefined && (await this.list.count({ id: after })) === 0) {
       throw invalidRequest(['after must be the ID of a key']);
     }
@@ -141,7 +142,7 @@ export class AdminKeysController {
   }
 
   @Get(':id/usage')
-  @ApiOperation({ summary: 'Get what a key may do, what is left, and its requests by hour' })
+  @ApiOperation({ summary: 'Get the terms, remaining quota and hourly usage of a key' })
   @ApiOkResponse({ type: KeyUsageBody })
   @ApiErrors('not_found')
   async adminGetKeyUsage(
@@ -156,7 +157,7 @@ export class AdminKeysController {
   }
 
   private by(request: ApiRequest): KeysService {
-    const actor = { type: 'admin', name: `admin:${request.admin!.name}` } as const;
+    const actor = { type: 'admin', name: `admin:${request.admin!}` } as const;
     return this.keys.by({ actor, address: clientAddress(request), requestId: request.id });
   }
 }

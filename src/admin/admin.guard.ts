@@ -4,14 +4,11 @@ import { isPublic } from '../http/public.decorator.js';
 import { replyOf, requestOf } from '../http/request.js';
 import { AdminTokens } from '../keys/admin-tokens.service.js';
 import { Authenticator, bearerToken } from '../keys/authenticator.js';
-import { Scopes } from '../keys/scopes.js';
-import { Plans } from '../rate-limits/plan.js';
-import { Clock } from '../time/clock.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The name of the admin token, and what the rules of request bodies depend on. */
-    admin?: { name: string; plans: Plans; scopes: Scopes; clock: Clock };
+    /** The name of the admin token. */
+    admin?: string;
   }
 }
 
@@ -21,9 +18,6 @@ export class AdminGuard implements CanActivate {
   constructor(
     private readonly tokens: AdminTokens,
     private readonly authenticator: Authenticator,
-    private readonly plans: Plans,
-    private readonly scopes: Scopes,
-    private readonly clock: Clock,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<true> {
@@ -34,8 +28,7 @@ export class AdminGuard implements CanActivate {
     if (found === null) {
       return this.authenticator.reject(token, request, replyOf(context), { kind: 'admin token' });
     }
-    const { plans, scopes, clock } = this;
-    request.admin = { name: found.name, plans, scopes, clock };
+    request.admin = found.name;
     return true;
   }
 }

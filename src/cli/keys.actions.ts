@@ -78,7 +78,7 @@ const ACTIONS = {
       ...view,
       minute: windowView(view.perMinute, used.minuteUsed, minuteEndUnix(used.minute)),
       day: windowView(view.perDay, used.dayUsed, dayEndUnix(used.day)),
-      ...(await app.get(UsageService).report(view.clientId)),
+      ...(await outcomesOf(app.get(UsageService), view.clientId)),
     };
     return { value, text: describe.usage(value) };
   },
@@ -151,6 +151,21 @@ async function countsOf(app: INestApplicationContext, clientId: string) {
     throw new Error('Redis is unreachable, so the current counts are unknown');
   }
   return counts;
+}
+
+/** The outcomes of the last 24 hours, and the latest rejected requests. */
+async function outcomesOf(usage: UsageService, clientId: string) {
+  const { hours } = await usage.history(clientId, 24);
+  const outcomes: Record<string, number> = {};
+  for (const [code, count] of hours.flatMap(({ codes }) => Object.entries(codes))) {
+    outcomes[code] = (outcomes[code] ?? 0) + count;
+  }
+  const groups = await usage.rejected(clientId);
+  const rejected = groups.map(({ at, firstAt, count, code, operation, address, keyId, window }) => {
+    const times = { at: isoTime(at)!, firstAt: isoTime(firstAt)! };
+    return { ...times, count, code, operation, address, keyId, window: window || null };
+  });
+  return { outcomes, rejected };
 }
 
 /** All keys of a client share their quota. */

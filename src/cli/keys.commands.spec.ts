@@ -103,8 +103,8 @@ describe('petstore keys --json', () => {
   });
 
   it('usage prints both windows and when they reset', async () => {
-    const { minute, day, outcomes, refusals, ...key } = await json('usage', zoo.id);
-    expect([outcomes, refusals]).toEqual([{}, []]);
+    const { minute, day, outcomes, rejected, ...key } = await json('usage', zoo.id);
+    expect([outcomes, rejected]).toEqual([{}, []]);
     expect(key).toEqual(await json('show', zoo.id));
     for (const window of [minute, day]) {
       expect(Object.keys(window)).toEqual(['limit', 'used', 'remaining', 'resetAt']);

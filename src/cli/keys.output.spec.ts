@@ -4,7 +4,7 @@ import { audit, usage, type UsageView } from './keys.output.js';
 describe(usage.name, () => {
   it('prints a group of rejected requests in one row, with count, times, window and key', () => {
     const window = { used: 60, limit: 60, remaining: 0, resetAt: '2030-01-02T03:05:00.000Z' };
-    const refusal = {
+    const group = {
       at: '2030-01-02T03:04:05.678Z',
       firstAt: '2030-01-02T03:04:01.000Z',
       count: 10,
@@ -14,7 +14,7 @@ describe(usage.name, () => {
       address: '192.0.2.7',
       keyId: 'key_2',
     };
-    const view = { id: 'key_1', minute: window, day: window, outcomes: {}, refusals: [refusal] };
+    const view = { id: 'key_1', minute: window, day: window, outcomes: {}, rejected: [group] };
     const [last, head] = usage(view as object as UsageView)
       .split('\n')
       .reverse();

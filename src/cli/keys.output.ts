@@ -1,13 +1,21 @@
 import type { AuditRecord, State } from '../keys/audit-record.entity.js';
 import type { IssuedView, KeyView, RotatedView } from '../keys/key-views.js';
-import type { UsageService } from '../usage/usage.service.js';
 import { table } from './output.js';
 
 /** A key with the use of its client. */
-export interface UsageView extends KeyView, Awaited<ReturnType<UsageService['report']>> {
+export interface UsageView extends KeyView {
   minute: Window;
   day: Window;
+  outcomes: Record<string, number>;
+  rejected: readonly RejectedView[];
 }
+type RejectedView = Record<
+  'at' | 'firstAt' | 'code' | 'operation' | 'address' | 'keyId',
+  string
+> & {
+  count: number;
+  window: string | null;
+};
 type Window = Record<'used' | 'limit' | 'remaining', number> & { resetAt: string };
 
 export function issued({ id, key: secret, name, plan }: IssuedView): string {
@@ -43,11 +51,11 @@ export function key({ id, ...members }: KeyView): string {
 }
 
 /** The key, its two windows, and the outcomes and latest rejected requests of its client. */
-export function usage({ minute, day, outcomes, refusals, ...view }: UsageView): string {
+export function usage({ minute, day, outcomes, rejected, ...view }: UsageView): string {
   const windows = Object.entries({ minute, day }).map(
     ([name, { used, limit, remaining, resetAt }]) => [name, used, limit, remaining, resetAt],
   );
-  const latest = refusals.map(({ at, firstAt, count, code, window, operation, address, keyId }) => [
+  const latest = rejected.map(({ at, firstAt, count, code, window, operation, address, keyId }) => [
     timeText(at),
     timeText(firstAt),
     count,
@@ -55,7 +63,7 @@ export function usage({ minute, day, outcomes, refusals, ...view }: UsageView): 
     window ?? '',
     operation,
     address,
-    keyId ?? '',
+    keyId,
   ]);
   return [
     key(view),

@@ -1,5 +1,5 @@
 import type { MigrationInterface } from 'typeorm';
-import { MIGRATIONS } from './migrations/index.js';
+import { CreateSchema1764633600000 } from './migrations/1764633600000-create-schema.js';
 
 export type MigrationClass = new () => MigrationInterface;
 
@@ -10,14 +10,14 @@ export interface ExtensionMigrations {
 }
 
 /**
- * TypeORM runs migrations in the order of the timestamps at the end of their names. Those of
- * extensions are moved behind all migrations of the service, also its future ones.
+ * TypeORM runs migrations in the order of the timestamps at the end of their names. This puts
+ * extensions behind all migrations of the core, future ones included.
  */
 const OFFSET_MS = 7_000_000_000_000;
 
-/** The migrations of the service and of its extensions. */
+/** The migrations of the core and its extensions. */
 export function allMigrations(extensions: readonly ExtensionMigrations[]): MigrationClass[] {
-  return [...MIGRATIONS, ...extensions.flatMap(ownedMigrations)];
+  return [CreateSchema1764633600000, ...extensions.flatMap(ownedMigrations)];
 }
 
 /** The names in the table of migrations after all have run. */

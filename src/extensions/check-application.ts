@@ -39,7 +39,7 @@ export function checkApplication(app: INestApplication): string[] {
   const operations = app.get(Operations).all;
   const scopes = app.get(Scopes);
   stopOn([
-    ...repetitions(operations.flatMap(resourcesOf)),
+    ...repetitions(operations.flatMap(declarationsOf)),
     ...operations.flatMap((operation) => [
       ...scopeFaults(operation, scopes),
       ...decoratorFaults(operation),
@@ -50,14 +50,17 @@ export function checkApplication(app: INestApplication): string[] {
 }
 
 /**
+ * The id and the paths of an operation. The admin API has a document of its own.
+ *
  * Paths are equal if they differ only in the names of parameters. A public operation must not share
  * its path with one under `/v1`: Nest would serve both without the prefix. Fastify itself rejects
  * what `@All()` declares again.
  */
-function resourcesOf(operation: Operation): [resource: string, name: string][] {
-  const { method, paths, name, controller } = operation;
+function declarationsOf(operation: Operation): [declared: string, name: string][] {
+  const { id, method, paths, name, controller } = operation;
   const port = isOnAdminPort(controller) ? 'admin ' : '';
-  return paths.map((path) => [`${port}${method} ${path.replace(/([:*])\w+/g, '$1id')}`, name]);
+  const resources = paths.map((path) => `${method} ${path.replace(/([:*])\w+/g, '$1id')}`);
+  return [`operationId ${id}`, ...resources].map((declared) => [port + declared, name]);
 }
 
 function scopeFaults({ controller, handler, name, paths }: Operation, scopes: Scopes): string[] {

@@ -2,6 +2,7 @@ import type { DynamicModule, Type } from '@nestjs/common';
 import type { ExtensionMigrations, MigrationClass } from '../database/extension-migrations.js';
 import type { ErrorDefinition } from '../errors/api-error.js';
 import type { TokenVerifier } from '../keys/verifiers.js';
+import { PET_MIGRATIONS } from '../pets/migrations/index.js';
 import type { OwnPlans } from '../rate-limits/plan.js';
 
 /** An addition to the service: a Nest module and its manifest. */
@@ -67,6 +68,10 @@ export function nameOf({ name, module }: Extension): string {
   return name ?? ('module' in module ? module.module : module).name;
 }
 
+/** The migrations of pets and extensions. */
 export function migrationsOf(extensions: readonly Extension[]): ExtensionMigrations[] {
-  return extensions.map((each) => ({ owner: nameOf(each), migrations: each.migrations ?? [] }));
+  const theirs = extensions.map((each) => {
+    return { owner: nameOf(each), migrations: each.migrations ?? [] };
+  });
+  return [{ owner: 'pets', migrations: PET_MIGRATIONS }, ...theirs];
 }

@@ -37,7 +37,7 @@ export class AccessLog {
   }
 
   private record(request: ApiRequest, reply: ApiReply, address: string): void {
-    const { operation = 'unknown', method, refusal } = request;
+    const { operation = 'unknown', method, rejection } = request;
     const { statusCode, elapsedTime: elapsedMs } = reply;
     const hasEnded = reply.raw.writableFinished;
     if (hasEnded) {
@@ -53,11 +53,11 @@ export class AccessLog {
       status: hasEnded ? statusCode : undefined,
       durationMs: Math.round(elapsedMs * 100) / 100,
       // The pattern of the route: the path itself may hold a secret.
-      path: refusal && (request.routeOptions.url ?? 'none'),
-      code: refusal?.code,
+      path: rejection && (request.routeOptions.url ?? 'none'),
+      code: rejection?.code,
       address,
     };
-    const level = refusal === undefined && isProbe(request.url) ? 'debug' : 'info';
+    const level = rejection === undefined && isProbe(request.url) ? 'debug' : 'info';
     this.logger[level](line, hasEnded ? 'request' : 'client left');
   }
 }

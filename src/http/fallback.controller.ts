@@ -14,6 +14,6 @@ export class FallbackController {
 
   @All(['', '*'])
   unknown(@Req() request: ApiRequest): never {
-    throw this.transport.routes.refusalOf(request);
+    throw this.transport.routes.rejectionOf(request);
   }
 }

@@ -19,7 +19,10 @@ const PATTERN_CHARACTERS = /[:*{}()[\]+?!\\]/g;
 
 /** A method of a controller that handles requests. */
 export interface Operation {
-  /** Unique; in the document, in metrics and in the log. */
+  /**
+   * The name of the method, unless `@ApiOperation()` sets another. In the document, the metrics and
+   * the log.
+   */
   id: string;
   isCore: boolean;
   controller: Type;
@@ -49,7 +52,7 @@ export class Operations {
 
   /** Complete once the application is created. */
   get all(): readonly Operation[] {
-    this.operations ??= withUniqueIds(this.discover());
+    this.operations ??= this.discover();
     return this.operations;
   }
 
@@ -86,8 +89,10 @@ export class Operations {
       return routes.map((key): Operation => {
         const handler = prototype[key]!;
         const method = Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod;
+        const documented = Reflect.getMetadata(API_OPERATION, handler) as
+          { operationId?: string } | undefined;
         return {
-          id: declaredId(handler),
+          id: documented?.operationId ?? key,
           isCore: this.coreModules.includes(host!.metatype),
           controller,
           handler,
@@ -101,35 +106,6 @@ export class Operations {
       });
     });
   }
-}
-
-/** The `operationId` of `@ApiOperation()`, otherwise the name of the method. */
-export function declaredId(handler: Handler): string {
-  const noted = Reflect.getMetadata(API_OPERATION, handler) as { operationId?: string } | undefined;
-  return noted?.operationId ?? handler.name;
-}
-
-/**
- * Combines the name of a method with the controller's if another operation has the same id.
- * Operations of the service keep their ids.
- */
-export function withUniqueIds(operations: readonly Operation[]): Operation[] {
-  const taken = new Set<string>();
-  const coreFirst = [...operations].sort((one, two) => Number(two.isCore) - Number(one.isCore));
-  return coreFirst.map((operation) => {
-    const { id, handler, controller, isCore } = operation;
-    const isAlone = operations.filter((each) => each.id === id).length === 1;
-    const isKept = isCore || isAlone || id !== handler.name;
-    return { ...operation, id: uniqueName(taken, isKept ? id : `${controller.name}_${id}`) };
-  });
-}
-
-/** Adds a name to the set, with the first free number if it is taken. */
-export function uniqueName(taken: Set<string>, name: string): string {
-  let unique = name;
-  for (let number = 2; taken.has(unique); number++) unique = `${name}_${number}`;
-  taken.add(unique);
-  return unique;
 }
 
 function pathsOf(target: object, key = PATH_METADATA): string[] {

@@ -8,7 +8,7 @@ declare module 'fastify' {
     /** The operation id, once a route is known: for the log and the metrics. */
     operation: string | undefined;
     /** Why the request was rejected or failed, and the address of the client. */
-    refusal: { code: string; address: string } | undefined;
+    rejection: { code: string; address: string } | undefined;
     /** Why the body could not be read. */
     bodyError: Error | undefined;
   }

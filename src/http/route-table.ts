@@ -40,7 +40,7 @@ export class RouteTable {
    * The error for a request without a route: 405 if the path has other methods, otherwise 404, also
    * if a constraint of its route is not met.
    */
-  refusalOf({ method, url }: ApiRequest): ApiError {
+  rejectionOf({ method, url }: ApiRequest): ApiError {
     const methods = this.methodsOf(url);
     if (methods.length === 0 || methods.includes(method)) return notFound();
     return errors.method_not_allowed(`The resource does not support the method ${method}`, {

@@ -54,7 +54,7 @@ export class Transport {
       if (method === 'CONNECT') continue;
       this.server.addHttpMethod(method, { hasBody: false, overrideExisting: true });
     }
-    for (const name of ['operation', 'refusal', 'bodyError'] as const) {
+    for (const name of ['operation', 'rejection', 'bodyError'] as const) {
       this.server.decorateRequest(name, undefined);
     }
     this.addHooks();
@@ -67,7 +67,7 @@ export class Transport {
       return this.fallback!.call(this.server, request, reply);
     }
     assertTarget(request);
-    throw (isAdmin ? this.adminRoutes : this.routes).refusalOf(request);
+    throw (isAdmin ? this.adminRoutes : this.routes).rejectionOf(request);
   }
 
   /** Serves the routes of the admin port, with the same limits and the same drain. */

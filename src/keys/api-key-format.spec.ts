@@ -29,7 +29,7 @@ describe(isWellFormedKey.name, () => {
     ['whose checksum is padded', 'psk_000000000000000000000000000000000000000030200QAfa'],
   ])('takes a key %s', (_what, key) => expect(isWellFormedKey(key)).toBe(true));
 
-  it('refuses a key with one character changed, wherever that is', () => {
+  it('rejects a key with one character changed, wherever that is', () => {
     const key = mintKey();
     for (let at = 0; at < key.length; at++) {
       const other = key[at] === 'a' ? 'b' : 'a';
@@ -59,7 +59,7 @@ describe(isWellFormedKey.name, () => {
   });
 
   it.each(['', 'psk_', 'x'.repeat(53), `${mintKey()}0`, ` ${mintKey()}`, `${mintKey()}\n`])(
-    'refuses %p',
+    'rejects %p',
     (text) => expect(isWellFormedKey(text)).toBe(false),
   );
 });

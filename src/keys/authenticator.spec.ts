@@ -140,7 +140,7 @@ describe(Authenticator.name, () => {
     expect(await authenticate(`Bearer ${key}`)).toMatchObject({ caller, error: undefined });
   });
 
-  it('names the caller of an expired key, but not for a refusal of its address', async () => {
+  it('names the caller of an expired key, but not for a rejection of its address', async () => {
     const expired = `Bearer ${mintKey()}`;
     cache.expiredCaller.mockReturnValue({ caller, reason: 'expired' });
     for (let time = 0; time < 2; time++) {

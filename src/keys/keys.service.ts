@@ -51,7 +51,7 @@ export class KeysService {
     return new KeysService(dataSource, audit, bans, clock, scopes, plans, initiator);
   }
 
-  /** @throws {RangeError} */
+  /** @throws {ApiError} 400 for an unknown plan, wrong limits or an undeclared scope */
   async issue(request: NewKey): Promise<IssuedKey> {
     const { name, scopes = DEFAULT_SCOPES, expiresAt = null } = request;
     this.scopes.assertDeclared(scopes);
@@ -91,7 +91,7 @@ export class KeysService {
   /**
    * Makes changes in one transaction, each with its audit record. The plan is changed for every key
    * of the client.
-   * @throws {RangeError} for an unknown plan, limits that do not fit it, or an undeclared scope
+   * @throws {ApiError} 400 for an unknown plan, wrong limits or an undeclared scope
    * @throws {ApiError} 409 `key_revoked` if a key that has its end would get another expiry
    */
   async set(id: string, changes: KeyChanges): Promise<void> {

@@ -20,7 +20,7 @@ describe(isScope.name, () => {
     'pets:*',
     '*',
     '-pets:read',
-  ])('refuses %p', (scope) => {
+  ])('rejects %p', (scope) => {
     expect(isScope(scope)).toBe(false);
   });
 });

@@ -1,3 +1,5 @@
+import { errors } from '../errors/errors.js';
+
 /** Scopes by name, each with a sentence on what it allows. */
 export type DeclaredScopes = Readonly<Record<string, string>>;
 
@@ -33,11 +35,13 @@ export class Scopes {
     return Object.hasOwn(this.declared, scope);
   }
 
-  /** @throws {RangeError} naming the scopes that are not declared */
+  /** @throws {ApiError} 400 `invalid_request` with the undeclared scopes */
   assertDeclared(scopes: readonly string[]): void {
     const unknown = scopes.filter((scope) => !this.has(scope));
     if (unknown.length === 0) return;
     const known = Object.keys(this.declared).join(', ');
-    throw new RangeError(`unknown scope ${unknown.join(', ')}; declared scopes are ${known}`);
+    throw errors.invalid_request(
+      `unknown scope ${unknown.join(', ')}; declared scopes are ${known}`,
+    );
   }
 }

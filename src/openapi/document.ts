@@ -10,7 +10,7 @@ import {
 import { Config } from '../config/config.js';
 import { errors, NEST_CODES } from '../errors/errors.js';
 import { isOnAdminPort } from '../http/admin-port.js';
-import { type Operation, Operations, uniqueName } from '../http/operations.js';
+import { type Operation, Operations } from '../http/operations.js';
 import { Plans } from '../rate-limits/plan.js';
 import { PublicAddress } from '../config/public-address.js';
 import { isPublic } from '../http/public.decorator.js';
@@ -133,16 +133,16 @@ function builderOf(name: string, bearerFormat: string, description: string): Doc
 /** Finds each operation of the application in the document, and sets its id. */
 function documentedOperations({ paths }: OpenAPIObject, app: INestApplication) {
   const found: [Operation, OperationObject][] = [];
-  const taken = new Set<string>();
   for (const operation of app.get(Operations).all) {
     const { id, method } = operation;
-    for (const path of operation.paths) {
+    for (const [index, path] of operation.paths.entries()) {
       // The generator names a wildcard without a name `path`.
       const template = path.replace(/[:*](\w+)/g, '{$1}').replace(/\*$/, '{path}');
       const objects = (paths[template] ?? {}) as Record<string, OperationObject>;
       for (const [verb, object] of Object.entries(objects)) {
         if (method !== 'ALL' && verb !== method.toLowerCase()) continue;
-        object.operationId = uniqueName(taken, method === 'ALL' ? `${id}_${verb}` : id);
+        const names = [id, method === 'ALL' && verb, index > 0 && index + 1];
+        object.operationId = names.filter(Boolean).join('_');
         found.push([operation, object]);
       }
     }

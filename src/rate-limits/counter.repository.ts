@@ -9,12 +9,12 @@ import { RateLimitCounter } from './rate-limit-counter.entity.js';
 const SAVE = rowsStatement(
   'counters.save',
   (elements) => `
-  INSERT INTO rate_limit_counters AS c (subject, minute, minute_used, day, day_used)
+  INSERT INTO rate_limit_counters AS c (rate_limit_key, minute, minute_used, day, day_used)
   SELECT entry.value ->> 0, CAST(entry.value ->> 1 AS bigint),
     CAST(entry.value ->> 2 AS bigint), CAST(entry.value ->> 3 AS bigint),
     CAST(entry.value ->> 4 AS bigint)
   FROM ${elements}($1) entry
-  WHERE true ORDER BY 1 ON CONFLICT (subject) DO UPDATE SET
+  WHERE true ORDER BY 1 ON CONFLICT (rate_limit_key) DO UPDATE SET
     minute_used = CASE WHEN (excluded.minute, excluded.minute_used) > (c.minute, c.minute_used)
       THEN excluded.minute_used ELSE c.minute_used END,
     minute = CASE WHEN excluded.minute > c.minute THEN excluded.minute ELSE c.minute END,
@@ -56,7 +56,7 @@ export class CounterRepository {
 
   /** Deletes the addresses that were last counted before `minute`. */
   forgetAddressesBefore(minute: number, stop: AbortSignal): Promise<void> {
-    const condition = `subject LIKE 'ip:%' AND minute < :minute`;
+    const condition = `rate_limit_key LIKE 'ip:%' AND minute < :minute`;
     return deleteInBatches(this.counters, condition, { minute }, stop);
   }
 }

@@ -1,3 +1,4 @@
+import { errors } from '../errors/errors.js';
 import { type Limits, MAX_QUOTA } from './limits.js';
 
 /** Limits of a key itself: required with the plan enterprise, and not allowed with any other. */
@@ -52,10 +53,10 @@ export class Plans {
     return Object.hasOwn(this.limits, name) ? this.limits[name] : undefined;
   }
 
-  /** @throws {RangeError} */
+  /** @throws {ApiError} 400 `invalid_request` */
   assertExists(name: string): void {
     if (this.names.includes(name)) return;
-    throw new RangeError(`unknown plan ${name}; plans are ${this.names.join(', ')}`);
+    throw errors.invalid_request(`unknown plan ${name}; plans are ${this.names.join(', ')}`);
   }
 
   /** The limits of a key: those of its plan, or its own. */
@@ -63,15 +64,18 @@ export class Plans {
     return this.of(plan) ?? { perMinute: perMinute!, perDay: perDay! };
   }
 
-  /** Returns the plan and limits to store. @throws {RangeError} if they do not fit together */
+  /**
+   * Returns the plan and limits to store.
+   * @throws {ApiError} 400 `invalid_request` if they do not fit together
+   */
   choose(plan: string, { perMinute = null, perDay = null }: OwnLimits) {
     this.assertExists(plan);
     const hasOwnLimits = plan === ENTERPRISE;
     if (hasOwnLimits && (perMinute === null || perDay === null)) {
-      throw new RangeError(`the plan ${plan} requires --per-minute and --per-day`);
+      throw errors.invalid_request(`the plan ${plan} requires --per-minute and --per-day`);
     }
     if (!hasOwnLimits && (perMinute !== null || perDay !== null)) {
-      throw new RangeError(`the plan ${plan} does not accept --per-minute or --per-day`);
+      throw errors.invalid_request(`the plan ${plan} does not accept --per-minute or --per-day`);
     }
     return { plan, perMinute, perDay };
   }

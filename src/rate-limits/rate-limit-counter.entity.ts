@@ -7,7 +7,7 @@ import { Int64Column } from '../database/columns.js';
  */
 @Entity('rate_limit_counters')
 export class RateLimitCounter {
-  @PrimaryColumn({ length: 64 })
+  @PrimaryColumn({ name: 'rate_limit_key', length: 64 })
   subject!: string;
 
   @Int64Column()

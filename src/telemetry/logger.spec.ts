@@ -95,9 +95,9 @@ describe(createLogger.name, () => {
     const { path, fd } = open();
     const logger = await createLogger({ logLevel: 'info', logFormat: 'pretty' }, fd);
     const request = { requestId: 'a-1', method: 'GET', operation: 'getPet', durationMs: 1.5 };
-    const refusal = { path: '/v1/pets/:petId', code: 'pet_not_found', address: '::1' };
+    const rejection = { path: '/v1/pets/:petId', code: 'pet_not_found', address: '::1' };
     logger.info({ ...request, status: 200, keyId: 'key_1' }, 'request');
-    logger.info({ ...request, status: 404, ...refusal }, 'request');
+    logger.info({ ...request, status: 404, ...rejection }, 'request');
     logger.info({ origin: 'http://x' }, 'Listening');
     const lines = await written(path, 3);
     expect(lines).toEqual([

@@ -5,38 +5,37 @@ import { BackgroundWriter, type Flush } from '../database/background-writer.js';
 import { forEachBatch } from '../database/in-batches.js';
 import { isOutage } from '../database/outage.js';
 import { Transport } from '../http/transport.js';
-import { mintId } from '../keys/api-key-format.js';
 import { Clock } from '../time/clock.js';
-import { HOUR_MS, MINUTE_MS } from '../time/windows.js';
-import { append, KEPT_MS, type UsageHour, type UsageRefusals } from './usage.entities.js';
+import { dayOf, HOUR_MS, MINUTE_MS } from '../time/windows.js';
+import { KEPT_MS, type RejectedGroup, type UsageHour } from './usage.entities.js';
 import { UsageRepository } from './usage.repository.js';
 
 const FLUSH_INTERVAL_MS = 10_000;
-/** Counts that wait while the database is down. Further ones are dropped. */
+/** Counts that wait while the database is down. More are dropped. */
 const MAX_PENDING = 100_000;
-/** Clients whose latest refusals are kept in memory. */
-const MAX_REFUSED_CLIENTS = 10_000;
-/** Twice what is reported, because a group has the requests of one key. */
-const MAX_REFUSALS = 20;
+/** Clients whose rejected requests wait. */
+const MAX_CLIENTS = 10_000;
+/** Groups that wait per client, the latest: a client can invent addresses. */
+const MAX_GROUPS = 20;
 /** The length of the column. */
 const MAX_CODE_LENGTH = 64;
 
 /**
- * Counts the outcomes of requests by client and hour, and remembers the latest refusals of each
- * client. They are statistics: every 10 s the counts are added to those in the database, and a
- * crash loses the last seconds.
+ * Counts the outcomes of the requests of each client by hour, and its rejected requests by group.
+ * They are statistics: every 10 s the counts are added to the stored ones, and a crash loses the
+ * last seconds.
  */
 @Injectable()
 export class UsageRecorder {
   readonly flush: Flush;
-  private readonly writer = mintId('use');
-  private pending = new Map<string, UsageHour>();
-  /** The latest refusals of each client. */
-  private readonly refusals = new LRUCache<string, UsageRefusals>({ max: MAX_REFUSED_CLIENTS });
-  private readonly pendingRefusals = new Map<string, UsageRefusals>();
+  private hours = new Map<string, UsageHour>();
+  /** By client. */
+  private readonly rejected = new LRUCache<string, LRUCache<string, RejectedGroup>>({
+    max: MAX_CLIENTS,
+  });
 
   constructor(
-    private readonly repository: UsageRepository,
+    repository: UsageRepository,
     private readonly clock: Clock,
     writer: BackgroundWriter,
     { server }: Transport,
@@ -45,8 +44,12 @@ export class UsageRecorder {
       task: 'save usage statistics',
       intervalMs: FLUSH_INTERVAL_MS,
       write: async () => {
-        await this.flushCounts();
-        await this.flushRefusals();
+        const hours = [...this.hours.values()];
+        this.hours.clear();
+        await save(hours, (batch) => repository.addHours(batch), this.addHour);
+        const groups = [...this.rejected.values()].flatMap((each) => [...each.values()]);
+        this.rejected.clear();
+        await save(groups, (batch) => repository.addRejected(batch), this.addRejected);
       },
     });
     writer.add({
@@ -61,59 +64,65 @@ export class UsageRecorder {
   }
 
   record(request: FastifyRequest, status: number): void {
-    const { caller = request.formerCaller, refusal, operation = 'unknown', fullWindow } = request;
+    const { caller = request.formerCaller, rejection, operation = 'unknown' } = request;
     if (caller === undefined) return;
     const nowMs = this.clock.now();
     const clientId = caller.quota.subject;
-    const code = refusal?.code.slice(0, MAX_CODE_LENGTH) ?? '';
-    this.add({ hour: Math.floor(nowMs / HOUR_MS), clientId, status, code, used: 1 });
-    if (refusal === undefined) return;
-    const latest = {
-      at: nowMs,
-      firstAt: nowMs,
-      count: 1,
+    const code = rejection?.code.slice(0, MAX_CODE_LENGTH) ?? '';
+    this.addHour({ hour: Math.floor(nowMs / HOUR_MS), clientId, status, code, used: 1 });
+    if (rejection === undefined) return;
+    this.addRejected({
+      day: dayOf(nowMs),
+      clientId,
       code,
       operation,
-      address: refusal.address,
+      address: rejection.address,
+      window: request.fullWindow ?? '',
       keyId: caller.keyId,
-      window: fullWindow ?? null,
-    };
-    const known = this.refusals.get(clientId)?.refusals ?? [];
-    const refusals = append(known, latest).slice(-MAX_REFUSALS);
-    const row = { clientId, writer: this.writer, refusals, at: nowMs };
-    this.refusals.set(clientId, row);
-    this.pendingRefusals.set(clientId, row);
+      count: 1,
+      firstAt: nowMs,
+      at: nowMs,
+    });
   }
 
-  private add(count: UsageHour): void {
+  private readonly addHour = (count: UsageHour): void => {
     const { hour, clientId, status, code, used } = count;
     const name = `${hour} ${status} ${code} ${clientId}`;
-    const known = this.pending.get(name);
+    const known = this.hours.get(name);
     if (known !== undefined) known.used += used;
-    else if (this.pending.size < MAX_PENDING) this.pending.set(name, count);
-  }
+    else if (this.hours.size < MAX_PENDING) this.hours.set(name, count);
+  };
 
-  private async flushCounts(): Promise<void> {
-    const unsaved = new Set(this.pending.values());
-    this.pending = new Map();
-    try {
-      await forEachBatch([...unsaved], async (batch) => {
-        await this.repository.addCounts(batch);
-        for (const count of batch) unsaved.delete(count);
-      });
-    } catch (error) {
-      if (isOutage(error)) for (const count of unsaved) this.add(count);
-      throw error;
-    }
-  }
+  private readonly addRejected = (group: RejectedGroup): void => {
+    const { day, clientId, code, operation, address, window } = group;
+    const groups = this.rejected.get(clientId) ?? new LRUCache({ max: MAX_GROUPS });
+    this.rejected.set(clientId, groups);
+    const name = [day, code, operation, address, window].join(' ');
+    const known = groups.get(name);
+    groups.set(name, known === undefined ? group : merge(known, group));
+  };
+}
 
-  private async flushRefusals(): Promise<void> {
-    await forEachBatch([...this.pendingRefusals.values()], async (rows) => {
-      await this.repository.saveRefusals(rows);
-      for (const row of rows) {
-        const isLatest = this.pendingRefusals.get(row.clientId) === row;
-        if (isLatest) this.pendingRefusals.delete(row.clientId);
-      }
+function merge(one: RejectedGroup, other: RejectedGroup): RejectedGroup {
+  const latest = one.at > other.at ? one : other;
+  const firstAt = Math.min(one.firstAt, other.firstAt);
+  return { ...latest, count: one.count + other.count, firstAt };
+}
+
+/** Writes rows in batches. If an outage interrupts it, the remaining rows are added again. */
+async function save<Row>(
+  rows: readonly Row[],
+  write: (batch: Row[]) => Promise<void>,
+  addAgain: (row: Row) => void,
+): Promise<void> {
+  const unsaved = new Set(rows);
+  try {
+    await forEachBatch(rows, async (batch) => {
+      await write(batch);
+      for (const row of batch) unsaved.delete(row);
     });
+  } catch (error) {
+    if (isOutage(error)) unsaved.forEach(addAgain);
+    throw error;
   }
 }

@@ -1,12 +1,12 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { UsageHour, UsageRefusals } from './usage.entities.js';
+import { RejectedGroup, UsageHour } from './usage.entities.js';
 import { UsageRepository } from './usage.repository.js';
 import { UsageService } from './usage.service.js';
 
 /** The recorded usage, for the server and the command line. */
 @Module({
-  imports: [TypeOrmModule.forFeature([UsageHour, UsageRefusals])],
+  imports: [TypeOrmModule.forFeature([RejectedGroup, UsageHour])],
   providers: [UsageRepository, UsageService],
   exports: [UsageRepository, UsageService],
 })

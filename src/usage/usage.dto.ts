@@ -93,8 +93,8 @@ export class UsageHistory {
 
   @ApiProperty({
     description:
-      'The latest ten groups of rejected requests, newest first. Equal requests in a row are one ' +
-      'group.',
+      'The latest ten groups of rejected requests, newest first. A group has the same code, ' +
+      'operation, address and window on one UTC day.',
     type: [RejectedRequests],
   })
   rejected!: RejectedRequests[];

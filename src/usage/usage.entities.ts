@@ -30,53 +30,44 @@ export class UsageHour {
   used!: number;
 }
 
-/** Rejected requests in a row that are equal except for their time. Unix milliseconds. */
-export interface Refusal {
-  /** The latest. */
-  at: number;
-  firstAt: number;
-  count: number;
-  code: string;
-  operation: string;
-  address: string;
-  /** The key; undefined if the keys of the client are not told apart. */
-  keyId: string | undefined;
-  /** The window of the plan that was full. */
-  window: 'minute' | 'day' | null;
-}
-
 /**
- * Appends a refusal to others, the oldest first. It joins one of the same key that is equal in the
- * members of `EQUAL`, unless a refusal that differs in them came after that one.
+ * The rejected requests of a client on one UTC day that have the same code, operation, address and
+ * window. Times are Unix milliseconds.
  */
-export function append(refusals: readonly Refusal[], next: Refusal): Refusal[] {
-  const isOther = (each: Refusal) => EQUAL.some((member) => each[member] !== next[member]);
-  const equal = refusals.slice(refusals.findLastIndex(isOther) + 1);
-  const known = equal.find(({ keyId }) => keyId === next.keyId);
-  if (known === undefined) return [...refusals, next];
-  const firstAt = Math.min(known.firstAt, next.firstAt);
-  const joined = { ...next, firstAt, count: known.count + next.count };
-  return [...refusals.filter((each) => each !== known), joined];
-}
+@Entity('rejected_requests', { withoutRowid: true })
+@Index('rejected_requests_latest', ['clientId', 'at'])
+export class RejectedGroup {
+  /** Days since the Unix epoch. First, as in `usage_hours`. */
+  @PrimaryColumn({ type: 'bigint', transformer: numberColumn })
+  day!: number;
 
-const EQUAL = ['code', 'operation', 'address', 'window'] as const;
-
-/** The latest rejected requests of a client, as one process has seen them. */
-@Entity('usage_refusals')
-@Index('usage_refusals_at', ['at'])
-export class UsageRefusals {
   @PrimaryColumn({ name: 'client_id', length: 64 })
   clientId!: string;
 
-  /** The process. */
-  @PrimaryColumn({ length: 32 })
-  writer!: string;
+  @PrimaryColumn({ length: 64 })
+  code!: string;
 
-  /** The latest at the end. */
-  @Column({ type: 'simple-json' })
-  refusals!: Refusal[];
+  @PrimaryColumn({ type: 'text' })
+  operation!: string;
 
-  /** The time of the latest: Unix milliseconds. */
+  @PrimaryColumn({ length: 64 })
+  address!: string;
+
+  /** The window of the plan that was full, empty if there was none. */
+  @PrimaryColumn({ name: 'full_window', type: 'varchar', length: 6 })
+  window!: 'minute' | 'day' | '';
+
+  /** The key of the latest request. */
+  @Column({ name: 'key_id', length: 64 })
+  keyId!: string;
+
   @Int64Column()
+  count!: number;
+
+  @Int64Column({ name: 'first_at' })
+  firstAt!: number;
+
+  /** The latest request. */
+  @Int64Column({ name: 'latest_at' })
   at!: number;
 }

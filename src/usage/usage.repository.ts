@@ -1,13 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, In, LessThan } from 'typeorm';
+import { DataSource, In, MoreThanOrEqual } from 'typeorm';
 import { Database, rowsStatement } from '../database/database.js';
 import { deleteInBatches } from '../database/in-batches.js';
 import type { ApiKey } from '../keys/api-key.entity.js';
-import { HOUR_MS } from '../time/windows.js';
-import { append, type Refusal, UsageHour, UsageRefusals } from './usage.entities.js';
-
-/** Processes whose latest refusals are read: each start of a server is one. */
-const MAX_PROCESSES = 100;
+import { dayOf, HOUR_MS } from '../time/windows.js';
+import { RejectedGroup, UsageHour } from './usage.entities.js';
 
 export interface PlanCount {
   plan: string;
@@ -17,8 +14,8 @@ export interface PlanCount {
 
 type UsingClient = Pick<ApiKey, 'clientId' | 'plan' | 'perMinute' | 'perDay'> & { keys: number };
 
-const ADD_COUNTS = rowsStatement(
-  'usage.add-counts',
+const ADD_HOURS = rowsStatement(
+  'usage.add-hours',
   (elements) => `
   INSERT INTO usage_hours (hour, client_id, status, code, used)
   SELECT CAST(entry.value ->> 0 AS bigint), entry.value ->> 1,
@@ -29,7 +26,29 @@ const ADD_COUNTS = rowsStatement(
   SET used = usage_hours.used + excluded.used`,
 );
 
-/** Stores how much clients have used, by hour and outcome. */
+const ADD_REJECTED = rowsStatement(
+  'usage.add-rejected',
+  (elements) => `
+  INSERT INTO rejected_requests AS r (day, client_id, code, operation, address, full_window,
+    key_id, count, first_at, latest_at)
+  SELECT CAST(entry.value ->> 0 AS bigint), entry.value ->> 1, entry.value ->> 2,
+    entry.value ->> 3, entry.value ->> 4, entry.value ->> 5, entry.value ->> 6,
+    CAST(entry.value ->> 7 AS bigint), CAST(entry.value ->> 8 AS bigint),
+    CAST(entry.value ->> 9 AS bigint)
+  FROM ${elements}($1) entry
+  WHERE true ORDER BY 1, 2, 3, 4, 5, 6
+  ON CONFLICT (day, client_id, code, operation, address, full_window) DO UPDATE SET
+    count = r.count + excluded.count,
+    first_at = CASE WHEN excluded.first_at < r.first_at THEN excluded.first_at ELSE r.first_at END,
+    key_id = CASE WHEN excluded.latest_at > r.latest_at THEN excluded.key_id ELSE r.key_id END,
+    latest_at = CASE WHEN excluded.latest_at > r.latest_at
+      THEN excluded.latest_at ELSE r.latest_at END`,
+);
+
+/**
+ * Stores the requests of clients by hour and outcome, and the rejected ones by group. Every node
+ * locks the rows of a statement in the same order.
+ */
 @Injectable()
 export class UsageRepository {
   constructor(
@@ -37,12 +56,19 @@ export class UsageRepository {
     private readonly database: Database,
   ) {}
 
-  /**
-   * Adds counts to those that are stored. Rows are locked in the same order by every node.
-   */
-  async addCounts(counts: readonly UsageHour[]): Promise<void> {
+  /** Adds counts to the stored ones. */
+  async addHours(counts: readonly UsageHour[]): Promise<void> {
     const rows = counts.map((c) => [c.hour, c.clientId, c.status, c.code, c.used]);
-    await this.database.write(ADD_COUNTS, JSON.stringify(rows));
+    await this.database.write(ADD_HOURS, JSON.stringify(rows));
+  }
+
+  /** Adds rejected requests to the stored groups. */
+  async addRejected(groups: readonly RejectedGroup[]): Promise<void> {
+    const rows = groups.map((g) => {
+      const key = [g.day, g.clientId, g.code, g.operation, g.address, g.window];
+      return [...key, g.keyId, g.count, g.firstAt, g.at];
+    });
+    await this.database.write(ADD_REJECTED, JSON.stringify(rows));
   }
 
   /** Sums the requests of an hour by plan: rejected with 429, and admitted by the quota. */
@@ -69,36 +95,27 @@ export class UsageRepository {
       GROUP BY key.client_id, key.plan, key.per_minute, key.per_day`;
   }
 
-  async saveRefusals(rows: UsageRefusals[]): Promise<void> {
-    await this.dataSource.manager.upsert(UsageRefusals, rows, ['clientId', 'writer']);
-  }
-
   /** Returns the outcomes of a client in these hours, the oldest first. */
   find(clientId: string, hours: readonly number[]): Promise<UsageHour[]> {
     const where = { clientId, hour: In(hours) };
     return this.dataSource.manager.find(UsageHour, { where, order: { hour: 'ASC' } });
   }
 
-  /** Returns the groups of rejected requests with one at or after a time, the latest first. */
-  async findRefusals(clientId: string, sinceMs: number): Promise<Refusal[]> {
-    const rows = await this.dataSource.manager.find(UsageRefusals, {
-      where: { clientId },
+  /** Returns the latest groups with a request at or after a time, newest first. */
+  findRejected(clientId: string, sinceMs: number, limit: number): Promise<RejectedGroup[]> {
+    const where = { clientId, at: MoreThanOrEqual(sinceMs) };
+    return this.dataSource.manager.find(RejectedGroup, {
+      where,
       order: { at: 'DESC' },
-      take: MAX_PROCESSES,
+      take: limit,
     });
-    return rows
-      .flatMap(({ refusals }) => refusals)
-      .filter(({ at }) => at >= sinceMs)
-      .sort((one, other) => one.at - other.at)
-      .reduce<Refusal[]>(append, [])
-      .reverse();
   }
 
   /** Deletes what is older than a time in Unix milliseconds. */
   async deleteBefore(ms: number, stop: AbortSignal): Promise<void> {
     const hours = this.dataSource.getRepository(UsageHour);
     await deleteInBatches(hours, 'hour < :hour', { hour: Math.floor(ms / HOUR_MS) }, stop);
-    if (stop.aborted) return;
-    await this.dataSource.manager.delete(UsageRefusals, { at: LessThan(ms) });
+    const groups = this.dataSource.getRepository(RejectedGroup);
+    await deleteInBatches(groups, 'day < :day', { day: dayOf(ms) }, stop);
   }
 }

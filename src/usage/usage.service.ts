@@ -1,19 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { isoTime } from '../keys/audit-record.entity.js';
 import type { Limits } from '../rate-limits/limits.js';
 import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
 import { Clock } from '../time/clock.js';
 import { dayEndUnix, HOUR_MS, minuteEndUnix, unixSeconds } from '../time/windows.js';
 import type { Usage, UsageHistory } from './usage.dto.js';
-import { append, KEPT_MS, type Refusal, type UsageHour } from './usage.entities.js';
+import { KEPT_MS, type RejectedGroup } from './usage.entities.js';
 import { UsageRepository } from './usage.repository.js';
 
-/** Groups of rejected requests that are shown of each client. */
-const LATEST_REFUSALS = 10;
-const HOURS = 24;
-
-/** Requests by error code; `ok` for those without an error. */
-type Codes = Record<string, number>;
+/** Reported groups of rejected requests per client. */
+const LATEST_GROUPS = 10;
 
 /** A key or token: a `Caller`, for one that sends a request. */
 interface Holder {
@@ -34,36 +29,35 @@ export class UsageService {
   ) {}
 
   /**
-   * The requests of the last 24 hours by code, the current hour included; and the latest rejected
-   * requests, the latest first. Times are ISO 8601.
+   * Returns the requests of a client by hour and its latest rejected requests, of all its keys.
+   * @param length number of hours, the current one included
    */
-  async report(clientId: string) {
-    const { used, refusals } = await this.load(clientId, HOURS);
-    return {
-      outcomes: used.reduce<Codes>(addTo, {}),
-      refusals: refusals.slice(0, LATEST_REFUSALS).map(({ at, firstAt, ...refusal }) => {
-        return { at: isoTime(at)!, firstAt: isoTime(firstAt)!, ...refusal };
-      }),
-    };
-  }
-
-  /** The keys of the client are not told apart. */
   async history(clientId: string, length: number): Promise<UsageHistory> {
-    const { used, refusals } = await this.load(clientId, length);
-    const hours = new Map<number, Codes>();
-    for (const each of used) hours.set(each.hour, addTo(hours.get(each.hour) ?? {}, each));
-    const groups = refusals.reduceRight<Refusal[]>((joined, refusal) => {
-      return append(joined, { ...refusal, keyId: undefined });
-    }, []);
-    const latest = groups.slice(-LATEST_REFUSALS).reverse();
+    const thisHour = Math.floor(this.clock.now() / HOUR_MS);
+    const numbers = Array.from({ length }, (_, index) => thisHour - index);
+    const hours = new Map<number, Record<string, number>>();
+    for (const { hour, code, used } of await this.repository.find(clientId, numbers)) {
+      const codes = hours.get(hour) ?? {};
+      const name = code || 'ok';
+      codes[name] = (codes[name] ?? 0) + used;
+      hours.set(hour, codes);
+    }
+    const rejected = await this.rejected(clientId);
     return {
       hours: Array.from(hours, ([hour, codes]) => {
         return { startsAt: unixSeconds(hour * HOUR_MS), codes };
       }),
-      rejected: latest.map(({ at, firstAt, ...rest }) => {
-        return { at: unixSeconds(at), firstAt: unixSeconds(firstAt), ...rest };
+      rejected: rejected.map(({ at, firstAt, count, code, operation, address, window }) => {
+        const times = { at: unixSeconds(at), firstAt: unixSeconds(firstAt) };
+        return { ...times, count, code, operation, address, window: window || null };
       }),
     };
+  }
+
+  /** Returns the latest rejected requests of a client, newest first. */
+  rejected(clientId: string): Promise<RejectedGroup[]> {
+    const sinceMs = this.clock.now() - KEPT_MS;
+    return this.repository.findRejected(clientId, sinceMs, LATEST_GROUPS);
   }
 
   async of({ plan, scopes, quota, expiresAtMs }: Holder): Promise<Usage> {
@@ -82,23 +76,6 @@ export class UsageService {
       expiresAt: expiresAtMs === Infinity ? null : unixSeconds(expiresAtMs),
     };
   }
-
-  /** @param hours number of hours, the current one included */
-  private async load(clientId: string, hours: number) {
-    const nowMs = this.clock.now();
-    const thisHour = Math.floor(nowMs / HOUR_MS);
-    const numbers = Array.from({ length: hours }, (_, index) => thisHour - index);
-    return {
-      used: await this.repository.find(clientId, numbers),
-      refusals: await this.repository.findRefusals(clientId, nowMs - KEPT_MS),
-    };
-  }
-}
-
-function addTo(codes: Codes, { code, used }: UsageHour): Codes {
-  const name = code || 'ok';
-  codes[name] = (codes[name] ?? 0) + used;
-  return codes;
 }
 
 /** More than the limit may be used already, after a change to a smaller plan. */

@@ -18,7 +18,8 @@ function nextOf({ headers }: Answer): string | undefined {
 }
 
 describe('the admin API', () => {
-  const clock = new FakeClock();
+  // In the future: an expiry is compared with the system's clock.
+  const clock = new FakeClock(Date.parse('2100-06-15T12:00:00Z'));
   const started = useAdminService({ clock, env: { BAN_AFTER_REJECTIONS: '3' } });
   const petstore = (...argv: string[]) =>
     jsonInProcess(started.service.config.databaseUrl, ...argv);
@@ -224,20 +225,27 @@ describe('the admin API', () => {
     [
       'POST',
       '',
-      { name: ' ', plan: 'gold', perMinute: 1, scopes: ['no:pe'], expiresAt: '2020-01-01', x: 1 },
+      { name: ' ', plan: 'Gold', perMinute: 1, scopes: ['nope'], expiresAt: '2020-01-01', x: 1 },
       ['"x" is', 'name must', 'plan must', 'perMinute must', 'scopes must', 'expiresAt must'],
     ],
     ['POST', '', { name: 'x', plan: 'enterprise', perDay: 0 }, ['perMinute is', 'perDay must']],
     ['POST', '', { name: 'psk_00000000000000000000000', plan: 'free' }, ['name must']],
+    ['POST', '', { name: 'x', plan: 'gold' }, ['unknown plan gold; plans are free,']],
+    ['POST', '', { name: 'x', plan: 'free', scopes: ['no:pe'] }, ['unknown scope no:pe;']],
+    ['POST', '', { name: 'x', plan: 7, scopes: 'pets:read' }, ['plan must', 'scopes must']],
+    ['PATCH', '/ID', { plan: 'gold' }, ['unknown plan gold;']],
+    ['PATCH', '/ID', { scopes: ['pets:read', 'no:pe'] }, ['unknown scope no:pe;']],
+    ['PATCH', '/ID', { scopes: ['pets:read', 'pets:read'] }, ['scopes must']],
     ['PATCH', '/ID', { perMinute: 5, disabled: 'yes' }, ['perMinute must', 'disabled must']],
     ['PATCH', '/ID', { name: null, scopes: [] }, ['name must', 'scopes must']],
     ['POST', '/ID/rotate', { graceSeconds: -1 }, ['graceSeconds must']],
     [
       'GET',
-      '?limit=101&plan=gold&status=gone&search=&idleDays=0&neverUsed=1&after=%00&x=1',
+      '?limit=101&plan=Gold&status=gone&search=&idleDays=0&neverUsed=1&after=%00&x=1',
       undefined,
       ['"x" is', 'limit', 'plan', 'status', 'search', 'idleDays', 'neverUsed', 'after'],
     ],
+    ['GET', '?plan=gold', undefined, ['unknown plan gold;']],
     ['GET', '?after=key_nope', undefined, ['after must be']],
     ['GET', '/ID?x=1', undefined, ['"x" is']],
     ['GET', '/ID/usage?hours=169', undefined, ['hours must']],

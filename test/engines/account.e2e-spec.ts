@@ -1,4 +1,6 @@
+import { UsageRecorder } from '../../src/usage/usage-recorder.js';
 import { Client } from '../support/client.js';
+import { FakeClock } from '../support/clock.js';
 import { closedAtEnd } from '../support/closed-at-end.js';
 import { describeOnPostgres, describeWith } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
@@ -62,6 +64,30 @@ describeOnPostgres('two nodes with PostgreSQL', () => {
           expectError(await node.get('/v1/key'), 429, 'rate_limit_exceeded');
       }),
     );
+
+    it('count the rejected requests of a group together, in whichever order they save them', async () => {
+      const clocks = [0, 60_000].map(
+        (ms) => new FakeClock(Date.parse('2026-06-15T12:00:00Z') + ms),
+      );
+      const [first, second] = await Promise.all(
+        clocks.map(async (clock) => {
+          const { config } = one;
+          const env = { REDIS_URL: config.redisUrl!, DATABASE_URL: config.databaseUrl };
+          return keep(await startService({ env, clock }));
+        }),
+      );
+      const client = await holder();
+      for (const { origin } of [first!, second!, second!]) {
+        expectError(await new Client(origin, client.key).get('/v1/pets/0'), 404, 'pet_not_found');
+      }
+      for (const node of [second!, first!]) await node.store.app.get(UsageRecorder).flush();
+      const caller = new Client(second!.origin, client.key);
+      const { rejected } = (await caller.get('/v1/usage/history')).json();
+      const firstAt = Date.parse('2026-06-15T12:00:00Z') / 1000;
+      expect(rejected).toMatchObject([
+        { code: 'pet_not_found', count: 3, firstAt, at: firstAt + 60 },
+      ]);
+    });
 
     it('take a create with the successor of a key for the repeat that it is', async () => {
       const client = await holder();

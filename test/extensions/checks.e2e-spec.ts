@@ -17,12 +17,14 @@ import {
 } from '@nestjs/common';
 import { APP_GUARD, HttpAdapterHost } from '@nestjs/core';
 import { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
+import { ApiOperation } from '@nestjs/swagger';
 import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
 import { IsOptional } from 'class-validator';
 import type { FastifyInstance, FastifyPluginCallback } from 'fastify';
 import { AnyScope, Public, RequireScope } from 'pet-store-service';
 import type { DataSource } from 'typeorm';
 import { z } from 'zod';
+import { startAdminService } from '../support/admin.js';
 import { startAndClose, startService } from '../support/start-service.js';
 
 const start = (module: Type): Promise<void> =>
@@ -102,6 +104,7 @@ const asPlugin = (isEncapsulated: boolean): Type => {
 
 const any = AnyScope();
 const none: ClassDecorator = () => undefined;
+const named = (operationId: string) => ApiOperation({ operationId });
 const NO_CSV = 'a parser for text/csv is not supported; the service parses every body as JSON';
 
 describe('the start stops with one line that names class and method, on', () => {
@@ -123,13 +126,23 @@ describe('the start stops with one line that names class and method, on', () => 
     ],
     [
       'an operation that @All() declares as well',
-      both(moduleAt('toys', any, undefined, All), moduleAt('toys', any)),
+      both(moduleAt('toys', any, undefined, All), moduleAt('toys', any, named('listToys'))),
       /already declared for route '\/v1\/toys'/,
     ],
     [
       'an operation that is declared with and without @Public()',
-      both(moduleAt('toys', any), moduleAt('toys', Public())),
+      both(moduleAt('toys', any), moduleAt('toys', Public(), named('showToys'))),
       'GET /toys is declared twice: by Toys.list and by Toys.list',
+    ],
+    [
+      'two operations with one name',
+      both(moduleAt('toys', any), moduleAt('games', any)),
+      'operationId list is declared twice: by Toys.list and by Toys.list',
+    ],
+    [
+      'an operation with the name of one of the service',
+      moduleAt('toys', any, named('listPets')),
+      'operationId listPets is declared twice: by PetsController.listPets and by Toys.list',
     ],
     [
       'a @Public() operation under /v1',
@@ -162,6 +175,12 @@ describe('the start stops with one line that names class and method, on', () => 
   ])('%s', async (_what, module, message) => {
     await expect(start(module)).rejects.toThrow(message);
   });
+});
+
+it('starts with an operation that has the name of one of the admin API', async () => {
+  const module = moduleAt('toys', any, named('adminListKeys'));
+  const { service } = await startAdminService({ extensions: [{ module }] });
+  await service.close();
 });
 
 it('gives the consumer of Nest to the middleware of a module', async () => {

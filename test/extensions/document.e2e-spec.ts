@@ -8,7 +8,14 @@ import {
   Param,
   Post,
 } from '@nestjs/common';
-import { ApiHeader, ApiProperty, ApiPropertyOptional, ApiResponse, ApiTags } from '@nestjs/swagger';
+import {
+  ApiHeader,
+  ApiOperation,
+  ApiProperty,
+  ApiPropertyOptional,
+  ApiResponse,
+  ApiTags,
+} from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { IsOptional, IsString, ValidateNested } from 'class-validator';
 import {
@@ -60,7 +67,14 @@ class ToysController {
   /** A core operation has the same name. */
   @Get()
   @AnyScope()
+  @ApiOperation({ operationId: 'listToys' })
   listPets(): object[] {
+    return [];
+  }
+
+  @Get(['first', 'second'])
+  @AnyScope()
+  several(): object[] {
     return [];
   }
 
@@ -131,16 +145,21 @@ describe('the document of a service with extensions', () => {
     expect(closed.responses).toHaveProperty('429');
   });
 
-  it('gives each operation a unique id, also in the metrics', async () => {
+  it('has the operation id that @ApiOperation() sets, also in the metrics', async () => {
     const lines = async () => (await metricLines(service)).join('\n');
     for (const [path, id] of [
       ['/pets', 'listPets'],
-      ['/toys', 'ToysController_listPets'],
+      ['/toys', 'listToys'],
     ] as const) {
       expect(paths[path].get.operationId).toBe(id);
       await client.get(`/v1${path}`);
       expect(await lines()).toContain(`_count{operation="${id}",method="GET",status="200"} 1\n`);
     }
+  });
+
+  it('numbers the ids of an operation with several paths', () => {
+    const ids = ['first', 'second'].map((path) => paths[`/toys/${path}`].get.operationId);
+    expect(ids).toEqual(['several', 'several_2']);
   });
 
   it('lists the codes of extensions, and the general codes of other exceptions', async () => {

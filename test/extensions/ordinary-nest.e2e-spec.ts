@@ -208,11 +208,11 @@ describe('an extension of ordinary Nest code', () => {
     expect((await caller.get('/v1/limited')).status).toBe(200);
     const before = await left();
     for (let time = 0; time < 150; time++) {
-      const refusal = await caller.get('/v1/limited');
-      expectError(refusal, 429, 'rate_limit_exceeded');
+      const rejection = await caller.get('/v1/limited');
+      expectError(rejection, 429, 'rate_limit_exceeded');
       const end = (Math.floor(clock.now() / 7_000) + 1) * 7_000;
       const seconds = Math.max(1, Math.ceil((end - clock.now()) / 1000));
-      expect(refusal.headers['retry-after']).toBe(String(seconds));
+      expect(rejection.headers['retry-after']).toBe(String(seconds));
     }
     expect(await left()).toBe(before - 1);
     expect((await other.get('/v1/limited')).status).toBe(200);

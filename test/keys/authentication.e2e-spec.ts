@@ -132,10 +132,10 @@ describe('authentication', () => {
     const limits = { plan: 'enterprise', perMinute: 2, perDay: 9 } as const;
     const reader = await service.client({ ...limits, scopes: ['pets:read'] });
     const post = () => reader.post('/v1/pets', 'no json');
-    const refused = await post();
-    expectError(refused, 403, 'insufficient_scope');
-    expectRateHeaders(refused);
-    expect(refused.headers['www-authenticate']).toBe(
+    const rejected = await post();
+    expectError(rejected, 403, 'insufficient_scope');
+    expectRateHeaders(rejected);
+    expect(rejected.headers['www-authenticate']).toBe(
       'Bearer realm="pet-store", error="insufficient_scope", scope="pets:write"',
     );
     expect((await reader.get('/v1/pets')).status).toBe(200);

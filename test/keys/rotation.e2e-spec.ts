@@ -82,7 +82,7 @@ describe('a rotation', () => {
     ['revoked', (id) => keys().revoke(id)],
     ['disabled', (id) => keys().set(id, { disabled: true })],
     ['expired', (id) => keys().set(id, { expiresAt: clock.now() })],
-  ])('is refused for a key that is %s', async (what, end) => {
+  ])('is rejected for a key that is %s', async (what, end) => {
     const old = await service.client();
     await end(old.keyId!);
     await expect(keys().rotate(old.keyId!, GRACE_MS)).rejects.toMatchObject({

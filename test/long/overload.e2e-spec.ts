@@ -27,13 +27,13 @@ async function heldUp(work: () => Promise<void>): Promise<void> {
 }
 
 async function shed(client: Client, path = '/v1/pets'): Promise<Answer> {
-  let refused: Answer | undefined;
+  let rejected: Answer | undefined;
   await eventually(async () => {
     const answers = await Promise.all([1, 2, 3, 4].map(() => client.get(path)));
-    refused = answers.find(({ status }) => status === 503);
-    return refused !== undefined;
+    rejected = answers.find(({ status }) => status === 503);
+    return rejected !== undefined;
   }, 60_000);
-  return refused!;
+  return rejected!;
 }
 
 describe('under overload', () => {

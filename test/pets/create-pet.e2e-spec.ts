@@ -116,7 +116,7 @@ describe('POST /v1/pets', () => {
         [STATUS],
       ],
     ),
-  ])('refuses %.80s and names each fault', async (body, faults) => {
+  ])('rejects %.80s and names each fault', async (body, faults) => {
     const answer = await post(body);
     expectError(answer, 400, 'invalid_request');
     expectRateHeaders(answer);
@@ -128,7 +128,7 @@ describe('POST /v1/pets', () => {
     ['nothing', ''],
     ['a trailing comma', '{"name":"Rex","categoryId":1,}'],
     ['bytes that are not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
-  ])('refuses %s as malformed_json', async (_what, body) => {
+  ])('rejects %s as malformed_json', async (_what, body) => {
     const answer = await client.send('/v1/pets', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -145,7 +145,7 @@ describe('POST /v1/pets', () => {
     expect([answer.status, answer.json().name]).toEqual([201, 'Rex']);
   });
 
-  it('refuses a body without a type, and an encoded one, with 415', async () => {
+  it('rejects a body without a type, and an encoded one, with 415', async () => {
     const body = '{"name":"Rex","categoryId":1}';
     expectError(
       await client.send('/v1/pets', { method: 'POST', body }),
@@ -156,13 +156,13 @@ describe('POST /v1/pets', () => {
     expect((await post(body, { 'content-encoding': 'identity' })).status).toBe(201);
   });
 
-  it('takes 65,536 bytes, and refuses one more with 413', async () => {
+  it('takes 65,536 bytes, and rejects one more with 413', async () => {
     const body = '{"name":"Rex","categoryId":1}';
     expect((await post(body + ' '.repeat(65_536 - body.length))).status).toBe(201);
     expectError(await post(body + ' '.repeat(65_537 - body.length)), 413, 'payload_too_large');
   });
 
-  it('refuses a query parameter', async () => {
+  it('rejects a query parameter', async () => {
     const answer = await client.post('/v1/pets?dry=1', '{"name":"Rex","categoryId":1}');
     expectError(answer, 400, 'invalid_request');
     expect(answer.json().message).toBe('"dry" is not a known query parameter');

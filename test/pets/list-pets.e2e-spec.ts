@@ -57,7 +57,7 @@ describe('GET /v1/pets', () => {
       ...`0 101 1000 -1 +5 05 5.0 1e1 0x5 5.5 %205 5%20 5,6 five null true NaN Infinity`.split(' '),
       ...`1_0 ٥ ५ 5\u200b [] 5; 5%00 9223372036854775808 00 1/1 % %zz "5" 5'--`.split(' '),
       ...['', ' 5', '5 '],
-    ])('refuses the limit %p', async (limit) => {
+    ])('rejects the limit %p', async (limit) => {
       const answer = await client.get(`/v1/pets?limit=${encodeURI(limit).replaceAll('%25', '%')}`);
       expectError(answer, 400, 'invalid_request');
       expect(answer.json().message).toBe('limit must be an integer between 1 and 100');
@@ -70,7 +70,7 @@ describe('GET /v1/pets', () => {
     });
 
     it.each(['', 'Available', 'gone', 'available,sold', 'null', 'available%20'])(
-      'refuses the status %p',
+      'rejects the status %p',
       async (status) => {
         const answer = await client.get(`/v1/pets?status=${status}`);
         expectError(answer, 400, 'invalid_request');
@@ -89,7 +89,7 @@ describe('GET /v1/pets', () => {
       ['__proto__=1', ['"__proto__" is not a known query parameter']],
       ['=5', ['"" is not a known query parameter']],
       ['limit=0&status=x&a=1', ['"a" is not', 'limit must be', 'status must be']],
-    ])('refuses ?%s and names each fault', async (query, faults) => {
+    ])('rejects ?%s and names each fault', async (query, faults) => {
       const answer = await client.get(`/v1/pets?${query}`);
       expectError(answer, 400, 'invalid_request');
       for (const fault of faults) expect(answer.json().message).toContain(fault);
@@ -134,7 +134,7 @@ describe('GET /v1/pets', () => {
     it.each([
       ...'x OjE= OjE%3D 1 Ojow OjAx OjA Oi0x Ojk5OTk5OTk5OTk5OTk5OTk5OTk5 YTox c29sZA'.split(' '),
       ...['', 'A'.repeat(3_000), '%00', '😀'],
-    ])('refuses the cursor %.20p', async (cursor) => {
+    ])('rejects the cursor %.20p', async (cursor) => {
       const answer = await client.get(
         `/v1/pets?cursor=${encodeURI(cursor).replaceAll('%25', '%')}`,
       );

@@ -56,8 +56,8 @@ it('a new field of Pet and its filter take the edits of CONTRIBUTING.md, and no 
     'src/pets/pet.entity.ts',
     'src/pets/pet.dto.ts',
     'src/pets/pet.dto.ts',
-    'src/database/migrations/1780000000000-add-breed.ts',
-    'src/database/migrations/index.ts',
+    'src/pets/migrations/1780000000000-add-breed.ts',
+    'src/pets/migrations/index.ts',
     'src/pets/pet.dto.ts',
     'src/pets/pets.service.ts',
   ]);
@@ -66,7 +66,7 @@ it('a new field of Pet and its filter take the edits of CONTRIBUTING.md, and no 
 
   using workplace = new Workplace({}, join(copy.path, 'dist/src/main.js'));
   const { migrations } = await workplace.json('migrate');
-  expect(migrations).toContain('AddBreed1780000000000');
+  expect(migrations).toContain('AddBreed1780000000000 of pets');
   const issue = 'keys issue --name breeds --plan pro'.split(' ');
   const { key } = await workplace.json(...issue);
   const served = await workplace.serve();

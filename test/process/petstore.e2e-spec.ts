@@ -154,7 +154,7 @@ describe('petstore', () => {
     const plan = ['--plan', 'enterprise', '--per-minute', '1', '--per-day', '9'];
     await run('keys', 'set-plan', id, ...plan);
     await eventually(async () => (await list()).status === 429);
-    for (let refusal = 0; refusal < 61; refusal++) await list();
+    for (let request = 0; request < 61; request++) await list();
     await eventually(async () => (await list()).text.includes('key_banned'));
     const shown = await run('keys', 'show', id);
     expect(shown).toMatchObject({ id, plan: 'enterprise', perMinute: 1, last4: key.slice(-4) });

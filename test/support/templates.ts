@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createDataSource, dataSourceOptions } from '../../src/database/data-source-options.js';
 import { migrate } from '../../src/database/migrate.js';
+import { migrationsOf } from '../../src/extensions/define.js';
 import { findEngine } from './engines.js';
 import { createDatabase, PostgresServer } from './postgres.js';
 
@@ -40,7 +41,8 @@ export async function copyOfTemplate(directory: string): Promise<string> {
 }
 
 async function migrateDatabase(url: string): Promise<void> {
-  const dataSource = await (await createDataSource(dataSourceOptions(url))).initialize();
+  const options = dataSourceOptions(url, migrationsOf([]));
+  const dataSource = await (await createDataSource(options)).initialize();
   await migrate(dataSource);
   await dataSource.destroy();
 }

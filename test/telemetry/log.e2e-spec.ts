@@ -110,7 +110,7 @@ describe('the log', () => {
 
     const common = { service: 'pet-store-service', version: '1.0.0', level: expect.any(String) };
     for (const line of lines()) expect(line).toMatchObject(common);
-    const refusal = {
+    const rejection = {
       level: 'info',
       address: '127.0.0.1',
       keyId: id,
@@ -126,13 +126,13 @@ describe('the log', () => {
     });
     expect(listed).not.toHaveProperty('code');
     expect(others).toMatchObject([
-      { ...refusal, path: '/v1/pets/:petId', status: 404, code: 'pet_not_found' },
-      { ...refusal, path: '/v1/*', status: 404, code: 'not_found' },
-      { ...refusal, path: '/v1/pets', method: 'POST', status: 403, code: 'insufficient_scope' },
+      { ...rejection, path: '/v1/pets/:petId', status: 404, code: 'pet_not_found' },
+      { ...rejection, path: '/v1/*', status: 404, code: 'not_found' },
+      { ...rejection, path: '/v1/pets', method: 'POST', status: 403, code: 'insufficient_scope' },
       { path: '/v1/pets', status: 401, code: 'missing_api_key', address: '127.0.0.1' },
-      { ...refusal, keyId: revoked.keyId, status: 401, code: 'invalid_api_key' },
+      { ...rejection, keyId: revoked.keyId, status: 401, code: 'invalid_api_key' },
       { operation: 'docsFile', status: 200 },
-      { ...refusal, path: '/v1/*', status: 400, code: 'malformed_request' },
+      { ...rejection, path: '/v1/*', status: 400, code: 'malformed_request' },
       { status: 400, code: 'malformed_request', address: '127.0.0.1' },
     ]);
     expect(others[3]).not.toHaveProperty('keyId');

@@ -1,9 +1,12 @@
+import { DataSource } from 'typeorm';
 import { KeysService } from '../../src/keys/keys.service.js';
 import { UsageRecorder } from '../../src/usage/usage-recorder.js';
-import { UsageService } from '../../src/usage/usage.service.js';
+import { RejectedGroup } from '../../src/usage/usage.entities.js';
+import { UsageRepository } from '../../src/usage/usage.repository.js';
 import { Client } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
+import { jsonInProcess } from '../support/run-program.js';
 import { startService, type TestService } from '../support/start-service.js';
 
 const unix = (iso: string): number => Date.parse(iso) / 1000;
@@ -56,7 +59,7 @@ describe('GET /v1/usage', () => {
     const over = (await client.get('/v1/usage')).json();
     expect(over.limits.minute.remaining).toBe(0);
     expect(over.bannedUntil).toBeNull();
-    for (let refused = 0; refused < 100; refused++) await client.get('/v1/pets');
+    for (let rejected = 0; rejected < 100; rejected++) await client.get('/v1/pets');
     expectError(await client.get('/v1/pets'), 429, 'key_banned');
     const banned = await client.get('/v1/usage');
     expect(banned.status).toBe(200);
@@ -72,7 +75,7 @@ describe('GET /v1/usage', () => {
       expect((await client.get(`/v1/usage${query}`)).status).toBe(query === '' ? 200 : 400);
     }
     expectError(await client.get('/v1/usage?of=me'), 429, 'rate_limit_exceeded');
-    for (let refused = 0; refused < 150; refused++) {
+    for (let rejected = 0; rejected < 150; rejected++) {
       const answer = await client.get('/v1/usage');
       expectError(answer, 429, 'rate_limit_exceeded');
       expect(answer.headers['retry-after']).toBe('30');
@@ -92,107 +95,117 @@ describe('GET /v1/usage', () => {
   });
 });
 
-it('the usage report has the outcomes of the last 24 hours, and the latest refusals', async () => {
-  const clock = new FakeClock(Date.parse('2026-06-15T12:59:00Z'));
-  await using service = await startService({ clock, env: { BAN_AFTER_REJECTIONS: '1' } });
-  const { app } = service.store;
-  const client = await service.client({ perMinute: 3, perDay: 100 });
-  const report = () => app.get(UsageService).report(client.keyId!);
-  await client.get('/v1/pets');
-  await app.get(UsageRecorder).flush();
-  for (const path of ['pets', 'pets/7', 'pets']) await client.get(`/v1/${path}`);
-  clock.advance(60_000);
-  await client.post('/v1/pets', {});
-  await service.anonymous().get('/v1/pets');
-  await app.get(UsageRecorder).flush();
+describe('the rejected requests of getUsageHistory', () => {
+  const address = '127.0.0.1';
+  const flush = ({ store }: TestService) => store.app.get(UsageRecorder).flush();
+  const rejectedOf = async (client: Client) =>
+    (await client.get('/v1/usage/history')).json().rejected;
 
-  const { outcomes, refusals } = await report();
-  expect(outcomes).toEqual({
-    ok: 2,
-    pet_not_found: 1,
-    rate_limit_exceeded: 1,
-    invalid_request: 1,
+  it('are grouped by code, operation and window on a UTC day, newest first', async () => {
+    const clock = new FakeClock(Date.parse('2026-06-15T23:58:00Z'));
+    await using service = await startService({ clock });
+    const client = await service.client();
+    const start = clock.now() / 1000;
+    for (let round = 0; round < 3; round++) {
+      await client.get('/v1/pets/7');
+      clock.advance(1_000);
+      await client.get('/v1/pets?limit=0');
+      clock.advance(9_000);
+      // A group whose requests are saved at different times stays one group.
+      await flush(service);
+    }
+    clock.set('2026-06-16T00:00:00Z');
+    await client.get('/v1/pets/7');
+    await flush(service);
+    const get = { code: 'pet_not_found', operation: 'getPet', address, window: null };
+    const list = { code: 'invalid_request', operation: 'listPets', address, window: null };
+    expect(await rejectedOf(client)).toEqual([
+      { ...get, at: start + 120, firstAt: start + 120, count: 1 },
+      { ...list, at: start + 21, firstAt: start + 1, count: 3 },
+      { ...get, at: start + 20, firstAt: start, count: 3 },
+    ]);
   });
-  const by = { address: '127.0.0.1', keyId: client.keyId };
-  const [before, after] = ['2026-06-15T12:59:00.000Z', '2026-06-15T13:00:00.000Z'];
-  const once = (at: string) => ({ at, firstAt: at, count: 1 });
-  expect(refusals).toEqual([
-    { ...once(after), code: 'invalid_request', operation: 'createPet', ...by, window: null },
-    {
-      ...once(before),
-      code: 'rate_limit_exceeded',
-      operation: 'listPets',
-      ...by,
-      window: 'minute',
-    },
-    { ...once(before), code: 'pet_not_found', operation: 'getPet', ...by, window: null },
-  ]);
-  clock.advance(23 * 3_600_000);
-  expect((await report()).outcomes).toEqual({ invalid_request: 1 });
-});
 
-it('the usage report has the window of the plan that was full, day or minute', async () => {
-  await using service = await startService({ clock: new FakeClock() });
-  const { app } = service.store;
-  for (const [window, limits] of Object.entries({
-    minute: { perMinute: 1, perDay: 9 },
-    day: { perMinute: 9, perDay: 1 },
-  })) {
+  it.each([
+    ['minute', { perMinute: 1, perDay: 9 }],
+    ['day', { perMinute: 9, perDay: 1 }],
+  ])('have the window of the plan that was full, the %s', async (window, limits) => {
+    await using service = await startService({ clock: new FakeClock() });
     const client = await service.client(limits);
     for (let request = 0; request < 2; request++) await client.get('/v1/pets');
-    await app.get(UsageRecorder).flush();
-    const { refusals } = await app.get(UsageService).report(client.keyId!);
-    expect(refusals).toMatchObject([{ code: 'rate_limit_exceeded', window, count: 1 }]);
-  }
-});
+    await flush(service);
+    expect(await rejectedOf(client)).toMatchObject([
+      { code: 'rate_limit_exceeded', window, count: 1 },
+    ]);
+  });
 
-it('the usage history omits a rejected request after 7 days', async () => {
-  const clock = new FakeClock();
-  await using service = await startService({ clock });
-  const client = await service.client();
-  const rejected = async () => (await client.get('/v1/usage/history')).json().rejected.length;
-  await client.get('/v1/pets/7');
-  await service.store.app.get(UsageRecorder).flush();
-  clock.advance(7 * 86_400_000);
-  expect(await rejected()).toBe(1);
-  clock.advance(1);
-  expect(await rejected()).toBe(0);
-});
+  it('are told apart by address', async () => {
+    const env = { TRUST_PROXY: '127.0.0.1' };
+    await using service = await startService({ clock: new FakeClock(), env });
+    const client = await service.client();
+    for (const from of ['192.0.2.1', '192.0.2.2', '192.0.2.1']) {
+      await client.get('/v1/pets/7', { 'x-forwarded-for': from });
+    }
+    await flush(service);
+    const groups = (await rejectedOf(client)) as { address: string; count: number }[];
+    const counts = new Map(groups.map((group) => [group.address, group.count]));
+    expect(counts).toEqual(new Map(Object.entries({ '192.0.2.1': 2, '192.0.2.2': 1 })));
+  });
 
-it('the usage report tells the keys of a client apart, and the usage history does not', async () => {
-  const clock = new FakeClock();
-  await using service = await startService({ clock });
-  const { app } = service.store;
-  const old = await service.client();
-  const { key, record } = await app.get(KeysService).rotate(old.keyId!, 60_000);
-  const successor = new Client(service.origin, key, record.id);
-  await old.get('/v1/pets/7');
-  for (let round = 0; round < 12; round++) {
-    await old.get('/v1/pets?limit=0');
-    clock.advance(1_000);
-    await successor.get('/v1/pets?limit=0');
-  }
-  await app.get(UsageRecorder).flush();
+  it('are the latest ten groups, also if a client sends from more addresses', async () => {
+    const clock = new FakeClock();
+    const env = { TRUST_PROXY: '127.0.0.1' };
+    await using service = await startService({ clock, env });
+    const [client, other] = [await service.client(), await service.client()];
+    await other.get('/v1/pets/7');
+    for (let number = 0; number < 200; number++) {
+      await client.get('/v1/pets/7', { 'x-forwarded-for': `192.0.2.${number}` });
+      clock.advance(1);
+    }
+    await flush(service);
+    const addresses = (await rejectedOf(client)).map((group: { address: string }) => group.address);
+    const latest = Array.from({ length: 10 }, (_, index) => `192.0.2.${199 - index}`);
+    expect(addresses).toEqual(latest);
+    expect(await rejectedOf(other)).toHaveLength(1);
+    // Invented addresses fill neither the memory nor the database.
+    const groups = service.store.app.get(DataSource).getRepository(RejectedGroup);
+    expect(await groups.count()).toBeLessThan(30);
+  });
 
-  const { refusals } = await app.get(UsageService).report(old.keyId!);
-  expect(refusals).toMatchObject([
-    { count: 12, keyId: record.id, code: 'invalid_request' },
-    { count: 12, keyId: old.keyId, code: 'invalid_request' },
-    { count: 1, keyId: old.keyId, code: 'pet_not_found' },
-  ]);
-  const { rejected } = (await successor.get('/v1/usage/history')).json();
-  const group = { address: '127.0.0.1', window: null };
-  const at = Math.floor(clock.now() / 1000);
-  expect(rejected).toEqual([
-    { ...group, at, firstAt: at - 12, count: 24, code: 'invalid_request', operation: 'listPets' },
-    {
-      ...group,
-      at: at - 12,
-      firstAt: at - 12,
-      count: 1,
-      code: 'pet_not_found',
-      operation: 'getPet',
-    },
-  ]);
-  for (const client of [old, successor]) client.close();
+  it('are omitted after 7 days, and deleted', async () => {
+    const clock = new FakeClock();
+    await using service = await startService({ clock });
+    const client = await service.client();
+    await client.get('/v1/pets/7');
+    await flush(service);
+    clock.advance(7 * 86_400_000);
+    expect(await rejectedOf(client)).toHaveLength(1);
+    clock.advance(1);
+    expect(await rejectedOf(client)).toEqual([]);
+    const groups = service.store.app.get(DataSource).getRepository(RejectedGroup);
+    const { signal } = new AbortController();
+    const repository = service.store.app.get(UsageRepository);
+    await repository.deleteBefore(clock.now() - 7 * 86_400_000, signal);
+    expect(await groups.count()).toBe(1);
+    clock.advance(86_400_000);
+    await repository.deleteBefore(clock.now() - 7 * 86_400_000, signal);
+    expect(await groups.count()).toBe(0);
+  });
+
+  it('are of all keys of the client, and keys usage adds the key of the latest request', async () => {
+    await using service = await startService({ clock: new FakeClock(Date.now()) });
+    const old = await service.client();
+    const { key, record } = await service.store.app.get(KeysService).rotate(old.keyId!, 60_000);
+    const successor = new Client(service.origin, key, record.id);
+    for (const client of [old, successor, old, successor]) await client.get('/v1/pets/7');
+    await flush(service);
+    const group = { code: 'pet_not_found', operation: 'getPet', address, window: null, count: 4 };
+    const times = { at: expect.any(Number), firstAt: expect.any(Number) };
+    expect(await rejectedOf(successor)).toEqual([{ ...group, ...times }]);
+    successor.close();
+    const usage = await jsonInProcess(service.config.databaseUrl, 'keys', 'usage', record.id);
+    expect(usage.outcomes).toEqual({ pet_not_found: 4 });
+    const shown = { at: expect.stringMatching(/Z$/), firstAt: expect.stringMatching(/Z$/) };
+    expect(usage.rejected).toEqual([{ ...group, ...shown, keyId: record.id }]);
+  });
 });

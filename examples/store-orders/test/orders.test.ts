@@ -152,8 +152,8 @@ describe('store orders', () => {
     await expectError(await store.fetch('/v1/store/orders/x', { key }), 404, 'not_found');
     await expectError(await store.fetch('/v1/store/orders'), 401, 'missing_api_key');
     const reader = await store.issueKey({ scopes: ['pets:read'] });
-    const refused = await store.fetch('/v1/store/orders', { key: reader });
-    await expectError(refused, 403, 'insufficient_scope');
+    const rejected = await store.fetch('/v1/store/orders', { key: reader });
+    await expectError(rejected, 403, 'insufficient_scope');
   });
 
   it('count against the quota of the client', async () => {

@@ -8,16 +8,16 @@ import { RateLimitBan } from './rate-limit-ban.entity.js';
 /** PostgreSQL's driver returns bigint as text; a double holds these numbers exactly. */
 const CHANGED_SINCE = sameStatement(
   'bans.changed-since',
-  `SELECT subject, CAST(bans AS double precision) AS bans,
+  `SELECT rate_limit_key AS subject, CAST(bans AS double precision) AS bans,
     CAST(banned_at AS double precision) AS "at", CAST(banned_until AS double precision) AS "until"
   FROM rate_limit_bans WHERE changed_at >= $1`,
 );
 
 /** The rule of `mergeBans`. */
 const record = (now: string): string => `
-  INSERT INTO rate_limit_bans AS b (subject, banned_at, banned_until, bans, changed_at)
+  INSERT INTO rate_limit_bans AS b (rate_limit_key, banned_at, banned_until, bans, changed_at)
   VALUES ($1, $2, $3, $4, ${now})
-  ON CONFLICT (subject) DO UPDATE SET
+  ON CONFLICT (rate_limit_key) DO UPDATE SET
     banned_at = CASE WHEN excluded.banned_at > b.banned_at
       THEN excluded.banned_at ELSE b.banned_at END,
     banned_until = CASE WHEN excluded.banned_until > b.banned_until

@@ -6,7 +6,7 @@ import type { Ban } from './bans.js';
 @Entity('rate_limit_bans')
 @Index('rate_limit_bans_changed_at', ['changedAt'])
 export class RateLimitBan implements Ban {
-  @PrimaryColumn({ length: 64 })
+  @PrimaryColumn({ name: 'rate_limit_key', length: 64 })
   subject!: string;
 
   @Int64Column({ name: 'banned_at' })
