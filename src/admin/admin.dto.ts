@@ -4,7 +4,7 @@ import { Transform } from 'class-transformer';
 import { IsBoolean, IsIn, Matches } from 'class-validator';
 import { constrain, MayBeAbsent } from '../input/constrain.js';
 import { IsInteger, IsIntegerText } from '../input/int64.js';
-import { KEY_STATUSES, type KeyStatus } from '../keys/key-list.js';
+import { KEY_ORDERS, KEY_STATUSES, type KeyOrder, type KeyStatus } from '../keys/key-list.js';
 import { isKeyName, MAX_NAME_LENGTH, parseExpiry } from '../keys/key-terms.js';
 import { isScope } from '../keys/scopes.js';
 import { arePlanLimits, ENTERPRISE, PLAN } from '../rate-limits/plan.js';
@@ -13,6 +13,8 @@ const MAX_DAYS = 36_500;
 const MAX_GRACE_SECONDS = 365 * 86_400;
 const MAX_SCOPES_LENGTH = 1_000;
 export const ID = /^\w{1,32}$/;
+/** Without a key or a part of one: targets of requests are in the logs of proxies. */
+const SEARCH = /^(?!.*(?:ps[ka]_\w|[0-9A-Za-z]{40}))\P{Cc}{1,255}$/u;
 const NAME = { maxLength: MAX_NAME_LENGTH, example: 'City zoo' };
 
 function areScopes(value: unknown): boolean {
@@ -81,11 +83,18 @@ export class KeyListQuery {
   status?: KeyStatus;
 
   @ApiPropertyOptional({
-    description: 'A part of the name, an ID, the last 4 characters of the key, or the key.',
+    description: 'A part of the name, an ID, or the last 4 characters of the key. Never a key.',
   })
   @MayBeAbsent()
-  @Matches(/^\P{Cc}{1,255}$/u, { message: 'search must be 1 to 255 printable characters' })
+  @Matches(SEARCH, {
+    message: 'search must be 1 to 255 printable characters without a key: use digest',
+  })
   search?: string;
+
+  @ApiPropertyOptional({ description: 'The SHA-256 of a key, in hexadecimal.' })
+  @MayBeAbsent()
+  @Matches(/^[0-9a-f]{64}$/i, { message: 'digest must have 64 hexadecimal digits' })
+  digest?: string;
 
   @MayBeAbsent()
   @IsIntegerText(1, MAX_DAYS)
@@ -106,6 +115,11 @@ export class KeyListQuery {
 
   @IdParameter('Start after the key with this ID.')
   after?: string;
+
+  @ApiPropertyOptional({ enum: KEY_ORDERS, default: 'oldest', description: 'What comes first.' })
+  @MayBeAbsent()
+  @IsIn(KEY_ORDERS)
+  order?: KeyOrder;
 }
 
 export class AuditQuery {

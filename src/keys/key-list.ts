@@ -21,6 +21,14 @@ const STATUS = {
 
 export type KeyStatus = keyof typeof STATUS;
 export const KEY_STATUSES = Object.keys(STATUS) as KeyStatus[];
+export const KEY_ORDERS = ['oldest', 'newest'] as const;
+export type KeyOrder = (typeof KEY_ORDERS)[number];
+
+/** Matches a part of the name in any case. LOWER() and LIKE of SQLite know ASCII alone. */
+const NAME = {
+  postgres: "LOWER(key.name) LIKE LOWER(:part) ESCAPE '!'",
+  sqlite: 'key.name GLOB :glob',
+};
 
 /** Conditions that a listed key meets, all of them. */
 export interface KeyFilter {
@@ -28,18 +36,22 @@ export interface KeyFilter {
   plan?: string | undefined;
   status?: KeyStatus | undefined;
   /**
-   * A part of the name, the id of the key or its client, the last four characters of the key, or
-   * the key.
+   * A part of the name in any case, the id of the key or its client, the last four characters of
+   * the key, also as they are displayed (`...Ma5G`), or the key.
    */
   search?: string | undefined;
+  /** The SHA-256 of the key, in hexadecimal. */
+  digest?: string | undefined;
   /** Valid keys that were not used, or if never used not issued, within this number of days. */
   idleDays?: number | undefined;
   /** Valid keys that were never used. */
   neverUsed?: boolean | undefined;
   /** Valid keys that expire within this number of days. */
   expiresWithinDays?: number | undefined;
-  /** Start after the key with this id. */
+  /** Start after the key with this id, in the chosen order. */
   after?: string | undefined;
+  /** The order of their creation. Default: the oldest first. */
+  order?: KeyOrder | undefined;
   limit?: number | undefined;
 }
 
@@ -47,16 +59,42 @@ export interface KeyFilter {
 const CONDITIONS = {
   id: 'key.id = :id',
   plan: 'key.plan = :plan',
-  search: `(LOWER(key.name) LIKE LOWER(:part) ESCAPE '!' OR key.id = :search
-    OR key.client_id = :search OR key.last_four = :search OR key.digest = :digest)`,
+  digest: 'key.digest = :digest',
   idleDays: `${VALID} AND COALESCE(key.last_used_at, key.created_at) < :idleSince`,
   neverUsed: `${VALID} AND key.last_used_at IS NULL`,
   expiresWithinDays: `${VALID} AND key.expires_at < :expiresBefore`,
-  after: `(key.created_at, key.id) >
-    (SELECT previous.created_at, previous.id FROM api_keys previous WHERE previous.id = :after)`,
 };
+const PREVIOUS =
+  '(SELECT previous.created_at, previous.id FROM api_keys previous WHERE previous.id = :after)';
 
-/** Lists keys for operators, in the order of their creation. */
+function searchCondition(name: string): string {
+  return `(${name} OR key.id = :search OR key.client_id = :search OR key.last_four = :lastFour
+    OR key.digest = :digest)`;
+}
+
+/** The pattern of GLOB for a text in any case: `*[mM][üÜ]*`. `]` and `^` stand for themselves. */
+function globOf(text: string): string {
+  const classes = Array.from(text, (each) =>
+    /[\]^]/.test(each) ? each : `[${each.toLowerCase()}${each.toUpperCase()}]`,
+  );
+  return `*${classes.join('')}*`;
+}
+
+function parametersOf(filter: KeyFilter, now: number) {
+  const { search = '', digest, idleDays = 0, expiresWithinDays = 0 } = filter;
+  return {
+    ...filter,
+    now,
+    part: `%${search.replace(/[!%_]/g, '!$&')}%`,
+    glob: globOf(search),
+    lastFour: search.replace(/^(?:psk_)?\.{3}/, ''),
+    digest: digest ? Buffer.from(digest, 'hex').toString('base64url') : digestOf(search),
+    idleSince: now - idleDays * DAY_MS,
+    expiresBefore: now + expiresWithinDays * DAY_MS,
+  };
+}
+
+/** Lists keys for operators. */
 @Injectable()
 export class KeyList {
   constructor(
@@ -86,21 +124,20 @@ export class KeyList {
   }
 
   private query(filter: KeyFilter): SelectQueryBuilder<ApiKey> {
-    const now = this.clock.now();
-    const { status, search = '', idleDays = 0, expiresWithinDays = 0, limit } = filter;
+    const { status, search, limit } = filter;
+    const isDescending = filter.order === 'newest';
+    const direction = isDescending ? 'DESC' : 'ASC';
     const query = this.dataSource
       .createQueryBuilder(ApiKey, 'key')
       .leftJoinAndMapOne('key.ban', RateLimitBan, 'ban', 'ban.subject = key.client_id')
-      .setParameters({
-        ...filter,
-        now,
-        part: `%${search.replace(/[!%_]/g, '!$&')}%`,
-        digest: digestOf(search),
-        idleSince: now - idleDays * DAY_MS,
-        expiresBefore: now + expiresWithinDays * DAY_MS,
-      })
-      .orderBy({ 'key.createdAt': 'ASC', 'key.id': 'ASC' })
+      .setParameters(parametersOf(filter, this.clock.now()))
+      .orderBy({ 'key.createdAt': direction, 'key.id': direction })
       .limit(limit);
+    const isPostgres = this.dataSource.options.type === 'postgres';
+    if (search) query.andWhere(searchCondition(isPostgres ? NAME.postgres : NAME.sqlite));
+    if (filter.after !== undefined) {
+      query.andWhere(`(key.created_at, key.id) ${isDescending ? '<' : '>'} ${PREVIOUS}`);
+    }
     if (status !== undefined) query.andWhere(STATUS[status]);
     for (const [name, condition] of Object.entries(CONDITIONS)) {
       if (filter[name as keyof KeyFilter] !== undefined) query.andWhere(condition);

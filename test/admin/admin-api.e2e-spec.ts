@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { DataSource, EntityManager } from 'typeorm';
 import { ApiKey } from '../../src/keys/api-key.entity.js';
 import { KeysService } from '../../src/keys/keys.service.js';
@@ -109,6 +110,23 @@ describe('the admin API', () => {
     expect(await idsOf('neverUsed=false')).toEqual(ids);
     expect(await idsOf('idleDays=1')).toEqual([]);
     expect(await idsOf(`after=${ids[3]}`)).toEqual([ids[4]]);
+    expect(await idsOf('order=newest&limit=2')).toEqual([ids[4], ids[3]]);
+    expect(await idsOf(`order=newest&after=${ids[1]}`)).toEqual([ids[0]]);
+  });
+
+  it('finds a key by its digest, and rejects a search for a key without repeating it', async () => {
+    const { admin } = started;
+    const { id, key } = await issue();
+    const digest = createHash('sha256').update(key).digest('hex');
+    const found = (await admin.get(`${KEYS}?digest=${digest}`)).json();
+    expect(found).toEqual([expect.objectContaining({ id })]);
+    const bare = key.slice(4);
+    for (const search of [key, `Bearer ${key}`, `psa_${bare}`, bare, key.slice(0, 12)]) {
+      const { status, text } = await admin.get(`${KEYS}?search=${encodeURIComponent(search)}`);
+      expect([status, text.includes(bare.slice(0, 8))]).toEqual([400, false]);
+      expect(text).toContain('search must be');
+    }
+    expect((await admin.get(`${KEYS}?digest=${digest}0`)).text).toContain('digest must');
   });
 
   it('changes a key, with one audit record for each change', async () => {

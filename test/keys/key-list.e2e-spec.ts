@@ -1,4 +1,5 @@
-import { KeyList } from '../../src/keys/key-list.js';
+import { createHash } from 'node:crypto';
+import { type KeyFilter, KeyList } from '../../src/keys/key-list.js';
 import { KeysService } from '../../src/keys/keys.service.js';
 import { FakeClock } from '../support/clock.js';
 import { eventually } from '../support/eventually.js';
@@ -25,6 +26,33 @@ describe('the list of keys', () => {
       expect(found.sort()).toEqual(names);
       expect(await list().count({ search })).toBe(names.length);
     }
+  });
+
+  it('finds names in any case, also beyond ASCII', async () => {
+    const keys = service.store.app.get(KeysService);
+    for (const name of ['Müller & Söhne', 'ŽIVOT [1]', 'Ёлка^]-?*']) {
+      await keys.issue({ name, plan: 'free' });
+    }
+    for (const [search, name] of Object.entries({
+      'MÜLLER & s': 'Müller & Söhne',
+      'život [1]': 'ŽIVOT [1]',
+      'ёЛКА^]-?*': 'Ёлка^]-?*',
+    })) {
+      expect((await list().find({ search })).map((each) => each.name)).toEqual([name]);
+    }
+  });
+
+  it('finds a key by its digest, by its last four characters and as it is displayed', async () => {
+    const { keyId, key } = await service.client();
+    const digest = createHash('sha256').update(key!).digest('hex');
+    const idsOf = async (filter: KeyFilter) => (await list().find(filter)).map(({ id }) => id);
+    const last4 = key!.slice(-4);
+    for (const search of [last4, `...${last4}`, `psk_...${last4}`]) {
+      expect(await idsOf({ search })).toContain(keyId);
+    }
+    expect(await idsOf({ digest })).toEqual([keyId]);
+    expect(await idsOf({ digest: digest.toUpperCase() })).toEqual([keyId]);
+    expect(await idsOf({ digest: '0'.repeat(64) })).toEqual([]);
   });
 
   it('has the end of a ban, and the status banned, while the ban lasts', async () => {

@@ -52,6 +52,63 @@ describe(PetStoreClient.name, () => {
     ]);
   });
 
+  describe('revokeKey', () => {
+    const rejection = { code: 'invalid_api_key', message: 'revoked', status: 401 };
+    const unknown = () => Promise.resolve(Response.json(rejection, { status: 401 }));
+    const done = () => Promise.resolve(new Response(null, { status: 204 }));
+    const lost = () => Promise.reject(new TypeError('fetch failed'));
+
+    /** A client whose requests get these responses, one after the other. */
+    function storeOf(...responses: (() => Promise<Response>)[]): PetStoreClient {
+      return new PetStoreClient({
+        baseUrl: 'http://127.0.0.1/v1',
+        apiKey: 'psk_',
+        fetch: () => responses.shift()!(),
+      });
+    }
+
+    it('takes the 401 of a retry for success if the first response was lost', () =>
+      expect(storeOf(lost, unknown).revokeKey()).resolves.toBeUndefined());
+
+    it('takes the 401 of a repeated call for success', async () => {
+      const afterLoss = storeOf(lost, unknown);
+      const once = { maxRetries: 0 };
+      await expect(afterLoss.revokeKey(once)).rejects.toThrow(/No response/);
+      await expect(afterLoss.revokeKey(once)).resolves.toBeUndefined();
+      const afterSuccess = storeOf(done, unknown);
+      await afterSuccess.revokeKey();
+      await expect(afterSuccess.revokeKey()).resolves.toBeUndefined();
+    });
+
+    it('reports a key that was never valid, each time', async () => {
+      const store = storeOf(unknown, unknown, lost, unknown);
+      for (let call = 0; call < 2; call++) {
+        await expect(store.revokeKey()).rejects.toMatchObject(rejection);
+      }
+      // Nor does the 401 of another operation become a success.
+      await expect(store.getKey()).rejects.toMatchObject(rejection);
+    });
+  });
+
+  it.each(['http://api.example.com/v1', 'http://127.0.0.1.example.com/v1', 'ftp://localhost/v1'])(
+    'sends its key to no address without encryption: %s',
+    (baseUrl) => {
+      expect(() => new PetStoreClient({ baseUrl, apiKey: 'psk_' })).toThrow(
+        /baseUrl must start with https:/,
+      );
+    },
+  );
+
+  it.each([
+    ['https://api.example.com/v1', {}],
+    ['http://localhost:3000/v1', {}],
+    ['http://127.8.0.1:3000/v1', {}],
+    ['http://[::1]:3000/v1', {}],
+    ['http://petstore.internal/v1', { allowInsecure: true }],
+  ])('sends its key to %s with %p', (baseUrl, options) => {
+    expect(() => new PetStoreClient({ baseUrl, apiKey: 'psk_', ...options })).not.toThrow();
+  });
+
   it.each([
     [13 * 86_400, 1],
     [15 * 86_400, 0],

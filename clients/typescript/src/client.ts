@@ -29,6 +29,8 @@ interface Operation extends RequestOptions {
   isFree?: boolean;
   /** A POST that is safe to repeat without an idempotency key. */
   isRepeatable?: boolean;
+  /** Revokes the key: a repeat that gets a 401 has succeeded before. */
+  endsKey?: boolean;
 }
 
 const EXPIRY_WARNING_SECONDS = 14 * 86_400;
@@ -40,13 +42,17 @@ export class PetStoreClient {
   private readonly sender: Sender;
   private readonly onKeyExpiring: PetStoreClientOptions['onKeyExpiring'];
 
-  /** @throws {TypeError} if the base URL is invalid, or if there is no API key. */
+  /**
+   * @throws {TypeError} if the base URL is invalid, if it would send the key unencrypted, or if
+   *   there is no API key
+   */
   constructor(options: PetStoreClientOptions);
   /** @internal */
   constructor(options: PetStoreClientOptions, runtime: Runtime);
   constructor(options: PetStoreClientOptions, runtime: Runtime = systemRuntime) {
-    const { origin, pathname } = new URL(options.baseUrl);
-    this.baseUrl = origin + pathname.replace(/\/+$/, '');
+    const url = new URL(options.baseUrl);
+    if (!options.allowInsecure) requireEncryption(url);
+    this.baseUrl = url.origin + url.pathname.replace(/\/+$/, '');
     this.apiKey = requireApiKey(options.apiKey ?? apiKeyOfEnvironment());
     this.sender = new Sender(options, runtime);
     this.onKeyExpiring = options.onKeyExpiring;
@@ -179,10 +185,18 @@ export class PetStoreClient {
     );
   }
 
-  /** Ends the key of this client, for example after a leak. */
+  /**
+   * Ends the key of this client, for example after a leak. Repeats are safe: if the first response
+   * was lost, the 401 of a repeat means that the key has ended.
+   */
   revokeKey(options: CallOptions = {}): ApiPromise<void> {
     return toApiPromise(
-      this.send('DELETE', '/key', { ...options, operation: 'revokeKey', isFree: true }),
+      this.send('DELETE', '/key', {
+        ...options,
+        operation: 'revokeKey',
+        isFree: true,
+        endsKey: true,
+      }),
     );
   }
 
@@ -200,7 +214,7 @@ export class PetStoreClient {
   }
 
   private async send(method: string, path: string, options: Operation): Promise<Result> {
-    const { query, body, int64Members, isOwn = false, isFree = false } = options;
+    const { query, body, int64Members, isOwn = false, isFree = false, endsKey = false } = options;
     const url = this.urlOf(path, query);
     const headers = new Headers({ accept: 'application/json' });
     headers.set('authorization', `Bearer ${this.apiKey}`);
@@ -212,7 +226,7 @@ export class PetStoreClient {
     if (options.ifNoneMatch !== undefined) headers.set('if-none-match', options.ifNoneMatch);
     const call = {
       operation: options.operation ?? nameOperation(method, url.slice(this.baseUrl.length)),
-      ...{ method, url, headers, body: text, isFree },
+      ...{ method, url, headers, body: text, isFree, endsKey },
       int64Members: new Set(int64Members),
       isAlwaysJson: isOwn,
     };
@@ -241,6 +255,17 @@ export class PetStoreClient {
 function apiKeyOfEnvironment(): string | undefined {
   const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
   return process?.env?.['PETSTORE_API_KEY'];
+}
+
+/** Requests to this machine do not leave it. URL writes each form of an address in the same way. */
+const LOOPBACK = /^(?:(?:.+\.)?localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+/** Anyone on the way could read the key. */
+function requireEncryption({ protocol, hostname, origin }: URL): void {
+  if (protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname))) return;
+  throw new TypeError(
+    `baseUrl must start with https:, but is at ${origin}: the API key would be readable on the way (allowInsecure: true permits it)`,
+  );
 }
 
 function requireApiKey(apiKey: string | undefined): string {

@@ -4,6 +4,11 @@ import type { Key } from './models.js';
 export interface PetStoreClientOptions extends Hooks {
   /** The base URL with its version: `https://api.example.com/v1`. */
   baseUrl: string;
+  /**
+   * Permits a base URL with `http:` outside this machine. Anyone on the way can then read the key.
+   * Default: false.
+   */
+  allowInsecure?: boolean | undefined;
   /** `psk_...` Default: the environment variable `PETSTORE_API_KEY`, where the platform has one. */
   apiKey?: string | undefined;
   /** Maximum number of retries after a temporary failure. Default: 4. */

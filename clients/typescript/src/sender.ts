@@ -1,5 +1,5 @@
 import { type Deprecation, readDeprecation } from './deprecation.js';
-import { createError, PetStoreError } from './errors.js';
+import { AuthenticationError, createError, PetStoreError } from './errors.js';
 import { exchange, type OutgoingRequest } from './exchange.js';
 import type { Usage } from './models.js';
 import type { CallOptions, Hooks, PetStoreClientOptions } from './options.js';
@@ -14,6 +14,8 @@ export interface Call extends OutgoingRequest, Expectation {
   operation: string;
   /** True for getUsage, which consumes no quota and is served during a ban. */
   isFree: boolean;
+  /** Revokes the key. */
+  endsKey: boolean;
 }
 
 export interface Result {
@@ -30,6 +32,8 @@ export class Sender {
   private readonly maxRetries: number;
   private readonly timeoutMs: number;
   private readonly reportedDeprecations = new Set<string>();
+  /** Whether a revocation was sent that may have been executed. */
+  private mayHaveEndedKey = false;
 
   constructor(
     options: PetStoreClientOptions,
@@ -77,6 +81,8 @@ export class Sender {
     const { operation, method, url, headers } = call;
     const event = { operation, method, url, headers, attempt };
     this.hooks.onRequest?.(event);
+    const { mayHaveEndedKey } = this;
+    this.mayHaveEndedKey ||= call.endsKey;
     const sentAt = this.runtime.now();
     const buffered = await exchange(this.fetch, call, { signal, timeoutMs }, this.runtime);
     const durationMs = this.runtime.now() - sentAt;
@@ -84,6 +90,11 @@ export class Sender {
     const { response } = buffered;
     this.hooks.onResponse?.({ ...event, response, status: response.status, durationMs });
     this.reportDeprecation(readDeprecation(operation, response.headers));
+    if (call.endsKey && data instanceof AuthenticationError) {
+      // An earlier attempt has ended the key, so this one repeats a success.
+      if (mayHaveEndedKey) return { data: undefined, buffered };
+      this.mayHaveEndedKey = false;
+    }
     if (data instanceof PetStoreError) throw data;
     return { data, buffered };
   }
