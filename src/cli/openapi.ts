@@ -12,11 +12,10 @@ export async function documentText(
 ): Promise<string> {
   const known = await loadExtensions(options);
   // The document depends on the code and the addresses only, so that an empty database is enough.
-  const config = {
-    ...loadConfig(undefined, settingsOf(known.extensions)),
+  const config = Object.assign(loadConfig(undefined, settingsOf(known.extensions)), {
     databaseUrl: 'sqlite::memory:',
     redisUrl: undefined,
-  };
+  });
   const logger = await createLogger({ logLevel: 'silent', logFormat: 'json' });
   const app = await createApp({ config, logger, ...known });
   const source = app.get(DocumentSource);

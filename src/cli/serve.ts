@@ -1,5 +1,6 @@
 import { isIPv6 } from 'node:net';
-import { type Config, loadConfig, withHost } from '../config/config.js';
+import { type Config, loadConfig } from '../config/config.js';
+import { withHost } from '../config/urls.js';
 import { PublicAddress } from '../config/public-address.js';
 import { fileOf } from '../database/data-source-options.js';
 import { settingsOf } from '../extensions/settings.js';

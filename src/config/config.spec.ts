@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigError, loadConfig } from './config.js';
@@ -122,6 +122,10 @@ describe(loadConfig.name, () => {
     ['LOG_FORMAT', 'xml'],
     ['BAN_AFTER_REJECTIONS', '1.5'],
     ['SUNSET_EXTENSION_DAYS', 'ten'],
+    ['DATABASE_URL', '5'],
+    ['REDIS_URL', 'true'],
+    ['REDIS_URL', 'redis://:%FF@h'],
+    ['DATABASE_URL', 'postgres://u:%FF@h/db'],
   ])('rejects %s=%s with its name', (name, value) => {
     expect(() => loadConfig({ [name]: value })).toThrow(new RegExp(`${name} must be`));
   });
@@ -140,7 +144,6 @@ describe(loadConfig.name, () => {
     ['DATABASE_URL', 'postgres://u:secret#1@h/db', /in the password, write # as %23/],
     ['REDIS_URL', 'redis://:secret,1@h', /in the password, write # as %23/],
     ['REDIS_URL', 'redis://h:6379/abc', /without a path or with a number/],
-    ['METRICS_PORT', 'tcp://10.96.0.12:9464', /Kubernetes sets it .* enableServiceLinks/],
     ['PUBLIC_BASE_URL', 'https://x/V1', /ends with \/v1/],
   ])('says what is valid instead of %s=%s, and repeats no password', (name, value, cure) => {
     expect(() => loadConfig({ [name]: value })).toThrow(cure);
@@ -148,6 +151,40 @@ describe(loadConfig.name, () => {
   });
 
   it.each([
+    ['sqlite:.', 'must have the path of a file, but . is a folder'],
+    [`sqlite:${tmpdir()}`, `must have the path of a file, but ${tmpdir()} is a folder`],
+    ['sqlite:./data/', 'must have the path of a file, but ./data/ is a folder'],
+    ['sqlite:~/p.db', 'takes the path as written, so it must not contain ~: ~/p.db'],
+    ['sqlite:a%20b.db', 'takes the path as written, so it must not contain %: a%20b.db'],
+    ['sqlite:$HOME/p.db', 'takes the path as written, so it must not contain $: $HOME/p.db'],
+    ['postgres://u:secret@h/db?sslmod=require', 'has the unknown parameter sslmod'],
+    ['postgres://u:secret@h/db?sslmode=required', 'has the unknown sslmode required'],
+  ])('does not pass on a part of DATABASE_URL=%s that the driver misreads', (url, fault) => {
+    expect(() => loadConfig({ DATABASE_URL: url })).toThrow(
+      new ConfigError([`DATABASE_URL ${fault}`]),
+    );
+  });
+
+  it.each([
+    ['redis://:secret@h?connectTimeout=x', 'has the unknown parameter connectTimeout'],
+    [
+      'redis://h/1,redis://i',
+      'must not have the number of a database: a Redis Cluster has only database 0',
+    ],
+    [
+      'redis://h/1?cluster=true',
+      'must not have the number of a database: a Redis Cluster has only database 0',
+    ],
+    ['redis://h?db=99', 'has the unknown parameter db'],
+    ['redis://h?cluster=yes', 'has a cluster that must match ^(?:true|false)$'],
+    ['redis://h?family=v6', 'has a family that must match ^[046]$'],
+  ])('does not pass on a part of REDIS_URL=%s that the driver misreads', (url, fault) => {
+    expect(() => loadConfig({ REDIS_URL: url })).toThrow(new ConfigError([`REDIS_URL ${fault}`]));
+  });
+
+  it.each([
+    ['databaseUrl', 'DATABASE_URL', 'sqlite:./a~x/p.db'],
+    ['databaseUrl', 'DATABASE_URL', 'sqlite:./päth with space/p.db'],
     ['databaseUrl', 'DATABASE_URL', 'postgres://u:p@/db?host=/run/pg'],
     ['databaseUrl', 'DATABASE_URL', 'postgres:///db?host=/run/pg'],
     ['redisUrl', 'REDIS_URL', 'rediss://u:p@h:6379/3?family=6'],
@@ -222,10 +259,18 @@ describe(loadConfig.name, () => {
       const user = process.geteuid!();
       if (user === 0) process.seteuid!(65_534);
       try {
-        expect(() => loadConfig()).toThrow(/^EACCES: .*\.env/);
+        expect(() => loadConfig()).toThrow(/^\.env cannot be read: EACCES: .*\.env/);
       } finally {
         process.seteuid!(user);
       }
+    });
+
+    it.each([
+      ['is a folder', () => mkdirSync('.env'), /^\.env cannot be read: EISDIR/],
+      ['links to nothing', () => symlinkSync('none', '.env'), /^\.env cannot be read: ENOENT/],
+    ])('stops if .env %s', (_what, create, fault) => {
+      create();
+      expect(() => loadConfig()).toThrow(fault);
     });
   });
 });

@@ -1,7 +1,7 @@
 import type { ClientConfig } from 'pg';
 import type { DataSource } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
-import { withHost } from '../config/config.js';
+import { withHost } from '../config/urls.js';
 import { driverErrorOf, hasChangedNothing } from './outage.js';
 
 /**

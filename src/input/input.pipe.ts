@@ -6,6 +6,7 @@ import {
 } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
 import * as validatorPackage from 'class-validator';
+import { rulesOf } from '../config/settings.js';
 import { invalidRequest, notJson, undeclared } from './invalid-request.js';
 
 type Class = NonNullable<ArgumentMetadata['metatype']>;
@@ -72,12 +73,6 @@ function withoutDto(value: unknown, { type }: ArgumentMetadata): unknown {
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** The rules of class-validator for the members of a class. */
-export function rulesOf(type: Class): { propertyName: string }[] {
-  const storage = validatorPackage.getMetadataStorage();
-  return storage.getTargetValidationMetadatas(type, '', false, false);
 }
 
 /** @throws {ApiError} 400 if a `@Transform()` cannot convert a value */

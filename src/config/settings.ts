@@ -1,0 +1,89 @@
+import type { Type } from '@nestjs/common';
+import { plainToInstance } from 'class-transformer';
+import {
+  getMetadataStorage,
+  ValidateBy,
+  validateSync,
+  type ValidationError,
+  type ValidatorOptions,
+} from 'class-validator';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Fills a settings class from environment variables: `maxOpenOrders` from `MAX_OPEN_ORDERS`. An
+ * unset or empty variable leaves the default of the class. The rules decide whether a value is
+ * text, a number or a boolean.
+ */
+export function readSettings<T extends object>(type: Type<T>, environment: Environment) {
+  const given: Record<string, unknown> = {};
+  for (const { propertyName } of rulesOf(type)) {
+    const text = environment[variableOf(propertyName)]?.trim();
+    if (text) given[propertyName] = text;
+  }
+  const fill = () => plainToInstance(type, given, { exposeDefaultValues: true });
+  const texts = fill() as Record<string, unknown>;
+  for (const { property } of validateSync(texts)) {
+    // Skip values that `@Transform()` already changed.
+    if (texts[property] === given[property]) given[property] = converted(given[property]);
+  }
+  const settings = fill();
+  return { settings, faults: faultsOf(settings, {}, variableOf) };
+}
+
+/** @returns a message for each fault, with the name of its member */
+export function faultsOf(
+  checked: object,
+  options: ValidatorOptions = {},
+  nameOf = (property: string) => property,
+): string[] {
+  return validateSync(checked, options).flatMap((error) => {
+    const { property } = error;
+    return messagesOf(error).map((message) =>
+      message.startsWith(`${property} `)
+        ? nameOf(property) + message.slice(property.length)
+        : `${nameOf(property)}: ${message}`,
+    );
+  });
+}
+
+/** The rules of class-validator for the members of a class. */
+export function rulesOf(type: { prototype: object }): { propertyName: string }[] {
+  return getMetadataStorage().getTargetValidationMetadatas(type as Type, '', false, false);
+}
+
+/** A rule. @param faultOf completes the message "NAME ..."; undefined if the value is valid */
+export function check<T>(faultOf: (value: T) => string | undefined): PropertyDecorator {
+  return ValidateBy({
+    name: 'check',
+    validator: {
+      validate: (value?: T) => value === undefined || faultOf(value) === undefined,
+      defaultMessage: (validation) => `${validation!.property} ${faultOf(validation!.value as T)}`,
+    },
+  });
+}
+
+/**
+ * A rule with the message "NAME must be EXPECTED, not VALUE". The value is omitted if it may
+ * contain a password.
+ */
+export function mustBe<T>(expected: string, isValid: (value: T) => boolean): PropertyDecorator {
+  return check((value: T) => {
+    if (isValid(value)) return undefined;
+    const text = JSON.stringify(value) ?? typeof value;
+    return `must be ${expected}${text.includes('@') ? '' : `, not ${text}`}`;
+  });
+}
+
+function variableOf(name: string): string {
+  return name.replace(/([a-z\d])([A-Z])/g, '$1_$2').toUpperCase();
+}
+
+function converted(text: unknown): unknown {
+  if (text === 'true' || text === 'false') return text === 'true';
+  return /^-?\d+(\.\d+)?$/.test(String(text)) ? Number(text) : text;
+}
+
+function messagesOf({ constraints = {}, children = [] }: ValidationError): string[] {
+  return [...Object.values(constraints), ...children.flatMap(messagesOf)];
+}
