@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import {
   type CanActivate,
   type ExecutionContext,
@@ -60,7 +61,7 @@ export class OverloadMonitor implements OnApplicationBootstrap, OnApplicationShu
     clearInterval(this.timer);
   }
 
-  /** Takes in the lag since the previous sample. */
+  /** Adds a sample of event-loop lag. */
   sample(lagMs: number, nowMs: number): void {
     const isLate = lagMs > this.config.shedAfterMs;
     this.lateSinceMs = isLate ? Math.min(this.lateSinceMs, nowMs) : Infinity;
@@ -75,14 +76,6 @@ export class OverloadMonitor implements OnApplicationBootstrap, OnApplicationShu
     }
   }
 }
-
-/**
- * Created once, because an error's stack costs more than its response. Several, so that clients do
- * not return together.
- */
-const REJECTIONS = ['1', '2', '3'].map((seconds) =>
-  errors.service_unavailable('The service is overloaded', { headers: { 'Retry-After': seconds } }),
-);
 
 /**
  * Rejects authenticated requests with 503 during an overload. They consume no quota, and their
@@ -102,6 +95,8 @@ export class OverloadGuard implements CanActivate {
   private async shed(context: ExecutionContext): Promise<never> {
     this.monitor.shedRequests.inc();
     await this.limiter.describe(requestOf(context).quota!, replyOf(context));
-    throw REJECTIONS[Math.floor(Math.random() * REJECTIONS.length)]!;
+    // Different times, so that clients do not return together.
+    const headers = { 'Retry-After': String(randomInt(1, 4)) };
+    throw errors.service_unavailable('The service is overloaded', { headers });
   }
 }
