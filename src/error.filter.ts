@@ -32,9 +32,8 @@ export class ErrorFilter implements ExceptionFilter {
   toApiError(thrown: unknown): ApiError {
     if (thrown instanceof ApiError && thrown.getStatus() !== 500) return thrown as ApiError;
     if (isUnstorable(thrown)) return invalidRequest(['a text contains U+0000'], thrown);
-    if (!isOutage(thrown)) return toApiError(thrown);
     this.faults.report(thrown);
-    return serviceUnavailable(thrown);
+    return isOutage(thrown) ? serviceUnavailable(thrown) : toApiError(thrown);
   }
 
   private send(error: ApiError, request: ApiRequest, reply: ApiReply): void {

@@ -9,6 +9,7 @@ import { NOW } from '../database/database-time.js';
 import { describeMigration, migrationNames } from '../database/extension-migrations.js';
 import { migrationsThatRan } from '../database/migrate.js';
 import { driverErrorOf } from '../database/outage.js';
+import { setSequence } from '../database/sequences.js';
 import { type Extension, migrationsOf } from '../extensions/define.js';
 import { checkClock, failed, type Finding, ok, warning } from './doctor.findings.js';
 import { explain } from './failure.js';
@@ -50,7 +51,7 @@ async function checkPostgres(dataSource: DataSource): Promise<Finding[]> {
         WHERE name IN ('fsync', 'full_page_writes') AND setting = 'off') AS off`);
   const clock = checkClock('database clock', Number(nowMs) - Date.now());
   const missing = await missingRights(dataSource);
-  const faults = [];
+  const faults = missing.length > 0 ? [] : await checkSequences(dataSource);
   if (off !== null) {
     const detail = `a power failure can damage PostgreSQL: ${off} is off`;
     faults.push(failed('database', detail, `turn ${off} on in postgresql.conf`));
@@ -64,16 +65,65 @@ async function checkPostgres(dataSource: DataSource): Promise<Finding[]> {
 
 /** The rights on tables of the service and its extensions that the role lacks. */
 async function missingRights(dataSource: DataSource): Promise<string[]> {
-  const tables = getMetadataArgsStorage().tables.map(({ target, name }) =>
-    dataSource.namingStrategy.tableName((target as { name: string }).name, name),
-  );
   const rows = await dataSource.query<{ missing: string }[]>(
     `SELECT string_agg(privilege, ', ') || ' on ' || name AS missing
       FROM unnest($1::text[]) name, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) privilege
       WHERE NOT has_table_privilege(to_regclass(quote_ident(name)), privilege) GROUP BY name`,
-    [tables],
+    [tableNames(dataSource)],
   );
   return rows.map(({ missing }) => missing);
+}
+
+interface KeySequence {
+  table: string;
+  column: string;
+  sequence: string;
+  isOwned: boolean;
+  canRead: boolean;
+}
+
+/** Rows that were copied with their keys leave the sequence behind: the next inserts fail. */
+async function checkSequences(dataSource: DataSource): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const { table, column, sequence, isOwned, canRead } of await sequencesOf(dataSource)) {
+    const key = `${table}.${column}`;
+    if (!isOwned) {
+      const fix = `ALTER SEQUENCE ${sequence} OWNED BY "${table}"."${column}"`;
+      findings.push(failed('sequences', `the sequence ${sequence} is not owned by ${key}`, fix));
+    }
+    if (!canRead) continue;
+    const [{ isBehind }] = await dataSource.query<[{ isBehind: boolean | null }]>(
+      `SELECT (SELECT max("${column}") FROM "${table}") >= last_value + is_called::int
+        AS "isBehind" FROM ${sequence}`,
+    );
+    if (!isBehind) continue;
+    const detail = `the sequence ${sequence} is behind ${key}, so that inserts fail`;
+    findings.push(failed('sequences', detail, setSequence(table, column, `'${sequence}'`)));
+  }
+  return findings;
+}
+
+/** The sequences that assign primary keys, by the identities and defaults of their columns. */
+function sequencesOf(dataSource: DataSource): Promise<KeySequence[]> {
+  return dataSource.query<KeySequence[]>(
+    `SELECT name AS "table", attname AS "column", sequence, owned IS NOT NULL AS "isOwned",
+        has_sequence_privilege(sequence, 'SELECT') AS "canRead"
+      FROM unnest($1::text[]) name
+      JOIN pg_index ON indrelid = to_regclass(quote_ident(name)) AND indisprimary
+      JOIN pg_attribute ON attrelid = indrelid AND attnum = ANY (indkey)
+      LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+      CROSS JOIN pg_get_serial_sequence(quote_ident(name), attname) owned
+      CROSS JOIN coalesce(owned, substring(pg_get_expr(adbin, adrelid), $2)) sequence
+      WHERE sequence IS NOT NULL`,
+    [tableNames(dataSource), String.raw`^nextval\('(.+)'::regclass\)$`],
+  );
+}
+
+/** The tables of the service and its extensions. */
+function tableNames({ namingStrategy }: DataSource): string[] {
+  return getMetadataArgsStorage().tables.map(({ target, name }) =>
+    namingStrategy.tableName((target as { name: string }).name, name),
+  );
 }
 
 async function checkSqlite(dataSource: DataSource, file: string): Promise<Finding[]> {

@@ -12,10 +12,10 @@ import { NOW } from './database-time.js';
 const INTERVAL_MS = 300;
 /** How long cached rows count as current, from the start of the last complete poll. */
 const CURRENT_MS = 900;
-/** A transaction may commit this long after the time that it has written to its rows. */
+/** A row's timestamp may be this much older than its commit. */
 const LATE_COMMIT_MS = 10_000;
 
-const UNREADABLE = 'The database cannot be read; answering from memory where possible';
+const UNREADABLE = 'The database cannot be read; serving cached data where possible';
 const READ_CLOCK: Statement = {
   name: 'poller.now',
   sqlite: `SELECT ${NOW.sqlite} AS "nowMs"`,

@@ -93,7 +93,7 @@ async function assertKeepsStatements({ url, extra }: PostgresDataSourceOptions):
     await two.query('BEGIN');
     await probe();
   } catch (error) {
-    // Anything else, such as too few connections, is reported by the requests that meet it.
+    // Anything else, such as too few connections, will be reported by the requests that hit it.
     if (hasChangedNothing(error)) throw error;
   } finally {
     for (const client of [one, two]) client.end().catch(() => undefined);

@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 import type { DataSource, DataSourceOptions } from 'typeorm';
 import type { BetterSqlite3DataSourceOptions } from 'typeorm/driver/better-sqlite3/BetterSqlite3DataSourceOptions.js';
-import { AfterCommitSubscriber } from './transactions.js';
+import { UnitOfWorkSubscriber } from './unit-of-work.js';
 import { allMigrations, type ExtensionMigrations } from './extension-migrations.js';
 import { DurableDatabase } from './sqlite/sqlite.connection.js';
 import { SqliteDataSource } from './sqlite/sqlite.data-source.js';
@@ -29,7 +29,7 @@ export function dataSourceOptions(
 ): DataSourceOptions {
   const common = {
     migrations: allMigrations(extensions),
-    subscribers: [AfterCommitSubscriber],
+    subscribers: [UnitOfWorkSubscriber],
     migrationsTableName: MIGRATIONS_TABLE,
   };
   const database = fileOf(url);
@@ -50,7 +50,7 @@ export function dataSourceOptions(
     poolSize,
     connectTimeoutMS: 2_000,
     applicationName: 'petstore',
-    // The outage itself is logged once; each idle connection that is lost in it needs no line.
+    // The outage itself is logged once, so no line per lost idle connection.
     poolErrorHandler: () => undefined,
     extra: {
       statement_timeout: STATEMENT_TIMEOUT_MS,

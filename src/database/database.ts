@@ -31,7 +31,7 @@ export function sameStatement(name: string, text: string): Statement {
   return { name, sqlite: text, postgres: text };
 }
 
-/** A call that is carried out together with others. */
+/** A queued call, executed as part of a batch. */
 export interface Call {
   statement: Statement;
   parameters: Parameter[];

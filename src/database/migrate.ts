@@ -37,7 +37,7 @@ export async function migrate(dataSource: DataSource, mayMigrate = true): Promis
     const names = pending.map(({ name }) => describeMigration(name!)).join(', ');
     throw new Error(`the database schema lacks ${names}; run "petstore migrate" first`);
   }
-  // The connections for requests end long statements and transactions.
+  // The request pool has statement timeouts; migrations must not.
   const own = new DataSource({ ...options, poolSize: 1, extra: {} } as DataSourceOptions);
   await own.initialize();
   try {

@@ -3,6 +3,9 @@ import { TimeoutError } from '../time/timeout.js';
 interface DriverError {
   code?: unknown;
   message?: unknown;
+  /** Of PostgreSQL, for a violated constraint. */
+  table?: string;
+  detail?: string;
   /** The error that TypeORM wraps. */
   driverError?: DriverError;
 }
@@ -38,9 +41,6 @@ export const isConnectionLost = matches(
   /^(?:08...|57P01|ECONNRESET|EPIPE|Connection terminated.*|Client has.*)$/,
 );
 
-/** Whether the role of PostgreSQL lacks a right. */
-export const isDenied = matches(/^42501$/);
-
 /** Whether a text contains U+0000, which PostgreSQL cannot store. */
 export const isUnstorable = matches(/^22(?:021|P05)$/);
 
@@ -49,7 +49,7 @@ export const isDataError = matches(/^2[23]...$/);
 
 /**
  * Whether an error of the database is an outage: a 503, and not a fault of the service. An error of
- * the network counts only if TypeORM has wrapped it; without that, it may be of any other
+ * the network counts only if TypeORM has wrapped it; otherwise it may come from an unrelated
  * connection.
  */
 export function isOutage(error: unknown): boolean {
@@ -65,7 +65,7 @@ function matches(...patterns: RegExp[]): (error: unknown) => boolean {
   };
 }
 
-/** The error of the engine or of the system, within that of TypeORM. */
+/** The driver's or system's error inside TypeORM's. */
 export function driverErrorOf(error: unknown): DriverError {
   const own = (error ?? {}) as DriverError;
   return own.driverError ?? own;

@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
 import { driverErrorOf } from '../database/outage.js';
+import { sequenceFault } from '../database/sequences.js';
 import { Logger } from '../telemetry/logger.js';
 
 const INTERVAL_MS = 60_000;
@@ -30,7 +32,10 @@ that docs/operating.md lists, or make the file writable`,
 export class DatabaseFaults {
   private readonly loggedAtMs = new Map<string, number>();
 
-  constructor(private readonly logger: Logger) {}
+  constructor(
+    private readonly logger: Logger,
+    private readonly dataSource: DataSource,
+  ) {}
 
   /** A damaged file stays damaged until the restart; a full disk may have room again. */
   get current(): string | undefined {
@@ -42,9 +47,11 @@ export class DatabaseFaults {
   report(error: unknown): void {
     const code = String(driverErrorOf(error).code);
     const fault = FAULTS.find(({ codes }) => codes.test(code));
-    if (fault === undefined || this.isRecent(fault.name)) return;
-    this.loggedAtMs.set(fault.name, performance.now());
-    this.logger.error({ err: error }, fault.fix);
+    const fix = fault?.fix ?? sequenceFault(error, this.dataSource);
+    const name = fault?.name ?? fix;
+    if (fix === undefined || name === undefined || this.isRecent(name)) return;
+    this.loggedAtMs.set(name, performance.now());
+    this.logger.error({ err: error }, fix);
   }
 
   private isRecent(name: string): boolean {

@@ -1,3 +1,4 @@
+import type { DataSource } from 'typeorm';
 import type { Database } from '../database/database.js';
 import { type RateLimitStore, STORE_MODES } from '../rate-limits/stores/rate-limit-store.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -13,7 +14,7 @@ describe(Readiness.name, () => {
   let faults: DatabaseFaults;
   beforeEach(() => {
     logged.length = 0;
-    faults = new DatabaseFaults(logger as Logger);
+    faults = new DatabaseFaults(logger as Logger, {} as DataSource);
   });
 
   function readiness(mode: RateLimitStore['mode'], ping: () => Promise<void>): Readiness {

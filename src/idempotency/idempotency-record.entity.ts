@@ -5,9 +5,8 @@ import { Int64Column } from '../database/columns.js';
 @Entity('idempotency_records')
 @Index('idempotency_records_created_at', ['createdAt'])
 export class IdempotencyRecord {
-  /** The client. */
   @PrimaryColumn({ name: 'client_id', length: 32 })
-  owner!: string;
+  clientId!: string;
 
   @PrimaryColumn({ name: 'idempotency_key', length: 255 })
   idempotencyKey!: string;

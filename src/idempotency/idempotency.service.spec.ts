@@ -1,4 +1,3 @@
-import type { DataSource } from 'typeorm';
 import { FakeClock } from '../../test/support/clock.js';
 import { BackgroundWriter } from '../database/background-writer.js';
 import type { Database } from '../database/database.js';
@@ -22,8 +21,7 @@ describe('the purge of expired records', () => {
     const dataSource = { options: { type: 'better-sqlite3' }, getRepository: () => records };
     writer = new BackgroundWriter({ warn, info: jest.fn() } as unknown as Logger);
     new IdempotencyService(
-      {} as Database,
-      dataSource as unknown as DataSource,
+      { dataSource } as unknown as Database,
       new FakeClock(NOON),
       writer,
       new Metrics(),
@@ -62,27 +60,22 @@ describe('the purge of expired records', () => {
 });
 
 describe(IdempotencyService.name, () => {
-  const request = {
-    owner: 'zoo',
-    idempotencyKey: 'one',
-    bodyDigest: 'digest',
-    isSingleInsert: false,
-  };
+  const request = { clientId: 'zoo', idempotencyKey: 'one', bodyDigest: 'digest' };
 
   it('returns the stored response where another node was faster, and runs no handler', async () => {
     const record = { bodyDigest: 'digest', answer: '{"id":1}' };
+    const queryRunner = { data: {} };
+    const manager = {
+      transaction: (work: (of: object) => Promise<unknown>) => work({ queryRunner }),
+    };
     const database = {
+      dataSource: { manager },
       query: jest.fn().mockResolvedValueOnce([]).mockResolvedValueOnce([record]),
       // The statement that claims the key inserts no row: there is one.
       write: () => Promise.resolve([]),
     };
-    const manager = { queryRunner: {} };
-    const dataSource = {
-      transaction: (work: (of: typeof manager) => Promise<unknown>) => work(manager),
-    };
     const service = new IdempotencyService(
       database as unknown as Database,
-      dataSource as unknown as DataSource,
       new FakeClock(NOON),
       new BackgroundWriter({} as Logger),
       new Metrics(),

@@ -1,20 +1,18 @@
 import { sameStatement, type Statement } from '../database/database.js';
-import type { Claim } from '../database/later-insert.js';
-import { DAY_MS } from '../time/windows.js';
 
 /** How long PostgreSQL waits for an unfinished request with the same key. */
 const LOCK_TIMEOUT = '50ms';
 
-/** Finds a record. Parameters: owner, key, time after which it was created. */
+/** Finds a record. Parameters: client, key, time after which it was created. */
 export const FIND: Statement = {
   name: 'idempotency.find',
   sqlite: `SELECT body_digest AS "bodyDigest", answer FROM idempotency_records
     WHERE client_id = $1 AND idempotency_key = $2 AND created_at > $3`,
   postgres: `SELECT body_digest AS "bodyDigest", answer
     FROM unnest($1::text[], $2::text[], $3::bigint[])
-      WITH ORDINALITY AS input(owner, wanted, expired, ordinal)
+      WITH ORDINALITY AS input(client, wanted, expired, ordinal)
     LEFT JOIN idempotency_records
-      ON client_id = owner AND idempotency_key = wanted AND created_at > expired
+      ON client_id = client AND idempotency_key = wanted AND created_at > expired
     ORDER BY ordinal`,
   isBatched: true,
 };
@@ -28,8 +26,8 @@ const ON_CONFLICT = `ON CONFLICT (client_id, idempotency_key) DO UPDATE
 
 /**
  * Inserts a record without an answer, and returns a row unless there is a record. Parameters:
- * owner, key, digest of the body, time, time of expiry. On PostgreSQL, the lock timeout is in force
- * for this statement only.
+ * client, key, digest of the body, time, time of expiry. On PostgreSQL, the lock timeout applies to
+ * this statement only.
  */
 export const CLAIM: Statement = {
   name: 'idempotency.claim',
@@ -45,23 +43,9 @@ export const CLAIM: Statement = {
     SELECT set_config('lock_timeout', usual, true) FROM claimed, waiting`,
 };
 
-/** Stores the answer in a record. Parameters: answer, owner, key. */
+/** Stores the answer in a record. Parameters: answer, client, key. */
 export const ANSWER = sameStatement(
   'idempotency.answer',
   `UPDATE idempotency_records SET answer = $1
     WHERE client_id = $2 AND idempotency_key = $3`,
 );
-
-/**
- * Inserts a record with its answer, before the row of a `LaterInsert`. Parameters: owner, key,
- * digest of the body, time, answer.
- */
-export const CLAIM_WITH_ANSWER: Claim = {
-  types: ['text', 'text', 'text', 'bigint', 'text'],
-  text: `INSERT INTO idempotency_records ${COLUMNS}
-    SELECT c1, c2, c3, c4, c5
-    FROM input, (SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}', true)) waiting
-    ORDER BY c1, c2
-    ${ON_CONFLICT} excluded.created_at - ${DAY_MS}
-    RETURNING client_id AS c1, idempotency_key AS c2`,
-};

@@ -5,7 +5,6 @@ import {
   type ExecutionContext,
   Injectable,
   type NestInterceptor,
-  SetMetadata,
   UseInterceptors,
 } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
@@ -17,13 +16,12 @@ import { replyOf, requestOf } from '../http/request.js';
 import { invalidRequest } from '../input/invalid-request.js';
 import { IdempotencyService, type IdempotentRequest } from './idempotency.service.js';
 
-const SINGLE_INSERT = 'petstore:single-insert';
 const FIELD_NAME = 'idempotency-key';
 const MAX_LENGTH = 255;
 const NO_BODY = Buffer.alloc(0);
 /**
- * draft-ietf-httpapi-idempotency-key-header: a quoted string (RFC 8941). A bare key is accepted as
- * well.
+ * draft-ietf-httpapi-idempotency-key-header: a quoted string (RFC 8941). A bare key is accepted
+ * too.
  */
 const QUOTED = /^"((?:[^"\\]|\\["\\])*)"$/;
 const PRINTABLE = /^[\x20-\x7e]+$/;
@@ -42,9 +40,8 @@ function idempotentRequestOf(context: ExecutionContext): IdempotentRequest | und
   const fields = (raw.headersDistinct ?? {})[FIELD_NAME] ?? [String(field)];
   const target = Buffer.from(`${method} ${url}\n`);
   return {
-    owner: caller!.quota.subject,
+    clientId: caller!.quota.subject,
     idempotencyKey: parseKey(fields),
-    isSingleInsert: Reflect.getMetadata(SINGLE_INSERT, context.getHandler()) === true,
     bodyDigest: hash('sha256', Buffer.concat([target, request.rawBody ?? NO_BODY]), 'base64url'),
   };
 }
@@ -57,22 +54,12 @@ function parseKey([field = '', ...others]: readonly string[]): string {
   return key;
 }
 
-export interface IdempotentOptions {
-  /**
-   * Whether one `insert()` of a table gateway is all that the handler writes. On PostgreSQL, the
-   * row and the response are then written in one statement, together with those of other requests,
-   * when the handler has returned: several times as fast as a transaction. The row cannot be read
-   * before, and a constraint that it violates fails the request after the handler. Default: false
-   */
-  singleInsert?: boolean;
-}
-
 /**
  * Accepts an `Idempotency-Key`: a repeat within 24 hours gets the first response, and does not
  * reach the handler. What the handler does through TypeORM and table gateways is one transaction
  * with the record of the response: either both are stored, or neither.
  */
-export function Idempotent({ singleInsert = false }: IdempotentOptions = {}): MethodDecorator {
+export function Idempotent(): MethodDecorator {
   return applyDecorators(
     ApiHeader({
       name: 'Idempotency-Key',
@@ -85,7 +72,6 @@ export function Idempotent({ singleInsert = false }: IdempotentOptions = {}): Me
       schema: { type: 'string', minLength: 1, maxLength: MAX_FIELD_LENGTH, pattern: FIELD.source },
     }),
     ApiErrors('idempotency_key_in_use', 'idempotency_key_reused'),
-    SetMetadata(SINGLE_INSERT, singleInsert),
     UseInterceptors(IdempotencyInterceptor),
   );
 }
@@ -112,7 +98,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     );
     if (!isReplay) return response;
     replyOf(context).header('idempotent-replayed', 'true');
-    // The interceptor of `@Creates()` has not run if it is between this one and the handler.
+    // On a replay, `@Creates()` may not have run, so set Location here.
     setLocation(context, response, this.address);
     return response;
   }

@@ -36,7 +36,7 @@ export class PetsController {
     description: 'Adds a new pet. The response is sent once the pet is stored durably.',
   })
   @Creates(PetDto, { at: '/pets/:id', description: 'The pet was added.' })
-  @Idempotent({ singleInsert: true })
+  @Idempotent()
   createPet(@Body() pet: NewPet): Promise<PetDto> {
     return this.pets.create(pet);
   }

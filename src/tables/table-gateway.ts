@@ -1,18 +1,14 @@
-import { randomUUID } from 'node:crypto';
 import type { Type } from '@nestjs/common';
 import type { Database, Parameter, Statement } from '../database/database.js';
-import type { LaterInsert } from '../database/later-insert.js';
 import type { CursorKey } from '../input/cursor.js';
 import { parseOwnJson } from '../input/json.js';
 import { Page, type PageQuery } from '../input/page.js';
 import { columnsOf, type TableColumn } from './table-columns.js';
 import {
   findStatement,
-  insertLaterStatement,
   insertStatement,
   pageName,
   pageStatement,
-  reserveStatement,
   type TableSource,
 } from './table-statements.js';
 
@@ -39,8 +35,6 @@ export class TableGateway<Entity extends object> {
   private readonly table: TableSource;
   private readonly finding: Statement;
   private readonly inserting: Statement;
-  private readonly reserving: Statement;
-  private insertingLater: Statement | undefined;
   private readonly paging: Record<string, Statement> = {};
 
   /** @throws {Error} if the entity has a column that is not supported */
@@ -60,7 +54,6 @@ export class TableGateway<Entity extends object> {
     this.table = { name: metadata.tableName, key, columns, given };
     this.finding = findStatement(this.table);
     this.inserting = insertStatement(this.table);
-    this.reserving = reserveStatement(this.table);
   }
 
   /** @returns the row with a primary key; undefined if there is none */
@@ -102,40 +95,17 @@ export class TableGateway<Entity extends object> {
   }
 
   /**
-   * Inserts a row. Outside of a transaction it is durable when the promise resolves. In a handler
-   * with `@Idempotent({ singleInsert: true })`, it is durable when the response is sent.
+   * Inserts a row. Outside of a transaction it is durable when the promise resolves.
    * @param values of all columns that are not generated; a nullable one may be omitted
    * @returns the row, with its generated key
    */
   async insert(values: Partial<Row<Entity>>): Promise<Row<Entity>> {
     const given = values as Values;
-    const later = this.database.dataSource.transactions.laterInsert;
-    if (later !== undefined) return this.insertLater(later, given);
     const parameters = this.table.given.map(({ member }) => given[member] ?? null);
     const [row] = await this.database.write<Values>(this.inserting, ...parameters);
     return this.rowOf((column) =>
       column === this.table.key ? row![column.name] : given[column.member],
     );
-  }
-
-  private async insertLater(later: LaterInsert, given: Values): Promise<Row<Entity>> {
-    const statement = (this.insertingLater ??= insertLaterStatement(this.table, later.claim));
-    const withKey = this.withKey(given);
-    later.set(async (claim) => {
-      const row = await withKey;
-      const parameters = this.table.columns.map(({ member }) => row[member] ?? null);
-      return this.database.write(statement, ...claim, ...parameters);
-    });
-    const values = await withKey;
-    return this.rowOf(({ member }) => values[member]);
-  }
-
-  private async withKey(given: Values): Promise<Values> {
-    const { isGenerated, kind, name, member } = this.table.key;
-    if (!isGenerated) return given;
-    if (kind === 'uuid') return { ...given, [member]: randomUUID() };
-    const [row] = await this.database.query<Values>(this.reserving, 1);
-    return { ...given, [member]: row![name] };
   }
 
   /** The instance of the entity that TypeORM would return for a row. */

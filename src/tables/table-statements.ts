@@ -1,5 +1,4 @@
 import type { Statement } from '../database/database.js';
-import type { Claim } from '../database/later-insert.js';
 import type { TableColumn } from './table-columns.js';
 
 export interface TableSource {
@@ -85,39 +84,6 @@ export function insertStatement({ name, key, given }: TableSource): Statement {
       RETURNING "${key.name}"`,
     postgres: `INSERT INTO "${name}" (${names}) SELECT ${numbered('input.p', given)}
       FROM ${batchInput(given)} ORDER BY input.ordinal RETURNING "${key.name}"`,
-    isBatched: true,
-  };
-}
-
-/** Assigns the key of a row that is inserted later. */
-export function reserveStatement({ name, key }: TableSource): Statement {
-  return {
-    name: `${name}.reserve`,
-    sqlite: '',
-    postgres: `SELECT nextval(pg_get_serial_sequence('"${name}"', '${key.name}')) AS "${key.name}"
-      FROM unnest($1::bigint[])`,
-    isBatched: true,
-  };
-}
-
-/**
- * Inserts a row if its claim returns one, and then returns a row. Parameters: those of the claim,
- * all columns.
- */
-export function insertLaterStatement({ name, columns }: TableSource, claim: Claim): Statement {
-  const types = [...claim.types, ...columns.map(({ kind }) => POSTGRES_TYPES[kind])];
-  const arrays = types.map((type, index) => `$${index + 1}::${type}[]`).join(', ');
-  const values = numbered('p', columns);
-  return {
-    name: `${name}.insert-later`,
-    sqlite: '',
-    postgres: `WITH input AS MATERIALIZED (
-        SELECT * FROM unnest(${arrays})
-          WITH ORDINALITY AS input(${numbered('c', claim.types)}, ${values}, ordinal)),
-      claimed AS (${claim.text}),
-      inserted AS (INSERT INTO "${name}" (${namesOf(columns)}) OVERRIDING SYSTEM VALUE
-        SELECT ${values} FROM input JOIN claimed USING (c1, c2) ORDER BY ordinal)
-      SELECT claimed.c1 FROM input LEFT JOIN claimed USING (c1, c2) ORDER BY ordinal`,
     isBatched: true,
   };
 }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { DataSource, type EntityManager } from 'typeorm';
+import type { EntityManager } from 'typeorm';
 import { Database } from '../../src/database/database.js';
-import { inSharedTransaction, rowLock } from '../../src/database/transactions.js';
+import { afterCommit, inSharedTransaction, rowLock } from '../../src/database/transactions.js';
 import { Pet } from '../../src/pets/pet.entity.js';
 import { TableGateway } from '../../src/tables/table-gateway.js';
 import { expectError } from '../support/expectations.js';
@@ -17,7 +17,7 @@ const outcomes = (results: PromiseSettledResult<unknown>[]) =>
 /** A service with an account whose balance extensions read and then write. */
 async function startBank(options: TestServiceOptions = {}) {
   const service = await startService(options);
-  const dataSource = service.store.app.get(DataSource);
+  const { dataSource } = service.store.app.get(Database);
   await dataSource.query(
     'CREATE TABLE accounts (id integer PRIMARY KEY, balance integer NOT NULL)',
   );
@@ -103,6 +103,39 @@ describe('transactions of an extension', () => {
     expect([await pets.countBy({ name: 'Joined' }), await bank.balance()]).toEqual([0, 0]);
     await inSharedTransaction(dataSource, () => work(false));
     expect([await pets.countBy({ name: 'Joined' }), await bank.balance()]).toEqual([2, 1]);
+  });
+
+  it('are followed by their callbacks, unless they are rolled back', async () => {
+    await using bank = await startBank();
+    const { dataSource } = bank;
+    const done: string[] = [];
+    const note = (what: string, manager = dataSource.manager): void =>
+      afterCommit(manager, () => done.push(what));
+    note('outside');
+    expect(done).toEqual(['outside']);
+    await dataSource.transaction(async (manager) => {
+      note('outer');
+      afterCommit(manager, () => Promise.reject(new Error('no callback')));
+      await manager.transaction((inner) => Promise.resolve(note('inner', inner)));
+      const undone = manager.transaction((inner) => {
+        note('undone', inner);
+        throw new Error('changed its mind');
+      });
+      await expect(undone).rejects.toThrow('its mind');
+      expect(done).toEqual(['outside']);
+    });
+    expect(done).toEqual(['outside', 'outer', 'inner']);
+    const failed = dataSource.transaction(() => {
+      note('undone');
+      throw new Error('changed its mind');
+    });
+    await expect(failed).rejects.toThrow('its mind');
+    const runner = dataSource.createQueryRunner();
+    await runner.startTransaction();
+    note('by hand', runner.manager);
+    await runner.commitTransaction();
+    await runner.release();
+    expect(done).toEqual(['outside', 'outer', 'inner', 'by hand']);
   });
 
   it('take nothing that is written after their end', async () => {

@@ -4,6 +4,7 @@ import { closedAtEnd } from '../support/closed-at-end.js';
 import { describeWith } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { PostgresServer } from '../support/postgres.js';
+import { recordedLog } from '../support/recorded-log.js';
 import { RedisServer } from '../support/redis.js';
 import { jsonInProcess, runInProcess } from '../support/run-program.js';
 import { startService } from '../support/start-service.js';
@@ -108,6 +109,47 @@ describeWith('postgres', 'petstore doctor on PostgreSQL', (initdb) => {
       status: 'degraded',
       checks: { database: 'no permission' },
     });
+  });
+
+  it('reports a sequence that is behind its table, and so does the log of an insert', async () => {
+    const url = await server.createDatabase();
+    await jsonInProcess(url, 'migrate');
+    expect(await failures(url)).toEqual([]);
+    await server.query(`INSERT INTO pets (id, name, category_id) VALUES (1, 'Copied', 1)`, url);
+    const [{ detail, fix }] = (await failures(url)) as [Finding];
+    expect(detail).toBe('the sequence public.pets_id_seq is behind pets.id, so that inserts fail');
+    const { logger, lines } = recordedLog();
+    await using service = await startService({ env: { DATABASE_URL: url }, logger });
+    const client = await service.client();
+    const create = () => client.post('/v1/pets', { name: 'Rex', categoryId: 1 });
+    expect((await create()).status).toBeGreaterThanOrEqual(400);
+    expect(lines).toContainEqual(
+      expect.objectContaining({
+        level: 'error',
+        message: expect.stringMatching(/behind the table.*SELECT setval\(.*'id'\), max\("id"\)/),
+      }),
+    );
+    await server.query(fix!, url);
+    expect(await failures(url)).toEqual([]);
+    expect((await create()).status).toBe(201);
+  });
+
+  it('reports a sequence that is not owned by its column', async () => {
+    const url = await server.createDatabase();
+    await jsonInProcess(url, 'migrate');
+    await server.query(
+      `ALTER TABLE pets ALTER id DROP IDENTITY;
+       CREATE SEQUENCE pet_numbers;
+       ALTER TABLE pets ALTER id SET DEFAULT nextval('pet_numbers')`,
+      url,
+    );
+    const [{ check, detail, fix }] = (await failures(url)) as [Finding];
+    expect([check, detail]).toEqual([
+      'sequences',
+      'the sequence pet_numbers is not owned by pets.id',
+    ]);
+    await server.query(fix!, url);
+    expect(await failures(url)).toEqual([]);
   });
 
   it('fails if PostgreSQL does not survive a power failure', async () => {

@@ -3,7 +3,8 @@ import type { QueryRunner } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner.js';
-import { type JoinableQueryRunner, ScopedDataSource } from '../transactions.js';
+import { ScopedDataSource } from '../transactions.js';
+import { UnitOfWork } from '../unit-of-work.js';
 import { PatientPool } from './postgres.pool.js';
 
 /** TypeORM on PostgreSQL, on a pool that the `Database` port shares. */
@@ -22,10 +23,8 @@ export class PostgresDataSource extends ScopedDataSource {
   }
 }
 
-class SharablePostgresQueryRunner extends PostgresQueryRunner implements JoinableQueryRunner {
-  isShared?: boolean;
-
-  override release(): Promise<void> {
-    return this.isShared ? Promise.resolve() : super.release();
+class SharablePostgresQueryRunner extends PostgresQueryRunner {
+  override async release(): Promise<void> {
+    if (UnitOfWork.of(this).joins !== 'everything') await super.release();
   }
 }

@@ -18,8 +18,8 @@ type BatchRow = Record<string, string | null>;
 /**
  * PostgreSQL, on the pool of TypeORM, with named prepared statements.
  *
- * Calls of one tick with the same statement are one statement. If it fails, each call is repeated
- * by itself, unless the database is unreachable. A statement that is known to have changed nothing
+ * Calls of one tick with the same statement are one statement. On failure, calls are retried one
+ * by one, unless the database is unreachable. A statement that is known to have changed nothing
  * (a stale plan, a deadlock, a read on a broken connection) is repeated once, unprepared.
  */
 export class PostgresDatabase extends Database implements OnApplicationShutdown {
@@ -67,8 +67,8 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
   }
 
   private answer(statement: Statement, parameters: Parameter[]): Promise<unknown[]> {
-    const transaction = this.dataSource.transactions.current;
-    if (transaction !== undefined) return this.join(transaction, statement, parameters);
+    const { unitOfWork } = this.dataSource;
+    if (unitOfWork !== undefined) return this.join(unitOfWork.runner, statement, parameters);
     return statement.isBatched
       ? this.enqueue(statement, parameters)
       : this.execute(statement, parameters);
@@ -139,7 +139,7 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
       return rows as Row[];
     } catch (error) {
       // Closing the connection ends whatever is still running on it, and forgets its prepared
-      // statements. It costs a new one, so a repeated request must not cause that.
+      // statements. It costs a new one, so bad input must not trigger it.
       client.release(!isDataError(error));
       throw new QueryFailedError('', [], error as Error);
     }

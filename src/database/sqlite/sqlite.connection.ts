@@ -3,7 +3,8 @@ import { LRUCache } from 'lru-cache';
 import type { Parameter, Statement } from '../database.js';
 
 /**
- * While another process opens or recovers the database. Later, writers never wait within SQLite.
+ * Only while opening: another process may be recovering the file. Afterwards, `SqliteWriter`
+ * retries.
  */
 const OPENING_TIMEOUT_MS = 2_000;
 const MAX_STATEMENTS = 200;

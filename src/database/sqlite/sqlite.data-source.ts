@@ -6,7 +6,8 @@ import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSq
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner.js';
 import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js';
 import { outage } from '../outage.js';
-import { type JoinableQueryRunner, ScopedDataSource } from '../transactions.js';
+import { ScopedDataSource } from '../transactions.js';
+import { UnitOfWork } from '../unit-of-work.js';
 import { createFile, identityOf, protectFile } from './sqlite.file.js';
 import { SqliteWriter } from './sqlite.writer.js';
 
@@ -72,12 +73,11 @@ export class SqliteDataSource extends ScopedDataSource {
 }
 
 /**
- * Runs a transaction as the only writer, on the connection of the writer. A statement outside of a
- * transaction runs on TypeORM's own connection; if it writes, it is a transaction by itself.
+ * Runs transactions on the writer's connection, one at a time. A statement outside a transaction
+ * runs on TypeORM's own connection; if it writes, it is its own transaction.
  */
-export class SqliteQueryRunner extends BetterSqlite3QueryRunner implements JoinableQueryRunner {
+export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
   declare dataSource: SqliteDataSource;
-  isShared?: boolean;
   /** Runs while the transaction is open. */
   private timer: NodeJS.Timeout | undefined;
   private isTimedOut = false;
@@ -92,7 +92,7 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner implements Joina
     // A savepoint.
     if (this.isTransactionActive) return super.startTransaction(isolation);
     await this.broadcaster.broadcast('BeforeTransactionStart');
-    this.dataSource.transactions.assertOutside();
+    this.dataSource.assertOutside();
     await this.dataSource.writer.begin();
     this.timer = setTimeout(() => this.timeOut(), MAX_OPEN_MS);
     this.isTransactionActive = true;
@@ -117,15 +117,15 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner implements Joina
 
   override async query(...statement: Parameters<Query>): ReturnType<Query> {
     this.assertOpen();
-    const { sharedConnection, transactions, writer } = this.dataSource;
+    const { sharedConnection, writer } = this.dataSource;
     const isAlone = this.timer === undefined && !sharedConnection.prepare(statement[0]).readonly;
     if (!isAlone) return narrow(await super.query(...statement));
-    transactions.assertOutside();
-    return narrow(await writer.run(() => super.query(...statement)));
+    this.dataSource.assertOutside();
+    return narrow(await writer.runAlone(() => super.query(...statement)));
   }
 
   override async release(): Promise<void> {
-    if (this.isShared) return;
+    if (UnitOfWork.of(this).joins === 'everything') return;
     this.undo();
     this.isReleased = true;
     await super.release();
@@ -166,8 +166,8 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner implements Joina
 }
 
 /**
- * SQLite's integers arrive as bigints. Beyond 2^53 - 1 they stay so, because a Number would round
- * them; the others become Numbers, which TypeORM expects of its own tables.
+ * SQLite's integers arrive as bigints. Larger than 2^53 - 1: kept as bigint, because a Number would
+ * round them; the others become Numbers, which TypeORM expects of its own tables.
  */
 function narrow(result: unknown): unknown {
   if (typeof result === 'bigint') {

@@ -55,7 +55,7 @@ describe('a database file', () => {
     const other = join(directory, 'other.db');
     link(path, other);
     expect(() => lockFile(other)).toThrow(DatabaseServedError);
-    expect(() => lockFile(other)).toThrow(`by process ${process.pid} on `);
+    expect(() => lockFile(other)).toThrow(`by another server (process ${process.pid} on `);
     unlock();
     lockFile(other)();
   });

@@ -85,7 +85,7 @@ function lock(lockFile: string, path: string): Database {
     const holder = database.prepare<[], string>('SELECT name FROM holder').pluck().get();
     database.close();
     throw new DatabaseServedError(
-      `the database ${path} is already served by ${holder}; stop that server, or set DATABASE_URL to another file`,
+      `the database ${path} is in use by another server (${holder}); stop that server, or set DATABASE_URL to another file`,
     );
   }
 }

@@ -1,8 +1,9 @@
+import { AsyncResource } from 'node:async_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isBusy, outage } from '../outage.js';
 import { DurableDatabase } from './sqlite.connection.js';
 
-/** How long a write waits for the lock of another process. */
+/** How long a write waits if another process holds the lock. */
 const LOCK_DEADLINE_MS = 3_000;
 /** How long a write waits for its turn. Longer than one transaction may be open. */
 const TURN_DEADLINE_MS = 6_000;
@@ -11,42 +12,56 @@ const TURN_DEADLINE_MS = 6_000;
  * them.
  */
 const LOCK_RETRY_MS = 2;
-/** How long further writers join a transaction. */
+/** How long writers may join a group. */
 const MAX_GROUP_MS = 5;
 
+/**
+ * Whether the commit survives a power failure; `alone`: a durable write on another connection of
+ * this process, which shares its commit with no other.
+ */
+type WriteKind = 'durable' | 'background' | 'alone';
+
+/** A writer that waits for its turn, or has it. */
 interface Turn {
-  /** Whether its commit survives a power failure; undefined for a write on another connection. */
-  isSynced: boolean | undefined;
-  start: () => void;
+  kind: WriteKind;
+  /** Has the turn until it returns, or its promise resolves. Repeated while SQLite is busy. */
+  run: () => unknown;
+  reject: (error: unknown) => void;
+  arrivedAtMs: number;
 }
 
 /** The writers that share a transaction of SQLite. */
 interface Group {
-  isSynced: boolean;
+  kind: WriteKind;
   startedAtMs: number;
-  /** Those that have ended, and wait for the commit. */
+  /** Finished writers waiting for the commit. */
   ended: { resolve: () => void; reject: (error: unknown) => void }[];
 }
 
 /**
- * Lets the writers of this process write one after the other, first come, first served: group
- * commits, transactions of TypeORM, and its single statements. Two connections that compete for
- * SQLite's own lock starve each other. All transactions share one connection, so that its prepared
- * statements are kept.
+ * Lets the writers of this process write one after the other, first come, first served: single
+ * statements and transactions. Two connections that compete for SQLite's own lock starve each
+ * other. All but the writes `alone` share one connection, so that its prepared statements are kept.
  *
- * Most of the cost of a transaction is the sync of the disk. So writers that wait for their turn
- * join the transaction of those before them, each with a savepoint of its own, and one commit
- * makes all of them durable. None of them is acknowledged earlier.
+ * Most of the cost of a transaction is the sync of the disk. So the writers of a tick, and those
+ * that wait for their turn, form a group: they share one transaction of SQLite, and one commit
+ * makes all of them durable. None of them is acknowledged earlier. A transaction that fails is
+ * undone alone, because it has a savepoint; a single statement, because SQLite undoes it.
  */
 export class SqliteWriter {
-  readonly queue: Turn[] = [];
-  isHeld = false;
+  private readonly queue: Turn[] = [];
   private opened: DurableDatabase | undefined;
   private isSynced = true;
   private group: Group | undefined;
+  /** Ends the turn of the transaction that has it. */
+  private release = (): void => undefined;
 
-  /** Called after each commit, before the next one. */
-  onCommit = (): void => undefined;
+  /**
+   * Called after each commit, before the next one.
+   * @param writers how many writers it made durable; 0 if it failed, or if all were undone
+   * @param startedAtMs when the commit started, by `performance.now()`
+   */
+  onCommit: (writers: number, startedAtMs: number) => void = () => undefined;
 
   /** @param assertInPlace throws if the database is no longer at its path */
   constructor(
@@ -54,28 +69,53 @@ export class SqliteWriter {
     private readonly assertInPlace: () => void,
   ) {}
 
-  /** The connection of the transactions. Integers are read as bigints. */
+  /** The connection of the groups. Integers are read as bigints. */
   get connection(): DurableDatabase {
     this.opened ??= new DurableDatabase(this.path).defaultSafeIntegers();
     return this.opened;
   }
 
-  /** Runs a write that is a transaction by itself, on another connection of this process. */
-  async run<Result>(write: () => Promise<Result>): Promise<Result> {
-    const result = await this.acquire(undefined, write);
-    this.onCommit();
-    this.release();
-    return result;
+  /** The number of writers, with the one that has the turn. */
+  get writers(): number {
+    return this.queue.length;
   }
 
-  /**
-   * Begins a transaction on `connection`. It ends with `commit()` or `rollback()`.
-   * @param isSynced whether the commit survives a power failure
-   */
-  begin(isSynced = true): Promise<void> {
-    return this.acquire(isSynced, () => {
-      this.group ??= this.beginGroup(isSynced);
-      this.execute('SAVEPOINT writer');
+  /** Runs a write `alone`. */
+  runAlone<Result>(write: () => Promise<Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      // The turn begins in the context of another request.
+      const run = AsyncResource.bind(async () => {
+        const startedAtMs = performance.now();
+        const result = await write();
+        this.onCommit(1, startedAtMs);
+        resolve(result);
+      });
+      this.enqueue('alone', run, reject);
+    });
+  }
+
+  /** Runs a single statement on `connection`. */
+  run<Result>(kind: WriteKind, statement: () => Result): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const run = (): void => {
+        const { ended } = this.join(kind);
+        const result = statement();
+        ended.push({ resolve: () => resolve(result), reject });
+      };
+      this.enqueue(kind, run, reject);
+    });
+  }
+
+  /** Begins a transaction on `connection`. It ends with `commit()` or `rollback()`. */
+  begin(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const run = (): Promise<void> => {
+        this.join('durable');
+        this.execute('SAVEPOINT writer');
+        resolve();
+        return new Promise((release) => (this.release = release));
+      };
+      this.enqueue('durable', run, reject);
     });
   }
 
@@ -83,94 +123,94 @@ export class SqliteWriter {
   commit(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.group!.ended.push({ resolve, reject });
-      // An I/O error ends the transaction.
-      if (this.connection.inTransaction) this.execute('RELEASE writer');
-      this.release();
+      this.endSavepoint('RELEASE writer');
     });
   }
 
   rollback(): void {
-    try {
-      if (this.connection.inTransaction) {
-        this.execute('ROLLBACK TO writer');
-        this.execute('RELEASE writer');
-      }
-    } finally {
-      this.release();
-    }
+    this.endSavepoint('ROLLBACK TO writer', 'RELEASE writer');
   }
 
   close(): void {
     this.opened?.close();
   }
 
+  private enqueue(kind: WriteKind, run: Turn['run'], reject: Turn['reject']): void {
+    if (this.queue.length === 0) setImmediate(() => void this.serve());
+    this.queue.push({ kind, run, reject, arrivedAtMs: performance.now() });
+  }
+
   /**
-   * Waits for its turn, and calls `begin` until no other process holds the lock. To wait within
-   * SQLite would block the event loop. Then the caller has the turn until `release()`, unless
-   * `begin` failed.
+   * Gives each writer its turn. While another process holds the lock, it tries again: to wait
+   * within SQLite would block the event loop.
    */
-  private async acquire<Result>(
-    isSynced: boolean | undefined,
-    begin: () => Result | Promise<Result>,
-  ): Promise<Result> {
-    const turnDeadline = performance.now() + TURN_DEADLINE_MS;
-    if (this.isHeld) await new Promise<void>((start) => this.queue.push({ isSynced, start }));
-    this.isHeld = true;
-    const deadline = performance.now() + LOCK_DEADLINE_MS;
-    for (;;) {
+  private async serve(): Promise<void> {
+    for (let turn = this.queue[0]; turn !== undefined; turn = this.queue[0]) {
+      const nowMs = performance.now();
+      const waitedMs = nowMs - turn.arrivedAtMs;
+      if (this.group !== undefined && !this.isJoinedBy(turn, nowMs)) this.endGroup(this.group);
       try {
-        if (performance.now() >= turnDeadline) {
+        if (waitedMs >= TURN_DEADLINE_MS) {
           throw outage('SQLITE_BUSY_TIMEOUT', 'Other writes took too long');
         }
         if (this.group === undefined) this.assertInPlace();
-        return await begin();
+        await turn.run();
       } catch (error) {
-        if (!isBusy(error) || performance.now() >= Math.min(deadline, turnDeadline)) {
-          this.release();
-          throw error;
+        if (isBusy(error) && waitedMs < LOCK_DEADLINE_MS) {
+          await pause(LOCK_RETRY_MS);
+          continue;
         }
+        turn.reject(error);
       }
-      await pause(LOCK_RETRY_MS);
+      // The commit comes first: a writer that arrives now begins another group.
+      if (this.queue.length === 1 && this.group !== undefined) this.endGroup(this.group);
+      this.queue.shift();
     }
   }
 
-  private beginGroup(isSynced: boolean): Group {
+  /** Joins the group, or begins one. */
+  private join(kind: WriteKind): Group {
+    if (this.group !== undefined) return this.group;
+    const isSynced = kind === 'durable';
     if (isSynced !== this.isSynced) {
       this.connection.pragma(`synchronous = ${isSynced ? 'FULL' : 'NORMAL'}`);
       this.isSynced = isSynced;
     }
     this.execute('BEGIN IMMEDIATE');
-    return { isSynced, startedAtMs: performance.now(), ended: [] };
+    return (this.group = { kind, startedAtMs: performance.now(), ended: [] });
   }
 
-  /** Gives the turn to the next writer, which joins the transaction unless that has to end. */
-  private release(): void {
-    const next = this.queue[0];
-    if (this.group !== undefined && !this.isJoinedBy(next)) this.endGroup(this.group);
-    this.queue.shift();
-    if (next === undefined) this.isHeld = false;
-    else next.start();
+  private isJoinedBy(next: Turn, nowMs: number): boolean {
+    const { kind, startedAtMs } = this.group!;
+    const isInTime = nowMs - startedAtMs < MAX_GROUP_MS;
+    return isInTime && next.kind === kind && this.connection.inTransaction;
   }
 
-  private isJoinedBy(next: Turn | undefined): boolean {
-    const { isSynced, startedAtMs } = this.group!;
-    const isOpen = this.connection.inTransaction && performance.now() - startedAtMs < MAX_GROUP_MS;
-    return isOpen && next?.isSynced === isSynced;
+  private endSavepoint(...statements: string[]): void {
+    try {
+      // An I/O error ends the transaction.
+      if (this.connection.inTransaction) statements.forEach((each) => this.execute(each));
+    } finally {
+      this.release();
+    }
   }
 
   private endGroup({ ended }: Group): void {
     this.group = undefined;
+    const startedAtMs = performance.now();
+    let writers = 0;
     try {
       if (!this.connection.inTransaction) {
         throw outage('SQLITE_IOERR', 'SQLite ended a transaction');
       }
       this.execute('COMMIT');
+      writers = ended.length;
       for (const { resolve } of ended) resolve();
     } catch (error) {
       for (const { reject } of ended) reject(error);
       if (this.connection.inTransaction) this.execute('ROLLBACK');
     } finally {
-      this.onCommit();
+      this.onCommit(writers, startedAtMs);
     }
   }
 
