@@ -3,6 +3,8 @@ import { TimeoutError } from '../time/timeout.js';
 interface DriverError {
   code?: unknown;
   message?: unknown;
+  /** Of PostgreSQL: the columns and values that violate a constraint. */
+  detail?: unknown;
   /** The error that TypeORM wraps. */
   driverError?: DriverError;
 }
@@ -43,6 +45,9 @@ export const isDenied = matches(/^42501$/);
 
 /** Whether a text contains U+0000, which PostgreSQL cannot store. */
 export const isUnstorable = matches(/^22(?:021|P05)$/);
+
+/** Whether a value that must be unique exists already. */
+export const isTaken = matches(/^23505$/, /^SQLITE_CONSTRAINT_(?:UNIQUE|PRIMARYKEY)$/);
 
 /** Whether PostgreSQL rejected the values of a statement: classes 22 and 23. */
 export const isDataError = matches(/^2[23]...$/);

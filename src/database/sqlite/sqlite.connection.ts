@@ -1,6 +1,8 @@
 import Sqlite, { type Database, type Statement as Prepared } from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
+import { QueryFailedError } from 'typeorm';
 import type { Parameter, Statement } from '../database.js';
+import { outage } from '../outage.js';
 
 /**
  * While another process opens or recovers the database. Later, writers never wait within SQLite.
@@ -29,8 +31,25 @@ export class DurableDatabase extends Sqlite {
 
   override prepare = ((source: string) => this.byText.memo(source)) as Database['prepare'];
 
-  /** Runs a statement of the `Database` port, prepared at its first use. */
-  run(statement: Statement, parameters: readonly Parameter[]): unknown[] {
+  /**
+   * Runs a statement of the `Database` port, prepared at its first use.
+   * @throws {QueryFailedError} like TypeORM, also for a text that PostgreSQL cannot store
+   */
+  run(statement: Statement, parameters: Parameter[]): unknown[] {
+    try {
+      if (parameters.some((value) => typeof value === 'string' && value.includes('\0'))) {
+        throw outage('22021', 'a text contains U+0000');
+      }
+      const prepared = this.preparedOf(statement);
+      if (prepared.reader) return prepared.all(parameters);
+      prepared.run(parameters);
+      return [];
+    } catch (error) {
+      throw new QueryFailedError(statement.sqlite, [], error as Error);
+    }
+  }
+
+  private preparedOf(statement: Statement): Prepared {
     let prepared = this.prepared.get(statement);
     if (prepared === undefined) {
       // better-sqlite3 binds an array to anonymous parameters only.
@@ -38,8 +57,6 @@ export class DurableDatabase extends Sqlite {
       if (statement.isJson) prepared.pluck();
       this.prepared.set(statement, prepared);
     }
-    if (prepared.reader) return prepared.all(parameters);
-    prepared.run(parameters);
-    return [];
+    return prepared;
   }
 }
