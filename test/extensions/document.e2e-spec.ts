@@ -7,8 +7,16 @@ import {
   Module,
   Param,
   Post,
+  StreamableFile,
 } from '@nestjs/common';
-import { ApiHeader, ApiProperty, ApiPropertyOptional, ApiResponse, ApiTags } from '@nestjs/swagger';
+import {
+  ApiHeader,
+  ApiProduces,
+  ApiProperty,
+  ApiPropertyOptional,
+  ApiResponse,
+  ApiTags,
+} from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { IsOptional, IsString, ValidateNested } from 'class-validator';
 import {
@@ -93,7 +101,48 @@ class ToysController {
   }
 }
 
-@Module({ controllers: [OpenController, ToysController] })
+@AnyScope()
+@Controller('reads')
+class ReadsController {
+  @Get('documented')
+  @ApiResponse({ status: 200, type: Toy })
+  documented(): Promise<Toy> {
+    return Promise.resolve({ name: 'ball' });
+  }
+
+  @Get('plain')
+  plain(): Promise<object> {
+    return Promise.resolve({});
+  }
+
+  @Get('file')
+  file(): StreamableFile {
+    return new StreamableFile(Buffer.from('{}'), { type: 'application/json' });
+  }
+
+  @Get('image')
+  @ApiProduces('image/png')
+  @ApiResponse({ status: 200, schema: { type: 'string', format: 'binary' } })
+  image(): Promise<StreamableFile> {
+    return Promise.resolve(new StreamableFile(Buffer.from(''), { type: 'image/png' }));
+  }
+
+  @Get('text')
+  text(): string {
+    return 'woof';
+  }
+
+  @Get('none')
+  @HttpCode(204)
+  none(): void {}
+
+  @Post()
+  post(): object {
+    return {};
+  }
+}
+
+@Module({ controllers: [OpenController, ToysController, ReadsController] })
 class ToysModule {}
 
 describe('the document of a service with extensions', () => {
@@ -140,6 +189,26 @@ describe('the document of a service with extensions', () => {
       expect(paths[path].get.operationId).toBe(id);
       await client.get(`/v1${path}`);
       expect(await lines()).toContain(`_count{operation="${id}",method="GET",status="200"} 1\n`);
+    }
+  });
+
+  it('documents ETag and 304 of exactly the operations that send an ETag', async () => {
+    const documented = Object.entries<Record<string, { responses: object }>>(paths).flatMap(
+      ([path, item]) =>
+        Object.values(item).some(({ responses }) => '304' in responses) ? [path] : [],
+    );
+    const sending = ['/pets', '/pets/{petId}', '/toys', '/reads/documented', '/reads/plain'];
+    expect(documented.sort()).toEqual([...sending, '/toys/sold'].sort());
+    for (const path of sending) {
+      const { parameters, responses } = paths[path].get;
+      expect(parameters).toContainEqual(expect.objectContaining({ name: 'If-None-Match' }));
+      for (const status of ['200', '304']) expect(responses[status].headers).toHaveProperty('ETag');
+    }
+    const { id } = (await client.post('/v1/pets', { name: 'Rex', categoryId: 7 })).json();
+    for (const path of Object.keys(paths).filter((each) => !each.startsWith('/open'))) {
+      if (paths[path].get === undefined || path === '/toys/sold') continue;
+      const { headers } = await client.get(`/v1${path.replace('{petId}', id)}`);
+      expect([path, 'etag' in headers]).toEqual([path, sending.includes(path)]);
     }
   });
 
