@@ -117,7 +117,8 @@ describe('an extension of ordinary Nest code', () => {
       const { post, get } = paths['/visits/kennels'];
       const { schema } = post.requestBody.content['application/json'];
       expect(schema.properties.name).toMatchObject({ type: 'string', minLength: 2 });
-      expect(get.parameters.map(({ name }: { name: string }) => name)).toEqual(['open', 'near']);
+      const names = get.parameters.map(({ name }: { name: string }) => name);
+      expect(names).toEqual(['open', 'near', 'If-None-Match']);
     });
 
     it('rejects an unknown or repeated query parameter of a DTO alone', async () => {
