@@ -23,7 +23,7 @@ import { RouteTable } from './http/route-table.js';
 import type { Transport } from './http/transport.js';
 
 const outage = Object.assign(new Error('the database is away'), { code: '57P01' });
-const faults: Pick<DatabaseFaults, 'report'> = { report: () => undefined };
+const faults: Pick<DatabaseFaults, 'report'> = { report: () => false };
 const routes = new RouteTable();
 routes.add({ method: 'GET', url: '/v1/pets' });
 const request = {

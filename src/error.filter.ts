@@ -1,5 +1,5 @@
-import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
-import { isOutage, isUnstorable } from './database/outage.js';
+import { type ArgumentsHost, Catch, ConflictException, type ExceptionFilter } from '@nestjs/common';
+import { isOutage, isTaken, isUnstorable } from './database/outage.js';
 import { ApiError } from './errors/api-error.js';
 import { serviceUnavailable } from './errors/errors.js';
 import { REQUIRED_HEADERS, toApiError } from './errors/to-api-error.js';
@@ -9,6 +9,8 @@ import type { ApiReply, ApiRequest } from './http/request.js';
 import { Transport } from './http/transport.js';
 import { invalidRequest } from './input/invalid-request.js';
 import { Logger } from './telemetry/logger.js';
+
+const TAKEN = 'A value that must be unique exists already';
 
 /** A header that Node accepts (RFC 9110 section 5). */
 const VALID_HEADER = /^[\w!#$%&'*+.^`|~-]+:[\t\x20-\x7e\x80-\xff]*$/;
@@ -32,7 +34,10 @@ export class ErrorFilter implements ExceptionFilter {
   toApiError(thrown: unknown): ApiError {
     if (thrown instanceof ApiError && thrown.getStatus() !== 500) return thrown as ApiError;
     if (isUnstorable(thrown)) return invalidRequest(['a text contains U+0000'], thrown);
-    this.faults.report(thrown);
+    const isOfService = this.faults.report(thrown);
+    if (isTaken(thrown) && !isOfService) {
+      return toApiError(new ConflictException(TAKEN, { cause: thrown }));
+    }
     return isOutage(thrown) ? serviceUnavailable(thrown) : toApiError(thrown);
   }
 

@@ -44,6 +44,9 @@ export const isConnectionLost = matches(
 /** Whether a text contains U+0000, which PostgreSQL cannot store. */
 export const isUnstorable = matches(/^22(?:021|P05)$/);
 
+/** Whether a value that must be unique exists already. */
+export const isTaken = matches(/^23505$/, /^SQLITE_CONSTRAINT_(?:UNIQUE|PRIMARYKEY)$/);
+
 /** Whether PostgreSQL rejected the values of a statement: classes 22 and 23. */
 export const isDataError = matches(/^2[23]...$/);
 

@@ -43,15 +43,21 @@ export class DatabaseFaults {
     return FAULTS.find(({ name }) => this.isRecent(name))?.name;
   }
 
-  /** Reports `error` if an operator has to fix its cause. */
-  report(error: unknown): void {
+  /**
+   * Reports `error` if an operator has to fix its cause.
+   * @returns whether it is such an error
+   */
+  report(error: unknown): boolean {
     const code = String(driverErrorOf(error).code);
     const fault = FAULTS.find(({ codes }) => codes.test(code));
     const fix = fault?.fix ?? sequenceFault(error, this.dataSource);
     const name = fault?.name ?? fix;
-    if (fix === undefined || name === undefined || this.isRecent(name)) return;
-    this.loggedAtMs.set(name, performance.now());
-    this.logger.error({ err: error }, fix);
+    if (fix === undefined || name === undefined) return false;
+    if (!this.isRecent(name)) {
+      this.loggedAtMs.set(name, performance.now());
+      this.logger.error({ err: error }, fix);
+    }
+    return true;
   }
 
   private isRecent(name: string): boolean {

@@ -15,8 +15,8 @@ const TAG_LENGTH = 22;
 
 /**
  * Adds a strong `ETag` to a 200 with a JSON body (RFC 9110 section 8.8.3), unless the handler has
- * set one. Turns the response into a 304 without a body if `If-None-Match` lists it (section
- * 13.1.2).
+ * set one. It covers `Link`, so that a page that gets a successor has changed. Turns the response
+ * into a 304 without a body if `If-None-Match` lists it (section 13.1.2).
  * @returns the body to send
  */
 export function conditionalBody(request: ApiRequest, reply: ApiReply, body: unknown): unknown {
@@ -26,7 +26,8 @@ export function conditionalBody(request: ApiRequest, reply: ApiReply, body: unkn
   if (!isApiRoute(request) || routeOptions.config.hasETag === false) return body;
   if (!String(reply.getHeader('content-type')).startsWith('application/json')) return body;
   if (!reply.hasHeader('etag')) {
-    reply.header('etag', `"${hash('sha256', body, 'base64url').slice(0, TAG_LENGTH)}"`);
+    const state = body + String(reply.getHeader('link'));
+    reply.header('etag', `"${hash('sha256', state, 'base64url').slice(0, TAG_LENGTH)}"`);
   }
   const wanted = raw.headers['if-none-match'];
   if (wanted === undefined || !lists(wanted, String(reply.getHeader('etag')))) return body;

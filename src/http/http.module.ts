@@ -9,7 +9,7 @@ export class HttpModule {
   static forRoot(transport: Transport, core: readonly Type[]): DynamicModule {
     const providers = [
       { provide: Transport, useValue: transport },
-      PublicAddress,
+      { provide: PublicAddress, useValue: transport.address },
       { provide: CORE_MODULES, useValue: core },
       Operations,
     ];

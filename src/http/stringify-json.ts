@@ -6,6 +6,9 @@ export const PAGE = Symbol('page');
 /** A response that is sent as the array of its items. */
 export interface PageBody {
   readonly kind: symbol;
+  /** The cursor of the next page. */
+  readonly next: string | undefined;
+  readonly size: number;
   readonly items: readonly unknown[];
   /** The same as JSON text, where the database has built it. */
   readonly json?: string | undefined;
@@ -20,6 +23,6 @@ export function stringifyJson(value: unknown): string {
   return json ?? stringify(value, (_name, part) => (isPage(part) ? part.items : part)) ?? 'null';
 }
 
-function isPage(value: unknown): value is PageBody {
+export function isPage(value: unknown): value is PageBody {
   return typeof value === 'object' && (value as Partial<PageBody> | null)?.kind === PAGE;
 }

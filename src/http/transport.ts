@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { METHODS, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import fastify, { type FastifyInstance, type RouteHandlerMethod } from 'fastify';
 import type { Config } from '../config/config.js';
+import { PublicAddress } from '../config/public-address.js';
 import { isProbe } from '../telemetry/is-probe.js';
 import { requestContext } from '../telemetry/request-context.js';
 import { AdminMessage, isAdminRoute, PORT_CONSTRAINT } from './admin-port.js';
@@ -27,6 +28,7 @@ export class Transport {
   readonly routes = new RouteTable();
   readonly queue = new AdmissionQueue();
   readonly connections: ClientConnections;
+  readonly address: PublicAddress;
   readonly server: FastifyInstance;
   private readonly adminRoutes = new RouteTable();
   /** The handler of the FallbackController. */
@@ -34,6 +36,7 @@ export class Transport {
 
   constructor(private readonly config: Config) {
     const { trustProxy, sendTimeoutSeconds, adminPort } = config;
+    this.address = new PublicAddress(config);
     this.connections = new ClientConnections(sendTimeoutSeconds * 1000);
     this.server = fastify({
       genReqId: requestIdOf,

@@ -8,31 +8,36 @@ interface Item {
 }
 const parse = (text: string): Item => JSON.parse(text) as Item;
 const queryOf = (limit: number): PageQuery => Object.assign(new PageQuery(), { limit });
-const page = (ids: number[], limit: number): Page<Item> => {
-  const texts = ids.map((id) => `{"id":${id}}`);
-  return Page.ofJson(texts, queryOf(limit), parse, ({ id }) => id);
-};
+const page = (...ids: number[]): Page<Item> =>
+  new Page({ texts: ids.map((id) => `{"id":${id}}`), parse }, 'next');
 
 describe(Page.name, () => {
-  it('is sent as the texts of the database, without the row behind the page', () => {
-    const found = page([1, 2, 3], 2);
-    expect(stringifyJson(found)).toBe('[{"id":1},{"id":2}]');
-    expect(found.size).toBe(2);
-    expect(Cursor.parse(found.next!)?.read(['number'])).toEqual([2]);
-    expect(page([1, 2], 2).next).toBeUndefined();
-    expect(stringifyJson(page([], 2))).toBe('[]');
+  it('is sent as the texts of the database', () => {
+    expect(stringifyJson(page(1, 2))).toBe('[{"id":1},{"id":2}]');
+    expect(page(1, 2).size).toBe(2);
+    expect(stringifyJson(page())).toBe('[]');
   });
 
   it('is sent as its items once they were used, so that an interceptor may change them', () => {
-    const found = page([1, 2], 2);
+    const found = page(1, 2);
     found.items[0]!.id = 7;
     expect(stringifyJson(found)).toBe('[{"id":7},{"id":2}]');
   });
 
   it('is still a page after ClassSerializerInterceptor has copied it, and an array as JSON', () => {
-    const found = page([1, 2], 1);
-    expect(stringifyJson(instanceToPlain(found))).toBe('[{"id":1}]');
-    expect(JSON.stringify({ found })).toBe('{"found":[{"id":1}]}');
+    const copy = instanceToPlain(page(1));
+    expect(stringifyJson(copy)).toBe('[{"id":1}]');
+    expect(copy).toMatchObject({ next: 'next', size: 1 });
+    expect(JSON.stringify({ found: page(1) })).toBe('{"found":[{"id":1}]}');
+  });
+
+  it('has no next page without a row behind it', () => {
+    const rows = [{ id: 1 }, { id: 2 }];
+    expect(Page.of(rows, queryOf(2), ({ id }) => id)).toMatchObject({
+      items: rows,
+      next: undefined,
+    });
+    expect(Page.of(rows, queryOf(1), ({ id }) => id).items).toEqual([{ id: 1 }]);
   });
 
   it('has keys that are numbers, bigints or strings', () => {
@@ -40,22 +45,41 @@ describe(Page.name, () => {
       { id: 1, at: 'a' },
       { id: 2, at: 'b' },
     ];
-    const of = (keyOf: (row: (typeof rows)[0]) => number | bigint | (number | string)[]) =>
-      Cursor.parse(Page.of(rows, queryOf(1), keyOf).next!)!;
-    expect(of(({ id }) => id).read(['number'])).toEqual([1]);
-    expect(of(({ id }) => BigInt(id)).read(['int64'])).toEqual([1n]);
-    expect(of(({ id, at }) => [at, id]).read(['text', 'number'])).toEqual(['a', 1]);
+    const after = (keyOf: (row: (typeof rows)[0]) => number | bigint | (number | string)[]) =>
+      queryAfter(Page.of(rows, queryOf(1), keyOf).next!);
+    expect(after(({ id }) => id).after('number')).toBe(1);
+    expect(after(({ id }) => BigInt(id)).after('int64')).toBe(1n);
+    expect(after(({ id, at }) => [at, id]).after('text', 'number')).toEqual(['a', 1]);
   });
 });
 
-describe(PageQuery.name, () => {
-  const queryAfter = (...keys: (bigint | string)[]) =>
-    Object.assign(new PageQuery(), { cursor: Cursor.after(keys, {}) });
+const queryAfter = (cursor: string, query = new PageQuery()): PageQuery =>
+  Object.assign(query, { cursor: Cursor.parse(cursor) });
 
-  it('has the key after which the page starts, or all of several, and none at first', () => {
-    expect(queryAfter(7n).after('int64')).toBe(7n);
-    expect(queryAfter('a', 7n).after('text', 'int64')).toEqual(['a', 7n]);
+describe(PageQuery.name, () => {
+  class ToysQuery extends PageQuery {
+    kind?: string;
+    shop?: bigint;
+  }
+  const of = (filter: Partial<ToysQuery>) => Object.assign(new ToysQuery(), filter);
+  const cursor = Page.of([7, 8], of({ limit: 1, kind: 'ball', shop: 7n }), (id) => id).next!;
+
+  it('has no key on the first page', () => {
     expect(new PageQuery().after('int64')).toBeUndefined();
     expect(new PageQuery().after('text', 'int64')).toBeUndefined();
+  });
+
+  it('accepts a cursor with the same filter, in any order and with another limit', () => {
+    const same = of({ shop: 7n, kind: 'ball', limit: 5 });
+    expect(queryAfter(cursor, same).after('int64')).toBe(7n);
+  });
+
+  it.each([
+    of({ kind: 'ball', shop: 8n }),
+    of({ kind: 'ball' }),
+    of({}),
+    Object.assign(new PageQuery(), { kind: 'ball', shop: 7n }),
+  ])('rejects the cursor of another list: %j', (other) => {
+    expect(() => queryAfter(cursor, other).after('int64')).toThrow('cursor must come from');
   });
 });

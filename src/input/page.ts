@@ -1,16 +1,16 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Expose, Transform } from 'class-transformer';
+import { IsInstance } from 'class-validator';
 import { PAGE, type PageBody } from '../http/stringify-json.js';
-import { constrain, MayBeAbsent } from './constrain.js';
+import { MayBeAbsent } from './constrain.js';
 import {
   Cursor,
+  CURSOR_FAULT,
   type CursorKey,
   type CursorKeys,
   type CursorKind,
-  EXPECTED_CURSOR,
 } from './cursor.js';
 import { IsIntegerText } from './int64.js';
-import { parseOwnJson } from './json.js';
 
 /** Query parameters of a paged list. A list with filters extends this class and declares them. */
 export class PageQuery {
@@ -20,55 +20,57 @@ export class PageQuery {
 
   @ApiPropertyOptional({
     description:
-      'Start of the page, from the `Link` header of the previous page. Opaque; valid only with the same filter.',
+      "Continues the list: taken from the previous page's `Link` header. Opaque; valid only with the same filter.",
     type: 'string',
   })
   @Transform(({ value }) => Cursor.parse(value as string) ?? (value as unknown))
   @MayBeAbsent()
-  @constrain<PageQuery>(
-    'isCursor',
-    EXPECTED_CURSOR,
-    (cursor, query) => cursor instanceof Cursor && cursor.belongsTo(query),
-  )
+  @IsInstance(Cursor, { message: CURSOR_FAULT })
   cursor?: Cursor;
 
   /**
    * The key (or keys) of the last row of the previous page. Undefined on the first page.
-   * @throws {ApiError} 400 `invalid_request` for a cursor with keys of other kinds
+   * @throws {ApiError} 400 `invalid_request` for a cursor of another list, or with other keys
    */
   after<Kind extends CursorKind>(kind: Kind): CursorKeys[Kind] | undefined;
   after<const Kinds extends readonly [CursorKind, CursorKind, ...CursorKind[]]>(
     ...kinds: Kinds
   ): { [Index in keyof Kinds]: CursorKeys[Kinds[Index]] } | undefined;
   after(...kinds: CursorKind[]): CursorKey | readonly CursorKey[] | undefined {
-    const keys = this.cursor?.read(kinds);
+    const keys = this.cursor?.read(kinds, listOf(this));
     return kinds.length === 1 ? keys?.[0] : keys;
   }
 }
 
-/** The columns that a list is ordered by. */
-type KeyOf<Row> = (row: Row) => CursorKey | readonly CursorKey[];
+/** A list without a table gateway is identified by its query class and filter. */
+function listOf(query: PageQuery): unknown[] {
+  const filter = Object.entries(query).filter(
+    ([name, value]) => value !== undefined && name !== 'limit' && name !== 'cursor',
+  );
+  return [query.constructor.name, filter.sort()];
+}
+
+/** Rows as JSON texts. They are parsed only if something uses them. */
+export interface JsonRows<Item> {
+  readonly texts: readonly string[];
+  readonly parse: (text: string) => Item;
+}
 
 /**
- * A page of a list. It is sent as an array, with a `Link` (RFC 8288) to the next page if there is
- * one. The items of a table gateway are JSON texts, and are parsed only if something uses them.
+ * A page of a list. The adapter sends it as an array, with a `Link` (RFC 8288) to the next page if
+ * there is one.
  */
 export class Page<Item> implements PageBody {
-  // `#` instead of `private`: copies of the page must not contain them.
-  readonly #texts: readonly string[];
-  readonly #parse: (text: string) => Item;
-  #items: readonly Item[] | undefined;
+  /** Exposed, like the other members, so that `ClassSerializerInterceptor` copies it. */
+  @Expose() readonly kind = PAGE;
+  /** The cursor of the next page; undefined on the last page. */
+  @Expose() readonly next: string | undefined;
+  // `#` instead of `private`: copies of the page must not contain it.
+  #rows: readonly Item[] | JsonRows<Item>;
 
-  private constructor(
-    items: readonly Item[] | undefined,
-    /** The cursor of the next page; undefined on the last page. */
-    readonly next: string | undefined,
-    texts: readonly string[] = [],
-    parse = parseOwnJson as (text: string) => Item,
-  ) {
-    this.#items = items;
-    this.#texts = texts;
-    this.#parse = parse;
+  constructor(rows: readonly Item[] | JsonRows<Item>, next: string | undefined) {
+    this.#rows = rows;
+    this.next = next;
   }
 
   /**
@@ -76,40 +78,30 @@ export class Page<Item> implements PageBody {
    *   another page follows
    * @param keyOf the columns that the list is ordered by; the last one must be unique
    */
-  static of<Row>(rows: readonly Row[], query: PageQuery, keyOf: KeyOf<Row>): Page<Row> {
-    return new Page(rows.slice(0, query.limit), nextOf(rows, query, keyOf));
-  }
-
-  /** The same for rows that are JSON texts. */
-  static ofJson<Row>(
-    texts: readonly string[],
+  static of<Row>(
+    rows: readonly Row[],
     query: PageQuery,
-    parse: (text: string) => Row,
-    keyOf: KeyOf<Row>,
+    keyOf: (row: Row) => CursorKey | readonly CursorKey[],
   ): Page<Row> {
-    const next = nextOf(texts, query, (text) => keyOf(parse(text)));
-    return new Page(undefined, next, texts.slice(0, query.limit), parse);
+    if (rows.length <= query.limit) return new Page(rows, undefined);
+    const keys = [keyOf(rows[query.limit - 1]!)].flat();
+    return new Page(rows.slice(0, query.limit), Cursor.after(keys, listOf(query)).toString());
   }
 
-  get size(): number {
-    return (this.#items ?? this.#texts).length;
-  }
-
-  /** Exposed, like the items, so that `ClassSerializerInterceptor` copies it. */
   @Expose()
-  get kind(): typeof PAGE {
-    return PAGE;
+  get size(): number {
+    return ('texts' in this.#rows ? this.#rows.texts : this.#rows).length;
   }
 
   @Expose()
   get items(): readonly Item[] {
-    this.#items ??= this.#texts.map(this.#parse);
-    return this.#items;
+    if ('texts' in this.#rows) this.#rows = this.#rows.texts.map(this.#rows.parse);
+    return this.#rows;
   }
 
   /** The JSON text; undefined once the items were used, because they may have changed. */
   get json(): string | undefined {
-    return this.#items === undefined ? `[${this.#texts.join()}]` : undefined;
+    return 'texts' in this.#rows ? `[${this.#rows.texts.join()}]` : undefined;
   }
 
   /** Interceptors may copy a page as JSON. */
@@ -120,14 +112,4 @@ export class Page<Item> implements PageBody {
   map<Other>(to: (item: Item) => Other): Page<Other> {
     return new Page(this.items.map(to), this.next);
   }
-}
-
-function nextOf<Row>(
-  rows: readonly Row[],
-  query: PageQuery,
-  keyOf: KeyOf<Row>,
-): string | undefined {
-  if (rows.length <= query.limit) return undefined;
-  const keys = [keyOf(rows[query.limit - 1]!)].flat();
-  return Cursor.after(keys, query).toString();
 }

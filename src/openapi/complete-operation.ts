@@ -1,4 +1,5 @@
-import { HTTP_CODE_METADATA } from '@nestjs/common/constants.js';
+import { StreamableFile } from '@nestjs/common';
+import { HTTP_CODE_METADATA, SSE_METADATA } from '@nestjs/common/constants.js';
 import { Reflector } from '@nestjs/core';
 import type { ErrorDefinition } from '../errors/api-error.js';
 import { API_ERRORS } from '../errors/api-errors.decorator.js';
@@ -110,11 +111,10 @@ function addSuccess({ responses }: OperationObject, { handler, method }: Operati
 }
 
 /** A read with a JSON body has an `ETag`. */
-function addCondition(object: OperationObject, { handler, method }: Operation): void {
+function addCondition(object: OperationObject, operation: Operation): void {
   const { responses } = object;
-  const isVolatile = Reflect.hasMetadata(SEPARATE_QUOTA, handler);
-  const isJson = responses[200]?.content?.[JSON_TYPE] !== undefined;
-  if (method !== 'GET' || isVolatile || !isJson) return;
+  const isVolatile = Reflect.hasMetadata(SEPARATE_QUOTA, operation.handler);
+  if (operation.method !== 'GET' || isVolatile || !hasJson(object, operation)) return;
   const condition = {
     name: 'If-None-Match',
     in: 'header',
@@ -124,6 +124,17 @@ function addCondition(object: OperationObject, { handler, method }: Operation): 
   object.parameters ??= [];
   object.parameters.push(condition);
   responses[304] ??= { description: 'The response that the client has is current.' };
+}
+
+/** What the method returns decides if the operation documents no body. */
+function hasJson({ responses }: OperationObject, operation: Operation): boolean {
+  const { controller, handler, key } = operation;
+  const { 200: success } = responses;
+  const prototype = controller.prototype as object;
+  const returned: unknown = Reflect.getMetadata('design:returntype', prototype, key);
+  if (returned === StreamableFile || Reflect.hasMetadata(SSE_METADATA, handler)) return false;
+  if (success?.content !== undefined) return JSON_TYPE in success.content;
+  return success !== undefined && returned !== String;
 }
 
 /**

@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import type { Type } from '@nestjs/common';
 import type { Database, Parameter, Statement } from '../database/database.js';
-import type { CursorKey } from '../input/cursor.js';
+import { Cursor, type CursorKey } from '../input/cursor.js';
 import { parseOwnJson } from '../input/json.js';
 import { Page, type PageQuery } from '../input/page.js';
 import { columnsOf, type TableColumn } from './table-columns.js';
@@ -12,13 +13,25 @@ import {
   type TableSource,
 } from './table-statements.js';
 
-type Nullable<Entity> = {
-  [Member in keyof Entity]: null extends Entity[Member] ? Member : never;
+type Scalar = string | number | bigint | null | undefined;
+
+/** The members of an entity that are columns, not relations or methods. */
+type Columns<Entity> = {
+  [Member in keyof Entity]-?: Entity[Member] extends Scalar ? Member : never;
 }[keyof Entity];
 
+type Nullable<Entity> = {
+  [Member in Columns<Entity>]-?: null extends Entity[Member] ? Member : never;
+}[Columns<Entity>];
+
 /** An entity as plain JSON has it: a member that is NULL in the database is absent. */
-export type Row<Entity> = Omit<Entity, Nullable<Entity>> & {
+export type Row<Entity> = Pick<Entity, Exclude<Columns<Entity>, Nullable<Entity>>> & {
   [Member in Nullable<Entity>]?: NonNullable<Entity[Member]>;
+};
+
+/** The values of a row to insert: of every column that is neither nullable nor generated. */
+export type NewRow<Entity, Generated> = Omit<Row<Entity>, Generated & keyof Entity> & {
+  [Member in Generated & keyof Entity]?: undefined;
 };
 
 type Values = Record<string, Parameter | undefined>;
@@ -30,28 +43,27 @@ type Values = Record<string, Parameter | undefined>;
  * sent as one. Within a transaction of TypeORM, each statement runs in that transaction.
  *
  * Supported are integers, texts and UUIDs, a primary key of one column, and the default schema.
+ * @typeParam Generated the primary key if the database generates it; default: the member `id`
  */
-export class TableGateway<Entity extends object> {
+export class TableGateway<
+  Entity extends object,
+  Generated extends keyof Entity = Extract<keyof Entity, 'id'>,
+> {
   private readonly table: TableSource;
   private readonly finding: Statement;
   private readonly inserting: Statement;
   private readonly paging: Record<string, Statement> = {};
 
-  /** @throws {Error} if the entity has a column that is not supported */
+  /** @throws {Error} that lists everything about the entity that the gateway does not honour */
   constructor(
     private readonly entity: Type<Entity>,
     private readonly database: Database,
   ) {
     const metadata = database.dataSource.getMetadata(entity);
     const columns = columnsOf(metadata);
-    const [key] = columns;
-    if (key === undefined || metadata.primaryColumns.length !== 1 || metadata.schema) {
-      throw new Error(
-        `A table gateway needs one primary column and no schema; use a Repository of ${entity.name}`,
-      );
-    }
-    const given = columns.filter(({ isGenerated }) => !isGenerated);
-    this.table = { name: metadata.tableName, key, columns, given };
+    // The database generates integers only.
+    const given = columns.filter(({ isGenerated, kind }) => !isGenerated || kind === 'uuid');
+    this.table = { name: metadata.tableName, key: columns[0]!, columns, given };
     this.finding = findStatement(this.table);
     this.inserting = insertStatement(this.table);
   }
@@ -65,43 +77,47 @@ export class TableGateway<Entity extends object> {
   /**
    * @param query of the request; its cursor continues the list
    * @param filter only rows with these values; `undefined` does not filter
-   * @param orderBy one or two members with an index, never NULL, the last one unique; default:
-   *   the primary key
+   * @param orderBy one or two members with an index, the last one unique; default: the primary key.
+   *   The database must declare them NOT NULL: no cursor continues after a NULL
    * @throws {ApiError} 400 `invalid_request` for a cursor of another list
    */
   async page(
     query: PageQuery,
-    filter: { [Member in keyof Entity]?: NonNullable<Entity[Member]> | undefined } = {},
-    orderBy?: readonly (keyof Entity)[],
+    filter: { [Member in Columns<Entity>]?: NonNullable<Entity[Member]> | undefined } = {},
+    orderBy?: readonly Columns<Entity>[],
   ): Promise<Page<Row<Entity>>> {
-    const { columns } = this.table;
     const wanted = filter as Values;
-    const filters = columns.filter(({ member }) => wanted[member] !== undefined);
+    const filters = this.table.columns.filter(({ member }) => wanted[member] !== undefined);
     const order = orderBy?.map((name) => this.orderColumn(name)) ?? [this.table.key];
-    const keys = query.cursor?.read(order.map(({ kind }) => kind));
-    const shape = { filters, order, isContinued: keys !== undefined };
-    const name = pageName(this.table, shape);
-    const statement = (this.paging[name] ??= pageStatement(this.table, shape));
     const values = filters.map(({ member }) => wanted[member]!);
+    const name = pageName(this.table, { filters, order });
+    const list = [name, ...values];
+    const kinds = order.map(({ kind }) => kind);
+    const keys = query.cursor?.read(kinds, list);
+    const isContinued = keys !== undefined;
+    const statement = (this.paging[name + isContinued] ??= pageStatement(this.table, {
+      filters,
+      order,
+      isContinued,
+    }));
     const parameters = [...values, ...(keys ?? []), query.limit + 1];
-    const texts = await this.database.query<string>(statement, ...parameters);
-    const parse = (text: string): Row<Entity> => {
-      const members = parseOwnJson(text) as Values;
-      return this.rowOf(({ member }) => members[member]);
-    };
-    const keysOf = (row: Row<Entity>): CursorKey[] =>
-      order.map(({ member }) => (row as Record<string, CursorKey>)[member]!);
-    return Page.ofJson(texts, query, parse, keysOf);
+    const found = await this.database.query<string>(statement, ...parameters);
+    const rows = { texts: found.slice(0, query.limit), parse: this.parse };
+    if (found.length <= query.limit) return new Page(rows, undefined);
+    const last = this.parse(rows.texts.at(-1)!);
+    return new Page(rows, Cursor.after(this.keysOf(last, order), list).toString());
   }
 
   /**
    * Inserts a row. Outside of a transaction it is durable when the promise resolves.
-   * @param values of all columns that are not generated; a nullable one may be omitted
+   * @param values of all columns that are not generated; nullable columns may be omitted
    * @returns the row, with its generated key
    */
-  async insert(values: Partial<Row<Entity>>): Promise<Row<Entity>> {
+  async insert(values: NewRow<Entity, Generated>): Promise<Row<Entity>> {
     const given = values as Values;
-    const parameters = this.table.given.map(({ member }) => given[member] ?? null);
+    const parameters = this.table.given.map(({ member, isGenerated }) =>
+      isGenerated ? randomUUID() : (given[member] ?? null),
+    );
     const [row] = await this.database.write<Values>(this.inserting, ...parameters);
     return this.rowOf((column) =>
       column === this.table.key ? row![column.name] : given[column.member],
@@ -125,6 +141,19 @@ export class TableGateway<Entity extends object> {
     }
     return column;
   }
+
+  private keysOf(row: Row<Entity>, order: readonly TableColumn[]): CursorKey[] {
+    return order.map(({ member, name }) => {
+      const key = (row as Record<string, CursorKey | undefined>)[member];
+      if (key !== undefined) return key;
+      throw new Error(`"${this.table.name}"."${name}" is NULL, so no cursor can continue after it`);
+    });
+  }
+
+  private readonly parse = (text: string): Row<Entity> => {
+    const members = parseOwnJson(text) as Values;
+    return this.rowOf(({ member }) => members[member]);
+  };
 
   private rowOf(valueOf: (column: TableColumn) => unknown): Row<Entity> {
     const row: Record<string, unknown> = {};

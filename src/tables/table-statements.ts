@@ -7,13 +7,13 @@ export interface TableSource {
   readonly key: TableColumn;
   /** All, the primary key first. */
   readonly columns: readonly TableColumn[];
-  /** Those that are not generated. */
+  /** The columns that an insert sets. */
   readonly given: readonly TableColumn[];
 }
 
-/** In which pages differ that have a statement each. */
+/** What distinguishes one page statement from another. */
 export interface PageShape {
-  /** The columns with a wanted value. */
+  /** The columns that the list is filtered by. */
   readonly filters: readonly TableColumn[];
   /** The columns that the list is ordered by. */
   readonly order: readonly TableColumn[];
@@ -53,7 +53,7 @@ export function pageStatement(source: TableSource, shape: PageShape): Statement 
     return conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '';
   };
   return {
-    name: pageName(source, shape),
+    name: pageName(source, shape) + (isContinued ? ':after' : ''),
     sqlite: `SELECT ${jsonOf(columns, (column) => `json_quote(${column})`)} FROM "${name}"
       ${where('$')} ORDER BY ${orderBy} LIMIT +$${limit}`,
     postgres: `SELECT (
@@ -66,13 +66,15 @@ export function pageStatement(source: TableSource, shape: PageShape): Statement 
   };
 }
 
-/** The name of a page statement: for example `orders.page:status:by:placedAt:id:after`. */
-export function pageName(table: TableSource, { filters, order, isContinued }: PageShape): string {
+/** The name of a list: for example `orders.page:status:by:placedAt:id`. */
+export function pageName(
+  table: TableSource,
+  { filters, order }: Pick<PageShape, 'filters' | 'order'>,
+): string {
   let name = `${table.name}.page`;
   for (const { member } of filters) name += `:${member}`;
   const isByKey = order.length === 1 && order[0] === table.key;
-  if (!isByKey) name += `:by:${order.map(({ member }) => member).join(':')}`;
-  return isContinued ? `${name}:after` : name;
+  return isByKey ? name : `${name}:by:${order.map(({ member }) => member).join(':')}`;
 }
 
 /** Inserts a row, and returns its key. Parameters: the columns that are not generated. */
@@ -110,13 +112,12 @@ function namesOf(columns: readonly TableColumn[]): string {
   return columns.map(({ name }) => `"${name}"`).join(', ');
 }
 
-/** An SQL expression for the JSON text of a row. The first column is not optional. */
+/** An SQL expression for the JSON text of a row. A member whose column is NULL is absent. */
 function jsonOf(columns: readonly TableColumn[], textOf: (column: string) => string): string {
-  const members = columns.map(({ member, name, kind, isOptional }, index) => {
+  const members = columns.map(({ member, name, kind }) => {
     const column = `"${name}"`;
     const value = kind === 'text' || kind === 'uuid' ? textOf(column) : column;
-    const json = `'${index === 0 ? '{' : ','}"${member}":' || ${value}`;
-    return isOptional ? `CASE WHEN ${column} IS NULL THEN '' ELSE ${json} END` : json;
+    return `CASE WHEN ${column} IS NULL THEN '' ELSE ',"${member}":' || ${value} END`;
   });
-  return `${members.join(' || ')} || '}'`;
+  return `'{' || substr(${members.join(' || ')}, 2) || '}'`;
 }

@@ -7,10 +7,12 @@ import {
   Module,
   Param,
   Post,
+  StreamableFile,
 } from '@nestjs/common';
 import {
   ApiHeader,
   ApiOperation,
+  ApiProduces,
   ApiProperty,
   ApiPropertyOptional,
   ApiResponse,
@@ -107,7 +109,48 @@ class ToysController {
   }
 }
 
-@Module({ controllers: [OpenController, ToysController] })
+@AnyScope()
+@Controller('reads')
+class ReadsController {
+  @Get('documented')
+  @ApiResponse({ status: 200, type: Toy })
+  documented(): Promise<Toy> {
+    return Promise.resolve({ name: 'ball' });
+  }
+
+  @Get('plain')
+  plain(): Promise<object> {
+    return Promise.resolve({});
+  }
+
+  @Get('file')
+  file(): StreamableFile {
+    return new StreamableFile(Buffer.from('{}'), { type: 'application/json' });
+  }
+
+  @Get('image')
+  @ApiProduces('image/png')
+  @ApiResponse({ status: 200, schema: { type: 'string', format: 'binary' } })
+  image(): Promise<StreamableFile> {
+    return Promise.resolve(new StreamableFile(Buffer.from(''), { type: 'image/png' }));
+  }
+
+  @Get('text')
+  text(): string {
+    return 'woof';
+  }
+
+  @Get('none')
+  @HttpCode(204)
+  none(): void {}
+
+  @Post()
+  post(): object {
+    return {};
+  }
+}
+
+@Module({ controllers: [OpenController, ToysController, ReadsController] })
 class ToysModule {}
 
 describe('the document of a service with extensions', () => {
@@ -160,6 +203,26 @@ describe('the document of a service with extensions', () => {
   it('numbers the ids of an operation with several paths', () => {
     const ids = ['first', 'second'].map((path) => paths[`/toys/${path}`].get.operationId);
     expect(ids).toEqual(['several', 'several_2']);
+  });
+
+  it('documents ETag and 304 of exactly the operations that send an ETag', async () => {
+    const documented = Object.entries<Record<string, { responses: object }>>(paths).flatMap(
+      ([path, item]) =>
+        Object.values(item).some(({ responses }) => '304' in responses) ? [path] : [],
+    );
+    const sending = ['/pets', '/pets/{petId}', '/toys', '/reads/documented', '/reads/plain'];
+    expect(documented.sort()).toEqual([...sending, '/toys/sold'].sort());
+    for (const path of sending) {
+      const { parameters, responses } = paths[path].get;
+      expect(parameters).toContainEqual(expect.objectContaining({ name: 'If-None-Match' }));
+      for (const status of ['200', '304']) expect(responses[status].headers).toHaveProperty('ETag');
+    }
+    const { id } = (await client.post('/v1/pets', { name: 'Rex', categoryId: 7 })).json();
+    for (const path of Object.keys(paths).filter((each) => !each.startsWith('/open'))) {
+      if (paths[path].get === undefined || path === '/toys/sold') continue;
+      const { headers } = await client.get(`/v1${path.replace('{petId}', id)}`);
+      expect([path, 'etag' in headers]).toEqual([path, sending.includes(path)]);
+    }
   });
 
   it('lists the codes of extensions, and the general codes of other exceptions', async () => {

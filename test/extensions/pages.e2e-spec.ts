@@ -1,6 +1,8 @@
-import { Controller, Get, Module, Query } from '@nestjs/common';
+import { Body, Controller, Get, Header, Headers, Module, Post, Query } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
 import { ApiTags } from '@nestjs/swagger';
 import { IsIn, IsOptional } from 'class-validator';
+import type { FastifyInstance } from 'fastify';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import { MoreThan, Repository } from 'typeorm';
 import { AnyScope, ApiPage, Page, PageQuery, Pet, Public } from '../../src/index.js';
@@ -20,9 +22,9 @@ class ZooQuery extends PageQuery {
 class ZooController {
   constructor(@InjectRepository(Pet) private readonly pets: Repository<Pet>) {}
 
-  @Get(['pets', ':zooId/pets', ':zooId/visitors'])
+  @Get('pets')
   @ApiPage(PetDto)
-  async listAnimals(@Query() query: ZooQuery): Promise<Page<object>> {
+  async listPetsOfZoo(@Query() query: ZooQuery): Promise<Page<object>> {
     const after = query.after('int64') ?? 0n;
     const rows = await this.pets.find({
       where: { id: MoreThan(after), ...(query.status && { status: query.status }) },
@@ -30,6 +32,32 @@ class ZooController {
       take: query.limit + 1,
     });
     return Page.of(rows, query, ({ id }) => id).map(({ id, name }) => ({ id, name }));
+  }
+}
+
+@AnyScope()
+@Controller('zoo')
+class PlainController {
+  constructor(private readonly host: HttpAdapterHost) {}
+
+  @Get('plain')
+  @Header('Link', '</about>; rel="about"')
+  plain(@Query() query: PageQuery): Page<object> {
+    const after = query.after('number') ?? 0;
+    return Page.of(
+      [{ id: after + 1 }, { id: after + 2 }, { id: after + 3 }],
+      query,
+      ({ id }) => id,
+    );
+  }
+
+  /** Injects a request of the same caller, as examples/mcp does. */
+  @Post('relay')
+  async relay(@Body('url') url: string, @Headers('authorization') key: string): Promise<object> {
+    const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
+    const request = { url, headers: { authorization: key } };
+    const { statusCode: status, headers, body } = await fastify.inject(request);
+    return { status, link: headers.link, body };
   }
 }
 
@@ -47,7 +75,7 @@ class KeepersController {
 
 @Module({
   imports: [TypeOrmModule.forFeature([Pet])],
-  controllers: [ZooController, KeepersController],
+  controllers: [ZooController, PlainController, KeepersController],
 })
 class ZooModule {}
 
@@ -109,12 +137,32 @@ describe('a list of an extension', () => {
     expect((await anonymous.get(path)).json()).toEqual([{ id: 3 }]);
   });
 
-  it('rejects a cursor of another path or operation', async () => {
-    const query = await nextQuery('/v1/zoo/1/pets?limit=20');
-    for (const path of ['zoo/2/pets', 'zoo/1/visitors', 'zoo/pets']) {
+  it('links to the next page without @ApiPage() too, beside a Link of the handler', async () => {
+    const { headers } = await client.get('/v1/zoo/plain?limit=2');
+    expect(headers.link).toMatch(
+      /^<\/about>; rel="about", <https:\/\/zoo\.example\/api\/v1\/zoo\/plain\?limit=2&cursor=[\w-]+>; rel="next"$/,
+    );
+  });
+
+  it('rejects a cursor of another list', async () => {
+    const query = await nextQuery('/v1/zoo/pets?limit=20');
+    for (const path of ['zoo/plain', 'pets']) {
       const other = await client.get(`/v1/${path}?${query}`);
       expectError(other, 400, 'invalid_request');
-      expect(other.json().message).toContain('from a Link header of this list');
+      expect(other.json().message).toBe(
+        'cursor must come from a Link header of this list, and the filter must be the same',
+      );
     }
+  });
+
+  it('accepts a cursor from a request that another request injected', async () => {
+    const link = (headers: Record<string, unknown>): URL =>
+      new URL(/<([^>]+)>/.exec(String(headers.link))![1]!);
+    const direct = link((await client.get('/v1/pets?limit=3')).headers);
+    const within = link((await client.post('/v1/zoo/relay', { url: '/v1/pets?limit=3' })).json());
+    expect(within.search).toBe(direct.search);
+    const url = `/v1/pets${direct.search}`;
+    const relayed = (await client.post('/v1/zoo/relay', { url })).json();
+    expect(relayed).toMatchObject({ status: 200, body: (await client.get(url)).text });
   });
 });

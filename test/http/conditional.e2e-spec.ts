@@ -100,6 +100,20 @@ describe('a conditional request', () => {
     expect((await get('/v1/pets', String(first.headers.etag))).status).toBe(200);
   });
 
+  it.each(['GET', 'HEAD'])('by %s sees that a full page got a successor', async (method) => {
+    const limit = (await get('/v1/pets?limit=100')).json().length;
+    const read = (headers = {}) => client.send(`/v1/pets?limit=${limit}`, { method, headers });
+    const last = await read();
+    expect(last.headers).not.toHaveProperty('link');
+    await client.post('/v1/pets', { name: 'Bella', categoryId: 7 });
+    const full = await read({ 'if-none-match': String(last.headers.etag) });
+    expect([full.status, full.text]).toEqual([200, last.text]);
+    expect(full.headers.link).toMatch(/rel="next"/);
+    expect(full.headers.etag).not.toBe(last.headers.etag);
+    const again = await read({ 'if-none-match': String(full.headers.etag) });
+    expect([again.status, again.headers.link]).toEqual([304, full.headers.link]);
+  });
+
   it('keeps the ETag of a handler', async () => {
     expect((await get('/v1/toys/tagged')).headers.etag).toBe('W/"own"');
     expect((await get('/v1/toys/tagged', '"own"')).status).toBe(304);

@@ -4,7 +4,7 @@ import type { Answer, Client } from '../support/client.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
 import { startService, useService } from '../support/start-service.js';
 
-interface Animal {
+interface Pet {
   id: number;
   name: string;
   status?: string;
@@ -26,32 +26,35 @@ async function pagesOf(client: Client, first: string): Promise<Answer[]> {
 }
 
 const idsIn = (pages: Answer[]): number[] =>
-  pages.flatMap((page) => page.json().map(({ id }: Animal) => id));
+  pages.flatMap((page) => page.json().map(({ id }: Pet) => id));
 
 describe('GET /v1/pets', () => {
   const { service, client } = useService();
 
-  it('answers an empty array where there are no animals', async () => {
+  it('responds with an empty array if there are no pets', async () => {
     const answer = await client.get('/v1/pets');
     expect(answer.status).toBe(200);
     expect(answer.text).toBe('[]');
     expect(answer.headers.link).toBeUndefined();
   });
 
-  describe('with 250 animals', () => {
+  describe('with 250 pets', () => {
     beforeAll(() => service.store.app.get(PetSeeder).seed(250));
 
-    it('answers 20 by default, in the order of their ids', async () => {
+    it('responds with 20 pets by default, in the order of their ids', async () => {
       const answer = await client.get('/v1/pets');
       expectRateHeaders(answer);
       expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
-      const ids = answer.json().map(({ id }: Animal) => id);
+      const ids = answer.json().map(({ id }: Pet) => id);
       expect(ids).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
     });
 
-    it.each([1, 9, 10, 99, 100])('answers as many as the limit %i says', async (limit) => {
-      expect((await client.get(`/v1/pets?limit=${limit}`)).json()).toHaveLength(limit);
-    });
+    it.each([1, 9, 10, 99, 100])(
+      'responds with the number of pets of the limit %i',
+      async (limit) => {
+        expect((await client.get(`/v1/pets?limit=${limit}`)).json()).toHaveLength(limit);
+      },
+    );
 
     it.each([
       ...`0 101 1000 -1 +5 05 5.0 1e1 0x5 5.5 %205 5%20 5,6 five null true NaN Infinity`.split(' '),
@@ -64,9 +67,9 @@ describe('GET /v1/pets', () => {
     });
 
     it.each(['available', 'pending', 'sold'])('selects the status %s', async (status) => {
-      const animals: Animal[] = (await client.get(`/v1/pets?status=${status}&limit=100`)).json();
-      expect(animals).toHaveLength(status === 'available' || status === 'pending' ? 63 : 62);
-      expect(new Set(animals.map((animal) => animal.status))).toEqual(new Set([status]));
+      const pets: Pet[] = (await client.get(`/v1/pets?status=${status}&limit=100`)).json();
+      expect(pets).toHaveLength(status === 'available' || status === 'pending' ? 63 : 62);
+      expect(new Set(pets.map((pet) => pet.status))).toEqual(new Set([status]));
     });
 
     it.each(['', 'Available', 'gone', 'available,sold', 'null', 'available%20'])(
@@ -95,7 +98,7 @@ describe('GET /v1/pets', () => {
       for (const fault of faults) expect(answer.json().message).toContain(fault);
     });
 
-    it.each(['', '?', '?limit=20', '?&limit=20', '?limit=%320'])('takes %p', async (query) => {
+    it.each(['', '?', '?limit=20', '?&limit=20', '?limit=%320'])('accepts %p', async (query) => {
       expect((await client.get(`/v1/pets${query}`)).json()).toHaveLength(20);
     });
 
@@ -107,11 +110,11 @@ describe('GET /v1/pets', () => {
           `^<http://localhost:${port}/v1/pets\\?limit=3&status=sold&cursor=[\\w-]+>; rel="next"$`,
         ),
       );
-      const following: Animal[] = (await client.get(next(answer)!)).json();
+      const following: Pet[] = (await client.get(next(answer)!)).json();
       expect(following.map(({ id }) => id)).toEqual([15, 19, 23]);
     });
 
-    it('links to no page after the last, also where it is full', async () => {
+    it('links to no page after the last one, also if it is full', async () => {
       const second = await client.get(next(await client.get('/v1/pets?limit=100'))!);
       const third = await client.get(next(second)!);
       expect(third.json()).toHaveLength(50);
@@ -121,13 +124,17 @@ describe('GET /v1/pets', () => {
       expect(half.headers.link).toBeUndefined();
     });
 
-    it('names the cursor of another filter beside every other fault', async () => {
+    it('rejects the cursor of another filter, and an invalid one beside every other fault', async () => {
+      const fault =
+        'cursor must come from a Link header of this list, and the filter must be the same';
       const all = next(await client.get('/v1/pets?limit=10'))!;
-      const answer = await client.get(`${all.replace('limit=10', 'limit=0')}&status=sold&more=1`);
+      const other = await client.get(`${all}&status=sold`);
+      expectError(other, 400, 'invalid_request');
+      expect(other.json().message).toBe(fault);
+      const answer = await client.get('/v1/pets?limit=0&cursor=x&more=1');
       expectError(answer, 400, 'invalid_request');
       expect(answer.json().message).toBe(
-        '"more" is not a known query parameter; limit must be an integer between 1 and 100; ' +
-          'cursor must be from a Link header of this list and be used with the same filter',
+        `"more" is not a known query parameter; limit must be an integer between 1 and 100; ${fault}`,
       );
     });
 
@@ -139,11 +146,11 @@ describe('GET /v1/pets', () => {
         `/v1/pets?cursor=${encodeURI(cursor).replaceAll('%25', '%')}`,
       );
       expectError(answer, 400, 'invalid_request');
-      expect(answer.json().message).toMatch(/^cursor must be from a Link header/);
+      expect(answer.json().message).toMatch(/^cursor must come from a Link header/);
     });
 
     it.each(['', '&status=sold'])(
-      'visits every animal exactly once while others come and go: ?limit=7%s',
+      'visits every pet exactly once while others come and go: ?limit=7%s',
       async (filter) => {
         const before = idsIn(await pagesOf(client, `/v1/pets?limit=100${filter}`));
         const dataSource = service.store.app.get(DataSource);

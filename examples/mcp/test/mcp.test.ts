@@ -70,7 +70,8 @@ describe('the server of the Model Context Protocol', () => {
   });
 
   it('creates a pet once for repeated calls with one Idempotency-Key, and lists page by page', async () => {
-    const client = await connect(await store.issueKey({ scopes: ['pets:read', 'pets:write'] }));
+    const key = await store.issueKey({ scopes: ['pets:read', 'pets:write'] });
+    const client = await connect(key);
     const body = { name: 'Rex', categoryId: 7 };
     const first = await call(client, 'createPet', { body, 'Idempotency-Key': 'rex-1' });
     const again = await call(client, 'createPet', { body, 'Idempotency-Key': 'rex-1' });
@@ -83,6 +84,11 @@ describe('the server of the Model Context Protocol', () => {
     const cursor = new URL(/<([^>]+)>/.exec(link!)![1]!).searchParams.get('cursor');
     const next = await call(client, 'listPets', { limit: 1, cursor });
     assert.deepEqual(JSON.parse(next.text), [JSON.parse(other.text)]);
+    // The cursor is the same over HTTP.
+    const page = await store.fetch(`/v1/pets?limit=1&cursor=${cursor}`, { key });
+    assert.equal(await page.text(), next.text);
+    const { headers } = await store.fetch('/v1/pets?limit=1', { key });
+    assert.equal(`Link: ${headers.get('link')}`, link);
     const { id } = JSON.parse(first.text) as { id: number };
     assert.equal((await call(client, 'getPet', { petId: id })).text, first.text);
   });

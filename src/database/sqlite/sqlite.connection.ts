@@ -1,6 +1,8 @@
 import Sqlite, { type Database, type Statement as Prepared } from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
+import { QueryFailedError } from 'typeorm';
 import type { Parameter, Statement } from '../database.js';
+import { outage } from '../outage.js';
 
 /**
  * Only while opening: another process may be recovering the file. Afterwards, `SqliteWriter`
@@ -30,8 +32,25 @@ export class DurableDatabase extends Sqlite {
 
   override prepare = ((source: string) => this.byText.memo(source)) as Database['prepare'];
 
-  /** Runs a statement of the `Database` port, prepared at its first use. */
-  run(statement: Statement, parameters: readonly Parameter[]): unknown[] {
+  /**
+   * Runs a statement of the `Database` port, prepared at its first use.
+   * @throws {QueryFailedError} like TypeORM, also for a text that PostgreSQL cannot store
+   */
+  run(statement: Statement, parameters: Parameter[]): unknown[] {
+    try {
+      if (parameters.some((value) => typeof value === 'string' && value.includes('\0'))) {
+        throw outage('22021', 'a text contains U+0000');
+      }
+      const prepared = this.preparedOf(statement);
+      if (prepared.reader) return prepared.all(parameters);
+      prepared.run(parameters);
+      return [];
+    } catch (error) {
+      throw new QueryFailedError(statement.sqlite, [], error as Error);
+    }
+  }
+
+  private preparedOf(statement: Statement): Prepared {
     let prepared = this.prepared.get(statement);
     if (prepared === undefined) {
       // better-sqlite3 binds an array to anonymous parameters only.
@@ -39,8 +58,6 @@ export class DurableDatabase extends Sqlite {
       if (statement.isJson) prepared.pluck();
       this.prepared.set(statement, prepared);
     }
-    if (prepared.reader) return prepared.all(parameters);
-    prepared.run(parameters);
-    return [];
+    return prepared;
   }
 }

@@ -152,7 +152,7 @@ describe(SqliteDatabase.name, () => {
 
   it('continues after a read that failed', async () => {
     const failing = database.query(statement('SELECT * FROM nowhere'));
-    await expect(failing).rejects.toMatchObject({ message: 'no such table: nowhere' });
+    await expect(failing).rejects.toThrow('no such table: nowhere');
     await add('one');
     expect(await words()).toEqual(['one']);
   });
