@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Config } from '../../config/config.js';
-import { Clock, SteadyClock } from '../../time/clock.js';
+import { Clock } from '../../time/clock.js';
 import { dayOf, minuteOf } from '../../time/windows.js';
 import { type Ban, mergeBans, nextBan } from '../bans/bans.js';
 import type { FurtherLimit, Limits } from '../limits.js';
@@ -34,7 +34,6 @@ const MAX_ADDRESSES = 100_000;
 @Injectable()
 export class MemoryStore extends RateLimitStore {
   readonly mode = 'local';
-  private readonly clock: SteadyClock;
   private readonly clients = new Map<string, Counter>();
   /** With `max` in place of `maxSize`, it would allocate its lists immediately. */
   private readonly addresses = new LRUCache<string, Counter>({
@@ -45,11 +44,10 @@ export class MemoryStore extends RateLimitStore {
   private readonly changed = new Set<Counter>();
 
   constructor(
-    clock: Clock,
+    private readonly clock: Clock,
     private readonly config: Config,
   ) {
     super();
-    this.clock = new SteadyClock(clock);
   }
 
   take(subject: string, limits: Limits, further?: FurtherLimit): Decision {
@@ -175,7 +173,6 @@ export class MemoryStore extends RateLimitStore {
     return {
       admitted,
       nowMs,
-      aheadMs: this.clock.aheadMs,
       minute,
       minuteUsed,
       day,

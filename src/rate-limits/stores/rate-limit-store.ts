@@ -10,8 +10,6 @@ export interface Decision {
   admitted: boolean;
   /** The store's clock in Unix milliseconds. Every reset is relative to it. */
   nowMs: number;
-  /** How far `nowMs` is ahead of the machine's clock, because that was set back; 0 if left out. */
-  aheadMs?: number;
   /** The windows in which the request was counted. */
   minute: number;
   minuteUsed: number;
