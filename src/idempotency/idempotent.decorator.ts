@@ -42,7 +42,7 @@ function idempotentRequestOf(context: ExecutionContext): IdempotentRequest | und
   const fields = (raw.headersDistinct ?? {})[FIELD_NAME] ?? [String(field)];
   const target = Buffer.from(`${method} ${url}\n`);
   return {
-    owner: caller!.quota.subject,
+    owner: caller!.quota.key,
     idempotencyKey: parseKey(fields),
     isSingleInsert: Reflect.getMetadata(SINGLE_INSERT, context.getHandler()) === true,
     bodyDigest: hash('sha256', Buffer.concat([target, request.rawBody ?? NO_BODY]), 'base64url'),

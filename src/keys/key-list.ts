@@ -90,7 +90,7 @@ export class KeyList {
     const { status, search = '', idleDays = 0, expiresWithinDays = 0, limit } = filter;
     const query = this.dataSource
       .createQueryBuilder(ApiKey, 'key')
-      .leftJoinAndMapOne('key.ban', RateLimitBan, 'ban', 'ban.subject = key.client_id')
+      .leftJoinAndMapOne('key.ban', RateLimitBan, 'ban', 'ban.key = key.client_id')
       .setParameters({
         ...filter,
         now,

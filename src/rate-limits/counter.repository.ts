@@ -9,12 +9,12 @@ import { RateLimitCounter } from './rate-limit-counter.entity.js';
 const SAVE = rowsStatement(
   'counters.save',
   (elements) => `
-  INSERT INTO rate_limit_counters AS c (subject, minute, minute_used, day, day_used)
+  INSERT INTO rate_limit_counters AS c (rate_limit_key, minute, minute_used, day, day_used)
   SELECT entry.value ->> 0, CAST(entry.value ->> 1 AS bigint),
     CAST(entry.value ->> 2 AS bigint), CAST(entry.value ->> 3 AS bigint),
     CAST(entry.value ->> 4 AS bigint)
   FROM ${elements}($1) entry
-  WHERE true ORDER BY 1 ON CONFLICT (subject) DO UPDATE SET
+  WHERE true ORDER BY 1 ON CONFLICT (rate_limit_key) DO UPDATE SET
     minute_used = CASE WHEN (excluded.minute, excluded.minute_used) > (c.minute, c.minute_used)
       THEN excluded.minute_used ELSE c.minute_used END,
     minute = CASE WHEN excluded.minute > c.minute THEN excluded.minute ELSE c.minute END,
@@ -32,11 +32,11 @@ export class CounterRepository {
   ) {}
 
   /**
-   * Writes all counts in one statement. Rows are locked in the order of subjects, so that nodes
-   * never deadlock.
+   * Writes all counts in one statement. Rows are locked in the order of keys, so that nodes never
+   * deadlock.
    */
   async save(counts: readonly RateLimitCounter[]): Promise<void> {
-    const rows = counts.map((c) => [c.subject, c.minute, c.minuteUsed, c.day, c.dayUsed]);
+    const rows = counts.map((c) => [c.key, c.minute, c.minuteUsed, c.day, c.dayUsed]);
     await this.database.write(SAVE, JSON.stringify(rows));
   }
 
@@ -45,8 +45,8 @@ export class CounterRepository {
     return this.counters.find({ where: { day: MoreThanOrEqual(day) }, order: { minute: 'ASC' } });
   }
 
-  find(subject: string): Promise<RateLimitCounter | null> {
-    return this.counters.findOneBy({ subject });
+  find(key: string): Promise<RateLimitCounter | null> {
+    return this.counters.findOneBy({ key });
   }
 
   /** Deletes the counts of earlier days. */
@@ -56,7 +56,7 @@ export class CounterRepository {
 
   /** Deletes the addresses that were last counted before `minute`. */
   forgetAddressesBefore(minute: number, stop: AbortSignal): Promise<void> {
-    const condition = `subject LIKE 'ip:%' AND minute < :minute`;
+    const condition = `rate_limit_key LIKE 'ip:%' AND minute < :minute`;
     return deleteInBatches(this.counters, condition, { minute }, stop);
   }
 }

@@ -6,7 +6,7 @@ import { RedisUnavailableError } from './redis-error.js';
 
 /**
  * The longest wait of a request for its counter, once per outage. Longer than a pause of Redis that
- * is no outage (300 ms), because the backlog of commands takes time as well.
+ * is no outage (300 ms), because the backlog of commands also takes time.
  */
 const COMMAND_TIMEOUT_MS = 500;
 const DISCONNECT_TIMEOUT_MS = 100;
@@ -56,7 +56,7 @@ export class RedisClient implements OnApplicationShutdown {
   }
 
   /**
-   * Adds a script, before the first command: a pipeline of ioredis lacks scripts that are younger.
+   * Adds a script, before the first command: pipelines only know scripts defined earlier.
    */
   define({ name, lua }: Script): void {
     this.connection.defineCommand(name, { numberOfKeys: 1, lua });
@@ -84,8 +84,8 @@ export class RedisClient implements OnApplicationShutdown {
 }
 
 /**
- * Resolves once Redis is connected, every shard of a cluster, or after a second: a server starts
- * without Redis as well.
+ * Resolves once Redis is connected, every shard of a cluster, or after a second: a server also
+ * starts without Redis.
  * @param url `redis://...`; several, separated by commas, or `?cluster=true` select a cluster
  */
 export async function connectRedis(
@@ -130,7 +130,7 @@ function clusterOptions({ protocol, username, password }: URL): ClusterOptions {
   };
 }
 
-/** By default, a shard is connected with the first command for it, which then exceeds its time. */
+/** By default, a shard is connected with the first command for it, which would then time out. */
 async function connectShards(cluster: Cluster): Promise<void> {
   const connectNew = async (): Promise<void> => {
     if (cluster.status !== 'ready') return;

@@ -64,7 +64,7 @@ export class UsageRecorder {
     const { caller = request.formerCaller, refusal, operation = 'unknown', fullWindow } = request;
     if (caller === undefined) return;
     const nowMs = this.clock.now();
-    const clientId = caller.quota.subject;
+    const clientId = caller.quota.key;
     const code = refusal?.code.slice(0, MAX_CODE_LENGTH) ?? '';
     this.add({ hour: Math.floor(nowMs / HOUR_MS), clientId, status, code, used: 1 });
     if (refusal === undefined) return;

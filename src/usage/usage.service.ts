@@ -19,7 +19,7 @@ type Codes = Record<string, number>;
 interface Holder {
   plan: string;
   scopes: Iterable<string>;
-  quota: { subject: string; limits: Limits };
+  quota: { key: string; limits: Limits };
   /** Unix milliseconds; Infinity if it does not expire. */
   expiresAtMs: number;
 }
@@ -67,8 +67,8 @@ export class UsageService {
   }
 
   async of({ plan, scopes, quota, expiresAtMs }: Holder): Promise<Usage> {
-    const { subject, limits } = quota;
-    const used = await this.store.peek(subject);
+    const { key, limits } = quota;
+    const used = await this.store.peek(key);
     const { nowMs, bannedUntilMs } = used;
     return {
       plan,

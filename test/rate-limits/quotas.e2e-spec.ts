@@ -137,7 +137,7 @@ describe('quotas', () => {
     expectError(await client.get('/v1/pets'), 429, 'key_banned');
     const isSaved = async () => {
       const bans = app.get(DataSource).getRepository(RateLimitBan);
-      return (await bans.update({ subject: client.keyId! }, { changedAt: 1 })).affected === 1;
+      return (await bans.update({ key: client.keyId! }, { changedAt: 1 })).affected === 1;
     };
     await eventually(isSaved);
     await app.get(KeysService).unban(client.keyId!);

@@ -67,12 +67,12 @@ const COMMON: readonly string[] = [
   'CREATE INDEX "idempotency_records_created_at" ON "idempotency_records" ("created_at")',
 
   `CREATE TABLE "rate_limit_counters" (
-    "subject" varchar(64) PRIMARY KEY NOT NULL,
+    "rate_limit_key" varchar(64) PRIMARY KEY NOT NULL,
     "minute" bigint NOT NULL, "minute_used" bigint NOT NULL,
     "day" bigint NOT NULL, "day_used" bigint NOT NULL)`,
 
   `CREATE TABLE "rate_limit_bans" (
-    "subject" varchar(64) PRIMARY KEY NOT NULL,
+    "rate_limit_key" varchar(64) PRIMARY KEY NOT NULL,
     "banned_at" bigint NOT NULL, "banned_until" bigint NOT NULL,
     "bans" integer NOT NULL, "changed_at" bigint NOT NULL)`,
   'CREATE INDEX "rate_limit_bans_changed_at" ON "rate_limit_bans" ("changed_at")',
