@@ -20,7 +20,7 @@ import { OpenApiModule } from './openapi/openapi.module.js';
 import { PetsModule } from './pets/pets.module.js';
 import { CounterPersistence } from './rate-limits/counter-persistence.js';
 import { OverloadGuard, OverloadMonitor } from './rate-limits/overload.guard.js';
-import { NO_LIMIT, PlanThrottlerGuard } from './rate-limits/plan-throttler.guard.js';
+import { PlanThrottlerGuard } from './rate-limits/plan-throttler.guard.js';
 import { AccessLog } from './http/access-log.js';
 import { MetricsServer } from './telemetry/metrics.server.js';
 import { MINUTE_MS } from './time/windows.js';
@@ -60,7 +60,7 @@ export class AppModule {
       imports: [
         ...coreModules(options),
         // The defaults of `@Throttle()`.
-        ThrottlerModule.forRoot([{ ttl: MINUTE_MS, limit: NO_LIMIT }]),
+        ThrottlerModule.forRoot([{ ttl: MINUTE_MS, limit: Infinity }]),
         HttpModule.forRoot(transport, OWN_MODULES),
         KeysModule.forRoot(
           extensions,

@@ -39,20 +39,14 @@ export interface TestRequest extends RequestInit {
 /** A clock that stands still until `advance` moves it. */
 export class TestClock extends Clock {
   private nowMs = Math.floor(Date.now() / 60_000) * 60_000 + INTO_MINUTE_MS;
-  private elapsedMs = 0;
 
   override now(): number {
     return this.nowMs;
   }
 
-  override elapsed(): number {
-    return this.elapsedMs;
-  }
-
-  /** Moves the clock. @param seconds if negative, the clock is set back and no time elapses */
+  /** Moves the clock. @param seconds if negative, the clock is set back */
   advance(seconds: number): void {
     this.nowMs += seconds * 1000;
-    this.elapsedMs += Math.max(0, seconds) * 1000;
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Random } from '../../test/support/random.js';
 
-/** A connection whose server has refused it, as both drivers report it. */
+/** A refused connection, as both drivers report it. */
 const REFUSED = Object.assign(new Error('connection refused'), { code: '08006' });
 
 /** The way from one node to one server, in which calls keep their order. */

@@ -75,12 +75,12 @@ export class SimulatedNode {
     const persistence = new CounterPersistence(memory, store, NONE, bans, poller, clock, NONE);
     this.cache = new KeyCache(database, poller, clock, NONE, plans, metrics);
     this.limiter = new RateLimiter(store, metrics, plans);
-    this.limiter.onDecision((decision, { subject }, request) => {
+    this.limiter.onDecision((decision, { key }, request) => {
       Object.assign(request, { decision });
       const { newBan } = decision;
       if (newBan === undefined) return;
-      this.bannedUntilMs.set(subject, newBan.until);
-      void toDatabase.call((server) => server.saveBan(subject, newBan)).catch(noop);
+      this.bannedUntilMs.set(key, newBan.until);
+      void toDatabase.call((server) => server.saveBan(key, newBan)).catch(noop);
     });
     this.start = async () => {
       await persistence.onModuleInit();

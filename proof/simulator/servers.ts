@@ -25,15 +25,15 @@ export class SimulatedRedis {
     this.epoch++;
   }
 
-  take(key: string, args: number[]) {
-    const subject = /\{(.*)\}/.exec(key)![1]!;
+  take(name: string, args: number[]) {
+    const key = /\{(.*)\}/.exec(name)![1]!;
     const [at = 0, until = 0, bans = 0, perMinute = 0, perDay = 0] = args;
-    if (at > 0) this.store.restoreBan(subject, { at, until, bans });
-    const decision = this.store.take(subject, { perMinute, perDay });
+    if (at > 0) this.store.restoreBan(key, { at, until, bans });
+    const decision = this.store.take(key, { perMinute, perDay });
     const { admitted, nowMs, minute, minuteUsed, day, dayUsed, bannedUntilMs, newBan } = decision;
     const result = newBan === undefined ? Number(admitted) : 2;
     const counters = [nowMs, minute, minuteUsed, day, dayUsed, bannedUntilMs];
-    return { reply: [result, ...counters, newBan?.at, newBan?.bans, 0], epoch: this.epoch };
+    return { reply: [result, ...counters, newBan?.at, newBan?.bans], epoch: this.epoch };
   }
 }
 
@@ -41,7 +41,7 @@ export class SimulatedRedis {
 export class SimulatedDatabase {
   readonly pausedUntilMs = 0;
   private readonly keys = new Map<string, { endedAt: number | null; changedAt: number }>();
-  private readonly bans = new Map<string, Ban & { subject: string; changedAt: number }>();
+  private readonly bans = new Map<string, Ban & { key: string; changedAt: number }>();
 
   /** @param endedAt when it was revoked */
   saveKey(name: string, changedAt: number, endedAt: number | null): void {
@@ -49,9 +49,9 @@ export class SimulatedDatabase {
     this.keys.set(name, { ...names, ...TERMS, endedAt, changedAt });
   }
 
-  saveBan(subject: string, ban: Ban): void {
-    const merged = mergeBans(this.bans.get(subject), ban);
-    this.bans.set(subject, { ...merged, subject, changedAt: Date.now() });
+  saveBan(key: string, ban: Ban): void {
+    const merged = mergeBans(this.bans.get(key), ban);
+    this.bans.set(key, { ...merged, key, changedAt: Date.now() });
   }
 
   /** @param parameter the digest of a key, or the time of a change */

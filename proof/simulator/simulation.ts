@@ -91,16 +91,22 @@ class Simulation {
     this.random.times(requests, () => void this.request('greedy'));
   }
 
-  /** A caller that waited for `Retry-After` is admitted, if the same counter decides again. */
+  /**
+   * A caller that waited for `Retry-After` is admitted, if the same counter decides again. If that
+   * is a node whose clock was set back, the caller also waits for the step.
+   */
   private async waitAsTold(): Promise<void> {
     const { node, status, epoch, retryAfterSeconds = 0 } = await this.request('obedient');
     if (status !== 429) return;
     const isAlone = epoch === undefined;
+    const toldMs = node.clock.now();
     if (isAlone && this.random.chance(0.5)) {
       this.breakLink(node, 'toRedis', retryAfterSeconds * 1_000 + 500);
       this.setClock(node);
     }
+    const dueMs = toldMs + retryAfterSeconds * 1_000;
     await delay(retryAfterSeconds * 1_000);
+    while (isAlone && node.clock.now() < dueMs) await delay(dueMs - node.clock.now());
     const again = await this.request('obedient', isAlone ? node : undefined);
     if (again.status !== 429 || again.epoch !== epoch) return;
     this.auditor.faults.push(`Retry-After: ${again.retryAfterSeconds} s more (${again.node.name})`);

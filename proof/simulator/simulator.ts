@@ -29,7 +29,7 @@ export const simulator: Part = {
   tries:
     'the classes that limit, ban and authenticate, in four nodes on simulated Redis, PostgreSQL, network and clocks, under one seeded scheduler; connections are refused and silent, Redis pauses and forgets, clocks are set',
   holds:
-    'Redis admits no more than the limit, and each node alone continues from what Redis last reported; a caller that waited for `Retry-After` is admitted; a node that knows of a ban enforces it; a revocation takes effect within a second of reach; a pause of Redis of up to 300 ms is no outage',
+    'Redis admits no more than the limit, and each node alone continues from what Redis last reported; a caller that waited for `Retry-After`, and for the step if a clock was set back, is admitted; a node that knows of a ban enforces it; a revocation takes effect within a second of reach; a pause of Redis of up to 300 ms is no outage',
   needs: [],
   run,
 };

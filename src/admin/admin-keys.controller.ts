@@ -150,7 +150,7 @@ export class AdminKeysController {
     @Query() { hours }: UsageHistoryQuery,
   ): Promise<KeyUsageBody> {
     const key = await this.list.get(id);
-    const quota = { subject: key.clientId, limits: key };
+    const quota = { key: key.clientId, limits: key };
     const expiresAtMs = key.expiresAt === null ? Infinity : Date.parse(key.expiresAt);
     const usage = await this.usage.of({ ...key, quota, expiresAtMs });
     return { ...usage, ...(await this.usage.history(key.clientId, hours)) };

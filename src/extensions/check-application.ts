@@ -19,7 +19,7 @@ import { PlanThrottlerGuard } from '../rate-limits/plan-throttler.guard.js';
 import { ExtensionError, repetitions, stopOn } from './check.js';
 
 const NO_THROTTLER =
-  "the service already applies the quota of the caller's plan; use @Throttle() for a further limit";
+  "the service already applies the quota of the caller's plan; use @Throttle() to limit an operation";
 const NO_PARSER = 'the service parses every body as JSON';
 const NO_CONNECTION =
   "TypeOrmModule.forRoot() without a name would replace the service's connection, so name it";

@@ -40,7 +40,7 @@ function idempotentRequestOf(context: ExecutionContext): IdempotentRequest | und
   const fields = (raw.headersDistinct ?? {})[FIELD_NAME] ?? [String(field)];
   const target = Buffer.from(`${method} ${url}\n`);
   return {
-    clientId: caller!.quota.subject,
+    clientId: caller!.quota.key,
     idempotencyKey: parseKey(fields),
     bodyDigest: hash('sha256', Buffer.concat([target, request.rawBody ?? NO_BODY]), 'base64url'),
   };

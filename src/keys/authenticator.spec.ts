@@ -20,7 +20,7 @@ const caller: Caller = {
   keyId: 'key_zoo',
   plan: 'free' as const,
   scopes: new Set(),
-  quota: { subject: 'zoo', limits: { perMinute: 1, perDay: 1 } },
+  quota: { key: 'zoo', limits: { perMinute: 1, perDay: 1 } },
   expiresAtMs: Infinity,
 };
 const address = '203.0.113.7';

@@ -70,7 +70,7 @@ export class Authenticator {
           ? this.cache.load(digest, request)
           : this.verifiers.callerOf(token)));
     } catch (error) {
-      // The caller is unknown for now: the response describes the quota of the address, uncounted.
+      // Not known yet whether the key is valid: the response describes the address's quota.
       await this.limiter.describe(this.addressQuota(request), reply);
       throw error;
     }
@@ -117,8 +117,8 @@ export class Authenticator {
   }
 
   private addressQuota(request: ApiRequest): Quota {
-    const subject = addressRateLimitKey(clientAddress(request));
-    return { subject, limits: this.addressLimits };
+    const key = addressRateLimitKey(clientAddress(request));
+    return { key, limits: this.addressLimits };
   }
 }
 

@@ -40,7 +40,7 @@ export interface QuotaThreshold {
 export class CallerEvents {
   private readonly unsaved = new Set<() => Promise<void>>();
   private readonly saveBans: Flush;
-  /** With `max` in place of `maxSize`, it would allocate its lists immediately. */
+  /** `max` would allocate all slots up front. */
   private readonly emitted = new LRUCache<string, true>({ maxSize: 100_000 });
 
   constructor(
@@ -68,7 +68,7 @@ export class CallerEvents {
     });
   }
 
-  private reportBan(ban: Ban, { subject }: Quota, request: ApiRequest): void {
+  private reportBan(ban: Ban, { key }: Quota, request: ApiRequest): void {
     const { caller, id: requestId } = request;
     if (caller === undefined) return;
     const { keyId, clientId, plan } = caller;
@@ -85,14 +85,14 @@ export class CallerEvents {
     const states = { before: { bannedUntil: null }, after: { bannedUntil: until, seconds, plan } };
     this.unsaved.add(() =>
       this.audit.write(by, async ({ record }) => {
-        await this.bans.record(subject, ban);
+        await this.bans.record(key, ban);
         await record({ action: 'key.ban', target: keyId, ...states });
       }),
     );
     void this.saveBans();
   }
 
-  private reportUse(decision: Decision, { subject, limits }: Quota, request: ApiRequest): void {
+  private reportUse(decision: Decision, { key, limits }: Quota, request: ApiRequest): void {
     const { caller } = request;
     if (caller === undefined) return;
     const { minute, minuteUsed, day, dayUsed } = decision;
@@ -102,8 +102,8 @@ export class CallerEvents {
     ] as const;
     for (const { window, number, share } of windows) {
       for (const percent of PERCENTAGES) {
-        // By subject: an external client may have the client id of a key.
-        const name = `${subject} ${window} ${number} ${percent}`;
+        // By rate-limit key: an external client may have the client id of a key.
+        const name = `${key} ${window} ${number} ${percent}`;
         if (share * 100 < percent || this.emitted.has(name)) continue;
         this.emitted.set(name, true, { size: 1 });
         const reached: QuotaThreshold = { clientId: caller.clientId, window, percent };

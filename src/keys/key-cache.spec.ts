@@ -78,7 +78,7 @@ describe(KeyCache.name, () => {
     const caller = {
       keyId: 'key_zoo',
       scopes: new Set(['pets:read', 'pets:write']),
-      quota: { subject: 'key_client', limits: { perMinute: 300, perDay: 10_000 } },
+      quota: { key: 'key_client', limits: { perMinute: 300, perDay: 10_000 } },
     };
     expect(await cache.load('zoo', sender)).toMatchObject(caller);
     expect(cache.getCached('zoo', sender)).toMatchObject(caller);

@@ -129,7 +129,7 @@ export class KeyList {
     const direction = isDescending ? 'DESC' : 'ASC';
     const query = this.dataSource
       .createQueryBuilder(ApiKey, 'key')
-      .leftJoinAndMapOne('key.ban', RateLimitBan, 'ban', 'ban.subject = key.client_id')
+      .leftJoinAndMapOne('key.ban', RateLimitBan, 'ban', 'ban.key = key.client_id')
       .setParameters(parametersOf(filter, this.clock.now()))
       .orderBy({ 'key.createdAt': direction, 'key.id': direction })
       .limit(limit);

@@ -97,8 +97,8 @@ function toCaller(verified: VerifiedCaller, plans: Plans): Caller {
   if (!isIdentified || !arePlanLimits(limits) || !(expiresAt > 0)) {
     throw new Error(`A verifier returned an invalid caller: ${JSON.stringify(verified)}`);
   }
-  const subject = `tok_${digestOf(clientId).slice(0, ID_LENGTH)}`;
-  const quota = { subject, plan, limits };
+  const id = `tok_${digestOf(clientId).slice(0, ID_LENGTH)}`;
+  const quota = { key: id, plan, limits };
   const expiresAtMs = expiresAt * 1000;
-  return { clientId, keyId: subject, plan, scopes: new Set(scopes), quota, expiresAtMs };
+  return { clientId, keyId: id, plan, scopes: new Set(scopes), quota, expiresAtMs };
 }

@@ -2,7 +2,7 @@ import { setImmediate as writing } from 'node:timers/promises';
 import type { Config } from '../config/config.js';
 import { FakeClock } from '../../test/support/clock.js';
 import { BackgroundWriter } from '../database/background-writer.js';
-import type { ChangePoller, PollCallback } from '../database/change-poller.js';
+import type { ChangePoller } from '../database/change-poller.js';
 import type { Logger } from '../telemetry/logger.js';
 import { DAY_MS, dayOf, minuteOf } from '../time/windows.js';
 import type { BanRepository } from './bans/ban.repository.js';
@@ -23,7 +23,6 @@ describe(CounterPersistence.name, () => {
   let writer: BackgroundWriter;
   /** The rows of the database. */
   let rows: Map<string, RateLimitCounter>;
-  let poll: PollCallback;
   const store: { mode: RateLimitStore['mode'] } = { mode: 'local' };
   const counters = {
     save: jest.fn(),
@@ -31,7 +30,6 @@ describe(CounterPersistence.name, () => {
     forgetBefore: jest.fn(),
     forgetAddressesBefore: jest.fn(),
   };
-  const bans = { changedSince: jest.fn() };
   const logger = { warn: jest.fn(), info: jest.fn() };
 
   beforeEach(() => {
@@ -40,7 +38,7 @@ describe(CounterPersistence.name, () => {
     rows = new Map();
     store.mode = 'local';
     counters.save.mockImplementation((counts: RateLimitCounter[]) => {
-      for (const count of counts) rows.set(count.subject, { ...count });
+      for (const count of counts) rows.set(count.key, { ...count });
       return Promise.resolve();
     });
     counters.since.mockResolvedValue([]);
@@ -53,8 +51,8 @@ describe(CounterPersistence.name, () => {
       memory,
       store as RateLimitStore,
       counters as unknown as CounterRepository,
-      bans as unknown as BanRepository,
-      { subscribe: (look: PollCallback) => (poll = look) } as unknown as ChangePoller,
+      {} as BanRepository,
+      { subscribe: jest.fn() } as unknown as ChangePoller,
       clock,
       writer,
     );
@@ -68,39 +66,18 @@ describe(CounterPersistence.name, () => {
     jest.useRealTimers();
   });
 
-  const take = (subject = 'zoo') => memory.take(subject, limits);
+  const take = (key = 'zoo') => memory.take(key, limits);
   const isDown = () => counters.save.mockRejectedValue(new Error('database is down'));
   const pass = (ms: number) => jest.advanceTimersByTimeAsync(ms);
 
-  it('starts with the counters of the day', async () => {
-    const [minute, day] = [minuteOf(clock.now()), dayOf(clock.now())];
-    counters.since.mockResolvedValue([{ subject: 'zoo', minute, minuteUsed: 1, day, dayUsed: 50 }]);
-    await start();
-    expect(counters.since).toHaveBeenCalledWith(day);
-    expect(take()).toMatchObject({ minuteUsed: 2, dayUsed: 51 });
-  });
-
   it('counts in the current windows what was counted in windows of the future', async () => {
     const [minute, day] = [minuteOf(clock.now()), dayOf(clock.now())];
-    const saved = { subject: 'zoo', minute: minute + 60, minuteUsed: 2, day: day + 1, dayUsed: 50 };
+    const saved = { key: 'zoo', minute: minute + 60, minuteUsed: 2, day: day + 1, dayUsed: 50 };
     counters.since.mockResolvedValue([saved]);
     await start();
     expect(take()).toMatchObject({ admitted: false, minute, day, dayUsed: 50 });
     clock.advance(60_000);
     expect(take()).toMatchObject({ admitted: true, minute: minute + 1, dayUsed: 51 });
-  });
-
-  it('saves changes within half a second, however many, and nothing twice', async () => {
-    await start();
-    for (let client = 0; client < 2_500; client++) take(`key_${client}`);
-    await pass(550);
-    expect(rows.size).toBe(2_500);
-    counters.save.mockClear();
-    await pass(500);
-    expect(counters.save).not.toHaveBeenCalled();
-    take();
-    await pass(500);
-    expect(counters.save.mock.calls).toMatchObject([[[{ subject: 'zoo', dayUsed: 1 }]]]);
   });
 
   it('keeps unsaved counters for the next attempt, and logs an outage once', async () => {
@@ -112,7 +89,7 @@ describe(CounterPersistence.name, () => {
     expect(counters.save.mock.calls.length).toBeGreaterThan(2);
     expect(logger.warn).toHaveBeenCalledTimes(1);
     counters.save.mockImplementation((counts: RateLimitCounter[]) => {
-      for (const count of counts) rows.set(count.subject, { ...count });
+      for (const count of counts) rows.set(count.key, { ...count });
       return Promise.resolve();
     });
     await pass(500);
@@ -151,28 +128,16 @@ describe(CounterPersistence.name, () => {
     await start();
     const [minute, day] = [minuteOf(clock.now()), dayOf(clock.now())];
     store.mode = 'shared';
-    memory.mirror({ subject: 'zoo', minute, minuteUsed: 1, day, dayUsed: 7 });
+    memory.mirror({ key: 'zoo', minute, minuteUsed: 1, day, dayUsed: 7 });
     await pass(2_000);
     expect(rows.size).toBe(0);
     store.mode = 'fallback';
     await pass(500);
     expect(rows.get('zoo')).toMatchObject({ dayUsed: 7 });
     store.mode = 'shared';
-    memory.mirror({ subject: 'zoo', minute, minuteUsed: 1, day, dayUsed: 8 });
+    memory.mirror({ key: 'zoo', minute, minuteUsed: 1, day, dayUsed: 8 });
     await writer.beforeApplicationShutdown();
     expect(rows.get('zoo')).toMatchObject({ dayUsed: 8 });
-  });
-
-  it('loads bans, and follows their end, by polling', async () => {
-    await start();
-    const ban = { subject: 'zoo', at: clock.now(), until: clock.now() + 60_000, bans: 1 };
-    bans.changedSince.mockResolvedValueOnce([ban]);
-    await poll(undefined);
-    expect(bans.changedSince).toHaveBeenCalledWith(0);
-    expect(take().bannedUntilMs).toBe(ban.until);
-    bans.changedSince.mockResolvedValueOnce([{ ...ban, until: 0 }]);
-    await poll(2);
-    expect(take().admitted).toBe(true);
   });
 
   it('forgets counters of the days before yesterday, and tries again after a failure', async () => {

@@ -50,14 +50,13 @@ export class CounterPersistence implements OnModuleInit {
   async onModuleInit(): Promise<void> {
     const nowMs = this.clock.now();
     for (const count of await this.counters.since(dayOf(nowMs))) {
-      // If the clock was set back meanwhile, a stored window is in the future: it would last too
-      // long.
+      // If the clock was set back, stored windows lie in the future: they would last too long.
       const minute = Math.min(count.minute, minuteOf(nowMs));
       this.memory.restore({ ...count, minute, day: dayOf(nowMs) });
     }
     this.poller.subscribe(async (sinceMs = 0) => {
       const bans = await this.bans.changedSince(sinceMs);
-      for (const ban of bans) this.memory.restoreBan(ban.subject, ban);
+      for (const ban of bans) this.memory.restoreBan(ban.key, ban);
     });
   }
 

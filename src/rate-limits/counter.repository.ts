@@ -32,11 +32,11 @@ export class CounterRepository {
   ) {}
 
   /**
-   * Writes all counts in one statement. Rows are locked in the order of subjects, so that nodes
-   * never deadlock.
+   * Writes all counts in one statement. Rows are locked in the order of keys, so that nodes never
+   * deadlock.
    */
   async save(counts: readonly RateLimitCounter[]): Promise<void> {
-    const rows = counts.map((c) => [c.subject, c.minute, c.minuteUsed, c.day, c.dayUsed]);
+    const rows = counts.map((c) => [c.key, c.minute, c.minuteUsed, c.day, c.dayUsed]);
     await this.database.write(SAVE, JSON.stringify(rows));
   }
 
@@ -45,8 +45,8 @@ export class CounterRepository {
     return this.counters.find({ where: { day: MoreThanOrEqual(day) }, order: { minute: 'ASC' } });
   }
 
-  find(subject: string): Promise<RateLimitCounter | null> {
-    return this.counters.findOneBy({ subject });
+  find(key: string): Promise<RateLimitCounter | null> {
+    return this.counters.findOneBy({ key });
   }
 
   /** Deletes the counts of earlier days. */

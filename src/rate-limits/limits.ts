@@ -7,20 +7,10 @@ export interface Limits {
   readonly perDay: number;
 }
 
-/**
- * A limit of one operation for each client, in addition to the plan's limits, from `@Throttle()`.
- */
-export interface FurtherLimit {
-  /** The same on every node. */
-  operation: string;
-  limit: number;
-  /** Length of its windows, which are aligned to Unix time. */
-  ttlMs: number;
-}
-
-/** The subject that a request counts for, and its limits. */
+/** The rate-limit key that a request counts for, and its limits. */
 export interface Quota {
-  subject: string;
+  /** See `rate-limit-key.ts`. */
+  key: string;
   limits: Limits;
   /** The plan of a client, for the metrics. */
   plan?: string;
@@ -28,7 +18,7 @@ export interface Quota {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by authentication; the throttler guard needs nothing else of the caller. */
+    /** Set by authentication; all the throttler guard needs to know. */
     quota: Quota | undefined;
     /** The window of the plan that rejected the request. */
     fullWindow: 'minute' | 'day' | undefined;

@@ -107,7 +107,7 @@ describe(OverloadMonitor.name, () => {
 });
 
 describe(OverloadGuard.name, () => {
-  const quota = { subject: 'zoo', limits: { perMinute: 1, perDay: 1 } };
+  const quota = { key: 'zoo', limits: { perMinute: 1, perDay: 1 } };
   const limiter = { describe: jest.fn() };
   const monitor = { isOverloaded: true, shedRequests: { inc: jest.fn() } };
   const guard = new OverloadGuard(

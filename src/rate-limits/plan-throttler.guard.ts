@@ -1,22 +1,27 @@
 import { type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { ThrottlerGuard, type ThrottlerRequest } from '@nestjs/throttler';
+import { THROTTLER_LIMIT, THROTTLER_SKIP } from '@nestjs/throttler/dist/throttler.constants.js';
 import { PerOperation, replyOf, requestOf } from '../http/request.js';
 import { type Limits, SEPARATE_QUOTA } from './limits.js';
 import { separateRateLimitKey } from './rate-limit-key.js';
 import { RateLimiter } from './rate-limiter.js';
 
-/** The limit of an operation without `@Throttle()`: the default of the throttler. */
-export const NO_LIMIT = Infinity;
-
 /**
- * Applies the limits of the caller's plan, and those of `@Throttle()` besides. It counts in
+ * Applies the limits of the caller's plan, then any `@Throttle()` limit. It counts in
  * `RateLimitStore`: the storage of the throttler counts each window on its own, so a request cannot
  * count in all windows or in none.
  */
 @Injectable()
 export class PlanThrottlerGuard extends ThrottlerGuard {
-  /** Whether an operation has neither `@Throttle()` nor `@SkipThrottle()`, once it was called. */
-  private readonly operations = new PerOperation(() => ({ isPlain: false }));
+  private readonly operations = new PerOperation((handler, controller) => {
+    const metadata = (name: string): unknown =>
+      this.reflector.getAllAndOverride<unknown>(`${name}default`, [handler, controller]);
+    return {
+      isSkipped: metadata(THROTTLER_SKIP) === true,
+      isThrottled: metadata(THROTTLER_LIMIT) !== undefined,
+      separateLimits: this.reflector.get<Limits | undefined>(SEPARATE_QUOTA, handler),
+    };
+  });
 
   @Inject(RateLimiter)
   private readonly limiter!: RateLimiter;
@@ -25,25 +30,21 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
     const { quota } = requestOf(context);
     const reply = replyOf(context);
     if (quota === undefined) return true;
-    // The stock guard costs 6 of the 42 µs of a get.
-    if (this.operations.of(context).isPlain) return this.limiter.admit(quota, reply);
-    await super.canActivate(context);
-    const isSkipped = !reply.hasHeader('ratelimit');
-    if (!isSkipped) return true;
+    const { isSkipped, isThrottled, separateLimits } = this.operations.of(context);
+    if (!isSkipped) {
+      await this.limiter.admit(quota, reply);
+      // The stock guard costs 6 of the 42 µs of a get.
+      return isThrottled ? super.canActivate(context) : true;
+    }
     await this.limiter.describe(quota, reply);
-    const limits = this.reflector.get<Limits | undefined>(SEPARATE_QUOTA, context.getHandler());
-    return limits
-      ? this.limiter.admitSeparately(separateRateLimitKey(quota.subject), limits)
+    return separateLimits
+      ? this.limiter.admitSeparately(separateRateLimitKey(quota.key), separateLimits)
       : true;
   }
 
-  /** Called by the stock guard, unless the operation has `@SkipThrottle()`. */
-  protected override async handleRequest(request: ThrottlerRequest): Promise<boolean> {
-    const { context, limit, ttl } = request;
+  /** Called by the stock guard with the values of `@Throttle()`. */
+  protected override handleRequest({ context, limit, ttl }: ThrottlerRequest): Promise<boolean> {
     const { quota, operation } = requestOf(context);
-    const hasLimit = limit !== NO_LIMIT;
-    this.operations.of(context).isPlain = !hasLimit;
-    const further = hasLimit ? { operation: operation!, limit, ttlMs: ttl } : undefined;
-    return this.limiter.admit(quota!, replyOf(context), further);
+    return this.limiter.throttle(`${operation} ${quota!.key}`, limit, ttl);
   }
 }

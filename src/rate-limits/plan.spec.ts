@@ -3,7 +3,7 @@ import { type OwnPlans, Plans } from './plan.js';
 const limits = { perMinute: 5, perDay: 50 };
 
 describe(Plans.name, () => {
-  it('has further plans, and other limits of the plans of the service', () => {
+  it('adds plans, and changes limits of the plans of the service', () => {
     const plans = new Plans({ team: limits, free: { perMinute: 6, perDay: 60 } });
     expect(plans.names).toEqual(['free', 'pro', 'business', 'team', 'enterprise']);
     expect(plans.of('team')).toEqual(limits);

@@ -17,7 +17,7 @@ const STANDARD: OwnPlans = {
   pro: { perMinute: 300, perDay: 10_000 },
   business: { perMinute: 1_000, perDay: 100_000 },
 };
-/** The member of a response. The document lists the plans of the configuration as well. */
+/** The member of a response. The document also lists the plans of the configuration. */
 export const PLAN = {
   description: 'The plan of the key.',
   enum: Object.keys(STANDARD),
@@ -26,13 +26,13 @@ export const PLAN = {
 /** The length of the column. */
 const NAME = /^(?!enterprise$)[a-z][a-z0-9-]{0,63}$/;
 
-/** The plans of the service, and those of its configuration. */
+/** The plans of the service and of its configuration. */
 export class Plans {
   readonly names: readonly string[];
   private readonly limits: OwnPlans;
 
   /**
-   * @param own further plans, and other limits of Free, Pro and Business
+   * @param own more plans, and other limits of Free, Pro and Business
    * @throws {Error} if a name or a limit is invalid
    */
   constructor(own: OwnPlans = {}) {
@@ -59,7 +59,7 @@ export class Plans {
     throw errors.invalid_request(`unknown plan ${name}; plans are ${this.names.join(', ')}`);
   }
 
-  /** The limits of a key: those of its plan, or its own. */
+  /** The limits of a key: its plan's, or its own. */
   limitsOf({ plan, perMinute, perDay }: { plan: string } & OwnLimits): Limits {
     return this.of(plan) ?? { perMinute: perMinute!, perDay: perDay! };
   }

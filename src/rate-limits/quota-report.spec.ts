@@ -44,7 +44,7 @@ describe(reportQuota.name, () => {
   it.each([
     ['the minute', 10, 10, 30],
     ['the day', 10, 100, 43_170],
-  ])('has a refused client wait for %s that refused it', (_window, minute, day, seconds) => {
+  ])('tells a rejected client to wait for %s that rejected it', (_window, minute, day, seconds) => {
     expect(report(minute, day).retryAfterSeconds).toBe(seconds);
   });
 

@@ -6,7 +6,7 @@ import type { Decision } from './stores/rate-limit-store.js';
 export interface QuotaReport {
   limit: number;
   remaining: number;
-  /** Unix seconds by the machine's clock. */
+  /** Unix seconds. */
   resetUnix: number;
   /** draft-ietf-httpapi-ratelimit-headers: remaining `r`, and `t` in seconds from now. */
   rateLimit: string;
@@ -19,7 +19,7 @@ export interface QuotaReport {
  * During a ban, both windows state its end.
  */
 export function reportQuota({ perMinute, perDay }: Limits, decision: Decision): QuotaReport {
-  const { nowMs, aheadMs = 0, minuteUsed, dayUsed, bannedUntilMs } = decision;
+  const { nowMs, minuteUsed, dayUsed, bannedUntilMs } = decision;
   const banEnd = bannedUntilMs > nowMs ? bannedUntilMs / 1000 : undefined;
   const minuteLeft = banEnd === undefined ? Math.max(0, perMinute - minuteUsed) : 0;
   const dayLeft = banEnd === undefined ? Math.max(0, perDay - dayUsed) : 0;
@@ -30,7 +30,7 @@ export function reportQuota({ perMinute, perDay }: Limits, decision: Decision): 
   return {
     limit: byMinute ? perMinute : perDay,
     remaining: byMinute ? minuteLeft : dayLeft,
-    resetUnix: Math.ceil(resetUnix - aheadMs / 1000),
+    resetUnix: Math.ceil(resetUnix),
     rateLimit:
       `"minute";r=${minuteLeft};t=${secondsUntil(minuteReset, nowMs)},` +
       `"day";r=${dayLeft};t=${secondsUntil(dayReset, nowMs)}`,

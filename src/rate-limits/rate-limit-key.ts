@@ -1,9 +1,9 @@
 import { normalizeIp } from '@nestjs/throttler';
 
 /*
- * The subject of a counter: a client id, or a prefixed string for everything else that is counted.
- * Client ids come from issued keys; addresses can be made up without limit, so stores bound how
- * many they keep. Only clients are banned.
+ * A rate-limit key is what a counter belongs to: a client id, or a prefixed string for everything
+ * else that is counted. Client ids come from issued keys; addresses can be made up without limit,
+ * so stores bound how many they keep. Only clients are banned.
  */
 const ADDRESS_PREFIX = 'ip:';
 const SEPARATE_PREFIX = 'usage:';
@@ -11,7 +11,7 @@ const SEPARATE_PREFIX = 'usage:';
 /**
  * The counter of a network address, or of the /64 of an IPv6 address, since a client usually
  * controls all of it.
- * @param use prefix of another counter of the address than that of failed authentications
+ * @param use prefix; default: failed authentications
  */
 export function addressRateLimitKey(address: string, use = ''): string {
   return ADDRESS_PREFIX + use + normalizeIp(address);
@@ -22,10 +22,10 @@ export function separateRateLimitKey(client: string): string {
   return SEPARATE_PREFIX + client;
 }
 
-export function isAddress(subject: string): boolean {
-  return subject.startsWith(ADDRESS_PREFIX);
+export function isAddress(key: string): boolean {
+  return key.startsWith(ADDRESS_PREFIX);
 }
 
-export function isClient(subject: string): boolean {
-  return !isAddress(subject) && !subject.startsWith(SEPARATE_PREFIX);
+export function isClient(key: string): boolean {
+  return !isAddress(key) && !key.startsWith(SEPARATE_PREFIX);
 }

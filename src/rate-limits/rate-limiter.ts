@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { Counter } from 'prom-client';
-import type { ApiError } from '../errors/api-error.js';
+import type { ApiError, ErrorFactory } from '../errors/api-error.js';
 import { errors } from '../errors/errors.js';
 import type { ApiReply, ApiRequest } from '../http/request.js';
 import { Metrics } from '../telemetry/metrics.js';
-import { secondsUntil } from '../time/windows.js';
-import type { FurtherLimit, Limits, Quota } from './limits.js';
+import type { Limits, Quota } from './limits.js';
 import { Plans } from './plan.js';
 import { type QuotaReport, reportQuota } from './quota-report.js';
 import { type Decision, RateLimitStore, STORE_MODES } from './stores/rate-limit-store.js';
@@ -67,47 +66,56 @@ export class RateLimiter {
    * Counts a request.
    * @throws {ApiError} 429 `rate_limit_exceeded` or `key_banned`
    */
-  async admit(quota: Quota, reply: ApiReply, further?: FurtherLimit): Promise<true> {
-    const { subject, limits, plan } = quota;
-    const decision = await this.store.take(subject, limits, further);
+  async admit(quota: Quota, reply: ApiReply): Promise<true> {
+    const { key, limits, plan } = quota;
+    const decision = await this.store.take(key, limits);
     const report = reportQuota(limits, decision);
     setHeaders(limits, report, reply);
     if (plan !== undefined) {
       const name = decisionName(decision, limits);
-      if (name !== undefined) this.decisions.inc({ plan, decision: name });
+      this.decisions.inc({ plan, decision: name });
       if (name === 'minute' || name === 'day') reply.request.fullWindow = name;
       if (decision.newBan !== undefined) this.bans.inc({ plan });
       for (const notify of this.listeners) notify(decision, quota, reply.request);
     }
-    if (!decision.admitted) throw refusalOf(decision, report);
+    if (!decision.admitted) throw rejectionOf(decision, report);
     return true;
   }
 
   /** Sets the headers without counting a request. */
-  async describe({ subject, limits }: Quota, reply: ApiReply): Promise<void> {
-    setHeaders(limits, reportQuota(limits, await this.store.peek(subject)), reply);
+  async describe({ key, limits }: Quota, reply: ApiReply): Promise<void> {
+    setHeaders(limits, reportQuota(limits, await this.store.peek(key)), reply);
   }
 
   /**
-   * Counts a request that consumes no quota against a limit of its own, without headers.
+   * Counts a request that consumes no quota against other limits, and sets no headers.
    * @throws {ApiError} 429 `rate_limit_exceeded`
    */
-  async admitSeparately(subject: string, limits: Limits): Promise<true> {
-    const decision = await this.store.take(subject, limits);
+  async admitSeparately(key: string, limits: Limits): Promise<true> {
+    const decision = await this.store.take(key, limits);
     if (decision.admitted) return true;
-    throw refusalOf(decision, reportQuota(limits, decision));
+    throw rejectionOf(decision, reportQuota(limits, decision));
+  }
+
+  /**
+   * Counts an admitted request against the limit of its operation, from `@Throttle()`.
+   * @throws {ApiError} 429 `rate_limit_exceeded`
+   */
+  async throttle(key: string, limit: number, windowMs: number): Promise<true> {
+    const { used, endsInMs } = await this.store.count(key, windowMs);
+    if (used <= limit) return true;
+    const seconds = Math.max(1, Math.ceil(endsInMs / 1000));
+    throw rejection(errors.rate_limit_exceeded, 'Rate limit for this operation exceeded.', seconds);
   }
 }
 
-/** The decision of the plan; undefined if another limit rejected the request. */
 function decisionName(
-  { admitted, bannedUntilMs, minuteUsed, dayUsed }: Decision,
-  { perMinute, perDay }: Limits,
-): (typeof DECISIONS)[number] | undefined {
+  { admitted, bannedUntilMs, dayUsed }: Decision,
+  { perDay }: Limits,
+): (typeof DECISIONS)[number] {
   if (admitted) return 'admitted';
   if (bannedUntilMs > 0) return 'banned';
-  if (dayUsed >= perDay) return 'day';
-  return minuteUsed >= perMinute ? 'minute' : undefined;
+  return dayUsed >= perDay ? 'day' : 'minute';
 }
 
 /** The policy: quota `q` per window of `w` seconds (draft-ietf-httpapi-ratelimit-headers). */
@@ -119,16 +127,14 @@ function setHeaders({ perMinute, perDay }: Limits, report: QuotaReport, reply: A
   reply.header('ratelimit', report.rateLimit);
 }
 
-/** `Retry-After` covers the plan's windows and the further limit; of a new ban, only its end. */
-function refusalOf(decision: Decision, { remaining, retryAfterSeconds }: QuotaReport): ApiError {
-  const { bannedUntilMs, furtherFullUntilMs = 0, nowMs } = decision;
-  const isPlanFull = remaining === 0;
-  const planSeconds = isPlanFull ? retryAfterSeconds : 1;
-  const furtherSeconds = secondsUntil(furtherFullUntilMs / 1000, nowMs);
-  const seconds = bannedUntilMs > 0 ? retryAfterSeconds : Math.max(planSeconds, furtherSeconds);
-  const options = { headers: { 'Retry-After': String(seconds) } };
-  const retry = `Retry after ${seconds} seconds.`;
-  if (bannedUntilMs > 0) return errors.key_banned(`${BANNED} ${retry}`, options);
-  const which = isPlanFull ? 'Rate limit' : 'Rate limit for this operation';
-  return errors.rate_limit_exceeded(`${which} exceeded. ${retry}`, options);
+/** `Retry-After` of a new ban covers only the ban. */
+function rejectionOf({ bannedUntilMs }: Decision, { retryAfterSeconds }: QuotaReport): ApiError {
+  return bannedUntilMs > 0
+    ? rejection(errors.key_banned, BANNED, retryAfterSeconds)
+    : rejection(errors.rate_limit_exceeded, 'Rate limit exceeded.', retryAfterSeconds);
+}
+
+function rejection(error: ErrorFactory, message: string, seconds: number): ApiError {
+  const headers = { 'Retry-After': String(seconds) };
+  return error(`${message} Retry after ${seconds} seconds.`, { headers });
 }

@@ -9,11 +9,11 @@ const FIXES: readonly [cause: RegExp, fix: string][] = [
   [/self.signed|unable to (?:get|verify)/i, 'set NODE_EXTRA_CA_CERTS to the CA file of Redis'],
   [/has expired|altnames/, 'renew the certificate, or use its host name in REDIS_URL'],
   [/MOVED/, 'add ?cluster=true to REDIS_URL: this is a Redis Cluster'],
-  [/cluster support disabled/i, 'name one address in REDIS_URL: this is no Redis Cluster'],
-  [/unknown command/i, 'name a Redis that stores data in REDIS_URL, not a Sentinel'],
+  [/cluster support disabled/i, 'specify one address in REDIS_URL: Redis is not in cluster mode'],
+  [/unknown command/i, 'point REDIS_URL at a Redis server, not a Sentinel'],
   [/LOADING/, 'wait until Redis has loaded its data'],
-  [/OOM/, 'give Redis more memory (maxmemory)'],
-  [/READONLY/, 'name the primary in REDIS_URL, not a replica'],
+  [/OOM/, 'raise maxmemory of Redis'],
+  [/READONLY/, 'point REDIS_URL at the primary, not a replica'],
 ];
 const FIX_OF_OTHERS = 'check REDIS_URL, and that Redis runs and can be reached from this machine';
 
@@ -31,8 +31,9 @@ export class RedisUnavailableError extends Error {
     const reason = reasonOf(cause, protocol);
     const fix = FIXES.find(([pattern]) => pattern.test(reason))?.[1] ?? FIX_OF_OTHERS;
     super(`Redis at ${host}: ${reason}; ${fix}`);
-    [this.reason, this.fix] = [reason, fix];
-    // It would be that of the request that noticed.
+    this.reason = reason;
+    this.fix = fix;
+    // The stack of whichever request hit it is misleading.
     delete this.stack;
   }
 }

@@ -6,7 +6,7 @@ import { RedisUnavailableError } from './redis-error.js';
 
 /**
  * The longest wait of a request for its counter, once per outage. Longer than a pause of Redis that
- * is no outage (300 ms), because the backlog of commands takes time too.
+ * is no outage (300 ms), because the backlog of commands also takes time.
  */
 const COMMAND_TIMEOUT_MS = 500;
 const DISCONNECT_TIMEOUT_MS = 100;
@@ -54,6 +54,9 @@ export class RedisClient implements OnApplicationShutdown {
     connection.on('ready', () => (this.lastError = undefined));
   }
 
+  /**
+   * Adds a script, before the first command: pipelines only know scripts defined earlier.
+   */
   define({ name, lua }: Script): void {
     this.connection.defineCommand(name, { numberOfKeys: 1, lua });
   }
@@ -80,8 +83,8 @@ export class RedisClient implements OnApplicationShutdown {
 }
 
 /**
- * Resolves once Redis is connected, every shard of a cluster, or after a second: a server starts
- * without Redis as well.
+ * Resolves once Redis is connected, every shard of a cluster, or after a second: a server also
+ * starts without Redis.
  * @param url `redis://...`; several, separated by commas, or `?cluster=true` select a cluster
  */
 export async function connectRedis(
@@ -125,7 +128,7 @@ function clusterOptions({ protocol, username, password }: URL): ClusterOptions {
   };
 }
 
-/** By default, a shard is connected with the first command for it, which then exceeds its time. */
+/** By default, a shard is connected with the first command for it, which would then time out. */
 async function connectShards(cluster: Cluster): Promise<void> {
   const connectNew = async (): Promise<void> => {
     if (cluster.status !== 'ready') return;

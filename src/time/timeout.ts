@@ -19,7 +19,7 @@ const STEPS = 5;
 
 /**
  * Waits for a response. If this process is suspended while it waits, the response still has most of
- * its time, because the suspension may have delayed the response as well.
+ * its time, because the suspension may also have delayed the response.
  * @throws {TimeoutError}
  */
 export async function withTimeout<Value>(ms: number, response: Promise<Value>): Promise<Value> {

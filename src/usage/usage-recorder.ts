@@ -67,7 +67,7 @@ export class UsageRecorder {
     const { caller = request.formerCaller, rejection, operation = 'unknown' } = request;
     if (caller === undefined) return;
     const nowMs = this.clock.now();
-    const clientId = caller.quota.subject;
+    const clientId = caller.quota.key;
     const code = rejection?.code.slice(0, MAX_CODE_LENGTH) ?? '';
     this.addHour({ hour: Math.floor(nowMs / HOUR_MS), clientId, status, code, used: 1 });
     if (rejection === undefined) return;

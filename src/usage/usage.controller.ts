@@ -54,6 +54,6 @@ export class UsageController {
     @CurrentCaller() { quota }: Caller,
     @Query() { hours }: UsageHistoryQuery,
   ): Promise<UsageHistory> {
-    return this.usage.history(quota.subject, hours);
+    return this.usage.history(quota.key, hours);
   }
 }

@@ -14,7 +14,7 @@ const LATEST_GROUPS = 10;
 interface Holder {
   plan: string;
   scopes: Iterable<string>;
-  quota: { subject: string; limits: Limits };
+  quota: { key: string; limits: Limits };
   /** Unix milliseconds; Infinity if it does not expire. */
   expiresAtMs: number;
 }
@@ -61,18 +61,17 @@ export class UsageService {
   }
 
   async of({ plan, scopes, quota, expiresAtMs }: Holder): Promise<Usage> {
-    const { subject, limits } = quota;
-    const used = await this.store.peek(subject);
-    const { nowMs, aheadMs = 0, bannedUntilMs } = used;
-    const wallClock = (unixSeconds: number): number => Math.ceil(unixSeconds - aheadMs / 1000);
+    const { key, limits } = quota;
+    const used = await this.store.peek(key);
+    const { nowMs, bannedUntilMs } = used;
     return {
       plan,
       scopes: [...scopes],
       limits: {
-        minute: windowOf(limits.perMinute, used.minuteUsed, wallClock(minuteEndUnix(used.minute))),
-        day: windowOf(limits.perDay, used.dayUsed, wallClock(dayEndUnix(used.day))),
+        minute: windowOf(limits.perMinute, used.minuteUsed, minuteEndUnix(used.minute)),
+        day: windowOf(limits.perDay, used.dayUsed, dayEndUnix(used.day)),
       },
-      bannedUntil: bannedUntilMs > nowMs ? wallClock(bannedUntilMs / 1000) : null,
+      bannedUntil: bannedUntilMs > nowMs ? Math.ceil(bannedUntilMs / 1000) : null,
       expiresAt: expiresAtMs === Infinity ? null : unixSeconds(expiresAtMs),
     };
   }

@@ -23,8 +23,8 @@ const HANGS_MS = 10_000;
 /** Suspends every node of this process. */
 const blockEventLoop = (ms: number): unknown =>
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
-let subjects = 0;
-const subject = (name: string) => `${name}-${subjects++}`;
+let keys = 0;
+const freshKey = (name: string) => `${name}-${keys++}`;
 
 describeWith('redis', 'counters in Redis', (program) => {
   const keep = closedAtEnd();
@@ -52,7 +52,7 @@ describeWith('redis', 'counters in Redis', (program) => {
       async (nodes, width) => {
         const stores = await Promise.all(Array.from({ length: nodes }, () => node()));
         const round = async (): Promise<void> => {
-          const of = subject('exact');
+          const of = freshKey('exact');
           let admitted = 0;
           const worker = async (store: RedisStore): Promise<void> => {
             for (let request = 0; request < Math.ceil(100 / (nodes * width)) + 1; request++) {
@@ -82,7 +82,7 @@ describeWith('redis', 'counters in Redis', (program) => {
         expect(clients.length).toBeGreaterThan(1);
       }
       const counted = withinOne('day', async () => {
-        const many = Array.from({ length: 20 }, () => subject('shared'));
+        const many = Array.from({ length: 20 }, () => freshKey('shared'));
         for (const used of [1, 2]) {
           for (const each of many) {
             expect((await store.take(each, DAY, undefined)).dayUsed).toBe(used);

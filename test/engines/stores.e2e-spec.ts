@@ -46,10 +46,11 @@ describeWith('redis', 'with counters in Redis', (program) => {
     const next = () => nodes[turns++ % 2 === 0 ? 0 : 1].store;
     return {
       store: {
-        take: (subject, limits, further) => next().take(subject, limits, further),
-        peek: (subject) => next().peek(subject),
+        take: (key, limits) => next().take(key, limits),
+        peek: (key) => next().peek(key),
+        count: (key, windowMs) => next().count(key, windowMs),
       },
-      restoreBan: (subject, ban) => nodes.forEach((node) => node.restoreBan(subject, ban)),
+      restoreBan: (key, ban) => nodes.forEach((node) => node.restoreBan(key, ban)),
       close,
     };
   });
@@ -57,18 +58,19 @@ describeWith('redis', 'with counters in Redis', (program) => {
   describeStore(FallbackStore.name, async () => {
     const memory = new MemoryStore(new Clock(), SUITE_CONFIG);
     const store = new FallbackStore(await connect(), memory, logger);
-    return { store, restoreBan: (subject, ban) => memory.restoreBan(subject, ban), close };
+    return { store, restoreBan: (key, ban) => memory.restoreBan(key, ban), close };
   });
 });
 
-/** As a node uses it that knows only the bans of the database. */
+/** The store as a node uses it that knows only the bans of the database. */
 function asNode(store: RedisStore): Pick<StoreUnderTest, 'store' | 'restoreBan'> {
   const bans = new Map<string, Ban>();
   return {
     store: {
-      take: (subject, limits, further) => store.take(subject, limits, bans.get(subject), further),
-      peek: (subject) => store.peek(subject, bans.get(subject)),
+      take: (key, limits) => store.take(key, limits, bans.get(key)),
+      peek: (key) => store.peek(key, bans.get(key)),
+      count: (key, windowMs) => store.count(key, windowMs),
     },
-    restoreBan: (subject, ban) => void bans.set(subject, mergeBans(bans.get(subject), ban)),
+    restoreBan: (key, ban) => void bans.set(key, mergeBans(bans.get(key), ban)),
   };
 }

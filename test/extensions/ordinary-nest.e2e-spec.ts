@@ -200,37 +200,6 @@ describe('an extension of ordinary Nest code', () => {
       expect(answer.headers['x-ratelimit-remaining']).toBe(remaining);
     }
   });
-
-  it('applies @Throttle() to each caller, beside the plan', async () => {
-    const [caller, other] = [await service.client(), await service.client()];
-    const left = async (): Promise<number> =>
-      Number((await caller.get('/v1/visits/page')).headers['x-ratelimit-remaining']);
-    expect((await caller.get('/v1/limited')).status).toBe(200);
-    expect((await caller.get('/v1/limited')).status).toBe(200);
-    const before = await left();
-    for (let time = 0; time < 150; time++) {
-      const rejection = await caller.get('/v1/limited');
-      expectError(rejection, 429, 'rate_limit_exceeded');
-      const end = (Math.floor(clock.now() / 7_000) + 1) * 7_000;
-      const seconds = Math.max(1, Math.ceil((end - clock.now()) / 1000));
-      expect(rejection.headers['retry-after']).toBe(String(seconds));
-    }
-    expect(await left()).toBe(before - 1);
-    expect((await other.get('/v1/limited')).status).toBe(200);
-    clock.advance(7_000);
-    expect((await caller.get('/v1/limited')).status).toBe(200);
-  });
-
-  it('consumes no quota with @SkipThrottle(), but sends headers and requires scopes', async () => {
-    const caller = await service.client({ perMinute: 2, perDay: 2, scopes: ['pets:read'] });
-    for (let time = 0; time < 3; time++) {
-      const free = await caller.get('/v1/limited/free');
-      expectRateHeaders(free);
-      expect([free.status, free.headers['x-ratelimit-remaining']]).toEqual([200, '2']);
-    }
-    expectError(await caller.get('/v1/limited/write'), 403, 'insufficient_scope');
-    expect((await client.get('/v1/limited/write')).status).toBe(200);
-  });
 });
 
 @Injectable()

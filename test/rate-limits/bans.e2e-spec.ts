@@ -14,13 +14,13 @@ describe(BanRepository.name, () => {
     bans = service.store.app.get(BanRepository);
   });
 
-  const recorded = async (subject: string): Promise<unknown> => {
+  const recorded = async (key: string): Promise<unknown> => {
     const rows = await bans.changedSince(SINCE_MS);
-    const { at, until, bans: count } = rows.find((row) => row.subject === subject)!;
+    const { at, until, bans: count } = rows.find((row) => row.key === key)!;
     return { at: Number(at), until: Number(until), bans: Number(count) };
   };
-  const lift = (subject: string): Promise<number> =>
-    service.store.app.get(DataSource).transaction((manager) => bans.lift(subject, manager));
+  const lift = (key: string): Promise<number> =>
+    service.store.app.get(DataSource).transaction((manager) => bans.lift(key, manager));
 
   it.each([
     ['a later ban', { at: 95_000, until: 99_000, bans: 1 }, { at: 95_000, until: 99_000, bans: 1 }],

@@ -6,8 +6,8 @@ import { useService } from '../support/start-service.js';
 // A day in the future: the service itself has counted nothing in it.
 const day = 40_000;
 const firstMinute = day * 1_440;
-const countOf = (subject: string, minute: number, used: number, ofDay = day): RateLimitCounter => {
-  return { subject, minute, minuteUsed: used, day: ofDay, dayUsed: used };
+const countOf = (key: string, minute: number, used: number, ofDay = day): RateLimitCounter => {
+  return { key, minute, minuteUsed: used, day: ofDay, dayUsed: used };
 };
 
 describe(CounterRepository.name, () => {
@@ -17,7 +17,7 @@ describe(CounterRepository.name, () => {
     counters = service.store.app.get(CounterRepository);
   });
 
-  it('saves any number of counts, and returns those of a day, oldest first', async () => {
+  it('saves any number of counts, and returns the counts of a day, oldest first', async () => {
     const many = Array.from({ length: 1_000 }, (_, index) =>
       countOf(`key_${index}`, firstMinute + (index % 7), index),
     );
@@ -25,8 +25,8 @@ describe(CounterRepository.name, () => {
     const since = await counters.since(day);
     const minutes = since.map(({ minute }) => minute);
     expect(minutes).toEqual(minutes.toSorted((one, other) => one - other));
-    expect(new Map(since.map((count) => [count.subject, count]))).toEqual(
-      new Map(many.map((count) => [count.subject, count])),
+    expect(new Map(since.map((count) => [count.key, count]))).toEqual(
+      new Map(many.map((count) => [count.key, count])),
     );
   });
 

@@ -20,7 +20,7 @@ describe('limits by default', () => {
   };
   const times = (count: number, code: string) => Array.from({ length: count }, () => code);
 
-  it('bans at the 101st refusal of a minute for 5 minutes, and doubles further bans up to 1 hour', async () => {
+  it('bans at the 101st rejection of a minute for 5 minutes, and doubles each next ban up to 1 hour', async () => {
     clock.set('2026-06-16T01:00:00Z');
     const client = await limited(1, 100_000);
     const lengths: number[] = [];
@@ -29,15 +29,14 @@ describe('limits by default', () => {
         ...['ok', ...times(100, 'rate_limit_exceeded'), 'key_banned'],
       ]);
       clock.advance(1_000);
-      const refused = await client.get('/v1/pets');
-      expectError(refused, 429, 'key_banned');
-      expectRateHeaders(refused);
-      const seconds = Number(refused.headers['retry-after']);
+      const rejected = await client.get('/v1/pets');
+      expectError(rejected, 429, 'key_banned');
+      expectRateHeaders(rejected);
+      const seconds = Number(rejected.headers['retry-after']);
       lengths.push(seconds + 1);
-      expect(refused.headers['x-ratelimit-remaining']).toBe('0');
-      expect(Number(refused.headers['x-ratelimit-reset'])).toBe(clock.now() / 1000 + seconds);
-      // Further requests do not prolong the ban, and a client that waits exactly that long is
-      // admitted.
+      expect(rejected.headers['x-ratelimit-remaining']).toBe('0');
+      expect(Number(rejected.headers['x-ratelimit-reset'])).toBe(clock.now() / 1000 + seconds);
+      // Requests do not prolong the ban, and a client that waits exactly that long is admitted.
       clock.advance(seconds * 1_000 - 1);
       expectError(await client.get('/v1/pets'), 429, 'key_banned');
       clock.advance(1);
@@ -61,11 +60,11 @@ describe('limits by default', () => {
       ...times(40, 'missing_api_key'),
       'rate_limit_exceeded',
     ]);
-    const refused = await nobody.get('/v1/pets');
-    expectRateHeaders(refused);
-    expect(refused.headers['x-ratelimit-limit']).toBe('1000');
+    const rejected = await nobody.get('/v1/pets');
+    expectRateHeaders(rejected);
+    expect(rejected.headers['x-ratelimit-limit']).toBe('1000');
     expect((await valid.get('/v1/pets')).headers['x-ratelimit-remaining']).toBe('999');
-    clock.advance(Number(refused.headers['retry-after']) * 1_000 - 1);
+    clock.advance(Number(rejected.headers['retry-after']) * 1_000 - 1);
     expect(await codesOf(nobody, 1)).toEqual(['rate_limit_exceeded']);
     clock.advance(1);
     expect(await codesOf(nobody, 1)).toEqual(['missing_api_key']);

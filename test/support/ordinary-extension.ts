@@ -34,7 +34,6 @@ import {
   ValidationPipe,
 } from '@nestjs/common';
 import { APP_GUARD, APP_INTERCEPTOR, APP_PIPE, REQUEST } from '@nestjs/core';
-import { SkipThrottle, Throttle } from '@nestjs/throttler';
 import { type } from 'arktype';
 import { Transform, Type } from 'class-transformer';
 import {
@@ -50,14 +49,7 @@ import {
   ValidateNested,
 } from 'class-validator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import {
-  AnyScope,
-  ApiErrors,
-  defineErrors,
-  defineExtension,
-  Public,
-  RequireScope,
-} from 'pet-store-service';
+import { AnyScope, ApiErrors, defineErrors, defineExtension, Public } from 'pet-store-service';
 import { map, type Observable } from 'rxjs';
 import * as v from 'valibot';
 import { z } from 'zod';
@@ -288,28 +280,6 @@ class TillController {
   }
 }
 
-@AnyScope()
-@Controller('limited')
-class LimitedController {
-  @Get()
-  @Throttle({ default: { limit: 2, ttl: 7_000 } })
-  few(): object {
-    return {};
-  }
-
-  @Get('free')
-  @SkipThrottle()
-  free(): object {
-    return {};
-  }
-
-  @Get('write')
-  @RequireScope('pets:write')
-  write(): object {
-    return {};
-  }
-}
-
 /** Names of the global parts of the extension that ran, in order. */
 export const seen: string[] = [];
 
@@ -340,7 +310,7 @@ class RecordingInterceptor implements NestInterceptor {
 }
 
 @Module({
-  controllers: [VisitsController, ShopController, TillController, LimitedController],
+  controllers: [VisitsController, ShopController, TillController],
   providers: [
     Receipt,
     { provide: APP_GUARD, useClass: BodyGuard },

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Config } from '../../src/config/config.js';
 import type { Limits } from '../../src/rate-limits/limits.js';
 import { addressRateLimitKey } from '../../src/rate-limits/rate-limit-key.js';
@@ -10,20 +11,19 @@ export const SUITE_CONFIG = { banAfterRejections: 3, banSeconds: 60 } as Config;
 const BAN_MS = 60_000;
 
 export interface StoreUnderTest {
-  /** Uses `SUITE_CONFIG`; empty except for subjects of other tests. */
-  store: Pick<RateLimitStore, 'take' | 'peek'>;
+  /** Uses `SUITE_CONFIG`; empty except for keys of other tests. */
+  store: Pick<RateLimitStore, 'take' | 'peek' | 'count'>;
   /** Tells the store of a ban that the database has. */
-  restoreBan(subject: string, ban: Ban): void;
+  restoreBan(key: string, ban: Ban): void;
   /** Set if the clock of the store can be moved. */
   clock?: FakeClock;
   close(): Promise<void>;
 }
 
-const yes = (times: number) => Array.from({ length: times }, () => true);
 const no = (times: number) => Array.from({ length: times }, () => false);
 const isBanned = ({ bannedUntilMs }: { bannedUntilMs: number }) => bannedUntilMs > 0;
 
-let subjects = 0;
+let keys = 0;
 
 /**
  * The guarantees of every counter store. For a store with its own clock, a test that the end of a
@@ -37,35 +37,35 @@ export function describeStore(
   describe(`${name}, as every store`, () => {
     let tested: StoreUnderTest;
     let store: StoreUnderTest['store'];
-    let subject: string;
+    let key: string;
     beforeAll(async () => {
       tested = await create();
       ({ store } = tested);
     });
     afterAll(() => tested?.close());
-    const onFreshSubject = (test: () => Promise<void>) => async (): Promise<void> => {
-      subject = `suite_${process.pid}_${subjects++}`;
+    const onFreshKey = (test: () => Promise<void>) => async (): Promise<void> => {
+      key = `suite_${process.pid}_${keys++}`;
       await test();
     };
     const guarantee = (title: string, test: () => Promise<void>): void => {
-      const onFresh = onFreshSubject(test);
+      const onFresh = onFreshKey(test);
       it(title, hasClock ? onFresh : withinOne('minute', onFresh));
     };
 
-    const take = async (times: number, limits: Limits, of = subject) => {
+    const take = async (times: number, limits: Limits, of = key) => {
       const decisions = [];
       for (let request = 0; request < times; request++) {
         decisions.push(await store.take(of, limits));
       }
       return decisions;
     };
-    const admissions = async (times: number, limits: Limits, of = subject) =>
+    const admissions = async (times: number, limits: Limits, of = key) =>
       (await take(times, limits, of)).map(({ admitted }) => admitted);
 
     guarantee('admits exactly the limit of any number of simultaneous requests', async () => {
       const limits = { perMinute: 1_000, perDay: 50 };
       const decisions = await Promise.all(
-        Array.from({ length: 200 }, async () => store.take(subject, limits)),
+        Array.from({ length: 200 }, async () => store.take(key, limits)),
       );
       expect(decisions.filter(({ admitted }) => admitted)).toHaveLength(50);
       expect(decisions.map(({ dayUsed }) => dayUsed).sort((a, b) => a - b)).toEqual([
@@ -80,45 +80,36 @@ export function describeStore(
     ] as const) {
       guarantee(`counts in neither window if the ${window} is full`, async () => {
         expect(await admissions(4, limits)).toEqual([true, true, false, false]);
-        expect(await store.peek(subject)).toMatchObject({ minuteUsed: 2, dayUsed: 2 });
+        expect(await store.peek(key)).toMatchObject({ minuteUsed: 2, dayUsed: 2 });
       });
     }
 
-    guarantee('counts a further limit with the plan: in all windows or in none', async () => {
-      const limits = { perMinute: 9, perDay: 9 };
-      const further = { operation: 'GET /v1/orders', limit: 2, ttlMs: 86_400_000 };
-      const decisions = [];
-      for (let request = 0; request < 9; request++) {
-        decisions.push(await store.take(subject, limits, further));
+    guarantee('counts simultaneous requests in a window of any length once each', async () => {
+      const dayMs = 86_400_000;
+      const counts = await Promise.all(
+        Array.from({ length: 50 }, async () => store.count(`list ${key}`, dayMs)),
+      );
+      const used = counts.map((count) => count.used).sort((one, other) => one - other);
+      expect(used).toEqual(Array.from({ length: 50 }, (_, index) => index + 1));
+      const { nowMs } = await store.peek(key);
+      for (const { endsInMs } of counts) {
+        expect(Math.abs(endsInMs - (dayMs - (nowMs % dayMs)))).toBeLessThan(60_000);
       }
-      expect(decisions.map(({ admitted }) => admitted)).toEqual([...yes(2), ...no(7)]);
-      for (const refusal of decisions.slice(2)) {
-        expect(refusal).toMatchObject({ minuteUsed: 2, dayUsed: 2, bannedUntilMs: 0 });
-        const endOfDay = (Math.floor(refusal.nowMs / 86_400_000) + 1) * 86_400_000;
-        expect(refusal.furtherFullUntilMs).toBe(endOfDay);
-      }
-      const other = { ...further, operation: 'GET /v1/others' };
-      const takeOther = async (of = limits) => (await store.take(subject, of, other)).admitted;
-      expect(await takeOther()).toBe(true);
-      expect(await takeOther({ perMinute: 9, perDay: 3 })).toBe(false);
-      expect(await takeOther()).toBe(true);
-      expect(await takeOther()).toBe(false);
+      expect((await store.count(`get ${key}`, dayMs)).used).toBe(1);
+      expect(await store.peek(key)).toMatchObject({ minuteUsed: 0, dayUsed: 0 });
     });
 
-    guarantee('counts each subject by itself', async () => {
+    guarantee('counts each key separately', async () => {
       const limits = { perMinute: 9, perDay: 1 };
       expect(await admissions(2, limits)).toEqual([true, false]);
-      expect(await admissions(2, limits, `${subject}_other`)).toEqual([true, false]);
+      expect(await admissions(2, limits, `${key}_other`)).toEqual([true, false]);
     });
 
-    guarantee(
-      'counts nothing when it is read, and has no counts for an unknown subject',
-      async () => {
-        const unseen = { admitted: true, minuteUsed: 0, dayUsed: 0, bannedUntilMs: 0 };
-        expect(await store.peek(subject)).toMatchObject(unseen);
-        expect(await store.peek(subject)).toMatchObject(unseen);
-      },
-    );
+    guarantee('counts nothing when it is read, and has no counts for an unknown key', async () => {
+      const unseen = { admitted: true, minuteUsed: 0, dayUsed: 0, bannedUntilMs: 0 };
+      expect(await store.peek(key)).toMatchObject(unseen);
+      expect(await store.peek(key)).toMatchObject(unseen);
+    });
 
     guarantee('applies changed limits to the requests already counted', async () => {
       await take(5, { perMinute: 9, perDay: 9 });
@@ -127,7 +118,7 @@ export function describeStore(
     });
 
     guarantee(
-      'bans at the refusal that exceeds the threshold, and never prolongs a ban',
+      'bans at the rejection that exceeds the threshold, and never prolongs a ban',
       async () => {
         const limits = { perMinute: 9, perDay: 1 };
         const decisions = await take(5, limits);
@@ -135,26 +126,26 @@ export function describeStore(
         const { nowMs, bannedUntilMs } = decisions.at(-1)!;
         expect(bannedUntilMs - nowMs).toBe(BAN_MS);
         const banned = { admitted: false, bannedUntilMs };
-        const refusals = await take(9, limits);
-        for (const refusal of refusals) expect(refusal).toMatchObject(banned);
-        const newBans = [...decisions, ...refusals].map(({ newBan }) => newBan?.until);
+        const rejected = await take(9, limits);
+        for (const decision of rejected) expect(decision).toMatchObject(banned);
+        const newBans = [...decisions, ...rejected].map(({ newBan }) => newBan?.until);
         expect(newBans.filter(Boolean)).toEqual([bannedUntilMs]);
         expect(newBans[4]).toBe(bannedUntilMs);
-        expect(await store.peek(subject)).toMatchObject(banned);
+        expect(await store.peek(key)).toMatchObject(banned);
       },
     );
 
     guarantee('never bans an address', async () => {
-      const decisions = await take(20, { perMinute: 9, perDay: 1 }, addressRateLimitKey(subject));
+      const decisions = await take(20, { perMinute: 9, perDay: 1 }, addressRateLimitKey(key));
       expect(decisions.every(({ bannedUntilMs }) => bannedUntilMs === 0)).toBe(true);
     });
 
     guarantee(
-      'ends a ban that was lifted, counts refusals from zero, and doubles the next',
+      'ends a ban that was lifted, counts rejections from zero, and doubles the next',
       async () => {
         const limits = { perMinute: 9, perDay: 1 };
         const { newBan } = (await take(5, limits))[4]!;
-        tested.restoreBan(subject, { ...newBan!, until: 0 });
+        tested.restoreBan(key, { ...newBan!, until: 0 });
         const decisions = await take(4, limits);
         expect(decisions.map(isBanned)).toEqual([...no(3), true]);
         const { nowMs, bannedUntilMs } = decisions.at(-1)!;
@@ -171,17 +162,27 @@ export function describeStore(
         [{ at: at + 1, until: 0, bans: 1 }, 0],
       ];
       for (const [ban, bannedUntilMs] of others) {
-        tested.restoreBan(subject, ban);
-        expect(await store.peek(subject)).toMatchObject({ bannedUntilMs });
+        tested.restoreBan(key, ban);
+        expect(await store.peek(key)).toMatchObject({ bannedUntilMs });
       }
     });
 
-    if (!hasClock) return;
+    if (!hasClock) {
+      it('starts a window of any length when the one before has ended', async () => {
+        const count = async () => store.count(`list ${key}`, 200);
+        const { endsInMs } = await count();
+        expect(endsInMs).toBeGreaterThan(0);
+        expect(endsInMs).toBeLessThanOrEqual(200);
+        await pause(endsInMs + 1);
+        expect((await count()).used).toBe(1);
+      });
+      return;
+    }
     describe('with a clock that moves', () => {
       const limits = { perMinute: 2, perDay: 5 };
       const clock = (): FakeClock => tested.clock!;
       beforeEach(() => {
-        subject = `suite_${process.pid}_${subjects++}`;
+        key = `suite_${process.pid}_${keys++}`;
         clock().set('2026-06-15T12:00:30Z');
       });
 
@@ -199,16 +200,16 @@ export function describeStore(
         expect(await admissions(3, limits)).toEqual([true, true, false]);
       });
 
-      it('opens a further limit with the next of its windows, not before', async () => {
-        const further = { operation: 'GET /v1/orders', limit: 1, ttlMs: 7_000 };
-        const takeFurther = async () => store.take(subject, { perMinute: 9, perDay: 9 }, further);
-        const { admitted, nowMs } = await takeFurther();
-        expect([admitted, (await takeFurther()).admitted]).toEqual([true, false]);
-        clock().advance(6_999 - (nowMs % 7_000));
-        expect((await takeFurther()).admitted).toBe(false);
+      it('opens a window of any length at a multiple of its length, not before', async () => {
+        const count = async () => store.count(`list ${key}`, 7_000);
+        const untilEndMs = 7_000 - (clock().now() % 7_000);
+        expect(await count()).toEqual({ used: 1, endsInMs: untilEndMs });
+        clock().advance(untilEndMs - 1);
+        expect(await count()).toEqual({ used: 2, endsInMs: 1 });
         clock().advance(1);
-        expect((await takeFurther()).admitted).toBe(true);
-        expect((await takeFurther()).admitted).toBe(false);
+        expect(await count()).toEqual({ used: 1, endsInMs: 7_000 });
+        clock().advance(-30_000);
+        expect(await count()).toEqual({ used: 2, endsInMs: 37_000 });
       });
 
       it.each(['2026-06-15T12:00:29Z', '2026-06-15T11:00:00Z', '2026-06-14T12:00:00Z'])(
@@ -220,11 +221,11 @@ export function describeStore(
             { admitted: true, minute, day },
             { admitted: false, minute, day },
           ]);
-          expect(await store.peek(subject)).toMatchObject({ minute, day });
+          expect(await store.peek(key)).toMatchObject({ minute, day });
         },
       );
 
-      it('counts refusals of one minute only', async () => {
+      it('counts rejections of one minute only', async () => {
         const banned = { perMinute: 9, perDay: 1 };
         await take(4, banned);
         clock().advance(60_000);
@@ -235,7 +236,7 @@ export function describeStore(
         const strict = { perMinute: 1, perDay: 9 };
         await take(5, strict);
         clock().advance(BAN_MS - 1);
-        expect((await store.take(subject, strict)).admitted).toBe(false);
+        expect((await store.take(key, strict)).admitted).toBe(false);
         clock().advance(1);
         expect(await admissions(1, strict)).toEqual([true]);
         clock().set('2026-06-16T12:00:30Z');

@@ -8,7 +8,7 @@ import { RateLimitBan } from './rate-limit-ban.entity.js';
 /** PostgreSQL's driver returns bigint as text; a double holds these numbers exactly. */
 const CHANGED_SINCE = sameStatement(
   'bans.changed-since',
-  `SELECT rate_limit_key AS subject, CAST(bans AS double precision) AS bans,
+  `SELECT rate_limit_key AS "key", CAST(bans AS double precision) AS bans,
     CAST(banned_at AS double precision) AS "at", CAST(banned_until AS double precision) AS "until"
   FROM rate_limit_bans WHERE changed_at >= $1`,
 );
@@ -32,33 +32,32 @@ const RECORD: Statement = {
 };
 
 /**
- * The last ban of each subject in the database, so that bans survive restarts and reach every node.
+ * The last ban of each client in the database, so that bans survive restarts and reach every node.
  */
 @Injectable()
 export class BanRepository {
   constructor(private readonly database: Database) {}
 
   /** Records a ban, in the transaction that it is called in. */
-  async record(subject: string, { at, until, bans }: Ban): Promise<void> {
-    await this.database.write(RECORD, subject, at, until, bans);
+  async record(key: string, { at, until, bans }: Ban): Promise<void> {
+    await this.database.write(RECORD, key, at, until, bans);
   }
 
   /**
-   * Ends a ban. A ban that was lifted before is announced to the servers again: one of them may
-   * have missed it.
+   * Ends a ban. Announces again even if already lifted: one of the servers may have missed it.
    * @returns the end of the lifted ban in Unix milliseconds, 0 if there was none
    */
-  async lift(subject: string, manager: EntityManager): Promise<number> {
-    const ban = await manager.findOneBy(RateLimitBan, { subject });
+  async lift(key: string, manager: EntityManager): Promise<number> {
+    const ban = await manager.findOneBy(RateLimitBan, { key });
     if (ban === null) return 0;
     const { until } = ban;
     const lifted = { until: 0, changedAt: () => databaseNow(manager.dataSource) };
-    const { affected } = await manager.update(RateLimitBan, { subject, until }, lifted);
+    const { affected } = await manager.update(RateLimitBan, { key, until }, lifted);
     return affected ? until : 0;
   }
 
   /** Bans that started or were lifted since a moment of the database's clock. */
-  changedSince(ms: number): Promise<(Ban & { subject: string })[]> {
+  changedSince(ms: number): Promise<(Ban & { key: string })[]> {
     return this.database.observe(CHANGED_SINCE, ms);
   }
 }

@@ -4,7 +4,7 @@ const HOUR_MS = 3_600_000;
 const FIRST_MS = 300_000;
 
 describe(nextBan.name, () => {
-  it('doubles each further ban within 24 hours, up to one hour', () => {
+  it('doubles each ban within 24 hours of the previous one, up to one hour', () => {
     let nowMs = 0;
     let ban: Ban | undefined;
     const minutes: number[] = [];

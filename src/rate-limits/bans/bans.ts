@@ -4,7 +4,7 @@ const LONGEST_BAN_MS = 3_600_000;
 /** Enough for the longest ban. Without a bound, the length would become infinite. */
 const MOST_DOUBLINGS = 30;
 
-/** The last ban of a subject. Times are Unix milliseconds. */
+/** The last ban of a client. Times are Unix milliseconds. */
 export interface Ban {
   at: number;
   /** 0 if the ban was lifted. */
@@ -14,8 +14,8 @@ export interface Ban {
 }
 
 /**
- * The next ban. The first is `firstMs` long, and each further one within 24 hours twice as long, up
- * to one hour.
+ * The next ban. The first is `firstMs` long. Each ban within 24 hours of the previous one is twice
+ * as long, up to one hour.
  */
 export function nextBan(previous: Ban | undefined, nowMs: number, firstMs: number): Ban {
   const inARow = previous !== undefined && nowMs - previous.at < DAY_MS;
@@ -26,8 +26,8 @@ export function nextBan(previous: Ban | undefined, nowMs: number, firstMs: numbe
 }
 
 /**
- * What counts of two records of a subject's last ban: the later end, because two nodes that count
- * alone may both have banned it. A ban that was lifted also ends those that did not begin later.
+ * Which of two records of the same ban wins: the later end, because two nodes that count alone may
+ * both have banned the client. A lifted ban also ends bans that did not begin later.
  */
 export function mergeBans(known: Ban | undefined, other: Ban): Ban {
   if (known === undefined) return other;
@@ -40,7 +40,7 @@ export function mergeBans(known: Ban | undefined, other: Ban): Ban {
 }
 
 /**
- * `mergeBans` in Lua: start, end and number of the known ban (0 if none), and those of the other.
+ * `mergeBans` in Lua: start, end and number of the known ban (0 if none), then of the other.
  */
 export const MERGE_BANS_LUA = `
 local function mergeBans(at, ends, bans, otherAt, otherEnds, otherBans)

@@ -67,8 +67,8 @@ describe(FallbackStore.name, () => {
     isGone();
     await store.take('owl', limits);
     expect(memory.takeChanged()).toMatchObject([
-      { subject: 'zoo', dayUsed: 5 },
-      { subject: 'owl', dayUsed: 1 },
+      { key: 'zoo', dayUsed: 5 },
+      { key: 'owl', dayUsed: 1 },
     ]);
   });
 
@@ -140,7 +140,7 @@ describe(FallbackStore.name, () => {
       const known = what === 'started' ? ban : { ...ban, until: 0 };
       memory.restoreBan('zoo', known);
       await store.take('zoo', limits);
-      expect(redis.take).toHaveBeenLastCalledWith('zoo', limits, known, undefined);
+      expect(redis.take).toHaveBeenLastCalledWith('zoo', limits, known);
       await store.peek('zoo');
       expect(redis.peek).toHaveBeenLastCalledWith('zoo', known);
     });

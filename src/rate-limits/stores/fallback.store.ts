@@ -1,8 +1,8 @@
 import type { OnApplicationBootstrap, OnApplicationShutdown } from '@nestjs/common';
 import type { Logger } from '../../telemetry/logger.js';
-import type { FurtherLimit, Limits } from '../limits.js';
+import type { Limits } from '../limits.js';
 import type { MemoryStore } from './memory.store.js';
-import { type Decision, RateLimitStore } from './rate-limit-store.js';
+import { type Decision, RateLimitStore, type WindowCount } from './rate-limit-store.js';
 import type { RedisStore } from './redis.store.js';
 
 const PROBE_INTERVAL_MS = 100;
@@ -17,7 +17,7 @@ const PROBE_INTERVAL_MS = 100;
  *   outage are not transferred to Redis: n nodes admit up to n times what was left of the quota
  *   according to the last reply that each of them received.
  * - Probes find out when Redis is back: they write to the slot of Redis that failed. The node
- *   returns with the first reply. An idle node probes as well, so its reported mode is right.
+ *   returns with the first reply. Idle nodes probe too, so their reported mode is current.
  * - Bans, and their ends, reach every node through the database, and Redis with the next request of
  *   the client.
  */
@@ -26,7 +26,7 @@ export class FallbackStore
   implements OnApplicationBootstrap, OnApplicationShutdown
 {
   mode: 'shared' | 'fallback' = 'shared';
-  private failedSubject = 'none';
+  private failedKey = 'none';
   private timer: NodeJS.Timeout | undefined;
   private isStopped = false;
 
@@ -47,48 +47,58 @@ export class FallbackStore
     clearTimeout(this.timer);
   }
 
-  async take(subject: string, limits: Limits, further?: FurtherLimit): Promise<Decision> {
-    if (this.mode === 'shared') {
-      try {
-        const known = this.memory.banOf(subject);
-        const decision = await this.redis.take(subject, limits, known, further);
-        this.memory.mirror({ subject, ...decision });
-        if (decision.newBan !== undefined) this.memory.restoreBan(subject, decision.newBan);
-        return decision;
-      } catch (error) {
-        this.fallBack(error, subject);
-      }
-    }
-    return this.memory.take(subject, limits, further);
+  take(key: string, limits: Limits): Promise<Decision> {
+    const shared = async (): Promise<Decision> => {
+      const decision = await this.redis.take(key, limits, this.memory.banOf(key));
+      this.memory.mirror({ key, ...decision });
+      if (decision.newBan !== undefined) this.memory.restoreBan(key, decision.newBan);
+      return decision;
+    };
+    return this.choose(key, shared, () => this.memory.take(key, limits));
   }
 
-  async peek(subject: string): Promise<Decision> {
-    if (this.mode === 'fallback') return this.memory.peek(subject);
+  peek(key: string): Promise<Decision> {
+    const shared = () => this.redis.peek(key, this.memory.banOf(key));
+    return this.choose(key, shared, () => this.memory.peek(key));
+  }
+
+  count(key: string, windowMs: number): Promise<WindowCount> {
+    const shared = () => this.redis.count(key, windowMs);
+    return this.choose(key, shared, () => this.memory.count(key, windowMs));
+  }
+
+  /** Asks Redis, and this process while Redis fails. */
+  private async choose<Result>(
+    key: string,
+    shared: () => Promise<Result>,
+    local: () => Result,
+  ): Promise<Result> {
+    if (this.mode === 'fallback') return local();
     try {
-      return await this.redis.peek(subject, this.memory.banOf(subject));
+      return await shared();
     } catch (error) {
-      this.fallBack(error, subject);
-      return this.memory.peek(subject);
+      this.fallBack(error, key);
+      return local();
     }
   }
 
-  private fallBack(error: unknown, subject: string): void {
+  private fallBack(error: unknown, key: string): void {
     if (this.mode === 'fallback') return;
     this.mode = 'fallback';
-    this.failedSubject = subject;
+    this.failedKey = key;
     const reason = (error as Error).message;
     this.logger.error({ reason }, 'Redis is unreachable; falling back to per-node counters');
   }
 
   private async probe(): Promise<void> {
     try {
-      await this.redis.probe(this.failedSubject);
+      await this.redis.probe(this.failedKey);
       if (this.mode === 'fallback') {
         this.logger.info({}, 'Redis is reachable; using shared counters again');
       }
       this.mode = 'shared';
     } catch (error) {
-      this.fallBack(error, this.failedSubject);
+      this.fallBack(error, this.failedKey);
     }
     if (this.isStopped) return;
     this.timer = setTimeout(() => void this.probe(), PROBE_INTERVAL_MS).unref();

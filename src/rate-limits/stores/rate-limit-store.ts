@@ -1,5 +1,5 @@
 import type { Ban } from '../bans/bans.js';
-import type { FurtherLimit, Limits } from '../limits.js';
+import type { Limits } from '../limits.js';
 
 /** Where requests are counted, with the name in metrics and readiness. */
 export const STORE_MODES = { local: 'memory', shared: 'redis', fallback: 'fallback' } as const;
@@ -10,38 +10,42 @@ export interface Decision {
   admitted: boolean;
   /** The store's clock in Unix milliseconds. Every reset is relative to it. */
   nowMs: number;
-  /** How far `nowMs` is ahead of the machine's clock, because that was set back; 0 if left out. */
-  aheadMs?: number;
   /** The windows in which the request was counted. */
   minute: number;
   minuteUsed: number;
   day: number;
   dayUsed: number;
-  /** End of the subject's ban in Unix milliseconds, 0 if it is not banned. */
+  /** End of the client's ban in Unix milliseconds, 0 if it is not banned. */
   bannedUntilMs: number;
   /** The ban that started with this request. */
   newBan?: Ban | undefined;
-  /**
-   * When the further limit has room again, in Unix milliseconds; 0 or left out if it has room now.
-   */
-  furtherFullUntilMs?: number;
+}
+
+/** The current window of `RateLimitStore.count()`. */
+export interface WindowCount {
+  /** Requests in the window, this one included. */
+  used: number;
+  endsInMs: number;
 }
 
 /**
- * Counts the requests of subjects in two windows. A request is admitted only if both windows have
- * room, and then counts in both; a rejected one counts in neither. Of any number of simultaneous
- * requests, exactly the limit is admitted. A further limit is evaluated together with the windows.
+ * Counts the requests of a rate-limit key in two windows. A request is admitted only if both
+ * windows have room, and then counts in both; a rejected one counts in neither. Of any number of
+ * simultaneous requests, exactly the limit is admitted.
  */
 export abstract class RateLimitStore {
   /** Checks and counts one request. Stores in this process return the decision itself. */
-  abstract take(
-    subject: string,
-    limits: Limits,
-    further?: FurtherLimit,
-  ): Decision | Promise<Decision>;
+  abstract take(key: string, limits: Limits): Decision | Promise<Decision>;
 
   /** The current counts, without counting a request. */
-  abstract peek(subject: string): Decision | Promise<Decision>;
+  abstract peek(key: string): Decision | Promise<Decision>;
+
+  /**
+   * Counts one request in the windows of another length, for `@Throttle()`. They are aligned to
+   * Unix time. Simultaneous requests get different counts.
+   * @param key not a key of `take()`
+   */
+  abstract count(key: string, windowMs: number): WindowCount | Promise<WindowCount>;
 
   /** The current mode. */
   abstract readonly mode: StoreMode;

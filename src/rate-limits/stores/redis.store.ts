@@ -2,32 +2,34 @@ import type { Config } from '../../config/config.js';
 import type { RedisClient, Script } from '../../redis/redis.client.js';
 import { DAY_MS, MINUTE_MS } from '../../time/windows.js';
 import { type Ban, MERGE_BANS_LUA, NEXT_BAN_LUA } from '../bans/bans.js';
-import type { FurtherLimit, Limits } from '../limits.js';
+import type { Limits } from '../limits.js';
 import { isClient } from '../rate-limit-key.js';
-import type { Decision } from './rate-limit-store.js';
+import type { Decision, WindowCount } from './rate-limit-store.js';
 
 /** Covers the day's window, the longest ban, and the day for which a ban doubles the next one. */
 const CLIENT_TTL_SECONDS = (2 * DAY_MS) / 1000;
 const MIN_ADDRESS_TTL_SECONDS = (2 * MINUTE_MS) / 1000;
 
+const CLOCK_LUA = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local function integer(value) return string.format('%d', value) end
+`;
+
 /**
  * Counters that all nodes share. One script per request, which Redis executes atomically.
- * Everything about a subject is one hash, so it lives in one slot of a cluster:
+ * The counters of a key are one hash, so they live in one slot of a cluster:
  *
  *   m, mu   the minute, and the requests in it       d, du   the day, and the requests in it
- *   r       refusals in that minute
+ *   r       rejected requests in that minute
  *   ba, bu  start and end of the last ban (ms)       bn      bans in a row
- *   fw:OPERATION, fu:OPERATION   window of a further limit, and the requests in it
  *
- * The rules are those of `memory.store.ts`; the clock is that of Redis. Each script first merges
+ * The rules are the same as in `memory.store.ts`, with Redis' clock. Each script first merges
  * the last ban that the node knows from the database (0, 0, 0 if none) with the ban in Redis.
  * Addresses can be made up without limit, so the hash of an address expires after the share of a
  * day that it has used of its daily limit, and after two minutes at the earliest.
  */
-const PREAMBLE = `${MERGE_BANS_LUA}
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local function integer(value) return string.format('%d', value) end
+const PREAMBLE = `${MERGE_BANS_LUA}${CLOCK_LUA}
 local fields = redis.call('HMGET', KEYS[1], 'm', 'mu', 'd', 'du', 'r', 'ba', 'bu', 'bn')
 for index = 1, 8 do fields[index] = tonumber(fields[index]) or 0 end
 local m, mu, d, du, r, ba, bu, bn = unpack(fields)
@@ -41,9 +43,9 @@ if bu ~= ends then r = 0 end
 `;
 
 /**
- * Further arguments: per minute, per day, refusals before a ban (0: never), length of a first ban
- * in ms, 1 for a client; with a further limit its name, limit and window length in ms. Returns 0
- * (refused), 1 (admitted) or 2 (refused and banned now), then the counters.
+ * Arguments after the ban: per minute, per day, rejected requests before a ban (0: never), length
+ * of a first ban in ms, 1 for a client. Returns 0 (rejected), 1 (admitted) or 2 (rejected and
+ * banned now), then the counters.
  */
 const TAKE: Script = {
   name: 'petstoreTake',
@@ -61,23 +63,11 @@ local function save()
   end
   redis.call('EXPIRE', KEYS[1], integer(ttl))
 end
-if bu > now then return {0, now, m, mu, d, du, bu, ba, bn, 0} end
-local operation, window, used, full = ARGV[9], 0, 0, 0
-if operation then
-  local limit, ttl = tonumber(ARGV[10]), tonumber(ARGV[11])
-  local stored = redis.call('HMGET', KEYS[1], 'fw:' .. operation, 'fu:' .. operation)
-  window, used = tonumber(stored[1]) or 0, tonumber(stored[2]) or 0
-  if math.floor(now / ttl) > window then window, used = math.floor(now / ttl), 0 end
-  if used >= limit then full = (window + 1) * ttl end
-end
+if bu > now then return {0, now, m, mu, d, du, bu, ba, bn} end
 if mu < perMinute and du < perDay then
-  if full > 0 then return {0, now, m, mu, d, du, 0, 0, 0, full} end
   mu, du = mu + 1, du + 1
   save()
-  if operation then
-    set('fw:' .. operation, integer(window), 'fu:' .. operation, integer(used + 1))
-  end
-  return {1, now, m, mu, d, du, 0, 0, 0, 0}
+  return {1, now, m, mu, d, du, 0, 0, 0}
 end
 if threshold > 0 then
   r = r + 1
@@ -85,19 +75,34 @@ if threshold > 0 then
     ba, bu, bn = nextBan(ba, bn, now, first)
     r = 0
     save()
-    return {2, now, m, mu, d, du, bu, ba, bn, full}
+    return {2, now, m, mu, d, du, bu, ba, bn}
   end
   save()
 end
-return {0, now, m, mu, d, du, 0, 0, 0, full}
+return {0, now, m, mu, d, du, 0, 0, 0}
 `,
 };
 
 const PEEK: Script = {
   name: 'petstorePeek',
   lua: `${PREAMBLE}
-if bu > now then return {0, now, m, mu, d, du, bu, ba, bn, 0} end
-return {1, now, m, mu, d, du, 0, 0, 0, 0}
+if bu > now then return {0, now, m, mu, d, du, bu, ba, bn} end
+return {1, now, m, mu, d, du, 0, 0, 0}
+`,
+};
+
+/** The rule of `MemoryStore.count()`. The argument is the length of a window in ms. */
+const COUNT: Script = {
+  name: 'petstoreCount',
+  lua: `${CLOCK_LUA}
+local length = tonumber(ARGV[1])
+local stored = redis.call('HMGET', KEYS[1], 'used', 'ends')
+local used, ends = tonumber(stored[1]) or 0, tonumber(stored[2]) or 0
+if ends <= now then used, ends = 0, (math.floor(now / length) + 1) * length end
+used = used + 1
+redis.call('HSET', KEYS[1], 'used', integer(used), 'ends', integer(ends))
+redis.call('EXPIRE', KEYS[1], integer(math.ceil((ends - now) / 1000)))
+return {used, ends - now}
 `,
 };
 
@@ -107,7 +112,7 @@ const PROBE: Script = {
   lua: `return redis.call('SET', KEYS[1], 1, 'EX', 60)`,
 };
 
-type Reply = [number, number, number, number, number, number, number, number, number, number];
+type Reply = [number, number, number, number, number, number, number, number, number];
 
 /** The counters in Redis. Its methods reject if Redis fails: `fallback.store.ts` handles that. */
 export class RedisStore {
@@ -115,38 +120,42 @@ export class RedisStore {
     private readonly client: RedisClient,
     private readonly config: Config,
   ) {
-    for (const script of [TAKE, PEEK, PROBE]) client.define(script);
+    for (const script of [TAKE, PEEK, COUNT, PROBE]) client.define(script);
   }
 
-  /** @param known the last ban of the subject that this node knows */
+  /** @param known the last ban of the client that this node knows */
   async take(
-    subject: string,
+    key: string,
     { perMinute, perDay }: Limits,
     known: Ban | undefined,
-    further?: FurtherLimit,
   ): Promise<Decision> {
     const { banAfterRejections, banSeconds } = this.config;
-    const client = isClient(subject);
+    const client = isClient(key);
     const threshold = client ? banAfterRejections : 0;
     const args: (number | string)[] = [...banArguments(known), perMinute, perDay, threshold];
     args.push(banSeconds * 1000, client ? 1 : 0);
-    if (further !== undefined) args.push(further.operation, further.limit, further.ttlMs);
-    return toDecision((await this.client.run(TAKE, keyOf(subject), args)) as Reply);
+    return toDecision((await this.client.run(TAKE, nameOf(key), args)) as Reply);
   }
 
-  async peek(subject: string, known: Ban | undefined): Promise<Decision> {
-    return toDecision((await this.client.run(PEEK, keyOf(subject), banArguments(known))) as Reply);
+  async peek(key: string, known: Ban | undefined): Promise<Decision> {
+    return toDecision((await this.client.run(PEEK, nameOf(key), banArguments(known))) as Reply);
   }
 
-  /** Rejects unless Redis accepts writes in the slot of this subject. */
-  async probe(subject: string): Promise<void> {
-    await this.client.run(PROBE, `${keyOf(subject)}:probe`);
+  async count(key: string, windowMs: number): Promise<WindowCount> {
+    const reply = await this.client.run(COUNT, nameOf(key), [windowMs]);
+    const [used, endsInMs] = reply as [number, number];
+    return { used, endsInMs };
+  }
+
+  /** Rejects unless Redis accepts writes in the slot of this key. */
+  async probe(key: string): Promise<void> {
+    await this.client.run(PROBE, `${nameOf(key)}:probe`);
   }
 }
 
-/** The braces are a hash tag of Redis Cluster: everything about one subject is in one slot. */
-function keyOf(subject: string): string {
-  return `petstore:{${subject}}`;
+/** The braces are a hash tag of Redis Cluster: the probe of a key is in the same slot. */
+function nameOf(key: string): string {
+  return `petstore:{${key}}`;
 }
 
 function banArguments(ban: Ban | undefined): number[] {
@@ -154,7 +163,7 @@ function banArguments(ban: Ban | undefined): number[] {
 }
 
 function toDecision(reply: Reply): Decision {
-  const [result, nowMs, minute, minuteUsed, day, dayUsed, until, at, bans, full] = reply;
+  const [result, nowMs, minute, minuteUsed, day, dayUsed, until, at, bans] = reply;
   return {
     admitted: result === 1,
     nowMs,
@@ -164,6 +173,5 @@ function toDecision(reply: Reply): Decision {
     dayUsed,
     bannedUntilMs: until,
     newBan: result === 2 ? { at, until, bans } : undefined,
-    furtherFullUntilMs: full,
   };
 }
