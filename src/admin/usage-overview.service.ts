@@ -11,7 +11,7 @@ import { UsageRepository } from '../usage/usage.repository.js';
 const NEAR = 0.8;
 const HOURS_PER_DAY = 24;
 
-/** The use of all keys together. */
+/** Summarises the usage of all keys. */
 @Injectable()
 export class UsageOverview {
   constructor(
@@ -33,7 +33,7 @@ export class UsageOverview {
     };
   }
 
-  /** Hour by hour: requests are served between two queries. */
+  /** One query per hour, so that requests are served in between. */
   private async hours(length: number) {
     const thisHour = Math.floor(this.clock.now() / HOUR_MS);
     const found = [];

@@ -74,20 +74,6 @@ export function generalCode(status: number): string {
   return GENERAL[status] ?? name.replace(/'/g, '').toLowerCase().replace(/\W+/g, '_');
 }
 
-/** Statuses of the exceptions that `@nestjs/common` exports. */
-const NEST_STATUSES = [
-  400, 401, 403, 404, 405, 406, 408, 409, 410, 412, 413, 415, 418, 421, 422, 500, 501, 502, 503,
-  504, 505,
-];
-
-/**
- * The codes of Nest's own exceptions, such as `ConflictException`, that are not codes of the
- * service.
- */
-export const NEST_CODES: readonly { code: string; status: number }[] = NEST_STATUSES.map(
-  (status) => ({ code: generalCode(status), status }),
-).filter(({ code }) => !Object.hasOwn(errors, code));
-
 export function notFound(): ApiError {
   return errors.not_found('There is no such resource');
 }

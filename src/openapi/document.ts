@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http';
 import { type INestApplication, Injectable, type Type } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import {
@@ -8,7 +7,7 @@ import {
   SwaggerModule,
 } from '@nestjs/swagger';
 import { Config } from '../config/config.js';
-import { errors, NEST_CODES } from '../errors/errors.js';
+import { errors } from '../errors/errors.js';
 import { isOnAdminPort } from '../http/admin-port.js';
 import { type Operation, Operations } from '../http/operations.js';
 import { Plans } from '../rate-limits/plan.js';
@@ -152,15 +151,15 @@ function documentedOperations({ paths }: OpenAPIObject, app: INestApplication) {
 
 /** The response of every status that an operation does not list. */
 function otherError(): object {
-  const list = NEST_CODES.map(({ code, status }) => `\`${code}\` (${status})`).join(', ');
-  const { code, status } = NEST_CODES[0]!;
   return {
-    description: `Any other error. \`code\` is listed above, or the name of the status: ${list}.`,
+    description:
+      'Any other error. `code` is listed above, or the name of the status in snake case, such as ' +
+      '`conflict` (409).',
     headers: { 'X-Request-Id': headerReference('X-Request-Id') },
     content: {
       [JSON_TYPE]: {
         schema: ERROR_SCHEMA,
-        example: { code, message: STATUS_CODES[status], status },
+        example: { code: 'conflict', message: 'Conflict', status: 409 },
       },
     },
   };

@@ -116,7 +116,7 @@ describeWith('chromium', 'the console in a browser', (executablePath) => {
         () => false,
       );
     });
-    await page.getByText('This key is rejected now.').waitFor();
+    await page.getByText('Requests with this key are rejected.').waitFor();
 
     await tabTo('Change', 'button');
     await page.keyboard.press('Enter');
@@ -125,7 +125,7 @@ describeWith('chromium', 'the console in a browser', (executablePath) => {
     await tabTo('Save', 'button');
     await page.keyboard.press('Enter');
     await page.getByText('The change is saved.').waitFor();
-    await page.getByText('This key is accepted now.').waitFor();
+    await page.getByText('Requests with this key are accepted.').waitFor();
     await eventually(async () => (await caller.get('/v1/pets')).status === 200);
 
     await tabTo('Changes of this key', 'link');

@@ -24,11 +24,11 @@ describe('GET /v1/usage', () => {
     const client = await service.client({ plan: 'free', scopes: ['pets:write'] });
     await client.post('/v1/pets', { name: 'Rex', categoryId: 7 });
     for (let round = 0; round < 2; round++) {
-      const answer = await client.get('/v1/usage');
-      expect(answer.status).toBe(200);
-      expectRateHeaders(answer);
-      expect(answer.headers['x-ratelimit-remaining']).toBe('59');
-      expect(answer.json()).toEqual({
+      const response = await client.get('/v1/usage');
+      expect(response.status).toBe(200);
+      expectRateHeaders(response);
+      expect(response.headers['x-ratelimit-remaining']).toBe('59');
+      expect(response.json()).toEqual({
         plan: 'free',
         scopes: ['pets:write'],
         limits: {
@@ -52,7 +52,7 @@ describe('GET /v1/usage', () => {
     });
   });
 
-  it('answers a key that is over its limit or banned', async () => {
+  it('accepts a key that is over its limit or banned', async () => {
     const client = await service.client({ plan: 'enterprise', perMinute: 1, perDay: 9 });
     await client.get('/v1/pets');
     await client.get('/v1/pets');
@@ -67,7 +67,7 @@ describe('GET /v1/usage', () => {
     expect(banned.json().bannedUntil).toBe(clock.now() / 1000 + 300);
   });
 
-  it('answers 60 requests a minute, then 429, without a ban and without consuming quota', async () => {
+  it('accepts 60 requests a minute, then responds with 429, without a ban and without consuming quota', async () => {
     const [client, other] = await Promise.all([service.client(), service.client()]);
     for (let asked = 0; asked < 60; asked++) {
       // An invalid request counts as well.
@@ -76,9 +76,9 @@ describe('GET /v1/usage', () => {
     }
     expectError(await client.get('/v1/usage?of=me'), 429, 'rate_limit_exceeded');
     for (let rejected = 0; rejected < 150; rejected++) {
-      const answer = await client.get('/v1/usage');
-      expectError(answer, 429, 'rate_limit_exceeded');
-      expect(answer.headers['retry-after']).toBe('30');
+      const response = await client.get('/v1/usage');
+      expectError(response, 429, 'rate_limit_exceeded');
+      expect(response.headers['retry-after']).toBe('30');
     }
     expectRateHeaders(await client.get('/v1/usage'));
     expect((await client.get('/v1/pets')).status).toBe(200);

@@ -275,7 +275,7 @@ export interface components {
         UsageHistory: {
             /** @description Hours with requests, oldest first. */
             hours: components["schemas"]["UsageHour"][];
-            /** @description The latest ten groups of rejected requests, newest first. Equal requests in a row are one group. */
+            /** @description The latest ten groups of rejected requests, newest first. A group has the same code, operation, address and window on one UTC day. */
             rejected: components["schemas"]["RejectedRequests"][];
         };
         /** @description A page of pets. */

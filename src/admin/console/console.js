@@ -290,7 +290,8 @@ const ENDED = {
   disabled: 'The key is disabled. Enable it when the reason is gone.',
 };
 const VALID_NOW =
-  'The key is valid now. It was not valid then, or the caller sent an older key of this client.';
+  'The key is valid now. It was not valid at the time, or the request used an older key of this ' +
+  'client.';
 const OTHER_LIMIT =
   'A limit of this operation alone was used up. The caller must wait for Retry-After.';
 const BY_CALLER =
@@ -337,11 +338,15 @@ function verdict(key, { limits, bannedUntil }) {
   ].filter(Boolean);
   if (reasons.length > 0) {
     const list = reasons.map((text) => el('li', text));
-    return el('div.card warn', el('p', el('b', 'This key is rejected now.')), el('ul', list));
+    return el(
+      'div.card warn',
+      el('p', el('b', 'Requests with this key are rejected.')),
+      el('ul', list),
+    );
   }
   const [minute, day] = [limits.minute, limits.day].map(({ remaining }) => number(remaining));
-  const left = `${minute} requests left this minute, ${day} this day.`;
-  return el('div.card', el('p', el('b', 'This key is accepted now. '), left));
+  const left = `${minute} requests left this minute, ${day} today.`;
+  return el('div.card', el('p', el('b', 'Requests with this key are accepted. '), left));
 }
 
 // Views
@@ -472,7 +477,7 @@ function actionsOf(key) {
 }
 
 function left(name, { limit, remaining, resetAt }) {
-  const use = `${number(remaining)} of ${number(limit)} left this ${name}`;
+  const use = `${number(remaining)} of ${number(limit)} left ${name === 'day' ? 'today' : 'this minute'}`;
   const text = `${use}, resets in ${until(resetAt)}`;
   const meter = el('meter', { min: '0', max: limit, value: remaining, 'aria-label': text });
   return el('div', text, meter);
@@ -506,7 +511,7 @@ async function keyView(id) {
   const section = (caption, ...rest) => [el('h2', caption), table(caption, ...rest)];
   const byCount = [...outcomes].sort(([, one], [, other]) => other - one);
   const reason = ['Reason and next step', 'Requests', 'Time', 'Code', 'Operation', 'Address'];
-  const none = 'No request was rejected. Numbers arrive after up to 10 seconds.';
+  const none = 'No request was rejected. Figures may be up to 10 seconds old.';
   return [
     el('p', link('#keys', 'All keys')),
     row(title(key.name), stateText(key)),
@@ -517,7 +522,7 @@ async function keyView(id) {
     el('div.tiles', left('minute', usage.limits.minute), left('day', usage.limits.day)),
     chart('Requests by hour', hours),
     ...section('Outcomes of the last 24 hours', ['Outcome', 'Requests'], byCount, 'No requests.'),
-    ...section('What it may do', ['Term', 'Value'], terms),
+    ...section('Permissions', ['Term', 'Value'], terms),
     el('p', link(`#audit?key=${id}`, 'Changes of this key')),
   ];
 }
