@@ -21,25 +21,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AnyScope, defineExtension, type PetEvent, requestContext } from 'pet-store-service';
 import { map, type Observable } from 'rxjs';
 import { DataSource } from 'typeorm';
-
-/** A request that a tool injects, with the API key of its caller. */
-export interface ToolCall {
-  method: string;
-  url: string;
-  headers: Record<string, string>;
-  body?: string;
-}
-
-/** The response to the injected request. */
-export interface ToolAnswer {
-  status: number;
-  headers: Record<string, string>;
-  text: string;
-}
-
-/** The name of a pet whose event must belong to this request and this client. */
-export const petName = (requestId: string, clientId: string): string =>
-  `${requestId} of ${clientId}`;
+import { petName, type ToolAnswer, type ToolCall } from './tools.js';
 
 const requestOf = (context: ExecutionContext): FastifyRequest =>
   context.switchToHttp().getRequest<FastifyRequest>();
