@@ -279,4 +279,14 @@ describe('clients beside an extension that injects requests', () => {
     const kept = await Promise.all(ids.map((id) => client.get(`/v1/pets/${id}`)));
     expect(kept.map(({ text }) => text)).toEqual(acknowledged);
   });
+
+  it('keep a create that is injected into a transaction that is rolled back', async () => {
+    const body = JSON.stringify({ name: 'Kept', categoryId: 1 });
+    const headers = { 'content-type': 'application/json' };
+    const call = { method: 'POST', url: '/v1/pets', headers, body };
+    const { status, text } = await callTool(client, call, 'start-and-roll-back');
+    expect({ status, text }).toMatchObject({ status: 201 });
+    const { id } = JSON.parse(text) as { id: number };
+    expect((await client.get(`/v1/pets/${id}`)).text).toBe(text);
+  });
 });

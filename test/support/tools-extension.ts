@@ -95,6 +95,26 @@ class ToolsController {
     return answer;
   }
 
+  /** Starts an operation within a transaction, and waits for it after the transaction. */
+  @Post('start-and-roll-back')
+  @HttpCode(200)
+  async startAndRollBack(
+    @Body() call: ToolCall,
+    @Req() request: FastifyRequest,
+  ): Promise<ToolAnswer | undefined> {
+    let answer: Promise<ToolAnswer> | undefined;
+    const work = this.dataSource.transaction(async () => {
+      answer = this.inject(call, request);
+      // The operation starts within the transaction. On SQLite, it has to wait for its end.
+      for (let tick = 0; tick < 10; tick++) await nextTick();
+      throw new RolledBack();
+    });
+    await work.catch((error: unknown) => {
+      if (!(error instanceof RolledBack)) throw error;
+    });
+    return answer;
+  }
+
   /** In a tick in which no other request has started yet. */
   private async inject(call: ToolCall, caller: FastifyRequest): Promise<ToolAnswer> {
     await nextTick();
