@@ -2,6 +2,8 @@ import type { Random } from '../../test/support/random.js';
 
 /** A create that was sent, and what was acknowledged. */
 export interface Entry {
+  /** Whether an extension injects the request, for another client. */
+  isInjected: boolean;
   idempotencyKey: string;
   body: string;
   /** The body of its 201; undefined if no response arrived. */
@@ -17,14 +19,17 @@ interface Pet {
 export class Ledger {
   readonly entries: Entry[] = [];
 
+  private readonly counts = { direct: 0, injected: 0 };
+
   constructor(private readonly random: Random) {}
 
-  /** The next create; its name is unique. */
-  next(round: number): Entry {
+  /** The next create; its name is unique. Two clients use the same idempotency keys. */
+  next(round: number, isInjected: boolean): Entry {
+    const number = this.counts[isInjected ? 'injected' : 'direct']++;
     const name = `${round}/${this.entries.length} ${this.random.pick(['Rex', 'Ünïcode 🐕', '"\\'])}`;
     const status = this.random.pick([undefined, 'available', 'pending', 'sold']);
     const body = JSON.stringify({ name, categoryId: this.random.below(1_000), status });
-    const entry = { idempotencyKey: `key-${this.entries.length}`, body };
+    const entry = { isInjected, idempotencyKey: `key-${number}`, body };
     this.entries.push(entry);
     return entry;
   }

@@ -65,6 +65,18 @@ export const CHECKS: Readonly<Record<string, NamedCheck>> = {
       return schema && exchange.document.faultOf(schema, exchange.answer.json());
     },
   },
+  own_response: {
+    appliesTo: always,
+    check: ({ request, answer }) => {
+      const { 'x-request-id': id } = answer.headers;
+      if (id !== request.headers['x-request-id'])
+        return `X-Request-Id of another request: ${String(id)}`;
+      if (answer.status !== 201 || request.operation.path !== '/v1/pets') return undefined;
+      const { name } = JSON.parse(request.body!) as { name: string };
+      const created = answer.json() as { name: string };
+      return created.name === name ? undefined : `the pet of another request: ${created.name}`;
+    },
+  },
   negative_data_rejection: {
     appliesTo: isOf('negative'),
     check: ({ request, answer: { status } }) => {

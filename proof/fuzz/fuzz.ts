@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { type Answer, Client } from '../../test/support/client.js';
 import type { Served, Workplace } from '../../test/support/petstore-process.js';
-import { workplaceWithOrders } from '../../test/support/workplace-with-orders.js';
+import { workplaceWithTools } from '../../test/support/workplace-with-orders.js';
 import { eventually } from '../../test/support/eventually.js';
 import { casesOf, inWords, type Part, type Result, type Run } from '../part.js';
+import { ToolCallers } from '../tool-callers.js';
 import { CHECKS, type Exchange } from './checks.js';
 import { Document } from './document.js';
 import { DisposableKeys } from './disposable-keys.js';
@@ -12,6 +13,8 @@ import { type FuzzRequest, type Keys, Requests } from './requests.js';
 const INPUTS = { full: 100_000, short: 2_000 };
 /** At the same time, so that the client and the server each use a core. */
 const CALLERS = 8;
+/** Callers of an extension that injects requests, beside them. */
+const TOOL_CALLERS = 2;
 /** A request without a response for this time hangs. */
 const MAX_RESPONSE_MS = 20_000;
 const ENV = {
@@ -36,8 +39,11 @@ class Fuzzer {
     ].map((name) => [name, 0]),
   );
   private readonly client: Client;
+  private sent = 0;
 
+  /** @param index of this caller, in the ids of its requests */
   constructor(
+    private readonly index: number,
     origin: string,
     private readonly document: Document,
     private readonly keys: Keys,
@@ -50,6 +56,9 @@ class Fuzzer {
   async try(drawn: FuzzRequest): Promise<void> {
     const request = await this.disposable.instead(drawn);
     if (request === undefined) return;
+    request.headers = Object.assign({}, request.headers, {
+      'x-request-id': `fuzz-${this.index}-${this.sent++}`,
+    });
     const answer = await this.send(request);
     this.disposable.keep(answer);
     const exchange = { request, answer, document: this.document, secrets: this.secrets };
@@ -86,7 +95,7 @@ class Fuzzer {
     }
   }
 
-  /** A client that has the response gets 304, or another one if it has changed meanwhile. */
+  /** A client that has the response gets 304, or another one if it has changed since. */
   private async useEntityTag({ request, answer }: Exchange): Promise<void> {
     const { etag } = answer.headers;
     if (etag === undefined || answer.status !== 200 || request.method !== 'GET') return;
@@ -139,9 +148,43 @@ function describe({ request, answer }: Exchange): string {
   return [`case: ${kind}, fault put in: ${fault}`, ...sent, '->', ...got].join('\n  ');
 }
 
-async function issueKey(workplace: Workplace, scopes: readonly string[]): Promise<string> {
+interface Issued {
+  id: string;
+  key: string;
+}
+
+async function issue(workplace: Workplace, scopes: readonly string[]): Promise<Issued> {
   const options = [...AMPLE, '--name', 'fuzz', '--scopes', scopes.join()];
-  return ((await workplace.json('keys', 'issue', ...options)) as { key: string }).key;
+  return (await workplace.json('keys', 'issue', ...options)) as Issued;
+}
+
+async function issueKey(workplace: Workplace, scopes: readonly string[]): Promise<string> {
+  return (await issue(workplace, scopes)).key;
+}
+
+async function startToolCallers(workplace: Workplace, origin: string): Promise<ToolCallers> {
+  const clients: Client[] = [];
+  for (let index = 0; index < TOOL_CALLERS; index++) {
+    const { id, key } = await issue(workplace, ['pets:read', 'pets:write']);
+    clients.push(new Client(origin, key, id));
+  }
+  return new ToolCallers(clients);
+}
+
+/** Each caller uses keys of its own, so the requests of one key have one caller. */
+async function faultsOfAudit(workplace: Workplace): Promise<string[]> {
+  const records = (await workplace.json('keys', 'audit', '--limit', '1000')) as {
+    actor: { name: string };
+    requestId: string | null;
+  }[];
+  const callers = new Map<string, string>();
+  return records.flatMap(({ actor: { name }, requestId }) => {
+    const [, caller] = /^fuzz-(\d+)-/.exec(requestId ?? '') ?? [];
+    if (caller === undefined) return [];
+    const known = callers.get(name) ?? caller;
+    callers.set(name, known);
+    return known === caller ? [] : [`a change of ${name} has the request id ${requestId}`];
+  });
 }
 
 async function issueKeys(workplace: Workplace, scopes: readonly string[]): Promise<Keys> {
@@ -168,7 +211,7 @@ function sumOf(fuzzers: readonly Fuzzer[]): Record<string, number> {
 }
 
 async function run(run: Run): Promise<Result> {
-  using workplace = workplaceWithOrders(ENV);
+  using workplace = workplaceWithTools(ENV);
   await workplace.run('seed', '--pets', '200');
   const server = await workplace.serve();
   const document = await readDocument(server);
@@ -179,7 +222,7 @@ async function run(run: Run): Promise<Result> {
   const inputs = (run.isShort ? INPUTS.short : INPUTS.full) / CALLERS;
   const check = async (index: number) => {
     const disposable = new DisposableKeys(server.origin, await issueKey(workplace, scopes));
-    const fuzzer = new Fuzzer(server.origin, document, keys, disposable, secrets);
+    const fuzzer = new Fuzzer(index, server.origin, document, keys, disposable, secrets);
     const requests = new Requests(document, keys).any();
     const property = fc.asyncProperty(requests, (request) => fuzzer.try(request));
     const own = Object.assign({}, run, { seed: run.seed + index, path });
@@ -189,17 +232,22 @@ async function run(run: Run): Promise<Result> {
   };
   const callers = Array.from({ length: CALLERS }, (_, index) => index);
   const chosen = callers.filter((index) => only === undefined || index === Number(only));
+  const toolCallers = await startToolCallers(workplace, server.origin);
   const ended = await Promise.all(chosen.map(check));
+  const toolFaults = await toolCallers.stop();
   const exitCode = await server.stop();
   const failed = ended.filter(({ details }) => details.failed);
   const faults = failed.map(({ details }) => (details.errorInstance as Error).message);
+  faults.push(...toolFaults, ...(await faultsOfAudit(workplace)));
   if (exitCode !== 0) faults.push(`the server ended with ${exitCode}`);
   if (server.output() !== '') faults.push(`the server logged errors: ${server.output()}`);
   const tried = ended.reduce((sum, { details }) => sum + details.numRuns, 0);
   const [first] = failed;
   return {
     tried: `${inWords(tried)} requests to ${document.operations.length} operations`,
-    figures: sumOf(ended.map(({ fuzzer }) => fuzzer)),
+    figures: Object.assign(sumOf(ended.map(({ fuzzer }) => fuzzer)), {
+      injected_requests: toolCallers.calls,
+    }),
     faults,
     ...(first !== undefined && { path: `${first.index}/${first.details.counterexamplePath}` }),
   };
@@ -208,9 +256,9 @@ async function run(run: Run): Promise<Result> {
 export const fuzz: Part = {
   name: 'fuzz',
   tries:
-    'valid and invalid requests, generated from `openapi.json` of a server with the extension store-orders',
+    'valid and invalid requests, generated from `openapi.json` of a server with the extension store-orders, beside callers of an extension that injects requests',
   holds:
-    'the checks of [Schemathesis](https://schemathesis.readthedocs.io), by name; the Error body; no more requests remain than the limit; no key, SQL, path or stack in a response',
+    'the checks of [Schemathesis](https://schemathesis.readthedocs.io), by name; the Error body; no more requests remain than the limit; each response, event and audit record belongs to its request; no key, SQL, path or stack in a response',
   needs: [],
   run,
 };

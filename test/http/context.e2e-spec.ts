@@ -13,22 +13,14 @@ import { startLoad } from '../support/load.js';
 import { Random } from '../support/random.js';
 import { parseAnswers, sendRaw } from '../support/raw-answers.js';
 import { startService, type TestService, useService } from '../support/start-service.js';
-import { petName, type ToolAnswer, type ToolCall, tools } from '../support/tools-extension.js';
+import { callTool, listCall, petName, type ToolAnswer, type ToolCall } from '../support/tools.js';
+import { tools } from '../support/tools-extension.js';
 
 const CALLERS = 8;
 
 async function clientsOf(service: TestService, count = CALLERS): Promise<Client[]> {
   return Promise.all(Array.from({ length: count }, () => service.client()));
 }
-
-/** Calls an operation by the extension. */
-async function callTool(client: Client, call: ToolCall, path = 'call'): Promise<ToolAnswer> {
-  const { status, text } = await client.post(`/v1/tools/${path}`, call);
-  if (status !== 200) throw new Error(`The tool responds with ${status}: ${text}`);
-  return JSON.parse(text) as ToolAnswer;
-}
-
-const listCall = (url = '/v1/pets?limit=5'): ToolCall => ({ method: 'GET', url, headers: {} });
 
 describe('2,000 mixed requests', () => {
   const REQUESTS = 2_000;
@@ -286,5 +278,15 @@ describe('clients beside an extension that injects requests', () => {
     const ids = acknowledged.map((text) => (JSON.parse(text) as { id: number }).id);
     const kept = await Promise.all(ids.map((id) => client.get(`/v1/pets/${id}`)));
     expect(kept.map(({ text }) => text)).toEqual(acknowledged);
+  });
+
+  it('keep a create that is injected into a transaction that is rolled back', async () => {
+    const body = JSON.stringify({ name: 'Kept', categoryId: 1 });
+    const headers = { 'content-type': 'application/json' };
+    const call = { method: 'POST', url: '/v1/pets', headers, body };
+    const { status, text } = await callTool(client, call, 'start-and-roll-back');
+    expect({ status, text }).toMatchObject({ status: 201 });
+    const { id } = JSON.parse(text) as { id: number };
+    expect((await client.get(`/v1/pets/${id}`)).text).toBe(text);
   });
 });

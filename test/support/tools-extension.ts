@@ -21,25 +21,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AnyScope, defineExtension, type PetEvent, requestContext } from 'pet-store-service';
 import { map, type Observable } from 'rxjs';
 import { DataSource } from 'typeorm';
-
-/** A request that a tool injects, with the API key of its caller. */
-export interface ToolCall {
-  method: string;
-  url: string;
-  headers: Record<string, string>;
-  body?: string;
-}
-
-/** The response to the injected request. */
-export interface ToolAnswer {
-  status: number;
-  headers: Record<string, string>;
-  text: string;
-}
-
-/** The name of a pet whose event must belong to this request and this client. */
-export const petName = (requestId: string, clientId: string): string =>
-  `${requestId} of ${clientId}`;
+import { petName, type ToolAnswer, type ToolCall } from './tools.js';
 
 const requestOf = (context: ExecutionContext): FastifyRequest =>
   context.switchToHttp().getRequest<FastifyRequest>();
@@ -105,6 +87,26 @@ class ToolsController {
     let answer: ToolAnswer | undefined;
     const work = this.dataSource.transaction(async () => {
       answer = await this.inject(call, request);
+      throw new RolledBack();
+    });
+    await work.catch((error: unknown) => {
+      if (!(error instanceof RolledBack)) throw error;
+    });
+    return answer;
+  }
+
+  /** Starts an operation within a transaction, and waits for it after the transaction. */
+  @Post('start-and-roll-back')
+  @HttpCode(200)
+  async startAndRollBack(
+    @Body() call: ToolCall,
+    @Req() request: FastifyRequest,
+  ): Promise<ToolAnswer | undefined> {
+    let answer: Promise<ToolAnswer> | undefined;
+    const work = this.dataSource.transaction(async () => {
+      answer = this.inject(call, request);
+      // The operation starts within the transaction. On SQLite, it has to wait for its end.
+      for (let tick = 0; tick < 10; tick++) await nextTick();
       throw new RolledBack();
     });
     await work.catch((error: unknown) => {
