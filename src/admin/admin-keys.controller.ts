@@ -30,6 +30,7 @@ import { issuedView, type KeyView, rotatedView } from '../keys/key-views.js';
 import { KeysService } from '../keys/keys.service.js';
 import { Plans } from '../rate-limits/plan.js';
 import { Usage, UsageHistory, UsageHistoryQuery } from '../usage/usage.dto.js';
+import { unixSeconds } from '../time/windows.js';
 import { UsageService } from '../usage/usage.service.js';
 import { ID, KeyChange, KeyListQuery, NewKey, Rotation } from './admin.dto.js';
 import { ISSUED_KEY, KEY, pageOf, ROTATED_KEY } from './admin-view.js';
@@ -153,7 +154,10 @@ export class AdminKeysController {
     const quota = { key: key.clientId, limits: key };
     const expiresAtMs = key.expiresAt === null ? Infinity : Date.parse(key.expiresAt);
     const usage = await this.usage.of({ ...key, quota, expiresAtMs });
-    return { ...usage, ...(await this.usage.history(key.clientId, hours)) };
+    // The counters learn a moment later that a ban was lifted.
+    const { bannedUntil: end } = key;
+    const bannedUntil = end === null ? null : unixSeconds(Date.parse(end));
+    return { ...usage, bannedUntil, ...(await this.usage.history(key.clientId, hours)) };
   }
 
   private by(request: ApiRequest): KeysService {

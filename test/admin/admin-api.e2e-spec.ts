@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { DataSource, EntityManager } from 'typeorm';
 import { ApiKey } from '../../src/keys/api-key.entity.js';
 import { KeysService } from '../../src/keys/keys.service.js';
+import { RateLimitStore } from '../../src/rate-limits/stores/rate-limit-store.js';
 import { UsageRecorder } from '../../src/usage/usage-recorder.js';
 import { issueAdminToken, useAdminService } from '../support/admin.js';
 import { type Answer, Client } from '../support/client.js';
@@ -174,6 +175,13 @@ describe('the admin API', () => {
     while (!(await client.get('/v1/pets')).text.includes('key_banned'));
     const unbanned = await admin.post(`${KEYS}/${client.keyId}/unban`, {});
     expect(unbanned.json()).toMatchObject({ id: client.keyId, bannedUntil: null });
+    // The counters may learn of it later.
+    const counters = service.store.app.get(RateLimitStore);
+    const before = await counters.peek(client.keyId!);
+    const late = { ...before, bannedUntilMs: clock.now() + DAY_MS };
+    jest.spyOn(counters, 'peek').mockReturnValueOnce(late);
+    const { bannedUntil } = (await admin.get(`${KEYS}/${client.keyId}/usage`)).json();
+    expect(bannedUntil).toBeNull();
     const rotated = await admin.post(`${KEYS}/${client.keyId}/rotate`, { graceSeconds: 60 });
     expect(rotated.status).toBe(201);
     const { id, key, replaces } = rotated.json();

@@ -126,6 +126,11 @@ describeWith('chromium', 'the console in a browser', (executablePath) => {
     await page.keyboard.press('Enter');
     await page.getByText('The change is saved.').waitFor();
     await page.getByText('Requests with this key are accepted.').waitFor();
+    // Of the limit at that time, nothing is known.
+    await page
+      .getByText(/limited per minute: it was used up then; \d+ of 300 are left now/)
+      .first()
+      .waitFor();
     await eventually(async () => (await caller.get('/v1/pets')).status === 200);
 
     await tabTo('Changes of this key', 'link');

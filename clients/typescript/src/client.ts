@@ -12,7 +12,7 @@ import type {
 } from './options.js';
 import { PetList } from './pet-list.js';
 import type { RateLimitState } from './rate-limit.js';
-import { type Runtime, systemRuntime } from './runtime.js';
+import { type Runtime, serviceTime, systemRuntime } from './runtime.js';
 import { INT64_MEMBERS } from './schema.js';
 import { type Result, Sender } from './sender.js';
 
@@ -158,7 +158,8 @@ export class PetStoreClient {
     return toApiPromise(
       sent.then((result) => {
         const key = result.data as Key;
-        const leftSeconds = (key.expiresAt ?? Infinity) - Date.now() / 1000;
+        const now = serviceTime(result.buffered.response.headers);
+        const leftSeconds = (key.expiresAt ?? Infinity) - now / 1000;
         if (leftSeconds < EXPIRY_WARNING_SECONDS) this.onKeyExpiring?.(key);
         return result;
       }),

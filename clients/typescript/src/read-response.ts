@@ -1,6 +1,7 @@
 import { createError, PetStoreError } from './errors.js';
 import { readJson } from './json.js';
 import { readRetryAfter } from './retry.js';
+import { serviceTime } from './runtime.js';
 
 /** A response with its complete body. */
 export interface BufferedResponse {
@@ -61,7 +62,7 @@ function failureOf({ status, headers }: Response, code: string, message: string)
     message,
     status,
     requestId: headers.get('x-request-id') ?? undefined,
-    retryAfterSeconds: readRetryAfter(headers.get('retry-after'), Date.now()),
+    retryAfterSeconds: readRetryAfter(headers.get('retry-after'), serviceTime(headers)),
   };
 }
 
