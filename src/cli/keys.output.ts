@@ -10,8 +10,8 @@ export interface UsageView extends KeyView, Awaited<ReturnType<UsageService['rep
 }
 type Window = Record<'used' | 'limit' | 'remaining', number> & { resetAt: string };
 
-export function issued({ id, key: secret, name, plan }: IssuedView): string {
-  return `${secret}\n\nKey ${id} for ${name}, plan ${plan}. Store it now: it is not shown again.`;
+export function issued({ id, name, plan }: IssuedView): string {
+  return `Key ${id} for ${name}, plan ${plan}. Store it now: it is not shown again.`;
 }
 
 export function rotated(view: RotatedView): string {

@@ -1,29 +1,16 @@
 import { Injectable } from '@nestjs/common';
+import { fixOf } from '../config/fixes.js';
 import { driverErrorOf } from '../database/outage.js';
 import { Logger } from '../telemetry/logger.js';
 
 const INTERVAL_MS = 60_000;
 
 /** Faults that an operator has to fix, by their codes. Other outages end without that. */
-const FAULTS = [
-  {
-    name: 'damaged',
-    codes: /^SQLITE_(?:CORRUPT|NOTADB)/,
-    fix: `The database file is damaged: stop the server, keep a copy of the file, \
-and run petstore restore BACKUP`,
-  },
-  {
-    name: 'disk full',
-    codes: /^(?:SQLITE_FULL|53100)/,
-    fix: 'The disk of the database is full, so writes get a 503: free space on that disk',
-  },
-  {
-    name: 'no permission',
-    codes: /^(?:42501|SQLITE_READONLY)$/,
-    fix: `The database does not permit a statement, so its requests get a 503: grant the rights \
-that docs/operating.md lists, or make the file writable`,
-  },
-];
+const FAULTS = {
+  damaged: /^SQLITE_(?:CORRUPT|NOTADB)/,
+  'disk full': /^(?:SQLITE_FULL|53100)/,
+  'no permission': /^(?:42501|SQLITE_READONLY)$/,
+};
 
 /** Logs faults of the database once a minute, and remembers them for readiness. */
 @Injectable()
@@ -35,16 +22,18 @@ export class DatabaseFaults {
   /** A damaged file stays damaged until the restart; a full disk may have room again. */
   get current(): string | undefined {
     if (this.loggedAtMs.has('damaged')) return 'damaged';
-    return FAULTS.find(({ name }) => this.isRecent(name))?.name;
+    return Object.keys(FAULTS).find((name) => this.isRecent(name));
   }
 
   /** Reports `error` if an operator has to fix its cause. */
   report(error: unknown): void {
-    const code = String(driverErrorOf(error).code);
-    const fault = FAULTS.find(({ codes }) => codes.test(code));
-    if (fault === undefined || this.isRecent(fault.name)) return;
-    this.loggedAtMs.set(fault.name, performance.now());
-    this.logger.error({ err: error }, fault.fix);
+    const cause = driverErrorOf(error);
+    const [name] = Object.entries(FAULTS).find(([, codes]) => codes.test(String(cause.code))) ?? [];
+    if (name === undefined || this.isRecent(name)) return;
+    this.loggedAtMs.set(name, performance.now());
+    const place = String(cause.code).startsWith('SQLITE') ? 'sqlite' : 'postgres';
+    const fix = fixOf(place, cause, 'the database');
+    this.logger.error({ err: error }, `Requests fail because of the database (${name}): ${fix}`);
   }
 
   private isRecent(name: string): boolean {

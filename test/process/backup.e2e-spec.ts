@@ -91,7 +91,7 @@ describe('petstore backup and restore', () => {
     await json('backup', backup);
     await json('seed', '--pets', '10');
     const server = await workplace.serve();
-    expect(await failure('restore', backup, '--yes')).toMatch(/ is already served by process \d+/);
+    expect(await failure('restore', backup, '--yes')).toMatch(/ is in use by another server \(process \d+ on /);
     expect(await server.stop()).toBe(0);
 
     const file = (name: string) => join(workplace.directory, name);
