@@ -6,6 +6,7 @@ import { DataSource } from 'typeorm';
 import { AppModule } from './app.module.js';
 import type { CoreOptions } from './core.module.js';
 import { loadConfig } from './config/config.js';
+import { explained } from './config/fixes.js';
 import { fileOf } from './database/data-source-options.js';
 import { migrate } from './database/migrate.js';
 import { lockFile } from './database/sqlite/sqlite.file.js';
@@ -82,9 +83,9 @@ export async function startPetStore(options: StartOptions = {}): Promise<PetStor
     tracing && (await import('./telemetry/traces.js')).startTracing(tracing, logger);
   const file = fileOf(config.databaseUrl);
   // PostgreSQL may have several servers.
-  const unlock = file === undefined ? undefined : lockFile(file);
+  const unlock = file && (await explained('sqlite', file, () => lockFile(file)));
   const cleanUp = async (): Promise<void> => {
-    unlock?.();
+    if (unlock) unlock();
     await stopTracing?.();
   };
   let app: NestFastifyApplication | undefined;
@@ -92,8 +93,11 @@ export async function startPetStore(options: StartOptions = {}): Promise<PetStor
     app = await createApp({ ...options, config, logger });
     await migrate(app.get(DataSource), options.migrate ?? false);
     await options.prepare?.(app);
-    await app.listen({ port, host, backlog: LISTEN_BACKLOG });
-    await app.get(Transport).listenToAdmins();
+    // Before the service listens: a hook of an extension may listen on another port.
+    await app.init();
+    const address = { port, host, backlog: LISTEN_BACKLOG };
+    await explained('port', '', () => app!.listen(address));
+    await explained('port', 'ADMIN_', () => app!.get(Transport).listenToAdmins());
     app.get(PublicAddress).listensOn((app.getHttpServer().address() as AddressInfo).port);
   } catch (error) {
     await app?.close().catch(() => undefined);

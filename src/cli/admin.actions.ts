@@ -17,8 +17,8 @@ export type AdminAction = keyof typeof ACTIONS;
 const ACTIONS = {
   async issue(tokens: AdminTokens, { name }: AdminOptions): Promise<Result> {
     const value = await tokens.issue(name, operator());
-    const text = `${value.token}\n\nAdmin token ${value.id} for ${name}. Store it now: it is not shown again.`;
-    return { value, text };
+    const text = `Admin token ${value.id} for ${name}. Store it now: it is not shown again.`;
+    return { value, text, secret: value.token };
   },
 
   async list(tokens: AdminTokens): Promise<Result> {

@@ -29,7 +29,7 @@ export function keyName(text: string): string {
   );
 }
 
-/** Rejects an empty path, such as that of an unset variable of a script. */
+/** Rejects an empty path, for example from an unset shell variable. */
 export function file(text: string): string {
   if (text.trim() !== '') return text;
   throw new InvalidArgumentError('It must be a file path.');

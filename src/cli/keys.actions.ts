@@ -19,7 +19,7 @@ import { confirm } from './confirmation.js';
 import * as describe from './keys.output.js';
 import { operator, runAsOperator } from './operator.js';
 
-/** The options of all actions. Commander makes sure that an action gets those that it requires. */
+/** The options of all actions. Commander enforces the required ones. */
 export interface KeyOptions extends CommonOptions, OwnLimits, KeyFilter {
   id: string;
   plan: string;
@@ -59,7 +59,7 @@ const ACTIONS = {
 
   async issue(app, options) {
     const value = issuedView(await keysOf(app).issue(options), app.get(Plans));
-    return { value, text: describe.issued(value) };
+    return { value, text: describe.issued(value), secret: value.key };
   },
 
   async list(app, { idle, expiresWithin, ...options }) {
@@ -85,7 +85,7 @@ const ACTIONS = {
 
   async rotate(app, { id, grace = DAY_MS }) {
     const value = rotatedView(await keysOf(app).rotate(id, grace), app.get(Plans));
-    return { value, text: describe.rotated(value) };
+    return { value, text: describe.rotated(value), secret: value.key };
   },
 
   async audit(app, { id, limit }) {

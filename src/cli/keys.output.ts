@@ -18,8 +18,8 @@ type RejectedView = Record<
 };
 type Window = Record<'used' | 'limit' | 'remaining', number> & { resetAt: string };
 
-export function issued({ id, key: secret, name, plan }: IssuedView): string {
-  return `${secret}\n\nKey ${id} for ${name}, plan ${plan}. Store it now: it is not shown again.`;
+export function issued({ id, name, plan }: IssuedView): string {
+  return `Key ${id} for ${name}, plan ${plan}. Store it now: it is not shown again.`;
 }
 
 export function rotated(view: RotatedView): string {

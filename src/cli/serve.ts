@@ -13,6 +13,7 @@ import { createLogger } from '../telemetry/logger.js';
 import { MetricsServer } from '../telemetry/metrics.server.js';
 import { loadExtensions } from '../extensions/petstore-config.js';
 import type { CommonOptions } from './add-command.js';
+import { explain } from './failure.js';
 import type { Output } from './output.js';
 
 export interface ServeOptions extends CommonOptions {
@@ -53,7 +54,9 @@ export async function serve(
     },
     ...known,
   });
-  const store = await Promise.race([start, stop]);
+  const store = await Promise.race([start, stop]).catch((error: unknown) => {
+    throw explain(error, config, known.extensions);
+  });
   // Stopped while starting: nothing was accepted, and the process exits.
   if (typeof store === 'string') return;
   // Issued after the server listens: the key is shown only once.

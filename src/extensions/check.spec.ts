@@ -30,10 +30,25 @@ describe(checkExtensions.name, () => {
     [
       'function',
       [() => toys],
-      'extension number 1 of the list has no module; if it is a function of options, call it',
+      'extension number 1 of the list is no manifest; if it is a function of options, call it',
     ],
-    ['null', [toys, null], 'extension number 2 of the list has no module'],
-    ['manifest without module', [{ name: 'toys' }], 'extension number 1 of the list has no module'],
+    ['null', [toys, null], 'extension number 2 of the list is no manifest'],
+    ['manifest without module', [{ name: 'toys' }], 'extension toys: module must be a class or'],
+    [
+      'member that is unknown',
+      [{ ...toys, migration: [] }],
+      'extension toys: migration is not a known member',
+    ],
+    [
+      'member of a wrong kind',
+      [{ ...toys, migrations: {} }],
+      'extension toys: migrations must be an array',
+    ],
+    [
+      'name that two have',
+      [toys, { ...toys }],
+      'extension toys is declared twice: by number 1 and by number 2',
+    ],
   ])('rejects a %s', (_what, extensions, message) => {
     expect(() => checkExtensions(extensions as Extension[])).toThrow(message);
   });

@@ -543,7 +543,7 @@ function actionsOf(key) {
 }
 
 function left(name, { limit, remaining, resetAt }) {
-  const use = `${number(remaining)} of ${number(limit)} left ${name === 'day' ? 'today' : 'this minute'}`;
+  const use = `${number(remaining)} of ${number(limit)} left ${name}`;
   const text = `${use}, resets in ${until(resetAt)}`;
   const meter = el('meter', { min: '0', max: limit, value: remaining, 'aria-label': text });
   return el('div', text, meter);
