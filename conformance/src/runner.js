@@ -48,9 +48,10 @@ export async function runChecks(context, checks, onResult, onWait) {
     const next = times.findIndex((time) => time <= context.now());
     if (next === -1) {
       const first = Math.min(...times);
+      const isExact = pending[times.indexOf(first)].check.readyAt !== undefined;
       // Windows of several keys end together, to the rounding of their headers.
       const together = times.filter((each) => each <= first + TOGETHER_MS);
-      const time = Math.max(...together) + AFTER_RESET_MS;
+      const time = isExact ? first : Math.max(...together) + AFTER_RESET_MS;
       if (time > end) {
         for (const entry of [...pending]) finish(entry, skipped(reasonOf(context, entry.check)));
         return;
