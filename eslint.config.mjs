@@ -15,6 +15,7 @@ const ROWS = [
   ['keys', 'tables'],
   ['idempotency'],
   ['pets', 'usage'],
+  ['account'],
   ['health', 'openapi', 'extensions'],
   ['admin'],
   ['core.module.ts', 'error.filter.ts', 'pet-store.ts'],

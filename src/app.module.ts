@@ -1,6 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { ThrottlerModule } from '@nestjs/throttler';
+import { AccountModule } from './account/account.module.js';
 import { AdminGuard } from './admin/admin.guard.js';
 import { AdminModule } from './admin/admin.module.js';
 import { coreModules, type CoreOptions } from './core.module.js';
@@ -46,7 +47,7 @@ const EVALUATION_ORDER = [
  * The modules of the service that have controllers. Their methods keep their names as operation
  * ids, even if an extension uses the same name.
  */
-const OWN_MODULES = [PetsModule, UsageModule, HealthModule, OpenApiModule, AdminModule];
+const OWN_MODULES = [PetsModule, AccountModule, HealthModule, OpenApiModule, AdminModule];
 
 @Module({})
 export class AppModule {
@@ -67,6 +68,7 @@ export class AppModule {
           extensions.flatMap(({ verifier }) => verifier ?? []),
         ),
         IdempotencyModule,
+        UsageModule,
         ...OWN_MODULES.filter((each) => hasAdmin || each !== AdminModule),
         ...extensions.map(({ module }) => module),
       ],

@@ -29,7 +29,7 @@ import { KeyList } from '../keys/key-list.js';
 import { issuedView, type KeyView, rotatedView } from '../keys/key-views.js';
 import { KeysService } from '../keys/keys.service.js';
 import { Plans } from '../rate-limits/plan.js';
-import { Usage, UsageHistory, UsageHistoryQuery } from '../usage/usage.dto.js';
+import { Usage, UsageHistory, UsageHistoryQuery } from '../account/usage.dto.js';
 import { UsageService } from '../usage/usage.service.js';
 import { ID, KeyChange, KeyListQuery, NewKey, Rotation } from './admin.dto.js';
 import { ISSUED_KEY, KEY, pageOf, ROTATED_KEY } from './admin-view.js';

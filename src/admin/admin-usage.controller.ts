@@ -5,7 +5,7 @@ import type { ApiReply } from '../http/request.js';
 import { invalidRequest } from '../input/invalid-request.js';
 import type { AuditRecord } from '../keys/audit-record.entity.js';
 import { AuditTrail } from '../keys/audit-trail.js';
-import { UsageHistoryQuery } from '../usage/usage.dto.js';
+import { UsageHistoryQuery } from '../account/usage.dto.js';
 import { AuditQuery } from './admin.dto.js';
 import { AUDIT_RECORD, pageOf, USAGE } from './admin-view.js';
 import { UsageOverview } from './usage-overview.service.js';

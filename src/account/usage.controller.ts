@@ -4,7 +4,7 @@ import { type Caller, CurrentCaller } from '../keys/caller.js';
 import { AnyScope } from '../keys/scope.guard.js';
 import { SeparateQuota } from '../rate-limits/separate-quota.decorator.js';
 import { Usage, UsageHistory, UsageHistoryQuery } from './usage.dto.js';
-import { UsageService } from './usage.service.js';
+import { UsageService } from '../usage/usage.service.js';
 
 const FREE_OF_QUOTA =
   'Any valid key may call this operation up to 60 times a minute, even when its quota is used up ' +

@@ -16,7 +16,7 @@ import { AnyScope, RequireScope } from '../keys/scope.guard.js';
 import { SeparateQuota } from '../rate-limits/separate-quota.decorator.js';
 import { unixSeconds } from '../time/windows.js';
 import { Key, KeyRotation, RotatedKey } from './key.dto.js';
-import { UsageService } from './usage.service.js';
+import { UsageService } from '../usage/usage.service.js';
 
 const FREE_OF_QUOTA =
   'Any valid key may call it, even when its quota is used up or it is banned. It consumes no ' +
