@@ -1,5 +1,6 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { StrictInput } from '../input/strict-input.decorator.js';
 import { type Caller, CurrentCaller } from '../keys/caller.js';
 import { AnyScope } from '../keys/scope.guard.js';
 import { SeparateQuota } from '../rate-limits/separate-quota.decorator.js';
@@ -22,6 +23,7 @@ const EXAMPLE: Usage = {
   expiresAt: null,
 };
 
+@StrictInput()
 @ApiTags('usage')
 @Controller('usage')
 export class UsageController {

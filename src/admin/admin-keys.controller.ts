@@ -24,6 +24,7 @@ import { notFound } from '../errors/errors.js';
 import { OnAdminPort } from '../http/admin-port.js';
 import { clientAddress } from '../http/client-address.js';
 import type { ApiReply, ApiRequest } from '../http/request.js';
+import { StrictInput } from '../input/strict-input.decorator.js';
 import { invalidRequest } from '../input/invalid-request.js';
 import { KeyList } from '../keys/key-list.js';
 import { issuedView, type KeyView, rotatedView } from '../keys/key-views.js';
@@ -47,6 +48,7 @@ class KeyUsageBody extends IntersectionType(Usage, UsageHistory) {}
 
 /** The keys of all clients, for operators. */
 @OnAdminPort()
+@StrictInput()
 @ApiTags('keys')
 @Controller('admin/v1/keys')
 export class AdminKeysController {

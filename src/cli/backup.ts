@@ -5,7 +5,7 @@ import { fileOf } from '../database/data-source-options.js';
 import { migrationNames } from '../database/extension-migrations.js';
 import { backupDatabase, restoreDatabase } from '../database/sqlite/sqlite.copy.js';
 import { migrationsOf } from '../extensions/define.js';
-import { loadExtensions } from '../extensions/petstore-config.js';
+import { loadAllExtensions } from '../built-in.js';
 import type { CommonOptions, Result } from './add-command.js';
 import { confirm, isInteractive } from './confirmation.js';
 import { assertDatabaseExists } from './operator.js';
@@ -15,7 +15,7 @@ const COMPANIONS = ['', '-wal', '-shm', '-journal', '-server'];
 
 /** `petstore backup FILE` */
 export async function backup(file: string, options: CommonOptions): Promise<Result> {
-  await loadExtensions(options);
+  await loadAllExtensions(options);
   const database = embeddedDatabase('pg_dump');
   assertDatabaseExists(database);
   await assertMayWrite(file, database, options.yes);
@@ -27,7 +27,7 @@ export async function backup(file: string, options: CommonOptions): Promise<Resu
 
 /** `petstore restore FILE` */
 export async function restore(file: string, options: CommonOptions): Promise<Result> {
-  const { extensions } = await loadExtensions(options);
+  const { extensions } = await loadAllExtensions(options);
   const database = embeddedDatabase('pg_restore');
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined) throw new Error(`there is no file ${file}`);

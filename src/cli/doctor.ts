@@ -2,8 +2,9 @@ import { existsSync, statSync } from 'node:fs';
 import { type Config, ConfigError, loadConfig } from '../config/config.js';
 import { fileOf } from '../database/data-source-options.js';
 import { checkExtensions } from '../extensions/check.js';
+import { nameOf } from '../extensions/define.js';
 import { settingsOf } from '../extensions/settings.js';
-import { loadExtensions } from '../extensions/petstore-config.js';
+import { loadAllExtensions } from '../built-in.js';
 import type { CommonOptions, Result } from './add-command.js';
 import { checkDatabase } from './doctor.database.js';
 import { failed, type Finding, ok, warning } from './doctor.findings.js';
@@ -32,7 +33,7 @@ async function examine(options: CommonOptions): Promise<Finding[]> {
   let config;
   let extensions;
   try {
-    const known = await loadExtensions(options);
+    const known = await loadAllExtensions(options);
     checkExtensions(known.extensions, known);
     extensions = known.extensions;
     config = loadConfig(undefined, settingsOf(extensions));
@@ -44,7 +45,8 @@ async function examine(options: CommonOptions): Promise<Finding[]> {
     checkDatabase(config, extensions),
     checkRedis(config),
   ]);
-  const configuration = ok('configuration', `valid, extensions: ${extensions.length}`);
+  const names = extensions.map(nameOf).join(', ');
+  const configuration = ok('configuration', `valid, extensions: ${names}`);
   return [configuration, ...database, ...redis, ...checkFiles(config), checkProxy(config)];
 }
 

@@ -3,14 +3,14 @@ import { settingsOf } from '../extensions/settings.js';
 import { DocumentSource } from '../openapi/document.js';
 import { createApp } from '../server.js';
 import { createLogger } from '../telemetry/logger.js';
-import { loadExtensions } from '../extensions/petstore-config.js';
+import { loadAllExtensions } from '../built-in.js';
 import type { CommonOptions } from './add-command.js';
 
 /** `petstore openapi` */
 export async function documentText(
   options: CommonOptions & { format: 'json' | 'yaml' },
 ): Promise<string> {
-  const known = await loadExtensions(options);
+  const known = await loadAllExtensions(options);
   // The document depends on the code and the addresses only, so that an empty database is enough.
   const config = Object.assign(loadConfig(undefined, settingsOf(known.extensions)), {
     databaseUrl: 'sqlite::memory:',

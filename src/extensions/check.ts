@@ -46,7 +46,9 @@ export function checkExtensions(
     ...incompatible
       .filter((extension) => !ignoreCompatibility.includes(nameOf(extension)))
       .map(incompatibility),
+    ...repetitions(extensions.flatMap(namesOf)),
     ...repetitions(codesOf(extensions)),
+    ...extensions.flatMap(defaultScopeFaults),
     ...secondCopies(extensions, file),
   ]);
   return incompatible.map((extension) => `${incompatibility(extension)}; starting anyway`);
@@ -58,11 +60,23 @@ export function stopOn(faults: readonly string[]): void {
 }
 
 /** A configuration in JavaScript may list anything. */
-function manifestFaults(extension: Extension | null, index: number): string[] {
+function manifestFaults(extension: Extension | null): string[] {
   if (extension?.module) return [];
-  return [
-    `extension number ${index + 1} of the list has no module; if it is a function of options, call it`,
-  ];
+  const name = extension?.name || String(extension);
+  return [`extension ${name} has no module; if it is a function of options, call it`];
+}
+
+/** The name and the module of an extension. A test may list a module without a name. */
+function namesOf({ name, module }: Extension): [name: string, by: string][] {
+  const { name: by } = 'module' in module ? module.module : module;
+  return name === undefined ? [] : [[`extension ${name}`, by]];
+}
+
+function defaultScopeFaults(extension: Extension): string[] {
+  const { scopes = {}, defaultScopes = [] } = extension;
+  return defaultScopes
+    .filter((scope) => !Object.hasOwn(scopes, scope))
+    .map((scope) => `extension ${nameOf(extension)}: defaultScopes has ${scope}, not in scopes`);
 }
 
 function incompatibility(extension: Extension): string {
