@@ -24,12 +24,13 @@ import { notFound } from '../errors/errors.js';
 import { OnAdminPort } from '../http/admin-port.js';
 import { clientAddress } from '../http/client-address.js';
 import type { ApiReply, ApiRequest } from '../http/request.js';
+import { StrictInput } from '../input/strict-input.decorator.js';
 import { invalidRequest } from '../input/invalid-request.js';
 import { KeyList } from '../keys/key-list.js';
 import { issuedView, type KeyView, rotatedView } from '../keys/key-views.js';
 import { KeysService } from '../keys/keys.service.js';
 import { Plans } from '../rate-limits/plan.js';
-import { Usage, UsageHistory, UsageHistoryQuery } from '../usage/usage.dto.js';
+import { Usage, UsageHistory, UsageHistoryQuery } from '../account/usage.dto.js';
 import { unixSeconds } from '../time/windows.js';
 import { UsageService } from '../usage/usage.service.js';
 import { ID, KeyChange, KeyListQuery, NewKey, Rotation } from './admin.dto.js';
@@ -48,6 +49,7 @@ class KeyUsageBody extends IntersectionType(Usage, UsageHistory) {}
 
 /** The keys of all clients, for operators. */
 @OnAdminPort()
+@StrictInput()
 @ApiTags('keys')
 @Controller('admin/v1/keys')
 export class AdminKeysController {

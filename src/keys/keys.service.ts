@@ -8,7 +8,7 @@ import { ApiKey } from './api-key.entity.js';
 import { type Initiator, isoTime, SERVICE } from './audit-record.entity.js';
 import { AuditTrail } from './audit-trail.js';
 import { findKey, type IssuedKey, KeyTransaction } from './key-transaction.js';
-import { DEFAULT_SCOPES, Scopes } from './scopes.js';
+import { Scopes } from './scopes.js';
 
 export interface NewKey extends OwnLimits {
   name: string;
@@ -53,7 +53,7 @@ export class KeysService {
 
   /** @throws {ApiError} 400 for an unknown plan, wrong limits or an undeclared scope */
   async issue(request: NewKey): Promise<IssuedKey> {
-    const { name, scopes = DEFAULT_SCOPES, expiresAt = null } = request;
+    const { name, scopes = this.scopes.defaults, expiresAt = null } = request;
     this.scopes.assertDeclared(scopes);
     const plan = this.plans.choose(request.plan, request);
     const createdAt = this.clock.now();

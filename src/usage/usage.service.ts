@@ -3,7 +3,6 @@ import type { Limits } from '../rate-limits/limits.js';
 import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
 import { Clock } from '../time/clock.js';
 import { dayEndUnix, HOUR_MS, minuteEndUnix, unixSeconds } from '../time/windows.js';
-import type { Usage, UsageHistory } from './usage.dto.js';
 import { KEPT_MS, type RejectedGroup } from './usage.entities.js';
 import { UsageRepository } from './usage.repository.js';
 
@@ -32,7 +31,7 @@ export class UsageService {
    * Returns the requests of a client by hour and its latest rejected requests, of all its keys.
    * @param length number of hours, the current one included
    */
-  async history(clientId: string, length: number): Promise<UsageHistory> {
+  async history(clientId: string, length: number) {
     const thisHour = Math.floor(this.clock.now() / HOUR_MS);
     const numbers = Array.from({ length }, (_, index) => thisHour - index);
     const hours = new Map<number, Record<string, number>>();
@@ -60,7 +59,7 @@ export class UsageService {
     return this.repository.findRejected(clientId, sinceMs, LATEST_GROUPS);
   }
 
-  async of({ plan, scopes, quota, expiresAtMs }: Holder): Promise<Usage> {
+  async of({ plan, scopes, quota, expiresAtMs }: Holder) {
     const { key, limits } = quota;
     const used = await this.store.peek(key);
     const { nowMs, bannedUntilMs } = used;

@@ -10,13 +10,14 @@ import { ApiErrors } from '../errors/api-errors.decorator.js';
 import { errors } from '../errors/errors.js';
 import { clientAddress } from '../http/client-address.js';
 import type { ApiRequest } from '../http/request.js';
+import { StrictInput } from '../input/strict-input.decorator.js';
 import { type Caller, CurrentCaller } from '../keys/caller.js';
 import { KeysService } from '../keys/keys.service.js';
 import { AnyScope, RequireScope } from '../keys/scope.guard.js';
 import { SeparateQuota } from '../rate-limits/separate-quota.decorator.js';
 import { unixSeconds } from '../time/windows.js';
 import { Key, KeyRotation, RotatedKey } from './key.dto.js';
-import { UsageService } from './usage.service.js';
+import { UsageService } from '../usage/usage.service.js';
 
 const FREE_OF_QUOTA =
   'Any valid key may call it, even when its quota is used up or it is banned. It consumes no ' +
@@ -26,6 +27,7 @@ const FREE_OF_QUOTA =
  * What the holder of a key can do with it. There is no key behind a token of an external identity
  * provider: 404.
  */
+@StrictInput()
 @ApiTags('key')
 @Controller('key')
 export class KeyController {
