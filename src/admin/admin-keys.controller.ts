@@ -25,6 +25,7 @@ import { OnAdminPort } from '../http/admin-port.js';
 import { clientAddress } from '../http/client-address.js';
 import type { ApiReply, ApiRequest } from '../http/request.js';
 import { invalidRequest } from '../input/invalid-request.js';
+import type { Initiator } from '../keys/audit-record.entity.js';
 import { KeyList } from '../keys/key-list.js';
 import { issuedView, type KeyView, rotatedView } from '../keys/key-views.js';
 import { KeysService } from '../keys/keys.service.js';
@@ -83,7 +84,7 @@ export class AdminKeysController {
     @Req() request: ApiRequest,
     @Res({ passthrough: true }) reply: ApiReply,
   ) {
-    const issued = await this.by(request).issue(terms);
+    const issued = await this.keys.issue(terms, byAdmin(request));
     reply.header('location', `/admin/v1/keys/${issued.record.id}`);
     return issuedView(issued, this.plans);
   }
@@ -105,7 +106,7 @@ export class AdminKeysController {
     @Body() changes: KeyChange,
     @Req() request: ApiRequest,
   ): Promise<KeyView> {
-    await this.by(request).set(id, changes);
+    await this.keys.set(id, changes, byAdmin(request));
     return this.list.get(id);
   }
 
@@ -118,7 +119,7 @@ export class AdminKeysController {
     @Body() { graceSeconds }: Rotation,
     @Req() request: ApiRequest,
   ) {
-    const rotated = await this.by(request).rotate(id, graceSeconds * 1_000);
+    const rotated = await this.keys.rotate(id, graceSeconds * 1_000, byAdmin(request));
     return rotatedView(rotated, this.plans);
   }
 
@@ -128,7 +129,7 @@ export class AdminKeysController {
   @ApiOkResponse({ schema: KEY })
   @ApiErrors('not_found')
   async adminRevokeKey(@Param('id', KeyIdPipe) id: string, @Req() request: ApiRequest) {
-    await this.by(request).revoke(id);
+    await this.keys.revoke(id, byAdmin(request));
     return this.list.get(id);
   }
 
@@ -138,7 +139,7 @@ export class AdminKeysController {
   @ApiOkResponse({ schema: KEY })
   @ApiErrors('not_found')
   async adminUnbanKey(@Param('id', KeyIdPipe) id: string, @Req() request: ApiRequest) {
-    await this.by(request).unban(id);
+    await this.keys.unban(id, byAdmin(request));
     return this.list.get(id);
   }
 
@@ -159,9 +160,9 @@ export class AdminKeysController {
     const bannedUntil = end === null ? null : unixSeconds(Date.parse(end));
     return { ...usage, bannedUntil, ...(await this.usage.history(key.clientId, hours)) };
   }
+}
 
-  private by(request: ApiRequest): KeysService {
-    const actor = { type: 'admin', name: `admin:${request.admin!}` } as const;
-    return this.keys.by({ actor, address: clientAddress(request), requestId: request.id });
-  }
+function byAdmin(request: ApiRequest): Initiator {
+  const actor = { type: 'admin', name: `admin:${request.admin!}` } as const;
+  return { actor, address: clientAddress(request), requestId: request.id };
 }

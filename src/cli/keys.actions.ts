@@ -46,19 +46,19 @@ const ACTIONS = {
   enable: (app, options) => set(app, options, false),
 
   async unban(app, options) {
-    await keysOf(app).unban(options.id);
+    await keysOf(app).unban(options.id, operator());
     return show(app, options);
   },
 
   async revoke(app, options) {
     const { id, name } = await keysOf(app).get(options.id);
     await confirm(`Revoke the key ${id} (${name}) permanently?`, options.yes);
-    await keysOf(app).revoke(id);
+    await keysOf(app).revoke(id, operator());
     return show(app, options);
   },
 
   async issue(app, options) {
-    const value = issuedView(await keysOf(app).issue(options), app.get(Plans));
+    const value = issuedView(await keysOf(app).issue(options, operator()), app.get(Plans));
     return { value, text: describe.issued(value), secret: value.key };
   },
 
@@ -84,7 +84,7 @@ const ACTIONS = {
   },
 
   async rotate(app, { id, grace = DAY_MS }) {
-    const value = rotatedView(await keysOf(app).rotate(id, grace), app.get(Plans));
+    const value = rotatedView(await keysOf(app).rotate(id, grace, operator()), app.get(Plans));
     return { value, text: describe.rotated(value), secret: value.key };
   },
 
@@ -125,7 +125,7 @@ async function idOf(id: string, list: KeyList): Promise<string> {
 /** Changes what the options have, and shows the key. */
 async function set(app: INestApplicationContext, options: KeyOptions, disabled?: boolean) {
   const expiresAt = options.expiresAt === Infinity ? null : options.expiresAt;
-  await keysOf(app).set(options.id, { ...options, expiresAt, disabled });
+  await keysOf(app).set(options.id, { ...options, expiresAt, disabled }, operator());
   return show(app, options);
 }
 
@@ -135,7 +135,7 @@ async function show(app: INestApplicationContext, { id }: KeyOptions) {
 }
 
 function keysOf(app: INestApplicationContext): KeysService {
-  return app.get(KeysService).by(operator());
+  return app.get(KeysService);
 }
 
 /**
