@@ -37,7 +37,9 @@ export async function checkDatabase(
       : checkSqlite(dataSource, file));
     const ran = await migrationsThatRan(dataSource);
     const schema = checkSchema(ran, known, file !== undefined);
-    return [schema, ...findings, ...(await checkPlans(dataSource, new Plans(plans)))];
+    // Without a migration, there are no tables.
+    const lost = ran.length === 0 ? [] : await checkPlans(dataSource, new Plans(plans));
+    return [schema, ...findings, ...lost];
   } catch (error) {
     const place = file === undefined ? 'postgres' : 'sqlite';
     const { reason, fix } = explainAt(place, driverErrorOf(error), file, 'check DATABASE_URL');
@@ -151,7 +153,6 @@ async function checkSqlite(dataSource: DataSource, file: string): Promise<Findin
 
 /** A start stops on keys of a plan that was removed. */
 async function checkPlans(dataSource: DataSource, { names }: Plans): Promise<Finding[]> {
-  if (!(await dataSource.createQueryRunner().hasTable('api_keys'))) return [];
   const rows = await dataSource.query<{ plan: string }[]>(plansInUse(databaseNow(dataSource)));
   return rows
     .filter(({ plan }) => !names.includes(plan))

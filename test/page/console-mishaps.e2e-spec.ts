@@ -260,7 +260,11 @@ describeWith('chromium', 'the console under difficulties', (executablePath) => {
       for (let press = 0; press < 3; press++) await page.keyboard.press('Escape');
       expect(await secret.innerText()).toMatch(/^psk_/);
       await page.getByText('Store the key, then close this dialog.').waitFor();
-      await button('Close').click();
+      await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+      await button('Copy').click();
+      await page.getByText('Copied.').waitFor();
+      await page.keyboard.press('Escape');
+      await secret.waitFor({ state: 'detached' });
       expect(await secret.count()).toBe(0);
       expect(await page.evaluate(() => document.activeElement.tagName)).not.toBe('BODY');
     });
