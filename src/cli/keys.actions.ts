@@ -2,7 +2,6 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { CommanderError } from 'commander';
 import { loadExtensions } from '../extensions/petstore-config.js';
 import { KEY_FORM } from '../keys/api-key-format.js';
-import { isoTime } from '../keys/audit-record.entity.js';
 import { AuditTrail } from '../keys/audit-trail.js';
 import { type KeyFilter, KeyList } from '../keys/key-list.js';
 import { issuedView, rotatedView } from '../keys/key-views.js';
@@ -12,7 +11,7 @@ import { type OwnLimits, Plans } from '../rate-limits/plan.js';
 import { CounterRepository } from '../rate-limits/counter.repository.js';
 import { MemoryStore } from '../rate-limits/stores/memory.store.js';
 import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
-import { DAY_MS, dayEndUnix, minuteEndUnix } from '../time/windows.js';
+import { DAY_MS, dayEndUnix, isoTime, minuteEndUnix } from '../time/windows.js';
 import { UsageService } from '../usage/usage.service.js';
 import type { CommonOptions, Result } from './add-command.js';
 import { confirm } from './confirmation.js';
@@ -161,14 +160,10 @@ async function outcomesOf(usage: UsageService, clientId: string) {
     outcomes[code] = (outcomes[code] ?? 0) + count;
   }
   const groups = await usage.rejected(clientId);
-  const rejected = groups.map(({ at, firstAt, count, code, operation, address, keyId, window }) => {
-    const times = { at: isoTime(at)!, firstAt: isoTime(firstAt)! };
-    return { ...times, count, code, operation, address, keyId, window: window || null };
-  });
-  return { outcomes, rejected };
+  return { outcomes, rejected: groups.map(({ group, keyId }) => ({ ...group, keyId })) };
 }
 
 /** All keys of a client share their quota. */
 function windowView(limit: number, used: number, resetUnix: number) {
-  return { limit, used, remaining: Math.max(0, limit - used), resetAt: isoTime(resetUnix * 1000)! };
+  return { limit, used, remaining: Math.max(0, limit - used), resetAt: isoTime(resetUnix * 1000) };
 }

@@ -2,9 +2,10 @@ import { type EntityManager, IsNull, MoreThan } from 'typeorm';
 import { rowLock } from '../database/transactions.js';
 import { errors } from '../errors/errors.js';
 import type { Plans } from '../rate-limits/plan.js';
+import { isoTime } from '../time/windows.js';
 import { ApiKey } from './api-key.entity.js';
 import { digestOf, mintId, mintKey } from './api-key-format.js';
-import { type AuditAction, isoTime, type State } from './audit-record.entity.js';
+import type { AuditAction, State } from './audit-record.entity.js';
 import type { AuditedTransaction } from './audit-trail.js';
 
 export interface IssuedKey {

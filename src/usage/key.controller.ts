@@ -12,12 +12,15 @@ import { clientAddress } from '../http/client-address.js';
 import type { ApiRequest } from '../http/request.js';
 import type { Initiator } from '../keys/audit-record.entity.js';
 import { type Caller, CurrentCaller } from '../keys/caller.js';
+import { Key, RotatedKey } from '../keys/key.dto.js';
+import { KeyList } from '../keys/key-list.js';
+import { previousOf } from '../keys/key-views.js';
 import { KeysService } from '../keys/keys.service.js';
 import { AnyScope, RequireScope } from '../keys/scope.guard.js';
 import { RateLimiter } from '../rate-limits/rate-limiter.js';
 import { SeparateQuota } from '../rate-limits/separate-quota.decorator.js';
-import { DAY_MS, unixSeconds } from '../time/windows.js';
-import { Key, KeyRotation, RotatedKey } from './key.dto.js';
+import { DAY_MS, isoTime } from '../time/windows.js';
+import { KeyRotation } from './key.dto.js';
 import { UsageService } from './usage.service.js';
 
 const FREE_OF_QUOTA =
@@ -36,6 +39,7 @@ const ROTATIONS_PER_DAY = 100;
 export class KeyController {
   constructor(
     private readonly keys: KeysService,
+    private readonly list: KeyList,
     private readonly usage: UsageService,
     private readonly limiter: RateLimiter,
   ) {}
@@ -50,20 +54,10 @@ export class KeyController {
   @ApiOkResponse({ description: 'The key, without its secret.', type: Key })
   @ApiErrors('not_found')
   async getKey(@CurrentCaller() caller: Caller): Promise<Key> {
-    const key = await this.keys.get(caller.keyId);
+    const key = await this.list.get(caller.keyId);
+    // The counters know a ban earlier than the database.
     const { bannedUntil } = await this.usage.of(caller);
-    return {
-      id: key.id,
-      clientId: key.clientId,
-      name: key.name,
-      last4: key.lastFour,
-      plan: key.plan,
-      scopes: key.scopes.split(' '),
-      createdAt: unixSeconds(key.createdAt),
-      expiresAt: unixSeconds(key.expiresAt),
-      lastUsedAt: unixSeconds(key.lastUsedAt),
-      bannedUntil,
-    };
+    return { ...key, bannedUntil };
   }
 
   @Post('rotate')
@@ -92,13 +86,9 @@ export class KeyController {
     }
     await this.limiter.throttle(`rotateKey ${quota.key}`, ROTATIONS_PER_DAY, DAY_MS);
     const rotated = await this.keys.rotate(keyId, graceSeconds * 1000, holder(keyId, request));
-    const { key, record, replaced } = rotated;
-    return {
-      id: record.id,
-      key,
-      expiresAt: unixSeconds(record.expiresAt),
-      previous: { id: keyId, expiresAt: unixSeconds(replaced.expiresAt!) },
-    };
+    const { id, expiresAt } = rotated.record;
+    const previous = previousOf(rotated);
+    return { id, key: rotated.key, expiresAt: isoTime(expiresAt), previous };
   }
 
   @Delete()
