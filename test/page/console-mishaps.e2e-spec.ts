@@ -149,7 +149,7 @@ describeWith('chromium', 'the console under difficulties', (executablePath) => {
     await page.route('**/usage', async (route) => {
       const response = await route.fetch();
       const json = (await response.json()) as object;
-      await route.fulfill({ response, json: { ...json, bannedUntil: 4_000_000_000 } });
+      await route.fulfill({ response, json: { ...json, bannedUntil: '2096-10-02T07:06:40.000Z' } });
     });
     await open(`key/${id}`);
     await page.getByText('This key is accepted now.').waitFor();

@@ -72,7 +72,7 @@ const title = (text) => el('h1', { tabindex: '-1' }, text);
 let aheadMs = 0;
 /** The time by the server's clock: only that one decides what has expired. */
 const now = () => Date.now() + aheadMs;
-const dateOf = (value) => new Date(typeof value === 'number' ? value * 1000 : value);
+const dateOf = (iso) => new Date(iso);
 
 /** A time in the zone of the reader, which it names. */
 const local = (value) =>
