@@ -9,7 +9,7 @@ import { loadConfig } from './config/config.js';
 import { fileOf } from './database/data-source-options.js';
 import { migrate } from './database/migrate.js';
 import { lockFile } from './database/sqlite/sqlite.file.js';
-import { checkApplication, rejectContentTypeParsers } from './extensions/check-application.js';
+import { checkApplication } from './extensions/check-application.js';
 import { checkExtensions, type CheckOptions } from './extensions/check.js';
 import { settingsOf } from './extensions/settings.js';
 import { FastifyAdapter } from './http/fastify.adapter.js';
@@ -50,14 +50,13 @@ export async function createApp(
   Logger.overrideLogger(nestLogger);
   const transport = new Transport(config);
   if (config.trustProxy === false) warnOfProxy(transport.server.server, logger);
-  rejectContentTypeParsers(transport.server);
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.forRoot(transport, options),
     new FastifyAdapter(transport),
     { bodyParser: false, abortOnError: false, logger: nestLogger, instrument },
   );
   try {
-    for (const warning of checkApplication(app)) logger.warn({}, warning);
+    checkApplication(app);
   } catch (error) {
     await app.close();
     throw error;
