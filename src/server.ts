@@ -3,6 +3,7 @@ import { Logger, type NestApplicationOptions } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DataSource } from 'typeorm';
+import { ADMIN_API, AdminDocument } from './admin/admin-document.js';
 import { AppModule } from './app.module.js';
 import type { CoreOptions } from './core.module.js';
 import { loadConfig } from './config/config.js';
@@ -19,6 +20,7 @@ import { PublicAddress } from './config/public-address.js';
 import { warnOfProxy } from './http/client-address.js';
 import { Transport } from './http/transport.js';
 import { DocumentSource } from './openapi/document.js';
+import { publicDocument } from './openapi/public-document.js';
 import { PetStore } from './pet-store.js';
 import { createLogger } from './telemetry/logger.js';
 import { NestLogger } from './telemetry/nest-logger.js';
@@ -67,7 +69,8 @@ export async function createApp(
     app.enableCors(corsOptions(config.corsOrigins, transport.routes, requestHeaders));
   }
   const tags = extensions.flatMap((each) => Object.entries(each.tags ?? {}));
-  app.get(DocumentSource).describes(app, tags);
+  app.get(DocumentSource).describes(app, publicDocument(app, tags));
+  if (config.adminPort !== 0) app.get(AdminDocument).describes(app, ADMIN_API);
   return app;
 }
 

@@ -8,8 +8,8 @@ import { Public } from '../http/public.decorator.js';
 import type { ApiReply } from '../http/request.js';
 import { pathOf } from '../http/target.js';
 import { Scopes } from '../keys/scopes.js';
+import { AdminDocument } from './admin-document.js';
 import { DocsFiles, fill, type Masthead, referencePage } from '../openapi/docs.files.js';
-import { DocumentSource } from '../openapi/document.js';
 import { pageHeaders } from '../openapi/page-headers.js';
 import { PageLimitGuard } from '../openapi/page-limit.guard.js';
 import { StaticAsset } from '../openapi/static-asset.js';
@@ -39,7 +39,7 @@ export class ConsoleController {
     private readonly scopes: Scopes,
     private readonly plans: Plans,
     private readonly docs: DocsFiles,
-    private readonly document: DocumentSource,
+    private readonly document: AdminDocument,
   ) {}
 
   @Get(['', 'docs', 'openapi.json', 'console/:name', 'docs/assets/:name'])
@@ -59,7 +59,7 @@ export class ConsoleController {
     // The console offers the plans and scopes of this server.
     const plans = this.plans.names.join(' ');
     const scopes = Object.keys(this.scopes.declared).join(' ');
-    const json = new StaticAsset('application/json; charset=utf-8', this.document.json(true));
+    const json = new StaticAsset('application/json; charset=utf-8', this.document.json());
     const files = new Map([
       ['/openapi.json', json],
       ['/docs', await referencePage(MASTHEAD)],

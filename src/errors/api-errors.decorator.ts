@@ -1,5 +1,4 @@
-import { applyDecorators } from '@nestjs/common';
-import { ApiProperty, ApiResponse, ApiSchema } from '@nestjs/swagger';
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { ErrorDefinition } from './api-error.js';
 import { type ErrorCode, errors as coreErrors } from './errors.js';
 
@@ -38,17 +37,9 @@ export function ApiErrors(
   ...given: readonly (ErrorDefinition | ErrorCode)[]
 ): MethodDecorator & ClassDecorator {
   const errors = given.map((error) => (typeof error === 'string' ? coreErrors[error] : error));
-  const byStatus = new Map<number, string[]>();
-  for (const { status, meaning } of errors) {
-    byStatus.set(status, [...(byStatus.get(status) ?? []), meaning]);
-  }
-  const responses = Array.from(byStatus, ([status, meanings]) =>
-    ApiResponse({ status, description: meanings.join(' '), type: ErrorBody }),
-  );
-  const note = (type: object, _key?: unknown, method?: TypedPropertyDescriptor<unknown>) => {
-    const target = method?.value ?? type;
+  return <Method>(type: object, _key?: unknown, method?: TypedPropertyDescriptor<Method>) => {
+    const target = (method?.value ?? type) as object;
     const others = (Reflect.getMetadata(API_ERRORS, target) ?? []) as ErrorDefinition[];
     Reflect.defineMetadata(API_ERRORS, [...errors, ...others], target);
   };
-  return applyDecorators(...responses, note);
 }
