@@ -38,7 +38,7 @@ export function ApiErrors(
 ): MethodDecorator & ClassDecorator {
   const errors = given.map((error) => (typeof error === 'string' ? coreErrors[error] : error));
   return <Method>(type: object, _key?: unknown, method?: TypedPropertyDescriptor<Method>) => {
-    const target = (method?.value ?? type) as object;
+    const target = (method?.value ?? type);
     const others = (Reflect.getMetadata(API_ERRORS, target) ?? []) as ErrorDefinition[];
     Reflect.defineMetadata(API_ERRORS, [...errors, ...others], target);
   };
