@@ -3,6 +3,7 @@ import { Logger, type NestApplicationOptions } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DataSource } from 'typeorm';
+import { ADMIN_API, AdminDocument } from './admin/admin-document.js';
 import { AppModule } from './app.module.js';
 import { withBuiltIn } from './built-in.js';
 import type { CoreOptions } from './core.module.js';
@@ -11,7 +12,7 @@ import { explained } from './config/fixes.js';
 import { fileOf } from './database/data-source-options.js';
 import { migrate } from './database/migrate.js';
 import { lockFile } from './database/sqlite/sqlite.file.js';
-import { checkApplication, rejectContentTypeParsers } from './extensions/check-application.js';
+import { checkApplication } from './extensions/check-application.js';
 import { checkExtensions, type CheckOptions } from './extensions/check.js';
 import { settingsOf } from './extensions/settings.js';
 import { FastifyAdapter } from './http/fastify.adapter.js';
@@ -21,6 +22,7 @@ import { PublicAddress } from './config/public-address.js';
 import { warnOfProxy } from './http/client-address.js';
 import { Transport } from './http/transport.js';
 import { DocumentSource } from './openapi/document.js';
+import { publicDocument } from './openapi/public-document.js';
 import { PetStore } from './pet-store.js';
 import { createLogger } from './telemetry/logger.js';
 import { NestLogger } from './telemetry/nest-logger.js';
@@ -53,14 +55,13 @@ export async function createApp(
   Logger.overrideLogger(nestLogger);
   const transport = new Transport(config);
   if (config.trustProxy === false) warnOfProxy(transport.server.server, logger);
-  rejectContentTypeParsers(transport.server);
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.forRoot(transport, { ...options, extensions }),
     new FastifyAdapter(transport),
     { bodyParser: false, abortOnError: false, logger: nestLogger, instrument },
   );
   try {
-    for (const warning of checkApplication(app, extensions)) logger.warn({}, warning);
+    checkApplication(app, extensions);
   } catch (error) {
     await app.close();
     throw error;
@@ -70,7 +71,8 @@ export async function createApp(
     const requestHeaders = extensions.flatMap((each) => each.requestHeaders ?? []);
     app.enableCors(corsOptions(config.corsOrigins, transport.routes, requestHeaders));
   }
-  app.get(DocumentSource).describes(app, extensions);
+  app.get(DocumentSource).describes(app, publicDocument(app, extensions));
+  if (config.adminPort !== 0) app.get(AdminDocument).describes(app, ADMIN_API);
   return app;
 }
 
