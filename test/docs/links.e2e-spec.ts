@@ -28,7 +28,7 @@ function anchorsOf(markdown: string): string[] {
 const isOutside = (link: string) => /^(?:https?|mailto):/.test(link);
 
 const DOCUMENTS = [
-  ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'],
+  ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'GOVERNANCE.md', 'ROADMAP.md'],
   ...[
     'docs',
     'docs/decisions',
