@@ -1,6 +1,5 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { OnAdminPort } from '../http/admin-port.js';
 import type { ApiReply } from '../http/request.js';
 import { invalidRequest } from '../input/invalid-request.js';
 import type { AuditRecord } from '../keys/audit-record.entity.js';
@@ -11,7 +10,6 @@ import { AUDIT_RECORD, pageOf, USAGE } from './admin-view.js';
 import { UsageOverview } from './usage-overview.service.js';
 
 /** What happened to all keys: requests and changes. */
-@OnAdminPort()
 @ApiTags('usage')
 @Controller('admin/v1')
 export class AdminUsageController {

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { Controller, Get, Res, UseGuards } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { notFound } from '../errors/errors.js';
-import { OnAdminPort } from '../http/admin-port.js';
 import { Public } from '../http/public.decorator.js';
 import type { ApiReply } from '../http/request.js';
 import { pathOf } from '../http/target.js';
@@ -27,7 +26,6 @@ const MASTHEAD: Masthead = {
 };
 
 /** The console, and the document of the admin API. They are static, and need no token. */
-@OnAdminPort()
 @Public()
 @UseGuards(PageLimitGuard)
 @ApiExcludeController()
@@ -59,7 +57,7 @@ export class ConsoleController {
     // The console offers the plans and scopes of this server.
     const plans = this.plans.names.join(' ');
     const scopes = Object.keys(this.scopes.declared).join(' ');
-    const json = new StaticAsset('application/json; charset=utf-8', this.document.json(true));
+    const json = new StaticAsset('application/json; charset=utf-8', this.document.json());
     const files = new Map([
       ['/openapi.json', json],
       ['/docs', await referencePage(MASTHEAD)],

@@ -4,7 +4,6 @@ import { Reflector } from '@nestjs/core';
 import type { ErrorDefinition } from '../errors/api-error.js';
 import { API_ERRORS } from '../errors/api-errors.decorator.js';
 import { errors } from '../errors/errors.js';
-import { isOnAdminPort } from '../http/admin-port.js';
 import type { Operation } from '../http/operations.js';
 import { isPublic } from '../http/public.decorator.js';
 import type { Handler } from '../http/request.js';
@@ -13,8 +12,6 @@ import { requiredScopesOf } from '../keys/scope.guard.js';
 import { SEPARATE_QUOTA } from '../rate-limits/limits.js';
 import { headersOf } from './headers.js';
 
-/** The security scheme of the admin API. */
-export const ADMIN_SCHEME = 'adminToken';
 export const JSON_TYPE = 'application/json';
 const SCHEMAS = '#/components/schemas/';
 export const PET_SCHEMA = { $ref: `${SCHEMAS}Pet` };
@@ -75,26 +72,28 @@ const WITH_BODY = {
  * Adds to an operation what applies to every operation: security, responses, headers, an example of
  * each error.
  * @param schemas of the document
+ * @param scheme the security scheme of operations that are not public
  * @returns the error codes that the operation documents
  */
 export function completeOperation(
   object: OperationObject,
   operation: Operation,
   schemas: Schemas,
+  scheme: string,
 ): string[] {
   const { responses } = object;
   const { controller, handler } = operation;
   const isOpen = isPublic(controller);
-  const isAdmin = isOnAdminPort(controller);
+  const hasQuota = !isOpen && scheme === BEARER_SCHEME;
   const scopes = requiredScopesOf(handler, controller) ?? [];
-  object.security = isOpen ? [] : [{ [isAdmin ? ADMIN_SCHEME : BEARER_SCHEME]: scopes }];
+  object.security = isOpen ? [] : [{ [scheme]: scopes }];
   addSuccess(object, operation);
-  if (!isOpen && !isAdmin) addCondition(object, operation);
+  if (hasQuota) addCondition(object, operation);
   const general = addGeneralResponses(object, handler, isOpen ? undefined : scopes);
   const own = new Reflector().getAllAndMerge<ErrorDefinition[]>(API_ERRORS, [handler, controller]);
   const documented = [...general, ...own];
   for (const [status, response] of Object.entries(responses)) {
-    response.headers = headersOf(object, status, isOpen || isAdmin, response.headers);
+    response.headers = headersOf(object, status, !hasQuota, response.headers);
     if (isError(status)) addExamples(response, Number(status), documented);
   }
   responses['default'] ??= { $ref: '#/components/responses/OtherError' };

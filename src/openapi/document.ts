@@ -1,5 +1,4 @@
-import { type INestApplication, Injectable, type Type } from '@nestjs/common';
-import { ModulesContainer } from '@nestjs/core';
+import { type INestApplication, Injectable } from '@nestjs/common';
 import {
   DocumentBuilder,
   type OpenAPIObject,
@@ -8,14 +7,12 @@ import {
 } from '@nestjs/swagger';
 import { Config } from '../config/config.js';
 import { errors } from '../errors/errors.js';
-import { isOnAdminPort } from '../http/admin-port.js';
 import { type Operation, Operations } from '../http/operations.js';
 import { Plans } from '../rate-limits/plan.js';
 import { PublicAddress } from '../config/public-address.js';
 import { isPublic } from '../http/public.decorator.js';
 import { BEARER_SCHEME } from '../keys/api-key.guard.js';
 import {
-  ADMIN_SCHEME,
   completeOperation,
   ERROR_SCHEMA,
   JSON_TYPE,
@@ -29,44 +26,35 @@ import { headerComponents, headerReference } from './headers.js';
 /** The OpenAPI 3.1 document as text. It is built on request, which keeps the start fast. */
 @Injectable()
 export class DocumentSource {
-  private build!: (isAdmin: boolean) => OpenAPIObject;
+  private build!: () => OpenAPIObject;
 
-  /** Called once the application is assembled. @param tags of extensions */
-  describes(app: INestApplication, tags: readonly [name: string, text: string][]): void {
-    this.build = (isAdmin) => {
-      const builder = isAdmin ? adminBuilder() : publicBuilder(app);
-      if (!isAdmin) for (const [name, text] of tags) builder.addTag(name, text);
-      return buildDocument(app, builder, isAdmin);
-    };
+  /**
+   * Called once the application is assembled.
+   * @param head returns title, tags, servers and the security scheme of the document
+   */
+  describes(app: INestApplication, head: () => DocumentBuilder): void {
+    this.build = () => buildDocument(app, head());
   }
 
-  /** @param isAdmin for the document of the admin API */
-  json(isAdmin = false): string {
-    return `${JSON.stringify(this.build(isAdmin), null, 2)}\n`;
+  json(): string {
+    return `${JSON.stringify(this.build(), null, 2)}\n`;
   }
 
   async yaml() {
     const { stringify } = await import('yaml');
-    return stringify(this.build(false), { aliasDuplicateObjects: false });
+    return stringify(this.build(), { aliasDuplicateObjects: false });
   }
 }
 
-/**
- * Builds the document of the application, with the operations of extensions, or the document of the
- * admin API.
- */
-function buildDocument(
-  app: INestApplication,
-  builder: DocumentBuilder,
-  isAdmin: boolean,
-): OpenAPIObject {
+/** Builds the document of an application, with the operations of extensions. */
+function buildDocument(app: INestApplication, builder: DocumentBuilder): OpenAPIObject {
   const document = SwaggerModule.createDocument(app, builder.build(), {
     ignoreGlobalPrefix: true,
-    include: modulesOf(app, isAdmin),
     standardSchemaConverter: convertSchema,
   });
   document.info.contact = { name: 'The operator who issued your API key' };
   const schemas = document.components!.schemas as Schemas;
+  const [scheme] = Object.keys(document.components!.securitySchemes!);
   const codes = new Set(Object.keys(errors));
   for (const [operation, object] of documentedOperations(document, app)) {
     if (isPublic(operation.controller)) {
@@ -75,13 +63,13 @@ function buildDocument(
         url: new URL(each.url).origin,
       }));
     }
-    for (const code of completeOperation(object, operation, schemas)) codes.add(code);
+    for (const code of completeOperation(object, operation, schemas, scheme!)) codes.add(code);
   }
   const { names } = app.get(Plans);
   for (const { properties } of Object.values(schemas)) {
     if (properties?.['plan']?.enum) properties['plan'].enum = names;
   }
-  Object.assign(schemas, furtherSchemas(codes, isAdmin));
+  Object.assign(schemas, furtherSchemas(codes, 'Pet' in schemas));
   Object.assign(document.components!, {
     headers: headerComponents(),
     responses: { OtherError: otherError() },
@@ -89,25 +77,11 @@ function buildDocument(
   return document;
 }
 
-function modulesOf(app: INestApplication, isAdmin: boolean): Type[] {
-  return [...app.get(ModulesContainer).values()]
-    .filter(({ controllers }) => {
-      const types = [...controllers.values()].map(({ metatype }) => metatype as Type);
-      return types.some(isOnAdminPort) === isAdmin;
-    })
-    .map(({ metatype }) => metatype);
-}
-
-function adminBuilder(): DocumentBuilder {
-  return builderOf(ADMIN_SCHEME, 'Admin token: psa_...', 'A token of `petstore admin issue`.')
-    .setTitle('Pet Store admin API')
-    .setDescription('Issues, changes and revokes API keys, and shows how they are used.')
-    .addTag('keys', 'The API keys of all clients.')
-    .addTag('usage', 'Requests and changes of all keys.')
-    .addServer('/', 'This server');
-}
-
-function publicBuilder(app: INestApplication): DocumentBuilder {
+/** @param tags of extensions */
+export function publicBuilder(
+  app: INestApplication,
+  tags: readonly [name: string, text: string][],
+): DocumentBuilder {
   const { publicBaseUrl, stagingBaseUrl } = app.get(Config);
   const description = 'Send the API key as `Authorization: Bearer <API_KEY>`.';
   const builder = builderOf(BEARER_SCHEME, 'API key: psk_...', description)
@@ -119,10 +93,12 @@ function publicBuilder(app: INestApplication): DocumentBuilder {
     .addTag('usage', 'Plan, scopes and quota of an API key.')
     .addServer(app.get(PublicAddress).baseUrl, publicBaseUrl ? 'Production' : 'Local');
   if (stagingBaseUrl !== undefined) builder.addServer(stagingBaseUrl, 'Staging');
+  for (const [name, text] of tags) builder.addTag(name, text);
   return builder;
 }
 
-function builderOf(name: string, bearerFormat: string, description: string): DocumentBuilder {
+/** @param name of the security scheme */
+export function builderOf(name: string, bearerFormat: string, description: string) {
   return new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setVersion('1.0.0')
@@ -166,12 +142,12 @@ function otherError(): object {
 }
 
 /** The schemas that the generator does not produce. @param codes known error codes */
-function furtherSchemas(codes: Iterable<string>, isAdmin: boolean) {
+function furtherSchemas(codes: Iterable<string>, hasPets: boolean) {
   const pets = {
     Pets: { type: 'array', maxItems: 100, items: PET_SCHEMA, description: 'A page of pets.' },
   };
   return {
-    ...(!isAdmin && pets),
+    ...(hasPets && pets),
     // Not an enum: a generated client with a closed enum would reject a new code.
     ErrorCode: {
       type: 'string',

@@ -1,0 +1,40 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Config } from '../config/config.js';
+import { AccessLog } from '../http/access-log.js';
+import { FastifyAdapter } from '../http/fastify.adapter.js';
+import { Transport } from '../http/transport.js';
+import { builderOf, DocumentSource } from '../openapi/document.js';
+import { AdminModule } from './admin.module.js';
+
+/**
+ * Assembles the admin API: a second Nest application with a server for ADMIN_PORT. It uses
+ * providers of the running service, and none of its extensions.
+ */
+export async function createAdminApp(
+  service: INestApplicationContext,
+): Promise<NestFastifyApplication> {
+  const transport = new Transport(service.get(Config));
+  service.get(AccessLog).watch(transport.server);
+  transport.server.addHook('onSend', (_request, reply, payload, done) => {
+    reply.header('cache-control', 'no-store');
+    done(null, payload);
+  });
+  const app = await NestFactory.create<NestFastifyApplication>(
+    AdminModule.forRoot(transport, service),
+    new FastifyAdapter(transport),
+    { bodyParser: false, abortOnError: false },
+  );
+  app.get(DocumentSource).describes(app, documentHead);
+  return app;
+}
+
+function documentHead() {
+  return builderOf('adminToken', 'Admin token: psa_...', 'A token of `petstore admin issue`.')
+    .setTitle('Pet Store admin API')
+    .setDescription('Issues, changes and revokes API keys, and shows how they are used.')
+    .addTag('keys', 'The API keys of all clients.')
+    .addTag('usage', 'Requests and changes of all keys.')
+    .addServer('/', 'This server');
+}
