@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { Logger, type NestApplicationOptions } from '@nestjs/common';
+import { type DynamicModule, Logger, type NestApplicationOptions } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DataSource } from 'typeorm';
@@ -32,21 +32,28 @@ import { NestLogger } from './telemetry/nest-logger.js';
  */
 const LISTEN_BACKLOG = 4_096;
 
+type CreateNest = (
+  module: DynamicModule,
+  adapter: FastifyAdapter,
+  options: NestApplicationOptions & { logger: NestLogger },
+) => Promise<NestFastifyApplication>;
+
 /** By default, the configuration is read from the environment, and decides how lines are logged. */
 export interface StartOptions extends CheckOptions, Partial<CoreOptions> {
   /** Migrate at start on PostgreSQL too. */
   migrate?: boolean;
   /** Runs once the schema exists, before the server listens. */
   prepare?: (app: NestFastifyApplication) => Promise<void>;
-  /** Nest's option of this name; the test kit replaces providers with it. */
-  instrument?: NestApplicationOptions['instrument'];
+  /** Replaces `NestFactory.create()`, for the test kit. */
+  createNest?: CreateNest | undefined;
 }
 
 /** Assembles the application; it does not listen yet. */
 export async function createApp(
   options: StartOptions & CoreOptions,
 ): Promise<NestFastifyApplication> {
-  const { config, logger, instrument } = options;
+  const { config, logger } = options;
+  const { createNest = NestFactory.create.bind(NestFactory) as CreateNest } = options;
   const extensions = withBuiltIn(options.extensions ?? []);
   for (const warning of checkExtensions(extensions, options)) logger.warn({}, warning);
   const nestLogger = new NestLogger(logger);
@@ -54,10 +61,10 @@ export async function createApp(
   Logger.overrideLogger(nestLogger);
   const transport = new Transport(config);
   if (config.trustProxy === false) warnOfProxy(transport.server.server, logger);
-  const app = await NestFactory.create<NestFastifyApplication>(
+  const app = await createNest(
     AppModule.forRoot(transport, { ...options, extensions }),
     new FastifyAdapter(transport),
-    { bodyParser: false, abortOnError: false, logger: nestLogger, instrument },
+    { bodyParser: false, abortOnError: false, logger: nestLogger },
   );
   try {
     checkApplication(app, extensions);
