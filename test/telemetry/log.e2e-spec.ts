@@ -4,7 +4,6 @@ import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { type CallHandler, Injectable, Module, type NestInterceptor } from '@nestjs/common';
 import { APP_INTERCEPTOR } from '@nestjs/core';
-import type { FastifyInstance } from 'fastify';
 import type { Observable } from 'rxjs';
 import { DataSource } from 'typeorm';
 import { KeysService } from '../../src/keys/keys.service.js';
@@ -67,7 +66,7 @@ describe('the log', () => {
     const { logger, lines } = recordedLog();
     await using service = await startService({ logger });
     const client = await service.client();
-    const fastify = service.store.app.getHttpAdapter().getInstance() as FastifyInstance;
+    const fastify = service.store.app.getHttpAdapter().getInstance();
     const headers = { authorization: `Bearer ${client.key}` };
     const { statusCode } = await fastify.inject({ url: '/v1/pets', headers });
     expect(statusCode).toBe(200);
