@@ -35,16 +35,18 @@ export class AccessLog {
     server.addHook('onRequest', (request, reply, done) => {
       // A closed connection has no address.
       const address = clientAddress(request);
+      let hasEnded = false;
+      // An injected response is not `writableFinished` yet when it closes.
+      reply.raw.once('finish', () => (hasEnded = true));
       // `onResponse` is not called if the client leaves before the end of its response.
-      reply.raw.once('close', () => this.record(request, reply, address));
+      reply.raw.once('close', () => this.record(request, reply, address, hasEnded));
       done();
     });
   }
 
-  private record(request: ApiRequest, reply: ApiReply, address: string): void {
+  private record(request: ApiRequest, reply: ApiReply, address: string, hasEnded: boolean): void {
     const { operation = 'unknown', method, rejection } = request;
     const { statusCode, elapsedTime: elapsedMs } = reply;
-    const hasEnded = reply.raw.writableFinished;
     if (hasEnded) {
       const labels = { operation, method: labelOf(method), status: statusCode };
       this.durations.observe(labels, elapsedMs / 1000);

@@ -39,6 +39,10 @@ const HIDDEN =
 const MAX_CAUSES = 5;
 /** Members of this depth are left out, so that an object may contain itself. */
 const MAX_DEPTH = 5;
+/** Data exceptions of PostgreSQL, whose messages quote the value (appendix A, class 22). */
+const VALUE_CODE = /^22...$/;
+/** `JSON.parse()` quotes the text. */
+const VALUE_MESSAGE = / is not valid JSON$/;
 /** Members that have an error, even if it is no instance of `Error`. */
 const ERRORS = ['err', 'error'];
 
@@ -83,11 +87,13 @@ function requestMembers(): object {
 function serializeError(error: unknown, depth = 0): unknown {
   if (typeof error !== 'object' || error === null) return error;
   const { name, message, code, stack, cause } = error as NodeJS.ErrnoException;
+  const hasValue = VALUE_CODE.test(String(code)) || VALUE_MESSAGE.test(message);
+  const logged = hasValue ? String(message).replace(/".*"/s, '"..."') : message;
   return {
     type: name,
-    message,
+    message: logged,
     code,
-    stack,
+    stack: hasValue ? stack?.replace(message, () => logged) : stack,
     cause: depth < MAX_CAUSES ? serializeError(cause, depth + 1) : undefined,
   };
 }
