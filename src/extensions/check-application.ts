@@ -100,8 +100,8 @@ function errorFaults(
     return (Reflect.getMetadata(API_ERRORS, target) ?? []) as DocumentedError[];
   });
   return noted
-    .filter((each) => typeof each === 'string' && !codes.has(each))
-    .map((code) => `${name} documents the error ${String(code)}, which no extension declares`);
+    .filter((each): each is string => typeof each === 'string' && !codes.has(each))
+    .map((code) => `${name} documents the error ${code}, which no extension declares`);
 }
 
 /** A member without a rule is undeclared. A class of nestjs-zod, for example, has no rules. */

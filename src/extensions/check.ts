@@ -62,7 +62,7 @@ export function stopOn(faults: readonly string[]): void {
 /** A configuration in JavaScript may list anything. */
 function manifestFaults(extension: Extension | null): string[] {
   if (extension?.module) return [];
-  const name = extension?.name || String(extension);
+  const name = extension?.name ?? JSON.stringify(extension);
   return [`extension ${name} has no module; if it is a function of options, call it`];
 }
 

@@ -21,7 +21,7 @@ import { ApiOperation } from '@nestjs/swagger';
 import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
 import { IsOptional } from 'class-validator';
 import type { FastifyInstance, FastifyPluginCallback } from 'fastify';
-import { AnyScope, Public, RequireScope } from 'pet-store-service';
+import { AnyScope, ApiErrors, Public, RequireScope } from 'pet-store-service';
 import type { DataSource } from 'typeorm';
 import { z } from 'zod';
 import { startAdminService } from '../support/admin.js';
@@ -118,6 +118,11 @@ describe('the start stops with one line that names class and method, on', () => 
       'an undeclared scope',
       moduleAt('toys', RequireScope('toys:read')),
       'Toys.list requires the scope toys:read, which no extension declares',
+    ],
+    [
+      'an undeclared error code',
+      moduleAt('toys', any, ApiErrors('pet_not_found', 'toy_broken')),
+      'Toys.list documents the error toy_broken, which no extension declares',
     ],
     [
       'an operation of the service that is declared again',
