@@ -1,5 +1,6 @@
 # The build stage can compile better-sqlite3 if no prebuilt binary is available.
-FROM node:22-bookworm-slim AS build
+# Node 24.21.0
+FROM node:24-trixie-slim@sha256:8ec5d7557396cfe32d21c3f9c13072355ceab22b584578ca4bb28af31120cffe AS build
 WORKDIR /app
 RUN apt-get update \
   && apt-get install -y --no-install-recommends python3 make g++ \
@@ -11,8 +12,11 @@ COPY nest-cli.json tsconfig.json tsconfig.build.json ormconfig.ts ./
 COPY src ./src
 COPY docs ./docs
 RUN npm run build:service && npm prune --omit=dev --no-audit --no-fund
+# Fails here, not at the first start, if the binding of SQLite does not fit this release of Node.
+RUN node -e "new (require('better-sqlite3'))(':memory:').prepare('SELECT 1').get()"
 
-FROM node:22-bookworm-slim
+# The same image
+FROM node:24-trixie-slim@sha256:8ec5d7557396cfe32d21c3f9c13072355ceab22b584578ca4bb28af31120cffe
 LABEL org.opencontainers.image.title="pet-store-service" \
   org.opencontainers.image.description="An HTTP/JSON service that lists, adds and retrieves the pets of a store, with API keys and exact quotas." \
   org.opencontainers.image.licenses="MIT"

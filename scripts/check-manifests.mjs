@@ -173,6 +173,28 @@ function checkPrometheus() {
   run('promtool', ['test', 'rules', 'alerts.test.yaml'], folder);
 }
 
+/**
+ * Actions by commit, images by digest. `node scripts/pin-images.mjs` pins what is left: the images
+ * of the profile observability.
+ */
+function checkPins() {
+  const folder = '.github/workflows';
+  for (const file of readdirSync(folder)) {
+    for (const [, action, version] of read(`${folder}/${file}`).matchAll(/uses: (\S+)(.*)/g)) {
+      assert(/@[0-9a-f]{40}$/.test(action), `${file}: ${action} is not pinned to a commit`);
+      assert(/^ # v\d+\.\d+\.\d+$/.test(version), `${file}: ${action} has no version`);
+    }
+  }
+  const bases = Array.from(read('Dockerfile').matchAll(/^FROM (\S+)/gm), ([, image]) => image);
+  const { services } = parse(read('compose.yaml'), { merge: true });
+  const images = Object.values(services)
+    .filter(({ build, profiles }) => build === undefined && profiles === undefined)
+    .map(({ image }) => image);
+  for (const image of [...bases, ...images]) {
+    assert(/@sha256:[0-9a-f]{64}$/.test(image), `${image} is not pinned to a digest`);
+  }
+}
+
 for (const check of [
   checkCompose,
   checkDockerfile,
@@ -180,6 +202,7 @@ for (const check of [
   checkSystemd,
   checkNginx,
   checkPrometheus,
+  checkPins,
 ]) {
   try {
     check();

@@ -48,6 +48,7 @@ export { ApiPage } from './input/api-page.decorator.js';
 export { StrictInput } from './input/strict-input.decorator.js';
 export { Page, PageQuery } from './input/page.js';
 export { constrain, MayBeAbsent } from './input/constrain.js';
+export { isVisible } from './input/visible-text.js';
 export { Creates } from './http/creates.decorator.js';
 export { Idempotent } from './idempotency/idempotent.decorator.js';
 export { AnyScope, RequireScope } from './keys/scope.guard.js';

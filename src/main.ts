@@ -17,8 +17,7 @@ setFlagsFromString('--no-allocation-site-pretenuring');
 
 const argv = process.argv.slice(2);
 const isServer = argv[0] === 'serve';
-// npm and npx die of signals that they do not forward. A server that outlived them would keep its
-// port and its database.
+// npm and npx do not forward every signal; without this, the server would outlive them.
 if (isServer && process.env['npm_lifecycle_event'] !== undefined) {
   const parents = parentsOfServer();
   setInterval(() => {
@@ -42,9 +41,9 @@ if (!isServer || argv.includes('--json')) {
 // Loaded after the check: older releases of Node cannot link them.
 const { Output } = await import('./cli/output.js');
 const { runProgram } = await import('./cli/program.js');
-const exitCode = await runProgram(argv, new Output(write));
+const exitCode = await runProgram(argv, new Output(write, undefined, process.stdout.isTTY));
 if (exitCode !== 0) process.exitCode = exitCode;
-// A slow reader gets the whole result. A server does not wait for its reader.
+// Flush standard output before exiting. A server does not wait for its reader.
 if (!isServer) await new Promise<unknown>((resolve) => write('', resolve));
 setTimeout(() => process.exit(), EXIT_TIMEOUT_MS).unref();
 

@@ -3,14 +3,16 @@ import { Logger, type NestApplicationOptions } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DataSource } from 'typeorm';
+import { ADMIN_API, AdminDocument } from './admin/admin-document.js';
 import { AppModule } from './app.module.js';
 import { withBuiltIn } from './built-in.js';
 import type { CoreOptions } from './core.module.js';
 import { loadConfig } from './config/config.js';
+import { explained } from './config/fixes.js';
 import { fileOf } from './database/data-source-options.js';
 import { migrate } from './database/migrate.js';
 import { lockFile } from './database/sqlite/sqlite.file.js';
-import { checkApplication, rejectContentTypeParsers } from './extensions/check-application.js';
+import { checkApplication } from './extensions/check-application.js';
 import { checkExtensions, type CheckOptions } from './extensions/check.js';
 import { settingsOf } from './extensions/settings.js';
 import { FastifyAdapter } from './http/fastify.adapter.js';
@@ -20,6 +22,7 @@ import { PublicAddress } from './config/public-address.js';
 import { warnOfProxy } from './http/client-address.js';
 import { Transport } from './http/transport.js';
 import { DocumentSource } from './openapi/document.js';
+import { publicDocument } from './openapi/public-document.js';
 import { PetStore } from './pet-store.js';
 import { createLogger } from './telemetry/logger.js';
 import { NestLogger } from './telemetry/nest-logger.js';
@@ -52,14 +55,13 @@ export async function createApp(
   Logger.overrideLogger(nestLogger);
   const transport = new Transport(config);
   if (config.trustProxy === false) warnOfProxy(transport.server.server, logger);
-  rejectContentTypeParsers(transport.server);
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.forRoot(transport, { ...options, extensions }),
     new FastifyAdapter(transport),
     { bodyParser: false, abortOnError: false, logger: nestLogger, instrument },
   );
   try {
-    for (const warning of checkApplication(app, extensions)) logger.warn({}, warning);
+    checkApplication(app, extensions);
   } catch (error) {
     await app.close();
     throw error;
@@ -69,7 +71,8 @@ export async function createApp(
     const requestHeaders = extensions.flatMap((each) => each.requestHeaders ?? []);
     app.enableCors(corsOptions(config.corsOrigins, transport.routes, requestHeaders));
   }
-  app.get(DocumentSource).describes(app, extensions);
+  app.get(DocumentSource).describes(app, publicDocument(app, extensions));
+  if (config.adminPort !== 0) app.get(AdminDocument).describes(app, ADMIN_API);
   return app;
 }
 
@@ -83,9 +86,9 @@ export async function startPetStore(options: StartOptions = {}): Promise<PetStor
     tracing && (await import('./telemetry/traces.js')).startTracing(tracing, logger);
   const file = fileOf(config.databaseUrl);
   // PostgreSQL may have several servers.
-  const unlock = file === undefined ? undefined : lockFile(file);
+  const unlock = file && (await explained('sqlite', file, () => lockFile(file)));
   const cleanUp = async (): Promise<void> => {
-    unlock?.();
+    if (unlock) unlock();
     await stopTracing?.();
   };
   let app: NestFastifyApplication | undefined;
@@ -93,8 +96,11 @@ export async function startPetStore(options: StartOptions = {}): Promise<PetStor
     app = await createApp({ ...options, config, logger });
     await migrate(app.get(DataSource), options.migrate ?? false);
     await options.prepare?.(app);
-    await app.listen({ port, host, backlog: LISTEN_BACKLOG });
-    await app.get(Transport).listenToAdmins();
+    // Before the service listens: a hook of an extension may listen on another port.
+    await app.init();
+    const address = { port, host, backlog: LISTEN_BACKLOG };
+    await explained('port', '', () => app!.listen(address));
+    await explained('port', 'ADMIN_', () => app!.get(Transport).listenToAdmins());
     app.get(PublicAddress).listensOn((app.getHttpServer().address() as AddressInfo).port);
   } catch (error) {
     await app?.close().catch(() => undefined);

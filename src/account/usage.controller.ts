@@ -16,8 +16,8 @@ const EXAMPLE: Usage = {
   plan: 'free',
   scopes: ['pets:read', 'pets:write'],
   limits: {
-    minute: { limit: 60, remaining: 42, resetAt: 1764892860 },
-    day: { limit: 1_000, remaining: 910, resetAt: 1764979200 },
+    minute: { limit: 60, remaining: 42, resetAt: '2025-12-05T00:01:00.000Z' },
+    day: { limit: 1_000, remaining: 910, resetAt: '2025-12-06T00:00:00.000Z' },
   },
   bannedUntil: null,
   expiresAt: null,

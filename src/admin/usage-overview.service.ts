@@ -5,7 +5,7 @@ import { KeyMetrics } from '../keys/key-metrics.js';
 import { Plans } from '../rate-limits/plan.js';
 import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
 import { Clock } from '../time/clock.js';
-import { dayOf, HOUR_MS, unixSeconds } from '../time/windows.js';
+import { dayOf, HOUR_MS, isoTime } from '../time/windows.js';
 import { UsageRepository } from '../usage/usage.repository.js';
 
 const NEAR = 0.8;
@@ -38,7 +38,7 @@ export class UsageOverview {
     const thisHour = Math.floor(this.clock.now() / HOUR_MS);
     const found = [];
     for (let hour = thisHour - length + 1; hour <= thisHour; hour++) {
-      const startsAt = unixSeconds(hour * HOUR_MS);
+      const startsAt = isoTime(hour * HOUR_MS);
       const counts = await this.repository.countByPlan(hour);
       found.push(...counts.map((count) => ({ startsAt, ...count })));
     }

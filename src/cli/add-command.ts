@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { FailedError, type Output } from './output.js';
+import { FailedError, type Output, type Printed } from './output.js';
 
 /** The options of every command; `yes` only of a destructive one. */
 export interface CommonOptions {
@@ -9,10 +9,8 @@ export interface CommonOptions {
   yes?: true;
 }
 
-/** The output of a command: a JSON value with `--json`, otherwise the text. */
-export interface Result {
-  value: unknown;
-  text: string;
+/** The output of a command. */
+export interface Result extends Printed {
   /** Whether the command failed although it has a result. */
   hasFailed?: boolean;
 }

@@ -25,11 +25,12 @@ export const days = integerUpTo(36_500);
 export function keyName(text: string): string {
   if (isKeyName(text)) return text;
   throw new InvalidArgumentError(
-    `It must be 1 to ${MAX_NAME_LENGTH} printable characters, and must not contain a key.`,
+    `It must be 1 to ${MAX_NAME_LENGTH} printable characters, at least one of them visible, ` +
+      'and must not contain a key.',
   );
 }
 
-/** Rejects an empty path, such as that of an unset variable of a script. */
+/** Rejects an empty path, for example from an unset shell variable. */
 export function file(text: string): string {
   if (text.trim() !== '') return text;
   throw new InvalidArgumentError('It must be a file path.');

@@ -1,6 +1,7 @@
-import { existsSync, realpathSync, statSync } from 'node:fs';
+import { createReadStream, existsSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { loadConfig } from '../config/config.js';
+import { explained } from '../config/fixes.js';
 import { fileOf } from '../database/data-source-options.js';
 import { migrationNames } from '../database/extension-migrations.js';
 import { backupDatabase, restoreDatabase } from '../database/sqlite/sqlite.copy.js';
@@ -9,20 +10,42 @@ import { loadAllExtensions } from '../built-in.js';
 import type { CommonOptions, Result } from './add-command.js';
 import { confirm, isInteractive } from './confirmation.js';
 import { assertDatabaseExists } from './operator.js';
+import type { Output } from './output.js';
 
 /** The suffixes of the database and of the files that belong to it. */
 const COMPANIONS = ['', '-wal', '-shm', '-journal', '-server'];
 
 /** `petstore backup FILE` */
-export async function backup(file: string, options: CommonOptions): Promise<Result> {
+export async function backup(
+  file: string,
+  options: CommonOptions,
+  output: Output,
+): Promise<Result | void> {
   await loadAllExtensions(options);
   const database = embeddedDatabase('pg_dump');
   assertDatabaseExists(database);
+  if (file === '-') return backupToOutput(database, output);
   await assertMayWrite(file, database, options.yes);
-  backupDatabase(database, file);
+  await explained('sqlite', file, () => backupDatabase(database, file));
   const { size: bytes } = statSync(file);
   const value = { file: resolve(file), bytes };
   return { value, text: `Wrote ${bytes} bytes to ${file}.` };
+}
+
+/** Through a file beside the database, since its size may exceed the memory. */
+async function backupToOutput(database: string, output: Output): Promise<void> {
+  if (output.isTerminal) {
+    throw new Error('standard output is a terminal; redirect it: petstore backup - > FILE');
+  }
+  const file = `${database}.backup-${process.pid}`;
+  try {
+    await explained('sqlite', file, () => backupDatabase(database, file));
+    const { size } = statSync(file);
+    await output.pipe(createReadStream(file));
+    output.note(`Wrote ${size} bytes to standard output.`);
+  } finally {
+    rmSync(file, { force: true });
+  }
 }
 
 /** `petstore restore FILE` */
@@ -35,10 +58,10 @@ export async function restore(file: string, options: CommonOptions): Promise<Res
   if (existsSync(database)) {
     await confirm(`Replace the database ${database} and lose its data?`, options.yes);
   }
-  const ran = restoreDatabase(file, database);
+  const ran = await explained('sqlite', database, () => restoreDatabase(file, database));
   const known = migrationNames(migrationsOf(extensions));
   const pending = known.filter((name) => !ran.includes(name));
-  const hint = pending.length > 0 ? ' Its schema is older: run petstore migrate.' : '';
+  const hint = pending.length > 0 ? ' Its schema is outdated: run petstore migrate.' : '';
   const value = { database: resolve(database), from: resolve(file), pending };
   return { value, text: `Restored ${database} from ${file}.${hint}` };
 }

@@ -3,21 +3,23 @@ import { DataSource, getMetadataArgsStorage } from 'typeorm';
 // Loads the entities.
 import '../app.module.js';
 import type { Config } from '../config/config.js';
+import { explainAt } from '../config/fixes.js';
 import { connect } from '../database/connect.js';
 import { createDataSource, dataSourceOptions, fileOf } from '../database/data-source-options.js';
-import { NOW } from '../database/database-time.js';
+import { databaseNow, NOW } from '../database/database-time.js';
 import { describeMigration, migrationNames } from '../database/extension-migrations.js';
 import { migrationsThatRan } from '../database/migrate.js';
 import { driverErrorOf } from '../database/outage.js';
 import { setSequence } from '../database/sequences.js';
 import { type Extension, migrationsOf } from '../extensions/define.js';
+import { plansInUse } from '../keys/key-cache.js';
+import { type OwnPlans, Plans } from '../rate-limits/plan.js';
 import { checkClock, failed, type Finding, ok, warning } from './doctor.findings.js';
-import { explain } from './failure.js';
 
 /** Checks the database, its schema and its clock, and changes nothing. */
 export async function checkDatabase(
   { databaseUrl: url }: Config,
-  extensions: readonly Extension[],
+  { extensions, plans }: { extensions: readonly Extension[]; plans?: OwnPlans | undefined },
 ): Promise<Finding[]> {
   const file = fileOf(url);
   const known = migrationNames(migrationsOf(extensions));
@@ -34,10 +36,14 @@ export async function checkDatabase(
       ? checkPostgres(dataSource)
       : checkSqlite(dataSource, file));
     const ran = await migrationsThatRan(dataSource);
-    return [checkSchema(ran, known, file !== undefined), ...findings];
+    const schema = checkSchema(ran, known, file !== undefined);
+    // Without a migration, there are no tables.
+    const lost = ran.length === 0 ? [] : await checkPlans(dataSource, new Plans(plans));
+    return [schema, ...findings, ...lost];
   } catch (error) {
-    const { reason, fix } = explain(driverErrorOf(error));
-    return [failed('database', reason, fix ?? 'check DATABASE_URL and its permissions')];
+    const place = file === undefined ? 'postgres' : 'sqlite';
+    const { reason, fix } = explainAt(place, driverErrorOf(error), file, 'check DATABASE_URL');
+    return [failed('database', reason, fix)];
   } finally {
     await dataSource?.destroy();
   }
@@ -135,12 +141,29 @@ async function checkSqlite(dataSource: DataSource, file: string): Promise<Findin
   const [{ version, fault }] = await dataSource.query<[{ version: string; fault: string }]>(
     'SELECT sqlite_version() AS version, quick_check AS fault FROM pragma_quick_check LIMIT 1',
   );
-  if (fault !== 'ok') throw Object.assign(new Error(fault), { code: 'SQLITE_CORRUPT' });
+  if (fault !== 'ok') {
+    throw Object.assign(new Error(`the file is damaged: ${fault}`), { code: 'SQLITE_CORRUPT' });
+  }
   // SQLite has no clock, but its file has the time of the latest write.
   const aheadMs = Math.floor(statSync(file).mtimeMs) - Date.now();
   const notAhead = ok('clock', 'no timestamps in the future');
   const clock = aheadMs > 0 ? checkClock('latest write', aheadMs) : notAhead;
   return [ok('database', `SQLite ${version}`), clock];
+}
+
+/** A start stops on keys of a plan that was removed. */
+async function checkPlans(dataSource: DataSource, { names }: Plans): Promise<Finding[]> {
+  const rows = await dataSource.query<{ plan: string }[]>(plansInUse(databaseNow(dataSource)));
+  return rows
+    .filter(({ plan }) => !names.includes(plan))
+    .map(({ plan }) => {
+      const detail = `keys have the plan ${plan}, which does not exist`;
+      return failed(
+        'plans',
+        detail,
+        `add ${plan} to the plans of petstore.config.js, or change the keys with petstore keys set-plan`,
+      );
+    });
 }
 
 function checkSchema(ran: readonly string[], known: readonly string[], isSqlite: boolean): Finding {

@@ -2,7 +2,7 @@ import type { Config } from '../config/config.js';
 import { addressRateLimitKey } from '../rate-limits/rate-limit-key.js';
 import { RedisStore } from '../rate-limits/stores/redis.store.js';
 import { connectRedis, type RedisClient, type Script } from '../redis/redis.client.js';
-import { type RedisUnavailableError } from '../redis/redis-error.js';
+import type { RedisUnavailableError } from '../redis/redis-error.js';
 import { checkClock, failed, type Finding, ok, warning } from './doctor.findings.js';
 
 const TIMEOUT_MS = 2_000;
@@ -19,8 +19,9 @@ export async function checkRedis(config: Config): Promise<Finding[]> {
     .split(',')
     .map((url) => new URL(url).host)
     .join(', ');
-  const client = await connectRedis(redisUrl, { timeoutMs: TIMEOUT_MS });
+  let client: RedisClient | undefined;
   try {
+    client = await connectRedis(redisUrl, { timeoutMs: TIMEOUT_MS });
     client.define(INFO);
     const store = new RedisStore(client, config);
     await store.probe(SUBJECT);
@@ -30,9 +31,9 @@ export async function checkRedis(config: Config): Promise<Finding[]> {
     return [await checkEviction(client, host), clock];
   } catch (error) {
     const { reason, fix } = error as RedisUnavailableError;
-    return [failed('redis', `${host} cannot be used: ${reason}`, fix)];
+    return [failed('redis', reason, fix)];
   } finally {
-    client.onApplicationShutdown();
+    client?.onApplicationShutdown();
   }
 }
 

@@ -10,8 +10,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
+import { FakeServer } from '../../test/support/fake-server.js';
+import { freePort } from '../../test/support/free-port.js';
 import { runInProcess as run } from '../../test/support/run-program.js';
 import type { Finding } from './doctor.findings.js';
 
@@ -19,6 +21,17 @@ const UNPRIVILEGED = 65_534;
 const PAGE_BYTES = 4_096;
 const LATER = `INSERT INTO petstore_migrations (timestamp, name) VALUES (2, 'Later2000000000000')`;
 const TOYS = `INSERT INTO petstore_migrations (timestamp, name) VALUES (2, 'toys:Toys:8700000000000')`;
+const KEY_OF_GONE_PLAN = `INSERT INTO api_keys
+  (id, client_id, name, digest, last_four, plan, scopes, created_at, changed_at)
+  VALUES ('k', 'k', 'k', 'd', '1234', 'gone', '', 1, 1)`;
+const CONFIG_WITHOUT_SCOPE = `
+  const { Controller, Get, Module } = require('${resolve('node_modules/@nestjs/common')}');
+  class Toys { list() {} }
+  Get('list')(Toys.prototype, 'list', Object.getOwnPropertyDescriptor(Toys.prototype, 'list'));
+  Controller('toys')(Toys);
+  class ToysModule {}
+  Module({ controllers: [Toys] })(ToysModule);
+  module.exports = { __esModule: true, default: { extensions: [{ name: 'toys', module: ToysModule }] } };`;
 const FUTURE = new Date(Date.now() + 259_199_383);
 
 describe('petstore doctor', () => {
@@ -26,7 +39,7 @@ describe('petstore doctor', () => {
   let file: string;
   beforeEach(() => {
     file = join(mkdtempSync(join(tmpdir(), 'petstore-doctor-')), 'petstore.db');
-    Object.assign(process.env, { DATABASE_URL: `sqlite:${file}`, METRICS_PORT: '0' });
+    Object.assign(process.env, { DATABASE_URL: `sqlite:${file}`, PORT: '0', METRICS_PORT: '0' });
   });
   afterEach(() => {
     if (process.geteuid!() !== process.getuid!()) process.seteuid!(process.getuid!());
@@ -108,14 +121,27 @@ describe('petstore doctor', () => {
       /^latest write is 3 days ahead of this machine$/,
       /NTP/,
     ],
-    ['failed', 'database', makeReadOnly, /readonly database/, /, or choose another file$/],
-    ['failed', 'database', damageLastPage, /damaged|malformed/, /copy .* restore BACKUP$/],
     [
       'failed',
       'database',
+      makeReadOnly,
+      /readonly database/,
+      /or set DATABASE_URL to another file$/,
+    ],
+    ['failed', 'database', damageLastPage, /damaged|malformed/, /copy .* restore BACKUP$/],
+    [
+      'failed',
+      'configuration',
       () => (rmSync(file), mkdirSync(file)),
-      /unable to open/,
-      /another file$/,
+      /petstore\.db is a folder$/,
+      /^correct the environment variable/,
+    ],
+    [
+      'failed',
+      'plans',
+      execute(KEY_OF_GONE_PLAN),
+      /^keys have the plan gone, which does not exist$/,
+      /^add gone to the plans .* petstore keys set-plan$/,
     ],
     [
       'warning',
@@ -144,6 +170,52 @@ describe('petstore doctor', () => {
     ]);
   });
 
+  it.each(['PORT', 'ADMIN_PORT', 'METRICS_PORT'])('reports that %s is in use', async (setting) => {
+    await using other = await FakeServer.start(
+      () => 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n',
+    );
+    process.env[setting] = String(other.port);
+    const of = await findings();
+    const host = setting.replace('PORT', 'HOST');
+    delete process.env[setting];
+    expect(of('ports')).toEqual([
+      {
+        ...{ check: 'ports', status: 'failed' },
+        detail: expect.stringMatching(`^${setting} cannot be used: .*EADDRINUSE`),
+        fix: `another program uses this port: choose a free one with ${setting}`,
+      },
+    ]);
+    process.env[host] = '192.0.2.1';
+    process.env[setting] = '18999';
+    expect((await findings())('ports')[0]!.fix).toBe(
+      `choose an address of this machine with ${host}`,
+    );
+  });
+
+  it('reports two equal ports', async () => {
+    const port = String(await freePort());
+    const of = await findings(() => Object.assign(process.env, { PORT: port, ADMIN_PORT: port }));
+    expect(of('ports')[0]!.detail).toMatch(/^ADMIN_PORT cannot be used/);
+  });
+
+  it('reports an extension that cannot be served', async () => {
+    const config = join(file, '..', 'petstore.config.js');
+    writeFileSync(config, CONFIG_WITHOUT_SCOPE);
+    const { code, out } = await run('doctor', '--json', '--config', config);
+    expect(code).toBe(1);
+    expect(JSON.parse(out).checks).toMatchObject([
+      {
+        check: 'configuration',
+        detail: 'Toys.list has neither @RequireScope(...) nor @AnyScope()',
+      },
+    ]);
+  });
+
+  it('leaves alone what is no file', async () => {
+    const of = await findings(() => mkdirSync(`${file}-shm`, { mode: 0o755, recursive: true }));
+    expect(of('files').map(({ fix }) => fix)).not.toContain(`chmod 600 ${file}-shm`);
+  });
+
   it('reports a database and a Redis that cannot be reached, without their passwords', async () => {
     const nowhere = 'user:secret@127.0.0.1:1';
     process.env['DATABASE_URL'] = `postgres://${nowhere}/none`;
@@ -153,7 +225,7 @@ describe('petstore doctor', () => {
     expect(out).toMatch(
       /^failed +database +PostgreSQL at 127\.0\.0\.1:1 cannot be used: .*\n +fix: /m,
     );
-    expect(out).toMatch(/^failed +redis +127\.0\.0\.1:1 cannot be used: .*\n +fix: /m);
+    expect(out).toMatch(/^failed +redis +Redis at 127\.0\.0\.1:1 cannot be used: .*\n +fix: /m);
     expect(out).not.toContain('secret');
   });
 });

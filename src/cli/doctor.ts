@@ -1,7 +1,6 @@
-import { existsSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { type Config, ConfigError, loadConfig } from '../config/config.js';
 import { fileOf } from '../database/data-source-options.js';
-import { checkExtensions } from '../extensions/check.js';
 import { nameOf } from '../extensions/define.js';
 import { settingsOf } from '../extensions/settings.js';
 import { loadAllExtensions } from '../built-in.js';
@@ -9,6 +8,9 @@ import type { CommonOptions, Result } from './add-command.js';
 import { checkDatabase } from './doctor.database.js';
 import { failed, type Finding, ok, warning } from './doctor.findings.js';
 import { checkRedis } from './doctor.redis.js';
+import { checkPorts } from './doctor.ports.js';
+import { reasonOf } from './failure.js';
+import { withApp } from './openapi.js';
 import { table } from './output.js';
 
 const OTHERS = 0o077;
@@ -30,24 +32,25 @@ export async function doctor(options: CommonOptions): Promise<Result> {
 
 /** Runs every check. Without a valid configuration, there is nothing else to check. */
 async function examine(options: CommonOptions): Promise<Finding[]> {
-  let config;
-  let extensions;
+  let known;
+  let config: Config;
   try {
-    const known = await loadAllExtensions(options);
-    checkExtensions(known.extensions, known);
-    extensions = known.extensions;
-    config = loadConfig(undefined, settingsOf(extensions));
+    known = await loadAllExtensions(options);
+    config = loadConfig(undefined, settingsOf(known.extensions));
+    // Extensions are checked while the application is assembled.
+    await withApp(config, known, () => undefined);
   } catch (error) {
-    const faults = error instanceof ConfigError ? error.faults : [(error as Error).message];
+    const faults = error instanceof ConfigError ? error.faults : [reasonOf(error)];
     return faults.map((fault) => failed('configuration', fault, SETTINGS_FIX));
   }
-  const [database, redis] = await Promise.all([
-    checkDatabase(config, extensions),
+  const findings = await Promise.all([
+    checkDatabase(config, known),
     checkRedis(config),
+    checkPorts(config),
   ]);
-  const names = extensions.map(nameOf).join(', ');
+  const names = known.extensions.map(nameOf).join(', ');
   const configuration = ok('configuration', `valid, extensions: ${names}`);
-  return [configuration, ...database, ...redis, ...checkFiles(config), checkProxy(config)];
+  return [configuration, ...findings.flat(), ...checkFiles(config), checkProxy(config)];
 }
 
 /**
@@ -57,15 +60,16 @@ async function examine(options: CommonOptions): Promise<Finding[]> {
 function checkFiles({ databaseUrl }: Config): Finding[] {
   const database = fileOf(databaseUrl);
   const files = database === undefined ? [] : ['', '-wal', '-shm'].map((end) => database + end);
-  const findings = [...files, '.env'].filter(existsSync).flatMap((path) => {
-    if ((statSync(path).mode & OTHERS) === 0) return [];
+  const findings = [...files, '.env'].flatMap((path) => {
+    const status = statSync(path, { throwIfNoEntry: false });
+    if (!status?.isFile() || (status.mode & OTHERS) === 0) return [];
     const severity = path === '.env' ? warning : failed;
     return [severity('files', `other users can read ${path}`, `chmod 600 ${path}`)];
   });
   return findings.length > 0 ? findings : [ok('files', 'readable only by their owner')];
 }
 
-/** The service speaks no TLS, so an https address is that of a proxy. */
+/** The service speaks no TLS, so an https address means a proxy. */
 function checkProxy({ trustProxy, publicBaseUrl = '' }: Config): Finding {
   if (trustProxy) return ok('proxy', `X-Forwarded-For is trusted from ${trustProxy.join(', ')}`);
   if (!publicBaseUrl.startsWith('https:')) {

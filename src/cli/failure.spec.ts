@@ -1,46 +1,78 @@
+import { resolve } from 'node:path';
 import { ConfigError } from '../config/config.js';
+import { ExplainedError } from '../config/fixes.js';
 import { ExtensionError } from '../extensions/check.js';
-import { reportFailure } from './failure.js';
+import type { Extension } from '../extensions/define.js';
+import { explain, reportFailure } from './failure.js';
 import { Output } from './output.js';
 
-describe(reportFailure.name, () => {
-  function report(error: unknown): string {
-    let written = '';
-    const never = () => {
-      throw new Error('an error is not a result');
-    };
-    reportFailure(error, new Output(never, (text) => (written += text)));
-    return written;
-  }
-  const failure = (code: string, more = {}) =>
-    Object.assign(new Error(`${code}: it failed`), { code, ...more });
+const HERE = { databaseUrl: 'sqlite:p.db' };
+const toys: Extension = { name: 'toys', module: class {} };
 
+/** An error of the system, with a stack that ends in the given lines. */
+function failure(code: string, frames: string[] = [], message = `${code}: it failed`) {
+  const stack = [`Error: ${message}`, '    at f (node:net:1:2)', ...frames].join('\n');
+  return Object.assign(new Error(message), { code, stack });
+}
+
+function report(error: unknown): string {
+  let written = '';
+  const never = () => {
+    throw new Error('an error is not a result');
+  };
+  reportFailure(error, new Output(never, (text) => (written += text)));
+  return written;
+}
+
+describe(explain.name, () => {
+  const line = (error: unknown, extensions = [toys]) => report(explain(error, HERE, extensions));
+
+  it.each(['EADDRINUSE', 'ENOTFOUND', 'EACCES', 'SQLITE_FULL', '42501', 'ERR_DLOPEN_FAILED'])(
+    'names the extension with %s that is not of the service, and no setting',
+    (code) => {
+      const own = ['    at async serve (', resolve('src/cli/serve.ts'), ':1:2)'].join('');
+      const theirs = '    at async Orders.onModuleInit (file:///shop/orders.js:3:4)';
+      for (const frames of [[], [own], [theirs, own]]) {
+        expect(line(failure(code, frames))).toBe(`error: extension toys: ${code}: it failed\n`);
+      }
+      const food = { ...toys, name: 'food' };
+      expect(line(failure(code), [toys, food])).toMatch(/^error: extension toys or food: /);
+    },
+  );
+
+  it('adds the fix to an error of the database of the service', () => {
+    const frame = `    at SqliteDatabase.query (${resolve('src/database/sqlite/x.ts')}:1:2)`;
+    expect(line(failure('SQLITE_FULL', [frame]))).toBe(
+      'error: SQLITE_FULL: it failed; free space on the disk of p.db\n',
+    );
+  });
+
+  it('leaves explained errors, and errors without extensions, as they are', () => {
+    for (const error of [new ExplainedError('a', 'b'), new ConfigError(['a'])]) {
+      expect(explain(error, HERE, [toys])).toBe(error);
+    }
+    expect(line(failure('ENOTFOUND'), [])).toBe('error: ENOTFOUND: it failed\n');
+  });
+});
+
+describe(reportFailure.name, () => {
   it.each([
-    [failure('EADDRINUSE'), /choose a free one \(PORT, ADMIN_PORT\)\n$/],
-    [failure('EACCES'), /choose a port above 1023/],
-    [failure('EADDRNOTAVAIL'), /choose an address of this machine \(HOST, ADMIN_HOST\)\n$/],
-    [failure('ENOTFOUND'), /correct this host name/],
-    [
-      failure('EACCES', { syscall: 'open', path: '.env' }),
-      /give this user access to \.env, or choose/,
-    ],
-    [failure('EPERM', { syscall: 'chmod', path: '/' }), /access to \/, or choose/],
-    [failure('SQLITE_CANTOPEN'), /give this user access to .*\.db, or choose another file\n$/],
-    [failure('SQLITE_READONLY_DIRECTORY'), /give this user access to .*\.db/],
-    [failure('SQLITE_NOTADB'), /copy the damaged file, and run petstore restore BACKUP\n$/],
-    [failure('SQLITE_FULL'), /free disk space\n$/],
-    [failure('SQLITE_IOERR_SHMSIZE'), /free disk space, or repair the disk\n$/],
-    [failure('ERR_DLOPEN_FAILED'), /npm install-scripts approve better-sqlite3.*pnpm/],
-    [
-      new Error('Could not locate the bindings file. Tried:\n → a\n → b'),
-      /^error: the SQLite binding .* npx --allow-scripts=better-sqlite3.* postgres:\/\/ URL\n$/,
-    ],
     [
       Object.assign(new TypeError('x is undefined'), {
         stack:
           'TypeError: x is undefined\n    at of (node:fs:1:2)\n    at Orders.start (/shop/a.js:3:4)',
       }),
       /^error: TypeError: x is undefined at Orders.start \(\/shop\/a.js:3:4\)\n$/,
+    ],
+    [
+      new TypeError('fetch failed', { cause: new Error('getaddrinfo ENOTFOUND nowhere') }),
+      /^error: fetch failed: getaddrinfo ENOTFOUND nowhere\n$/,
+    ],
+    [
+      new TypeError('fetch failed', {
+        cause: new AggregateError([new Error('connect ECONNREFUSED ::1:9')]),
+      }),
+      /^error: fetch failed: connect ECONNREFUSED ::1:9\n$/,
     ],
     [failure('EIO'), /^error: EIO: it failed\n$/],
     [new Error(''), /^error: Error\n$/],

@@ -1,74 +1,62 @@
-import { ConfigError, loadConfig } from '../config/config.js';
-import { PACKAGE_ROOT } from '../config/version.js';
-import { DatabaseConnectionError } from '../database/connect.js';
+import { fileURLToPath } from 'node:url';
+import { type Config, ConfigError } from '../config/config.js';
+import { ExplainedError, fixOf } from '../config/fixes.js';
 import { fileOf } from '../database/data-source-options.js';
+import { driverErrorOf } from '../database/outage.js';
+import { type Extension, nameOf } from '../extensions/define.js';
 import type { Output } from './output.js';
 
-const RESTORE =
-  'set DATABASE_URL to another file; or stop the server, copy the damaged file, ' +
-  'and run petstore restore BACKUP';
-const ALLOW_SCRIPT =
-  'allow its install script (npm install-scripts approve better-sqlite3, ' +
-  'npx --allow-scripts=better-sqlite3, pnpm approve-builds), ' +
-  'run npm rebuild better-sqlite3 with this Node.js, or set DATABASE_URL to a postgres:// URL';
+const OWN_CODE = fileURLToPath(new URL('..', import.meta.url));
+/** They call extensions too. */
+const ENTRIES = /^(?:server|main|cli\/(?:serve|operator|openapi|program|add-command))\.[jt]s/;
 
 /**
- * The remedies of errors, by their code. Each fix is safe: none destroys data that may still be
- * good. The message has the address that cannot be used: it may be one of an extension.
+ * Finds out where an error happened. The service explains failures of its ports, and of
+ * connections, in place. Of the others, an error from its own code is one of its database; any
+ * other comes from an extension.
+ * @returns an error with a fix, or with the name of the extension
  */
-const FIXES: Readonly<Record<string, string>> = {
-  42501: 'grant the missing privilege to the role in DATABASE_URL, or use a role that has it',
-  '55P03':
-    'a migration, a backup or a long query of another session holds a lock; try again afterwards',
-  EACCES: 'choose a port above 1023 (PORT, ADMIN_PORT)',
-  EADDRINUSE: 'another program uses this port; choose a free one (PORT, ADMIN_PORT)',
-  EADDRNOTAVAIL: 'choose an address of this machine (HOST, ADMIN_HOST)',
-  ENOTFOUND: 'correct this host name (HOST, ADMIN_HOST, or a setting of an extension)',
-  ENOSPC: 'free disk space',
-  SQLITE_BUSY: 'another process locks the database; try again',
-  SQLITE_FULL: 'free disk space',
-  SQLITE_IOERR: 'free disk space, or repair the disk',
-  SQLITE_NOTADB: RESTORE,
-};
-
-/** Explains an error to an operator: what is wrong, and what to do. */
-export function explain(error: unknown): { reason: string; fix?: string | undefined } {
-  // Anything can be thrown.
-  const { code = '', message = '' } = Object(error) as Partial<NodeJS.ErrnoException>;
-  if (error instanceof DatabaseConnectionError) return error;
-  if (code === 'ERR_DLOPEN_FAILED' || message.startsWith('Could not locate the bindings file')) {
-    return { reason: 'the SQLite binding of better-sqlite3 cannot be loaded', fix: ALLOW_SCRIPT };
+export function explain(
+  error: unknown,
+  { databaseUrl }: Pick<Config, 'databaseUrl'>,
+  extensions: readonly Extension[],
+): unknown {
+  if (error instanceof ConfigError || error instanceof ExplainedError) return error;
+  const frame = frameOf(error);
+  const [, own] = frame?.split(OWN_CODE) ?? [];
+  if (own !== undefined && !ENTRIES.test(own)) {
+    const file = fileOf(databaseUrl);
+    const fix = fixOf(file === undefined ? 'postgres' : 'sqlite', driverErrorOf(error), file);
+    return fix === undefined ? error : new ExplainedError(reasonOf(error), fix, error);
   }
-  if (code === 'SQLITE_CORRUPT') return { reason: `the file is damaged: ${message}`, fix: RESTORE };
+  const names = extensions.map(nameOf).join(' or ');
+  return names ? new Error(`extension ${names}: ${reasonOf(error)}`, { cause: error }) : error;
+}
+
+/** @returns the first line of the stack in the service or in an extension that is no package */
+function frameOf(error: unknown): string | undefined {
+  const { stack = '' } = Object(error) as Partial<Error>;
+  const lines = stack.match(/^ +at .*$/gm) ?? [];
+  return lines.find((line) => line.includes(OWN_CODE) || !/node:|\/node_modules\//.test(line));
+}
+
+/** The message, with the messages of its causes: `fetch()` says only that it failed. */
+export function reasonOf(error: unknown): string {
+  // Anything can be thrown.
+  const { message, cause, errors } = Object(error) as Partial<AggregateError>;
   const isProgrammingError = /^(?:Type|Reference|Range|Syntax)Error\b/.test(String(error));
-  const reason = isProgrammingError ? `${String(error)}${placeOf(error as Error)}` : message;
-  return { reason: reason || String(error), fix: fixOf(Object(error) as NodeJS.ErrnoException) };
+  if (isProgrammingError && cause === undefined) return `${String(error)}${placeOf(error)}`;
+  const own = message || errors?.map(reasonOf).join(', ') || String(error);
+  const reason = cause === undefined ? '' : reasonOf(cause);
+  return own.includes(reason) ? own : `${own}: ${reason}`;
 }
 
-function fixOf({ code = '', path }: NodeJS.ErrnoException): string | undefined {
-  if (/^SQLITE_(?:CANTOPEN|READONLY)/.test(code)) return fixOfFile(loadConfig().databaseUrl);
-  if (path !== undefined && /^E(?:ACCES|PERM|ISDIR)$/.test(code)) return fixOfFile(path);
-  // SQLITE_IOERR_SHMSIZE has the fix of SQLITE_IOERR.
-  return FIXES[code] ?? FIXES[code.split('_', 2).join('_')];
-}
-
-function fixOfFile(url: string): string {
-  return `give this user access to ${fileOf(url) ?? url}, or choose another file`;
-}
-
-/** The first line of the stack in an extension, otherwise in the service. */
-function placeOf({ stack = '' }: Error): string {
-  const lines = stack.match(/^ +at (?!.*node:).*$/gm) ?? [];
-  const line = lines.find((each) => !each.includes(PACKAGE_ROOT)) ?? lines[0] ?? '';
-  return line.replace(/ +/g, ' ');
+function placeOf(error: unknown): string {
+  return frameOf(error)?.replace(/ +/g, ' ') ?? '';
 }
 
 /** Prints one line per cause. */
 export function reportFailure(error: unknown, output: Output): void {
-  if (error instanceof ConfigError) {
-    for (const fault of error.faults) output.error(`error: ${fault}`);
-    return;
-  }
-  const { reason, fix } = explain(error);
-  output.error(`error: ${reason}${fix === undefined ? '' : `; ${fix}`}`);
+  const faults = error instanceof ConfigError ? error.faults : [reasonOf(error)];
+  for (const fault of faults) output.error(`error: ${fault}`);
 }

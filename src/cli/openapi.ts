@@ -1,25 +1,45 @@
-import { loadConfig } from '../config/config.js';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { type Config, loadConfig } from '../config/config.js';
+import type { CheckOptions } from '../extensions/check.js';
+import type { Extension, PetStoreConfig } from '../extensions/define.js';
 import { settingsOf } from '../extensions/settings.js';
 import { DocumentSource } from '../openapi/document.js';
 import { createApp } from '../server.js';
 import { createLogger } from '../telemetry/logger.js';
 import { loadAllExtensions } from '../built-in.js';
 import type { CommonOptions } from './add-command.js';
+import { explain } from './failure.js';
+
+/**
+ * Assembles the application, with all its checks, and closes it again. It depends on the code and
+ * the addresses only, so that an empty database is enough.
+ */
+export async function withApp<T>(
+  config: Config,
+  known: CheckOptions & PetStoreConfig & { extensions: readonly Extension[] },
+  work: (app: NestFastifyApplication) => T,
+): Promise<Awaited<T>> {
+  const alone = { ...config, databaseUrl: 'sqlite::memory:', redisUrl: undefined };
+  const logger = await createLogger({ logLevel: 'silent', logFormat: 'json' });
+  let app: NestFastifyApplication | undefined;
+  try {
+    app = await createApp({ ...known, config: alone, logger });
+    return await work(app);
+  } catch (error) {
+    throw explain(error, config, known.extensions);
+  } finally {
+    await app?.close();
+  }
+}
 
 /** `petstore openapi` */
 export async function documentText(
   options: CommonOptions & { format: 'json' | 'yaml' },
 ): Promise<string> {
   const known = await loadAllExtensions(options);
-  // The document depends on the code and the addresses only, so that an empty database is enough.
-  const config = Object.assign(loadConfig(undefined, settingsOf(known.extensions)), {
-    databaseUrl: 'sqlite::memory:',
-    redisUrl: undefined,
+  const config = loadConfig(undefined, settingsOf(known.extensions));
+  return withApp(config, known, (app) => {
+    const source = app.get(DocumentSource);
+    return options.json || options.format === 'json' ? source.json() : source.yaml();
   });
-  const logger = await createLogger({ logLevel: 'silent', logFormat: 'json' });
-  const app = await createApp({ config, logger, ...known });
-  const source = app.get(DocumentSource);
-  const text = options.json || options.format === 'json' ? source.json() : await source.yaml();
-  await app.close();
-  return text;
 }

@@ -17,6 +17,7 @@ import { waitAtMost } from '../time/timeout.js';
 import { UsageReportModule } from '../usage/usage-report.module.js';
 import { loadAllExtensions } from '../built-in.js';
 import type { CommonOptions, Result } from './add-command.js';
+import { explain } from './failure.js';
 
 /** An unreachable database may never confirm that a connection is closed. */
 const CLOSE_TIMEOUT_MS = 2_000;
@@ -46,14 +47,17 @@ export async function runAsOperator<T>(
   const core = coreModules({ config, logger, ...known });
   const keys = KeysModule.forRoot(known.extensions);
   const imports = [...core, keys, UsageReportModule];
-  const app = await NestFactory.createApplicationContext(
-    { module: class OperatorModule {}, imports },
-    { logger: false, abortOnError: false },
-  );
+  let app: INestApplicationContext | undefined;
   try {
+    app = await NestFactory.createApplicationContext(
+      { module: class OperatorModule {}, imports },
+      { logger: false, abortOnError: false },
+    );
     return await work(app, await migrateSchema(app.get(DataSource), may === 'migrate'));
+  } catch (error) {
+    throw explain(error, config, known.extensions);
   } finally {
-    await waitAtMost(CLOSE_TIMEOUT_MS, app.close());
+    if (app) await waitAtMost(CLOSE_TIMEOUT_MS, app.close());
   }
 }
 

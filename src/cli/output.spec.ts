@@ -1,11 +1,11 @@
 import { Output, table } from './output.js';
 
 describe(Output.name, () => {
-  function capture(use: (output: Output) => void) {
+  function capture(use: (output: Output) => void, isTerminal = false) {
     const written = { out: '', err: '' };
-    const out = (text: string) => (written.out += text);
+    const out = (text: string | Uint8Array) => (written.out += String(text));
     const err = (text: string) => (written.err += text);
-    use(new Output(out, err));
+    use(new Output(out, err, isTerminal));
     return written;
   }
 
@@ -14,6 +14,15 @@ describe(Output.name, () => {
       capture((output) => output.print({ value: { id: 1 }, text: 'x' }, json));
     expect(print(true)).toEqual({ out: '{\n  "id": 1\n}\n', err: '' });
     expect(print()).toEqual({ out: 'x\n', err: '' });
+  });
+
+  it('prints a secret alone for a script, with its text on standard error', () => {
+    const printed = { value: { key: 's' }, text: 'Store it now.', secret: 's' };
+    const print = (isTerminal: boolean, json?: boolean) =>
+      capture((output) => output.print(printed, json), isTerminal);
+    expect(print(false)).toEqual({ out: 's\n', err: 'Store it now.\n' });
+    expect(print(true)).toEqual({ out: 's\n\nStore it now.\n', err: '' });
+    expect(print(false, true)).toEqual({ out: '{\n  "key": "s"\n}\n', err: '' });
   });
 
   it('repeats no key in an error', () => {

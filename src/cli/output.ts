@@ -3,17 +3,50 @@ import Table from 'cli-table3';
 /** A failure that the printed result describes: exit code 1. */
 export class FailedError extends Error {}
 
+/** Writes to standard output. @param done is called when the text left the process */
+type Write = (text: string | Uint8Array, done?: () => void) => unknown;
+
+/** The output of a command. */
+export interface Printed {
+  /** Printed as JSON with `--json`. */
+  value: unknown;
+  text: string;
+  /** A key or token. A script gets it alone on standard output, and the text on standard error. */
+  secret?: string;
+}
+
 /** Results go to standard output, errors to standard error in one line each. */
 export class Output {
-  /** @param raw prints a text as it is */
+  /**
+   * @param raw prints a text as it is
+   * @param isTerminal whether a person reads standard output
+   */
   constructor(
-    readonly raw: (text: string) => void,
+    readonly raw: Write,
     private readonly err: (text: string) => unknown = process.stderr.write.bind(process.stderr),
+    readonly isTerminal = false,
   ) {}
 
-  /** Prints one JSON value with `--json`, otherwise the text. */
-  print({ value, text }: { value: unknown; text: string }, asJson = false): void {
-    this.raw(asJson ? `${JSON.stringify(value, null, 2)}\n` : `${text}\n`);
+  print({ value, text, secret }: Printed, asJson = false): void {
+    if (asJson) this.raw(`${JSON.stringify(value, null, 2)}\n`);
+    else if (secret === undefined) this.raw(`${text}\n`);
+    else if (this.isTerminal) this.raw(`${secret}\n\n${text}\n`);
+    else {
+      this.raw(`${secret}\n`);
+      this.note(text);
+    }
+  }
+
+  /** Prints a text for people that is no result. */
+  note(text: string): void {
+    this.err(`${text}\n`);
+  }
+
+  /** Prints a stream as fast as its reader takes it. */
+  async pipe(stream: AsyncIterable<Uint8Array>): Promise<void> {
+    for await (const chunk of stream) {
+      await new Promise<void>((resolve) => void this.raw(chunk, resolve));
+    }
   }
 
   /** Prints one line. Characters that a terminal would interpret are escaped. */

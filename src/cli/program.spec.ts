@@ -39,6 +39,9 @@ describe(runProgram.name, () => {
     [['keys', 'list', '--pln', 'pro'], /unknown option '--pln' \(Did you mean --plan\?\)/],
     [['keys', 'issue', '--plan', 'free'], /required option '--name <label>' not specified/],
     [['keys', 'issue', '--name', ' ', '--plan', 'free'], /printable characters/],
+    [['keys', 'issue', '--name', '\u200b', '--plan', 'free'], /one of them visible/],
+    [['keys', 'rename', 'x', '--name', '\u2060\u00ad'], /one of them visible/],
+    [['admin', 'issue', '--name', '\u3164'], /one of them visible/],
     [['keys', 'issue', '--name', '\u001b[2J', '--plan', 'free'], /'\\u001b\[2J' is invalid/],
     [[...FREE, '--scopes', 'all'], /comma-separated list/],
     [[...FREE, '--expires-at', '2020-01-01'], /in the past/],
@@ -53,6 +56,7 @@ describe(runProgram.name, () => {
     [['seed'], /--pets/],
     [['backup'], /missing required argument 'file'/],
     [['backup', ''], /must be a file path/],
+    [['backup', '-', '--json'], /excludes --json/],
     [['restore', ' '], /must be a file path/],
     [['openapi', '--format', 'xml'], /Allowed choices are json, yaml/],
   ])('rejects %j with one line and exit code 2', async (argv, line) => {
@@ -119,16 +123,17 @@ describe(runProgram.name, () => {
     expect((await run('migrate')).out).toBe('The schema is up to date.\n');
     expect((await run('keys', 'list')).out).toBe('No keys found.\n');
     const issued = await run('keys', 'issue', '--name', 'Zoo', '--plan', 'pro');
-    expect(issued.out).toMatch(/^psk_\w{49}\n\nKey key_\w+ for Zoo, plan pro\./);
+    expect(issued.out).toMatch(/^psk_\w{49}\n$/);
+    expect(issued.err).toMatch(/^Key key_\w+ for Zoo, plan pro\. Store it now[^\n]*\n$/);
     const [{ id, last4 }] = await json('keys', 'list');
     expect((await run('keys', 'list')).out).toMatch(
       new RegExp(`${id} +\\.\\.\\.${last4} +pro .* Zoo`),
     );
     expect((await run('keys', 'show', id)).out).toMatch(/plan +pro\n[^]*perMinute +300\n/);
     expect((await run('keys', 'usage', id)).out).toMatch(/minute +0 +300 +300 /);
-    expect((await run('keys', 'rotate', id, '--grace', '1h')).out).toMatch(
-      new RegExp(`^psk_[^]*It replaces ${id}, which expires at 20`),
-    );
+    const rotated = await run('keys', 'rotate', id, '--grace', '1h');
+    expect(rotated.out).toMatch(/^psk_\w{49}\n$/);
+    expect(rotated.err).toMatch(new RegExp(`It replaces ${id}, which expires at 20`));
     expect((await run('keys', 'show', id)).out).toMatch(/replacedBy +key_/);
     expect((await run('keys', 'set-plan', id, '--plan', 'free')).out).toMatch(/plan +free/);
     expect((await run('keys', 'unban', id)).out).toMatch(/bannedUntil +none/);

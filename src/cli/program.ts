@@ -9,6 +9,7 @@ import type { ServeOptions } from './serve.js';
 
 const [SUCCESS, FAILURE, USAGE_ERROR] = [0, 1, 2];
 const NO_COMMAND = 'error: missing command; see petstore --help';
+const NO_JSON = 'error: backup - writes the database to standard output, so it excludes --json';
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 /**
@@ -81,10 +82,17 @@ function addDatabaseCommands(program: Command, output: Output): void {
   add(
     'backup',
     'copy the SQLite database to a file; the server may be running',
-    ['backup zoo.db'],
-    async (options, file) => (await import('./backup.js')).backup(file, options),
+    ['backup zoo.db', 'backup - | gzip > zoo.db.gz'],
+    async (options, file) => {
+      if (file === '-' && options.json) throw new CommanderError(2, 'petstore.backup', NO_JSON);
+      return (await import('./backup.js')).backup(file, options, output);
+    },
   )
-    .argument('<file>', 'file to write, readable only by its owner', parse.file)
+    .argument(
+      '<file>',
+      'file to write, readable only by its owner, or - for standard output',
+      parse.file,
+    )
     .option('--yes', 'overwrite an existing file without confirmation');
   add(
     'restore',

@@ -14,6 +14,7 @@ import { createLogger } from '../telemetry/logger.js';
 import { MetricsServer } from '../telemetry/metrics.server.js';
 import { loadAllExtensions } from '../built-in.js';
 import type { CommonOptions } from './add-command.js';
+import { explain } from './failure.js';
 import type { Output } from './output.js';
 
 export interface ServeOptions extends CommonOptions {
@@ -48,7 +49,9 @@ export async function serve(
     },
     ...known,
   });
-  const store = await Promise.race([start, stop]);
+  const store = await Promise.race([start, stop]).catch((error: unknown) => {
+    throw explain(error, config, known.extensions);
+  });
   // Stopped while starting: nothing was accepted, and the process exits.
   if (typeof store === 'string') return;
   // Issued after the server listens: the key is shown only once.

@@ -1,9 +1,9 @@
 import { lstatSync } from 'node:fs';
 import type { Type } from '@nestjs/common';
 import { Transform } from 'class-transformer';
-import { IsString } from 'class-validator';
+import { IsOptional, IsString } from 'class-validator';
 import { config as readDotEnv } from 'dotenv';
-import { check, type Environment, mustBe, readSettings } from './settings.js';
+import { check, type Environment, IsInteger, mustBe, readSettings } from './settings.js';
 import * as urls from './urls.js';
 
 /** OpenTelemetry reads its other variables (`OTEL_...`) itself. */
@@ -12,11 +12,6 @@ type OtlpProtocol = (typeof OTLP_PROTOCOLS)[number];
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 const BASE_URL = 'an http(s) URL that ends with /v1, without a user, query or fragment';
 
-const IsInteger = (minimum: number, maximum: number) =>
-  mustBe(
-    `an integer between ${minimum} and ${maximum}`,
-    (value: number) => Number.isInteger(value) && value >= minimum && value <= maximum,
-  );
 const IsOneOf = (values: readonly string[]) =>
   mustBe(`one of ${values.join(', ')}`, (value: string) => values.includes(value));
 const IsListOf = (expected: string, isEntry: (entry: string) => boolean) =>
@@ -42,9 +37,11 @@ export class Config {
   @IsInteger(0, 65_535) readonly adminPort: number = 0;
   @IsString() readonly adminHost: string = '127.0.0.1';
   /** Undefined: `http://localhost:PORT/v1` with the port in use. */
+  @IsOptional()
   @As(urls.normalBaseUrl)
   @mustBe(BASE_URL, urls.isBaseUrl)
   readonly publicBaseUrl?: string;
+  @IsOptional()
   @As(urls.normalBaseUrl)
   @mustBe(BASE_URL, urls.isBaseUrl)
   readonly stagingBaseUrl?: string;
@@ -62,6 +59,7 @@ export class Config {
   readonly databaseUrl: string = 'sqlite:./data/petstore.db';
   @IsInteger(1, 1_000) readonly databasePoolSize: number = 10;
   /** `redis://...`; several, separated by commas, or `?cluster=true` select a cluster. */
+  @IsOptional()
   @As((text) => urls.entriesOf(text).join())
   @check(urls.redisFault)
   readonly redisUrl?: string;
@@ -77,16 +75,21 @@ export class Config {
   @IsInteger(1, 3_600) readonly shutdownGraceSeconds: number = 10;
   @IsInteger(1, 3_600) readonly requestTimeoutSeconds: number = 30;
   /** Default: 10, or `requestTimeoutSeconds` if that is shorter. */
-  @IsInteger(1, 3_600) readonly headersTimeoutSeconds!: number;
+  @IsOptional()
+  @IsInteger(1, 3_600)
+  readonly headersTimeoutSeconds!: number;
   /** Idle time after which the server closes a connection. */
   @IsInteger(1, 86_400) readonly keepAliveSeconds: number = 72;
   /** A client that reads no byte of its responses for this time is disconnected. */
   @IsInteger(1, 3_600) readonly sendTimeoutSeconds: number = 30;
 
   @IsOneOf(LOG_LEVELS) readonly logLevel: string = 'info';
-  @IsOneOf(['json', 'pretty']) readonly logFormat!: 'json' | 'pretty';
+  @IsOptional()
+  @IsOneOf(['json', 'pretty'])
+  readonly logFormat!: 'json' | 'pretty';
   @IsInteger(0, 36_500) readonly sunsetExtensionDays: number = 0;
   /** `mailto:` or `https:` address for security.txt. */
+  @IsOptional()
   @mustBe('a mailto: or https: address', urls.isContact)
   readonly securityContact?: string;
   /** Undefined if tracing is off. */
@@ -142,7 +145,9 @@ function processEnvironment(): Environment {
 
 class Tracing {
   @IsOneOf(OTLP_PROTOCOLS) readonly otelExporterOtlpProtocol: OtlpProtocol = 'http/protobuf';
-  @IsOneOf(OTLP_PROTOCOLS) readonly otelExporterOtlpTracesProtocol?: OtlpProtocol;
+  @IsOptional()
+  @IsOneOf(OTLP_PROTOCOLS)
+  readonly otelExporterOtlpTracesProtocol?: OtlpProtocol;
 
   get protocol(): OtlpProtocol {
     return this.otelExporterOtlpTracesProtocol ?? this.otelExporterOtlpProtocol;

@@ -31,11 +31,17 @@ export function readSettings<T extends object>(type: Type<T>, environment: Envir
   return { settings, faults: faultsOf(settings, {}, variableOf) };
 }
 
+/** Checks an object of an untyped configuration by a class with rules for all its members. */
+export function shapeFaults(type: Type<object>, given: unknown): string[] {
+  const checked: object = Object.assign(new type(), given);
+  return faultsOf(checked, { whitelist: true, forbidNonWhitelisted: true }, (name) => name);
+}
+
 /** @returns a message for each fault, with the name of its member */
-export function faultsOf(
+function faultsOf(
   checked: object,
-  options: ValidatorOptions = {},
-  nameOf = (property: string) => property,
+  options: ValidatorOptions,
+  nameOf: (property: string) => string,
 ): string[] {
   return validateSync(checked, options).flatMap((error) => {
     const { property } = error;
@@ -57,7 +63,7 @@ export function check<T>(faultOf: (value: T) => string | undefined): PropertyDec
   return ValidateBy({
     name: 'check',
     validator: {
-      validate: (value?: T) => value === undefined || faultOf(value) === undefined,
+      validate: (value: T) => faultOf(value) === undefined,
       defaultMessage: (validation) => `${validation!.property} ${faultOf(validation!.value as T)}`,
     },
   });
@@ -75,6 +81,12 @@ export function mustBe<T>(expected: string, isValid: (value: T) => boolean): Pro
   });
 }
 
+export const IsInteger = (minimum: number, maximum: number) =>
+  mustBe(
+    `an integer between ${minimum} and ${maximum}`,
+    (value: number) => Number.isInteger(value) && value >= minimum && value <= maximum,
+  );
+
 function variableOf(name: string): string {
   return name.replace(/([a-z\d])([A-Z])/g, '$1_$2').toUpperCase();
 }
@@ -85,5 +97,8 @@ function converted(text: unknown): unknown {
 }
 
 function messagesOf({ constraints = {}, children = [] }: ValidationError): string[] {
-  return [...Object.values(constraints), ...children.flatMap(messagesOf)];
+  const own = Object.values(constraints).map((message) =>
+    message.replace(/^property (.*) should not exist$/, '$1 is not a known member'),
+  );
+  return [...own, ...children.flatMap(messagesOf)];
 }

@@ -1,4 +1,4 @@
-import { DataSource, type DataSourceOptions, MigrationExecutor } from 'typeorm';
+import { DataSource, type DataSourceOptions, MigrationExecutor, QueryFailedError } from 'typeorm';
 import { MIGRATIONS_TABLE } from './data-source-options.js';
 import { describeMigration } from './extension-migrations.js';
 import { driverErrorOf } from './outage.js';
@@ -77,7 +77,9 @@ async function runMigrations(dataSource: DataSource): Promise<string[]> {
     const pending = await executor.getPendingMigrations();
     for (const migration of pending) {
       await executor.executeMigration(migration).catch((cause: unknown) => {
-        const { code, message } = driverErrorOf(cause);
+        // The error of a statement. Any other, such as of a host, does not concern the database.
+        const { code } = cause instanceof QueryFailedError ? driverErrorOf(cause) : {};
+        const { message } = driverErrorOf(cause);
         const failed = `The migration ${describeMigration(migration.name)} failed`;
         throw Object.assign(new Error(`${failed}: ${String(message)}`, { cause }), { code });
       });

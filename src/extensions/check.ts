@@ -2,8 +2,11 @@ import { existsSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { DynamicModule } from '@nestjs/common';
+import { IsArray, IsObject, IsOptional, IsString } from 'class-validator';
 import satisfies from 'semver/functions/satisfies.js';
 import { ConfigError } from '../config/config.js';
+import { mustBe, shapeFaults } from '../config/settings.js';
 import { PACKAGE_ROOT, VERSION } from '../config/version.js';
 import { errors } from '../errors/errors.js';
 import { type Extension, nameOf } from './define.js';
@@ -37,7 +40,7 @@ export function checkExtensions(
   extensions: readonly Extension[],
   { ignoreCompatibility = [], file }: CheckOptions = {},
 ): string[] {
-  stopOn(extensions.flatMap(manifestFaults));
+  assertManifests(extensions);
   // A pre-release counts as the version that it leads to.
   const incompatible = extensions.filter(
     ({ compatibility = '*' }) => !satisfies(VERSION, compatibility, { includePrerelease: true }),
@@ -46,7 +49,6 @@ export function checkExtensions(
     ...incompatible
       .filter((extension) => !ignoreCompatibility.includes(nameOf(extension)))
       .map(incompatibility),
-    ...repetitions(extensions.flatMap(namesOf)),
     ...repetitions(codesOf(extensions)),
     ...extensions.flatMap(defaultScopeFaults),
     ...secondCopies(extensions, file),
@@ -59,17 +61,47 @@ export function stopOn(faults: readonly string[]): void {
   if (faults.length > 0) throw new ExtensionError(faults);
 }
 
-/** A configuration in JavaScript may list anything. */
-function manifestFaults(extension: Extension | null): string[] {
-  if (extension?.module) return [];
-  const name = extension?.name ?? JSON.stringify(extension);
-  return [`extension ${name} has no module; if it is a function of options, call it`];
+/**
+ * Untyped configurations may contain anything.
+ * @throws {ExtensionError} with every fault of the manifests
+ */
+export function assertManifests(extensions: readonly Extension[]): void {
+  stopOn(extensions.flatMap(manifestFaults));
+  stopOn(
+    repetitions(extensions.map((each, index) => [nameOf(each), `number ${index + 1}`])).map(
+      (fault) => `extension ${fault}`,
+    ),
+  );
 }
 
-/** The name and the module of an extension. A test may list a module without a name. */
-function namesOf({ name, module }: Extension): [name: string, by: string][] {
-  const { name: by } = 'module' in module ? module.module : module;
-  return name === undefined ? [] : [[`extension ${name}`, by]];
+function manifestFaults(extension: Partial<Extension> | null, index: number): string[] {
+  const isObject = typeof extension === 'object' && extension !== null;
+  const name = (isObject && extension.name) || `number ${index + 1} of the list`;
+  if (!isObject) {
+    return [`extension ${name} is no manifest; if it is a function of options, call it`];
+  }
+  return shapeFaults(Manifest, extension).map((fault) => `extension ${name}: ${fault}`);
+}
+
+const isFunction = (value: unknown) => typeof value === 'function';
+const isModule = (value: unknown) =>
+  isFunction(value) || isFunction((value as Partial<DynamicModule> | undefined)?.module);
+
+/** The rules of a manifest. */
+class Manifest implements Record<keyof Extension, unknown> {
+  @IsOptional() @IsString() name: unknown;
+  @IsOptional() @IsString() compatibility: unknown;
+  @mustBe('a class or a dynamic module of Nest', isModule) module: unknown;
+  @IsOptional() @IsArray() migrations: unknown;
+  @IsOptional() @IsObject() scopes: unknown;
+  @IsOptional() @IsString({ each: true }) defaultScopes: unknown;
+  @IsOptional() @IsObject() tags: unknown;
+  @IsOptional() @IsObject() errors: unknown;
+  @IsOptional() @mustBe('a class', isFunction) settings: unknown;
+  @IsOptional() @IsString({ each: true }) requestHeaders: unknown;
+  @IsOptional() @IsObject() verifier: unknown;
+  @IsOptional() @mustBe('a function', isFunction) seed: unknown;
+  @IsOptional() @IsString() from: unknown;
 }
 
 function defaultScopeFaults(extension: Extension): string[] {

@@ -59,7 +59,7 @@ export type NamedExtension = Extension & Required<Pick<Extension, 'name' | 'comp
 
 /** The default export of `petstore.config.js`. */
 export interface PetStoreConfig {
-  readonly extensions: readonly Extension[];
+  readonly extensions?: readonly Extension[];
   /** Further plans, and other limits of Free, Pro and Business, by name. */
   readonly plans?: OwnPlans | undefined;
 }

@@ -1,37 +1,60 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { CheckOptions } from './check.js';
+import { IsArray, IsObject, IsOptional } from 'class-validator';
+import { ConfigError } from '../config/config.js';
+import { shapeFaults } from '../config/settings.js';
 import { Plans } from '../rate-limits/plan.js';
+import { assertManifests, type CheckOptions } from './check.js';
 import type { PetStoreConfig } from './define.js';
+
+/** The rules of a configuration. */
+class Shape implements Record<keyof PetStoreConfig, unknown> {
+  @IsOptional() @IsArray() extensions: unknown;
+  @IsOptional() @IsObject() plans: unknown;
+}
+
+const READ = /\.m?js$/;
+/** A file with another ending would be ignored without a word. */
+const ENDINGS = 'js mjs cjs ts mts cts json jsonc yaml yml toml'.split(' ');
 
 /**
  * Loads the configuration file, with the extensions that it imports.
- * @param options `config`, by default `petstore.config.js` in the working directory, if it exists
+ * @param options `config`, by default `petstore.config.js` or `.mjs` in the working directory, if
+ *   it exists
  * @throws {Error} if the file cannot be used
  */
 export async function loadExtensions(
   options: { config?: string } & Pick<CheckOptions, 'ignoreCompatibility'>,
-): Promise<PetStoreConfig & CheckOptions> {
+): Promise<
+  Pick<PetStoreConfig, 'plans'> & Required<Pick<PetStoreConfig, 'extensions'>> & CheckOptions
+> {
   const { config, ignoreCompatibility } = options;
-  const name = config ?? 'petstore.config.js';
+  const name = config ?? defaultName();
+  if (name === undefined) return { extensions: [] };
   const file = resolve(name);
-  if (!existsSync(file)) {
-    if (config === undefined) return { extensions: [] };
-    throw new Error(`configuration file ${config} does not exist`);
+  if (!existsSync(file)) throw new Error(`configuration file ${name} does not exist`);
+  if (!READ.test(name)) {
+    throw new Error(`${name} is not read: only .js and .mjs are, so compile or rename it`);
   }
   const loaded = (await import(pathToFileURL(file).href).catch((cause: unknown) => {
     const message = cause instanceof Error ? cause.message : String(cause);
     throw new Error(`cannot load ${name}: ${message}`, { cause });
   })) as { default?: PetStoreConfig };
-  const { extensions, plans } = loaded.default ?? {};
-  if (!Array.isArray(extensions)) {
+  if (!loaded.default || typeof loaded.default !== 'object') {
     throw new Error(`${name} must have "export default defineConfig({ extensions: [...] })"`);
   }
-  try {
-    new Plans(plans);
-  } catch (cause) {
-    throw new Error(`${name}: ${(cause as Error).message}`, { cause });
-  }
+  const faults = shapeFaults(Shape, loaded.default);
+  if (faults.length > 0) throw new ConfigError(faults.map((fault) => `${name}: ${fault}`));
+  const { extensions = [], plans } = loaded.default;
+  assertManifests(extensions);
+  new Plans(plans);
   return { file, extensions, plans, ignoreCompatibility };
+}
+
+function defaultName(): string | undefined {
+  const names = ENDINGS.map((ending) => `petstore.config.${ending}`).filter(existsSync);
+  const read = names.filter((name) => READ.test(name));
+  if (read.length > 1) throw new Error(`there are ${read.join(' and ')}: remove one of them`);
+  return read[0] ?? names[0];
 }

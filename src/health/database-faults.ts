@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { fixOf } from '../config/fixes.js';
 import { driverErrorOf } from '../database/outage.js';
 import { sequenceFault } from '../database/sequences.js';
 import { Logger } from '../telemetry/logger.js';
@@ -7,25 +8,11 @@ import { Logger } from '../telemetry/logger.js';
 const INTERVAL_MS = 60_000;
 
 /** Faults that an operator has to fix, by their codes. Other outages end without that. */
-const FAULTS = [
-  {
-    name: 'damaged',
-    codes: /^SQLITE_(?:CORRUPT|NOTADB)/,
-    fix: `The database file is damaged: stop the server, keep a copy of the file, \
-and run petstore restore BACKUP`,
-  },
-  {
-    name: 'disk full',
-    codes: /^(?:SQLITE_FULL|53100)/,
-    fix: 'The disk of the database is full, so writes get a 503: free space on that disk',
-  },
-  {
-    name: 'no permission',
-    codes: /^(?:42501|SQLITE_READONLY)$/,
-    fix: `The database does not permit a statement, so its requests get a 503: grant the rights \
-that docs/operating.md lists, or make the file writable`,
-  },
-];
+const FAULTS = {
+  damaged: /^SQLITE_(?:CORRUPT|NOTADB)/,
+  'disk full': /^(?:SQLITE_FULL|53100)/,
+  'no permission': /^(?:42501|SQLITE_READONLY)$/,
+};
 
 /** Logs faults of the database once a minute, and remembers them for readiness. */
 @Injectable()
@@ -40,7 +27,7 @@ export class DatabaseFaults {
   /** A damaged file stays damaged until the restart; a full disk may have room again. */
   get current(): string | undefined {
     if (this.loggedAtMs.has('damaged')) return 'damaged';
-    return FAULTS.find(({ name }) => this.isRecent(name))?.name;
+    return Object.keys(FAULTS).find((name) => this.isRecent(name));
   }
 
   /**
@@ -48,16 +35,23 @@ export class DatabaseFaults {
    * @returns whether it is such an error
    */
   report(error: unknown): boolean {
-    const code = String(driverErrorOf(error).code);
-    const fault = FAULTS.find(({ codes }) => codes.test(code));
-    const fix = fault?.fix ?? sequenceFault(error, this.dataSource);
-    const name = fault?.name ?? fix;
-    if (fix === undefined || name === undefined) return false;
-    if (!this.isRecent(name)) {
-      this.loggedAtMs.set(name, performance.now());
-      this.logger.error({ err: error }, fix);
+    const cause = driverErrorOf(error);
+    const [name] = Object.entries(FAULTS).find(([, codes]) => codes.test(String(cause.code))) ?? [];
+    if (name === undefined) {
+      const sequence = sequenceFault(error, this.dataSource);
+      if (sequence !== undefined) this.log(sequence, sequence, error);
+      return sequence !== undefined;
     }
+    const place = String(cause.code).startsWith('SQLITE') ? 'sqlite' : 'postgres';
+    const fix = fixOf(place, cause, 'the database');
+    this.log(name, `Requests fail because of the database (${name}): ${fix}`, error);
     return true;
+  }
+
+  private log(name: string, message: string, err: unknown): void {
+    if (this.isRecent(name)) return;
+    this.loggedAtMs.set(name, performance.now());
+    this.logger.error({ err }, message);
   }
 
   private isRecent(name: string): boolean {

@@ -5,7 +5,7 @@ import { withTimeout } from '../time/timeout.js';
 import { DatabaseFaults } from './database-faults.js';
 
 const CHECK_TIMEOUT_MS = 1_000;
-/** Results of a check that mean that this node should receive no requests. */
+/** Check results that take the node out of rotation. */
 const UNAVAILABLE = ['unavailable', 'damaged'];
 
 /**

@@ -20,7 +20,7 @@ const FIELD_NAME = 'idempotency-key';
 const MAX_LENGTH = 255;
 const NO_BODY = Buffer.alloc(0);
 /**
- * draft-ietf-httpapi-idempotency-key-header: a quoted string (RFC 8941). A bare key is accepted
+ * draft-ietf-httpapi-idempotency-key-header: a quoted string (RFC 9651). A bare key is accepted
  * too.
  */
 const QUOTED = /^"((?:[^"\\]|\\["\\])*)"$/;

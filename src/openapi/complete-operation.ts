@@ -1,43 +1,35 @@
 import { StreamableFile } from '@nestjs/common';
-import { HTTP_CODE_METADATA, SSE_METADATA } from '@nestjs/common/constants.js';
+import { SSE_METADATA } from '@nestjs/common/constants.js';
 import { Reflector } from '@nestjs/core';
 import type { ErrorDefinition } from '../errors/api-error.js';
 import { API_ERRORS, type DocumentedError } from '../errors/api-errors.decorator.js';
 import { errors } from '../errors/errors.js';
-import { isOnAdminPort } from '../http/admin-port.js';
 import type { Operation } from '../http/operations.js';
 import { isPublic } from '../http/public.decorator.js';
-import type { Handler } from '../http/request.js';
-import { PAGE_SCHEMA } from '../input/api-page.decorator.js';
-import { BEARER_SCHEME } from '../keys/api-key.guard.js';
+import { LIST_NAME } from '../input/api-page.decorator.js';
 import { requiredScopesOf } from '../keys/scope.guard.js';
 import { SEPARATE_QUOTA } from '../rate-limits/limits.js';
 import { headersOf } from './headers.js';
 
-/** The security scheme of the admin API. */
-export const ADMIN_SCHEME = 'adminToken';
-export const JSON_TYPE = 'application/json';
+const JSON_TYPE = 'application/json';
 const SCHEMAS = '#/components/schemas/';
-export const ERROR_SCHEMA = { $ref: `${SCHEMAS}Error` };
+const ERROR_SCHEMA = { $ref: `${SCHEMAS}Error` };
 const REFERENCE = /"#\/components\/schemas\/([^"]+)"/g;
 
-interface MediaObject {
-  schema?: { $ref?: string; items?: { $ref?: string } };
-  example?: unknown;
-  examples?: object;
-}
+/** Bodies by media type. */
+type Content = Record<string, { schema?: Schema; example?: unknown; examples?: object }>;
 
 interface ResponseObject {
   description?: string;
   $ref?: string;
   headers?: Record<string, unknown>;
-  content?: Record<string, MediaObject>;
+  content?: Content;
 }
 
 export interface OperationObject {
   operationId?: string;
   parameters?: { name?: string }[];
-  requestBody?: { required?: boolean; content: Record<string, MediaObject> };
+  requestBody?: { required?: boolean; content: Content };
   responses: Record<string, ResponseObject>;
   security?: object[];
   servers?: object[];
@@ -47,12 +39,12 @@ export interface OperationObject {
 /** Schemas by name. */
 export type Schemas = Record<string, Schema>;
 interface Schema {
-  type?: unknown;
-  description?: string | undefined;
-  maxItems?: number;
+  $ref?: string;
+  type?: string;
   required?: readonly string[];
   additionalProperties?: unknown;
   properties?: Record<string, { enum?: readonly string[] }>;
+  [member: string]: unknown;
 }
 
 /** Errors of every operation. */
@@ -62,114 +54,90 @@ const ALWAYS = {
   500: 'The service failed. Report the `X-Request-Id` to the operator.',
   503: 'Temporarily unavailable. Retry after `Retry-After`; a POST only with an `Idempotency-Key`.',
 };
-/** Further errors of operations that require a key. */
+/** Errors of operations that require a key. */
 const WITH_KEY = {
   401: 'Missing or invalid API key.',
   429: 'Too many requests. Retry after the time in `Retry-After`.',
 };
-/** Further errors of operations that take a body. */
+/** Errors of operations that take a body. */
 const WITH_BODY = {
   413: 'The body exceeds 64 KiB.',
   415: 'The body must be `application/json` in UTF-8, without content encoding.',
 };
 
+/** What holds for all operations of an application. */
+export interface Conventions {
+  /** Name of the security scheme of every operation that is not public. */
+  scheme: string;
+  /** Whether callers have a quota, so that every response has its headers. */
+  hasQuota: boolean;
+  /** The errors of the service and of extensions, by their codes. */
+  declared: ReadonlyMap<string, ErrorDefinition>;
+}
+
 /**
  * Adds to an operation what applies to every operation: security, responses, headers, an example of
  * each error.
  * @param schemas of the document
- * @param declared every error, by its code
  * @returns the error codes that the operation documents
  */
 export function completeOperation(
   object: OperationObject,
   operation: Operation,
+  { scheme, hasQuota, declared }: Conventions,
   schemas: Schemas,
-  declared: ReadonlyMap<string, ErrorDefinition>,
 ): string[] {
   const { responses } = object;
   const { controller, handler } = operation;
-  const isOpen = isPublic(controller);
-  const isAdmin = isOnAdminPort(controller);
-  const scopes = requiredScopesOf(handler, controller) ?? [];
-  object.security = isOpen ? [] : [{ [isAdmin ? ADMIN_SCHEME : BEARER_SCHEME]: scopes }];
-  addSuccess(object, operation);
-  if (!isOpen && !isAdmin) addCondition(object, operation);
-  const own = errorsOf(operation, declared);
-  addOwnResponses(object, own);
-  const general = addGeneralResponses(object, handler, isOpen ? undefined : scopes);
-  const documented = [...general, ...own];
+  const scopes = isPublic(controller) ? undefined : (requiredScopesOf(handler, controller) ?? []);
+  object.security = scopes ? [{ [scheme]: scopes }] : [];
+  const isCounted = hasQuota && scopes !== undefined;
+  if (isCounted && isConditional(object, operation)) addCondition(object);
+  const documented = addErrors(object, operation, scopes, declared);
   for (const [status, response] of Object.entries(responses)) {
-    response.headers = headersOf(object, status, isOpen || isAdmin, response.headers);
-    if (isError(status)) addExamples(response, Number(status), documented);
+    response.headers = headersOf(object, status, isCounted, response.headers);
+    const ofStatus = documented.filter((error) => error.status === Number(status));
+    if (Number(status) >= 400) addExamples(response, ofStatus);
   }
   responses['default'] ??= { $ref: '#/components/responses/OtherError' };
-  namePage(object, handler, schemas);
+  nameList(object, operation, schemas);
   completeBody(object, schemas);
   return documented.map(({ code }) => code);
 }
 
-/** The errors that `@ApiErrors()` documents. `checkApplication` has found every code. */
-function errorsOf(
-  { handler, controller }: Operation,
-  declared: ReadonlyMap<string, ErrorDefinition>,
-): ErrorDefinition[] {
-  const noted = new Reflector().getAllAndMerge<DocumentedError[]>(API_ERRORS, [
-    handler,
-    controller,
-  ]);
-  return noted.map((each) => (typeof each === 'string' ? declared.get(each)! : each));
+/** Whether a response of the operation has an `ETag`: a read with a JSON body. */
+function isConditional({ responses }: OperationObject, operation: Operation): boolean {
+  const { controller, handler, key, method } = operation;
+  if (method !== 'GET' || Reflect.hasMetadata(SEPARATE_QUOTA, handler)) return false;
+  const { 200: success } = responses;
+  const prototype = controller.prototype as object;
+  const returned: unknown = Reflect.getMetadata('design:returntype', prototype, key);
+  if (returned === StreamableFile || Reflect.hasMetadata(SSE_METADATA, handler)) return false;
+  // What the method returns decides if the operation documents no body.
+  if (success?.content !== undefined) return JSON_TYPE in success.content;
+  return success !== undefined && returned !== String;
 }
 
-/** Describes the errors of a status together, unless the operation describes the status itself. */
-function addOwnResponses({ responses }: OperationObject, errors: readonly ErrorDefinition[]): void {
-  for (const { status } of errors) {
-    const meanings = errors.filter((each) => each.status === status).map((each) => each.meaning);
-    responses[status] ??= { description: meanings.join(' ') };
-  }
-}
-
-/** The generator adds no successful response to an operation that documents only errors. */
-function addSuccess({ responses }: OperationObject, { handler, method }: Operation): void {
-  if (!Object.keys(responses).every(isError)) return;
-  const declared = Reflect.getMetadata(HTTP_CODE_METADATA, handler) as number | undefined;
-  responses[declared ?? (method === 'POST' ? 201 : 200)] = { description: '' };
-}
-
-/** A read with a JSON body has an `ETag`. */
-function addCondition(object: OperationObject, operation: Operation): void {
-  const { responses } = object;
-  const isVolatile = Reflect.hasMetadata(SEPARATE_QUOTA, operation.handler);
-  if (operation.method !== 'GET' || isVolatile || !hasJson(object, operation)) return;
+function addCondition(object: OperationObject): void {
   const condition = {
     name: 'If-None-Match',
     in: 'header',
     description: 'The `ETag` of a response that the client has; if it is current: 304.',
     schema: { type: 'string' },
   };
-  object.parameters ??= [];
-  object.parameters.push(condition);
-  responses[304] ??= { description: 'The response that the client has is current.' };
-}
-
-/** What the method returns decides if the operation documents no body. */
-function hasJson({ responses }: OperationObject, operation: Operation): boolean {
-  const { controller, handler, key } = operation;
-  const { 200: success } = responses;
-  const prototype = controller.prototype as object;
-  const returned: unknown = Reflect.getMetadata('design:returntype', prototype, key);
-  if (returned === StreamableFile || Reflect.hasMetadata(SSE_METADATA, handler)) return false;
-  if (success?.content !== undefined) return JSON_TYPE in success.content;
-  return success !== undefined && returned !== String;
+  object.parameters = [...(object.parameters ?? []), condition];
+  object.responses[304] ??= { description: 'The response that the client has is current.' };
 }
 
 /**
+ * Adds the errors that the guards and pipes of the service cause, and those of `@ApiErrors()`.
  * @param scopes undefined for a public operation
- * @returns the errors that the guards and pipes of the service cause
  */
-function addGeneralResponses(
+function addErrors(
   { responses, requestBody }: OperationObject,
-  handler: Handler,
+  { controller, handler }: Operation,
   scopes: string[] | undefined,
+  declared: Conventions['declared'],
 ): ErrorDefinition[] {
   const list = scopes?.map((scope) => `\`${scope}\``).join(', ');
   const general: Record<string, string> = {
@@ -178,49 +146,53 @@ function addGeneralResponses(
     ...(list && { 403: `The API key lacks the scope ${list}.` }),
     ...(requestBody && WITH_BODY),
   };
-  for (const [status, description] of Object.entries(general)) {
-    responses[status] ??= { description };
-  }
   const excluded = [
     requestBody === undefined && 'malformed_json',
     Reflect.hasMetadata(SEPARATE_QUOTA, handler) && 'key_banned',
   ];
-  return Object.values<ErrorDefinition>(errors).filter(
+  const caused = Object.values<ErrorDefinition>(errors).filter(
     ({ code, status }) => status in general && !excluded.includes(code),
   );
+  const noted = new Reflector().getAllAndMerge<DocumentedError[]>(API_ERRORS, [
+    handler,
+    controller,
+  ]);
+  // `checkApplication` has found every code.
+  const own = noted.map((each) => (typeof each === 'string' ? declared.get(each)! : each));
+  for (const { status, meaning } of own) {
+    const response = (responses[status] ??= {});
+    response.description = [response.description, meaning].filter(Boolean).join(' ');
+  }
+  for (const [status, description] of Object.entries(general)) {
+    responses[status] ??= { description };
+  }
+  return [...caused, ...own];
 }
 
 /** Adds an example of each code, unless the operation documents another body. */
-function addExamples(
-  response: ResponseObject,
-  ofStatus: number,
-  documented: readonly ErrorDefinition[],
-): void {
-  response.content ??= { [JSON_TYPE]: { schema: ERROR_SCHEMA } };
+function addExamples(response: ResponseObject, documented: readonly ErrorDefinition[]): void {
+  response.content ??= errorContent({});
   const media = response.content[JSON_TYPE];
   if (media?.schema?.$ref !== ERROR_SCHEMA.$ref || media.example !== undefined) return;
   media.examples ??= Object.fromEntries(
-    documented
-      .filter(({ status }) => status === ofStatus)
-      .map(({ code, status, meaning }) => [
-        code,
-        { summary: meaning, value: { code, message: meaning, status } },
-      ]),
+    documented.map(({ code, status, meaning }) => [
+      code,
+      { summary: meaning, value: { code, message: meaning, status } },
+    ]),
   );
 }
 
-/** Not for `default`. */
-function isError(status: string): boolean {
-  return Number(status) >= 400;
+export function errorContent(examples: { example?: unknown }) {
+  return { [JSON_TYPE]: { schema: ERROR_SCHEMA, ...examples } };
 }
 
-/** Refers to the schema that `@ApiPage()` names instead of repeating the array. */
-function namePage({ responses }: OperationObject, handler: Handler, schemas: Schemas): void {
-  const name = Reflect.getMetadata(PAGE_SCHEMA, handler) as string | undefined;
-  const { description, content } = responses[200] ?? {};
-  const media = content?.[JSON_TYPE];
+/** Refers to the name of `@ApiPage()` instead of repeating the array. */
+function nameList({ responses }: OperationObject, { handler }: Operation, schemas: Schemas): void {
+  const name = Reflect.getMetadata(LIST_NAME, handler) as string | undefined;
+  const { 200: page } = responses;
+  const media = page?.content?.[JSON_TYPE];
   if (name === undefined || media?.schema === undefined) return;
-  schemas[name] = { ...media.schema, maxItems: 100, description };
+  schemas[name] = { ...media.schema, description: page!.description! };
   media.schema = { $ref: SCHEMAS + name };
 }
 
@@ -234,7 +206,7 @@ function completeBody({ requestBody }: OperationObject, schemas: Schemas): void 
   close(schema!, schemas);
 }
 
-/** Unknown members are an error, in nested objects as well. */
+/** Unknown members are an error, also in nested objects. */
 function close(part: object, schemas: Schemas): void {
   for (const [, name] of JSON.stringify(part).matchAll(REFERENCE)) {
     const schema = schemas[name!];

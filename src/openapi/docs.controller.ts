@@ -1,22 +1,37 @@
-import { Controller, Get, Param, Redirect, Res, UseGuards } from '@nestjs/common';
+import { Controller, Get, Redirect, Res, UseGuards } from '@nestjs/common';
 import { ApiExcludeController, type OpenAPIObject } from '@nestjs/swagger';
 import { Config } from '../config/config.js';
 import { PublicAddress } from '../config/public-address.js';
-import { notFound } from '../errors/errors.js';
+import { errors, notFound } from '../errors/errors.js';
 import { Public } from '../http/public.decorator.js';
 import type { ApiReply } from '../http/request.js';
 import { Clock } from '../time/clock.js';
 import { apiCatalog, llmsText, securityText } from './discovery.js';
-import { DocsFiles } from './docs.files.js';
+import {
+  guideFiles,
+  linkedFiles,
+  type Masthead,
+  readGuides,
+  referenceFiles,
+} from './docs.files.js';
 import { DocumentSource } from './document.js';
 import { pageHeaders } from './page-headers.js';
 import { PageLimitGuard } from './page-limit.guard.js';
-import { StaticAsset } from './static-asset.js';
+import { type Files, StaticFiles } from './static-files.js';
 
 const PLAIN_TEXT = 'text/plain; charset=utf-8';
-const YAML = 'application/yaml; charset=utf-8';
 const LINK_SET =
   'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"; charset=utf-8';
+const MASTHEAD: Masthead = {
+  name: 'Pet Store API',
+  contents: 'operations, codes and guides',
+  links: `
+        <a href="/docs">Reference</a>
+        <a href="/docs/guides/clients">For clients</a>
+        <a href="/docs/guides/extending">Extending</a>
+        <a href="/openapi.json">JSON</a>
+        <a href="/openapi.yaml">YAML</a>`,
+};
 
 /**
  * Swagger UI, the guides, the document, and files that lead programs to them. Sends its responses
@@ -27,11 +42,10 @@ const LINK_SET =
 @ApiExcludeController()
 @Controller()
 export class DocsController {
-  private descriptions: Promise<Record<string, StaticAsset>> | undefined;
+  private readonly files = new StaticFiles(() => this.load());
 
   constructor(
     private readonly document: DocumentSource,
-    private readonly files: DocsFiles,
     private readonly address: PublicAddress,
     private readonly config: Config,
     private readonly clock: Clock,
@@ -41,42 +55,44 @@ export class DocsController {
   @Redirect('/docs', 302)
   root(): void {}
 
-  @Get(['docs', 'docs/*path'])
-  async docsFile(@Param('path') path: string | undefined, @Res() reply: ApiReply) {
-    const file = await this.files.find(path ?? '');
-    if (file === undefined) throw notFound();
+  @Get([
+    'docs',
+    'docs/*path',
+    'openapi.json',
+    'openapi.yaml',
+    'llms.txt',
+    '.well-known/api-catalog',
+  ])
+  file(@Res() reply: ApiReply): Promise<void> {
     const servers = [this.address.baseUrl, this.config.stagingBaseUrl ?? []].flat();
-    reply.headers(pageHeaders(servers.map((url) => new URL(url).origin)));
-    return file.send(reply);
-  }
-
-  @Get(['openapi.json', 'openapi.yaml', 'llms.txt', '.well-known/api-catalog'])
-  async description(@Res() reply: ApiReply) {
-    this.descriptions ??= this.load();
-    const file = (await this.descriptions)[reply.request.routeOptions.url!]!;
-    reply.header('link', `<${this.address.origin}/.well-known/api-catalog>; rel="api-catalog"`);
-    return file.send(reply);
+    return this.files.send(reply, {
+      ...pageHeaders(servers.map((url) => new URL(url).origin)),
+      link: `<${this.address.origin}/.well-known/api-catalog>; rel="api-catalog"`,
+    });
   }
 
   @Get('.well-known/security.txt')
-  securityTxt(@Res() reply: ApiReply) {
+  securityTxt(@Res() reply: ApiReply): void {
     const { securityContact } = this.config;
     if (securityContact === undefined) throw notFound();
     const text = securityText(securityContact, this.address.origin, this.clock.now());
-    return new StaticAsset(PLAIN_TEXT, text).send(reply);
+    void reply.type(PLAIN_TEXT).send(text);
   }
 
-  /** Builds the document once, for the first request. */
-  private async load() {
+  private async load(): Promise<Files> {
     const { baseUrl, origin } = this.address;
-    const guides = await this.files.guides();
+    const guides = await readGuides(baseUrl);
     const json = this.document.json();
     const llms = llmsText(JSON.parse(json) as OpenAPIObject, origin, guides);
     return {
-      '/openapi.json': new StaticAsset('application/json; charset=utf-8', json),
-      '/openapi.yaml': new StaticAsset(YAML, await this.document.yaml()),
-      '/llms.txt': new StaticAsset(PLAIN_TEXT, llms),
-      '/.well-known/api-catalog': new StaticAsset(LINK_SET, apiCatalog(baseUrl, origin, guides)),
+      // The guide for clients explains each of the codes.
+      ...(await referenceFiles(MASTHEAD, Object.keys(errors).join(' '))),
+      ...(await guideFiles(MASTHEAD, guides)),
+      ...(await linkedFiles(baseUrl)),
+      '/openapi.json': ['application/json; charset=utf-8', json],
+      '/openapi.yaml': ['application/yaml; charset=utf-8', await this.document.yaml()],
+      '/llms.txt': [PLAIN_TEXT, llms],
+      '/.well-known/api-catalog': [LINK_SET, apiCatalog(baseUrl, origin, guides)],
     };
   }
 }

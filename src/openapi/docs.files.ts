@@ -1,14 +1,23 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { basename, join } from 'node:path';
-import { Injectable } from '@nestjs/common';
-import { errors } from '../errors/errors.js';
-import { StaticAsset } from './static-asset.js';
+import { basename, dirname, join } from 'node:path';
+import { type Files, filesIn } from './static-files.js';
 
 const HTML = 'text/html; charset=utf-8';
 const MARKDOWN = 'text/markdown; charset=utf-8';
-/** Files of `docs` that callers and authors of extensions read, without extension. */
-const GUIDES = ['clients', 'extending'];
+/** The files of the repository that callers and authors of extensions read, by name. */
+const GUIDES = {
+  clients: 'docs/clients.md',
+  extending: 'docs/extending.md',
+  typescript: 'clients/typescript/README.md',
+};
+/** Files that the guides link to. */
+const FILES = {
+  'petstore.http': 'text/plain; charset=utf-8',
+  'petstore.postman_collection.json': 'application/json; charset=utf-8',
+};
+const EXAMPLE_ADDRESS = 'http://localhost:3000/v1';
+const FOLDER = import.meta.dirname;
 
 export interface Guide {
   name: string;
@@ -17,79 +26,82 @@ export interface Guide {
 }
 
 /** The head of a page. */
-const MASTHEAD = {
-  name: 'Pet Store API',
-  // What the search finds.
-  contents: 'operations, codes and guides',
-  // HTML.
-  links: `
-        <a href="/docs">Reference</a>
-        <a href="/docs/guides/clients">For clients</a>
-        <a href="/docs/guides/extending">Extending</a>
-        <a href="/openapi.json">JSON</a>
-        <a href="/openapi.yaml">YAML</a>`,
-};
-export type Masthead = typeof MASTHEAD;
+export interface Masthead {
+  name: string;
+  /** What the search finds. */
+  contents: string;
+  /** HTML. */
+  links: string;
+}
+
+/** @param baseUrl of the API, in the examples too */
+export function readGuides(baseUrl: string): Promise<Guide[]> {
+  return Promise.all(
+    Object.entries(GUIDES).map(async ([name, path]) => {
+      const markdown = linked(await textOf(path, baseUrl));
+      return { name, title: /^# (.+)/.exec(markdown)![1]!, markdown };
+    }),
+  );
+}
+
+/** The files that the guides link to. */
+export async function linkedFiles(baseUrl: string): Promise<Files> {
+  const files: Files = {};
+  for (const [name, type] of Object.entries(FILES)) {
+    files[`/docs/${name}`] = [type, await textOf(`clients/${name}`, baseUrl)];
+  }
+  return files;
+}
+
+/** Reads a file of the repository: the build copies it to the same relative path. */
+async function textOf(path: string, baseUrl: string): Promise<string> {
+  const text = await readFile(join(FOLDER, '../..', path), 'utf8');
+  return text.replaceAll(EXAMPLE_ADDRESS, baseUrl);
+}
 
 /**
- * The files under `/docs`: the reference, the guides, and the scripts, styles and images of the
- * pages.
+ * Makes the links of a guide lead to the files that the service serves. A link to any other file of
+ * the repository becomes its text.
  */
-@Injectable()
-export class DocsFiles {
-  private files: Promise<ReadonlyMap<string, StaticAsset>> | undefined;
-
-  /**
-   * Reads all files on the first call.
-   * @param path relative to `/docs/`; the reference has an empty path
-   */
-  async find(path: string) {
-    this.files ??= this.load();
-    return (await this.files).get(path);
-  }
-
-  /** The build copies the guides, so that the folder is at the same relative path there. */
-  guides() {
-    return Promise.all(
-      GUIDES.map(async (name) => {
-        const markdown = await readText(`../../docs/${name}.md`);
-        return { name, title: /^# (.+)/.exec(markdown)![1]!, markdown };
-      }),
-    );
-  }
-
-  private async load() {
-    const files = new Map<string, StaticAsset>();
-    const { resolve } = createRequire(import.meta.url);
-    const folder = join(import.meta.dirname, 'page');
-    const own = await readdir(folder);
-    for (const path of [
-      resolve('swagger-ui-dist/swagger-ui.css'),
-      resolve('swagger-ui-dist/swagger-ui-bundle.js'),
-      ...own.map((name) => join(folder, name)),
-    ]) {
-      files.set(`assets/${basename(path)}`, await StaticAsset.ofFile(path));
-    }
-    for (const guide of await this.guides()) {
-      files.set(`guides/${guide.name}`, await guidePage(guide));
-      files.set(`${guide.name}.md`, new StaticAsset(MARKDOWN, guide.markdown));
-    }
-    // The guide for clients explains each of them.
-    return files.set('', await referencePage(MASTHEAD, Object.keys(errors).join(' ')));
-  }
+function linked(markdown: string): string {
+  return markdown.replace(
+    /\[([^\]]+)\]\((?:\.\.\/)*([\w.-]+[/.][\w./-]+)(#[\w-]+)?\)/g,
+    (_link, text: string, path: string, anchor = '') => {
+      const name = basename(path);
+      const guide = Object.entries(GUIDES).find(([, each]) => each.endsWith(path))?.[0];
+      if (guide !== undefined) return `[${text}](${guide}.md${anchor})`;
+      return name in FILES ? `[${text}](/docs/${name})` : text;
+    },
+  );
 }
 
-/** @param explained the error codes that a guide explains, with spaces between them */
-export async function referencePage(masthead: Masthead, explained = '') {
-  const main = fill(await readText('reference.html'), { explained });
-  return page(masthead, masthead.name, '/docs', main);
-}
-
-async function guidePage({ name, title, markdown }: Guide) {
+/** Each guide as a page and as Markdown. */
+export async function guideFiles(masthead: Masthead, guides: readonly Guide[]): Promise<Files> {
   const { toHtml } = await import('./markdown.js');
-  const source = `<a class="source" href="/docs/${name}.md">Markdown</a>`;
-  const main = `<main class="guide">${source}${toHtml(markdown)}</main>`;
-  return page(MASTHEAD, `${title} - ${MASTHEAD.name}`, `/docs/guides/${name}`, main);
+  const files: Files = {};
+  for (const { name, title, markdown } of guides) {
+    const path = `/docs/guides/${name}`;
+    const source = `<a class="source" href="/docs/${name}.md">Markdown</a>`;
+    const main = `<main class="guide">${source}${toHtml(markdown)}</main>
+    <script type="module" src="/docs/assets/guide.js"></script>`;
+    files[path] = await page(masthead, `${title} - ${masthead.name}`, path, main);
+    files[`/docs/${name}.md`] = [MARKDOWN, markdown];
+  }
+  return files;
+}
+
+/**
+ * Swagger UI with the document at `/openapi.json`, and the scripts, styles and images of all pages.
+ * @param explained the error codes that a guide explains, with spaces between them
+ */
+export async function referenceFiles(masthead: Masthead, explained = ''): Promise<Files> {
+  const swagger = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+  const main = fill(await readFile(join(FOLDER, 'reference.html'), 'utf8'), { explained });
+  return {
+    '/docs': await page(masthead, masthead.name, '/docs', main),
+    ...(await filesIn(join(FOLDER, 'page'), '/docs/assets')),
+    ...(await filesIn(swagger, '/docs/assets', ['swagger-ui.css', 'swagger-ui-bundle.js'])),
+  };
 }
 
 async function page(
@@ -97,17 +109,13 @@ async function page(
   title: string,
   path: string,
   main: string,
-) {
+): Promise<Files[string]> {
   const marked = links.replace(`"${path}"`, '$& aria-current="page"');
-  const values = { name, contents, links: marked, title, main };
-  return new StaticAsset(HTML, fill(await readText('page.html'), values));
+  const template = await readFile(join(FOLDER, 'page.html'), 'utf8');
+  return [HTML, fill(template, { name, contents, links: marked, title, main })];
 }
 
 /** Replaces each `{{name}}` of a template. */
 export function fill(template: string, values: Readonly<Record<string, string>>): string {
   return template.replace(/\{\{(\w+)\}\}/g, (match, name: string) => values[name] ?? match);
-}
-
-function readText(path: string) {
-  return readFile(join(import.meta.dirname, path), 'utf8');
 }

@@ -1,76 +1,76 @@
 import { type INestApplication, Injectable, type Type } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import {
-  DocumentBuilder,
+  type DocumentBuilder,
   type OpenAPIObject,
   type SwaggerDocumentOptions,
   SwaggerModule,
 } from '@nestjs/swagger';
-import { Config } from '../config/config.js';
 import { ErrorBody } from '../errors/api-errors.decorator.js';
 import { errors } from '../errors/errors.js';
-import { errorsOf, type Extension } from '../extensions/define.js';
-import { isOnAdminPort } from '../http/admin-port.js';
 import { type Operation, Operations } from '../http/operations.js';
-import { Plans } from '../rate-limits/plan.js';
-import { PublicAddress } from '../config/public-address.js';
 import { isPublic } from '../http/public.decorator.js';
-import { BEARER_SCHEME } from '../keys/api-key.guard.js';
+import { Plans } from '../rate-limits/plan.js';
 import {
-  ADMIN_SCHEME,
   completeOperation,
-  ERROR_SCHEMA,
-  JSON_TYPE,
+  type Conventions,
+  errorContent,
   type OperationObject,
   type Schemas,
 } from './complete-operation.js';
-import { describeApi } from './description.js';
 import { headerComponents, headerReference } from './headers.js';
+
+/** What an application says of all its operations. */
+export interface ApiDescription extends Conventions {
+  /** Title, description, tags and servers. */
+  builder: () => DocumentBuilder;
+  bearer: { bearerFormat: string; description: string };
+  /** Chooses the controllers of the document. */
+  includes: (controller: Type) => boolean;
+}
 
 /** The OpenAPI 3.1 document as text. It is built on request, which keeps the start fast. */
 @Injectable()
 export class DocumentSource {
-  private build!: (isAdmin: boolean) => OpenAPIObject;
+  private build!: () => OpenAPIObject;
 
-  /** Called once the application is assembled. */
-  describes(app: INestApplication, extensions: readonly Extension[]): void {
-    this.build = (isAdmin) => {
-      const builder = isAdmin ? adminBuilder() : publicBuilder(app, extensions);
-      return buildDocument(app, builder, extensions, isAdmin);
-    };
+  /** Called once the application is created. */
+  describes(app: INestApplication, api: ApiDescription): void {
+    this.build = () => buildDocument(app, api);
   }
 
-  /** @param isAdmin for the document of the admin API */
-  json(isAdmin = false): string {
-    return `${JSON.stringify(this.build(isAdmin), null, 2)}\n`;
+  json(): string {
+    return `${JSON.stringify(this.build(), null, 2)}\n`;
   }
 
-  async yaml() {
+  async yaml(): Promise<string> {
     const { stringify } = await import('yaml');
-    return stringify(this.build(false), { aliasDuplicateObjects: false });
+    return stringify(this.build(), { aliasDuplicateObjects: false });
   }
 }
 
-/**
- * Builds the document of the application, with the operations of extensions, or the document of the
- * admin API.
- */
-function buildDocument(
-  app: INestApplication,
-  builder: DocumentBuilder,
-  extensions: readonly Extension[],
-  isAdmin: boolean,
-): OpenAPIObject {
-  const document = SwaggerModule.createDocument(app, builder.build(), {
+/** Builds the document of an application, with the operations of extensions. */
+function buildDocument(app: INestApplication, api: ApiDescription): OpenAPIObject {
+  const config = api
+    .builder()
+    .setOpenAPIVersion('3.1.0')
+    .setVersion('1.0.0')
+    .addBearerAuth({ type: 'http', scheme: 'bearer', ...api.bearer }, api.scheme)
+    .build();
+  config.info.contact = { name: 'The operator who issued your API key' };
+  config.components = {
+    ...config.components,
+    headers: headerComponents(),
+    responses: { OtherError: OTHER_ERROR },
+  };
+  const document = SwaggerModule.createDocument(app, config, {
     ignoreGlobalPrefix: true,
-    include: modulesOf(app, isAdmin),
+    include: modulesOf(app, api.includes),
     extraModels: [ErrorBody],
     standardSchemaConverter: convertSchema,
   });
-  document.info.contact = { name: 'The operator who issued your API key' };
   const schemas = document.components!.schemas as Schemas;
   const codes = new Set(Object.keys(errors));
-  const declared = errorsOf(extensions);
   for (const [operation, object] of documentedOperations(document, app)) {
     if (isPublic(operation.controller)) {
       object.servers = document.servers!.map((each) => ({
@@ -78,57 +78,27 @@ function buildDocument(
         url: new URL(each.url).origin,
       }));
     }
-    for (const code of completeOperation(object, operation, schemas, declared)) codes.add(code);
+    for (const code of completeOperation(object, operation, api, schemas)) codes.add(code);
   }
   const { names } = app.get(Plans);
   for (const { properties } of Object.values(schemas)) {
     if (properties?.['plan']?.enum) properties['plan'].enum = names;
   }
-  schemas['ErrorCode'] = errorCodes(codes);
-  Object.assign(document.components!, {
-    headers: headerComponents(),
-    responses: { OtherError: otherError() },
-  });
+  // Not an enum: a generated client with a closed enum would reject a new code.
+  schemas['ErrorCode'] = {
+    type: 'string',
+    description: 'Machine-readable. Codes may be added: handle an unknown code by its status.',
+    'x-extensible-enum': [...codes],
+  };
   return document;
 }
 
-function modulesOf(app: INestApplication, isAdmin: boolean): Type[] {
+function modulesOf(app: INestApplication, includes: ApiDescription['includes']): Type[] {
   return [...app.get(ModulesContainer).values()]
-    .filter(({ controllers }) => {
-      const types = [...controllers.values()].map(({ metatype }) => metatype as Type);
-      return types.some(isOnAdminPort) === isAdmin;
-    })
+    .filter(({ controllers }) =>
+      [...controllers.values()].some(({ metatype }) => includes(metatype as Type)),
+    )
     .map(({ metatype }) => metatype);
-}
-
-function adminBuilder(): DocumentBuilder {
-  return builderOf(ADMIN_SCHEME, 'Admin token: psa_...', 'A token of `petstore admin issue`.')
-    .setTitle('Pet Store admin API')
-    .setDescription('Issues, changes and revokes API keys, and shows how they are used.')
-    .addTag('keys', 'The API keys of all clients.')
-    .addTag('usage', 'Requests and changes of all keys.')
-    .addServer('/', 'This server');
-}
-
-function publicBuilder(app: INestApplication, extensions: readonly Extension[]): DocumentBuilder {
-  const { publicBaseUrl, stagingBaseUrl } = app.get(Config);
-  const description = 'Send the API key as `Authorization: Bearer <API_KEY>`.';
-  const builder = builderOf(BEARER_SCHEME, 'API key: psk_...', description)
-    .setTitle('Pet Store')
-    .setDescription(describeApi(app.get(Plans), errorsOf(extensions)))
-    .setLicense('MIT', 'https://opensource.org/license/mit')
-    .addServer(app.get(PublicAddress).baseUrl, publicBaseUrl ? 'Production' : 'Local');
-  if (stagingBaseUrl !== undefined) builder.addServer(stagingBaseUrl, 'Staging');
-  const tags = extensions.flatMap((each) => Object.entries(each.tags ?? {}));
-  for (const [name, text] of tags) builder.addTag(name, text);
-  return builder;
-}
-
-function builderOf(name: string, bearerFormat: string, description: string): DocumentBuilder {
-  return new DocumentBuilder()
-    .setOpenAPIVersion('3.1.0')
-    .setVersion('1.0.0')
-    .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat, description }, name);
 }
 
 /** Finds each operation of the application in the document, and sets its id. */
@@ -152,29 +122,13 @@ function documentedOperations({ paths }: OpenAPIObject, app: INestApplication) {
 }
 
 /** The response of every status that an operation does not list. */
-function otherError(): object {
-  return {
-    description:
-      'Any other error. `code` is listed above, or the name of the status in snake case, such as ' +
-      '`conflict` (409).',
-    headers: { 'X-Request-Id': headerReference('X-Request-Id') },
-    content: {
-      [JSON_TYPE]: {
-        schema: ERROR_SCHEMA,
-        example: { code: 'conflict', message: 'Conflict', status: 409 },
-      },
-    },
-  };
-}
-
-/** Not an enum: a generated client with a closed enum would reject a new code. */
-function errorCodes(codes: Iterable<string>): object {
-  return {
-    type: 'string',
-    description: 'Machine-readable. Codes may be added: handle an unknown code by its status.',
-    'x-extensible-enum': [...codes],
-  };
-}
+const OTHER_ERROR = {
+  description:
+    'Any other error. `code` is listed above, or the name of the status in snake case, such as ' +
+    '`conflict` (409).',
+  headers: { 'X-Request-Id': headerReference('X-Request-Id') },
+  content: errorContent({ example: { code: 'conflict', message: 'Conflict', status: 409 } }),
+};
 
 type Described = Record<'~standard', { jsonSchema?: Record<string, (options: object) => object> }>;
 

@@ -79,10 +79,10 @@ export function headerComponents(): Record<string, object> {
 export function headersOf(
   operation: { parameters?: readonly { name?: string }[]; 'x-sunset'?: unknown },
   status: string,
-  isOpen: boolean,
+  hasQuota: boolean,
   own: Record<string, unknown> | undefined,
 ) {
-  const always = isOpen ? ['X-Request-Id'] : Object.keys(ON_EVERY_RESPONSE);
+  const always = hasQuota ? Object.keys(ON_EVERY_RESPONSE) : ['X-Request-Id'];
   const names = [...always, ...(BY_STATUS[status] ?? [])];
   const requested = operation.parameters?.map(({ name }) => name) ?? [];
   if (requested.includes('Idempotency-Key')) {

@@ -12,10 +12,18 @@ const marked = new Marked({
   },
 });
 
-/** A guide as HTML. The text is the project's own and is not sanitised. */
+/**
+ * A guide as HTML, with a table of its contents. The text is the project's own and is not
+ * sanitised.
+ */
 export function toHtml(markdown: string): string {
+  const html = marked.parse(markdown) as string;
+  const headings = html.matchAll(/<h2 id="([^"]+)">(.+) <a class/g);
+  const items = Array.from(headings, ([, id, text]) => `<li><a href="#${id}">${text}</a></li>`);
+  const contents = `<nav class="contents" aria-label="Contents"><ul>${items.join('')}</ul></nav>`;
   return (
-    (marked.parse(markdown) as string)
+    html
+      .replace('</h1>', `$&${contents}`)
       .replace(/<a href="(\w+)\.md/g, '<a href="/docs/guides/$1')
       // Scrollable elements must be reachable by keyboard.
       .replaceAll('<pre>', '<pre tabindex="0">')

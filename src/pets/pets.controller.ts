@@ -27,7 +27,7 @@ export class PetsController {
       'Returns one page of pets in the order of their IDs. If more pets follow, `Link` contains the URL of ' +
       'the next page. Each pet that exists throughout the iteration is returned exactly once.',
   })
-  @ApiPage(PetDto, 'A page of pets.', 'Pets')
+  @ApiPage(PetDto, { name: 'Pets', description: 'A page of pets.' })
   listPets(@Query() query: ListPetsQuery): Promise<Page<PetDto>> {
     return this.pets.list(query);
   }

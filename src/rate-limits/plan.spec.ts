@@ -35,7 +35,7 @@ describe(Plans.name, () => {
 
   it.each(['enterprise', 'Team', '1st', 'a b', '', '__proto__x', 'a'.repeat(65)])(
     'rejects the name %p',
-    (name) => expect(() => new Plans({ [name]: limits })).toThrow(/^plan "/),
+    (name) => expect(() => new Plans({ [name]: limits })).toThrow(/^plan "[^"]*": its /),
   );
 
   it.each([
@@ -48,6 +48,8 @@ describe(Plans.name, () => {
     [undefined],
   ])('rejects the limits %p', (wrong) => {
     const own = { team: wrong } as unknown as OwnPlans;
-    expect(() => new Plans(own)).toThrow('plan team must have positive integers');
+    expect(() => new Plans(own)).toThrow(
+      /^plan "team": per(?:Minute|Day) must be an integer between 1 and/,
+    );
   });
 });

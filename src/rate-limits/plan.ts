@@ -1,3 +1,5 @@
+import { ConfigError } from '../config/config.js';
+import { IsInteger, shapeFaults } from '../config/settings.js';
 import { errors } from '../errors/errors.js';
 import { type Limits, MAX_QUOTA } from './limits.js';
 
@@ -24,7 +26,7 @@ export const PLAN = {
   example: 'free',
 };
 /** The length of the column. */
-const NAME = /^(?!enterprise$)[a-z][a-z0-9-]{0,63}$/;
+const NAME = /^[a-z][a-z0-9-]{0,63}$/;
 
 /** The plans of the service and of its configuration. */
 export class Plans {
@@ -33,17 +35,15 @@ export class Plans {
 
   /**
    * @param own more plans, and other limits of Free, Pro and Business
-   * @throws {Error} if a name or a limit is invalid
+   * @throws {ConfigError} if a name or a limit is invalid
    */
   constructor(own: OwnPlans = {}) {
-    for (const [name, limits] of Object.entries(own)) {
-      if (!NAME.test(name)) {
-        throw new Error(`plan "${name}" must be named [a-z][a-z0-9-]*, up to 64 characters`);
-      }
-      if (!arePlanLimits(limits)) {
-        throw new Error(`plan ${name} must have positive integers as perMinute and perDay`);
-      }
-    }
+    const faults = Object.entries(own).flatMap(([name, limits]) =>
+      [...nameFaults(name), ...shapeFaults(PlanLimits, limits)].map(
+        (fault) => `plan "${name}": ${fault}`,
+      ),
+    );
+    if (faults.length > 0) throw new ConfigError(faults);
     this.limits = { ...STANDARD, ...own };
     this.names = [...Object.keys(this.limits), ENTERPRISE];
   }
@@ -79,6 +79,16 @@ export class Plans {
     }
     return { plan, perMinute, perDay };
   }
+}
+
+class PlanLimits implements Limits {
+  @IsInteger(1, MAX_QUOTA) readonly perMinute!: number;
+  @IsInteger(1, MAX_QUOTA) readonly perDay!: number;
+}
+
+function nameFaults(name: string): string[] {
+  if (name === ENTERPRISE) return ['its limits are set for each key'];
+  return NAME.test(name) ? [] : ['its name must be [a-z][a-z0-9-]*, up to 64 characters'];
 }
 
 /** Whether both limits are integers between 1 and 10^12. */

@@ -52,7 +52,7 @@ describe(RedisClient.name, () => {
     );
     const address = `127.0.0.1:${redis.port}`;
     const url = `redis://:a-secret@${address}`;
-    const line = `Redis at ${address}: ${cause}; correct the user or password in REDIS_URL`;
+    const line = `Redis at ${address} cannot be used: ${cause}; correct the user or password in REDIS_URL`;
     const error = await failure(url);
     expect(error.message).toBe(line);
     expect(inspect(error, { depth: null })).not.toMatch(/a-secret|\n +at /);
@@ -63,10 +63,12 @@ describe(RedisClient.name, () => {
     await using redis = await startRedis(() => '-ERR Protocol error');
     const address = `127.0.0.1:${redis.port}`;
     expect((await failure(`rediss://${address}`)).message).toMatch(
-      new RegExp(`^Redis at ${address}: .*; use redis:// in REDIS_URL, or the TLS port`),
+      new RegExp(
+        `^Redis at ${address} cannot be used: .*; use redis:// in REDIS_URL, or the TLS port`,
+      ),
     );
     expect((await failure('redis://127.0.0.1:1')).message).toMatch(
-      /^Redis at 127\.0\.0\.1:1: .*ECONNREFUSED.*; check REDIS_URL, and that Redis runs/,
+      /^Redis at 127\.0\.0\.1:1 cannot be used: .*ECONNREFUSED.*; check REDIS_URL, and that Redis runs/,
     );
   });
 });

@@ -35,12 +35,20 @@ export interface Script {
   lua: string;
 }
 
+interface ConnectionError extends Error {
+  /** Of a cluster. */
+  lastNodeError?: Error;
+  command?: { name: string };
+}
+
 type ScriptCommand = (key: string, ...args: readonly (string | number)[]) => Promise<unknown>;
 
 /** Redis, or a Redis Cluster. */
 export class RedisClient implements OnApplicationShutdown {
   /** The reason why there is no connection. */
   private lastError: Error | undefined;
+  /** Redis rejected the database of the URL. The connection would continue in database 0. */
+  private selectError: Error | undefined;
 
   constructor(
     private readonly connection: Redis | Cluster,
@@ -48,15 +56,22 @@ export class RedisClient implements OnApplicationShutdown {
     private readonly timeoutMs: number,
     private readonly durations: Histogram | undefined,
   ) {
-    connection.on('error', (error: Error & { lastNodeError?: Error }) => {
+    connection.on('error', (error: ConnectionError) => {
       this.lastError = error.lastNodeError ?? error;
+      if (error.command?.name !== 'select') return;
+      this.selectError = error;
+      connection.disconnect(true);
     });
+    connection.on('connect', () => (this.selectError = undefined));
     connection.on('ready', () => (this.lastError = undefined));
   }
 
-  /**
-   * Adds a script, before the first command: pipelines only know scripts defined earlier.
-   */
+  /** @throws {RedisUnavailableError} if Redis does not have the database of the URL */
+  assertDatabase(): void {
+    if (this.selectError) throw new RedisUnavailableError(this.url, this.selectError);
+  }
+
+  /** Adds a script, before the first command: pipelines only know scripts defined earlier. */
   define({ name, lua }: Script): void {
     this.connection.defineCommand(name, { numberOfKeys: 1, lua });
   }
@@ -66,12 +81,13 @@ export class RedisClient implements OnApplicationShutdown {
    * @throws {RedisUnavailableError} without a reply in time, or if Redis rejects the command
    */
   async run({ name }: Script, key: string, args: readonly (string | number)[] = []) {
+    this.assertDatabase();
     const startedAtMs = performance.now();
     try {
       const commands = this.connection as object as Record<string, ScriptCommand>;
       return await withTimeout(this.timeoutMs, commands[name]!(key, ...args));
     } catch (error) {
-      throw new RedisUnavailableError(this.url, (this.lastError ?? (error as Error)).message);
+      throw new RedisUnavailableError(this.url, this.lastError ?? (error as Error));
     } finally {
       this.durations?.observe((performance.now() - startedAtMs) / 1000);
     }
@@ -83,8 +99,9 @@ export class RedisClient implements OnApplicationShutdown {
 }
 
 /**
- * Resolves once Redis is connected, every shard of a cluster, or after a second: a server also
- * starts without Redis.
+ * Resolves once Redis is connected, every shard of a cluster, or after a second: a server starts
+ * without Redis too.
+ * @throws {RedisUnavailableError} if Redis does not have the database of the URL
  * @param url `redis://...`; several, separated by commas, or `?cluster=true` select a cluster
  */
 export async function connectRedis(
@@ -105,6 +122,12 @@ export async function connectRedis(
     CONNECT_TIMEOUT_MS + RECONNECT_MS,
     connected.catch(() => undefined),
   );
+  try {
+    client.assertDatabase();
+  } catch (error) {
+    client.onApplicationShutdown();
+    throw error;
+  }
   return client;
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { DataSource, EntityManager } from 'typeorm';
 import { ApiKey } from '../../src/keys/api-key.entity.js';
 import { KeysService } from '../../src/keys/keys.service.js';
+import { RateLimitStore } from '../../src/rate-limits/stores/rate-limit-store.js';
 import { UsageRecorder } from '../../src/usage/usage-recorder.js';
 import { issueAdminToken, useAdminService } from '../support/admin.js';
 import { type Answer, Client } from '../support/client.js';
@@ -174,6 +175,13 @@ describe('the admin API', () => {
     while (!(await client.get('/v1/pets')).text.includes('key_banned'));
     const unbanned = await admin.post(`${KEYS}/${client.keyId}/unban`, {});
     expect(unbanned.json()).toMatchObject({ id: client.keyId, bannedUntil: null });
+    // The counters may learn of it later.
+    const counters = service.store.app.get(RateLimitStore);
+    const before = await counters.peek(client.keyId!);
+    const late = { ...before, bannedUntilMs: clock.now() + DAY_MS };
+    jest.spyOn(counters, 'peek').mockReturnValueOnce(late);
+    const { bannedUntil } = (await admin.get(`${KEYS}/${client.keyId}/usage`)).json();
+    expect(bannedUntil).toBeNull();
     const rotated = await admin.post(`${KEYS}/${client.keyId}/rotate`, { graceSeconds: 60 });
     expect(rotated.status).toBe(201);
     const { id, key, replaces } = rotated.json();
@@ -216,7 +224,8 @@ describe('the admin API', () => {
     expect(ofKey).toEqual({ ...usage, ...history });
     expect(ofKey.hours[0].codes).toEqual({ ok: 60, rate_limit_exceeded: 1 });
     const all = (await admin.get('/admin/v1/usage?hours=1')).json();
-    const startsAt = Math.floor(clock.now() / 3_600_000) * 3_600;
+    const hour = Math.floor(clock.now() / 3_600_000);
+    const startsAt = new Date(hour * 3_600_000).toISOString();
     expect(all.hours).toContainEqual({ startsAt, plan: 'free', admitted: 60, rejected: 1 });
     expect(all).toMatchObject({ nearLimit: expect.any(Number), expiring: expect.any(Number) });
     expect(all.nearLimit).toBeGreaterThanOrEqual(1);
@@ -248,6 +257,8 @@ describe('the admin API', () => {
     ],
     ['POST', '', { name: 'x', plan: 'enterprise', perDay: 0 }, ['perMinute is', 'perDay must']],
     ['POST', '', { name: 'psk_00000000000000000000000', plan: 'free' }, ['name must']],
+    ['POST', '', { name: '\u200b', plan: 'free' }, ['name must be 1 to 255 printable']],
+    ['PATCH', '/ID', { name: '\u2800\u3164' }, ['name must']],
     ['POST', '', { name: 'x', plan: 'gold' }, ['unknown plan gold; plans are free,']],
     ['POST', '', { name: 'x', plan: 'free', scopes: ['no:pe'] }, ['unknown scope no:pe;']],
     ['POST', '', { name: 'x', plan: 7, scopes: 'pets:read' }, ['plan must', 'scopes must']],

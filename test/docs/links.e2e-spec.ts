@@ -28,7 +28,7 @@ function anchorsOf(markdown: string): string[] {
 const isOutside = (link: string) => /^(?:https?|mailto):/.test(link);
 
 const DOCUMENTS = [
-  ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'],
+  ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'GOVERNANCE.md', 'ROADMAP.md'],
   ...[
     'docs',
     'docs/decisions',
@@ -59,7 +59,7 @@ describe('the links of the documentation', () => {
 describe('the links of the documentation that the service serves', () => {
   const { service } = useService();
 
-  it.each(['/llms.txt', '/docs/clients.md', '/docs/extending.md'])(
+  it.each(['/llms.txt', '/docs/clients.md', '/docs/extending.md', '/docs/typescript.md'])(
     'resolve in %s',
     async (path) => {
       const client = service.anonymous();
@@ -69,7 +69,7 @@ describe('the links of the documentation that the service serves', () => {
       );
       const { text } = await client.get(path);
       const links = linksOf(text).map((link) => new URL(link, `${origin}${path}`));
-      expect(links.length).toBeGreaterThan(3);
+      expect(links.length).toBeGreaterThan(0);
       for (const link of links.filter((each) => each.origin === origin)) {
         const { status, headers, text: target } = await client.get(link.pathname);
         expect([link.href, status]).toEqual([link.href, 200]);

@@ -1,4 +1,5 @@
 import type { Finding } from '../../src/cli/doctor.findings.js';
+import { connectRedis } from '../../src/redis/redis.client.js';
 import { Client } from '../support/client.js';
 import { closedAtEnd } from '../support/closed-at-end.js';
 import { describeWith } from '../support/engines.js';
@@ -203,6 +204,33 @@ describeWith('redis', 'petstore doctor on Redis', (program) => {
         fix: expect.stringMatching(/operating\.md/),
       }),
     ]);
+  });
+
+  it('fails for a user that may run scripts, but not their commands', async () => {
+    await createUser('half', '~petstore:*', '+@scripting');
+    await createUser('none');
+    for (const user of ['half', 'none']) {
+      expect(await found(urlOf(user))).toEqual([
+        expect.objectContaining({
+          status: 'failed',
+          fix: expect.stringMatching(/^grant the rights that docs\/operating\.md lists/),
+        }),
+      ]);
+    }
+  });
+
+  it('fails for a database that Redis does not have, and no server counts in another one', async () => {
+    const [finding] = await found(`${redis.url}/99`);
+    expect(finding).toMatchObject({
+      status: 'failed',
+      detail: expect.stringContaining('DB index is out of range'),
+      fix: expect.stringMatching(/number of a database of Redis/),
+    });
+    const line = `${finding!.detail}; ${finding!.fix}`;
+    await expect(startService({ env: { REDIS_URL: `${redis.url}/99` } })).rejects.toThrow(line);
+    await redis.call('FLUSHALL');
+    await expect(connectRedis(`${redis.url}/99`)).rejects.toThrow(line);
+    expect(await redis.call('DBSIZE')).toBe(0);
   });
 
   it('warns of a Redis that may evict counters', async () => {

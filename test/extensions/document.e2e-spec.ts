@@ -7,6 +7,7 @@ import {
   Module,
   Param,
   Post,
+  Query,
   StreamableFile,
 } from '@nestjs/common';
 import {
@@ -23,8 +24,11 @@ import { IsOptional, IsString, ValidateNested } from 'class-validator';
 import {
   AnyScope,
   ApiErrors,
+  ApiPage,
   defineErrors,
   Idempotent,
+  Page,
+  PageQuery,
   Public,
   RequireScope,
 } from '../../src/index.js';
@@ -112,6 +116,12 @@ class ToysController {
 @AnyScope()
 @Controller('reads')
 class ReadsController {
+  @Get('named')
+  @ApiPage(Toy, { name: 'Toys', description: 'A page of toys.' })
+  named(@Query() query: PageQuery): Page<Toy> {
+    return Page.of([], query, () => 1);
+  }
+
   @Get('documented')
   @ApiResponse({ status: 200, type: Toy })
   documented(): Promise<Toy> {
@@ -210,7 +220,10 @@ describe('the document of a service with extensions', () => {
       ([path, item]) =>
         Object.values(item).some(({ responses }) => '304' in responses) ? [path] : [],
     );
-    const sending = ['/pets', '/pets/{petId}', '/toys', '/reads/documented', '/reads/plain'];
+    const sending = [
+      ...['/pets', '/pets/{petId}', '/toys', '/toys/first', '/toys/second'],
+      ...['/reads/documented', '/reads/named', '/reads/plain'],
+    ];
     expect(documented.sort()).toEqual([...sending, '/toys/sold'].sort());
     for (const path of sending) {
       const { parameters, responses } = paths[path].get;
@@ -254,6 +267,18 @@ describe('the document of a service with extensions', () => {
     expect(paths['/pets'].post.requestBody.required).toBe(true);
     const answer = await client.send('/v1/toys/repairs', { method: 'POST' });
     expect([answer.status, answer.text]).toEqual([201, '{"parts":0}']);
+  });
+
+  it('gives the schema of a list the name of @ApiPage()', () => {
+    const { description, content } = paths['/reads/named'].get.responses['200'];
+    expect(description).toBe('A page of toys.');
+    expect(content['application/json'].schema).toEqual({ $ref: '#/components/schemas/Toys' });
+    expect(components.schemas.Toys).toEqual({
+      type: 'array',
+      maxItems: 100,
+      items: { $ref: '#/components/schemas/Toy' },
+      description,
+    });
   });
 
   it('describes the tags of an extension', () => {

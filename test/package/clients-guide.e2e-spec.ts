@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { errors } from '../../src/errors/errors.js';
 import { itWith } from '../support/engines.js';
+import { serveHttp } from '../support/serve-http.js';
 import { startService, type TestService } from '../support/start-service.js';
 
 const run = promisify(execFile);
@@ -116,6 +117,31 @@ describe('docs/clients.md', () => {
       expect((await program.finally(() => server.close())).stdout).toBe('2 pets\n');
     },
   );
+
+  itWith('python3')('does not wait for the end of the day', async () => {
+    const body = { code: 'rate_limit_exceeded', message: '', status: 429 };
+    await using server = await serveHttp((_request, response) => {
+      response.writeHead(429, { 'Retry-After': '80000' }).end(JSON.stringify(body));
+    });
+    const { text } = SNIPPETS.find(({ language }) => language === 'python')!;
+    const options = { env: { ...env, PETSTORE_URL: server.origin }, timeout: 30_000 };
+    const program = run('python3', ['-c', text], options);
+    await expect(program).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^try again in 8\d{4} seconds/),
+    });
+  });
+
+  it('says of each operation for a banned key that it works', async () => {
+    const client = await service.client({ perMinute: 1, perDay: 1_000 });
+    while (!(await client.get('/v1/pets')).text.includes('key_banned'));
+    const works = GUIDE.match(/operations below\s+`\/usage` and `\/key` work/g);
+    expect(works).toHaveLength(2);
+    expect(GUIDE).not.toMatch(/only `GET \/usage` works/);
+    for (const path of ['/v1/usage', '/v1/usage/history', '/v1/key']) {
+      expect([path, (await client.get(path)).status]).toEqual([path, 200]);
+    }
+  });
 
   it('has an entry for each code, under its status, and for no other', () => {
     const entries = [...GUIDE.matchAll(/^### (\w+)\n\nStatus (\d{3})\. /gm)].map(

@@ -85,6 +85,15 @@ describeWith('chromium', 'the documentation under difficulties', (executablePath
     },
   );
 
+  it('reports that a script has a syntax that the browser does not know', async () => {
+    await page.route('**/page.js', (route) =>
+      route.fulfill({ contentType: 'text/javascript', body: 'let new syntax;' }),
+    );
+    await open();
+    await page.getByText(/This page does not work: .*SyntaxError.*last three years/).waitFor();
+    complaints = [];
+  });
+
   /** Opens listPets of a document with another schema of a pet. */
   async function openWithPet(change: (pet: Schema) => Schema): Promise<void> {
     await page.route('**/openapi.json', async (route) => {

@@ -1,6 +1,9 @@
+import { once } from 'node:events';
 import {
+  closeSync,
   existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -10,6 +13,8 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
+import { Output } from '../../src/cli/output.js';
+import { runProgram } from '../../src/cli/program.js';
 import { Client } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
 import { startLoad } from '../support/load.js';
@@ -84,6 +89,43 @@ describe('petstore backup and restore', () => {
     const { day } = await json('keys', 'usage', writer.id);
     expect(day.used).toBeGreaterThanOrEqual(counted.used);
     expect(await again.stop()).toBe(0);
+  });
+
+  it('backup - writes the database to standard output, and nothing else', async () => {
+    await json('seed', '--pets', '5000');
+    const fd = openSync(backup, 'w');
+    const child = workplace.start(['backup', '-'], {}, fd);
+    let err = '';
+    child.stderr!.on('data', (chunk: Buffer) => (err += chunk.toString()));
+    expect(await once(child, 'close')).toEqual([0, null]);
+    closeSync(fd);
+    expect(err).toBe(`Wrote ${statSync(backup).size} bytes to standard output.\n`);
+    expect(readdirSync(workplace.directory).sort()).toEqual(['backup.db', 'data']);
+    expect(readdirSync(dirname(database)).join()).not.toMatch(/backup|tmp/);
+    rmSync(database);
+    await json('restore', backup);
+    expect(countPets()).toBe(5_000);
+  });
+
+  it('backup - does not write to a terminal', async () => {
+    await json('migrate');
+    const written: unknown[] = [];
+    const err: string[] = [];
+    const output = new Output(
+      (text) => written.push(text),
+      (text) => err.push(text),
+      true,
+    );
+    expect(await runProgram(['backup', '-'], output)).toBe(1);
+    expect([written, err]).toEqual([
+      [],
+      ['error: standard output is a terminal; redirect it: petstore backup - > FILE\n'],
+    ]);
+  });
+
+  it('backup names the file that it cannot write, not the database', async () => {
+    await json('migrate');
+    expect(await failure('backup', '/proc/backup.db')).not.toContain(database);
   });
 
   it('restore changes nothing while a server uses the database, or if the file is no backup', async () => {

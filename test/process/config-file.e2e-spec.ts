@@ -55,7 +55,12 @@ describe('petstore.config.js', () => {
   it.each([
     ['restore x', 'that is not there', undefined, 'configuration file broken.js does not exist'],
     ['backup x', 'that throws', 'throw new Error("no toys")', 'cannot load broken.js: no toys'],
-    ['new extension x', 'without a list', 'export default {}', 'broken.js must have "export'],
+    [
+      'new extension x',
+      'without a default',
+      'export const plans = {}',
+      'broken.js must have "export',
+    ],
   ])('stops %s with one line on a file %s', async (command, _which, source, complaint) => {
     using workplace = new Workplace();
     if (source !== undefined) workplace.write('broken.js', source);
@@ -69,10 +74,10 @@ describe('petstore.config.js', () => {
   it.each([
     [
       'undefined.toys',
-      /^error: TypeError: Cannot read .* \(file:.*petstore\.config\.js:1:\d+\)\n$/,
+      /^error: extension toys: TypeError: Cannot read .* \(file:.*petstore\.config\.js:1:\d+\)\n$/,
     ],
-    ['throw new Error("no toys")', /^error: no toys\n$/],
-    ['throw "no toys"', /^error: no toys\n$/],
+    ['throw new Error("no toys")', /^error: extension toys: no toys\n$/],
+    ['throw "no toys"', /^error: extension toys: no toys\n$/],
   ])('a start that fails by %s prints its error once', async (statement, line) => {
     using workplace = new Workplace({ PORT: '0', METRICS_PORT: '0', LOG_FORMAT: 'json' });
     const module = `class { onModuleInit() { ${statement} } }`;

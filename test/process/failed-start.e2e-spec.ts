@@ -1,6 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeWith } from '../support/engines.js';
+import { FakeServer } from '../support/fake-server.js';
 import { Workplace } from '../support/petstore-process.js';
 import { PostgresServer } from '../support/postgres.js';
 import { workplaceWithOrders } from '../support/workplace-with-orders.js';
@@ -134,6 +135,84 @@ describe('one line per cause', () => {
     expect(await failureOf(workplace, 'serve')).toEqual([
       expect.stringMatching(/^error: TypeOrmModule\.forRoot\(\) without a name would replace /),
     ]);
+  });
+
+  it.each([
+    [
+      'fetches from an unknown host',
+      "fetch('http://nowhere.invalid/')",
+      /fetch failed: .*ENOTFOUND/,
+    ],
+    [
+      'fetches from a closed port',
+      "fetch('http://127.0.0.1:1/')",
+      /fetch failed: .*(?:ECONNREFUSED|bad port)/,
+    ],
+    [
+      'listens on a port in use',
+      "once(createServer().listen(port, '127.0.0.1'), 'listening')",
+      /EADDRINUSE/,
+    ],
+    [
+      'listens on a foreign address',
+      "once(createServer().listen(0, '192.0.2.1'), 'listening')",
+      /EADDRNOTAVAIL/,
+    ],
+    ['opens a folder', "readFile('/')", /EISDIR/],
+  ])('names the extension, and no setting, if it %s', async (_what, expression, cause) => {
+    await using other = await FakeServer.start();
+    using workplace = new Workplace(PRODUCTION);
+    workplace.write('package.json', '{ "type": "module" }');
+    workplace.write(
+      'petstore.config.js',
+      `import { once } from 'node:events';
+       import { readFile } from 'node:fs/promises';
+       import { createServer } from 'node:net';
+       const port = ${other.port};
+       const module = class { async onModuleInit() { await ${expression}; } };
+       export default { extensions: [{ name: 'toys', module }] };`,
+    );
+    const [line, ...others] = await failureOf(workplace, 'serve');
+    expect(others).toEqual([]);
+    expect(line).toMatch(/^error: extension toys: /);
+    expect(line).toMatch(cause);
+    expect(line).not.toMatch(/PORT|HOST|DATABASE_URL|chmod/);
+  });
+
+  it.each([
+    [
+      'folder',
+      (workplace: Workplace) => ({ DATABASE_URL: `sqlite:${workplace.directory}` }),
+      /is a folder$/,
+    ],
+    [
+      'path in a file',
+      () => ({ DATABASE_URL: 'sqlite:/dev/null/p.db' }),
+      /a part of the path .* is no folder$/,
+    ],
+    ['home directory', () => ({ DATABASE_URL: 'sqlite:~/p.db' }), /must not contain ~: ~\/p\.db$/],
+  ])(
+    'does not advise chmod for a database in a %s, and creates nothing',
+    async (_what, env, line) => {
+      using workplace = new Workplace(PRODUCTION);
+      using other = new Workplace({ ...PRODUCTION, ...env(workplace) });
+      for (const command of ['serve', 'doctor']) {
+        const { code, stdout, stderr } = await other.run(command);
+        expect(code).toBe(1);
+        expect(stdout + stderr).not.toContain('chmod');
+        if (command === 'serve') expect(stderr.trimEnd()).toMatch(line);
+      }
+      expect(readdirSync(other.directory)).toEqual([]);
+    },
+  );
+
+  it('stops on a .env that is a folder, without advising chmod', async () => {
+    using workplace = new Workplace(PRODUCTION);
+    mkdirSync(join(workplace.directory, '.env'));
+    expect(await failureOf(workplace, 'serve')).toEqual([
+      expect.stringMatching(/^error: \.env cannot be read: EISDIR/),
+    ]);
+    expect((await workplace.run('doctor')).stdout).not.toContain('chmod');
   });
 
   it('names each setting that is not valid', async () => {

@@ -65,7 +65,7 @@ describe('petstore', () => {
     child.stderr!.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
     expect(await once(child, 'close')).toEqual([1, null]);
     expect(stdout).not.toContain('EADDRINUSE');
-    expect(stderr).toMatch(/^error: .*EADDRINUSE.*\(PORT, ADMIN_PORT\).*\n$/);
+    expect(stderr).toMatch(/^error: .*EADDRINUSE.*: choose a free one with PORT\n$/);
     expect(await run('keys', 'list')).toEqual([]);
   });
 
@@ -129,6 +129,39 @@ describe('petstore', () => {
     await once(npm, 'close');
     expect(await isLive()).toBe(false);
     expect(output).toMatch(/Draining[^]*Stopped/);
+  });
+
+  it('gives a script the secret alone', async () => {
+    await workplace.run('migrate');
+    const issued = await workplace.run('keys', 'issue', '--name', 'Zoo', '--plan', 'pro');
+    expect(issued).toMatchObject({ code: 0, stdout: expect.stringMatching(/^psk_\w{49}\n$/) });
+    expect(issued.stderr).toMatch(/^Key key_\w+ for Zoo, plan pro\. Store it now/);
+    const [{ id }] = await run('keys', 'list');
+    const rotated = await workplace.run('keys', 'rotate', id);
+    expect(rotated).toMatchObject({ code: 0, stdout: expect.stringMatching(/^psk_\w{49}\n$/) });
+    expect(rotated.stderr).toContain(`It replaces ${id}`);
+    const token = await workplace.run('admin', 'issue', '--name', 'Ann');
+    expect(token).toMatchObject({ code: 0, stdout: expect.stringMatching(/^psa_\w+\n$/) });
+    expect(token.stderr).toMatch(/^Admin token \w+ for Ann/);
+  });
+
+  it('doctor reports a port in use, unless the server of this database has it', async () => {
+    const [METRICS_PORT, ADMIN_PORT] = [String(await freePort()), String(await freePort())];
+    const server = await workplace.serve({ METRICS_PORT, ADMIN_PORT });
+    const PORT = new URL(server.origin).port;
+    const doctor = async (place: Workplace) => {
+      const child = place.start(['doctor', '--json'], { PORT, METRICS_PORT, ADMIN_PORT });
+      let out = '';
+      child.stdout!.on('data', (chunk: Buffer) => (out += chunk.toString()));
+      await once(child, 'close');
+      const { checks } = JSON.parse(out) as { checks: { check: string; status: string }[] };
+      return checks.filter(({ check }) => check === 'ports').map(({ status }) => status);
+    };
+    expect(await doctor(workplace)).toEqual(['ok']);
+    using other = new Workplace();
+    await other.run('migrate');
+    expect(await doctor(other)).toEqual(['failed', 'failed', 'failed']);
+    expect(await server.stop()).toBe(0);
   });
 
   it('prints one JSON value even if an extension prints, with console or directly', async () => {

@@ -70,7 +70,7 @@ describe('plans of the configuration', () => {
     };
 
     it('are accepted by the commands for keys', async () => {
-      const config = configure('plans.cjs', plans);
+      const config = configure('plans.js', plans);
       await runInProcess('migrate', ...config);
       const issue = ['keys', 'issue', '--name', 'Zoo', '--json'];
       const issued = await runInProcess(...issue, '--plan', 'team', ...config);
@@ -90,10 +90,24 @@ describe('plans of the configuration', () => {
     });
 
     it.each([
-      ['a name', { Team: plans.team }, /plan "Team" must be named/],
-      ['a limit', { team: { perMinute: 0, perDay: 5 } }, /plan team must have positive integers/],
+      ['a name', { Team: plans.team }, /^error: plan "Team": its name must be/],
+      [
+        'an agreed limit',
+        { enterprise: plans.team },
+        /"enterprise": its limits are set for each key/,
+      ],
+      [
+        'a member',
+        { team: { ...plans.team, perHour: 1 } },
+        /"team": perHour is not a known member/,
+      ],
+      [
+        'a limit',
+        { team: { perMinute: 0, perDay: 5 } },
+        /^error: plan "team": perMinute must be an integer between 1 and/,
+      ],
     ])('are rejected with one line for %s that is invalid', async (what, own, message) => {
-      const config = configure(`${what.replace(' ', '-')}.cjs`, own);
+      const config = configure(`${what.replace(' ', '-')}.js`, own);
       const { code, out, err } = await runInProcess('keys', 'list', ...config);
       expect({ code, out }).toEqual({ code: 1, out: '' });
       expect(err).toMatch(message);

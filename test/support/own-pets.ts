@@ -241,7 +241,7 @@ class OwnPetsController {
 
   @Get()
   @RequireScope('pets:read')
-  @ApiPage(OwnPetDto, 'A page of your pets.', 'OwnPets')
+  @ApiPage(OwnPetDto, { name: 'OwnPets', description: 'A page of your pets.' })
   listPets(
     @CurrentCaller() { clientId }: Caller,
     @Query() query: ListOwnPetsQuery,

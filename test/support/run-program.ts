@@ -11,7 +11,10 @@ export interface InProcessResult {
 export async function runInProcess(...argv: string[]): Promise<InProcessResult> {
   const written = { out: '', err: '' };
   const output = new Output(
-    (text) => (written.out += text),
+    (text, done) => {
+      written.out += typeof text === 'string' ? text : Buffer.from(text).toString('latin1');
+      done?.();
+    },
     (text) => (written.err += text),
   );
   return { code: await runProgram(argv, output), ...written };

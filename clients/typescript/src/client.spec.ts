@@ -114,12 +114,36 @@ describe(PetStoreClient.name, () => {
     [15 * 86_400, 0],
     [null, 0],
   ])('reports a key that expires in %p seconds %i times', async (seconds, times) => {
-    const expiresAt = seconds && Math.floor(Date.now() / 1000) + seconds;
+    const expiresAt = seconds && new Date(Date.now() + seconds * 1000);
     const onKeyExpiring = jest.fn();
     const fetch = () => Promise.resolve(new Response(JSON.stringify({ expiresAt }), json));
     const options = { baseUrl: 'http://127.0.0.1/v1', apiKey: 'psk_', fetch, onKeyExpiring };
     await new PetStoreClient(options).getKey();
     expect(onKeyExpiring).toHaveBeenCalledTimes(times);
+  });
+
+  it.each([
+    [13, 1],
+    [15, 0],
+  ])('judges a key that expires in %i days by the clock of the service', async (days, times) => {
+    // The clock of this machine is a month ahead.
+    const now = Date.now() - 30 * 86_400_000;
+    const onKeyExpiring = jest.fn();
+    const headers = { date: new Date(now).toUTCString() };
+    const key = { expiresAt: new Date(now + days * 86_400_000) };
+    const fetch = () => Promise.resolve(Response.json(key, { headers }));
+    const options = { baseUrl: 'http://127.0.0.1/v1', apiKey: 'psk_', fetch, onKeyExpiring };
+    await new PetStoreClient(options).getKey();
+    expect(onKeyExpiring).toHaveBeenCalledTimes(times);
+  });
+
+  it('waits for a date in Retry-After by the clock of the service', async () => {
+    const now = Date.now() - 30 * 86_400_000;
+    const dateIn = (seconds: number) => new Date(now + seconds * 1000).toUTCString();
+    const headers = { date: dateIn(0), 'retry-after': dateIn(90) };
+    const body = { code: 'key_banned', message: 'banned', status: 429 };
+    const store = clientOf(() => Response.json(body, { status: 429, headers }));
+    await expect(store.getUsage()).rejects.toMatchObject({ retryAfterSeconds: 90 });
   });
 
   it('returns undefined for a pet that the caller has, and asks only on request', async () => {

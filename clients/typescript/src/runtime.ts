@@ -8,6 +8,16 @@ export interface Runtime {
   after: (ms: number, callback: () => void) => () => void;
 }
 
+/**
+ * The time of a response by the clock of the service, which decides when something ends. The clock
+ * of this machine is used if the response does not state it.
+ *
+ * @returns Unix milliseconds
+ */
+export function serviceTime(headers: Headers): number {
+  return Date.parse(headers.get('date') ?? '') || Date.now();
+}
+
 /** A longer timer would fire immediately. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 

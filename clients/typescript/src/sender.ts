@@ -7,7 +7,7 @@ import { QuotaGate } from './quota-gate.js';
 import { type RateLimitReading, type RateLimitState, readRateLimit } from './rate-limit.js';
 import { type BufferedResponse, type Expectation, readResponse } from './read-response.js';
 import { delayMs, isRetryable } from './retry.js';
-import { type Runtime, sleep } from './runtime.js';
+import { type Runtime, serviceTime, sleep } from './runtime.js';
 
 export interface Call extends OutgoingRequest, Expectation {
   /** The name of the operation in hooks. */
@@ -101,7 +101,8 @@ export class Sender {
 
   /** Reads the response and updates the known quota. */
   private read(call: Call, buffered: BufferedResponse, sentAt: number): unknown {
-    const reading = readRateLimit(buffered.response.headers, Date.now());
+    const { headers } = buffered.response;
+    const reading = readRateLimit(headers, serviceTime(headers));
     this.rateLimit = reading?.state ?? this.rateLimit;
     const data = readResponse(buffered, call);
     const error = data instanceof PetStoreError ? data : undefined;
@@ -138,6 +139,8 @@ function toBanError(
     status: 429,
     requestId: response.headers.get('x-request-id') ?? undefined,
     // Both windows of a banned key end with the ban.
-    retryAfterSeconds: reading?.minuteSeconds ?? Math.max(1, bannedUntil - Date.now() / 1000),
+    retryAfterSeconds:
+      reading?.minuteSeconds ??
+      Math.max(1, (bannedUntil.getTime() - serviceTime(response.headers)) / 1000),
   });
 }

@@ -1,5 +1,8 @@
 // Every stored text reaches the page as a text node or an attribute, never as HTML.
+import { bareKey, storageOf } from '/docs/assets/key-storage.js';
+
 const TOKEN = 'petstore-admin-token';
+const storage = storageOf('sessionStorage');
 const find = (selector) => document.querySelector(selector);
 const [main, status, dialog] = [find('main'), find('#status'), find('dialog')];
 const plans = document.body.dataset.plans.split(' ');
@@ -65,12 +68,21 @@ const quantity = (label, attributes) =>
   input(label, { type: 'number', required: true, ...attributes });
 const title = (text) => el('h1', { tabindex: '-1' }, text);
 
-/** A time in the zone of the reader, with UTC in the tooltip. */
+/** How far the server's clock is ahead of the browser's, in milliseconds. */
+let aheadMs = 0;
+/** The time by the server's clock: only that one decides what has expired. */
+const now = () => Date.now() + aheadMs;
+const dateOf = (iso) => new Date(iso);
+
+/** A time in the zone of the reader, which it names. */
+const local = (value) =>
+  dateOf(value).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'long' });
+
+/** The same, with UTC in the tooltip. */
 function time(value) {
   if (value === null) return 'never';
-  const date = new Date(typeof value === 'number' ? value * 1000 : value);
-  const text = date.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
-  return el('time', { datetime: date.toISOString(), title: `${date.toISOString()} (UTC)` }, text);
+  const iso = dateOf(value).toISOString();
+  return el('time', { datetime: iso, title: `${iso} (UTC)` }, local(value));
 }
 
 /** A table in a box that scrolls, also by keyboard. Cells of numbers are aligned to the right. */
@@ -91,10 +103,10 @@ function table(caption, head, rows, none) {
 /** Bars by hour: served requests, and above them the rejected ones. The table has the numbers. */
 function chart(caption, hours) {
   if (hours.length === 0) return el('p', 'No requests in the last 24 hours.');
-  const thisHour = Math.floor(Date.now() / 3_600_000);
+  const thisHour = Math.floor(now() / 3_600_000);
   const most = Math.max(...hours.map(({ ok, rejected }) => ok + rejected));
   const bars = hours.flatMap(({ startsAt, ok, rejected }) => {
-    const hoursAgo = thisHour - startsAt / 3_600;
+    const hoursAgo = thisHour - dateOf(startsAt) / 3_600_000;
     const place = { x: 23.1 - hoursAgo, width: 0.8 };
     const above = { ...place, y: most - ok - rejected, height: rejected };
     return [el('rect.ok', { ...place, y: most - ok, height: ok }), el('rect.rejected', above)];
@@ -117,19 +129,35 @@ function chart(caption, hours) {
 
 // Requests
 
+/** What the reader is told; any other error is a fault of this page. */
 class Failure extends Error {}
 
-async function request(path, method = 'GET', body = undefined) {
-  const headers = { authorization: `Bearer ${sessionStorage.getItem(TOKEN)}` };
+function fail(text) {
+  throw new Failure(text);
+}
+
+const INVALID_TOKEN = 'The token is not valid. Issue one: petstore admin issue';
+const UNKNOWN_RESULT = 'The change may have been made: look before you repeat it.';
+
+async function request(path, method = 'GET', body = undefined, token = storage.getItem(TOKEN)) {
+  const headers = { authorization: `Bearer ${token}` };
   if (body !== undefined) headers['content-type'] = 'application/json';
   const options = { method, headers, body: body && JSON.stringify(body), cache: 'no-store' };
-  const response = await fetch(path, options).catch(() => {
-    throw new Failure('The server does not respond. Check that it is running, then try again.');
-  });
+  const advice = method === 'GET' ? 'Check that it is running, then try again.' : UNKNOWN_RESULT;
+  const response = await fetch(path, options).catch(() =>
+    fail(`The server does not respond. ${advice}`),
+  );
+  aheadMs = Date.parse(response.headers.get('date')) - Date.now() || 0;
   const next = /^<([^>]+)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1];
-  if (response.ok) return { data: await response.json(), next };
+  if (response.ok) {
+    const unreadable = `The response is incomplete, or not from this service. ${advice}`;
+    return { data: await response.json().catch(() => fail(unreadable)), next };
+  }
   const { message } = await response.json().catch(() => ({ message: response.statusText }));
-  if (response.status === 401) signOut('The token is not valid. Issue one: petstore admin issue');
+  if (response.status === 401) {
+    signOut(INVALID_TOKEN);
+    fail(INVALID_TOKEN);
+  }
   const id = response.headers.get('x-request-id');
   throw new Failure(response.status < 500 ? message : `${message}. Request ID for the log: ${id}`);
 }
@@ -139,16 +167,23 @@ const keyPath = (id, action = '') => `/admin/v1/keys/${encodeURIComponent(id)}${
 
 // Sign in and out
 
+/** A new key in the dialog that was not copied yet. */
+const secret = () => dialog.querySelector('.secret:not(.copied)');
+
 function signOut(reason = '') {
-  sessionStorage.removeItem(TOKEN);
-  dialog.close();
+  storage.removeItem(TOKEN);
+  if (!secret()) dialog.close();
   void show();
   say(reason, 'fault');
 }
 
 function signIn() {
-  const send = (data) => {
-    sessionStorage.setItem(TOKEN, data.get('token').trim());
+  const send = async (data) => {
+    const token = bareKey(data.get('token'));
+    const strange = /[^\x21-\x7e]/u.exec(token)?.[0];
+    if (strange) fail(`No token contains "${strange}". Copy the whole token again: psa_...`);
+    await request('/admin/v1/keys?limit=1', 'GET', undefined, token);
+    storage.setItem(TOKEN, token);
     return show();
   };
   const token = { type: 'password', name: 'token', required: true, autocomplete: 'off' };
@@ -157,7 +192,10 @@ function signIn() {
     input('Admin token', token),
     el('button.main', 'Sign in'),
     el('p', 'Issue a token on the server: ', code('petstore admin issue --name NAME')),
-    el('p', 'This tab keeps the token until you sign out or close it.'),
+    el(
+      'p',
+      `This tab keeps the token until you sign out or ${storage.isInMemory ? 'reload' : 'close'} it.`,
+    ),
   ];
   return [form({ class: 'sign-in' }, send, content)];
 }
@@ -172,10 +210,13 @@ function ask(question, content, action, run, kind = 'main') {
   const fault = el('p.fault', { role: 'alert' });
   const send = (data) =>
     run(data, opened).catch((error) => {
+      if (!dialog.open || !(error instanceof Failure)) throw error;
       fault.textContent = error.message;
     });
   const confirm = action && el(`button.${kind}`, action);
   const close = button(action ? 'Cancel' : 'Close', () => dialog.close());
+  // What cannot be undone takes more than the key Enter.
+  close.autofocus = kind === 'danger';
   const heading = el('h2', { id: 'dialog-title' }, question);
   const asked = form({}, send, heading, content, fault, row(confirm, close));
   const opened = new FormData(asked);
@@ -192,15 +233,17 @@ async function change(done, path, method = 'POST', body = {}) {
   return data;
 }
 
-function showSecret({ key, name, id }, further = '') {
+function showSecret({ key, name, id }, note = '') {
   const copied = el('span', { role: 'status' });
+  const shown = el('code.secret', key);
   const copy = async () => {
     const copying = navigator.clipboard.writeText(key).then(() => 'Copied.');
     copied.textContent = await copying.catch(() => 'Select the key and copy it.');
+    shown.classList.toggle('copied', copied.textContent === 'Copied.');
   };
   ask('Store the new key now', [
-    el('p', `The key of ${name} is shown once. ${further}`),
-    el('code.secret', key),
+    el('p', `The key of ${name} is shown once. ${note}`),
+    shown,
     // Browsers have no clipboard for a page that is neither local nor sent over HTTPS.
     navigator.clipboard && el('p', button('Copy', copy, 'main'), ' ', copied),
     el('a', { href: `#key/${id}`, click: () => dialog.close() }, 'Show this key'),
@@ -223,14 +266,16 @@ function fields(key = { name: '', plan: 'free', scopes: ['pets:read', 'pets:writ
   });
   // A local time of Swedish is the value of such a field: 2030-12-05 17:30.
   const minute = key.expiresAt && new Date(key.expiresAt).toLocaleString('sv').slice(0, 16);
-  const expiry = { name: 'expiresAt', type: 'datetime-local', value: minute ?? '' };
+  const max = '9999-12-31T00:00';
+  const expiry = { name: 'expiresAt', type: 'datetime-local', value: minute ?? '', max };
+  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
   const change = ({ target }) => adapt(target.value);
   return [
     input('Name', { name: 'name', value: key.name, maxlength: '255', required: true }),
     select('Plan', { name: 'plan', change }, plans, key.plan),
     limits,
     el('fieldset', el('legend', 'Scopes'), boxes),
-    input('Expires (empty: never)', expiry),
+    input(`Expires (${timeZone}; empty: never)`, expiry),
   ];
 }
 
@@ -246,7 +291,7 @@ function termsOf(data) {
   ];
 }
 
-/** What differs from the form as it was opened. Somebody else may change the rest meanwhile. */
+/** What differs from the form as it was opened: somebody else may have changed the rest. */
 function changesOf(data, opened) {
   const before = termsOf(opened);
   const isChanged = (terms, index) => JSON.stringify(terms) !== JSON.stringify(before[index]);
@@ -264,13 +309,13 @@ function issue() {
 
 function stateOf({ revokedAt, expiresAt, disabledAt, bannedUntil }) {
   if (revokedAt !== null) return 'revoked';
-  if (expiresAt !== null && Date.parse(expiresAt) <= Date.now()) return 'expired';
+  if (expiresAt !== null && dateOf(expiresAt) <= now()) return 'expired';
   if (disabledAt !== null) return 'disabled';
   return bannedUntil === null ? 'active' : 'banned';
 }
 
-function until(unixSeconds) {
-  const seconds = unixSeconds - Date.now() / 1000;
+function until(value) {
+  const seconds = (dateOf(value) - now()) / 1000;
   if (seconds < 120) return `${Math.max(1, Math.ceil(seconds))} s`;
   return seconds < 7_200 ? `${Math.ceil(seconds / 60)} min` : `${Math.ceil(seconds / 3_600)} h`;
 }
@@ -280,7 +325,7 @@ function limitInWords(name, { limit, remaining, resetAt }) {
   const use =
     remaining === 0
       ? `${all} of ${all} used, resets in ${until(resetAt)}`
-      : `all ${all} were used, ${number(remaining)} are left now`;
+      : `it was used up then; ${number(remaining)} of ${all} are left now`;
   return `limited per ${name}: ${use}; a larger plan helps, or fewer requests`;
 }
 
@@ -320,20 +365,20 @@ function banInWords(end) {
 }
 
 /** Why requests were rejected, and what helps. */
-function reasonOf({ code: name, window }, key, { limits, bannedUntil }) {
+function reasonOf({ code: name, window }, key, { limits }) {
   if (name === 'rate_limit_exceeded') {
     return window ? limitInWords(window, limits[window]) : OTHER_LIMIT;
   }
-  if (name === 'key_banned') return banInWords(bannedUntil);
+  if (name === 'key_banned') return banInWords(key.bannedUntil);
   if (name !== 'invalid_api_key') return REASONS[name] ?? BY_CALLER;
   return endInWords(key) ?? VALID_NOW;
 }
 
-function verdict(key, { limits, bannedUntil }) {
+function verdict(key, { limits }) {
   const full = Object.entries(limits).filter(([, { remaining }]) => remaining === 0);
   const reasons = [
     endInWords(key),
-    bannedUntil && banInWords(bannedUntil),
+    key.bannedUntil && banInWords(key.bannedUntil),
     ...full.map(([name, window]) => limitInWords(name, window)),
   ].filter(Boolean);
   if (reasons.length > 0) {
@@ -381,27 +426,44 @@ function keyRows(keys) {
 
 /** The hours of all plans together. */
 function togetherByHour(counts) {
-  const byHour = Map.groupBy(counts, ({ startsAt }) => startsAt);
-  return Array.from(byHour, ([startsAt, ofPlans]) => {
+  const hours = [...new Set(counts.map(({ startsAt }) => startsAt))];
+  return hours.map((startsAt) => {
+    const ofPlans = counts.filter((count) => count.startsAt === startsAt);
     return { startsAt, ok: sumOf(ofPlans, 'admitted'), rejected: sumOf(ofPlans, 'rejected') };
   });
 }
 
 const ANY = ['', 'any'];
 const STATES = ['active', 'banned', 'disabled', 'expired', 'revoked'];
-/** Further filters: query parameters of the admin API. */
+/** More filters: query parameters of the admin API. */
 const USES = {
   'neverUsed=true': 'never used',
   'idleDays=30': 'idle for 30 days',
   'expiresWithinDays=14': 'expires within 14 days',
 };
 
+/**
+ * A key in the search is looked up by its digest, or by its last four characters where the browser
+ * computes none (not on https: or localhost). It leaves this page neither in a URL nor in a body.
+ */
+async function withoutKey({ search = '', ...filter }) {
+  const [found] = /ps[ka]_\w+|[0-9A-Za-z]{40,}/.exec(bareKey(search)) ?? [];
+  if (found === undefined) return { search, ...filter };
+  if (!globalThis.crypto.subtle) return { search: found.slice(-4), ...filter };
+  const key = new TextEncoder().encode(found.includes('_') ? found : `psk_${found}`);
+  const bytes = Array.from(new Uint8Array(await crypto.subtle.digest('SHA-256', key)));
+  return { digest: bytes.map((byte) => byte.toString(16).padStart(2, '0')).join(''), ...filter };
+}
+
 function filterForm({ search = '', status: state, plan, use }) {
-  const send = (data) => {
-    const wanted = [...data].filter(([, text]) => text !== '');
-    location.hash = `keys?${new URLSearchParams(wanted)}`;
+  const send = async (data) => {
+    const wanted = Object.entries(await withoutKey(Object.fromEntries(data)));
+    const given = new URLSearchParams(wanted.filter(([, text]) => text !== ''));
+    location.hash = `keys?${given}`;
   };
   const words = { name: 'search', type: 'search', value: search, maxlength: '255' };
+  words.autocomplete = 'off';
+  words.placeholder = 'or the key';
   return form(
     { class: 'row', role: 'search' },
     send,
@@ -414,8 +476,9 @@ function filterForm({ search = '', status: state, plan, use }) {
 }
 
 async function keysView(_id, query) {
-  const { use = '', ...filter } = query;
-  const wanted = [new URLSearchParams(filter), use].join('&');
+  const { use = '', search, ...filter } = await withoutKey(query);
+  if (search) filter.search = search;
+  const wanted = [new URLSearchParams({ order: 'newest', ...filter }), use].join('&');
   const requests = [request(`/admin/v1/keys?${wanted}`), get('/admin/v1/usage')];
   const [page, usage] = await Promise.all(requests);
   const hours = togetherByHour(usage.hours);
@@ -432,31 +495,36 @@ async function keysView(_id, query) {
       tile(usage.nearLimit, 'above 80 % of a limit'),
       tile(usage.expiring, 'expire within 14 days', '#keys?use=expiresWithinDays%3D14'),
     ),
-    filterForm(query),
+    filterForm({ ...filter, use }),
+    filter.digest && el('p', 'The key with the SHA-256 digest ', code(filter.digest), ':'),
     box,
     more(page.next, keyRows, box),
     chart('Requests of all keys by hour', hours),
   ];
 }
 
-function revoke({ id, name }) {
+/** Which key it is: its predecessors and successors have the same name. */
+const identity = ({ id, last4, createdAt }) =>
+  el('p', 'Key ', code(`psk_...${last4}`), `, ${id}, issued `, time(createdAt));
+
+function revoke(key) {
   const warning = el('p', 'Its requests are rejected within a second. This cannot be undone.');
-  const run = () => change('The key is revoked.', keyPath(id, '/revoke'));
-  ask(`Revoke the key of ${name}?`, warning, 'Revoke', run, 'danger');
+  const run = () => change('The key is revoked.', keyPath(key.id, '/revoke'));
+  ask(`Revoke the key of ${key.name}?`, [identity(key), warning], 'Revoke', run, 'danger');
 }
 
-function rotate({ id, name }) {
+function rotate(key) {
   const hours = { name: 'hours', min: '0', max: '8760', value: '24' };
   const grace = quantity('Hours that the old key stays valid', hours);
-  ask(`Rotate the key of ${name}?`, grace, 'Rotate', async (data) => {
+  ask(`Rotate the key of ${key.name}?`, [identity(key), grace], 'Rotate', async (data) => {
     const body = { graceSeconds: data.get('hours') * 3_600 };
-    const rotated = await change('', keyPath(id, '/rotate'), 'POST', body);
+    const rotated = await change('', keyPath(key.id, '/rotate'), 'POST', body);
     showSecret(rotated, 'The old key stays valid for the grace period.');
   });
 }
 
 function edit(key) {
-  ask(`Change the key of ${key.name}`, fields(key), 'Save', (data, opened) =>
+  ask(`Change the key of ${key.name}`, [identity(key), ...fields(key)], 'Save', (data, opened) =>
     change('The change is saved.', keyPath(key.id), 'PATCH', changesOf(data, opened)),
   );
 }
@@ -477,7 +545,7 @@ function actionsOf(key) {
 }
 
 function left(name, { limit, remaining, resetAt }) {
-  const use = `${number(remaining)} of ${number(limit)} left ${name === 'day' ? 'today' : 'this minute'}`;
+  const use = `${number(remaining)} of ${number(limit)} left ${name}`;
   const text = `${use}, resets in ${until(resetAt)}`;
   const meter = el('meter', { min: '0', max: limit, value: remaining, 'aria-label': text });
   return el('div', text, meter);
@@ -519,7 +587,7 @@ async function keyView(id) {
     actionsOf(key),
     ...section('Latest rejected requests', reason, latest, none),
     el('h2', 'What is left'),
-    el('div.tiles', left('minute', usage.limits.minute), left('day', usage.limits.day)),
+    el('div.tiles', left('this minute', usage.limits.minute), left('today', usage.limits.day)),
     chart('Requests by hour', hours),
     ...section('Outcomes of the last 24 hours', ['Outcome', 'Requests'], byCount, 'No requests.'),
     ...section('Permissions', ['Term', 'Value'], terms),
@@ -529,7 +597,7 @@ async function keyView(id) {
 
 function valueInWords(value) {
   if (typeof value === 'number') return number(value);
-  if (/^\d{4}-\d\d-\d\dT/.test(value)) return new Date(value).toLocaleString();
+  if (/^\d{4}-\d\d-\d\dT/.test(value)) return local(value);
   return value === null || value === undefined ? 'none' : [value].flat().join(' ');
 }
 
@@ -566,7 +634,7 @@ let shown = 0;
 async function show(hasMoved = false) {
   const turn = ++shown;
   const [, name, id, query] = /^#?(\w*)\/?([^?]*)\??(.*)$/.exec(location.hash) ?? [];
-  const isSignedIn = sessionStorage.getItem(TOKEN) !== null;
+  const isSignedIn = storage.getItem(TOKEN) !== null;
   find('nav').hidden = !isSignedIn;
   say('');
   const view = VIEWS.get(name) ?? keysView;
@@ -578,24 +646,44 @@ async function show(hasMoved = false) {
   };
   const content = isSignedIn ? await view(id, filter).catch(failed) : signIn();
   if (turn !== shown) return;
+  const focused = document.activeElement;
   main.replaceChildren(...content.filter(Boolean));
   const heading = find('h1');
   document.title = `${heading.textContent} - Pet Store console`;
   for (const each of document.querySelectorAll('nav a')) {
     const isCurrent = each.getAttribute('href') === `#${name || 'keys'}`;
-    each.ariaCurrent = isCurrent ? 'page' : null;
+    if (isCurrent) each.setAttribute('aria-current', 'page');
+    else each.removeAttribute('aria-current');
   }
   if (hasMoved) heading.focus();
+  else if (!focused.isConnected) focusAgain(focused.textContent);
 }
 
-// No secret stays in the page. The dialog may be open again by now.
-dialog.addEventListener('close', () => dialog.open || dialog.replaceChildren());
+/** Focuses the button with this text, or the heading: the view was replaced under the focus. */
+function focusAgain(text) {
+  const buttons = [...main.querySelectorAll('button')];
+  (buttons.find(({ textContent }) => textContent === text) ?? find('h1')).focus();
+}
+
+dialog.addEventListener('close', () => {
+  // No secret stays in the page. The dialog may be open again by now.
+  if (!dialog.open) dialog.replaceChildren();
+  if (document.activeElement === document.body) find('h1')?.focus();
+});
+// Escape would lose a new key: browsers send `cancel`, but not twice in a row.
+for (const kind of ['cancel', 'keydown']) {
+  dialog.addEventListener(kind, (event) => {
+    if ((kind === 'keydown' && event.key !== 'Escape') || !secret()) return;
+    event.preventDefault();
+    dialog.querySelector('.fault').textContent = 'Store the key, then close this dialog.';
+  });
+}
 find('#sign-out').addEventListener('click', () => signOut());
 addEventListener('hashchange', () => void show(true));
-// A failed request is explained to the reader; any other error is a fault of this page.
+// A failed request is explained to the reader. faults.js reports any other error.
 addEventListener('unhandledrejection', (event) => {
   if (!(event.reason instanceof Failure)) return;
   event.preventDefault();
-  if (sessionStorage.getItem(TOKEN) !== null) say(event.reason.message, 'fault');
+  say(event.reason.message, 'fault');
 });
 void show();

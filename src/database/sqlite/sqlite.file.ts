@@ -1,4 +1,12 @@
-import { chmodSync, closeSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import Sqlite, { type Database } from 'better-sqlite3';
@@ -68,6 +76,22 @@ export function lockFile(path: string): () => void {
     }
   }
   return release;
+}
+
+/** Whether a server has the database at `path`. Changes nothing. */
+export function isServed(path: string): boolean {
+  if (!existsSync(path)) return false;
+  const file = `${realpathSync(path)}-server`;
+  if (!existsSync(file)) return false;
+  const database = new Sqlite(file, { timeout: BUSY_TIMEOUT_MS });
+  try {
+    database.exec('BEGIN IMMEDIATE; ROLLBACK');
+    return false;
+  } catch (error) {
+    return isBusy(error);
+  } finally {
+    database.close();
+  }
 }
 
 function lock(lockFile: string, path: string): Database {

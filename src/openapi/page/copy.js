@@ -1,12 +1,15 @@
-/** Copies a text. The clipboard API exists only on `https:` and on localhost. */
-async function copy(text) {
-  if (navigator.clipboard) return navigator.clipboard.writeText(text);
-  const area = document.createElement('textarea');
-  area.value = text;
-  document.body.append(area);
-  area.select();
-  document.execCommand('copy');
-  area.remove();
+/** Copies a text. The clipboard API exists only on `https:` and on localhost, and may reject. */
+export async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const area = document.createElement('textarea');
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    document.execCommand('copy');
+    area.remove();
+  }
 }
 
 /** A component: a button that copies a text, and says that it did. */

@@ -7,7 +7,7 @@ const device = storageOf('localStorage');
  * A storage of the browser, or one in memory if the browser forbids it: then even reading the
  * property may throw.
  */
-function storageOf(name) {
+export function storageOf(name) {
   try {
     const storage = globalThis[name];
     if (storage) return storage;
@@ -26,9 +26,14 @@ function storageOf(name) {
 /** The key of this tab, or the key that the reader stored on this device. */
 export const storedKey = () => tab.getItem(ITEM) ?? device.getItem(ITEM) ?? undefined;
 
-/** A pasted key often comes with its scheme or the name of its header, or in quotes. */
-const bareKey = (text) =>
-  text.replace(/^[\s"']*(?:authorization:\s*)?(?:bearer\s+)?|[\s"']+$/gi, '');
+/**
+ * A pasted key often comes with its scheme or the name of its header, in quotes, or with characters
+ * that nobody sees.
+ */
+export const bareKey = (text) =>
+  text
+    .replace(/\p{Cf}/gu, '')
+    .replace(/^[\s"'“]*(?:authorization:\s*)?(?:bearer\s+)?|[\s"'”]+$/gi, '');
 
 const isOnDevice = () => device.getItem(ON_DEVICE) === 'yes';
 

@@ -32,7 +32,7 @@ const ui = SwaggerUIBundle({
   layout: 'StartLayout',
   plugins: [KeyStorage, references(spec), Answers, Layout, Samples, Start],
   responseInterceptor: (response) => {
-    showQuota(response.headers);
+    showQuota(response);
     return response;
   },
   onComplete: () => {

@@ -12,19 +12,31 @@ function windowsOf(field = '') {
   );
 }
 
-/** Shows the quota of the latest response in the meters of the page. */
-export function showQuota(headers) {
+/**
+ * Responses without a valid key describe the quota of the address. A 429 is taken for one of the
+ * key if a response before was.
+ */
+const describesKey = ({ status }, isShown) =>
+  ![401, 403, 503].includes(status) && (status !== 429 || isShown);
+
+/** Shows the quota of the key, as of the latest response, in the meters of the page. */
+export function showQuota(response) {
+  const quota = document.querySelector('#quota');
+  if (response.status === 401) quota.hidden = true;
+  if (!describesKey(response, !quota.hidden)) return;
+  const { headers } = response;
   const left = windowsOf(headers['ratelimit']);
   const quotas = windowsOf(headers['ratelimit-policy']);
-  for (const row of document.querySelectorAll('#quota [data-window]')) {
+  for (const row of quota.querySelectorAll('[data-window]')) {
     const { r: remaining, t: seconds } = left[row.dataset.window] ?? {};
     const { q: limit } = quotas[row.dataset.window] ?? {};
     if (remaining === undefined || limit === undefined) continue;
     const range = { max: limit, low: limit / 4, high: limit / 2, optimum: limit, value: remaining };
     Object.assign(row.querySelector('meter'), range);
-    const reset = new Date(Date.now() + seconds * 1000).toLocaleTimeString('en-GB');
+    const end = new Date(Date.now() + seconds * 1000);
+    const reset = end.toLocaleTimeString('en-GB', { timeStyle: 'long' });
     row.querySelector('b').textContent = remaining.toLocaleString('en');
     row.querySelector('small').textContent = `of ${limit.toLocaleString('en')}, resets at ${reset}`;
-    document.querySelector('#quota').hidden = false;
+    quota.hidden = false;
   }
 }

@@ -1,6 +1,3 @@
-import { copyButton } from './copy.js';
-import { operationMarkdown } from './operation-markdown.js';
-
 const quote = JSON.stringify;
 const shell = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 const lines = (...parts) => parts.flat().join('\n');
@@ -105,14 +102,9 @@ export function requestOf({ parameters = [], requestBody }, path, method, server
   };
 }
 
-const successOf = ({ responses }) =>
-  Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1];
-
 /** Plugin of Swagger UI: code samples of each operation, generated from the document. */
 export function Samples(system) {
   const { createElement: h, Fragment, useState } = system.React;
-  const CopyButton = copyButton(system.React);
-
   function CodeSamples({ path, method, getComponent }) {
     const [language, setLanguage] = useState('curl');
     const { specSelectors, oas3Selectors, fn } = system.getSystem();
@@ -120,19 +112,13 @@ export function Samples(system) {
     if (operation === undefined) return null;
     const server = operation.servers?.[0].url ?? oas3Selectors.selectedServer();
     const request = requestOf(operation, path, method, server, fn.getSampleSchema);
-    const markdown = () => {
-      const [media] = Object.values(successOf(operation)?.content ?? {});
-      const example = media?.schema && fn.getSampleSchema(media.schema, 'application/json');
-      const target = `${request.method} ${server}${path}`;
-      return operationMarkdown(operation, target, LANGUAGES.curl(request), example);
-    };
     const tab = (name) =>
       h(
         'button',
         { type: 'button', 'aria-pressed': name === language, onClick: () => setLanguage(name) },
         name,
       );
-    const code = h(
+    return h(
       'details',
       { className: 'samples' },
       h('summary', null, 'Code samples'),
@@ -142,12 +128,6 @@ export function Samples(system) {
         { language: language === 'curl' ? 'bash' : language.toLowerCase(), canCopy: true },
         LANGUAGES[language](request),
       ),
-    );
-    return h(
-      'div',
-      { className: 'for-programs' },
-      code,
-      h(CopyButton, { label: 'Copy as Markdown', text: markdown }),
     );
   }
 

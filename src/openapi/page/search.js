@@ -41,7 +41,7 @@ function sectionsOf(html, href) {
       const heading = node.textContent.replace(/\s*#$/, '');
       const kind = /^[a-z]+(_[a-z]+)+$/.test(heading) ? 'Error code' : title;
       sections.push({ title: heading, kind, text: '', href: `${href}#${node.id}` });
-    } else if (sections.length > 0) {
+    } else if (sections.length > 0 && node.tagName !== 'NAV') {
       sections.at(-1).text += ` ${node.textContent}`;
     }
   }

@@ -1,12 +1,17 @@
-import { StaticAsset } from './static-asset.js';
+import { StaticFiles } from './static-files.js';
 
-type Reply = Parameters<StaticAsset['send']>[0];
+type Reply = Parameters<StaticFiles['send']>[0];
 
-describe(StaticAsset.name, () => {
-  function send(asset: StaticAsset, acceptEncoding: string) {
+describe(StaticFiles.name, () => {
+  const make = jest.fn(() =>
+    Promise.resolve({ '/a.css': ['text/css', 'a {}'.repeat(100)] } as const),
+  );
+  const files = new StaticFiles(make);
+
+  async function send(acceptEncoding: string) {
     const sent: { body?: unknown; encoding?: unknown } = {};
     const reply = {
-      request: { headers: { 'accept-encoding': acceptEncoding } },
+      request: { url: '/a.css', headers: { 'accept-encoding': acceptEncoding } },
       getHeader: () => undefined,
       headers: () => reply,
       header: (name: string, value: unknown) => {
@@ -15,7 +20,7 @@ describe(StaticAsset.name, () => {
       type: () => reply,
       send: (body: unknown) => Object.assign(sent, { body }),
     };
-    asset.send(reply as unknown as Reply);
+    await files.send(reply as unknown as Reply, {});
     return sent;
   }
 
@@ -29,12 +34,12 @@ describe(StaticAsset.name, () => {
     ['gzipped', undefined],
   ])(
     'responds to Accept-Encoding %j with %s, from one buffer for all clients',
-    (field, encoding) => {
-      const asset = new StaticAsset('text/css', 'a {}'.repeat(100));
-      const [first, second] = [send(asset, field), send(asset, field)];
+    async (field, encoding) => {
+      const [first, second] = [await send(field), await send(field)];
       expect(first.encoding).toBe(encoding);
       expect(first.body).toBeInstanceOf(Buffer);
       expect(first.body).toBe(second.body);
+      expect(make).toHaveBeenCalledTimes(1);
     },
   );
 });

@@ -1,0 +1,1 @@
+export const CHECKS: { name: string; level: string; cost: Record<string, number> }[];

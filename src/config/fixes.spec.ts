@@ -1,0 +1,66 @@
+import { explained, ExplainedError, fixOf, type Place } from './fixes.js';
+
+const failure = (code: string, message = 'it failed') =>
+  Object.assign(new Error(message), { code });
+class ReplyError extends Error {
+  override readonly name = 'ReplyError';
+}
+/** Redis 7.0 and 7.2, for a user that may run scripts, but not the commands within. */
+const DENIED = [
+  "ERR The user executing the script can't run this command or subcommand script: db8d",
+  'ERR ACL failure in script: User scr has no permissions to run the hset command',
+  "NOPERM this user has no permissions to run the 'eval' command",
+];
+
+describe(fixOf.name, () => {
+  it.each<[Place, Error, RegExp]>([
+    ['sqlite', failure('SQLITE_CANTOPEN'), /^give this user access to p\.db and its folder/],
+    ['sqlite', failure('SQLITE_READONLY_DIRECTORY'), /access to p\.db and/],
+    ['sqlite', failure('EACCES'), /access to p\.db and/],
+    ['sqlite', failure('EEXIST'), /a part of the path p\.db is no folder$/],
+    ['sqlite', failure('SQLITE_NOTADB'), /copy the damaged file, and run petstore restore BACKUP$/],
+    ['sqlite', failure('SQLITE_FULL'), /^free space on the disk of p\.db$/],
+    ['sqlite', failure('SQLITE_IOERR_SHMSIZE'), /free space on the disk of p\.db, or repair/],
+    ['sqlite', failure('ERR_DLOPEN_FAILED'), /npm install-scripts approve better-sqlite3.*pnpm/],
+    ['sqlite', new Error('Could not locate the bindings file. Tried:\n → a'), /postgres:\/\/ URL$/],
+    ['postgres', failure('ECONNREFUSED'), /^start PostgreSQL/],
+    ['postgres', failure('42501'), /the role in DATABASE_URL/],
+    ['port', failure('EADDRINUSE'), /another program uses this port.* p\.dbPORT$/],
+    ['port', failure('EACCES'), /above 1023/],
+    ['port', failure('ENOTFOUND'), /an address of this machine with p\.dbHOST$/],
+    ...DENIED.map((text): [Place, Error, RegExp] => [
+      'redis',
+      new ReplyError(text),
+      /^grant the rights that docs\/operating\.md lists/,
+    ]),
+    ['redis', new ReplyError('MISCONF Redis cannot persist'), /^Redis runs, but rejects/],
+    ['redis', failure('ECONNREFUSED'), /^check REDIS_URL, and that Redis runs/],
+  ])('chooses the fix in %s for %s', (place, error, fix) => {
+    expect(fixOf(place, error, 'p.db')).toMatch(fix);
+  });
+
+  it.each<[Place, string]>([
+    ['sqlite', 'EADDRINUSE'],
+    ['sqlite', 'ECONNREFUSED'],
+    ['postgres', 'SQLITE_FULL'],
+    ['port', 'SQLITE_CANTOPEN'],
+    ['port', 'ECONNREFUSED'],
+  ])('has no fix in %s for %s of another place', (place, code) => {
+    expect(fixOf(place, failure(code))).toBeUndefined();
+  });
+});
+
+describe(explained.name, () => {
+  it('adds the fix to an error of the place, and leaves any other as it is', async () => {
+    const taken = failure('EADDRINUSE', 'listen EADDRINUSE :::80');
+    const run = (error: Error) => explained('port', 'ADMIN_', () => Promise.reject(error));
+    await expect(run(taken)).rejects.toEqual(
+      new ExplainedError(
+        'listen EADDRINUSE :::80',
+        'another program uses this port: choose a free one with ADMIN_PORT',
+      ),
+    );
+    const other = new Error('no toys');
+    await expect(run(other)).rejects.toBe(other);
+  });
+});
