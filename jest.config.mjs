@@ -67,6 +67,7 @@ export default {
   moduleNameMapper: {
     '^(\\.{1,2}/.*)\\.js$': '$1',
     // The imports of the examples.
+    '^node:test$': '<rootDir>/test/support/node-test.ts',
     '^pet-store-service$': '<rootDir>/src/index.ts',
     '^pet-store-service/testing$': '<rootDir>/src/testing.ts',
     // A build for another release of Node: `.ci/unit-on-node`.

@@ -11,12 +11,9 @@ const BUILT_IN: readonly Extension[] = [petsExtension, accountExtension];
  * of a built-in extension with the same name.
  */
 export function withBuiltIn(extensions: readonly Extension[]): Extension[] {
-  const names = BUILT_IN.map(({ name }) => name);
   // A configuration in JavaScript may list anything; `checkExtensions` reports it.
-  const isAdded = (each: Extension | null) => !names.includes(each?.name);
-  const own = BUILT_IN.filter(({ name }) => extensions.every((each) => each?.name !== name));
-  const [added, replacing] = [extensions.filter(isAdded), extensions.filter((x) => !isAdded(x))];
-  return [...replacing, ...own, ...added];
+  const names = extensions.map((each: Extension | null) => each?.name);
+  return [...BUILT_IN.filter(({ name }) => !names.includes(name)), ...extensions];
 }
 
 /** Loads the configuration file; its extensions are all that the service has. */

@@ -8,7 +8,7 @@ import { fileOf } from '../database/data-source-options.js';
 import { describeMigration } from '../database/extension-migrations.js';
 import { migrate as migrateSchema } from '../database/migrate.js';
 import { checkExtensions } from '../extensions/check.js';
-import { type Extension, runSeeds } from '../extensions/define.js';
+import { runSeeds } from '../extensions/define.js';
 import { coreModules } from '../core.module.js';
 import type { Initiator } from '../keys/audit-record.entity.js';
 import { KeysModule } from '../keys/keys.module.js';
@@ -35,11 +35,7 @@ export function assertDatabaseExists(path: string | undefined): void {
  */
 export async function runAsOperator<T>(
   options: CommonOptions,
-  work: (
-    app: INestApplicationContext,
-    migrations: readonly string[],
-    extensions: readonly Extension[],
-  ) => T | Promise<T>,
+  work: (app: INestApplicationContext, migrations: readonly string[]) => T | Promise<T>,
   may?: 'create' | 'migrate',
 ): Promise<T> {
   const known = await loadAllExtensions(options);
@@ -47,7 +43,7 @@ export async function runAsOperator<T>(
   const config = loadConfig();
   if (may === undefined) assertDatabaseExists(fileOf(config.databaseUrl));
   const logger = await createLogger({ logLevel: 'silent', logFormat: 'json' });
-  // HTTP and OpenAPI, which take longest to load, are left out.
+  // The HTTP server, which takes longest to load, is left out.
   const core = coreModules({ config, logger, ...known });
   const keys = KeysModule.forRoot(known.extensions);
   const imports = [...core, keys, UsageReportModule];
@@ -57,8 +53,7 @@ export async function runAsOperator<T>(
       { module: class OperatorModule {}, imports },
       { logger: false, abortOnError: false },
     );
-    const ran = await migrateSchema(app.get(DataSource), may === 'migrate');
-    return await work(app, ran, known.extensions);
+    return await work(app, await migrateSchema(app.get(DataSource), may === 'migrate'));
   } catch (error) {
     throw explain(error, config, known.extensions);
   } finally {
@@ -92,10 +87,8 @@ export async function migrate(options: CommonOptions): Promise<Result> {
 /** `petstore seed --pets N` */
 export async function seed(options: CommonOptions & { pets: number }): Promise<Result> {
   const { pets } = options;
-  const added = await runAsOperator(
-    options,
-    (app, _ran, extensions) => runSeeds(extensions, app.get(DataSource), pets),
-    'create',
-  );
+  const { extensions } = await loadAllExtensions(options);
+  const run = (app: INestApplicationContext) => runSeeds(extensions, app.get(DataSource), pets);
+  const added = await runAsOperator(options, run, 'create');
   return { value: { pets }, text: `Added ${added || 'nothing'}.` };
 }

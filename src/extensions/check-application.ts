@@ -87,8 +87,8 @@ function errorFaults(
     return (Reflect.getMetadata(API_ERRORS, target) ?? []) as DocumentedError[];
   });
   return noted
-    .filter((each) => typeof each === 'string' && !codes.has(each))
-    .map((code) => `${name} documents the error ${String(code)}, which no extension declares`);
+    .filter((each): each is string => typeof each === 'string' && !codes.has(each))
+    .map((code) => `${name} documents the error ${code}, which no extension declares`);
 }
 
 function moduleFaults(container: ModulesContainer): string[] {

@@ -65,13 +65,6 @@ describe(checkExtensions.name, () => {
     );
   });
 
-  it('rejects two extensions with one name, and names their modules', () => {
-    class MoreToysModule {}
-    expect(() => checkExtensions([toys, { ...toys, module: MoreToysModule }])).toThrow(
-      new ExtensionError(['extension toys is declared twice: by ToysModule and by MoreToysModule']),
-    );
-  });
-
   it('rejects a default scope that the extension does not declare', () => {
     const scopes = { 'toys:read': 'Read toys.' };
     const defaultScopes = ['toys:read', 'toys:write'];

@@ -2,15 +2,11 @@ import { join } from 'node:path/posix';
 import { Injectable, RequestMethod, type Type } from '@nestjs/common';
 import { METHOD_METADATA, MODULE_PATH, PATH_METADATA } from '@nestjs/common/constants.js';
 import { DiscoveryService, MetadataScanner, ModulesContainer } from '@nestjs/core';
+import { DECORATORS } from '@nestjs/swagger';
 import { FallbackController } from './fallback.controller.js';
 import { isPublic } from './public.decorator.js';
 import { type Handler, PerOperation } from './request.js';
 
-/**
- * The metadata key of `@ApiOperation()`. An import of @nestjs/swagger, which exports it, would make
- * every command load the package.
- */
-const API_OPERATION = 'swagger/apiOperation';
 /** Characters with a meaning in a path pattern. */
 const PATTERN_CHARACTERS = /[:*{}()[\]+?!\\]/g;
 
@@ -82,7 +78,7 @@ export class Operations {
       return routes.map((key): Operation => {
         const handler = prototype[key]!;
         const method = Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod;
-        const documented = Reflect.getMetadata(API_OPERATION, handler) as
+        const documented = Reflect.getMetadata(DECORATORS.API_OPERATION, handler) as
           { operationId?: string } | undefined;
         return {
           id: documented?.operationId ?? key,

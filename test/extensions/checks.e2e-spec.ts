@@ -18,7 +18,7 @@ import { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 import { ApiOperation } from '@nestjs/swagger';
 import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
 import type { FastifyInstance } from 'fastify';
-import { AnyScope, Public, RequireScope } from 'pet-store-service';
+import { AnyScope, ApiErrors, Public, RequireScope } from 'pet-store-service';
 import type { DataSource } from 'typeorm';
 import { startAdminService } from '../support/admin.js';
 import { startAndClose, startService } from '../support/start-service.js';
@@ -111,6 +111,11 @@ describe('the start stops with one line that names class and method, on', () => 
       'an undeclared scope',
       moduleAt('toys', RequireScope('toys:read')),
       'Toys.list requires the scope toys:read, which no extension declares',
+    ],
+    [
+      'an undeclared error code',
+      moduleAt('toys', any, ApiErrors('pet_not_found', 'toy_broken')),
+      'Toys.list documents the error toy_broken, which no extension declares',
     ],
     [
       'an operation of the service that is declared again',

@@ -117,7 +117,7 @@ describe('an extension with the name pets', () => {
     });
     expect(components.schemas).not.toHaveProperty('Pets');
     expect(components.schemas).not.toHaveProperty('NewPet');
-    expect(tags[0]).toEqual({ name: 'pets', description: 'Your pets.' });
+    expect(tags).toContainEqual({ name: 'pets', description: 'Your pets.' });
     expect(info.description).toContain('| 409 | `pets_full` |');
     expect(Object.keys(paths['/pets'])).toEqual(['get', 'post']);
     expect(paths['/pets'].get.responses[200].content['application/json'].schema).toEqual({

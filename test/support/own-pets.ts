@@ -169,8 +169,8 @@ class ListOwnPetsQuery extends PageQuery {
 const noSuchPet = () => ownErrors.pet_not_found('There is no such pet');
 
 /** The tenant is not part of a response. */
-function shown({ tenant: _tenant, ...pet }: Row<OwnPet>): OwnPetDto {
-  return pet;
+function shown({ id, name, categoryId, status, breed, photoUrl }: Row<OwnPet>): OwnPetDto {
+  return { id, name, categoryId, status, breed, photoUrl };
 }
 
 @Injectable()
@@ -187,8 +187,8 @@ class OwnPetsService extends Pets {
     this.outbox = new TableGateway(OutboxRow, database);
   }
 
-  async list({ breed, ...query }: ListOwnPetsQuery, tenant: string): Promise<Page<OwnPetDto>> {
-    const page = await this.pets.page(query as ListOwnPetsQuery, { tenant, breed });
+  async list(query: ListOwnPetsQuery, tenant: string): Promise<Page<OwnPetDto>> {
+    const page = await this.pets.page(query, { tenant, breed: query.breed });
     return page.map(shown);
   }
 
