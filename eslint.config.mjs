@@ -14,10 +14,10 @@ const ROWS = [
   ['input', 'deprecation', 'rate-limits'],
   ['keys', 'tables'],
   ['idempotency'],
-  ['pets', 'usage'],
-  ['health', 'openapi', 'extensions'],
+  ['usage', 'health', 'extensions'],
+  ['pets', 'account', 'openapi'],
   ['admin'],
-  ['core.module.ts', 'error.filter.ts', 'pet-store.ts'],
+  ['built-in.ts', 'core.module.ts', 'error.filter.ts', 'pet-store.ts'],
   ['app.module.ts'],
   ['server.ts'],
   ['cli'],
@@ -166,7 +166,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['examples/*/test/**/*.ts'],
+    files: ['examples/*/test/**/*.ts', 'src/pets/*.spec.ts'],
     // The runner of Node awaits its tests by itself.
     rules: { '@typescript-eslint/no-floating-promises': 'off' },
   },

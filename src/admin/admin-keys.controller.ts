@@ -24,6 +24,7 @@ import { notFound } from '../errors/errors.js';
 import { OnAdminPort } from '../http/admin-port.js';
 import { clientAddress } from '../http/client-address.js';
 import type { ApiReply, ApiRequest } from '../http/request.js';
+import { StrictInput } from '../input/strict-input.decorator.js';
 import { invalidRequest } from '../input/invalid-request.js';
 import type { Initiator } from '../keys/audit-record.entity.js';
 import { KeyList } from '../keys/key-list.js';
@@ -31,7 +32,7 @@ import { IssuedKeyDto, Key, ReplacingKeyDto } from '../keys/key.dto.js';
 import { issuedView, rotatedView } from '../keys/key-views.js';
 import { KeysService } from '../keys/keys.service.js';
 import { Plans } from '../rate-limits/plan.js';
-import { Usage, UsageHistory, UsageHistoryQuery } from '../usage/usage.dto.js';
+import { Usage, UsageHistory, UsageHistoryQuery } from '../account/usage.dto.js';
 import { UsageService } from '../usage/usage.service.js';
 import { ID, KeyChange, KeyListQuery, NewKey, Rotation } from './admin.dto.js';
 import { pageOf } from './admin-view.js';
@@ -49,6 +50,7 @@ class KeyUsageBody extends IntersectionType(Usage, UsageHistory) {}
 
 /** The keys of all clients, for operators. */
 @OnAdminPort()
+@StrictInput()
 @ApiTags('keys')
 @Controller('admin/v1/keys')
 export class AdminKeysController {

@@ -1,6 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { CommanderError } from 'commander';
-import { loadExtensions } from '../extensions/petstore-config.js';
+import { loadAllExtensions } from '../built-in.js';
 import { KEY_FORM } from '../keys/api-key-format.js';
 import { AuditTrail } from '../keys/audit-trail.js';
 import { type KeyFilter, KeyList } from '../keys/key-list.js';
@@ -102,7 +102,7 @@ export type KeyAction = keyof typeof ACTIONS;
 /** @throws {CommanderError} for contradicting options, an unknown plan or an undeclared scope */
 export async function runKeyAction(name: KeyAction, options: KeyOptions): Promise<Result> {
   // Before the database is opened: a usage error does not depend on it.
-  const { extensions, plans: own } = await loadExtensions(options);
+  const { extensions, plans: own } = await loadAllExtensions(options);
   const { plan, scopes = [] } = options;
   try {
     const plans = new Plans(own);

@@ -1,6 +1,6 @@
 import type { AuditRecord, State } from '../keys/audit-record.entity.js';
 import type { IssuedKeyDto, Key, ReplacingKeyDto } from '../keys/key.dto.js';
-import type { RejectedRequests } from '../usage/usage.dto.js';
+import type { RejectedRequests } from '../account/usage.dto.js';
 import { table } from './output.js';
 
 /** A key with the use of its client. */

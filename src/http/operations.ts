@@ -1,5 +1,5 @@
 import { join } from 'node:path/posix';
-import { Inject, Injectable, RequestMethod, type Type } from '@nestjs/common';
+import { Injectable, RequestMethod, type Type } from '@nestjs/common';
 import { METHOD_METADATA, MODULE_PATH, PATH_METADATA } from '@nestjs/common/constants.js';
 import { DiscoveryService, MetadataScanner, ModulesContainer } from '@nestjs/core';
 import { isOnAdminPort } from './admin-port.js';
@@ -7,8 +7,6 @@ import { FallbackController } from './fallback.controller.js';
 import { isPublic } from './public.decorator.js';
 import { type Handler, PerOperation } from './request.js';
 
-/** Injection token: the modules of the service itself. */
-export const CORE_MODULES = Symbol('CORE_MODULES');
 /**
  * The metadata key of `@ApiOperation()`. An import of @nestjs/swagger, which exports it, would make
  * every command load the package.
@@ -24,7 +22,6 @@ export interface Operation {
    * the log.
    */
   id: string;
-  isCore: boolean;
   controller: Type;
   handler: Handler;
   /** The name of the method. The handler has another name if a decorator has replaced it. */
@@ -45,10 +42,7 @@ export class Operations {
     (handler, controller) => this.find(handler, controller)?.id ?? handler.name,
   );
 
-  constructor(
-    private readonly modules: ModulesContainer,
-    @Inject(CORE_MODULES) private readonly coreModules: readonly unknown[],
-  ) {}
+  constructor(private readonly modules: ModulesContainer) {}
 
   /** Complete once the application is created. */
   get all(): readonly Operation[] {
@@ -93,7 +87,6 @@ export class Operations {
           { operationId?: string } | undefined;
         return {
           id: documented?.operationId ?? key,
-          isCore: this.coreModules.includes(host!.metatype),
           controller,
           handler,
           key,

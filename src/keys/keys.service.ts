@@ -10,7 +10,7 @@ import { ApiKey } from './api-key.entity.js';
 import { type Initiator, SERVICE } from './audit-record.entity.js';
 import { AuditTrail } from './audit-trail.js';
 import { findKey, type IssuedKey, KeyTransaction } from './key-transaction.js';
-import { DEFAULT_SCOPES, Scopes } from './scopes.js';
+import { Scopes } from './scopes.js';
 
 /**
  * Keys of one client that can still be used: enough for a rotation each hour with a grace period of
@@ -53,7 +53,7 @@ export class KeysService {
 
   /** @throws {ApiError} 400 for an unknown plan, wrong limits or an undeclared scope */
   async issue(request: NewKey, by = SERVICE): Promise<IssuedKey> {
-    const { name, scopes = DEFAULT_SCOPES, expiresAt = null } = request;
+    const { name, scopes = this.scopes.defaults, expiresAt = null } = request;
     this.scopes.assertDeclared(scopes);
     const plan = this.plans.choose(request.plan, request);
     const createdAt = this.clock.now();

@@ -7,7 +7,9 @@ import {
   SwaggerModule,
 } from '@nestjs/swagger';
 import { Config } from '../config/config.js';
+import { ErrorBody } from '../errors/api-errors.decorator.js';
 import { errors } from '../errors/errors.js';
+import { errorsOf, type Extension } from '../extensions/define.js';
 import { isOnAdminPort } from '../http/admin-port.js';
 import { type Operation, Operations } from '../http/operations.js';
 import { Plans } from '../rate-limits/plan.js';
@@ -20,7 +22,6 @@ import {
   ERROR_SCHEMA,
   JSON_TYPE,
   type OperationObject,
-  PET_SCHEMA,
   type Schemas,
 } from './complete-operation.js';
 import { describeApi } from './description.js';
@@ -31,12 +32,11 @@ import { headerComponents, headerReference } from './headers.js';
 export class DocumentSource {
   private build!: (isAdmin: boolean) => OpenAPIObject;
 
-  /** Called once the application is assembled. @param tags of extensions */
-  describes(app: INestApplication, tags: readonly [name: string, text: string][]): void {
+  /** Called once the application is assembled. */
+  describes(app: INestApplication, extensions: readonly Extension[]): void {
     this.build = (isAdmin) => {
-      const builder = isAdmin ? adminBuilder() : publicBuilder(app);
-      if (!isAdmin) for (const [name, text] of tags) builder.addTag(name, text);
-      return buildDocument(app, builder, isAdmin);
+      const builder = isAdmin ? adminBuilder() : publicBuilder(app, extensions);
+      return buildDocument(app, builder, extensions, isAdmin);
     };
   }
 
@@ -58,16 +58,19 @@ export class DocumentSource {
 function buildDocument(
   app: INestApplication,
   builder: DocumentBuilder,
+  extensions: readonly Extension[],
   isAdmin: boolean,
 ): OpenAPIObject {
   const document = SwaggerModule.createDocument(app, builder.build(), {
     ignoreGlobalPrefix: true,
     include: modulesOf(app, isAdmin),
+    extraModels: [ErrorBody],
     standardSchemaConverter: convertSchema,
   });
   document.info.contact = { name: 'The operator who issued your API key' };
   const schemas = document.components!.schemas as Schemas;
   const codes = new Set(Object.keys(errors));
+  const declared = errorsOf(extensions);
   for (const [operation, object] of documentedOperations(document, app)) {
     if (isPublic(operation.controller)) {
       object.servers = document.servers!.map((each) => ({
@@ -75,13 +78,13 @@ function buildDocument(
         url: new URL(each.url).origin,
       }));
     }
-    for (const code of completeOperation(object, operation, schemas)) codes.add(code);
+    for (const code of completeOperation(object, operation, schemas, declared)) codes.add(code);
   }
   const { names } = app.get(Plans);
   for (const { properties } of Object.values(schemas)) {
     if (properties?.['plan']?.enum) properties['plan'].enum = names;
   }
-  Object.assign(schemas, furtherSchemas(codes, isAdmin));
+  schemas['ErrorCode'] = errorCodes(codes);
   Object.assign(document.components!, {
     headers: headerComponents(),
     responses: { OtherError: otherError() },
@@ -107,18 +110,17 @@ function adminBuilder(): DocumentBuilder {
     .addServer('/', 'This server');
 }
 
-function publicBuilder(app: INestApplication): DocumentBuilder {
+function publicBuilder(app: INestApplication, extensions: readonly Extension[]): DocumentBuilder {
   const { publicBaseUrl, stagingBaseUrl } = app.get(Config);
   const description = 'Send the API key as `Authorization: Bearer <API_KEY>`.';
   const builder = builderOf(BEARER_SCHEME, 'API key: psk_...', description)
     .setTitle('Pet Store')
-    .setDescription(describeApi(app.get(Plans)))
+    .setDescription(describeApi(app.get(Plans), errorsOf(extensions)))
     .setLicense('MIT', 'https://opensource.org/license/mit')
-    .addTag('pets', 'The pets of the store.')
-    .addTag('key', 'The API key that sends the request.')
-    .addTag('usage', 'Plan, scopes and quota of an API key.')
     .addServer(app.get(PublicAddress).baseUrl, publicBaseUrl ? 'Production' : 'Local');
   if (stagingBaseUrl !== undefined) builder.addServer(stagingBaseUrl, 'Staging');
+  const tags = extensions.flatMap((each) => Object.entries(each.tags ?? {}));
+  for (const [name, text] of tags) builder.addTag(name, text);
   return builder;
 }
 
@@ -165,19 +167,12 @@ function otherError(): object {
   };
 }
 
-/** The schemas that the generator does not produce. @param codes known error codes */
-function furtherSchemas(codes: Iterable<string>, isAdmin: boolean) {
-  const pets = {
-    Pets: { type: 'array', maxItems: 100, items: PET_SCHEMA, description: 'A page of pets.' },
-  };
+/** Not an enum: a generated client with a closed enum would reject a new code. */
+function errorCodes(codes: Iterable<string>): object {
   return {
-    ...(!isAdmin && pets),
-    // Not an enum: a generated client with a closed enum would reject a new code.
-    ErrorCode: {
-      type: 'string',
-      description: 'Machine-readable. Codes may be added: handle an unknown code by its status.',
-      'x-extensible-enum': [...codes],
-    },
+    type: 'string',
+    description: 'Machine-readable. Codes may be added: handle an unknown code by its status.',
+    'x-extensible-enum': [...codes],
   };
 }
 

@@ -3,7 +3,6 @@ import type { Limits } from '../rate-limits/limits.js';
 import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
 import { Clock } from '../time/clock.js';
 import { dayEndUnix, HOUR_MS, isoTime, minuteEndUnix } from '../time/windows.js';
-import type { RejectedRequests, Usage, UsageHistory } from './usage.dto.js';
 import { KEPT_MS } from './usage.entities.js';
 import { UsageRepository } from './usage.repository.js';
 
@@ -32,7 +31,7 @@ export class UsageService {
    * Returns the requests of a client by hour and its latest rejected requests, of all its keys.
    * @param length number of hours, the current one included
    */
-  async history(clientId: string, length: number): Promise<UsageHistory> {
+  async history(clientId: string, length: number) {
     const thisHour = Math.floor(this.clock.now() / HOUR_MS);
     const numbers = Array.from({ length }, (_, index) => thisHour - index);
     const hours = new Map<number, Record<string, number>>();
@@ -50,7 +49,7 @@ export class UsageService {
   }
 
   /** Returns the latest rejected requests of a client, newest first, each with its latest key. */
-  async rejected(clientId: string): Promise<{ group: RejectedRequests; keyId: string }[]> {
+  async rejected(clientId: string) {
     const sinceMs = this.clock.now() - KEPT_MS;
     const found = await this.repository.findRejected(clientId, sinceMs, LATEST_GROUPS);
     return found.map(({ at, firstAt, count, code, operation, address, window, keyId }) => {
@@ -62,7 +61,7 @@ export class UsageService {
     });
   }
 
-  async of({ plan, scopes, quota, expiresAtMs }: Holder): Promise<Usage> {
+  async of({ plan, scopes, quota, expiresAtMs }: Holder) {
     const { key, limits } = quota;
     const used = await this.store.peek(key);
     const { nowMs, bannedUntilMs } = used;

@@ -10,6 +10,7 @@ import { ApiErrors } from '../errors/api-errors.decorator.js';
 import { errors } from '../errors/errors.js';
 import { clientAddress } from '../http/client-address.js';
 import type { ApiRequest } from '../http/request.js';
+import { StrictInput } from '../input/strict-input.decorator.js';
 import type { Initiator } from '../keys/audit-record.entity.js';
 import { type Caller, CurrentCaller } from '../keys/caller.js';
 import { Key, RotatedKey } from '../keys/key.dto.js';
@@ -22,7 +23,7 @@ import { RateLimiter } from '../rate-limits/rate-limiter.js';
 import { SeparateQuota } from '../rate-limits/separate-quota.decorator.js';
 import { DAY_MS } from '../time/windows.js';
 import { KeyRotation } from './key.dto.js';
-import { UsageService } from './usage.service.js';
+import { UsageService } from '../usage/usage.service.js';
 
 const FREE_OF_QUOTA =
   'Any valid key may call it, even when its quota is used up or it is banned. It consumes no ' +
@@ -35,6 +36,7 @@ const ROTATIONS_PER_DAY = 100;
  * What the holder of a key can do with it. There is no key behind a token of an external identity
  * provider: 404.
  */
+@StrictInput()
 @ApiTags('key')
 @Controller('key')
 export class KeyController {
