@@ -2,7 +2,7 @@ import type { Config } from '../config/config.js';
 import { addressRateLimitKey } from '../rate-limits/rate-limit-key.js';
 import { RedisStore } from '../rate-limits/stores/redis.store.js';
 import { connectRedis, type RedisClient, type Script } from '../redis/redis.client.js';
-import { type RedisUnavailableError } from '../redis/redis-error.js';
+import type { UnusableError } from '../errors/fixes.js';
 import { checkClock, failed, type Finding, ok, warning } from './doctor.findings.js';
 
 const TIMEOUT_MS = 2_000;
@@ -29,8 +29,8 @@ export async function checkRedis(config: Config): Promise<Finding[]> {
     const clock = checkClock(`Redis clock at ${host}`, nowMs - (beforeMs + Date.now()) / 2);
     return [await checkEviction(client, host), clock];
   } catch (error) {
-    const { reason, fix } = error as RedisUnavailableError;
-    return [failed('redis', `${host} cannot be used: ${reason}`, fix)];
+    const { reason, fix } = error as UnusableError;
+    return [failed('redis', reason, fix)];
   } finally {
     client.onApplicationShutdown();
   }

@@ -151,7 +151,7 @@ describe('petstore doctor', () => {
     expect(out).toMatch(
       /^failed +database +PostgreSQL at 127\.0\.0\.1:1 cannot be used: .*\n +fix: /m,
     );
-    expect(out).toMatch(/^failed +redis +127\.0\.0\.1:1 cannot be used: .*\n +fix: /m);
+    expect(out).toMatch(/^failed +redis +Redis at 127\.0\.0\.1:1: .*\n +fix: /m);
     expect(out).not.toContain('secret');
   });
 });

@@ -2,7 +2,7 @@ import type { OnApplicationShutdown } from '@nestjs/common';
 import type { Cluster, ClusterOptions, Redis, RedisOptions } from 'ioredis';
 import type { Histogram } from 'prom-client';
 import { waitAtMost, withTimeout } from '../time/timeout.js';
-import { RedisUnavailableError } from './redis-error.js';
+import { redisError } from './redis-error.js';
 
 /**
  * The longest wait of a request for its counter, once per outage. Longer than a pause of Redis that
@@ -63,7 +63,7 @@ export class RedisClient implements OnApplicationShutdown {
 
   /**
    * Runs a script of `define()` by its SHA-1, and loads it if Redis does not know it.
-   * @throws {RedisUnavailableError} without a reply in time, or if Redis rejects the command
+   * @throws {UnusableError} without a reply in time, or if Redis rejects the command
    */
   async run({ name }: Script, key: string, args: readonly (string | number)[] = []) {
     const startedAtMs = performance.now();
@@ -71,7 +71,7 @@ export class RedisClient implements OnApplicationShutdown {
       const commands = this.connection as object as Record<string, ScriptCommand>;
       return await withTimeout(this.timeoutMs, commands[name]!(key, ...args));
     } catch (error) {
-      throw new RedisUnavailableError(this.url, (this.lastError ?? (error as Error)).message);
+      throw redisError(this.url, (this.lastError ?? (error as Error)).message);
     } finally {
       this.durations?.observe((performance.now() - startedAtMs) / 1000);
     }
