@@ -36,7 +36,7 @@ export class ConsoleController {
   ) {}
 
   @Get(['', 'docs', 'openapi.json', 'console/:name', 'docs/assets/:name'])
-  file(@Res() reply: ApiReply): Promise<void> {
+  consoleFile(@Res() reply: ApiReply): Promise<void> {
     return this.files.send(reply, HEADERS);
   }
 

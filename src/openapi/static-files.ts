@@ -50,7 +50,7 @@ class StaticFile {
 export type Files = Record<string, readonly [contentType: string, text: string]>;
 
 /**
- * Serves files from memory. They are made on the first request, so that a start is fast, and clients
+ * Serves files from memory. They are made on the first request, so that a start is fast. Clients
  * that do not read cost neither memory nor file descriptors.
  */
 export class StaticFiles {

@@ -44,6 +44,11 @@ class OpenController {
   item(@Param('id') id: string): object {
     return { id };
   }
+
+  @Get('files/*')
+  nested(@Param('*') path: string): object {
+    return { path };
+  }
 }
 
 const toyErrors = defineErrors({ toy_sold: { status: 409, meaning: 'The toy is sold.' } });
@@ -267,6 +272,11 @@ describe('the document of a service with extensions', () => {
     expect(paths['/pets'].post.requestBody.required).toBe(true);
     const answer = await client.send('/v1/toys/repairs', { method: 'POST' });
     expect([answer.status, answer.text]).toEqual([201, '{"parts":0}']);
+  });
+
+  it('calls a wildcard by one name in the path and its parameter', () => {
+    const { parameters } = paths['/open/files/{path}'].get;
+    expect(parameters).toEqual([expect.objectContaining({ name: 'path', in: 'path' })]);
   });
 
   it('gives the schema of a list the name of @ApiPage()', () => {
