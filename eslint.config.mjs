@@ -14,11 +14,11 @@ const ROWS = [
   ['input', 'deprecation', 'rate-limits'],
   ['keys', 'tables'],
   ['idempotency'],
-  ['pets', 'usage'],
-  ['health', 'openapi', 'extensions'],
+  ['usage', 'health', 'extensions'],
+  ['pets', 'account', 'openapi'],
   ['error.filter.ts'],
   ['admin'],
-  ['core.module.ts', 'pet-store.ts'],
+  ['built-in.ts', 'core.module.ts', 'pet-store.ts'],
   ['app.module.ts'],
   ['server.ts'],
   ['cli'],
@@ -167,7 +167,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['examples/*/test/**/*.ts'],
+    files: ['examples/*/test/**/*.ts', 'src/pets/*.spec.ts'],
     // The runner of Node awaits its tests by itself.
     rules: { '@typescript-eslint/no-floating-promises': 'off' },
   },

@@ -3,13 +3,13 @@ import { getMetadataArgsStorage } from 'typeorm';
 import { loadConfig } from './src/config/config.js';
 import { createDataSource, dataSourceOptions } from './src/database/data-source-options.js';
 import { migrationsOf } from './src/extensions/define.js';
-import { loadExtensions } from './src/extensions/petstore-config.js';
+import { loadAllExtensions } from './src/built-in.js';
 
 /**
  * The DataSource of the TypeORM command line, on the database that the service is configured for, with the
  * extensions of `petstore.config.js`: `npm run typeorm -- migration:show`
  */
-const { extensions } = await loadExtensions({});
+const { extensions } = await loadAllExtensions({});
 const entities = fileURLToPath(new URL('./src/**/*.entity.{ts,js}', import.meta.url));
 // To import an extension is to define its entities.
 const theirs = getMetadataArgsStorage().tables.map(({ target }) => target as new () => object);

@@ -92,7 +92,8 @@ For engineers who want to check what the service promises before they rely on it
 command that tries to break promises, and its last full run. Fuzzing, faults and crashes use the
 real program through its public interfaces: HTTP, the command line and signals. The model runs the
 whole service with a clock that can be set, the simulator the classes that decide, on simulated
-time, and mutation the tests.
+time, and mutation the tests. Whether a deployment keeps to the API, whatever it is written in, is
+checked by the [conformance suite](../conformance/README.md).
 
 \`\`\`sh
 npm ci

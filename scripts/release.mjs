@@ -1,4 +1,4 @@
-// Builds everything that a release consists of in release/: both tarballs, the software bill of
+// Builds everything that a release consists of in release/: the tarballs, the software bill of
 // materials and the release notes. `npm run release -- --dry-run` does the same without requiring
 // the tag. Uploading is left to .github/workflows/release.yml.
 import { execFileSync } from 'node:child_process';
@@ -30,9 +30,10 @@ function notesOf(version) {
 }
 
 const { name, version } = packageOf('');
-const client = packageOf('clients/typescript/');
-if (client.version !== version) {
-  fail(`${client.name} has version ${client.version}, ${name} has ${version}; run npm version`);
+for (const path of ['clients/typescript/', 'conformance/']) {
+  const other = packageOf(path);
+  if (other.version === version) continue;
+  fail(`${other.name} has version ${other.version}, ${name} has ${version}; run npm version`);
 }
 const tag = process.env.GITHUB_REF_NAME;
 if (!isDryRun && tag !== `v${version}`) fail(`the tag must be v${version}, but is ${tag}`);
@@ -43,6 +44,7 @@ mkdirSync(folder);
 npm('run', '--silent', 'build');
 npm('pack', '--silent', '--pack-destination', folder);
 npm('pack', './clients/typescript', '--silent', '--pack-destination', folder);
+npm('pack', './conformance', '--silent', '--pack-destination', folder);
 npm('run', '--silent', 'sbom');
 copyFileSync(`${root}sbom.cdx.json`, `${folder}/sbom.cdx.json`);
 writeFileSync(`${folder}/RELEASE_NOTES.md`, notes);

@@ -15,7 +15,6 @@ import { ApiKeyGuard } from './keys/api-key.guard.js';
 import { KeysModule } from './keys/keys.module.js';
 import { ScopeGuard } from './keys/scope.guard.js';
 import { OpenApiModule } from './openapi/openapi.module.js';
-import { PetsModule } from './pets/pets.module.js';
 import { CounterPersistence } from './rate-limits/counter-persistence.js';
 import { OverloadGuard, OverloadMonitor } from './rate-limits/overload.guard.js';
 import { PlanThrottlerGuard } from './rate-limits/plan-throttler.guard.js';
@@ -39,12 +38,6 @@ const EVALUATION_ORDER = [
   ContentGuard, // 414, 400, 415, 413; parses the body
 ];
 
-/**
- * The modules of the service that have controllers. Their methods keep their names as operation
- * ids, even if an extension uses the same name.
- */
-const OWN_MODULES = [PetsModule, UsageModule, HealthModule, OpenApiModule];
-
 @Module({})
 export class AppModule {
   /** @param transport created before the application, because the `FastifyAdapter` needs it */
@@ -56,14 +49,16 @@ export class AppModule {
         ...coreModules(options),
         // The defaults of `@Throttle()`.
         ThrottlerModule.forRoot([{ ttl: MINUTE_MS, limit: Infinity }]),
-        HttpModule.forRoot(transport, OWN_MODULES),
+        HttpModule.forRoot(transport),
         KeysModule.forRoot(
           extensions,
           extensions.flatMap(({ verifier }) => verifier ?? []),
         ),
         IdempotencyModule,
-        ...OWN_MODULES,
+        UsageModule,
         ...extensions.map(({ module }) => module),
+        HealthModule,
+        OpenApiModule,
       ],
       controllers: [FallbackController],
       providers: [

@@ -1,3 +1,6 @@
+import { errors as coreErrors } from './errors/errors.js';
+import { petErrors } from './pets/pet.errors.js';
+
 /** The public interface for extensions. Everything else may change at any time. */
 export { Clock } from './time/clock.js';
 export { type Config, loadConfig } from './config/config.js';
@@ -10,7 +13,6 @@ export {
   type ErrorFactory,
 } from './errors/api-error.js';
 export { ApiErrors, ErrorBody } from './errors/api-errors.decorator.js';
-export { type ErrorCode, errors } from './errors/errors.js';
 export { Deprecated, type Deprecation } from './deprecation/deprecation.js';
 export {
   defineConfig,
@@ -18,6 +20,7 @@ export {
   type Extension,
   type NamedExtension,
   type PetStoreConfig,
+  type Seed,
 } from './extensions/define.js';
 export type { KeyBanned, QuotaThreshold } from './keys/caller-events.js';
 export type { PetEvent } from './pets/pet.events.js';
@@ -42,8 +45,10 @@ export {
 
 export { Cursor, type CursorKey, type CursorKind } from './input/cursor.js';
 export { ApiPage } from './input/api-page.decorator.js';
+export { StrictInput } from './input/strict-input.decorator.js';
 export { Page, PageQuery } from './input/page.js';
 export { constrain, MayBeAbsent } from './input/constrain.js';
+export { isVisible } from './input/visible-text.js';
 export { Creates } from './http/creates.decorator.js';
 export { Idempotent } from './idempotency/idempotent.decorator.js';
 export { AnyScope, RequireScope } from './keys/scope.guard.js';
@@ -55,6 +60,10 @@ export { Logger } from './telemetry/logger.js';
 export { Metrics } from './telemetry/metrics.js';
 export type { Counter, Gauge, Histogram } from 'prom-client';
 export { Pet, type PetStatus } from './pets/pet.entity.js';
-export { Pets } from './pets/pets.service.js';
+export { Pets, type StoredPet } from './extensions/pets.js';
 export { type Row, TableGateway } from './tables/table-gateway.js';
 export { requestContext, type RequestContext } from './telemetry/request-context.js';
+
+/** The errors of the core and of pets. */
+export const errors = { ...coreErrors, ...petErrors };
+export type ErrorCode = keyof typeof errors;

@@ -4,6 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DataSource } from 'typeorm';
 import { AppModule } from './app.module.js';
+import { withBuiltIn } from './built-in.js';
 import type { CoreOptions } from './core.module.js';
 import { loadConfig } from './config/config.js';
 import { explained } from './config/fixes.js';
@@ -44,7 +45,8 @@ export interface StartOptions extends CheckOptions, Partial<CoreOptions> {
 export async function createApp(
   options: StartOptions & CoreOptions,
 ): Promise<NestFastifyApplication> {
-  const { config, logger, extensions = [], instrument } = options;
+  const { config, logger, instrument } = options;
+  const extensions = withBuiltIn(options.extensions ?? []);
   for (const warning of checkExtensions(extensions, options)) logger.warn({}, warning);
   const nestLogger = new NestLogger(logger);
   // Modules may log when they are declared, before Nest has its logger.
@@ -53,12 +55,12 @@ export async function createApp(
   if (config.trustProxy === false) warnOfProxy(transport.server.server, logger);
   rejectContentTypeParsers(transport.server);
   const app = await NestFactory.create<NestFastifyApplication>(
-    AppModule.forRoot(transport, options),
+    AppModule.forRoot(transport, { ...options, extensions }),
     new FastifyAdapter(transport),
     { bodyParser: false, abortOnError: false, logger: nestLogger, instrument },
   );
   try {
-    for (const warning of checkApplication(app)) logger.warn({}, warning);
+    for (const warning of checkApplication(app, extensions)) logger.warn({}, warning);
   } catch (error) {
     await app.close();
     throw error;
@@ -68,8 +70,7 @@ export async function createApp(
     const requestHeaders = extensions.flatMap((each) => each.requestHeaders ?? []);
     app.enableCors(corsOptions(config.corsOrigins, transport.routes, requestHeaders));
   }
-  const tags = extensions.flatMap((each) => Object.entries(each.tags ?? {}));
-  app.get(DocumentSource).describes(app, () => publicBuilder(app, tags));
+  app.get(DocumentSource).describes(app, () => publicBuilder(app, extensions), extensions);
   return app;
 }
 

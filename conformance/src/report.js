@@ -1,6 +1,6 @@
 // The report as text, JUnit and badge. The JSON is the report itself.
 
-/** Replaces keys by their last 4 characters, also those that the server issued. */
+/** Replaces keys by their last 4 characters, keys that the server issued included. */
 export function redactor(keys) {
   return (text) => {
     let redacted = text;

@@ -23,16 +23,18 @@ import { ApiErrors } from '../errors/api-errors.decorator.js';
 import { notFound } from '../errors/errors.js';
 import { clientAddress } from '../http/client-address.js';
 import type { ApiReply, ApiRequest } from '../http/request.js';
+import { StrictInput } from '../input/strict-input.decorator.js';
 import { invalidRequest } from '../input/invalid-request.js';
+import type { Initiator } from '../keys/audit-record.entity.js';
 import { KeyList } from '../keys/key-list.js';
-import { issuedView, type KeyView, rotatedView } from '../keys/key-views.js';
+import { IssuedKeyDto, Key, ReplacingKeyDto } from '../keys/key.dto.js';
+import { issuedView, rotatedView } from '../keys/key-views.js';
 import { KeysService } from '../keys/keys.service.js';
 import { Plans } from '../rate-limits/plan.js';
-import { Usage, UsageHistory, UsageHistoryQuery } from '../usage/usage.dto.js';
-import { unixSeconds } from '../time/windows.js';
+import { Usage, UsageHistory, UsageHistoryQuery } from '../account/usage.dto.js';
 import { UsageService } from '../usage/usage.service.js';
 import { ID, KeyChange, KeyListQuery, NewKey, Rotation } from './admin.dto.js';
-import { ISSUED_KEY, KEY, pageOf, ROTATED_KEY } from './admin-view.js';
+import { pageOf } from './admin-view.js';
 
 /** A value that cannot be an ID is a 404, and never reaches the database. */
 @Injectable()
@@ -46,6 +48,7 @@ class KeyIdPipe implements PipeTransform<string, string> {
 class KeyUsageBody extends IntersectionType(Usage, UsageHistory) {}
 
 /** The keys of all clients, for operators. */
+@StrictInput()
 @ApiTags('keys')
 @Controller('admin/v1/keys')
 export class AdminKeysController {
@@ -58,11 +61,11 @@ export class AdminKeysController {
 
   @Get()
   @ApiOperation({ summary: 'List keys, in the order of their creation' })
-  @ApiOkResponse({ schema: { type: 'array', items: KEY } })
+  @ApiOkResponse({ type: [Key] })
   async adminListKeys(
     @Query() { neverUsed, limit, ...filter }: KeyListQuery,
     @Res({ passthrough: true }) reply: ApiReply,
-  ): Promise<readonly KeyView[]> {
+  ): Promise<readonly Key[]> {
     const { after, plan } = filter;
     if (plan !== undefined) this.plans.assertExists(plan);
     if (after !== undefined && (await this.list.count({ id: after })) === 0) {
@@ -75,68 +78,68 @@ export class AdminKeysController {
 
   @Post()
   @ApiOperation({ summary: 'Issue a key, which is shown once' })
-  @ApiCreatedResponse({ schema: ISSUED_KEY })
+  @ApiCreatedResponse({ type: IssuedKeyDto })
   async adminIssueKey(
     @Body() terms: NewKey,
     @Req() request: ApiRequest,
     @Res({ passthrough: true }) reply: ApiReply,
   ) {
-    const issued = await this.by(request).issue(terms);
+    const issued = await this.keys.issue(terms, byAdmin(request));
     reply.header('location', `/admin/v1/keys/${issued.record.id}`);
     return issuedView(issued, this.plans);
   }
 
   @Get(':id')
   @ApiOperation({ summary: 'Get a key' })
-  @ApiOkResponse({ schema: KEY })
+  @ApiOkResponse({ type: Key })
   @ApiErrors('not_found')
-  adminGetKey(@Param('id', KeyIdPipe) id: string): Promise<KeyView> {
+  adminGetKey(@Param('id', KeyIdPipe) id: string): Promise<Key> {
     return this.list.get(id);
   }
 
   @Patch(':id')
   @ApiOperation({ summary: 'Change a key', description: 'Each change has its audit record.' })
-  @ApiOkResponse({ schema: KEY })
+  @ApiOkResponse({ type: Key })
   @ApiErrors('not_found', 'key_revoked')
   async adminChangeKey(
     @Param('id', KeyIdPipe) id: string,
     @Body() changes: KeyChange,
     @Req() request: ApiRequest,
-  ): Promise<KeyView> {
-    await this.by(request).set(id, changes);
+  ): Promise<Key> {
+    await this.keys.set(id, changes, byAdmin(request));
     return this.list.get(id);
   }
 
   @Post(':id/rotate')
   @ApiOperation({ summary: 'Rotate a key' })
-  @ApiCreatedResponse({ schema: ROTATED_KEY })
+  @ApiCreatedResponse({ type: ReplacingKeyDto })
   @ApiErrors('not_found', 'key_already_rotated', 'key_revoked')
   async adminRotateKey(
     @Param('id', KeyIdPipe) id: string,
     @Body() { graceSeconds }: Rotation,
     @Req() request: ApiRequest,
   ) {
-    const rotated = await this.by(request).rotate(id, graceSeconds * 1_000);
+    const rotated = await this.keys.rotate(id, graceSeconds * 1_000, byAdmin(request));
     return rotatedView(rotated, this.plans);
   }
 
   @Post(':id/revoke')
   @HttpCode(200)
   @ApiOperation({ summary: 'Revoke a key permanently' })
-  @ApiOkResponse({ schema: KEY })
+  @ApiOkResponse({ type: Key })
   @ApiErrors('not_found')
   async adminRevokeKey(@Param('id', KeyIdPipe) id: string, @Req() request: ApiRequest) {
-    await this.by(request).revoke(id);
+    await this.keys.revoke(id, byAdmin(request));
     return this.list.get(id);
   }
 
   @Post(':id/unban')
   @HttpCode(200)
   @ApiOperation({ summary: 'End the ban of the client of a key' })
-  @ApiOkResponse({ schema: KEY })
+  @ApiOkResponse({ type: Key })
   @ApiErrors('not_found')
   async adminUnbanKey(@Param('id', KeyIdPipe) id: string, @Req() request: ApiRequest) {
-    await this.by(request).unban(id);
+    await this.keys.unban(id, byAdmin(request));
     return this.list.get(id);
   }
 
@@ -153,13 +156,12 @@ export class AdminKeysController {
     const expiresAtMs = key.expiresAt === null ? Infinity : Date.parse(key.expiresAt);
     const usage = await this.usage.of({ ...key, quota, expiresAtMs });
     // The counters learn a moment later that a ban was lifted.
-    const { bannedUntil: end } = key;
-    const bannedUntil = end === null ? null : unixSeconds(Date.parse(end));
+    const { bannedUntil } = key;
     return { ...usage, bannedUntil, ...(await this.usage.history(key.clientId, hours)) };
   }
+}
 
-  private by(request: ApiRequest): KeysService {
-    const actor = { type: 'admin', name: `admin:${request.admin!}` } as const;
-    return this.keys.by({ actor, address: clientAddress(request), requestId: request.id });
-  }
+function byAdmin(request: ApiRequest): Initiator {
+  const actor = { type: 'admin', name: `admin:${request.admin!}` } as const;
+  return { actor, address: clientAddress(request), requestId: request.id };
 }

@@ -1,15 +1,17 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { ApiReply } from '../http/request.js';
+import { StrictInput } from '../input/strict-input.decorator.js';
 import { invalidRequest } from '../input/invalid-request.js';
 import type { AuditRecord } from '../keys/audit-record.entity.js';
 import { AuditTrail } from '../keys/audit-trail.js';
-import { UsageHistoryQuery } from '../usage/usage.dto.js';
+import { UsageHistoryQuery } from '../account/usage.dto.js';
 import { AuditQuery } from './admin.dto.js';
 import { AUDIT_RECORD, pageOf, USAGE } from './admin-view.js';
 import { UsageOverview } from './usage-overview.service.js';
 
 /** What happened to all keys: requests and changes. */
+@StrictInput()
 @ApiTags('usage')
 @Controller('admin/v1')
 export class AdminUsageController {

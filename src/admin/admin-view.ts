@@ -5,7 +5,6 @@ type Members = Record<string, object>;
 const STRING = { type: 'string' };
 const TIME = { type: 'string', format: 'date-time' };
 const ID_OR_NULL = { oneOf: [STRING, { type: 'null' }] };
-const TIME_OR_NULL = { oneOf: [TIME, { type: 'null' }] };
 const COUNT = { type: 'integer', minimum: 0 };
 const STATE = { oneOf: [{ type: 'object', additionalProperties: true }, { type: 'null' }] };
 
@@ -13,35 +12,7 @@ function objectOf(properties: Members) {
   return { type: 'object', properties, required: Object.keys(properties) };
 }
 
-const TERMS = {
-  name: STRING,
-  plan: STRING,
-  scopes: { type: 'array', items: STRING },
-  perMinute: COUNT,
-  perDay: COUNT,
-};
-const NEW = { id: STRING, key: STRING, ...TERMS, createdAt: TIME, expiresAt: TIME_OR_NULL };
-
 // The schemas of responses: the objects that the command line prints with `--json`.
-export const ISSUED_KEY = objectOf(NEW);
-export const ROTATED_KEY = objectOf({
-  ...NEW,
-  replaces: objectOf({ id: STRING, expiresAt: TIME_OR_NULL }),
-});
-export const KEY = objectOf({
-  id: STRING,
-  ...TERMS,
-  last4: STRING,
-  createdAt: TIME,
-  expiresAt: TIME_OR_NULL,
-  revokedAt: TIME_OR_NULL,
-  disabledAt: TIME_OR_NULL,
-  lastUsedAt: TIME_OR_NULL,
-  lastUsedFrom: ID_OR_NULL,
-  bannedUntil: TIME_OR_NULL,
-  clientId: STRING,
-  replacedBy: ID_OR_NULL,
-});
 export const AUDIT_RECORD = objectOf({
   id: STRING,
   at: TIME,
@@ -56,7 +27,7 @@ export const AUDIT_RECORD = objectOf({
 export const USAGE = objectOf({
   hours: {
     type: 'array',
-    items: objectOf({ startsAt: COUNT, plan: STRING, admitted: COUNT, rejected: COUNT }),
+    items: objectOf({ startsAt: TIME, plan: STRING, admitted: COUNT, rejected: COUNT }),
   },
   banned: COUNT,
   nearLimit: COUNT,

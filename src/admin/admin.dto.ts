@@ -39,7 +39,7 @@ function fitsPlan(value: unknown, { plan }: { plan?: string }): boolean {
 function NameRule(): PropertyDecorator {
   return constrain(
     'isName',
-    `1 to ${MAX_NAME_LENGTH} printable characters, without a key`,
+    `1 to ${MAX_NAME_LENGTH} printable characters, at least one of them visible, without a key`,
     (value) => typeof value === 'string' && isKeyName(value),
   );
 }

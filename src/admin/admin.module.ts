@@ -62,7 +62,7 @@ export class AdminModule {
   static forRoot(transport: Transport, service: INestApplicationContext): DynamicModule {
     return {
       module: AdminModule,
-      imports: [HttpModule.forRoot(transport, [AdminModule])],
+      imports: [HttpModule.forRoot(transport)],
       controllers: [AdminKeysController, AdminUsageController, ConsoleController],
       providers: [
         ...SHARED.map((provide) => ({ provide, useValue: service.get<object>(provide) })),

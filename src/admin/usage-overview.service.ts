@@ -4,7 +4,7 @@ import { KeyList } from '../keys/key-list.js';
 import { KeyMetrics } from '../keys/key-metrics.js';
 import { Plans } from '../rate-limits/plan.js';
 import { Clock } from '../time/clock.js';
-import { dayOf, HOUR_MS, unixSeconds } from '../time/windows.js';
+import { dayOf, HOUR_MS, isoTime } from '../time/windows.js';
 import { UsageRepository } from '../usage/usage.repository.js';
 import { UsageService } from '../usage/usage.service.js';
 
@@ -39,7 +39,7 @@ export class UsageOverview {
     const thisHour = Math.floor(this.clock.now() / HOUR_MS);
     const found = [];
     for (let hour = thisHour - length + 1; hour <= thisHour; hour++) {
-      const startsAt = unixSeconds(hour * HOUR_MS);
+      const startsAt = isoTime(hour * HOUR_MS);
       const counts = await this.repository.countByPlan(hour);
       found.push(...counts.map((count) => ({ startsAt, ...count })));
     }

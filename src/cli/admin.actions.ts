@@ -1,6 +1,6 @@
 import type { AdminToken } from '../keys/admin-token.entity.js';
 import { AdminTokens } from '../keys/admin-tokens.service.js';
-import { isoTime } from '../keys/audit-record.entity.js';
+import { isoTime } from '../time/windows.js';
 import type { CommonOptions, Result } from './add-command.js';
 import { confirm } from './confirmation.js';
 import { operator, runAsOperator } from './operator.js';
@@ -38,7 +38,7 @@ const ACTIONS = {
 };
 
 function viewOf({ id, name, createdAt, revokedAt }: AdminToken) {
-  return { id, name, createdAt: isoTime(createdAt)!, revokedAt: isoTime(revokedAt) };
+  return { id, name, createdAt: isoTime(createdAt), revokedAt: isoTime(revokedAt) };
 }
 
 export function runAdminAction(name: AdminAction, options: AdminOptions): Promise<Result> {

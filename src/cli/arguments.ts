@@ -25,7 +25,8 @@ export const days = integerUpTo(36_500);
 export function keyName(text: string): string {
   if (isKeyName(text)) return text;
   throw new InvalidArgumentError(
-    `It must be 1 to ${MAX_NAME_LENGTH} printable characters, and must not contain a key.`,
+    `It must be 1 to ${MAX_NAME_LENGTH} printable characters, at least one of them visible, ` +
+      'and must not contain a key.',
   );
 }
 

@@ -6,7 +6,7 @@ import { fileOf } from '../database/data-source-options.js';
 import { migrationNames } from '../database/extension-migrations.js';
 import { backupDatabase, restoreDatabase } from '../database/sqlite/sqlite.copy.js';
 import { migrationsOf } from '../extensions/define.js';
-import { loadExtensions } from '../extensions/petstore-config.js';
+import { loadAllExtensions } from '../built-in.js';
 import type { CommonOptions, Result } from './add-command.js';
 import { confirm, isInteractive } from './confirmation.js';
 import { assertDatabaseExists } from './operator.js';
@@ -21,7 +21,7 @@ export async function backup(
   options: CommonOptions,
   output: Output,
 ): Promise<Result | void> {
-  await loadExtensions(options);
+  await loadAllExtensions(options);
   const database = embeddedDatabase('pg_dump');
   assertDatabaseExists(database);
   if (file === '-') return backupToOutput(database, output);
@@ -50,7 +50,7 @@ async function backupToOutput(database: string, output: Output): Promise<void> {
 
 /** `petstore restore FILE` */
 export async function restore(file: string, options: CommonOptions): Promise<Result> {
-  const { extensions } = await loadExtensions(options);
+  const { extensions } = await loadAllExtensions(options);
   const database = embeddedDatabase('pg_restore');
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined) throw new Error(`there is no file ${file}`);

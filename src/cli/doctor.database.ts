@@ -6,12 +6,13 @@ import type { Config } from '../config/config.js';
 import { explainAt } from '../config/fixes.js';
 import { connect } from '../database/connect.js';
 import { createDataSource, dataSourceOptions, fileOf } from '../database/data-source-options.js';
-import { NOW } from '../database/database-time.js';
+import { databaseNow, NOW } from '../database/database-time.js';
 import { describeMigration, migrationNames } from '../database/extension-migrations.js';
 import { migrationsThatRan } from '../database/migrate.js';
 import { driverErrorOf } from '../database/outage.js';
 import { setSequence } from '../database/sequences.js';
 import { type Extension, migrationsOf } from '../extensions/define.js';
+import { plansInUse } from '../keys/key-cache.js';
 import { type OwnPlans, Plans } from '../rate-limits/plan.js';
 import { checkClock, failed, type Finding, ok, warning } from './doctor.findings.js';
 
@@ -36,7 +37,9 @@ export async function checkDatabase(
       : checkSqlite(dataSource, file));
     const ran = await migrationsThatRan(dataSource);
     const schema = checkSchema(ran, known, file !== undefined);
-    return [schema, ...findings, ...(await checkPlans(dataSource, new Plans(plans)))];
+    // Without a migration, there are no tables.
+    const lost = ran.length === 0 ? [] : await checkPlans(dataSource, new Plans(plans));
+    return [schema, ...findings, ...lost];
   } catch (error) {
     const place = file === undefined ? 'postgres' : 'sqlite';
     const { reason, fix } = explainAt(place, driverErrorOf(error), file, 'check DATABASE_URL');
@@ -150,8 +153,7 @@ async function checkSqlite(dataSource: DataSource, file: string): Promise<Findin
 
 /** A start stops on keys of a plan that was removed. */
 async function checkPlans(dataSource: DataSource, { names }: Plans): Promise<Finding[]> {
-  if (!(await dataSource.createQueryRunner().hasTable('api_keys'))) return [];
-  const rows = await dataSource.query<{ plan: string }[]>('SELECT DISTINCT plan FROM api_keys');
+  const rows = await dataSource.query<{ plan: string }[]>(plansInUse(databaseNow(dataSource)));
   return rows
     .filter(({ plan }) => !names.includes(plan))
     .map(({ plan }) => {

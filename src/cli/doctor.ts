@@ -1,8 +1,9 @@
 import { statSync } from 'node:fs';
 import { type Config, ConfigError, loadConfig } from '../config/config.js';
 import { fileOf } from '../database/data-source-options.js';
+import { nameOf } from '../extensions/define.js';
 import { settingsOf } from '../extensions/settings.js';
-import { loadExtensions } from '../extensions/petstore-config.js';
+import { loadAllExtensions } from '../built-in.js';
 import type { CommonOptions, Result } from './add-command.js';
 import { checkDatabase } from './doctor.database.js';
 import { failed, type Finding, ok, warning } from './doctor.findings.js';
@@ -34,7 +35,7 @@ async function examine(options: CommonOptions): Promise<Finding[]> {
   let known;
   let config: Config;
   try {
-    known = await loadExtensions(options);
+    known = await loadAllExtensions(options);
     config = loadConfig(undefined, settingsOf(known.extensions));
     // Extensions are checked while the application is assembled.
     await withApp(config, known, () => undefined);
@@ -47,7 +48,8 @@ async function examine(options: CommonOptions): Promise<Finding[]> {
     checkRedis(config),
     checkPorts(config),
   ]);
-  const configuration = ok('configuration', `valid, extensions: ${known.extensions.length}`);
+  const names = known.extensions.map(nameOf).join(', ');
+  const configuration = ok('configuration', `valid, extensions: ${names}`);
   return [configuration, ...findings.flat(), ...checkFiles(config), checkProxy(config)];
 }
 

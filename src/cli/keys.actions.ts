@@ -1,8 +1,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { CommanderError } from 'commander';
-import { loadExtensions } from '../extensions/petstore-config.js';
+import { loadAllExtensions } from '../built-in.js';
 import { KEY_FORM } from '../keys/api-key-format.js';
-import { isoTime } from '../keys/audit-record.entity.js';
 import { AuditTrail } from '../keys/audit-trail.js';
 import { type KeyFilter, KeyList } from '../keys/key-list.js';
 import { issuedView, rotatedView } from '../keys/key-views.js';
@@ -12,7 +11,7 @@ import { type OwnLimits, Plans } from '../rate-limits/plan.js';
 import { CounterRepository } from '../rate-limits/counter.repository.js';
 import { MemoryStore } from '../rate-limits/stores/memory.store.js';
 import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
-import { DAY_MS, dayEndUnix, minuteEndUnix } from '../time/windows.js';
+import { DAY_MS, dayEndUnix, isoTime, minuteEndUnix } from '../time/windows.js';
 import { UsageService } from '../usage/usage.service.js';
 import type { CommonOptions, Result } from './add-command.js';
 import { confirm } from './confirmation.js';
@@ -46,19 +45,19 @@ const ACTIONS = {
   enable: (app, options) => set(app, options, false),
 
   async unban(app, options) {
-    await keysOf(app).unban(options.id);
+    await keysOf(app).unban(options.id, operator());
     return show(app, options);
   },
 
   async revoke(app, options) {
     const { id, name } = await keysOf(app).get(options.id);
     await confirm(`Revoke the key ${id} (${name}) permanently?`, options.yes);
-    await keysOf(app).revoke(id);
+    await keysOf(app).revoke(id, operator());
     return show(app, options);
   },
 
   async issue(app, options) {
-    const value = issuedView(await keysOf(app).issue(options), app.get(Plans));
+    const value = issuedView(await keysOf(app).issue(options, operator()), app.get(Plans));
     return { value, text: describe.issued(value), secret: value.key };
   },
 
@@ -84,7 +83,7 @@ const ACTIONS = {
   },
 
   async rotate(app, { id, grace = DAY_MS }) {
-    const value = rotatedView(await keysOf(app).rotate(id, grace), app.get(Plans));
+    const value = rotatedView(await keysOf(app).rotate(id, grace, operator()), app.get(Plans));
     return { value, text: describe.rotated(value), secret: value.key };
   },
 
@@ -100,7 +99,7 @@ export type KeyAction = keyof typeof ACTIONS;
 /** @throws {CommanderError} for contradicting options, an unknown plan or an undeclared scope */
 export async function runKeyAction(name: KeyAction, options: KeyOptions): Promise<Result> {
   // Before the database is opened: a usage error does not depend on it.
-  const { extensions, plans: own } = await loadExtensions(options);
+  const { extensions, plans: own } = await loadAllExtensions(options);
   const { plan, scopes = [] } = options;
   try {
     const plans = new Plans(own);
@@ -125,7 +124,7 @@ async function idOf(id: string, list: KeyList): Promise<string> {
 /** Changes what the options have, and shows the key. */
 async function set(app: INestApplicationContext, options: KeyOptions, disabled?: boolean) {
   const expiresAt = options.expiresAt === Infinity ? null : options.expiresAt;
-  await keysOf(app).set(options.id, { ...options, expiresAt, disabled });
+  await keysOf(app).set(options.id, { ...options, expiresAt, disabled }, operator());
   return show(app, options);
 }
 
@@ -135,7 +134,7 @@ async function show(app: INestApplicationContext, { id }: KeyOptions) {
 }
 
 function keysOf(app: INestApplicationContext): KeysService {
-  return app.get(KeysService).by(operator());
+  return app.get(KeysService);
 }
 
 /**
@@ -161,14 +160,10 @@ async function outcomesOf(usage: UsageService, clientId: string) {
     outcomes[code] = (outcomes[code] ?? 0) + count;
   }
   const groups = await usage.rejected(clientId);
-  const rejected = groups.map(({ at, firstAt, count, code, operation, address, keyId, window }) => {
-    const times = { at: isoTime(at)!, firstAt: isoTime(firstAt)! };
-    return { ...times, count, code, operation, address, keyId, window: window || null };
-  });
-  return { outcomes, rejected };
+  return { outcomes, rejected: groups.map(({ group, keyId }) => ({ ...group, keyId })) };
 }
 
 /** All keys of a client share their quota. */
 function windowView(limit: number, used: number, resetUnix: number) {
-  return { limit, used, remaining: Math.max(0, limit - used), resetAt: isoTime(resetUnix * 1000)! };
+  return { limit, used, remaining: Math.max(0, limit - used), resetAt: isoTime(resetUnix * 1000) };
 }

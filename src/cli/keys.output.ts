@@ -1,33 +1,28 @@
 import type { AuditRecord, State } from '../keys/audit-record.entity.js';
-import type { IssuedView, KeyView, RotatedView } from '../keys/key-views.js';
+import type { IssuedKeyDto, Key, ReplacingKeyDto } from '../keys/key.dto.js';
+import type { RejectedRequests } from '../account/usage.dto.js';
 import { table } from './output.js';
 
 /** A key with the use of its client. */
-export interface UsageView extends KeyView {
+export interface UsageView extends Key {
   minute: Window;
   day: Window;
   outcomes: Record<string, number>;
   rejected: readonly RejectedView[];
 }
-type RejectedView = Record<
-  'at' | 'firstAt' | 'code' | 'operation' | 'address' | 'keyId',
-  string
-> & {
-  count: number;
-  window: string | null;
-};
+type RejectedView = RejectedRequests & { keyId: string };
 type Window = Record<'used' | 'limit' | 'remaining', number> & { resetAt: string };
 
-export function issued({ id, name, plan }: IssuedView): string {
+export function issued({ id, name, plan }: IssuedKeyDto): string {
   return `Key ${id} for ${name}, plan ${plan}. Store it now: it is not shown again.`;
 }
 
-export function rotated(view: RotatedView): string {
+export function rotated(view: ReplacingKeyDto): string {
   const { id, expiresAt } = view.replaces;
   return `${issued(view)}\nIt replaces ${id}, which expires at ${expiresAt}.`;
 }
 
-export function keys(list: readonly KeyView[]): string {
+export function keys(list: readonly Key[]): string {
   if (list.length === 0) return 'No keys found.';
   const rows = list.map((view) => [
     view.id,
@@ -45,7 +40,7 @@ function timeText(iso: string | null): string {
   return iso === null ? 'never' : iso.replace(/\.\d+/, '');
 }
 
-export function key({ id, ...members }: KeyView): string {
+export function key({ id, ...members }: Key): string {
   const rows = Object.entries(members).map(([name, value]) => [name, valueText(value)]);
   return table(`id,${id}`, rows);
 }
@@ -92,7 +87,7 @@ function valueText(value: State[string] | undefined): string {
   return value === null || value === undefined ? 'none' : [value].flat().join(' ');
 }
 
-function statusOf({ revokedAt, expiresAt, disabledAt, bannedUntil }: KeyView): string {
+function statusOf({ revokedAt, expiresAt, disabledAt, bannedUntil }: Key): string {
   if (revokedAt !== null) return 'revoked';
   if (expiresAt !== null && Date.parse(expiresAt) <= Date.now()) return 'expired';
   if (disabledAt !== null) return 'disabled';

@@ -6,7 +6,7 @@ import { settingsOf } from '../extensions/settings.js';
 import { DocumentSource } from '../openapi/document.js';
 import { createApp } from '../server.js';
 import { createLogger } from '../telemetry/logger.js';
-import { loadExtensions } from '../extensions/petstore-config.js';
+import { loadAllExtensions } from '../built-in.js';
 import type { CommonOptions } from './add-command.js';
 import { explain } from './failure.js';
 
@@ -36,7 +36,7 @@ export async function withApp<T>(
 export async function documentText(
   options: CommonOptions & { format: 'json' | 'yaml' },
 ): Promise<string> {
-  const known = await loadExtensions(options);
+  const known = await loadAllExtensions(options);
   const config = loadConfig(undefined, settingsOf(known.extensions));
   return withApp(config, known, (app) => {
     const source = app.get(DocumentSource);

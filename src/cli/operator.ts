@@ -8,14 +8,14 @@ import { fileOf } from '../database/data-source-options.js';
 import { describeMigration } from '../database/extension-migrations.js';
 import { migrate as migrateSchema } from '../database/migrate.js';
 import { checkExtensions } from '../extensions/check.js';
+import { type Extension, runSeeds } from '../extensions/define.js';
 import { coreModules } from '../core.module.js';
 import type { Initiator } from '../keys/audit-record.entity.js';
 import { KeysModule } from '../keys/keys.module.js';
-import { PetSeeder } from '../pets/pet-seeder.js';
 import { createLogger } from '../telemetry/logger.js';
 import { waitAtMost } from '../time/timeout.js';
 import { UsageReportModule } from '../usage/usage-report.module.js';
-import { loadExtensions } from '../extensions/petstore-config.js';
+import { loadAllExtensions } from '../built-in.js';
 import type { CommonOptions, Result } from './add-command.js';
 import { explain } from './failure.js';
 
@@ -35,10 +35,14 @@ export function assertDatabaseExists(path: string | undefined): void {
  */
 export async function runAsOperator<T>(
   options: CommonOptions,
-  work: (app: INestApplicationContext, migrations: readonly string[]) => T | Promise<T>,
+  work: (
+    app: INestApplicationContext,
+    migrations: readonly string[],
+    extensions: readonly Extension[],
+  ) => T | Promise<T>,
   may?: 'create' | 'migrate',
 ): Promise<T> {
-  const known = await loadExtensions(options);
+  const known = await loadAllExtensions(options);
   checkExtensions(known.extensions, known);
   const config = loadConfig();
   if (may === undefined) assertDatabaseExists(fileOf(config.databaseUrl));
@@ -50,10 +54,11 @@ export async function runAsOperator<T>(
   let app: INestApplicationContext | undefined;
   try {
     app = await NestFactory.createApplicationContext(
-      { module: class OperatorModule {}, imports, providers: [PetSeeder] },
+      { module: class OperatorModule {}, imports },
       { logger: false, abortOnError: false },
     );
-    return await work(app, await migrateSchema(app.get(DataSource), may === 'migrate'));
+    const ran = await migrateSchema(app.get(DataSource), may === 'migrate');
+    return await work(app, ran, known.extensions);
   } catch (error) {
     throw explain(error, config, known.extensions);
   } finally {
@@ -87,6 +92,10 @@ export async function migrate(options: CommonOptions): Promise<Result> {
 /** `petstore seed --pets N` */
 export async function seed(options: CommonOptions & { pets: number }): Promise<Result> {
   const { pets } = options;
-  await runAsOperator(options, (app) => app.get(PetSeeder).seed(pets), 'create');
-  return { value: { pets }, text: `Added ${pets} pets.` };
+  const added = await runAsOperator(
+    options,
+    (app, _ran, extensions) => runSeeds(extensions, app.get(DataSource), pets),
+    'create',
+  );
+  return { value: { pets }, text: `Added ${added || 'nothing'}.` };
 }

@@ -64,7 +64,7 @@ function addServe(program: Command, output: Output): void {
       return (await import('./serve.js')).serve(options, output, stop);
     },
   )
-    .option('--no-demo', 'do not add sample pets at the first start')
+    .option('--no-demo', 'do not add sample data at the first start')
     .option('--migrate', 'migrate the schema first, on PostgreSQL too');
 }
 
@@ -76,9 +76,9 @@ function addDatabaseCommands(program: Command, output: Output): void {
     ['migrate'],
     async (options) => (await import('./operator.js')).migrate(options),
   );
-  add<{ pets: number }>('seed', 'add sample pets', ['seed --pets 100000'], async (options) =>
+  add<{ pets: number }>('seed', 'add sample data', ['seed --pets 100000'], async (options) =>
     (await import('./operator.js')).seed(options),
-  ).requiredOption('--pets <n>', 'number of pets', parse.quantity);
+  ).requiredOption('--pets <n>', 'number of sample pets', parse.quantity);
   add(
     'backup',
     'copy the SQLite database to a file; the server may be running',

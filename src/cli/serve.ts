@@ -1,17 +1,18 @@
 import { isIPv6 } from 'node:net';
+import { DataSource } from 'typeorm';
 import { type Config, loadConfig } from '../config/config.js';
 import { withHost } from '../config/urls.js';
 import { PublicAddress } from '../config/public-address.js';
 import { fileOf } from '../database/data-source-options.js';
+import { runSeeds } from '../extensions/define.js';
 import { settingsOf } from '../extensions/settings.js';
 import { KeyList } from '../keys/key-list.js';
 import { KeysService } from '../keys/keys.service.js';
-import { PetSeeder } from '../pets/pet-seeder.js';
 import type { PetStore } from '../pet-store.js';
 import { startPetStore } from '../server.js';
 import { createLogger } from '../telemetry/logger.js';
 import { MetricsServer } from '../telemetry/metrics.server.js';
-import { loadExtensions } from '../extensions/petstore-config.js';
+import { loadAllExtensions } from '../built-in.js';
 import type { CommonOptions } from './add-command.js';
 import { explain } from './failure.js';
 import type { Output } from './output.js';
@@ -21,16 +22,13 @@ export interface ServeOptions extends CommonOptions {
   migrate?: true;
 }
 
-/** More than one page, so that there is a next page to follow. */
-const FIRST_PETS = 30;
-
 /** Serves until `stop` resolves, then drains. */
 export async function serve(
   options: ServeOptions,
   output: Output,
   stop: Promise<NodeJS.Signals>,
 ): Promise<void> {
-  const known = await loadExtensions(options);
+  const known = await loadAllExtensions(options);
   const config = loadConfig(undefined, settingsOf(known.extensions));
   const logger = await createLogger(config, options.json ? 2 : 1);
   process.once('uncaughtException', (err) => {
@@ -39,7 +37,7 @@ export async function serve(
     process.exit(1);
   });
   let isFirst = false;
-  let samples = 0;
+  let samples = '';
   const start = startPetStore({
     config,
     logger,
@@ -47,10 +45,7 @@ export async function serve(
     prepare: async (app) => {
       if (config.production || fileOf(config.databaseUrl) === undefined) return;
       isFirst = (await app.get(KeyList).find({ limit: 1 })).length === 0;
-      const pets = app.get(PetSeeder);
-      if (!options.demo || !isFirst || !(await pets.isEmpty())) return;
-      samples = FIRST_PETS;
-      await pets.seed(samples);
+      if (options.demo && isFirst) samples = await runSeeds(known.extensions, app.get(DataSource));
     },
     ...known,
   });
@@ -70,9 +65,9 @@ export async function serve(
 }
 
 /**
- * The addresses, the number of sample pets that were added, and the first key if one was issued.
+ * The addresses, the sample data that was added, and the first key if one was issued.
  */
-function introduction(store: PetStore, config: Config, samples: number, key: string | null) {
+function introduction(store: PetStore, config: Config, samples: string, key: string | null) {
   const { baseUrl, docsUrl } = store.app.get(PublicAddress);
   const metricsUrl = store.app.get(MetricsServer).url ?? null;
   const { adminHost, adminPort } = config;
@@ -90,7 +85,7 @@ function introduction(store: PetStore, config: Config, samples: number, key: str
     Documentation  ${docsUrl}
     Metrics        ${metricsUrl ?? 'not served (see METRICS_PORT)'}
     Console        ${adminUrl ?? 'not served (see ADMIN_PORT)'}
-    Database       ${database}${samples === 0 ? '' : ` (with ${samples} sample pets)`}
+    Database       ${database}${samples && ` (with ${samples})`}
     More keys      ${program} keys issue --name "My app" --plan pro
 `;
   const firstKey = `

@@ -1,5 +1,4 @@
-import { applyDecorators } from '@nestjs/common';
-import { ApiProperty, ApiResponse, ApiSchema } from '@nestjs/swagger';
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { ErrorDefinition } from './api-error.js';
 import { type ErrorCode, errors as coreErrors } from './errors.js';
 
@@ -33,22 +32,14 @@ export class ErrorBody {
 /** Metadata key of the errors of an operation or a controller. */
 export const API_ERRORS = 'petstore:errors';
 
+/** An error, or the code of an error that the core or any extension declares. */
+export type DocumentedError = ErrorDefinition | string;
+
 /** Documents the errors of an operation, or of every operation of a controller. */
-export function ApiErrors(
-  ...given: readonly (ErrorDefinition | ErrorCode)[]
-): MethodDecorator & ClassDecorator {
-  const errors = given.map((error) => (typeof error === 'string' ? coreErrors[error] : error));
-  const byStatus = new Map<number, string[]>();
-  for (const { status, meaning } of errors) {
-    byStatus.set(status, [...(byStatus.get(status) ?? []), meaning]);
-  }
-  const responses = Array.from(byStatus, ([status, meanings]) =>
-    ApiResponse({ status, description: meanings.join(' '), type: ErrorBody }),
-  );
-  const note = (type: object, _key?: unknown, method?: TypedPropertyDescriptor<unknown>) => {
-    const target = method?.value ?? type;
-    const others = (Reflect.getMetadata(API_ERRORS, target) ?? []) as ErrorDefinition[];
+export function ApiErrors(...errors: readonly DocumentedError[]): MethodDecorator & ClassDecorator {
+  return <T>(type: object, _key?: unknown, method?: TypedPropertyDescriptor<T>) => {
+    const target = (method?.value as object | undefined) ?? type;
+    const others = (Reflect.getMetadata(API_ERRORS, target) ?? []) as DocumentedError[];
     Reflect.defineMetadata(API_ERRORS, [...errors, ...others], target);
   };
-  return applyDecorators(...responses, note);
 }

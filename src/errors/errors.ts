@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { type ApiError, defineErrors } from './api-error.js';
 
-/** Every error code of the service, with its HTTP status and meaning. The document lists them. */
+/** The error codes of the core. The document lists them with those of extensions. */
 export const errors = defineErrors({
   invalid_request: { status: 400, meaning: 'A parameter, header or body member is invalid.' },
   malformed_json: { status: 400, meaning: 'The body is not valid JSON.' },
@@ -12,7 +12,6 @@ export const errors = defineErrors({
     meaning: 'The API key is unknown, revoked, expired or disabled.',
   },
   insufficient_scope: { status: 403, meaning: 'The API key lacks the scope of the operation.' },
-  pet_not_found: { status: 404, meaning: 'There is no such pet.' },
   not_found: { status: 404, meaning: 'There is no such resource.' },
   method_not_allowed: { status: 405, meaning: 'The resource does not support the method.' },
   request_timeout: { status: 408, meaning: 'The request did not arrive in time.' },

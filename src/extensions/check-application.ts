@@ -9,6 +9,7 @@ import { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 import type { FastifyInstance } from 'fastify';
 import { DataSource } from 'typeorm';
 import { rulesOf } from '../config/settings.js';
+import { API_ERRORS, type DocumentedError } from '../errors/api-errors.decorator.js';
 import { type Operation, Operations } from '../http/operations.js';
 import { isPublic } from '../http/public.decorator.js';
 import { isApiTarget } from '../http/target.js';
@@ -16,6 +17,7 @@ import { requiredScopesOf } from '../keys/scope.guard.js';
 import { Scopes } from '../keys/scopes.js';
 import { PlanThrottlerGuard } from '../rate-limits/plan-throttler.guard.js';
 import { ExtensionError, repetitions, stopOn } from './check.js';
+import { errorsOf, type Extension } from './define.js';
 
 const NO_THROTTLER =
   "the service already applies the quota of the caller's plan; use @Throttle() to limit an operation";
@@ -34,14 +36,19 @@ type Parameters = Record<string, { index: number; schema?: unknown }>;
  * @returns warnings
  * @throws {ExtensionError} with class and method of every fault
  */
-export function checkApplication(app: INestApplication): string[] {
+export function checkApplication(
+  app: INestApplication,
+  extensions: readonly Extension[],
+): string[] {
   const operations = app.get(Operations).all;
   const scopes = app.get(Scopes);
+  const codes = errorsOf(extensions);
   stopOn([
     ...repetitions(operations.flatMap(declarationsOf)),
     ...operations.flatMap((operation) => [
       ...scopeFaults(operation, scopes),
       ...decoratorFaults(operation),
+      ...errorFaults(operation, codes),
     ]),
     ...moduleFaults(app.get(ModulesContainer)),
   ]);
@@ -79,6 +86,19 @@ function decoratorFaults({ controller, handler, name }: Operation): string[] {
       ...guards.flatMap((guard) => throttlerFaults(name, guard)),
     ];
   });
+}
+
+/** `@ApiErrors()` takes the codes of other extensions as text. */
+function errorFaults(
+  { controller, handler, name }: Operation,
+  codes: ReadonlyMap<string, unknown>,
+): string[] {
+  const noted = [controller, handler].flatMap((target) => {
+    return (Reflect.getMetadata(API_ERRORS, target) ?? []) as DocumentedError[];
+  });
+  return noted
+    .filter((each) => typeof each === 'string' && !codes.has(each))
+    .map((code) => `${name} documents the error ${String(code)}, which no extension declares`);
 }
 
 /** A member without a rule is undeclared. A class of nestjs-zod, for example, has no rules. */

@@ -55,9 +55,9 @@ describe(checkExtensions.name, () => {
 
   it('rejects an error code that is declared twice, and names both', () => {
     const errors = defineErrors({ toy_broken: { status: 409, meaning: 'Broken.' } });
-    const taken = defineErrors({ pet_not_found: { status: 404, meaning: 'Gone.' } });
+    const taken = defineErrors({ not_found: { status: 404, meaning: 'Gone.' } });
     expect(() => checkExtensions([{ ...toys, errors: taken }])).toThrow(
-      'error code pet_not_found is declared twice: by the service and by extension toys',
+      'error code not_found is declared twice: by the service and by extension toys',
     );
     const more = { ...toys, name: 'more', errors };
     expect(() => checkExtensions([{ ...toys, errors }, more])).toThrow(
@@ -65,8 +65,23 @@ describe(checkExtensions.name, () => {
     );
   });
 
+  it('rejects two extensions with one name, and names their modules', () => {
+    class MoreToysModule {}
+    expect(() => checkExtensions([toys, { ...toys, module: MoreToysModule }])).toThrow(
+      new ExtensionError(['extension toys is declared twice: by ToysModule and by MoreToysModule']),
+    );
+  });
+
+  it('rejects a default scope that the extension does not declare', () => {
+    const scopes = { 'toys:read': 'Read toys.' };
+    const defaultScopes = ['toys:read', 'toys:write'];
+    expect(() => checkExtensions([{ ...toys, scopes, defaultScopes }])).toThrow(
+      new ExtensionError(['extension toys: defaultScopes has toys:write, not in scopes']),
+    );
+  });
+
   it('takes a line for each fault', () => {
-    const errors = defineErrors({ pet_not_found: { status: 404, meaning: 'Gone.' } });
+    const errors = defineErrors({ not_found: { status: 404, meaning: 'Gone.' } });
     const both = [{ ...toys, errors, compatibility: '^99.1.0' }];
     expect(() => checkExtensions(both)).toThrow(/^extension toys requires .*\nerror code .*$/);
   });

@@ -50,6 +50,7 @@ export function checkExtensions(
       .filter((extension) => !ignoreCompatibility.includes(nameOf(extension)))
       .map(incompatibility),
     ...repetitions(codesOf(extensions)),
+    ...extensions.flatMap(defaultScopeFaults),
     ...secondCopies(extensions, file),
   ]);
   return incompatible.map((extension) => `${incompatibility(extension)}; starting anyway`);
@@ -93,12 +94,21 @@ class Manifest implements Record<keyof Extension, unknown> {
   @mustBe('a class or a dynamic module of Nest', isModule) module: unknown;
   @IsOptional() @IsArray() migrations: unknown;
   @IsOptional() @IsObject() scopes: unknown;
+  @IsOptional() @IsString({ each: true }) defaultScopes: unknown;
   @IsOptional() @IsObject() tags: unknown;
   @IsOptional() @IsObject() errors: unknown;
   @IsOptional() @mustBe('a class', isFunction) settings: unknown;
   @IsOptional() @IsString({ each: true }) requestHeaders: unknown;
   @IsOptional() @IsObject() verifier: unknown;
+  @IsOptional() @mustBe('a function', isFunction) seed: unknown;
   @IsOptional() @IsString() from: unknown;
+}
+
+function defaultScopeFaults(extension: Extension): string[] {
+  const { scopes = {}, defaultScopes = [] } = extension;
+  return defaultScopes
+    .filter((scope) => !Object.hasOwn(scopes, scope))
+    .map((scope) => `extension ${nameOf(extension)}: defaultScopes has ${scope}, not in scopes`);
 }
 
 function incompatibility(extension: Extension): string {

@@ -1,8 +1,9 @@
 import type { DynamicModule, Type } from '@nestjs/common';
+import type { DataSource } from 'typeorm';
 import type { ExtensionMigrations, MigrationClass } from '../database/extension-migrations.js';
 import type { ErrorDefinition } from '../errors/api-error.js';
+import { errors as coreErrors } from '../errors/errors.js';
 import type { TokenVerifier } from '../keys/verifiers.js';
-import { PET_MIGRATIONS } from '../pets/migrations/index.js';
 import type { OwnPlans } from '../rate-limits/plan.js';
 
 /** An addition to the service: a Nest module and its manifest. */
@@ -18,10 +19,12 @@ export interface Extension {
    * Its controllers are served under `/v1`; its entities are found by `TypeOrmModule.forFeature`.
    */
   readonly module: Type | DynamicModule;
-  /** Run after the migrations of the service, in the order of their timestamps. */
+  /** Run after the migrations of the core, in the order of their timestamps. */
   readonly migrations?: readonly MigrationClass[];
   /** Scopes that its operations require, with a description of what each allows. */
   readonly scopes?: Readonly<Record<string, string>>;
+  /** Which of its scopes a key has that is issued without a list of scopes. */
+  readonly defaultScopes?: readonly string[];
   /** Descriptions of the tags that its operations have in the document (`@ApiTags('orders')`). */
   readonly tags?: Readonly<Record<string, string>>;
   /** Error codes of the extension, made by `defineErrors`. */
@@ -37,9 +40,19 @@ export interface Extension {
    * module.
    */
   readonly verifier?: TokenVerifier | Type<TokenVerifier>;
+  /** Adds sample data, for `petstore seed` and the first start. */
+  readonly seed?: Seed;
   /** `import.meta.url`, to detect second copies of shared packages beside the extension. */
   readonly from?: string;
 }
+
+/**
+ * Adds sample data.
+ * @param count the N of `petstore seed --pets N`; undefined at the first start, which adds a few
+ *   rows to empty tables
+ * @returns the added data in words, such as `30 sample pets`; undefined if nothing was added
+ */
+export type Seed = (dataSource: DataSource, count?: number) => Promise<string | undefined>;
 
 /** An extension in a `petstore.config.js`. */
 export type NamedExtension = Extension & Required<Pick<Extension, 'name' | 'compatibility'>>;
@@ -68,10 +81,30 @@ export function nameOf({ name, module }: Extension): string {
   return name ?? ('module' in module ? module.module : module).name;
 }
 
-/** The migrations of pets and extensions. */
+/** The migrations of each extension. */
 export function migrationsOf(extensions: readonly Extension[]): ExtensionMigrations[] {
-  const theirs = extensions.map((each) => {
+  return extensions.map((each) => {
     return { owner: nameOf(each), migrations: each.migrations ?? [] };
   });
-  return [{ owner: 'pets', migrations: PET_MIGRATIONS }, ...theirs];
+}
+
+/** The error codes of the core and of extensions, by code. */
+export function errorsOf(extensions: readonly Extension[]): ReadonlyMap<string, ErrorDefinition> {
+  const tables = [coreErrors, ...extensions.map(({ errors = {} }) => errors)];
+  const definitions = tables.flatMap((each) => Object.values<ErrorDefinition>(each));
+  return new Map(definitions.map((each) => [each.code, each]));
+}
+
+/**
+ * Runs the seeds of extensions.
+ * @returns the added data in words; empty if nothing was added
+ */
+export async function runSeeds(
+  extensions: readonly Extension[],
+  dataSource: DataSource,
+  count?: number,
+): Promise<string> {
+  const added: (string | undefined)[] = [];
+  for (const { seed } of extensions) added.push(await seed?.(dataSource, count));
+  return added.filter(Boolean).join(', ');
 }

@@ -1,13 +1,11 @@
 import { join } from 'node:path/posix';
-import { Inject, Injectable, RequestMethod, type Type } from '@nestjs/common';
+import { Injectable, RequestMethod, type Type } from '@nestjs/common';
 import { METHOD_METADATA, MODULE_PATH, PATH_METADATA } from '@nestjs/common/constants.js';
 import { DiscoveryService, MetadataScanner, ModulesContainer } from '@nestjs/core';
 import { FallbackController } from './fallback.controller.js';
 import { isPublic } from './public.decorator.js';
 import { type Handler, PerOperation } from './request.js';
 
-/** Injection token: the modules of the service itself. */
-export const CORE_MODULES = Symbol('CORE_MODULES');
 /**
  * The metadata key of `@ApiOperation()`. An import of @nestjs/swagger, which exports it, would make
  * every command load the package.
@@ -23,7 +21,6 @@ export interface Operation {
    * the log.
    */
   id: string;
-  isCore: boolean;
   controller: Type;
   handler: Handler;
   /** The name of the method. The handler has another name if a decorator has replaced it. */
@@ -44,10 +41,7 @@ export class Operations {
     (handler, controller) => this.find(handler, controller)?.id ?? handler.name,
   );
 
-  constructor(
-    private readonly modules: ModulesContainer,
-    @Inject(CORE_MODULES) private readonly coreModules: readonly unknown[],
-  ) {}
+  constructor(private readonly modules: ModulesContainer) {}
 
   /** Complete once the application is created. */
   get all(): readonly Operation[] {
@@ -92,7 +86,6 @@ export class Operations {
           { operationId?: string } | undefined;
         return {
           id: documented?.operationId ?? key,
-          isCore: this.coreModules.includes(host!.metatype),
           controller,
           handler,
           key,

@@ -1,9 +1,19 @@
-import type { Type } from '@nestjs/common';
+import { applyDecorators, SetMetadata, type Type } from '@nestjs/common';
 import { ApiOkResponse } from '@nestjs/swagger';
 
-/** Documents an operation that returns a `Page` of `type`. */
-export function ApiPage(type: Type, description = 'A page of the list.'): MethodDecorator {
-  return ApiOkResponse({
+/** Metadata key of the name of a schema. */
+export const PAGE_SCHEMA = 'petstore:page-schema';
+
+/**
+ * Documents an operation that returns a `Page` of `type`.
+ * @param name of the schema of the page; by default, it has none
+ */
+export function ApiPage(
+  type: Type,
+  description = 'A page of the list.',
+  name?: string,
+): MethodDecorator {
+  const response = ApiOkResponse({
     description,
     type: [type],
     headers: {
@@ -13,4 +23,5 @@ export function ApiPage(type: Type, description = 'A page of the list.'): Method
       },
     },
   });
+  return applyDecorators(response, SetMetadata(PAGE_SCHEMA, name));
 }

@@ -5,10 +5,10 @@ import { RouteParamtypes } from '@nestjs/common/internal';
 import type { IncomingHttpHeaders } from 'node:http';
 import { assertTarget } from '../http/malformed-message.js';
 import { type Operation, Operations } from '../http/operations.js';
-import { isPublic } from '../http/public.decorator.js';
 import { PerOperation, requestOf } from '../http/request.js';
 import { invalidRequest, notJson, undeclared } from './invalid-request.js';
 import { parseBody } from './json.js';
+import { STRICT_INPUT } from './strict-input.decorator.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -18,8 +18,8 @@ declare module 'fastify' {
 }
 
 /**
- * The last guard, after the key, the quota and the scopes. It rejects a malformed request and the
- * query of a core operation that declares none, and parses the body that Fastify has buffered.
+ * The last guard, after the key, the quota and the scopes. Rejects a malformed request and a query
+ * that `@StrictInput()` does not allow, and parses the body that Fastify has buffered.
  */
 @Injectable()
 export class ContentGuard implements CanActivate {
@@ -45,11 +45,11 @@ export class ContentGuard implements CanActivate {
     if (query.length > 0 && !declared.mayHaveQuery) {
       throw invalidRequest(query.map((name) => undeclared(name, 'query')));
     }
-    // A body that the operation does not declare is ignored. In an extension, it is parsed if it is
-    // JSON: guards and interceptors may read `request.body`, as behind a body parser. `InputPipe`
-    // rejects a request without a body that the operation needs.
+    // A body that the operation does not declare is parsed if it is JSON: guards and interceptors
+    // may read `request.body`, as behind a body parser. `InputPipe` rejects a request without a
+    // body that the operation needs.
     const isParsed = bytes?.length
-      ? declared.hasBody || (!declared.isCore && isJson(headers))
+      ? declared.hasBody || (!declared.isStrict && isJson(headers))
       : declared.hasBody && headers['content-type'] !== undefined;
     if (isParsed) {
       if (!isJson(headers)) throw notJson();
@@ -59,13 +59,14 @@ export class ContentGuard implements CanActivate {
   }
 }
 
-function declarationOf({ controller, key, isCore }: Operation) {
+function declarationOf({ controller, key }: Operation) {
   const parameters = Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, key) as object;
   // The keys of Nest's metadata are `KIND:INDEX`.
   const declares = (kind: RouteParamtypes): boolean =>
     Object.keys(parameters ?? {}).some((each) => each.startsWith(`${kind}:`));
-  const mayHaveQuery = declares(RouteParamtypes.QUERY) || !isCore || isPublic(controller);
-  return { hasBody: declares(RouteParamtypes.BODY), mayHaveQuery, isCore };
+  const isStrict = Reflect.hasMetadata(STRICT_INPUT, controller);
+  const mayHaveQuery = declares(RouteParamtypes.QUERY) || !isStrict;
+  return { hasBody: declares(RouteParamtypes.BODY), mayHaveQuery, isStrict };
 }
 
 /**

@@ -2,8 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { IsNull, Repository } from 'typeorm';
 import { errors } from '../errors/errors.js';
+import { isoTime } from '../time/windows.js';
 import { ADMIN_PREFIX, digestOf, isWellFormedKey, mintId, mintKey } from './api-key-format.js';
-import { type Initiator, isoTime } from './audit-record.entity.js';
+import type { Initiator } from './audit-record.entity.js';
 import { AuditTrail } from './audit-trail.js';
 import { AdminToken } from './admin-token.entity.js';
 

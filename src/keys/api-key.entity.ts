@@ -4,7 +4,7 @@ import { Int64Column } from '../database/columns.js';
 /** An API key as stored: its digest instead of the key. Times are Unix milliseconds. */
 @Entity('api_keys')
 @Index('api_keys_digest', ['digest'], { unique: true })
-@Index('api_keys_client_id', ['clientId'])
+@Index('api_keys_usable', ['clientId', 'expiresAt'], { where: 'revoked_at IS NULL' })
 @Index('api_keys_changed_at', ['changedAt'])
 @Index('api_keys_expires_at', ['expiresAt'])
 export class ApiKey {
@@ -57,6 +57,13 @@ export class ApiKey {
   /** The key that replaced it in a rotation. */
   @Column({ name: 'replaced_by', type: 'varchar', length: 32, nullable: true })
   replacedBy!: string | null;
+
+  /**
+   * The key whose holder rotated it to this one, and may repeat the rotation. Null after any
+   * change of this key.
+   */
+  @Column({ name: 'withdrawable_by', type: 'varchar', length: 32, nullable: true })
+  withdrawableBy!: string | null;
 
   /** Null if the key was never used. The first use is exact, later ones lag up to 60 seconds. */
   @Int64Column({ name: 'last_used_at', nullable: true })

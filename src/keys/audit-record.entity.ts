@@ -1,4 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn, type ValueTransformer } from 'typeorm';
+import { isoTime } from '../time/windows.js';
 
 export type AuditAction =
   | `key.${'issue' | 'rotate' | 'revoke' | 'disable' | 'enable' | 'rename' | 'unban' | 'ban'}`
@@ -69,8 +70,3 @@ export const SERVICE: Initiator = {
   address: null,
   requestId: null,
 };
-
-/** Formats a time as audit records show it. */
-export function isoTime(unixMs: number | null): string | null {
-  return unixMs === null ? null : new Date(unixMs).toISOString();
-}

@@ -3,8 +3,9 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { afterCommit } from '../database/transactions.js';
 import { databaseNow } from '../database/database-time.js';
 import { Logger } from '../telemetry/logger.js';
+import { isoTime } from '../time/windows.js';
 import { mintId } from './api-key-format.js';
-import { type AuditedChange, AuditRecord, type Initiator, isoTime } from './audit-record.entity.js';
+import { type AuditedChange, AuditRecord, type Initiator } from './audit-record.entity.js';
 
 /** A transaction whose changes are audited. */
 export interface AuditedTransaction {
@@ -40,7 +41,7 @@ export class AuditTrail {
       const [row] = await manager.query<{ now: number | string }[]>(`SELECT ${now} AS "now"`);
       const nowMs = Number(row!.now);
       const record = async (change: AuditedChange): Promise<void> => {
-        const audit = { id: mintId('aud'), at: isoTime(nowMs)!, ...by, ...change };
+        const audit = { id: mintId('aud'), at: isoTime(nowMs), ...by, ...change };
         await manager.insert(AuditRecord, audit);
         afterCommit(manager, () => this.log(audit));
       };

@@ -10,7 +10,8 @@ import type { Quota } from '../rate-limits/limits.js';
 import { RateLimiter } from '../rate-limits/rate-limiter.js';
 import type { Decision } from '../rate-limits/stores/rate-limit-store.js';
 import { Logger } from '../telemetry/logger.js';
-import { isoTime, SERVICE } from './audit-record.entity.js';
+import { isoTime } from '../time/windows.js';
+import { SERVICE } from './audit-record.entity.js';
 import { AuditTrail } from './audit-trail.js';
 
 /** A ban is saved immediately, and if that fails, after this time. */

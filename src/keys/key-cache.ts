@@ -1,7 +1,8 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Counter } from 'prom-client';
 import { ChangePoller } from '../database/change-poller.js';
-import { Database, sameStatement } from '../database/database.js';
+import { Database, sameStatement, type Statement } from '../database/database.js';
+import { NOW } from '../database/database-time.js';
 import { isOutage } from '../database/outage.js';
 import { clientAddress } from '../http/client-address.js';
 import { Plans } from '../rate-limits/plan.js';
@@ -67,14 +68,25 @@ const COLUMNS = `id, client_id AS "clientId", digest, plan, scopes,
 const SELECT = `SELECT ${COLUMNS} FROM api_keys WHERE`;
 const FIND = sameStatement('keys.find-by-digest', `${SELECT} digest = $1`);
 const CHANGED = sameStatement('keys.changed', `${SELECT} changed_at >= $1 LIMIT ${MAX_CHANGES}`);
-const PLANS_IN_USE = sameStatement('keys.plans', 'SELECT DISTINCT plan FROM api_keys');
+const PLANS_IN_USE: Statement = {
+  name: 'keys.plans',
+  sqlite: plansInUse(NOW.sqlite),
+  postgres: plansInUse(NOW.postgres),
+};
+
+/** Selects the plans of keys that can be used, or can be given another expiry. */
+export function plansInUse(now: string): string {
+  return `SELECT DISTINCT plan FROM api_keys WHERE revoked_at IS NULL
+    AND (expires_at IS NULL OR expires_at > ${now} OR replaced_by IS NULL)`;
+}
 
 /**
- * Finds the caller that the digest of a key stands for.
+ * Looks up callers by key digest.
  *
  * The poller looks for changed keys every 300 ms and replaces their cached callers. A cached caller
- * is current while the last complete look began less than 0.9 s ago; otherwise, as after a pause of
- * this process, the database is asked. So a change takes effect within a second, on every node.
+ * is current while the last complete look began less than 0.9 s ago; otherwise, for example after
+ * this process was paused, it queries the database. So a change takes effect within a second, on
+ * every node.
  * While the database is down, cached callers are trusted for up to 5 minutes; other keys are
  * rejected with 503. Unknown keys are never cached.
  *

@@ -7,7 +7,8 @@ import { Clock } from '../time/clock.js';
 import { DAY_MS } from '../time/windows.js';
 import { ApiKey } from './api-key.entity.js';
 import { digestOf } from './api-key-format.js';
-import { type KeyView, keyView } from './key-views.js';
+import type { Key } from './key.dto.js';
+import { keyView } from './key-views.js';
 
 const CURRENT = 'key.revoked_at IS NULL AND (key.expires_at IS NULL OR key.expires_at > :now)';
 const VALID = `${CURRENT} AND key.disabled_at IS NULL`;
@@ -103,7 +104,7 @@ export class KeyList {
     private readonly plans: Plans,
   ) {}
 
-  async find(filter: KeyFilter = {}): Promise<KeyView[]> {
+  async find(filter: KeyFilter = {}): Promise<Key[]> {
     const found = (await this.query(filter).getMany()) as (ApiKey & { ban: RateLimitBan | null })[];
     const now = this.clock.now();
     return found.map((key) => {
@@ -113,7 +114,7 @@ export class KeyList {
   }
 
   /** @throws {ApiError} 404 if there is no such key */
-  async get(id: string): Promise<KeyView> {
+  async get(id: string): Promise<Key> {
     const [key] = await this.find({ id });
     if (key === undefined) throw errors.not_found(`no key has the ID ${id}`);
     return key;

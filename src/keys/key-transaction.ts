@@ -1,10 +1,11 @@
-import type { EntityManager, FindOptionsWhere } from 'typeorm';
+import { type EntityManager, IsNull, MoreThan } from 'typeorm';
 import { rowLock } from '../database/transactions.js';
 import { errors } from '../errors/errors.js';
 import type { Plans } from '../rate-limits/plan.js';
+import { isoTime } from '../time/windows.js';
 import { ApiKey } from './api-key.entity.js';
 import { digestOf, mintId, mintKey } from './api-key-format.js';
-import { type AuditAction, isoTime, type State } from './audit-record.entity.js';
+import type { AuditAction, State } from './audit-record.entity.js';
 import type { AuditedTransaction } from './audit-trail.js';
 
 export interface IssuedKey {
@@ -16,7 +17,8 @@ export interface IssuedKey {
 type Terms = Pick<
   ApiKey,
   'name' | 'plan' | 'perMinute' | 'perDay' | 'scopes' | 'createdAt' | 'expiresAt'
->;
+> &
+  Partial<Pick<ApiKey, 'clientId' | 'withdrawableBy'>>;
 
 /** @throws {ApiError} 404 if there is no such key */
 export async function findKey(manager: EntityManager, id: string): Promise<ApiKey> {
@@ -43,6 +45,18 @@ export class KeyTransaction {
     return findKey(manager, id);
   }
 
+  /**
+   * Finds the keys of a client that are neither revoked nor expired. The others are not read: a
+   * client may have thousands of them.
+   */
+  findUsable(clientId: string, nowMs: number): Promise<ApiKey[]> {
+    const ofClient = { clientId, revokedAt: IsNull() };
+    return this.audited.manager.findBy(ApiKey, [
+      { ...ofClient, expiresAt: IsNull() },
+      { ...ofClient, expiresAt: MoreThan(nowMs) },
+    ]);
+  }
+
   /** Inserts the first key of a client. */
   async issue(terms: Terms): Promise<IssuedKey> {
     const issued = await this.insert(terms);
@@ -52,15 +66,16 @@ export class KeyTransaction {
     return issued;
   }
 
-  /** @param clientId left out for the first key of a client, which gives the client its id */
-  async insert(terms: Terms, clientId?: string): Promise<IssuedKey> {
+  /** Inserts a key. Without a `clientId`, it is the first key of a client and gives it its id. */
+  async insert(terms: Terms): Promise<IssuedKey> {
     const { manager, nowMs } = this.audited;
     const id = mintId('key');
     const key = mintKey();
     const record = manager.create(ApiKey, {
+      clientId: id,
+      withdrawableBy: null,
       ...terms,
       id,
-      clientId: clientId ?? id,
       digest: digestOf(key),
       lastFour: key.slice(-4),
       changedAt: nowMs,
@@ -77,27 +92,18 @@ export class KeyTransaction {
   /**
    * Updates a key, with an audit record of the members that differ. Each change of a key gets a
    * later `changedAt`, even if the clock of the database was set back.
-   * @param condition further conditions on the row
-   * @returns false if the row does not meet the condition
    */
-  async update(
-    action: AuditAction,
-    key: ApiKey,
-    values: Partial<ApiKey>,
-    condition: FindOptionsWhere<ApiKey> = {},
-  ): Promise<boolean> {
+  async update(action: AuditAction, key: ApiKey, values: Partial<ApiKey>): Promise<void> {
     const { manager, nowMs, record } = this.audited;
     const changedAt = Math.max(nowMs, key.changedAt + 1);
-    const row = { id: key.id, ...condition };
-    const { affected } = await manager.update(ApiKey, row, { ...values, changedAt });
-    if (!affected) return false;
+    const row = { ...values, changedAt, withdrawableBy: null };
+    await manager.update(ApiKey, { id: key.id }, row);
     const old = this.stateOf(key);
-    Object.assign(key, values, { changedAt });
+    Object.assign(key, row);
     const state = this.stateOf(key);
     const before = difference(old, state);
     const after = difference(state, old);
     if (Object.keys(after).length > 0) await record({ action, target: key.id, before, after });
-    return true;
   }
 
   /** What audit records show. A later release may change the limits of a plan. */

@@ -1,38 +1,32 @@
-import { isoTime } from './audit-record.entity.js';
 import type { Plans } from '../rate-limits/plan.js';
+import { isoTime } from '../time/windows.js';
 import type { ApiKey } from './api-key.entity.js';
+import type { IssuedKeyDto, Key, ReplacingKeyDto } from './key.dto.js';
 import type { IssuedKey } from './key-transaction.js';
 import type { RotatedKey } from './keys.service.js';
 
-// The JSON of the command line and the admin API. Times are ISO 8601, or null if they do not apply.
-
-export type IssuedView = ReturnType<typeof issuedView>;
-export type RotatedView = ReturnType<typeof rotatedView>;
-export type KeyView = ReturnType<typeof keyView>;
-
-/** A new key; the only view with its secret. */
-export function issuedView({ record, key }: IssuedKey, plans: Plans) {
-  return {
-    id: record.id,
-    key,
-    ...termsOf(record, plans),
-    createdAt: isoTime(record.createdAt)!,
-    expiresAt: isoTime(record.expiresAt),
-  };
+export function issuedView({ record, key }: IssuedKey, plans: Plans): IssuedKeyDto {
+  const { id, createdAt, expiresAt } = record;
+  const terms = termsOf(record, plans);
+  return { id, key, ...terms, createdAt: isoTime(createdAt), expiresAt: isoTime(expiresAt) };
 }
 
-export function rotatedView(rotated: RotatedKey, plans: Plans) {
-  const { id, expiresAt } = rotated.replaced;
-  return { ...issuedView(rotated, plans), replaces: { id, expiresAt: isoTime(expiresAt) } };
+export function rotatedView(rotated: RotatedKey, plans: Plans): ReplacingKeyDto {
+  return { ...issuedView(rotated, plans), replaces: previousOf(rotated) };
+}
+
+/** The old key of a rotation, which always has an end. */
+export function previousOf({ replaced }: RotatedKey) {
+  return { id: replaced.id, expiresAt: isoTime(replaced.expiresAt!) };
 }
 
 /** @param bannedUntilMs the end of the ban of its client */
-export function keyView(record: ApiKey, bannedUntilMs: number | null, plans: Plans) {
+export function keyView(record: ApiKey, bannedUntilMs: number | null, plans: Plans): Key {
   return {
     id: record.id,
     ...termsOf(record, plans),
     last4: record.lastFour,
-    createdAt: isoTime(record.createdAt)!,
+    createdAt: isoTime(record.createdAt),
     expiresAt: isoTime(record.expiresAt),
     revokedAt: isoTime(record.revokedAt),
     disabledAt: isoTime(record.disabledAt),

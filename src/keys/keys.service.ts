@@ -1,14 +1,22 @@
-import { Injectable, Optional } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull } from 'typeorm';
+import type { ApiError } from '../errors/api-error.js';
 import { errors } from '../errors/errors.js';
 import { BanRepository } from '../rate-limits/bans/ban.repository.js';
 import { type OwnLimits, Plans } from '../rate-limits/plan.js';
 import { Clock } from '../time/clock.js';
+import { isoTime } from '../time/windows.js';
 import { ApiKey } from './api-key.entity.js';
-import { type Initiator, isoTime, SERVICE } from './audit-record.entity.js';
+import { type Initiator, SERVICE } from './audit-record.entity.js';
 import { AuditTrail } from './audit-trail.js';
 import { findKey, type IssuedKey, KeyTransaction } from './key-transaction.js';
-import { DEFAULT_SCOPES, Scopes } from './scopes.js';
+import { Scopes } from './scopes.js';
+
+/**
+ * Keys of one client that can still be used: enough for a rotation each hour with a grace period of
+ * a day, and few enough to be changed together.
+ */
+const MAX_USABLE = 30;
 
 export interface NewKey extends OwnLimits {
   name: string;
@@ -42,63 +50,61 @@ export class KeysService {
     private readonly clock: Clock,
     private readonly scopes: Scopes,
     private readonly plans: Plans,
-    @Optional() private readonly initiator: Initiator = SERVICE,
   ) {}
 
-  /** Returns a service whose changes are audited as those of `initiator`. */
-  by(initiator: Initiator): KeysService {
-    const { dataSource, audit, bans, clock, scopes, plans } = this;
-    return new KeysService(dataSource, audit, bans, clock, scopes, plans, initiator);
-  }
-
   /** @throws {ApiError} 400 for an unknown plan, wrong limits or an undeclared scope */
-  async issue(request: NewKey): Promise<IssuedKey> {
-    const { name, scopes = DEFAULT_SCOPES, expiresAt = null } = request;
+  async issue(request: NewKey, by = SERVICE): Promise<IssuedKey> {
+    const { name, scopes = this.scopes.defaults, expiresAt = null } = request;
     this.scopes.assertDeclared(scopes);
     const plan = this.plans.choose(request.plan, request);
     const createdAt = this.clock.now();
     const terms = { name, ...plan, scopes: scopes.join(' '), createdAt, expiresAt };
-    return this.write((keys) => keys.issue(terms));
+    return this.write(by, (keys) => keys.issue(terms));
   }
 
   /**
    * Issues a new key for the same client, with the same expiry. A key can be rotated again until
-   * its successor is used, because the response may have been lost: that successor is revoked.
+   * its successor is used, because the response may have been lost: that successor is deleted. The
+   * holder of a key can only repeat its own rotation, and only until an operator changes the
+   * successor: the key may have leaked.
    * @param graceMs how long the old key stays valid, at most until its expiry
    * @throws {ApiError} 409 `key_already_rotated`, `key_revoked`
    */
-  async rotate(id: string, graceMs: number): Promise<RotatedKey> {
-    return this.write(async (keys) => {
+  async rotate(id: string, graceMs: number, by = SERVICE): Promise<RotatedKey> {
+    return this.write(by, async (keys) => {
       const replaced = await keys.lock(id);
       const nowMs = this.clock.now();
       assertInForce(replaced, nowMs);
-      const agreed = await this.withdrawSuccessor(replaced, keys);
-      const terms = { ...replaced, createdAt: nowMs, expiresAt: agreed };
-      const issued = await keys.insert(terms, replaced.clientId);
+      const withdrawableBy = by.actor.type === 'key' ? id : null;
+      const agreed = await withdrawSuccessor(replaced, withdrawableBy, keys);
+      const { length } = await keys.findUsable(replaced.clientId, nowMs);
+      if (length >= MAX_USABLE) throw tooManyKeys(length);
+      const terms = { ...replaced, createdAt: nowMs, expiresAt: agreed, withdrawableBy };
+      const issued = await keys.insert(terms);
       const expiresAt = Math.min(nowMs + graceMs, agreed ?? Infinity);
       await keys.update('key.rotate', replaced, { replacedBy: issued.record.id, expiresAt });
       return { ...issued, replaced };
     });
   }
 
-  async revoke(id: string): Promise<void> {
-    await this.write(async (keys) => {
+  async revoke(id: string, by = SERVICE): Promise<void> {
+    await this.write(by, async (keys) => {
       const key = await keys.lock(id);
       await keys.update('key.revoke', key, { revokedAt: key.revokedAt ?? this.clock.now() });
     });
   }
 
   /**
-   * Makes changes in one transaction, each with its audit record. The plan is changed for every key
-   * of the client.
+   * Makes changes in one transaction, each with its audit record. The plan is changed for this key
+   * and every key of the client that can still be used.
    * @throws {ApiError} 400 for an unknown plan, wrong limits or an undeclared scope
    * @throws {ApiError} 409 `key_revoked` if a key that has its end would get another expiry
    */
-  async set(id: string, changes: KeyChanges): Promise<void> {
+  async set(id: string, changes: KeyChanges, by = SERVICE): Promise<void> {
     const { expiresAt, name, plan, scopes, disabled } = changes;
     const terms = plan === undefined ? undefined : this.plans.choose(plan, changes);
     if (scopes !== undefined) this.scopes.assertDeclared(scopes);
-    await this.write(async (keys) => {
+    await this.write(by, async (keys) => {
       const key = await keys.lock(id);
       if (expiresAt !== undefined) {
         assertEndIsOpen(key);
@@ -114,14 +120,15 @@ export class KeysService {
         await keys.update('key.disable', key, { disabledAt });
       }
       if (terms === undefined) return;
-      const { clientId } = key;
-      const all = await keys.audited.manager.findBy(ApiKey, { clientId });
-      for (const each of all) await keys.update('key.set_plan', each, terms);
+      await keys.update('key.set_plan', key, terms);
+      for (const each of await keys.findUsable(key.clientId, this.clock.now())) {
+        if (each.id !== id) await keys.update('key.set_plan', each, terms);
+      }
     });
   }
 
-  async unban(id: string): Promise<void> {
-    await this.write(async (keys) => {
+  async unban(id: string, by = SERVICE): Promise<void> {
+    await this.write(by, async (keys) => {
       const { clientId } = await keys.lock(id);
       const { manager, record } = keys.audited;
       const until = await this.bans.lift(clientId, manager);
@@ -136,32 +143,41 @@ export class KeysService {
     return findKey(this.dataSource.manager, id);
   }
 
-  private write<Result>(work: (keys: KeyTransaction) => Promise<Result>): Promise<Result> {
-    return this.audit.write(this.initiator, (audited) =>
-      work(new KeyTransaction(audited, this.plans)),
-    );
+  private write<Result>(
+    by: Initiator,
+    work: (keys: KeyTransaction) => Promise<Result>,
+  ): Promise<Result> {
+    return this.audit.write(by, (audited) => work(new KeyTransaction(audited, this.plans)));
   }
+}
 
-  /**
-   * Revokes the successor of a key, if it has one.
-   * @returns the agreed expiry, from before the first rotation
-   * @throws {ApiError} 409 `key_already_rotated` if the successor was used or rotated
-   */
-  private async withdrawSuccessor(
-    { id, replacedBy, expiresAt }: ApiKey,
-    keys: KeyTransaction,
-  ): Promise<number | null> {
-    if (replacedBy === null) return expiresAt;
-    const successor = await findKey(keys.audited.manager, replacedBy);
-    const revokedAt = successor.revokedAt ?? this.clock.now();
-    const unused = { lastUsedAt: IsNull(), replacedBy: IsNull() };
-    if (await keys.update('key.revoke', successor, { revokedAt }, unused)) {
-      return successor.expiresAt;
-    }
-    throw errors.key_already_rotated(
-      `The key ${id} was already replaced by ${replacedBy}, which has been used or rotated`,
-    );
-  }
+/**
+ * Deletes the successor of a key, if it has one.
+ * @param withdrawableBy the id of the key, if its holder rotates it
+ * @returns the agreed expiry, from before the first rotation
+ * @throws {ApiError} 409 `key_already_rotated` if the successor must stay
+ */
+async function withdrawSuccessor(
+  { id, replacedBy, expiresAt }: ApiKey,
+  withdrawableBy: string | null,
+  { audited: { manager } }: KeyTransaction,
+): Promise<number | null> {
+  if (replacedBy === null) return expiresAt;
+  const successor = await findKey(manager, replacedBy);
+  const unused = { id: replacedBy, lastUsedAt: IsNull(), replacedBy: IsNull() };
+  const row = withdrawableBy === null ? unused : { ...unused, withdrawableBy };
+  const { affected } = await manager.delete(ApiKey, row);
+  if (affected) return successor.expiresAt;
+  throw errors.key_already_rotated(
+    `The key ${id} was already replaced by ${replacedBy}, which was used, or rotated or changed ` +
+      'by an operator',
+  );
+}
+
+function tooManyKeys(count: number): ApiError {
+  return errors.key_already_rotated(
+    `The client already has ${count} valid keys: revoke one, or wait until a grace period ends`,
+  );
 }
 
 /** @throws {ApiError} 409 `key_revoked` for a key that was revoked or replaced */

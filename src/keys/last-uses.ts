@@ -60,7 +60,7 @@ export class LastUses {
   }
 
   /**
-   * Stores the first use of a key. A rotation revokes an unused successor: of the two, only one
+   * Stores the first use of a key. A rotation deletes an unused successor: of the two, only one
    * takes place.
    */
   async recordFirst(keyId: string, { atMs, address }: Use): Promise<void> {

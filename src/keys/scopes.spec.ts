@@ -1,7 +1,7 @@
-import { DEFAULT_SCOPES, isScope, Scopes } from './scopes.js';
+import { isScope, Scopes } from './scopes.js';
 
 describe(isScope.name, () => {
-  it.each([...DEFAULT_SCOPES, 'orders:read', 'store-orders:bulk-write2'])('takes %s', (scope) => {
+  it.each(['pets:read', 'orders:read', 'store-orders:bulk-write2'])('takes %s', (scope) => {
     expect(isScope(scope)).toBe(true);
   });
 
@@ -26,7 +26,18 @@ describe(isScope.name, () => {
 });
 
 describe(Scopes.name, () => {
-  const scopes = new Scopes([{ scopes: { 'orders:read': 'Read orders.' } }]);
+  const scopes = new Scopes([
+    {
+      scopes: { 'pets:read': 'Read pets.', 'pets:write': 'Add pets.' },
+      defaultScopes: ['pets:read'],
+    },
+    { scopes: { 'orders:read': 'Read orders.' } },
+    { scopes: { 'toys:read': 'Read toys.' }, defaultScopes: ['toys:read'] },
+  ]);
+
+  it('has the default scopes of every extension', () => {
+    expect(scopes.defaults).toEqual(['pets:read', 'toys:read']);
+  });
 
   it.each(['pets:read', 'pets:write', 'orders:read'])('knows %s', (scope) => {
     expect(scopes.has(scope)).toBe(true);

@@ -6,15 +6,8 @@ export type DeclaredScopes = Readonly<Record<string, string>>;
 /** An extension, as far as its scopes go. */
 export interface DeclaresScopes {
   readonly scopes?: DeclaredScopes;
+  readonly defaultScopes?: readonly string[];
 }
-
-const OWN_SCOPES: DeclaredScopes = {
-  'pets:read': 'Read pets.',
-  'pets:write': 'Add pets.',
-  'key:rotate': 'Rotate the key itself.',
-};
-/** The scopes of a key that is issued without any. */
-export const DEFAULT_SCOPES: readonly string[] = ['pets:read', 'pets:write'];
 
 const SCOPE = /^[a-z][a-z0-9-]*:[a-z][a-z0-9-]*$/;
 
@@ -22,13 +15,16 @@ export function isScope(text: string): boolean {
   return SCOPE.test(text);
 }
 
-/** The scopes that the service and its extensions declare. A key can have no other. */
+/** The scopes that extensions declare. A key can have no other. */
 export class Scopes {
   readonly declared: DeclaredScopes;
+  /** The scopes of a key that is issued without a list of scopes. */
+  readonly defaults: readonly string[];
 
   constructor(extensions: readonly DeclaresScopes[]) {
-    const ofExtensions = extensions.map(({ scopes }) => scopes);
-    this.declared = Object.assign({}, OWN_SCOPES, ...ofExtensions) as DeclaredScopes;
+    const tables = extensions.map(({ scopes }) => scopes);
+    this.declared = Object.assign({}, ...tables) as DeclaredScopes;
+    this.defaults = extensions.flatMap(({ defaultScopes = [] }) => defaultScopes);
   }
 
   has(scope: string): boolean {

@@ -2,11 +2,12 @@ import { StreamableFile } from '@nestjs/common';
 import { HTTP_CODE_METADATA, SSE_METADATA } from '@nestjs/common/constants.js';
 import { Reflector } from '@nestjs/core';
 import type { ErrorDefinition } from '../errors/api-error.js';
-import { API_ERRORS } from '../errors/api-errors.decorator.js';
+import { API_ERRORS, type DocumentedError } from '../errors/api-errors.decorator.js';
 import { errors } from '../errors/errors.js';
 import type { Operation } from '../http/operations.js';
 import { isPublic } from '../http/public.decorator.js';
 import type { Handler } from '../http/request.js';
+import { PAGE_SCHEMA } from '../input/api-page.decorator.js';
 import { BEARER_SCHEME } from '../keys/api-key.guard.js';
 import { requiredScopesOf } from '../keys/scope.guard.js';
 import { SEPARATE_QUOTA } from '../rate-limits/limits.js';
@@ -14,7 +15,6 @@ import { headersOf } from './headers.js';
 
 export const JSON_TYPE = 'application/json';
 const SCHEMAS = '#/components/schemas/';
-export const PET_SCHEMA = { $ref: `${SCHEMAS}Pet` };
 export const ERROR_SCHEMA = { $ref: `${SCHEMAS}Error` };
 const REFERENCE = /"#\/components\/schemas\/([^"]+)"/g;
 
@@ -45,6 +45,8 @@ export interface OperationObject {
 export type Schemas = Record<string, Schema>;
 interface Schema {
   type?: unknown;
+  description?: string | undefined;
+  maxItems?: number;
   required?: readonly string[];
   additionalProperties?: unknown;
   properties?: Record<string, { enum?: readonly string[] }>;
@@ -72,6 +74,7 @@ const WITH_BODY = {
  * Adds to an operation what applies to every operation: security, responses, headers, an example of
  * each error.
  * @param schemas of the document
+ * @param declared every error, by its code
  * @param scheme the security scheme of operations that are not public
  * @returns the error codes that the operation documents
  */
@@ -79,6 +82,7 @@ export function completeOperation(
   object: OperationObject,
   operation: Operation,
   schemas: Schemas,
+  declared: ReadonlyMap<string, ErrorDefinition>,
   scheme: string,
 ): string[] {
   const { responses } = object;
@@ -89,17 +93,38 @@ export function completeOperation(
   object.security = isOpen ? [] : [{ [scheme]: scopes }];
   addSuccess(object, operation);
   if (hasQuota) addCondition(object, operation);
+  const own = errorsOf(operation, declared);
+  addOwnResponses(object, own);
   const general = addGeneralResponses(object, handler, isOpen ? undefined : scopes);
-  const own = new Reflector().getAllAndMerge<ErrorDefinition[]>(API_ERRORS, [handler, controller]);
   const documented = [...general, ...own];
   for (const [status, response] of Object.entries(responses)) {
     response.headers = headersOf(object, status, !hasQuota, response.headers);
     if (isError(status)) addExamples(response, Number(status), documented);
   }
   responses['default'] ??= { $ref: '#/components/responses/OtherError' };
-  nameLists(object);
+  namePage(object, handler, schemas);
   completeBody(object, schemas);
   return documented.map(({ code }) => code);
+}
+
+/** The errors that `@ApiErrors()` documents. `checkApplication` has found every code. */
+function errorsOf(
+  { handler, controller }: Operation,
+  declared: ReadonlyMap<string, ErrorDefinition>,
+): ErrorDefinition[] {
+  const noted = new Reflector().getAllAndMerge<DocumentedError[]>(API_ERRORS, [
+    handler,
+    controller,
+  ]);
+  return noted.map((each) => (typeof each === 'string' ? declared.get(each)! : each));
+}
+
+/** Describes the errors of a status together, unless the operation describes the status itself. */
+function addOwnResponses({ responses }: OperationObject, errors: readonly ErrorDefinition[]): void {
+  for (const { status } of errors) {
+    const meanings = errors.filter((each) => each.status === status).map((each) => each.meaning);
+    responses[status] ??= { description: meanings.join(' ') };
+  }
 }
 
 /** The generator adds no successful response to an operation that documents only errors. */
@@ -188,12 +213,14 @@ function isError(status: string): boolean {
   return Number(status) >= 400;
 }
 
-/** Refers to `Pets` instead of repeating the array. */
-function nameLists({ responses }: OperationObject): void {
-  for (const { content } of Object.values(responses)) {
-    const media = content?.[JSON_TYPE];
-    if (media?.schema?.items?.$ref === PET_SCHEMA.$ref) media.schema = { $ref: `${SCHEMAS}Pets` };
-  }
+/** Refers to the schema that `@ApiPage()` names instead of repeating the array. */
+function namePage({ responses }: OperationObject, handler: Handler, schemas: Schemas): void {
+  const name = Reflect.getMetadata(PAGE_SCHEMA, handler) as string | undefined;
+  const { description, content } = responses[200] ?? {};
+  const media = content?.[JSON_TYPE];
+  if (name === undefined || media?.schema === undefined) return;
+  schemas[name] = { ...media.schema, maxItems: 100, description };
+  media.schema = { $ref: SCHEMAS + name };
 }
 
 /** Completes the schema of the body of the request. */

@@ -1,9 +1,9 @@
-import { errors } from '../errors/errors.js';
+import type { ErrorDefinition } from '../errors/api-error.js';
 import type { Plans } from '../rate-limits/plan.js';
 
 /** The description of the API: what applies to every operation. */
-export function describeApi(plans: Plans): string {
-  return `This API lists, adds and retrieves the pets of a store.
+export function describeApi(plans: Plans, errors: ReadonlyMap<string, ErrorDefinition>): string {
+  return `This is the API of a pet store.
 
 ## Authentication
 Send your API key with every request: \`Authorization: Bearer <API_KEY>\`.
@@ -29,7 +29,7 @@ Every error has the body \`{"code", "message", "status"}\`.
 
 | Status | Code | Meaning |
 | --- | --- | --- |
-${codeRows()}
+${codeRows(errors)}
 
 </details>
 `;
@@ -46,8 +46,9 @@ function planRows(plans: Plans): string {
     .join('\n');
 }
 
-function codeRows(): string {
-  return Object.entries(errors)
-    .map(([code, { status, meaning }]) => `| ${status} | \`${code}\` | ${meaning} |`)
+function codeRows(errors: ReadonlyMap<string, ErrorDefinition>): string {
+  return Array.from(errors.values())
+    .sort((one, other) => one.status - other.status)
+    .map(({ code, status, meaning }) => `| ${status} | \`${code}\` | ${meaning} |`)
     .join('\n');
 }

@@ -6,7 +6,9 @@ import {
   SwaggerModule,
 } from '@nestjs/swagger';
 import { Config } from '../config/config.js';
+import { ErrorBody } from '../errors/api-errors.decorator.js';
 import { errors } from '../errors/errors.js';
+import { errorsOf, type Extension } from '../extensions/define.js';
 import { type Operation, Operations } from '../http/operations.js';
 import { Plans } from '../rate-limits/plan.js';
 import { PublicAddress } from '../config/public-address.js';
@@ -17,7 +19,6 @@ import {
   ERROR_SCHEMA,
   JSON_TYPE,
   type OperationObject,
-  PET_SCHEMA,
   type Schemas,
 } from './complete-operation.js';
 import { describeApi } from './description.js';
@@ -32,8 +33,12 @@ export class DocumentSource {
    * Called once the application is assembled.
    * @param head returns title, tags, servers and the security scheme of the document
    */
-  describes(app: INestApplication, head: () => DocumentBuilder): void {
-    this.build = () => buildDocument(app, head());
+  describes(
+    app: INestApplication,
+    head: () => DocumentBuilder,
+    extensions: readonly Extension[] = [],
+  ): void {
+    this.build = () => buildDocument(app, head(), extensions);
   }
 
   json(): string {
@@ -47,15 +52,21 @@ export class DocumentSource {
 }
 
 /** Builds the document of an application, with the operations of extensions. */
-function buildDocument(app: INestApplication, builder: DocumentBuilder): OpenAPIObject {
+function buildDocument(
+  app: INestApplication,
+  builder: DocumentBuilder,
+  extensions: readonly Extension[],
+): OpenAPIObject {
   const document = SwaggerModule.createDocument(app, builder.build(), {
     ignoreGlobalPrefix: true,
+    extraModels: [ErrorBody],
     standardSchemaConverter: convertSchema,
   });
   document.info.contact = { name: 'The operator who issued your API key' };
   const schemas = document.components!.schemas as Schemas;
   const [scheme] = Object.keys(document.components!.securitySchemes!);
   const codes = new Set(Object.keys(errors));
+  const declared = errorsOf(extensions);
   for (const [operation, object] of documentedOperations(document, app)) {
     if (isPublic(operation.controller)) {
       object.servers = document.servers!.map((each) => ({
@@ -63,13 +74,14 @@ function buildDocument(app: INestApplication, builder: DocumentBuilder): OpenAPI
         url: new URL(each.url).origin,
       }));
     }
-    for (const code of completeOperation(object, operation, schemas, scheme!)) codes.add(code);
+    const found = completeOperation(object, operation, schemas, declared, scheme!);
+    for (const code of found) codes.add(code);
   }
   const { names } = app.get(Plans);
   for (const { properties } of Object.values(schemas)) {
     if (properties?.['plan']?.enum) properties['plan'].enum = names;
   }
-  Object.assign(schemas, furtherSchemas(codes, 'Pet' in schemas));
+  schemas['ErrorCode'] = errorCodes(codes);
   Object.assign(document.components!, {
     headers: headerComponents(),
     responses: { OtherError: otherError() },
@@ -77,22 +89,19 @@ function buildDocument(app: INestApplication, builder: DocumentBuilder): OpenAPI
   return document;
 }
 
-/** @param tags of extensions */
 export function publicBuilder(
   app: INestApplication,
-  tags: readonly [name: string, text: string][],
+  extensions: readonly Extension[],
 ): DocumentBuilder {
   const { publicBaseUrl, stagingBaseUrl } = app.get(Config);
   const description = 'Send the API key as `Authorization: Bearer <API_KEY>`.';
   const builder = builderOf(BEARER_SCHEME, 'API key: psk_...', description)
     .setTitle('Pet Store')
-    .setDescription(describeApi(app.get(Plans)))
+    .setDescription(describeApi(app.get(Plans), errorsOf(extensions)))
     .setLicense('MIT', 'https://opensource.org/license/mit')
-    .addTag('pets', 'The pets of the store.')
-    .addTag('key', 'The API key that sends the request.')
-    .addTag('usage', 'Plan, scopes and quota of an API key.')
     .addServer(app.get(PublicAddress).baseUrl, publicBaseUrl ? 'Production' : 'Local');
   if (stagingBaseUrl !== undefined) builder.addServer(stagingBaseUrl, 'Staging');
+  const tags = extensions.flatMap((each) => Object.entries(each.tags ?? {}));
   for (const [name, text] of tags) builder.addTag(name, text);
   return builder;
 }
@@ -141,19 +150,12 @@ function otherError(): object {
   };
 }
 
-/** The schemas that the generator does not produce. @param codes known error codes */
-function furtherSchemas(codes: Iterable<string>, hasPets: boolean) {
-  const pets = {
-    Pets: { type: 'array', maxItems: 100, items: PET_SCHEMA, description: 'A page of pets.' },
-  };
+/** Not an enum: a generated client with a closed enum would reject a new code. */
+function errorCodes(codes: Iterable<string>): object {
   return {
-    ...(hasPets && pets),
-    // Not an enum: a generated client with a closed enum would reject a new code.
-    ErrorCode: {
-      type: 'string',
-      description: 'Machine-readable. Codes may be added: handle an unknown code by its status.',
-      'x-extensible-enum': [...codes],
-    },
+    type: 'string',
+    description: 'Machine-readable. Codes may be added: handle an unknown code by its status.',
+    'x-extensible-enum': [...codes],
   };
 }
 

@@ -11,6 +11,7 @@ import { IsIn } from 'class-validator';
 import { constrain, MayBeAbsent } from '../input/constrain.js';
 import { IsInt64 } from '../input/int64.js';
 import { PageQuery } from '../input/page.js';
+import { isVisible } from '../input/visible-text.js';
 import { PET_STATUSES, type PetStatus } from './pet.entity.js';
 
 const MAX_NAME_LENGTH = 255;
@@ -22,12 +23,6 @@ const NAME_DESCRIPTION = 'Name of the pet.';
 const NAME =
   // eslint-disable-next-line no-control-regex -- the characters that a name must not have
   /^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$/u;
-
-/**
- * Stricter than `NAME`: format characters, fillers and the blank Braille pattern are invisible as
- * well.
- */
-const VISIBLE = /[^\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 const IsStatus = (options: ApiPropertyOptions): PropertyDecorator =>
   applyDecorators(
@@ -52,7 +47,7 @@ export class NewPet {
       typeof value === 'string' &&
       [...value].length <= MAX_NAME_LENGTH &&
       NAME.test(value) &&
-      VISIBLE.test(value),
+      isVisible(value),
   )
   name!: string;
 

@@ -7,14 +7,17 @@ import { Idempotent } from '../idempotency/idempotent.decorator.js';
 import { ApiPage } from '../input/api-page.decorator.js';
 import { Int64Pipe } from '../input/int64.js';
 import type { Page } from '../input/page.js';
+import { StrictInput } from '../input/strict-input.decorator.js';
 import { RequireScope } from '../keys/scope.guard.js';
 import { ListPetsQuery, NewPet, PetDto } from './pet.dto.js';
-import { noSuchPet, Pets } from './pets.service.js';
+import { petErrors } from './pet.errors.js';
+import { noSuchPet, PetsService } from './pets.service.js';
 
+@StrictInput()
 @ApiTags('pets')
 @Controller('pets')
 export class PetsController {
-  constructor(private readonly pets: Pets) {}
+  constructor(private readonly pets: PetsService) {}
 
   @Get()
   @RequireScope('pets:read')
@@ -24,7 +27,7 @@ export class PetsController {
       'Returns one page of pets in the order of their IDs. If more pets follow, `Link` contains the URL of ' +
       'the next page. Each pet that exists throughout the iteration is returned exactly once.',
   })
-  @ApiPage(PetDto, 'A page of pets.')
+  @ApiPage(PetDto, 'A page of pets.', 'Pets')
   listPets(@Query() query: ListPetsQuery): Promise<Page<PetDto>> {
     return this.pets.list(query);
   }
@@ -61,7 +64,7 @@ export class PetsController {
     schema: { type: 'integer', format: 'int64', minimum: 1, example: 1 },
   })
   @ApiOkResponse({ description: 'The pet.', type: PetDto })
-  @ApiErrors('pet_not_found')
+  @ApiErrors(petErrors.pet_not_found)
   getPet(@Param('petId', new Int64Pipe(noSuchPet)) petId: bigint): Promise<PetDto> {
     return this.pets.get(petId);
   }

@@ -1,16 +1,16 @@
 import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { Pets } from '../extensions/pets.js';
 import { Pet } from './pet.entity.js';
-import { PetSeeder } from './pet-seeder.js';
 import { PetsController } from './pets.controller.js';
-import { Pets } from './pets.service.js';
+import { PetsService } from './pets.service.js';
 
-/** Global, so that an extension can inject `Pets` without importing the module. */
+/** Global, so that other extensions can inject `Pets` without importing the module. */
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([Pet])],
   controllers: [PetsController],
-  providers: [Pets, PetSeeder],
+  providers: [PetsService, { provide: Pets, useExisting: PetsService }],
   exports: [Pets],
 })
 export class PetsModule {}

@@ -3,8 +3,8 @@ import type { EntityManager } from 'typeorm';
 import { Database } from '../database/database.js';
 import { afterCommit, rowLock } from '../database/transactions.js';
 import type { ApiError } from '../errors/api-error.js';
-import { errors } from '../errors/errors.js';
 import { Events } from '../events/events.js';
+import { Pets } from '../extensions/pets.js';
 import { isInt64 } from '../input/int64.js';
 import type { Page } from '../input/page.js';
 import { TableGateway } from '../tables/table-gateway.js';
@@ -12,15 +12,17 @@ import { requestContext } from '../telemetry/request-context.js';
 import { Clock } from '../time/clock.js';
 import type { ListPetsQuery, NewPet, PetDto } from './pet.dto.js';
 import { Pet, type PetStatus } from './pet.entity.js';
+import { petErrors } from './pet.errors.js';
 import type { PetEvent } from './pet.events.js';
 
 export function noSuchPet(id?: bigint): ApiError {
-  return errors.pet_not_found(id === undefined ? 'There is no such pet' : `There is no pet ${id}`);
+  const message = id === undefined ? 'There is no such pet' : `There is no pet ${id}`;
+  return petErrors.pet_not_found(message);
 }
 
 /** The pets of the store. */
 @Injectable()
-export class Pets {
+export class PetsService extends Pets {
   private readonly table: TableGateway<Pet>;
 
   constructor(
@@ -28,6 +30,7 @@ export class Pets {
     private readonly events: Events,
     private readonly clock: Clock,
   ) {
+    super();
     this.table = new TableGateway(Pet, database);
   }
 
@@ -48,17 +51,12 @@ export class Pets {
     return pet;
   }
 
-  /** Reads a pet. */
-  async find(id: bigint): Promise<Pet | undefined> {
+  override async find(id: bigint): Promise<Pet | undefined> {
     const pet = isInt64(id) ? await this.table.find(id) : undefined;
     return pet && this.table.entityOf(pet);
   }
 
-  /**
-   * Reads a pet and locks it until the transaction of `manager` ends.
-   * @throws {Error} outside a transaction
-   */
-  async lock(id: bigint, manager: EntityManager): Promise<Pet | undefined> {
+  override async lock(id: bigint, manager: EntityManager): Promise<Pet | undefined> {
     if (!manager.queryRunner?.isTransactionActive) {
       throw new Error(
         'Pets.lock() and Pets.setStatus() need a transaction: ' +
@@ -70,12 +68,11 @@ export class Pets {
     return (await manager.findOne(Pet, options)) ?? undefined;
   }
 
-  /**
-   * Sets the status of a pet in the transaction of `manager`.
-   * @throws {ApiError} 404 `pet_not_found`
-   * @throws {Error} outside a transaction
-   */
-  async setStatus(id: bigint, status: PetStatus | null, manager: EntityManager): Promise<void> {
+  override async setStatus(
+    id: bigint,
+    status: PetStatus | null,
+    manager: EntityManager,
+  ): Promise<void> {
     const before = await this.lock(id, manager);
     if (before === undefined) throw noSuchPet(id);
     if (before.status === status) return;

@@ -33,7 +33,8 @@ export function secondsUntil(unixSeconds: number, nowMs: number): number {
   return Math.max(1, Math.ceil(unixSeconds - nowMs / 1000));
 }
 
-/** Whole seconds of a time in Unix milliseconds. */
-export function unixSeconds<Time extends number | null>(unixMs: Time): Time {
-  return (unixMs === null ? null : Math.floor(unixMs / 1000)) as Time;
+/** Formats a time of Unix milliseconds in ISO 8601, UTC. */
+export function isoTime<Time extends number | null>(unixMs: Time) {
+  const text = unixMs === null ? null : new Date(unixMs).toISOString();
+  return text as Time extends null ? null : string;
 }

@@ -15,7 +15,7 @@ export class UsageHour {
   @PrimaryColumn({ type: 'bigint', transformer: numberColumn })
   hour!: number;
 
-  @PrimaryColumn({ name: 'client_id', length: 64 })
+  @PrimaryColumn({ name: 'client_id', type: 'varchar', length: 64 })
   clientId!: string;
 
   /** The status of the response. */
@@ -23,7 +23,7 @@ export class UsageHour {
   status!: number;
 
   /** The code of the error, empty if there was none. */
-  @PrimaryColumn({ length: 64 })
+  @PrimaryColumn({ type: 'varchar', length: 64 })
   code!: string;
 
   @Int64Column()
@@ -41,16 +41,16 @@ export class RejectedGroup {
   @PrimaryColumn({ type: 'bigint', transformer: numberColumn })
   day!: number;
 
-  @PrimaryColumn({ name: 'client_id', length: 64 })
+  @PrimaryColumn({ name: 'client_id', type: 'varchar', length: 64 })
   clientId!: string;
 
-  @PrimaryColumn({ length: 64 })
+  @PrimaryColumn({ type: 'varchar', length: 64 })
   code!: string;
 
   @PrimaryColumn({ type: 'text' })
   operation!: string;
 
-  @PrimaryColumn({ length: 64 })
+  @PrimaryColumn({ type: 'varchar', length: 64 })
   address!: string;
 
   /** The window of the plan that was full, empty if there was none. */
@@ -58,7 +58,7 @@ export class RejectedGroup {
   window!: 'minute' | 'day' | '';
 
   /** The key of the latest request. */
-  @Column({ name: 'key_id', length: 64 })
+  @Column({ name: 'key_id', type: 'varchar', length: 64 })
   keyId!: string;
 
   @Int64Column()

@@ -2,9 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { Limits } from '../rate-limits/limits.js';
 import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
 import { Clock } from '../time/clock.js';
-import { dayEndUnix, HOUR_MS, minuteEndUnix, unixSeconds } from '../time/windows.js';
-import type { Usage, UsageHistory } from './usage.dto.js';
-import { KEPT_MS, type RejectedGroup } from './usage.entities.js';
+import { dayEndUnix, HOUR_MS, isoTime, minuteEndUnix } from '../time/windows.js';
+import { KEPT_MS } from './usage.entities.js';
 import { UsageRepository } from './usage.repository.js';
 
 /** Reported groups of rejected requests per client. */
@@ -32,7 +31,7 @@ export class UsageService {
    * Returns the requests of a client by hour and its latest rejected requests, of all its keys.
    * @param length number of hours, the current one included
    */
-  async history(clientId: string, length: number): Promise<UsageHistory> {
+  async history(clientId: string, length: number) {
     const thisHour = Math.floor(this.clock.now() / HOUR_MS);
     const numbers = Array.from({ length }, (_, index) => thisHour - index);
     const hours = new Map<number, Record<string, number>>();
@@ -44,23 +43,25 @@ export class UsageService {
     }
     const rejected = await this.rejected(clientId);
     return {
-      hours: Array.from(hours, ([hour, codes]) => {
-        return { startsAt: unixSeconds(hour * HOUR_MS), codes };
-      }),
-      rejected: rejected.map(({ at, firstAt, count, code, operation, address, window }) => {
-        const times = { at: unixSeconds(at), firstAt: unixSeconds(firstAt) };
-        return { ...times, count, code, operation, address, window: window || null };
-      }),
+      hours: Array.from(hours, ([hour, codes]) => ({ startsAt: isoTime(hour * HOUR_MS), codes })),
+      rejected: rejected.map(({ group }) => group),
     };
   }
 
-  /** Returns the latest rejected requests of a client, newest first. */
-  rejected(clientId: string): Promise<RejectedGroup[]> {
+  /** Returns the latest rejected requests of a client, newest first, each with its latest key. */
+  async rejected(clientId: string) {
     const sinceMs = this.clock.now() - KEPT_MS;
-    return this.repository.findRejected(clientId, sinceMs, LATEST_GROUPS);
+    const found = await this.repository.findRejected(clientId, sinceMs, LATEST_GROUPS);
+    return found.map(({ at, firstAt, count, code, operation, address, window, keyId }) => {
+      const times = { at: isoTime(at), firstAt: isoTime(firstAt) };
+      return {
+        keyId,
+        group: { ...times, count, code, operation, address, window: window || null },
+      };
+    });
   }
 
-  async of({ plan, scopes, quota, expiresAtMs }: Holder): Promise<Usage> {
+  async of({ plan, scopes, quota, expiresAtMs }: Holder) {
     const { key, limits } = quota;
     const used = await this.store.peek(key);
     const { nowMs, bannedUntilMs } = used;
@@ -71,13 +72,13 @@ export class UsageService {
         minute: windowOf(limits.perMinute, used.minuteUsed, minuteEndUnix(used.minute)),
         day: windowOf(limits.perDay, used.dayUsed, dayEndUnix(used.day)),
       },
-      bannedUntil: bannedUntilMs > nowMs ? Math.ceil(bannedUntilMs / 1000) : null,
-      expiresAt: expiresAtMs === Infinity ? null : unixSeconds(expiresAtMs),
+      bannedUntil: bannedUntilMs > nowMs ? isoTime(bannedUntilMs) : null,
+      expiresAt: expiresAtMs === Infinity ? null : isoTime(expiresAtMs),
     };
   }
 }
 
 /** More than the limit may be used already, after a change to a smaller plan. */
-function windowOf(limit: number, used: number, resetAt: number) {
-  return { limit, remaining: Math.max(0, limit - used), resetAt };
+function windowOf(limit: number, used: number, resetUnix: number) {
+  return { limit, remaining: Math.max(0, limit - used), resetAt: isoTime(resetUnix * 1000) };
 }

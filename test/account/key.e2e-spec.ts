@@ -7,6 +7,7 @@ import { FakeClock } from '../support/clock.js';
 import { eventually } from '../support/eventually.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
 import { recordedLog } from '../support/recorded-log.js';
+import { jsonInProcess } from '../support/run-program.js';
 import { useService } from '../support/start-service.js';
 
 const scopes = ['pets:read', 'key:rotate'];
@@ -15,7 +16,7 @@ describe('the operations of a key holder', () => {
   const clock = new FakeClock();
   const { logger, lines } = recordedLog();
   const { service } = useService({ clock, logger, env: { BAN_AFTER_REJECTIONS: '2' } });
-  const now = () => Math.floor(clock.now() / 1000);
+  const iso = (aheadMs = 0) => new Date(clock.now() + aheadMs).toISOString();
   const rotate = (client: Client, body?: unknown) =>
     body === undefined
       ? client.send('/v1/key/rotate', { method: 'POST' })
@@ -27,7 +28,7 @@ describe('the operations of a key holder', () => {
     return client;
   };
 
-  it('getKey returns the key without its secret', async () => {
+  it('getKey returns the key as the command line shows it, without its secret', async () => {
     const client = await service.client({
       name: 'Zoo',
       plan: 'pro',
@@ -39,16 +40,24 @@ describe('the operations of a key holder', () => {
     expect(answer.headers['x-ratelimit-remaining']).toBe('300');
     expect(answer.json()).toEqual({
       id: client.keyId,
-      clientId: client.keyId,
       name: 'Zoo',
-      last4: client.key!.slice(-4),
       plan: 'pro',
       scopes: ['pets:read', 'pets:write'],
-      createdAt: now(),
-      expiresAt: Math.floor((clock.now() + 9_500) / 1000),
-      lastUsedAt: now(),
+      perMinute: 300,
+      perDay: 10_000,
+      last4: client.key!.slice(-4),
+      createdAt: iso(),
+      expiresAt: iso(9_500),
+      revokedAt: null,
+      disabledAt: null,
+      lastUsedAt: iso(),
+      lastUsedFrom: '127.0.0.1',
       bannedUntil: null,
+      clientId: client.keyId,
+      replacedBy: null,
     });
+    const shown = await jsonInProcess(service.config.databaseUrl, 'keys', 'show', client.keyId!);
+    expect(answer.json()).toEqual(shown);
   });
 
   it('rotateKey issues a successor, and can be repeated until it is used', async () => {
@@ -57,9 +66,9 @@ describe('the operations of a key holder', () => {
     expect([lost.status, kept.status]).toEqual([201, 201]);
     expect(kept.headers['cache-control']).toBe('no-store');
     const { id, key, ...rest } = kept.json();
-    const previous = { id: client.keyId, expiresAt: now() + 86_400 };
+    const previous = { id: client.keyId, expiresAt: iso(86_400_000) };
     expect(rest).toEqual({ expiresAt: null, previous });
-    expect(lost.json().previous.expiresAt).toBe(now() + 60);
+    expect(lost.json().previous.expiresAt).toBe(iso(60_000));
     expectError(
       await new Client(service.origin, lost.json().key).get('/v1/key'),
       401,
@@ -118,7 +127,7 @@ describe('the operations of a key holder', () => {
   it('are served over the limit and during a ban, and consume no quota', async () => {
     const client = await full();
     const key = await client.get('/v1/key');
-    expect(key.json().bannedUntil).toBeGreaterThan(now());
+    expect(Date.parse(key.json().bannedUntil)).toBeGreaterThan(clock.now());
     expect((await client.get('/v1/usage/history')).status).toBe(200);
     expect((await rotate(client)).status).toBe(201);
     expect((await revoke(client)).status).toBe(204);
@@ -130,7 +139,7 @@ describe('the operations of a key holder', () => {
     const [key, usage] = [await client.get('/v1/key'), await client.get('/v1/usage')];
     clock.advance(50_500);
     expect(key.json().bannedUntil).toBe(usage.json().bannedUntil);
-    expect(key.json().bannedUntil).toBeGreaterThan(now());
+    expect(Date.parse(key.json().bannedUntil)).toBeGreaterThan(clock.now());
   });
 
   it('share 60 requests a minute with getUsage, except for revokeKey', async () => {
@@ -174,25 +183,25 @@ describe('the operations of a key holder', () => {
     const rejected = { operation: 'listPets', address: '127.0.0.1' };
     expect((await history()).json()).toEqual({
       hours: [
-        { startsAt: Date.parse('2026-06-20T10:00:00Z') / 1000, codes: { ok: 1 } },
+        { startsAt: '2026-06-20T10:00:00.000Z', codes: { ok: 1 } },
         {
-          startsAt: Date.parse('2026-06-20T12:00:00Z') / 1000,
+          startsAt: '2026-06-20T12:00:00.000Z',
           codes: { ok: 1, invalid_request: 1, rate_limit_exceeded: 2 },
         },
       ],
       rejected: [
         {
           ...rejected,
-          at: now(),
-          firstAt: now() - 1,
+          at: iso(),
+          firstAt: iso(-1_000),
           count: 2,
           code: 'rate_limit_exceeded',
           window: 'minute',
         },
         {
           ...rejected,
-          at: now() - 1,
-          firstAt: now() - 1,
+          at: iso(-1_000),
+          firstAt: iso(-1_000),
           count: 1,
           code: 'invalid_request',
           window: null,

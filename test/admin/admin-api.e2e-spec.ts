@@ -224,7 +224,8 @@ describe('the admin API', () => {
     expect(ofKey).toEqual({ ...usage, ...history });
     expect(ofKey.hours[0].codes).toEqual({ ok: 60, rate_limit_exceeded: 1 });
     const all = (await admin.get('/admin/v1/usage?hours=1')).json();
-    const startsAt = Math.floor(clock.now() / 3_600_000) * 3_600;
+    const hour = Math.floor(clock.now() / 3_600_000);
+    const startsAt = new Date(hour * 3_600_000).toISOString();
     expect(all.hours).toContainEqual({ startsAt, plan: 'free', admitted: 60, rejected: 1 });
     expect(all).toMatchObject({ nearLimit: expect.any(Number), expiring: expect.any(Number) });
     expect(all.nearLimit).toBeGreaterThanOrEqual(1);
@@ -256,6 +257,8 @@ describe('the admin API', () => {
     ],
     ['POST', '', { name: 'x', plan: 'enterprise', perDay: 0 }, ['perMinute is', 'perDay must']],
     ['POST', '', { name: 'psk_00000000000000000000000', plan: 'free' }, ['name must']],
+    ['POST', '', { name: '\u200b', plan: 'free' }, ['name must be 1 to 255 printable']],
+    ['PATCH', '/ID', { name: '\u2800\u3164' }, ['name must']],
     ['POST', '', { name: 'x', plan: 'gold' }, ['unknown plan gold; plans are free,']],
     ['POST', '', { name: 'x', plan: 'free', scopes: ['no:pe'] }, ['unknown scope no:pe;']],
     ['POST', '', { name: 'x', plan: 7, scopes: 'pets:read' }, ['plan must', 'scopes must']],

@@ -119,12 +119,13 @@ const failedOf = ({ checks }: Report) =>
 
 describe('the small server', () => {
   it('passes every check without defects', async () => {
-    const { report, waits } = await checkSmallServer([], { hasProxy: true });
+    const { report } = await checkSmallServer([], { hasProxy: true });
     const others = report.checks.filter(({ status }) => status !== 'passed');
     expect(others.map(({ name, reason, faults }) => [name, reason, faults])).toEqual([]);
     expect(report.ok).toBe(true);
     expect(report.petsCreated).toBeLessThanOrEqual(200);
-    expect(waits).toBe(1);
+    // One window.
+    expect(report.waitedSeconds).toBeLessThanOrEqual(62);
   });
 
   it.each(Object.entries(DEFECTS))('with the defect %s fails %s', async (defect, name) => {

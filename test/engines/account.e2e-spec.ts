@@ -83,10 +83,8 @@ describeOnPostgres('two nodes with PostgreSQL', () => {
       for (const node of [second!, first!]) await node.store.app.get(UsageRecorder).flush();
       const caller = new Client(second!.origin, client.key);
       const { rejected } = (await caller.get('/v1/usage/history')).json();
-      const firstAt = Date.parse('2026-06-15T12:00:00Z') / 1000;
-      expect(rejected).toMatchObject([
-        { code: 'pet_not_found', count: 3, firstAt, at: firstAt + 60 },
-      ]);
+      const times = { firstAt: '2026-06-15T12:00:00.000Z', at: '2026-06-15T12:01:00.000Z' };
+      expect(rejected).toMatchObject([{ code: 'pet_not_found', count: 3, ...times }]);
     });
 
     it('take a create with the successor of a key for the repeat that it is', async () => {

@@ -2,7 +2,7 @@ import { DataSource } from 'typeorm';
 import { createDataSource, dataSourceOptions } from '../../src/database/data-source-options.js';
 import { migrate, MIGRATION_LOCK } from '../../src/database/migrate.js';
 import { mintKey } from '../../src/keys/api-key-format.js';
-import { Pets } from '../../src/pets/pets.service.js';
+import { PetsService } from '../../src/pets/pets.service.js';
 import type { Client } from '../support/client.js';
 import { closedAtEnd } from '../support/closed-at-end.js';
 import { describeWith } from '../support/engines.js';
@@ -38,7 +38,7 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
        CREATE TRIGGER refuse BEFORE INSERT ON pets FOR EACH ROW EXECUTE FUNCTION refuse()`,
       url,
     );
-    const pets = service.store.app.get(Pets);
+    const pets = service.store.app.get(PetsService);
     const names = ['a', 'no 1', 'b', 'no 2', 'c'];
     try {
       const results = await Promise.allSettled(

@@ -210,7 +210,8 @@ describe('the document of a service with extensions', () => {
       ([path, item]) =>
         Object.values(item).some(({ responses }) => '304' in responses) ? [path] : [],
     );
-    const sending = ['/pets', '/pets/{petId}', '/toys', '/reads/documented', '/reads/plain'];
+    const toys = ['/toys', '/toys/first', '/toys/second'];
+    const sending = ['/pets', '/pets/{petId}', ...toys, '/reads/documented', '/reads/plain'];
     expect(documented.sort()).toEqual([...sending, '/toys/sold'].sort());
     for (const path of sending) {
       const { parameters, responses } = paths[path].get;

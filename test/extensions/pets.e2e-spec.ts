@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { Pets } from '../../src/pets/pets.service.js';
+import { Pets } from 'pet-store-service';
 import type { PetStatus } from '../../src/pets/pet.entity.js';
 import { type TestService, useService } from '../support/start-service.js';
 

@@ -21,17 +21,17 @@ describe('the audit trail', () => {
     logger,
     env: { BAN_AFTER_REJECTIONS: '2', BAN_SECONDS: '7' },
   });
-  const keys = () => service.store.app.get(KeysService).by(BY_EVE);
+  const keys = () => service.store.app.get(KeysService);
   const trail = (keyId?: string) => service.store.app.get(AuditTrail).find(keyId, 100);
   const logged = (event: string) => lines.filter(({ details }) => details.event === event);
 
   it('has a record of each change, with actor and the state before and after, the latest first', async () => {
-    const { record } = await keys().issue({ name: 'zoo', plan: 'free' });
+    const { record } = await keys().issue({ name: 'zoo', plan: 'free' }, BY_EVE);
     const { id } = record;
-    await keys().set(id, { plan: 'enterprise', perMinute: 5, perDay: 50 });
-    await keys().set(id, { scopes: ['pets:read'] });
-    const rotated = await keys().rotate(id, HOUR_MS);
-    await keys().revoke(id);
+    await keys().set(id, { plan: 'enterprise', perMinute: 5, perDay: 50 }, BY_EVE);
+    await keys().set(id, { scopes: ['pets:read'] }, BY_EVE);
+    const rotated = await keys().rotate(id, HOUR_MS, BY_EVE);
+    await keys().revoke(id, BY_EVE);
 
     const free = { plan: 'free', perMinute: 60, perDay: 1_000 };
     const scopes = ['pets:read', 'pets:write'];
@@ -58,41 +58,43 @@ describe('the audit trail', () => {
   });
 
   it('has a record of a plan change for each key of the client', async () => {
-    const { record } = await keys().issue({ name: 'zoo', plan: 'free' });
-    const next = await keys().rotate(record.id, HOUR_MS);
-    await keys().set(record.id, { plan: 'pro' });
+    const { record } = await keys().issue({ name: 'zoo', plan: 'free' }, BY_EVE);
+    const next = await keys().rotate(record.id, HOUR_MS, BY_EVE);
+    await keys().set(record.id, { plan: 'pro' }, BY_EVE);
     for (const { id } of [record, next.record]) {
       expect((await trail(id))[0]).toMatchObject({ action: 'key.set_plan', target: id });
     }
   });
 
   it('has no record of an action that changes nothing', async () => {
-    const { record } = await keys().issue({ name: 'zoo', plan: 'free' });
-    await keys().revoke(record.id);
+    const { record } = await keys().issue({ name: 'zoo', plan: 'free' }, BY_EVE);
+    await keys().revoke(record.id, BY_EVE);
     const before = await trail();
-    await keys().revoke(record.id);
-    await keys().set(record.id, { plan: 'free' });
+    await keys().revoke(record.id, BY_EVE);
+    await keys().set(record.id, { plan: 'free' }, BY_EVE);
     for (const scopes of [
       ['pets:read', 'pets:write'],
       ['pets:write', 'pets:read'],
     ]) {
-      await keys().set(record.id, { scopes });
+      await keys().set(record.id, { scopes }, BY_EVE);
     }
-    await keys().unban(record.id);
-    await expect(keys().rotate(record.id, 0)).rejects.toThrow('is revoked');
-    await expect(keys().set(record.id, { scopes: ['pets:fly'] })).rejects.toThrow('pets:fly');
+    await keys().unban(record.id, BY_EVE);
+    await expect(keys().rotate(record.id, 0, BY_EVE)).rejects.toThrow('is revoked');
+    await expect(keys().set(record.id, { scopes: ['pets:fly'] }, BY_EVE)).rejects.toThrow(
+      'pets:fly',
+    );
     expect(await trail()).toEqual(before);
   });
 
   it('is saved with the change in one transaction, and logged only after the commit', async () => {
-    const { record } = await keys().issue({ name: 'zoo', plan: 'free' });
+    const { record } = await keys().issue({ name: 'zoo', plan: 'free' }, BY_EVE);
     const state = async () => [await trail(), await service.store.app.get(KeyList).find()];
     const before = await state();
     lines.length = 0;
     const actor = { type: 'cli' as const, name: null as unknown as string };
-    const unnamed = service.store.app.get(KeysService).by({ ...BY_EVE, actor });
-    await expect(unnamed.rotate(record.id, HOUR_MS)).rejects.toThrow(/null/i);
-    await expect(unnamed.issue({ name: 'ark', plan: 'free' })).rejects.toThrow(/null/i);
+    const unnamed = { ...BY_EVE, actor };
+    await expect(keys().rotate(record.id, HOUR_MS, unnamed)).rejects.toThrow(/null/i);
+    await expect(keys().issue({ name: 'ark', plan: 'free' }, unnamed)).rejects.toThrow(/null/i);
     expect(await state()).toEqual(before);
     expect(logged('audit')).toEqual([]);
   });
@@ -105,8 +107,8 @@ describe('the audit trail', () => {
       await client.get('/v1/pets', { 'x-request-id': `request-${request}` });
     }
     await eventually(async () => (await trail(target)).length > 1);
-    await keys().unban(target);
-    await keys().unban(target);
+    await keys().unban(target, BY_EVE);
+    await keys().unban(target, BY_EVE);
 
     const [unban, ban, issue, ...more] = await trail(target);
     const until = ban!.after!['bannedUntil'];

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { errors } from '../../src/errors/errors.js';
+import { errors } from 'pet-store-service';
 import { FakeClock } from '../support/clock.js';
 import { expectError } from '../support/expectations.js';
 import { useService } from '../support/start-service.js';

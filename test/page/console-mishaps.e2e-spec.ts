@@ -149,7 +149,7 @@ describeWith('chromium', 'the console under difficulties', (executablePath) => {
     await page.route('**/usage', async (route) => {
       const response = await route.fetch();
       const json = (await response.json()) as object;
-      await route.fulfill({ response, json: { ...json, bannedUntil: 4_000_000_000 } });
+      await route.fulfill({ response, json: { ...json, bannedUntil: '2096-10-02T07:06:40.000Z' } });
     });
     await open(`key/${id}`);
     await page.getByText('This key is accepted now.').waitFor();
@@ -260,7 +260,11 @@ describeWith('chromium', 'the console under difficulties', (executablePath) => {
       for (let press = 0; press < 3; press++) await page.keyboard.press('Escape');
       expect(await secret.innerText()).toMatch(/^psk_/);
       await page.getByText('Store the key, then close this dialog.').waitFor();
-      await button('Close').click();
+      await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+      await button('Copy').click();
+      await page.getByText('Copied.').waitFor();
+      await page.keyboard.press('Escape');
+      await secret.waitFor({ state: 'detached' });
       expect(await secret.count()).toBe(0);
       expect(await page.evaluate(() => document.activeElement.tagName)).not.toBe('BODY');
     });

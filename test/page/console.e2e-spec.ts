@@ -212,9 +212,10 @@ describeWith('chromium', 'the console in a browser', (executablePath) => {
   it('runs no stored text as a script, and marks it in no other way', async () => {
     const keys = started.service.store.app.get(KeysService);
     const by = { type: 'admin', name: `admin:${HOSTILE}` } as const;
-    const { record } = await keys
-      .by({ actor: by, address: HOSTILE.slice(0, 60), requestId: HOSTILE })
-      .issue({ name: HOSTILE, plan: 'free' });
+    const { record } = await keys.issue(
+      { name: HOSTILE, plan: 'free' },
+      { actor: by, address: HOSTILE.slice(0, 60), requestId: HOSTILE },
+    );
     for (const hash of ['keys', 'audit', `key/${record.id}`, `audit?key=${HOSTILE}`, HOSTILE]) {
       await open(hash);
       await page.locator('h1').waitFor();

@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { PetSeeder } from '../../src/pets/pet-seeder.js';
+import { seedPets } from '../../src/pets/pets.seed.js';
 import type { Answer, Client } from '../support/client.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
 import { startService, useService } from '../support/start-service.js';
@@ -39,7 +39,7 @@ describe('GET /v1/pets', () => {
   });
 
   describe('with 250 pets', () => {
-    beforeAll(() => service.store.app.get(PetSeeder).seed(250));
+    beforeAll(() => seedPets(service.store.app.get(DataSource), 250));
 
     it('responds with 20 pets by default, in the order of their ids', async () => {
       const answer = await client.get('/v1/pets');

@@ -85,7 +85,7 @@ describe('one line per cause', () => {
     );
     const causes = [
       /extension food requires pet-store-service \^99\.0\.0, but this is .*/,
-      /error code pet_not_found is declared twice: by the service and by extension food/,
+      /error code pet_not_found is declared twice: by extension pets and by extension food/,
       /extension toys uses a second copy of @nestjs\/common: .*/,
       /extension food uses a second copy of class-validator: .*/,
     ].map(({ source }) => source);

@@ -1,6 +1,7 @@
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { withBuiltIn } from '../../src/built-in.js';
 import { createDataSource, dataSourceOptions } from '../../src/database/data-source-options.js';
 import { migrate } from '../../src/database/migrate.js';
 import { migrationsOf } from '../../src/extensions/define.js';
@@ -41,7 +42,7 @@ export async function copyOfTemplate(directory: string): Promise<string> {
 }
 
 async function migrateDatabase(url: string): Promise<void> {
-  const options = dataSourceOptions(url, migrationsOf([]));
+  const options = dataSourceOptions(url, migrationsOf(withBuiltIn([])));
   const dataSource = await (await createDataSource(options)).initialize();
   await migrate(dataSource);
   await dataSource.destroy();

@@ -9,8 +9,6 @@ import { expectError, expectRateHeaders } from '../support/expectations.js';
 import { jsonInProcess } from '../support/run-program.js';
 import { startService, type TestService } from '../support/start-service.js';
 
-const unix = (iso: string): number => Date.parse(iso) / 1000;
-
 describe('GET /v1/usage', () => {
   let service: TestService;
   let clock: FakeClock;
@@ -32,8 +30,8 @@ describe('GET /v1/usage', () => {
         plan: 'free',
         scopes: ['pets:write'],
         limits: {
-          minute: { limit: 60, remaining: 59, resetAt: unix('2026-06-15T12:01:00Z') },
-          day: { limit: 1_000, remaining: 999, resetAt: unix('2026-06-16T00:00:00Z') },
+          minute: { limit: 60, remaining: 59, resetAt: '2026-06-15T12:01:00.000Z' },
+          day: { limit: 1_000, remaining: 999, resetAt: '2026-06-16T00:00:00.000Z' },
         },
         bannedUntil: null,
         expiresAt: null,
@@ -48,7 +46,7 @@ describe('GET /v1/usage', () => {
     expect(body).toMatchObject({
       plan: 'enterprise',
       limits: { minute: { limit: 7, remaining: 7 }, day: { limit: 9, remaining: 9 } },
-      expiresAt: expiresAt / 1000,
+      expiresAt: new Date(expiresAt).toISOString(),
     });
   });
 
@@ -64,7 +62,7 @@ describe('GET /v1/usage', () => {
     const banned = await client.get('/v1/usage');
     expect(banned.status).toBe(200);
     expect(banned.headers['x-ratelimit-remaining']).toBe('0');
-    expect(banned.json().bannedUntil).toBe(clock.now() / 1000 + 300);
+    expect(banned.json().bannedUntil).toBe(new Date(clock.now() + 300_000).toISOString());
   });
 
   it('accepts 60 requests a minute, then responds with 429, without a ban and without consuming quota', async () => {
@@ -105,7 +103,8 @@ describe('the rejected requests of getUsageHistory', () => {
     const clock = new FakeClock(Date.parse('2026-06-15T23:58:00Z'));
     await using service = await startService({ clock });
     const client = await service.client();
-    const start = clock.now() / 1000;
+    const start = clock.now();
+    const iso = (seconds: number) => new Date(start + seconds * 1000).toISOString();
     for (let round = 0; round < 3; round++) {
       await client.get('/v1/pets/7');
       clock.advance(1_000);
@@ -120,9 +119,9 @@ describe('the rejected requests of getUsageHistory', () => {
     const get = { code: 'pet_not_found', operation: 'getPet', address, window: null };
     const list = { code: 'invalid_request', operation: 'listPets', address, window: null };
     expect(await rejectedOf(client)).toEqual([
-      { ...get, at: start + 120, firstAt: start + 120, count: 1 },
-      { ...list, at: start + 21, firstAt: start + 1, count: 3 },
-      { ...get, at: start + 20, firstAt: start, count: 3 },
+      { ...get, at: iso(120), firstAt: iso(120), count: 1 },
+      { ...list, at: iso(21), firstAt: iso(1), count: 3 },
+      { ...get, at: iso(20), firstAt: iso(0), count: 3 },
     ]);
   });
 
@@ -200,12 +199,11 @@ describe('the rejected requests of getUsageHistory', () => {
     for (const client of [old, successor, old, successor]) await client.get('/v1/pets/7');
     await flush(service);
     const group = { code: 'pet_not_found', operation: 'getPet', address, window: null, count: 4 };
-    const times = { at: expect.any(Number), firstAt: expect.any(Number) };
+    const times = { at: expect.stringMatching(/Z$/), firstAt: expect.stringMatching(/Z$/) };
     expect(await rejectedOf(successor)).toEqual([{ ...group, ...times }]);
     successor.close();
     const usage = await jsonInProcess(service.config.databaseUrl, 'keys', 'usage', record.id);
     expect(usage.outcomes).toEqual({ pet_not_found: 4 });
-    const shown = { at: expect.stringMatching(/Z$/), firstAt: expect.stringMatching(/Z$/) };
-    expect(usage.rejected).toEqual([{ ...group, ...shown, keyId: record.id }]);
+    expect(usage.rejected).toEqual([{ ...group, ...times, keyId: record.id }]);
   });
 });

@@ -114,7 +114,7 @@ describe(PetStoreClient.name, () => {
     [15 * 86_400, 0],
     [null, 0],
   ])('reports a key that expires in %p seconds %i times', async (seconds, times) => {
-    const expiresAt = seconds && Math.floor(Date.now() / 1000) + seconds;
+    const expiresAt = seconds && new Date(Date.now() + seconds * 1000);
     const onKeyExpiring = jest.fn();
     const fetch = () => Promise.resolve(new Response(JSON.stringify({ expiresAt }), json));
     const options = { baseUrl: 'http://127.0.0.1/v1', apiKey: 'psk_', fetch, onKeyExpiring };
@@ -130,7 +130,7 @@ describe(PetStoreClient.name, () => {
     const now = Date.now() - 30 * 86_400_000;
     const onKeyExpiring = jest.fn();
     const headers = { date: new Date(now).toUTCString() };
-    const key = { expiresAt: now / 1000 + days * 86_400 };
+    const key = { expiresAt: new Date(now + days * 86_400_000) };
     const fetch = () => Promise.resolve(Response.json(key, { headers }));
     const options = { baseUrl: 'http://127.0.0.1/v1', apiKey: 'psk_', fetch, onKeyExpiring };
     await new PetStoreClient(options).getKey();

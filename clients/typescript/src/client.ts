@@ -13,7 +13,7 @@ import type {
 import { PetList } from './pet-list.js';
 import type { RateLimitState } from './rate-limit.js';
 import { type Runtime, serviceTime, systemRuntime } from './runtime.js';
-import { INT64_MEMBERS } from './schema.js';
+import { INT64_MEMBERS, TIME_MEMBERS } from './schema.js';
 import { type Result, Sender } from './sender.js';
 
 export interface ListPetsOptions extends CallOptions {
@@ -33,7 +33,7 @@ interface Operation extends RequestOptions {
   endsKey?: boolean;
 }
 
-const EXPIRY_WARNING_SECONDS = 14 * 86_400;
+const EXPIRY_WARNING_MS = 14 * 86_400_000;
 
 /** Calls the Pet Store Service with one API key. */
 export class PetStoreClient {
@@ -73,7 +73,6 @@ export class PetStoreClient {
         ...options,
         operation: 'createPet',
         isOwn: true,
-        int64Members: INT64_MEMBERS,
         body: pet,
       }),
     );
@@ -91,7 +90,6 @@ export class PetStoreClient {
           ...callOptions,
           operation: 'listPets',
           isOwn: true,
-          int64Members: INT64_MEMBERS,
           query: { limit: pageSize, status, cursor },
         }),
       ),
@@ -110,7 +108,6 @@ export class PetStoreClient {
         ...options,
         operation: 'getPet',
         isOwn: true,
-        int64Members: INT64_MEMBERS,
       }),
     );
   }
@@ -159,8 +156,8 @@ export class PetStoreClient {
       sent.then((result) => {
         const key = result.data as Key;
         const now = serviceTime(result.buffered.response.headers);
-        const leftSeconds = (key.expiresAt ?? Infinity) - now / 1000;
-        if (leftSeconds < EXPIRY_WARNING_SECONDS) this.onKeyExpiring?.(key);
+        const leftMs = (key.expiresAt?.getTime() ?? Infinity) - now;
+        if (leftMs < EXPIRY_WARNING_MS) this.onKeyExpiring?.(key);
         return result;
       }),
     );
@@ -215,7 +212,7 @@ export class PetStoreClient {
   }
 
   private async send(method: string, path: string, options: Operation): Promise<Result> {
-    const { query, body, int64Members, isOwn = false, isFree = false, endsKey = false } = options;
+    const { query, body, isOwn = false, isFree = false, endsKey = false } = options;
     const url = this.urlOf(path, query);
     const headers = new Headers({ accept: 'application/json' });
     headers.set('authorization', `Bearer ${this.apiKey}`);
@@ -228,7 +225,8 @@ export class PetStoreClient {
     const call = {
       operation: options.operation ?? nameOperation(method, url.slice(this.baseUrl.length)),
       ...{ method, url, headers, body: text, isFree, endsKey },
-      int64Members: new Set(int64Members),
+      int64Members: new Set(isOwn ? INT64_MEMBERS : options.int64Members),
+      timeMembers: new Set(isOwn ? TIME_MEMBERS : []),
       isAlwaysJson: isOwn,
     };
     // Throws a TypeError for an invalid request. The same error of `fetch` would count as a broken

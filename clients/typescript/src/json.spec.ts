@@ -9,6 +9,17 @@ describe(readJson.name, () => {
     '1e400',
   ])('parses %s like JSON.parse', (text) => expect(readJson(text)).toEqual(JSON.parse(text)));
 
+  it('reads times as Date, also in arrays, and leaves null and other texts', () => {
+    const text =
+      '{"at":"2027-01-02T03:04:05.678Z","ends":[null,"2027-01-02T00:00:00Z"],"name":"at"}';
+    const read = readJson(text, new Set(), new Set(['at', 'ends']));
+    expect(read).toEqual({
+      at: new Date('2027-01-02T03:04:05.678Z'),
+      ends: [null, new Date('2027-01-02T00:00:00Z')],
+      name: 'at',
+    });
+  });
+
   it('does not round integers', () => {
     const text = '[9007199254740991,9007199254740993,-9223372036854775808,1.5]';
     const read = [9007199254740991, 9007199254740993n, -9223372036854775808n, 1.5];

@@ -13,9 +13,13 @@ const INTEGER = /^-?\d+$/;
 
 /**
  * Parses JSON. Integers beyond 2^53 - 1 become bigint. Integers in `int64Members` always become
- * bigint, so that the type does not depend on the value.
+ * bigint, so that the type does not depend on the value. Texts in `timeMembers` become Date.
  */
-export function readJson(text: string, int64Members: ReadonlySet<string> = new Set()): unknown {
+export function readJson(
+  text: string,
+  int64Members: ReadonlySet<string> = new Set(),
+  timeMembers: ReadonlySet<string> = new Set(),
+): unknown {
   let at = 0;
 
   function take(token: RegExp): string | undefined {
@@ -58,7 +62,7 @@ export function readJson(text: string, int64Members: ReadonlySet<string> = new S
   function readValue(member: string): unknown {
     if (skip('{')) return readObject();
     if (skip('[')) return readArray(member);
-    if (text[at] === '"') return readString();
+    if (text[at] === '"') return timeMembers.has(member) ? new Date(readString()) : readString();
     const literal = take(LITERAL);
     return literal === undefined ? readNumber(member) : LITERALS.get(literal);
   }

@@ -12,6 +12,7 @@ export interface BufferedResponse {
 /** Properties of the expected response. */
 export interface Expectation {
   int64Members: ReadonlySet<string>;
+  timeMembers: ReadonlySet<string>;
   /** The operation always responds with JSON. Any other response does not come from the service. */
   isAlwaysJson: boolean;
 }
@@ -19,7 +20,7 @@ export interface Expectation {
 /** @returns the data of the response, or the error to throw. */
 export function readResponse(
   { response, text }: BufferedResponse,
-  { int64Members, isAlwaysJson }: Expectation,
+  { int64Members, timeMembers, isAlwaysJson }: Expectation,
 ): unknown {
   // The answer to `ifNoneMatch`: the caller has the current response.
   if (response.status === 304) return undefined;
@@ -30,7 +31,7 @@ export function readResponse(
     return unexpectedResponse(response, 'The response is not JSON');
   }
   try {
-    return readJson(text, int64Members);
+    return readJson(text, int64Members, timeMembers);
   } catch (error) {
     return unexpectedResponse(response, (error as Error).message);
   }

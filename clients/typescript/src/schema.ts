@@ -3,6 +3,9 @@
 /** The members of type int64, which are bigint. */
 export const INT64_MEMBERS: readonly string[] = ["categoryId","id"];
 
+/** The members that are times, as Date. */
+export const TIME_MEMBERS: readonly string[] = ["at","bannedUntil","createdAt","disabledAt","expiresAt","firstAt","lastUsedAt","resetAt","revokedAt","startsAt"];
+
 export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
@@ -77,20 +80,10 @@ export interface components {
              */
             id: string;
             /**
-             * @description ID of the client. It survives rotations.
-             * @example key_0Lj0QR9b3sycDOpwV
-             */
-            clientId: string;
-            /**
              * @description Name of the key.
              * @example City zoo
              */
             name: string;
-            /**
-             * @description Last 4 characters of the key.
-             * @example Sgwa
-             */
-            last4: string;
             /**
              * @description The plan of the key.
              * @example free
@@ -106,25 +99,61 @@ export interface components {
             scopes: string[];
             /**
              * Format: int64
-             * @description When it was issued (Unix time).
-             * @example 1764892800
+             * @description Requests allowed per minute.
+             * @example 60
              */
-            createdAt: number;
+            perMinute: number;
             /**
-             * @description Expiry of the key (Unix time), or null.
+             * Format: int64
+             * @description Requests allowed per day.
+             * @example 1000
+             */
+            perDay: number;
+            /**
+             * @description Last 4 characters of the key.
+             * @example Sgwa
+             */
+            last4: string;
+            /**
+             * Format: date-time
+             * @description When the key was issued.
+             * @example 2025-12-05T00:00:00.000Z
+             */
+            createdAt: Date;
+            /**
+             * @description Expiry of the key, or null.
              * @example null
              */
-            expiresAt: number | null;
+            expiresAt: Date | null;
             /**
-             * @description Last use (Unix time), up to 60 seconds ago, or null.
-             * @example 1764892860
-             */
-            lastUsedAt: number | null;
-            /**
-             * @description End of the ban (Unix time), or null.
+             * @description When the key was revoked, or null.
              * @example null
              */
-            bannedUntil: number | null;
+            revokedAt: Date | null;
+            /**
+             * @description When the key was disabled, or null.
+             * @example null
+             */
+            disabledAt: Date | null;
+            /**
+             * @description Last use, up to 60 seconds ago, or null.
+             * @example null
+             */
+            lastUsedAt: Date | null;
+            /** @description Address of the last use, or null. */
+            lastUsedFrom: string | null;
+            /**
+             * @description End of the ban, or null.
+             * @example null
+             */
+            bannedUntil: Date | null;
+            /**
+             * @description ID of the client. It survives rotations.
+             * @example key_0Lj0QR9b3sycDOpwV
+             */
+            clientId: string;
+            /** @description ID of the successor, or null. */
+            replacedBy: string | null;
         };
         KeyRotation: {
             /**
@@ -140,11 +169,11 @@ export interface components {
              */
             id: string;
             /**
-             * Format: int64
-             * @description End of the old key (Unix time).
-             * @example 1764979200
+             * Format: date-time
+             * @description End of the old key.
+             * @example 2025-12-05T00:00:00.000Z
              */
-            expiresAt: number;
+            expiresAt: Date;
         };
         RotatedKey: {
             /**
@@ -153,15 +182,15 @@ export interface components {
              */
             id: string;
             /**
+             * @description Expiry of the key, or null.
+             * @example null
+             */
+            expiresAt: Date | null;
+            /**
              * @description The new key. Store it now: it is not shown again.
              * @example psk_EXAMPLE
              */
             key: string;
-            /**
-             * @description Expiry of the key (Unix time), or null.
-             * @example null
-             */
-            expiresAt: number | null;
             previous: components["schemas"]["PreviousKey"];
         };
         UsageWindow: {
@@ -178,11 +207,11 @@ export interface components {
              */
             remaining: number;
             /**
-             * Format: int64
-             * @description End of this window (Unix time).
-             * @example 1764892860
+             * Format: date-time
+             * @description End of this window.
+             * @example 2025-12-05T00:00:00.000Z
              */
-            resetAt: number;
+            resetAt: Date;
         };
         UsageLimits: {
             minute: components["schemas"]["UsageWindow"];
@@ -204,23 +233,23 @@ export interface components {
             scopes: string[];
             limits: components["schemas"]["UsageLimits"];
             /**
-             * @description End of the ban (Unix time), or null.
+             * @description End of the ban, or null.
              * @example null
              */
-            bannedUntil: number | null;
+            bannedUntil: Date | null;
             /**
-             * @description Expiry of the key (Unix time), or null.
+             * @description Expiry of the key, or null.
              * @example null
              */
-            expiresAt: number | null;
+            expiresAt: Date | null;
         };
         UsageHour: {
             /**
-             * Format: int64
-             * @description Start of the hour (Unix time).
-             * @example 1764892800
+             * Format: date-time
+             * @description Start of the hour.
+             * @example 2025-12-05T00:00:00.000Z
              */
-            startsAt: number;
+            startsAt: Date;
             /**
              * @description Number of requests by error code; `ok` for those without an error.
              * @example {
@@ -234,17 +263,17 @@ export interface components {
         };
         RejectedRequests: {
             /**
-             * Format: int64
-             * @description The latest request (Unix time).
-             * @example 1764892800
+             * Format: date-time
+             * @description The latest request.
+             * @example 2025-12-05T00:00:00.000Z
              */
-            at: number;
+            at: Date;
             /**
-             * Format: int64
-             * @description The first request (Unix time).
-             * @example 1764892800
+             * Format: date-time
+             * @description The first request.
+             * @example 2025-12-05T00:00:00.000Z
              */
-            firstAt: number;
+            firstAt: Date;
             /**
              * Format: int64
              * @description Number of requests.

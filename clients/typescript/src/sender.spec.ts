@@ -45,7 +45,7 @@ describe(Sender.name, () => {
   }
 
   it('sends nothing while the usage reports a ban', async () => {
-    const { store, sent } = clientOf(200, { bannedUntil: 4_000_000_000 });
+    const { store, sent } = clientOf(200, { bannedUntil: '2096-10-02T07:06:40.000Z' });
     await store.getUsage();
     await expect(store.getPet(1n)).rejects.toMatchObject({
       code: 'key_banned',

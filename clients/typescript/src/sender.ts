@@ -140,6 +140,7 @@ function toBanError(
     requestId: response.headers.get('x-request-id') ?? undefined,
     // Both windows of a banned key end with the ban.
     retryAfterSeconds:
-      reading?.minuteSeconds ?? Math.max(1, bannedUntil - serviceTime(response.headers) / 1000),
+      reading?.minuteSeconds ??
+      Math.max(1, (bannedUntil.getTime() - serviceTime(response.headers)) / 1000),
   });
 }

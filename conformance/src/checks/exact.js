@@ -11,7 +11,7 @@ const concurrency = [
   {
     name: 'exact.create.distinct',
     level: 'exact',
-    sentence: 'Simultaneous creates are all acknowledged, each with an id of its own.',
+    sentence: 'Simultaneous creates are all acknowledged, each with its own id.',
     source: 'contract, section 5, createPet',
     cost: { main: CREATES },
     run: async (context) => {
@@ -160,7 +160,7 @@ const nodes = [
   },
 ];
 
-/** Creates with ids and names of their own, all at once. */
+/** Simultaneous creates, each with its own X-Request-Id and name. */
 function burst(context) {
   return context.once('burst', () =>
     simultaneous(CREATES, (index) =>

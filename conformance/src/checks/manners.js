@@ -249,7 +249,7 @@ const conditional = [
   {
     name: 'manners.conditional.headers-of-304',
     level: 'manners',
-    sentence: 'A 304 has the headers of the 200 except those of the content.',
+    sentence: 'A 304 has the headers of the 200 except the headers that describe its content.',
     source: 'contract, section 2',
     rfc: 'RFC 9110 section 15.4.5',
     cost: { main: 4 },

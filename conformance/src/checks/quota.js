@@ -234,10 +234,10 @@ const limits = [
     needs: ['small'],
     cost: { small: 1 },
     run: async (context) => {
-      const { left, admitted, refused, last } = await usedUp(context);
+      const { left, admitted, rejected, last } = await usedUp(context);
       const isExact = admitted === left;
       context.expect(isExact, `${admitted} requests were admitted, ${left} were left`, last);
-      context.expect(refused.length > 0, 'no request was rejected', last);
+      context.expect(rejected.length > 0, 'no request was rejected', last);
     },
   },
   {
@@ -249,7 +249,7 @@ const limits = [
     needs: ['small'],
     cost: {},
     run: async (context) => {
-      for (const exchange of (await usedUp(context)).refused) {
+      for (const exchange of (await usedUp(context)).rejected) {
         const after = exchange.header('retry-after') ?? '';
         if (
           !context.expect(/^[1-9]\d*$/.test(after), 'Retry-After is no positive number', exchange)
@@ -270,7 +270,7 @@ const limits = [
     needs: ['small'],
     cost: {},
     run: async (context) => {
-      for (const exchange of (await usedUp(context)).refused) {
+      for (const exchange of (await usedUp(context)).rejected) {
         context.expectStatus(exchange, 429, 'rate_limit_exceeded');
         const isNone = exchange.header('x-ratelimit-remaining') === '0';
         context.expect(isNone, 'X-RateLimit-Remaining is not 0', exchange);
@@ -305,11 +305,11 @@ const limits = [
     needs: ['small'],
     cost: {},
     run: async (context) => {
-      const { last, refused } = await usedUp(context);
-      const [before, after] = [last, refused.at(-1)].map((exchange) => exchange?.windows.day);
+      const { last, rejected } = await usedUp(context);
+      const [before, after] = [last, rejected.at(-1)].map((exchange) => exchange?.windows.day);
       if (before === undefined || after === undefined) context.skip('there is no RateLimit field');
       const isSame = before.left === after.left || after.seconds > before.seconds;
-      context.expect(isSame, 'the day has fewer requests left after a 429', last, refused.at(-1));
+      context.expect(isSame, 'the day has fewer requests left after a 429', last, rejected.at(-1));
     },
   },
   {
@@ -333,9 +333,9 @@ const limits = [
     cost: {},
     // Waits for the window after everything else that can be done before.
     readyAt: (context) => {
-      const refused = context.memory.get('usedUp')?.refused.at(-1);
-      const seconds = Number(refused?.header('retry-after') ?? 0);
-      return refused === undefined ? 0 : refused.receivedAt + seconds * 1000;
+      const rejected = context.memory.get('usedUp')?.rejected.at(-1);
+      const seconds = Number(rejected?.header('retry-after') ?? 0);
+      return rejected === undefined ? 0 : rejected.receivedAt + seconds * 1000;
     },
     run: async (context) => {
       await usedUp(context);
@@ -361,19 +361,19 @@ function usedUp(context) {
     if (!(left <= LARGEST_SMALL_LIMIT)) {
       context.skip(`PETSTORE_SMALL_KEY has more than ${LARGEST_SMALL_LIMIT} requests a minute`);
     }
-    let [admitted, last, refused] = [0, first, []];
+    let [admitted, last, rejected] = [0, first, []];
     for (let sent = 0; sent < left + 2;) {
       const count = Math.min(BATCH, left + 2 - sent);
       const exchanges = await Promise.all(Array.from({ length: count }, ask));
       sent += count;
       for (const exchange of exchanges) {
-        if (exchange.status === 429) refused.push(exchange);
+        if (exchange.status === 429) rejected.push(exchange);
         else admitted++;
       }
       const ok = exchanges.filter(({ status }) => status !== 429);
       last = [last, ...ok].reduce((one, other) => (daysLeft(other) < daysLeft(one) ? other : one));
     }
-    return { left, admitted, refused, last };
+    return { left, admitted, rejected, last };
   });
 }
 

@@ -72,7 +72,7 @@ const title = (text) => el('h1', { tabindex: '-1' }, text);
 let aheadMs = 0;
 /** The time by the server's clock: only that one decides what has expired. */
 const now = () => Date.now() + aheadMs;
-const dateOf = (value) => new Date(typeof value === 'number' ? value * 1000 : value);
+const dateOf = (iso) => new Date(iso);
 
 /** A time in the zone of the reader, which it names. */
 const local = (value) =>
@@ -167,11 +167,11 @@ const keyPath = (id, action = '') => `/admin/v1/keys/${encodeURIComponent(id)}${
 
 // Sign in and out
 
-const secret = () => dialog.querySelector('.secret');
+/** A new key in the dialog that was not copied yet. */
+const secret = () => dialog.querySelector('.secret:not(.copied)');
 
 function signOut(reason = '') {
   storage.removeItem(TOKEN);
-  // A new key that was not stored yet would be lost.
   if (!secret()) dialog.close();
   void show();
   say(reason, 'fault');
@@ -235,13 +235,15 @@ async function change(done, path, method = 'POST', body = {}) {
 
 function showSecret({ key, name, id }, note = '') {
   const copied = el('span', { role: 'status' });
+  const shown = el('code.secret', key);
   const copy = async () => {
     const copying = navigator.clipboard.writeText(key).then(() => 'Copied.');
     copied.textContent = await copying.catch(() => 'Select the key and copy it.');
+    shown.classList.toggle('copied', copied.textContent === 'Copied.');
   };
   ask('Store the new key now', [
     el('p', `The key of ${name} is shown once. ${note}`),
-    el('code.secret', key),
+    shown,
     // Browsers have no clipboard for a page that is neither local nor sent over HTTPS.
     navigator.clipboard && el('p', button('Copy', copy, 'main'), ' ', copied),
     el('a', { href: `#key/${id}`, click: () => dialog.close() }, 'Show this key'),

@@ -25,6 +25,7 @@ const TABLES: readonly string[] = [
     "per_minute" bigint, "per_day" bigint,
     "created_at" bigint NOT NULL, "expires_at" bigint,
     "revoked_at" bigint, "disabled_at" bigint, "replaced_by" varchar(32),
+    "withdrawable_by" varchar(32),
     "last_used_at" bigint, "last_used_from" varchar(64), "changed_at" bigint NOT NULL)`,
 
   `CREATE TABLE "admin_tokens" (
@@ -69,7 +70,8 @@ const STATISTICS: readonly string[] = [
 
 const INDEXES: readonly string[] = [
   'CREATE UNIQUE INDEX "api_keys_digest" ON "api_keys" ("digest")',
-  'CREATE INDEX "api_keys_client_id" ON "api_keys" ("client_id")',
+  `CREATE INDEX "api_keys_usable" ON "api_keys" ("client_id", "expires_at")
+    WHERE revoked_at IS NULL`,
   'CREATE INDEX "api_keys_changed_at" ON "api_keys" ("changed_at")',
   'CREATE INDEX "api_keys_expires_at" ON "api_keys" ("expires_at")',
   'CREATE UNIQUE INDEX "admin_tokens_digest" ON "admin_tokens" ("digest")',

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { IsIntegerText } from '../input/int64.js';
-import { ApiCount, ApiTimeOrNull, INT64 } from '../input/unix-time.js';
+import { ApiCount, ApiTime, ApiTimeOrNull, INT64 } from '../input/unix-time.js';
 import { PLAN } from '../rate-limits/plan.js';
 
 export class UsageWindow {
@@ -10,8 +10,8 @@ export class UsageWindow {
   @ApiCount('Requests left in this window.', 42)
   remaining!: number;
 
-  @ApiCount('End of this window (Unix time).', 1764892860)
-  resetAt!: number;
+  @ApiTime('End of this window.')
+  resetAt!: string;
 }
 
 export class UsageLimits {
@@ -32,11 +32,11 @@ export class Usage {
   @ApiProperty({ type: UsageLimits })
   limits!: UsageLimits;
 
-  @ApiTimeOrNull('End of the ban (Unix time), or null.')
-  bannedUntil!: number | null;
+  @ApiTimeOrNull('End of the ban, or null.')
+  bannedUntil!: string | null;
 
-  @ApiTimeOrNull('Expiry of the key (Unix time), or null.')
-  expiresAt!: number | null;
+  @ApiTimeOrNull('Expiry of the key, or null.')
+  expiresAt!: string | null;
 }
 
 /** Query parameters of getUsageHistory. */
@@ -48,8 +48,8 @@ export class UsageHistoryQuery {
 
 @ApiSchema({ name: 'UsageHour' })
 export class UsageHourBody {
-  @ApiCount('Start of the hour (Unix time).', 1764892800)
-  startsAt!: number;
+  @ApiTime('Start of the hour.')
+  startsAt!: string;
 
   @ApiProperty({
     description: 'Number of requests by error code; `ok` for those without an error.',
@@ -61,11 +61,11 @@ export class UsageHourBody {
 }
 
 export class RejectedRequests {
-  @ApiCount('The latest request (Unix time).', 1764892800)
-  at!: number;
+  @ApiTime('The latest request.')
+  at!: string;
 
-  @ApiCount('The first request (Unix time).', 1764892800)
-  firstAt!: number;
+  @ApiTime('The first request.')
+  firstAt!: string;
 
   @ApiCount('Number of requests.', 5, 1)
   count!: number;

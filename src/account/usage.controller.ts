@@ -1,10 +1,11 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { StrictInput } from '../input/strict-input.decorator.js';
 import { type Caller, CurrentCaller } from '../keys/caller.js';
 import { AnyScope } from '../keys/scope.guard.js';
 import { SeparateQuota } from '../rate-limits/separate-quota.decorator.js';
 import { Usage, UsageHistory, UsageHistoryQuery } from './usage.dto.js';
-import { UsageService } from './usage.service.js';
+import { UsageService } from '../usage/usage.service.js';
 
 const FREE_OF_QUOTA =
   'Any valid key may call this operation up to 60 times a minute, even when its quota is used up ' +
@@ -15,13 +16,14 @@ const EXAMPLE: Usage = {
   plan: 'free',
   scopes: ['pets:read', 'pets:write'],
   limits: {
-    minute: { limit: 60, remaining: 42, resetAt: 1764892860 },
-    day: { limit: 1_000, remaining: 910, resetAt: 1764979200 },
+    minute: { limit: 60, remaining: 42, resetAt: '2025-12-05T00:01:00.000Z' },
+    day: { limit: 1_000, remaining: 910, resetAt: '2025-12-06T00:00:00.000Z' },
   },
   bannedUntil: null,
   expiresAt: null,
 };
 
+@StrictInput()
 @ApiTags('usage')
 @Controller('usage')
 export class UsageController {

@@ -10,28 +10,40 @@ import { ApiErrors } from '../errors/api-errors.decorator.js';
 import { errors } from '../errors/errors.js';
 import { clientAddress } from '../http/client-address.js';
 import type { ApiRequest } from '../http/request.js';
+import { StrictInput } from '../input/strict-input.decorator.js';
+import type { Initiator } from '../keys/audit-record.entity.js';
 import { type Caller, CurrentCaller } from '../keys/caller.js';
+import { Key, RotatedKey } from '../keys/key.dto.js';
+import { KeyList } from '../keys/key-list.js';
+import { previousOf } from '../keys/key-views.js';
 import { KeysService } from '../keys/keys.service.js';
 import { AnyScope, RequireScope } from '../keys/scope.guard.js';
+import { RateLimiter } from '../rate-limits/rate-limiter.js';
 import { SeparateQuota } from '../rate-limits/separate-quota.decorator.js';
-import { unixSeconds } from '../time/windows.js';
-import { Key, KeyRotation, RotatedKey } from './key.dto.js';
-import { UsageService } from './usage.service.js';
+import { DAY_MS, isoTime } from '../time/windows.js';
+import { KeyRotation } from './key.dto.js';
+import { UsageService } from '../usage/usage.service.js';
 
 const FREE_OF_QUOTA =
   'Any valid key may call it, even when its quota is used up or it is banned. It consumes no ' +
   'quota.';
 
+/** Each rotation adds a key and an audit record. */
+const ROTATIONS_PER_DAY = 100;
+
 /**
  * What the holder of a key can do with it. There is no key behind a token of an external identity
  * provider: 404.
  */
+@StrictInput()
 @ApiTags('key')
 @Controller('key')
 export class KeyController {
   constructor(
     private readonly keys: KeysService,
+    private readonly list: KeyList,
     private readonly usage: UsageService,
+    private readonly limiter: RateLimiter,
   ) {}
 
   @Get()
@@ -44,20 +56,10 @@ export class KeyController {
   @ApiOkResponse({ description: 'The key, without its secret.', type: Key })
   @ApiErrors('not_found')
   async getKey(@CurrentCaller() caller: Caller): Promise<Key> {
-    const key = await this.keys.get(caller.keyId);
+    const key = await this.list.get(caller.keyId);
+    // The counters know a ban earlier than the database.
     const { bannedUntil } = await this.usage.of(caller);
-    return {
-      id: key.id,
-      clientId: key.clientId,
-      name: key.name,
-      last4: key.lastFour,
-      plan: key.plan,
-      scopes: key.scopes.split(' '),
-      createdAt: unixSeconds(key.createdAt),
-      expiresAt: unixSeconds(key.expiresAt),
-      lastUsedAt: unixSeconds(key.lastUsedAt),
-      bannedUntil,
-    };
+    return { ...key, bannedUntil };
   }
 
   @Post('rotate')
@@ -68,13 +70,14 @@ export class KeyController {
     description:
       'Issues a new key with the same plan, counts, scopes and expiry. The old key stays valid ' +
       'for a grace period. If the response is lost, repeat the request with the old key: until ' +
-      'the new key is used, it is replaced by another one. `Idempotency-Key` is not accepted, ' +
-      'because a stored response would hold the secret. It consumes no quota.',
+      'the new key is used, or changed by an operator, it is replaced by another one. `Idempotency-Key` is not accepted, ' +
+      'because a stored response would hold the secret. It consumes no quota. A client can rotate ' +
+      `its key ${ROTATIONS_PER_DAY} times a day.`,
   })
   @ApiCreatedResponse({ description: 'The new key, which is shown once.', type: RotatedKey })
   @ApiErrors('not_found', 'key_already_rotated', 'key_revoked')
   async rotateKey(
-    @CurrentCaller() { keyId }: Caller,
+    @CurrentCaller() { keyId, quota }: Caller,
     @Body() { graceSeconds }: KeyRotation,
     @Req() request: ApiRequest,
   ): Promise<RotatedKey> {
@@ -83,14 +86,11 @@ export class KeyController {
         'Idempotency-Key is not accepted: repeat the request without it',
       );
     }
-    const rotated = await this.by(keyId, request).rotate(keyId, graceSeconds * 1000);
-    const { key, record, replaced } = rotated;
-    return {
-      id: record.id,
-      key,
-      expiresAt: unixSeconds(record.expiresAt),
-      previous: { id: keyId, expiresAt: unixSeconds(replaced.expiresAt!) },
-    };
+    await this.limiter.throttle(`rotateKey ${quota.key}`, ROTATIONS_PER_DAY, DAY_MS);
+    const rotated = await this.keys.rotate(keyId, graceSeconds * 1000, holder(keyId, request));
+    const { id, expiresAt } = rotated.record;
+    const previous = previousOf(rotated);
+    return { id, key: rotated.key, expiresAt: isoTime(expiresAt), previous };
   }
 
   @Delete()
@@ -104,11 +104,11 @@ export class KeyController {
   @ApiNoContentResponse({ description: 'The key is revoked.' })
   @ApiErrors('not_found')
   revokeKey(@CurrentCaller() { keyId }: Caller, @Req() request: ApiRequest): Promise<void> {
-    return this.by(keyId, request).revoke(keyId);
+    return this.keys.revoke(keyId, holder(keyId, request));
   }
+}
 
-  private by(id: string, request: ApiRequest): KeysService {
-    const actor = { type: 'key', name: id } as const;
-    return this.keys.by({ actor, address: clientAddress(request), requestId: request.id });
-  }
+function holder(keyId: string, request: ApiRequest): Initiator {
+  const actor = { type: 'key', name: keyId } as const;
+  return { actor, address: clientAddress(request), requestId: request.id };
 }

@@ -1,0 +1,5 @@
+import { defineErrors } from '../errors/api-error.js';
+
+export const petErrors = defineErrors({
+  pet_not_found: { status: 404, meaning: 'There is no such pet.' },
+});
