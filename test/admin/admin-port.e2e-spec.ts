@@ -260,14 +260,15 @@ describe('ADMIN_PORT', () => {
   it('calls no lifecycle hook of the service a second time', async () => {
     const calls: string[] = [];
     const seen = new Set<unknown>();
-    const record = (instance: Record<string, unknown>) => {
+    const record = (given: unknown) => {
+      const instance = given as Record<string, unknown>;
       for (const hook of seen.has(instance) ? [] : HOOKS) {
         const own = instance?.[hook];
         if (typeof own !== 'function') continue;
         const name = `${instance.constructor.name} ${seen.size} ${hook}`;
-        instance[hook] = (...given: unknown[]) => {
+        instance[hook] = (...values: unknown[]) => {
           calls.push(name);
-          return own.apply(instance, given);
+          return own.apply(instance, values);
         };
       }
       seen.add(instance);
