@@ -217,7 +217,9 @@ describe('ADMIN_PORT', () => {
   });
 
   it('completes a request in progress when the server stops', async () => {
-    const { service, origin, admin } = await startAdminService();
+    // A slow machine must not reach the end of the grace period.
+    const env = { SHUTDOWN_GRACE_SECONDS: '60' };
+    const { service, origin, admin } = await startAdminService({ env });
     const body = JSON.stringify({ name: 'Zoo', plan: 'free' });
     const { hostname, port } = new URL(origin);
     const socket = connect(Number(port), hostname);
