@@ -10,7 +10,8 @@ import {
   type NestInterceptor,
   type NestModule,
 } from '@nestjs/common';
-import { APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
+import { APP_GUARD, APP_INTERCEPTOR, NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Public } from '../../src/http/public.decorator.js';
 import { startAdminService, useAdminService } from '../support/admin.js';
 import { Client } from '../support/client.js';
@@ -276,7 +277,13 @@ describe('ADMIN_PORT', () => {
       seen.add(instance);
       return instance;
     };
-    const { service } = await startAdminService({ instrument: { instanceDecorator: record } });
+    const { service } = await startAdminService({
+      createNest: (module, adapter, options) =>
+        NestFactory.create<NestFastifyApplication>(module, adapter, {
+          ...options,
+          instrument: { instanceDecorator: record },
+        }),
+    });
     await service.close();
     expect(calls.join()).toMatch(/KeyCache \d+ onModuleInit.*BackgroundWriter \d+ before/);
     expect(calls).toEqual([...new Set(calls)]);
