@@ -54,25 +54,6 @@ export interface components {
              */
             status?: components["schemas"]["PetStatus"];
         };
-        /** @description Machine-readable. Codes may be added: handle an unknown code by its status. */
-        ErrorCode: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "insufficient_scope" | "pet_not_found" | "not_found" | "method_not_allowed" | "request_timeout" | "idempotency_key_in_use" | "key_already_rotated" | "key_revoked" | "operation_removed" | "payload_too_large" | "uri_too_long" | "unsupported_media_type" | "expectation_failed" | "idempotency_key_reused" | "rate_limit_exceeded" | "key_banned" | "header_fields_too_large" | "internal_error" | "service_unavailable";
-        Error: {
-            /**
-             * @description Machine-readable error code.
-             * @example invalid_request
-             */
-            code: components["schemas"]["ErrorCode"];
-            /**
-             * @description Human-readable description.
-             * @example limit must be an integer between 1 and 100
-             */
-            message: string;
-            /**
-             * @description The HTTP status code.
-             * @example 400
-             */
-            status: number;
-        };
         Key: {
             /**
              * @description ID of the key. It is no secret.
@@ -306,6 +287,25 @@ export interface components {
             hours: components["schemas"]["UsageHour"][];
             /** @description The latest ten groups of rejected requests, newest first. A group has the same code, operation, address and window on one UTC day. */
             rejected: components["schemas"]["RejectedRequests"][];
+        };
+        /** @description Machine-readable. Codes may be added: handle an unknown code by its status. */
+        ErrorCode: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "insufficient_scope" | "not_found" | "method_not_allowed" | "request_timeout" | "idempotency_key_in_use" | "key_already_rotated" | "key_revoked" | "operation_removed" | "payload_too_large" | "uri_too_long" | "unsupported_media_type" | "expectation_failed" | "idempotency_key_reused" | "rate_limit_exceeded" | "key_banned" | "header_fields_too_large" | "internal_error" | "service_unavailable" | "pet_not_found";
+        Error: {
+            /**
+             * @description Machine-readable error code.
+             * @example invalid_request
+             */
+            code: components["schemas"]["ErrorCode"];
+            /**
+             * @description Human-readable description.
+             * @example limit must be an integer between 1 and 100
+             */
+            message: string;
+            /**
+             * @description The HTTP status code.
+             * @example 400
+             */
+            status: number;
         };
         /** @description A page of pets. */
         Pets: components["schemas"]["Pet"][];
