@@ -15,7 +15,7 @@ import {
 } from './malformed-message.js';
 import { hasBody, readBody } from './request-body.js';
 import { type ApiReply, type ApiRequest, requestIdOf } from './request.js';
-import { FALLBACK_ROUTES, RouteTable } from './route-table.js';
+import { acceptNamedWildcard, FALLBACK_ROUTES, RouteTable } from './route-table.js';
 import { isApiTarget, routableTarget } from './target.js';
 
 /** The guards limit the target as a whole: see `assertTarget()`. */
@@ -84,6 +84,7 @@ export class Transport {
 
   private addHooks(): void {
     this.server.addHook('onRoute', (route) => {
+      acceptNamedWildcard(route);
       this.routes.add(route);
       if (FALLBACK_ROUTES.includes(route.url)) this.fallback = route.handler;
     });

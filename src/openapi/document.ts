@@ -95,8 +95,8 @@ function documentedOperations({ paths }: OpenAPIObject, app: INestApplication) {
   for (const operation of app.get(Operations).all) {
     const { id, method } = operation;
     for (const [index, path] of operation.paths.entries()) {
-      // The generator calls a wildcard `path`.
-      const template = path.replace(/:(\w+)/g, '{$1}').replace(/\*$/, '{path}');
+      // The generator names a wildcard without a name `path`.
+      const template = path.replace(/[:*](\w+)/g, '{$1}').replace(/\*$/, '{path}');
       const objects = (paths[template] ?? {}) as Record<string, OperationObject>;
       for (const [verb, object] of Object.entries(objects)) {
         if (method !== 'ALL' && verb !== method.toLowerCase()) continue;

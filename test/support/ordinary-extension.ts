@@ -207,8 +207,8 @@ export class VisitsController {
     return { sum: id + add, mood };
   }
 
-  @Get('files/*')
-  fileAt(@Param('*') path: string): object {
+  @Get('files/*path')
+  fileAt(@Param('path') path: string): object {
     return { path };
   }
 
