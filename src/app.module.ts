@@ -1,8 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { ThrottlerModule } from '@nestjs/throttler';
-import { AdminGuard } from './admin/admin.guard.js';
-import { AdminModule } from './admin/admin.module.js';
 import { coreModules, type CoreOptions } from './core.module.js';
 import { DeprecationGuard, SunsetGuard } from './deprecation/deprecation.js';
 import { HealthModule } from './health/health.module.js';
@@ -33,7 +31,6 @@ import { UsageModule } from './usage/usage.module.js';
 const EVALUATION_ORDER = [
   DeprecationGuard, // sets headers, rejects nothing
   ApiKeyGuard, // 401; 429 of an address
-  AdminGuard, // 401 and 429 on ADMIN_PORT
   OverloadGuard, // 503
   PlanThrottlerGuard, // rate-limit headers, 429
   ScopeGuard, // 403
@@ -45,9 +42,7 @@ const EVALUATION_ORDER = [
 export class AppModule {
   /** @param transport created before the application, because the `FastifyAdapter` needs it */
   static forRoot(transport: Transport, options: CoreOptions): DynamicModule {
-    const { config, extensions = [] } = options;
-    const hasAdmin = config.adminPort !== 0;
-    const guards = EVALUATION_ORDER.filter((each) => hasAdmin || each !== AdminGuard);
+    const { extensions = [] } = options;
     return {
       module: AppModule,
       imports: [
@@ -64,11 +59,10 @@ export class AppModule {
         ...extensions.map(({ module }) => module),
         HealthModule,
         OpenApiModule,
-        ...(hasAdmin ? [AdminModule] : []),
       ],
       controllers: [FallbackController],
       providers: [
-        ...guards.map((useClass) => ({ provide: APP_GUARD, useClass })),
+        ...EVALUATION_ORDER.map((useClass) => ({ provide: APP_GUARD, useClass })),
         { provide: APP_PIPE, useClass: InputPipe }, // 400
         // Every error; filters of extensions come first.
         { provide: APP_FILTER, useClass: ErrorFilter },

@@ -1,11 +1,9 @@
 #!/usr/bin/env node
 import 'reflect-metadata';
-import { existsSync, readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 
 /** A connection that cannot be closed must not keep a finished command alive. */
 const EXIT_TIMEOUT_MS = 100;
-const PARENT_CHECK_MS = 250;
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
@@ -17,13 +15,6 @@ setFlagsFromString('--no-allocation-site-pretenuring');
 
 const argv = process.argv.slice(2);
 const isServer = argv[0] === 'serve';
-// npm and npx do not forward every signal; without this, the server would outlive them.
-if (isServer && process.env['npm_lifecycle_event'] !== undefined) {
-  const parents = parentsOfServer();
-  setInterval(() => {
-    if (parentsOfServer() !== parents) process.kill(process.pid, 'SIGTERM');
-  }, PARENT_CHECK_MS).unref();
-}
 process.stderr.on('error', () => undefined);
 process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   // A closed pipe (`| head`) ends a command quietly; any other error makes it fail. A server
@@ -46,10 +37,3 @@ if (exitCode !== 0) process.exitCode = exitCode;
 // Flush standard output before exiting. A server does not wait for its reader.
 if (!isServer) await new Promise<unknown>((resolve) => write('', resolve));
 setTimeout(() => process.exit(), EXIT_TIMEOUT_MS).unref();
-
-/** The parent, which may be a shell, and on Linux its parent: npx may end and leave the shell. */
-function parentsOfServer(): string {
-  const status = `/proc/${process.ppid}/status`;
-  const text = existsSync(status) ? readFileSync(status, 'utf8') : '';
-  return `${process.ppid} ${/^PPid:.*/m.exec(text)?.[0]}`;
-}

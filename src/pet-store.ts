@@ -16,11 +16,18 @@ const CLOSING_SHARE = 0.15;
 export class PetStore {
   private closing: Promise<void> | undefined;
 
-  /** @param cleanUp runs once the application is closed */
+  /**
+   * @param apps the application of the service and, with ADMIN_PORT, of the admin API
+   * @param cleanUp runs once the applications are closed
+   */
   constructor(
-    readonly app: NestFastifyApplication,
+    private readonly apps: readonly NestFastifyApplication[],
     private readonly cleanUp: () => Promise<void>,
   ) {}
+
+  get app(): NestFastifyApplication {
+    return this.apps[0]!;
+  }
 
   /** The address on which the server listens: `http://HOST:PORT`. */
   get origin(): string {
@@ -38,17 +45,19 @@ export class PetStore {
   }
 
   private async drainAndClose(signal?: string): Promise<void> {
+    const { app } = this;
     // `close()` of a context takes a signal.
-    const app = this.app as NestFastifyApplication & NestApplicationContext;
+    const apps = this.apps as readonly (NestFastifyApplication & NestApplicationContext)[];
     const logger = app.get(Logger);
     logger.info({}, 'Draining: completing requests in progress, closing connections');
     app.get(Readiness).isDraining = true;
     const graceMs = app.get(Config).shutdownGraceSeconds * 1_000 - EXIT_MS;
     const deadline = performance.now() + graceMs;
     const drained = deadline - graceMs * CLOSING_SHARE;
-    await app.get(Transport).connections.drain(drained);
+    await Promise.all(apps.map((each) => each.get(Transport).connections.drain(drained)));
     // An unreachable database cannot hold up the exit.
-    await waitAtMost(deadline - performance.now(), app.close(signal));
+    const closed = Promise.all(apps.map((each) => each.close(signal)));
+    await waitAtMost(deadline - performance.now(), closed);
     await this.cleanUp();
     logger.info({}, 'Stopped');
     logger.flush();

@@ -1,9 +1,8 @@
 import type { AddressInfo } from 'node:net';
-import { Logger, type NestApplicationOptions } from '@nestjs/common';
+import { type DynamicModule, Logger, type NestApplicationOptions } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DataSource } from 'typeorm';
-import { ADMIN_API, AdminDocument } from './admin/admin-document.js';
 import { AppModule } from './app.module.js';
 import { withBuiltIn } from './built-in.js';
 import type { CoreOptions } from './core.module.js';
@@ -33,21 +32,28 @@ import { NestLogger } from './telemetry/nest-logger.js';
  */
 const LISTEN_BACKLOG = 4_096;
 
+type CreateNest = (
+  module: DynamicModule,
+  adapter: FastifyAdapter,
+  options: NestApplicationOptions & { logger: NestLogger },
+) => Promise<NestFastifyApplication>;
+
 /** By default, the configuration is read from the environment, and decides how lines are logged. */
 export interface StartOptions extends CheckOptions, Partial<CoreOptions> {
   /** Migrate at start on PostgreSQL too. */
   migrate?: boolean;
   /** Runs once the schema exists, before the server listens. */
   prepare?: (app: NestFastifyApplication) => Promise<void>;
-  /** Nest's option of this name; the test kit replaces providers with it. */
-  instrument?: NestApplicationOptions['instrument'];
+  /** Replaces `NestFactory.create()`, for the test kit. */
+  createNest?: CreateNest | undefined;
 }
 
 /** Assembles the application; it does not listen yet. */
 export async function createApp(
   options: StartOptions & CoreOptions,
 ): Promise<NestFastifyApplication> {
-  const { config, logger, instrument } = options;
+  const { config, logger } = options;
+  const { createNest = NestFactory.create.bind(NestFactory) as CreateNest } = options;
   const extensions = withBuiltIn(options.extensions ?? []);
   for (const warning of checkExtensions(extensions, options)) logger.warn({}, warning);
   const nestLogger = new NestLogger(logger);
@@ -55,10 +61,10 @@ export async function createApp(
   Logger.overrideLogger(nestLogger);
   const transport = new Transport(config);
   if (config.trustProxy === false) warnOfProxy(transport.server.server, logger);
-  const app = await NestFactory.create<NestFastifyApplication>(
+  const app = await createNest(
     AppModule.forRoot(transport, { ...options, extensions }),
     new FastifyAdapter(transport),
-    { bodyParser: false, abortOnError: false, logger: nestLogger, instrument },
+    { bodyParser: false, abortOnError: false, logger: nestLogger },
   );
   try {
     checkApplication(app, extensions);
@@ -72,7 +78,6 @@ export async function createApp(
     app.enableCors(corsOptions(config.corsOrigins, transport.routes, requestHeaders));
   }
   app.get(DocumentSource).describes(app, publicDocument(app, extensions));
-  if (config.adminPort !== 0) app.get(AdminDocument).describes(app, ADMIN_API);
   return app;
 }
 
@@ -80,7 +85,7 @@ export async function createApp(
 export async function startPetStore(options: StartOptions = {}): Promise<PetStore> {
   const config = options.config ?? loadConfig(undefined, settingsOf(options.extensions ?? []));
   const logger = options.logger ?? (await createLogger(config));
-  const { port, host, tracing } = config;
+  const { port, host, adminPort, adminHost, tracing } = config;
   // OpenTelemetry is loaded on demand.
   const stopTracing =
     tracing && (await import('./telemetry/traces.js')).startTracing(tracing, logger);
@@ -91,23 +96,28 @@ export async function startPetStore(options: StartOptions = {}): Promise<PetStor
     if (unlock) unlock();
     await stopTracing?.();
   };
-  let app: NestFastifyApplication | undefined;
+  const apps: NestFastifyApplication[] = [];
   try {
-    app = await createApp({ ...options, config, logger });
+    const app = await createApp({ ...options, config, logger });
+    apps.push(app);
     await migrate(app.get(DataSource), options.migrate ?? false);
     await options.prepare?.(app);
     // Before the service listens: a hook of an extension may listen on another port.
     await app.init();
-    const address = { port, host, backlog: LISTEN_BACKLOG };
-    await explained('port', '', () => app!.listen(address));
-    await explained('port', 'ADMIN_', () => app!.get(Transport).listenToAdmins());
+    if (adminPort !== 0) {
+      const { createAdminApp } = await import('./admin/admin.app.js');
+      const admin = await createAdminApp(app);
+      apps.push(admin);
+      await explained('port', 'ADMIN_', () => admin.listen({ port: adminPort, host: adminHost }));
+    }
+    await explained('port', '', () => app.listen({ port, host, backlog: LISTEN_BACKLOG }));
     app.get(PublicAddress).listensOn((app.getHttpServer().address() as AddressInfo).port);
   } catch (error) {
-    await app?.close().catch(() => undefined);
+    await Promise.allSettled(apps.map((each) => each.close()));
     await cleanUp();
     throw error;
   }
-  const store = new PetStore(app, cleanUp);
+  const store = new PetStore(apps, cleanUp);
   logger.info({ origin: store.origin }, 'Listening');
   return store;
 }

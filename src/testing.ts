@@ -3,13 +3,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { InjectionToken } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Test, type TestingModuleBuilder } from '@nestjs/testing';
 import { Clock } from './time/clock.js';
 import { loadConfig } from './config/config.js';
 import { KeysService, type NewKey } from './keys/keys.service.js';
-import type { Extension, PetStoreConfig } from './extensions/define.js';
+import type { PetStoreConfig } from './extensions/define.js';
 import { settingsOf } from './extensions/settings.js';
 import type { PetStore } from './pet-store.js';
-import { startPetStore } from './server.js';
+import { startPetStore, type StartOptions } from './server.js';
 
 /** Test kit for extensions: the real service with its own socket and database, in this process. */
 
@@ -24,11 +26,8 @@ export interface TestStoreOptions extends Partial<PetStoreConfig> {
   databaseUrl?: string;
   /** Further environment variables. */
   env?: Readonly<Record<string, string>>;
-  /**
-   * Values to use instead of providers. A class is replaced everywhere, also by its subclasses'
-   * instances; any other token in the modules that `extensions` list.
-   */
-  overrides?: readonly (readonly [token: InjectionToken, value: unknown])[];
+  /** Overrides providers, guards or modules: `(builder) => builder.overrideProvider(Token)...`. */
+  override?: (builder: TestingModuleBuilder) => TestingModuleBuilder;
 }
 
 export interface TestRequest extends RequestInit {
@@ -100,8 +99,7 @@ export class TestStore implements AsyncDisposable {
 
 /** Starts the service on a free port, with all migrations run. */
 export async function startTestStore(options: TestStoreOptions = {}): Promise<TestStore> {
-  const { databaseUrl, env, plans, overrides = [] } = options;
-  const extensions = options.extensions?.map((each) => withOverrides(each, overrides)) ?? [];
+  const { databaseUrl, env, plans, extensions = [], override } = options;
   const directory = mkdtempSync(join(tmpdir(), 'petstore-test-'));
   const cleanUp = (): void => rmSync(directory, { recursive: true, force: true });
   const clock = new TestClock();
@@ -125,7 +123,7 @@ export async function startTestStore(options: TestStoreOptions = {}): Promise<Te
       extensions,
       plans,
       migrate: true,
-      instrument: { instanceDecorator: (instance) => replace(instance, overrides) },
+      createNest: override && createWith(override),
     });
     return new TestStore(store, clock, cleanUp);
   } catch (error) {
@@ -134,19 +132,12 @@ export async function startTestStore(options: TestStoreOptions = {}): Promise<Te
   }
 }
 
-type Overrides = NonNullable<TestStoreOptions['overrides']>;
-
-/** Nest lets the last provider of a token in a module win. */
-function withOverrides(extension: Extension, overrides: Overrides): Extension {
-  const { module } = extension;
-  const { providers = [], ...rest } = 'module' in module ? module : { module };
-  const values = overrides.map(([provide, useValue]) => ({ provide, useValue }));
-  return { ...extension, module: { ...rest, providers: [...providers, ...values] } };
-}
-
-function replace(instance: unknown, overrides: Overrides): unknown {
-  const found = overrides.find(
-    ([token]) => typeof token === 'function' && instance instanceof token,
-  );
-  return found === undefined ? instance : found[1];
+function createWith(
+  override: NonNullable<TestStoreOptions['override']>,
+): StartOptions['createNest'] {
+  return async (module, adapter, options) => {
+    const builder = Test.createTestingModule({ imports: [module] }).setLogger(options.logger);
+    const tested = await override(builder).compile();
+    return tested.createNestApplication<NestFastifyApplication>(adapter, options);
+  };
 }

@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { BackgroundWriter } from '../../src/database/background-writer.js';
 import { ChangePoller } from '../../src/database/change-poller.js';
 import type { Database } from '../../src/database/database.js';
 import { isOutage } from '../../src/database/outage.js';
@@ -70,7 +71,8 @@ export class SimulatedNode {
     const memory = new MemoryStore(clock, CONFIG);
     const client = new RedisClient(this.scripts(), 'redis:', COMMAND_TIMEOUT_MS, undefined);
     const store = new FallbackStore(new RedisStore(client, CONFIG), memory, NONE);
-    const poller = new ChangePoller(database, clock, NONE);
+    const writer = new BackgroundWriter(NONE);
+    const poller = new ChangePoller(database, clock, writer);
     const bans = new BanRepository(database);
     const persistence = new CounterPersistence(memory, store, NONE, bans, poller, clock, NONE);
     this.cache = new KeyCache(database, poller, clock, NONE, plans, metrics);
@@ -84,6 +86,7 @@ export class SimulatedNode {
     });
     this.start = async () => {
       await persistence.onModuleInit();
+      writer.onApplicationBootstrap();
       await poller.onApplicationBootstrap();
       await store.onApplicationBootstrap();
     };

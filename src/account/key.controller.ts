@@ -15,12 +15,13 @@ import type { Initiator } from '../keys/audit-record.entity.js';
 import { type Caller, CurrentCaller } from '../keys/caller.js';
 import { Key, RotatedKey } from '../keys/key.dto.js';
 import { KeyList } from '../keys/key-list.js';
-import { previousOf } from '../keys/key-views.js';
+import { rotatedView } from '../keys/key-views.js';
 import { KeysService } from '../keys/keys.service.js';
 import { AnyScope, RequireScope } from '../keys/scope.guard.js';
+import { Plans } from '../rate-limits/plan.js';
 import { RateLimiter } from '../rate-limits/rate-limiter.js';
 import { SeparateQuota } from '../rate-limits/separate-quota.decorator.js';
-import { DAY_MS, isoTime } from '../time/windows.js';
+import { DAY_MS } from '../time/windows.js';
 import { KeyRotation } from './key.dto.js';
 import { UsageService } from '../usage/usage.service.js';
 
@@ -44,6 +45,7 @@ export class KeyController {
     private readonly list: KeyList,
     private readonly usage: UsageService,
     private readonly limiter: RateLimiter,
+    private readonly plans: Plans,
   ) {}
 
   @Get()
@@ -88,9 +90,8 @@ export class KeyController {
     }
     await this.limiter.throttle(`rotateKey ${quota.key}`, ROTATIONS_PER_DAY, DAY_MS);
     const rotated = await this.keys.rotate(keyId, graceSeconds * 1000, holder(keyId, request));
-    const { id, expiresAt } = rotated.record;
-    const previous = previousOf(rotated);
-    return { id, key: rotated.key, expiresAt: isoTime(expiresAt), previous };
+    const { id, key, expiresAt, replaces } = rotatedView(rotated, this.plans);
+    return { id, key, expiresAt, previous: replaces };
   }
 
   @Delete()

@@ -1,12 +1,7 @@
-import { Injectable } from '@nestjs/common';
 import { DocumentBuilder } from '@nestjs/swagger';
-import { isOnAdminPort } from '../http/admin-port.js';
-import { type ApiDescription, DocumentSource } from '../openapi/document.js';
+import type { ApiDescription } from '../openapi/document.js';
 
-/** The document of the admin API. */
-@Injectable()
-export class AdminDocument extends DocumentSource {}
-
+/** The API of operators. */
 export const ADMIN_API: ApiDescription = {
   scheme: 'adminToken',
   bearer: {
@@ -15,7 +10,6 @@ export const ADMIN_API: ApiDescription = {
   },
   hasQuota: false,
   declared: new Map(),
-  includes: isOnAdminPort,
   builder: () =>
     new DocumentBuilder()
       .setTitle('Pet Store admin API')

@@ -21,7 +21,6 @@ import {
 } from '@nestjs/swagger';
 import { ApiErrors } from '../errors/api-errors.decorator.js';
 import { notFound } from '../errors/errors.js';
-import { OnAdminPort } from '../http/admin-port.js';
 import { clientAddress } from '../http/client-address.js';
 import type { ApiReply, ApiRequest } from '../http/request.js';
 import { StrictInput } from '../input/strict-input.decorator.js';
@@ -49,7 +48,6 @@ class KeyIdPipe implements PipeTransform<string, string> {
 class KeyUsageBody extends IntersectionType(Usage, UsageHistory) {}
 
 /** The keys of all clients, for operators. */
-@OnAdminPort()
 @StrictInput()
 @ApiTags('keys')
 @Controller('admin/v1/keys')

@@ -1,6 +1,5 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { OnAdminPort } from '../http/admin-port.js';
 import type { ApiReply } from '../http/request.js';
 import { StrictInput } from '../input/strict-input.decorator.js';
 import { invalidRequest } from '../input/invalid-request.js';
@@ -12,7 +11,6 @@ import { AUDIT_RECORD, pageOf, USAGE } from './admin-view.js';
 import { UsageOverview } from './usage-overview.service.js';
 
 /** What happened to all keys: requests and changes. */
-@OnAdminPort()
 @StrictInput()
 @ApiTags('usage')
 @Controller('admin/v1')

@@ -1,5 +1,5 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import { AdminMessage } from '../http/admin-port.js';
+import { Operations } from '../http/operations.js';
 import { isPublic } from '../http/public.decorator.js';
 import { replyOf, requestOf } from '../http/request.js';
 import { AdminTokens } from '../keys/admin-tokens.service.js';
@@ -12,17 +12,19 @@ declare module 'fastify' {
   }
 }
 
-/** Authenticates every request on the admin port, except those to a `@Public()` controller. */
+/** Authenticates every request, except those to a `@Public()` controller. */
 @Injectable()
 export class AdminGuard implements CanActivate {
   constructor(
     private readonly tokens: AdminTokens,
     private readonly authenticator: Authenticator,
+    private readonly operations: Operations,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<true> {
     const request = requestOf(context);
-    if (!(request.raw instanceof AdminMessage) || isPublic(context.getClass())) return true;
+    request.operation = this.operations.ids.of(context);
+    if (isPublic(context.getClass())) return true;
     const token = bearerToken(request);
     const found = token === undefined ? null : await this.tokens.find(token);
     if (found === null) {

@@ -1,16 +1,15 @@
 import { join } from 'node:path';
 import { Controller, Get, Res, UseGuards } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import { OnAdminPort } from '../http/admin-port.js';
 import { Public } from '../http/public.decorator.js';
 import type { ApiReply } from '../http/request.js';
 import { Scopes } from '../keys/scopes.js';
 import { fill, type Masthead, referenceFiles } from '../openapi/docs.files.js';
+import { DocumentSource } from '../openapi/document.js';
 import { pageHeaders } from '../openapi/page-headers.js';
 import { PageLimitGuard } from '../openapi/page-limit.guard.js';
 import { type Files, filesIn, StaticFiles } from '../openapi/static-files.js';
 import { Plans } from '../rate-limits/plan.js';
-import { AdminDocument } from './admin-document.js';
 
 const HEADERS = { ...pageHeaders(), 'cross-origin-opener-policy': 'same-origin' };
 const MASTHEAD: Masthead = {
@@ -23,7 +22,6 @@ const MASTHEAD: Masthead = {
 };
 
 /** The console, and the document of the admin API. They are static, and need no token. */
-@OnAdminPort()
 @Public()
 @UseGuards(PageLimitGuard)
 @ApiExcludeController()
@@ -34,7 +32,7 @@ export class ConsoleController {
   constructor(
     private readonly scopes: Scopes,
     private readonly plans: Plans,
-    private readonly document: AdminDocument,
+    private readonly document: DocumentSource,
   ) {}
 
   @Get(['', 'docs', 'openapi.json', 'console/:name', 'docs/assets/:name'])

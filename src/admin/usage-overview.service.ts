@@ -3,12 +3,13 @@ import { forEachBatch } from '../database/in-batches.js';
 import { KeyList } from '../keys/key-list.js';
 import { KeyMetrics } from '../keys/key-metrics.js';
 import { Plans } from '../rate-limits/plan.js';
-import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
 import { Clock } from '../time/clock.js';
 import { dayOf, HOUR_MS, isoTime } from '../time/windows.js';
 import { UsageRepository } from '../usage/usage.repository.js';
+import { UsageService } from '../usage/usage.service.js';
 
-const NEAR = 0.8;
+/** Share of a limit that is left when a client is near it. */
+const NEAR = 0.2;
 const HOURS_PER_DAY = 24;
 
 /** Summarises the usage of all keys. */
@@ -18,7 +19,7 @@ export class UsageOverview {
     private readonly repository: UsageRepository,
     private readonly list: KeyList,
     private readonly metrics: KeyMetrics,
-    private readonly store: RateLimitStore,
+    private readonly usage: UsageService,
     private readonly plans: Plans,
     private readonly clock: Clock,
   ) {}
@@ -53,9 +54,11 @@ export class UsageOverview {
     await forEachBatch(clients, async (batch) => {
       await Promise.all(
         batch.map(async (client) => {
-          const { minuteUsed, dayUsed } = await this.store.peek(client.clientId);
-          const { perMinute, perDay } = this.plans.limitsOf(client);
-          if (minuteUsed > perMinute * NEAR || dayUsed > perDay * NEAR) near += client.keys;
+          const quota = { key: client.clientId, limits: this.plans.limitsOf(client) };
+          const holder = { plan: client.plan, scopes: [], quota, expiresAtMs: Infinity };
+          const { minute, day } = (await this.usage.of(holder)).limits;
+          const isNear = [minute, day].some(({ limit, remaining }) => remaining < limit * NEAR);
+          if (isNear) near += client.keys;
         }),
       );
     });

@@ -45,24 +45,24 @@ const ACTIONS = {
   enable: (app, options) => set(app, options, false),
 
   async unban(app, options) {
-    await keysOf(app).unban(options.id, operator());
+    await app.get(KeysService).unban(options.id, operator());
     return show(app, options);
   },
 
   async revoke(app, options) {
-    const { id, name } = await keysOf(app).get(options.id);
+    const { id, name } = await app.get(KeyList).get(options.id);
     await confirm(`Revoke the key ${id} (${name}) permanently?`, options.yes);
-    await keysOf(app).revoke(id, operator());
+    await app.get(KeysService).revoke(id, operator());
     return show(app, options);
   },
 
   async issue(app, options) {
-    const value = issuedView(await keysOf(app).issue(options, operator()), app.get(Plans));
+    const value = issuedView(await app.get(KeysService).issue(options, operator()), app.get(Plans));
     return { value, text: describe.issued(value), secret: value.key };
   },
 
   async list(app, { idle, expiresWithin, ...options }) {
-    if (options.after !== undefined) await keysOf(app).get(options.after);
+    if (options.after !== undefined) await app.get(KeyList).get(options.after);
     const limit = options.limit ?? (options.json ? undefined : PAGE_SIZE);
     const filter = { ...options, limit, idleDays: idle, expiresWithinDays: expiresWithin };
     const value = await app.get(KeyList).find(filter);
@@ -83,12 +83,15 @@ const ACTIONS = {
   },
 
   async rotate(app, { id, grace = DAY_MS }) {
-    const value = rotatedView(await keysOf(app).rotate(id, grace, operator()), app.get(Plans));
+    const value = rotatedView(
+      await app.get(KeysService).rotate(id, grace, operator()),
+      app.get(Plans),
+    );
     return { value, text: describe.rotated(value), secret: value.key };
   },
 
   async audit(app, { id, limit }) {
-    if (id) await keysOf(app).get(id);
+    if (id) await app.get(KeyList).get(id);
     const value = await app.get(AuditTrail).find(id, limit!);
     return { value, text: describe.audit(value) };
   },
@@ -124,17 +127,13 @@ async function idOf(id: string, list: KeyList): Promise<string> {
 /** Changes what the options have, and shows the key. */
 async function set(app: INestApplicationContext, options: KeyOptions, disabled?: boolean) {
   const expiresAt = options.expiresAt === Infinity ? null : options.expiresAt;
-  await keysOf(app).set(options.id, { ...options, expiresAt, disabled }, operator());
+  await app.get(KeysService).set(options.id, { ...options, expiresAt, disabled }, operator());
   return show(app, options);
 }
 
 async function show(app: INestApplicationContext, { id }: KeyOptions) {
   const value = await app.get(KeyList).get(id);
   return { value, text: describe.key(value) };
-}
-
-function keysOf(app: INestApplicationContext): KeysService {
-  return app.get(KeysService);
 }
 
 /**

@@ -7,7 +7,7 @@ import {
 import { Logger } from '../telemetry/logger.js';
 
 export interface BackgroundWork {
-  /** Completes "Cannot ..." in the log, such as `save counters`. */
+  /** Completes "Cannot ..." in the log, such as `save counters`. The change poller reads. */
   task: string;
   intervalMs: number;
   /**
@@ -25,8 +25,8 @@ export interface BackgroundWork {
 export type Flush = () => Promise<void>;
 
 /**
- * Writes to the database in the background: at an interval, and once more at the shutdown, before
- * the database is closed. A failure is logged when it begins and when it ends.
+ * Writes to the database in the background, and polls it: at an interval, and once more at the
+ * shutdown, before the database is closed. A failure is logged when it begins and when it ends.
  */
 @Injectable()
 export class BackgroundWriter implements OnApplicationBootstrap, BeforeApplicationShutdown {

@@ -1,10 +1,6 @@
-import {
-  Injectable,
-  type OnApplicationBootstrap,
-  type OnApplicationShutdown,
-} from '@nestjs/common';
-import { Logger } from '../telemetry/logger.js';
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { Clock, Stopwatch } from '../time/clock.js';
+import { BackgroundWriter, type Flush } from './background-writer.js';
 import { Database, type Statement } from './database.js';
 import { NOW } from './database-time.js';
 
@@ -15,7 +11,6 @@ const CURRENT_MS = 900;
 /** A row's timestamp may be this much older than its commit. */
 const LATE_COMMIT_MS = 10_000;
 
-const UNREADABLE = 'The database cannot be read; serving cached data where possible';
 const READ_CLOCK: Statement = {
   name: 'poller.now',
   sqlite: `SELECT ${NOW.sqlite} AS "nowMs"`,
@@ -36,20 +31,25 @@ export type PollCallback = (sinceMs: number | undefined) => Promise<void>;
  * because the database's clock may have been set back.
  */
 @Injectable()
-export class ChangePoller implements OnApplicationBootstrap, OnApplicationShutdown {
+export class ChangePoller implements OnApplicationBootstrap {
+  private readonly poll: Flush;
   private readonly callbacks: PollCallback[] = [];
   /** Runs from the start of the last complete poll. */
   private polled: Stopwatch | undefined;
   /** The same moment by the database's clock. */
   private polledMs = 0;
-  private isStopped = false;
-  private isFailing = false;
 
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
-    private readonly logger: Logger,
-  ) {}
+    writer: BackgroundWriter,
+  ) {
+    this.poll = writer.add({
+      task: 'read changes from the database',
+      intervalMs: INTERVAL_MS,
+      write: (stop) => this.loadChanges(stop),
+    });
+  }
 
   subscribe(callback: PollCallback): void {
     this.callbacks.push(callback);
@@ -67,25 +67,11 @@ export class ChangePoller implements OnApplicationBootstrap, OnApplicationShutdo
 
   /** The first poll is complete before the first request. */
   async onApplicationBootstrap(): Promise<void> {
-    if (this.callbacks.length > 0) await this.poll();
+    await this.poll();
   }
 
-  onApplicationShutdown(): void {
-    this.isStopped = true;
-  }
-
-  private async poll(): Promise<void> {
-    if (this.isStopped) return;
-    const err = await this.loadChanges().catch((error: unknown) => error);
-    if (this.isStopped) return;
-    const isFailing = err !== undefined;
-    if (isFailing && !this.isFailing) this.logger.error({ err }, UNREADABLE);
-    if (!isFailing && this.isFailing) this.logger.info({}, 'The database can be read again');
-    this.isFailing = isFailing;
-    setTimeout(() => void this.poll(), INTERVAL_MS).unref();
-  }
-
-  private async loadChanges(): Promise<void> {
+  private async loadChanges(stop: AbortSignal): Promise<void> {
+    if (stop.aborted || this.callbacks.length === 0) return;
     const started = new Stopwatch(this.clock);
     const [row] = await this.database.observe<{ nowMs: number | string }>(READ_CLOCK);
     const nowMs = Number(row!.nowMs);

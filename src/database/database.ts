@@ -31,14 +31,6 @@ export function sameStatement(name: string, text: string): Statement {
   return { name, sqlite: text, postgres: text };
 }
 
-/** A queued call, executed as part of a batch. */
-export interface Call {
-  statement: Statement;
-  parameters: Parameter[];
-  resolve: (rows: unknown[]) => void;
-  reject: (error: unknown) => void;
-}
-
 /**
  * A write in the background whose one parameter is the JSON array of its rows.
  * @param text creates the SQL text; `elements` is the function that reads the array

@@ -4,7 +4,6 @@ import { ModulesContainer } from '@nestjs/core';
 import { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 import { DataSource } from 'typeorm';
 import { API_ERRORS, type DocumentedError } from '../errors/api-errors.decorator.js';
-import { isOnAdminPort } from '../http/admin-port.js';
 import { type Operation, Operations } from '../http/operations.js';
 import { isPublic } from '../http/public.decorator.js';
 import { isApiTarget } from '../http/target.js';
@@ -47,21 +46,19 @@ export function checkApplication(app: INestApplication, extensions: readonly Ext
 }
 
 /**
- * The id and the paths of an operation. The admin API has a document of its own.
+ * The id and the paths of an operation.
  *
  * Paths are equal if they differ only in the names of parameters. A public operation must not share
  * its path with one under `/v1`: Nest would serve both without the prefix. Fastify itself rejects
  * what `@All()` declares again.
  */
 function declarationsOf(operation: Operation): [declared: string, name: string][] {
-  const { id, method, paths, name, controller } = operation;
-  const port = isOnAdminPort(controller) ? 'admin ' : '';
+  const { id, method, paths, name } = operation;
   const resources = paths.map((path) => `${method} ${path.replace(/([:*])\w+/g, '$1id')}`);
-  return [`operationId ${id}`, ...resources].map((declared) => [port + declared, name]);
+  return [`operationId ${id}`, ...resources].map((declared) => [declared, name]);
 }
 
 function scopeFaults({ controller, handler, name, paths }: Operation, scopes: Scopes): string[] {
-  if (isOnAdminPort(controller)) return [];
   if (isPublic(controller) && !paths.some(isApiTarget)) return [];
   const required = requiredScopesOf(handler, controller);
   if (required === undefined) return [`${name} has neither @RequireScope(...) nor @AnyScope()`];

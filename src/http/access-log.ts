@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { FastifyInstance } from 'fastify';
 import type { Histogram } from 'prom-client';
 import { isProbe } from '../telemetry/is-probe.js';
 import { Logger } from '../telemetry/logger.js';
@@ -10,7 +11,7 @@ import { Transport } from './transport.js';
 /** Bounds the label: Node parses some thirty methods. */
 const USUAL_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** Writes one log line per request, and one observation per response. */
+/** Writes one log line per request of each server, and one observation per response. */
 @Injectable()
 export class AccessLog {
   private readonly durations: Histogram<'operation' | 'method' | 'status'>;
@@ -27,19 +28,25 @@ export class AccessLog {
         'by operation, method and status.',
       labelNames: ['operation', 'method', 'status'],
     });
+    this.watch(server);
+  }
+
+  watch(server: FastifyInstance): void {
     server.addHook('onRequest', (request, reply, done) => {
       // A closed connection has no address.
       const address = clientAddress(request);
+      let hasEnded = false;
+      // An injected response is not `writableFinished` yet when it closes.
+      reply.raw.once('finish', () => (hasEnded = true));
       // `onResponse` is not called if the client leaves before the end of its response.
-      reply.raw.once('close', () => this.record(request, reply, address));
+      reply.raw.once('close', () => this.record(request, reply, address, hasEnded));
       done();
     });
   }
 
-  private record(request: ApiRequest, reply: ApiReply, address: string): void {
+  private record(request: ApiRequest, reply: ApiReply, address: string, hasEnded: boolean): void {
     const { operation = 'unknown', method, rejection } = request;
     const { statusCode, elapsedTime: elapsedMs } = reply;
-    const hasEnded = reply.raw.writableFinished;
     if (hasEnded) {
       const labels = { operation, method: labelOf(method), status: statusCode };
       this.durations.observe(labels, elapsedMs / 1000);

@@ -1,4 +1,3 @@
-import { AdminMessage } from './admin-port.js';
 import type { ApiRequest } from './request.js';
 import type { RouteTable } from './route-table.js';
 
@@ -25,8 +24,7 @@ export function corsOptions(
   function delegator({ raw }: ApiRequest, callback: (error: null, options: object) => void): void {
     const { method, url, headers } = raw;
     const { origin, 'access-control-request-method': requested } = headers;
-    const isAllowed =
-      !(raw instanceof AdminMessage) && origin !== undefined && origins.includes(origin);
+    const isAllowed = origin !== undefined && origins.includes(origin);
     const preflight = isAllowed && method === 'OPTIONS' && Boolean(requested);
     callback(null, {
       origin: isAllowed && origin,

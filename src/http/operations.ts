@@ -3,7 +3,6 @@ import { Injectable, RequestMethod, type Type } from '@nestjs/common';
 import { METHOD_METADATA, MODULE_PATH, PATH_METADATA } from '@nestjs/common/constants.js';
 import { DiscoveryService, MetadataScanner, ModulesContainer } from '@nestjs/core';
 import { DECORATORS } from '@nestjs/swagger';
-import { isOnAdminPort } from './admin-port.js';
 import { FallbackController } from './fallback.controller.js';
 import { isPublic } from './public.decorator.js';
 import { type Handler, PerOperation } from './request.js';
@@ -51,12 +50,12 @@ export class Operations {
   }
 
   /**
-   * The paths of public controllers and of the admin port, as patterns that match nothing else.
-   * Every other path is under `/v1`.
+   * The paths of public controllers, as patterns that match nothing else. Every other path is under
+   * `/v1`.
    */
   get publicPaths() {
     return this.all
-      .filter(({ controller }) => isPublic(controller) || isOnAdminPort(controller))
+      .filter(({ controller }) => isPublic(controller))
       .flatMap(({ method, paths }) =>
         paths.map((path) => ({
           path: path.replace(PATTERN_CHARACTERS, '\\$&'),

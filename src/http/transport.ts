@@ -1,11 +1,9 @@
-import { once } from 'node:events';
-import { METHODS, type RequestListener, type Server, type ServerOptions } from 'node:http';
+import { METHODS, type RequestListener, type Server } from 'node:http';
 import fastify, { type FastifyInstance, type RouteHandlerMethod } from 'fastify';
 import type { Config } from '../config/config.js';
 import { PublicAddress } from '../config/public-address.js';
 import { isProbe } from '../telemetry/is-probe.js';
 import { requestContext } from '../telemetry/request-context.js';
-import { AdminMessage, isAdminRoute, PORT_CONSTRAINT } from './admin-port.js';
 import { AdmissionQueue } from './admission-queue.js';
 import { ClientConnections } from './client-connections.js';
 import { conditionalBody } from './conditional-response.js';
@@ -30,12 +28,11 @@ export class Transport {
   readonly connections: ClientConnections;
   readonly address: PublicAddress;
   readonly server: FastifyInstance;
-  private readonly adminRoutes = new RouteTable();
-  /** The handler of the FallbackController. */
+  /** The handler of the FallbackController, in the application that has one. */
   private fallback: RouteHandlerMethod | undefined;
 
   constructor(private readonly config: Config) {
-    const { trustProxy, sendTimeoutSeconds, adminPort } = config;
+    const { trustProxy, sendTimeoutSeconds } = config;
     this.address = new PublicAddress(config);
     this.connections = new ClientConnections(sendTimeoutSeconds * 1000);
     this.server = fastify({
@@ -50,8 +47,6 @@ export class Transport {
       // The servers of `ClientConnections` have a listener.
       clientErrorHandler: () => undefined,
     });
-    // Only if needed: constraints cost time on every request.
-    if (adminPort !== 0) this.server.addConstraintStrategy(PORT_CONSTRAINT);
     // Fastify would reject a body that it cannot read before the guards run.
     for (const method of METHODS) {
       if (method === 'CONNECT') continue;
@@ -65,29 +60,15 @@ export class Transport {
 
   /** Under `/v1` the guards decide first, also if the router rejects an empty parameter. */
   rejectUnrouted(request: ApiRequest, reply: ApiReply): unknown {
-    const isAdmin = request.raw instanceof AdminMessage;
-    if (!isAdmin && isApiTarget(request.url)) {
-      return this.fallback!.call(this.server, request, reply);
+    if (this.fallback !== undefined && isApiTarget(request.url)) {
+      return this.fallback.call(this.server, request, reply);
     }
     assertTarget(request);
-    throw (isAdmin ? this.adminRoutes : this.routes).rejectionOf(request);
+    throw this.routes.rejectionOf(request);
   }
 
-  /** Serves the routes of the admin port, with the same limits and the same drain. */
-  async listenToAdmins(): Promise<void> {
-    const { adminPort: port, adminHost: host } = this.config;
-    if (port === 0) return;
-    const server = this.createServer(
-      (request, response) => this.server.routing(request, response),
-      { IncomingMessage: AdminMessage },
-    );
-    server.listen({ port, host });
-    await once(server, 'listening');
-  }
-
-  private createServer(handler: RequestListener, further?: ServerOptions): Server {
+  private createServer(handler: RequestListener): Server {
     const options = {
-      ...further,
       headersTimeout: this.config.headersTimeoutSeconds * 1000,
       requestTimeout: this.config.requestTimeoutSeconds * 1000,
       keepAliveTimeout: this.config.keepAliveSeconds * 1000,
@@ -104,7 +85,7 @@ export class Transport {
   private addHooks(): void {
     this.server.addHook('onRoute', (route) => {
       acceptNamedWildcard(route);
-      (isAdminRoute(route) ? this.adminRoutes : this.routes).add(route);
+      this.routes.add(route);
       if (FALLBACK_ROUTES.includes(route.url)) this.fallback = route.handler;
     });
     this.server.addHook('onRequest', (request, reply, done) => {
@@ -123,8 +104,7 @@ export class Transport {
       else done();
     });
     this.server.addHook('onSend', (request, reply, payload, done) => {
-      if (request.raw instanceof AdminMessage) reply.header('cache-control', 'no-store');
-      else if (!reply.hasHeader('cache-control') && request.routeOptions.url?.startsWith('/v1')) {
+      if (!reply.hasHeader('cache-control') && request.routeOptions.url?.startsWith('/v1')) {
         reply.header('cache-control', reply.statusCode === 200 ? 'private, no-cache' : 'no-store');
       }
       if (this.connections.isLast(request.raw)) reply.header('connection', 'close');

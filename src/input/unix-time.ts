@@ -15,8 +15,8 @@ export function ApiCount(description: string, example: number, minimum = 0): Pro
 }
 
 /** Member of a response: a time in ISO 8601, UTC. */
-export function ApiTime(description: string, example = '2025-12-05T00:00:00.000Z') {
-  return ApiProperty({ ...TIME, description, example });
+export function ApiTime(description: string) {
+  return ApiProperty({ ...TIME, description, example: '2025-12-05T00:00:00.000Z' });
 }
 
 /** Member of a response: a time in ISO 8601, UTC, or null. */

@@ -12,12 +12,9 @@ export function issuedView({ record, key }: IssuedKey, plans: Plans): IssuedKeyD
 }
 
 export function rotatedView(rotated: RotatedKey, plans: Plans): ReplacingKeyDto {
-  return { ...issuedView(rotated, plans), replaces: previousOf(rotated) };
-}
-
-/** The old key of a rotation, which always has an end. */
-export function previousOf({ replaced }: RotatedKey) {
-  return { id: replaced.id, expiresAt: isoTime(replaced.expiresAt!) };
+  const { id, expiresAt } = rotated.replaced;
+  // The old key of a rotation always has an end.
+  return { ...issuedView(rotated, plans), replaces: { id, expiresAt: isoTime(expiresAt!) } };
 }
 
 /** @param bannedUntilMs the end of the ban of its client */

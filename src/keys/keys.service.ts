@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, IsNull } from 'typeorm';
+import { IsNull } from 'typeorm';
 import type { ApiError } from '../errors/api-error.js';
 import { errors } from '../errors/errors.js';
 import { BanRepository } from '../rate-limits/bans/ban.repository.js';
@@ -44,7 +44,6 @@ export interface RotatedKey extends IssuedKey {
 @Injectable()
 export class KeysService {
   constructor(
-    private readonly dataSource: DataSource,
     private readonly audit: AuditTrail,
     private readonly bans: BanRepository,
     private readonly clock: Clock,
@@ -136,11 +135,6 @@ export class KeysService {
       const states = { before: { bannedUntil: isoTime(until) }, after: { bannedUntil: null } };
       await record({ action: 'key.unban', target: id, ...states });
     });
-  }
-
-  /** @throws {ApiError} 404 if there is no such key */
-  get(id: string): Promise<ApiKey> {
-    return findKey(this.dataSource.manager, id);
   }
 
   private write<Result>(

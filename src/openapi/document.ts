@@ -1,5 +1,4 @@
-import { type INestApplication, Injectable, type Type } from '@nestjs/common';
-import { ModulesContainer } from '@nestjs/core';
+import { type INestApplication, Injectable } from '@nestjs/common';
 import {
   type DocumentBuilder,
   type OpenAPIObject,
@@ -25,8 +24,6 @@ export interface ApiDescription extends Conventions {
   /** Title, description, tags and servers. */
   builder: () => DocumentBuilder;
   bearer: { bearerFormat: string; description: string };
-  /** Chooses the controllers of the document. */
-  includes: (controller: Type) => boolean;
 }
 
 /** The OpenAPI 3.1 document as text. It is built on request, which keeps the start fast. */
@@ -65,7 +62,6 @@ function buildDocument(app: INestApplication, api: ApiDescription): OpenAPIObjec
   };
   const document = SwaggerModule.createDocument(app, config, {
     ignoreGlobalPrefix: true,
-    include: modulesOf(app, api.includes),
     extraModels: [ErrorBody],
     standardSchemaConverter: convertSchema,
   });
@@ -91,14 +87,6 @@ function buildDocument(app: INestApplication, api: ApiDescription): OpenAPIObjec
     'x-extensible-enum': [...codes],
   };
   return document;
-}
-
-function modulesOf(app: INestApplication, includes: ApiDescription['includes']): Type[] {
-  return [...app.get(ModulesContainer).values()]
-    .filter(({ controllers }) =>
-      [...controllers.values()].some(({ metatype }) => includes(metatype as Type)),
-    )
-    .map(({ metatype }) => metatype);
 }
 
 /** Finds each operation of the application in the document, and sets its id. */

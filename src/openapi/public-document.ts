@@ -3,7 +3,6 @@ import { DocumentBuilder } from '@nestjs/swagger';
 import { Config } from '../config/config.js';
 import { PublicAddress } from '../config/public-address.js';
 import { errorsOf, type Extension } from '../extensions/define.js';
-import { isOnAdminPort } from '../http/admin-port.js';
 import { BEARER_SCHEME } from '../keys/api-key.guard.js';
 import { Plans } from '../rate-limits/plan.js';
 import { describeApi } from './description.js';
@@ -23,7 +22,6 @@ export function publicDocument(
       description: 'Send the API key as `Authorization: Bearer <API_KEY>`.',
     },
     hasQuota: true,
-    includes: (controller) => !isOnAdminPort(controller),
     builder: () => {
       const { publicBaseUrl, stagingBaseUrl } = app.get(Config);
       const builder = new DocumentBuilder()

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { OnApplicationShutdown } from '@nestjs/common';
 import type { Cluster, ClusterOptions, Redis, RedisOptions } from 'ioredis';
 import type { Histogram } from 'prom-client';
@@ -11,7 +12,8 @@ import { RedisUnavailableError } from './redis-error.js';
 const COMMAND_TIMEOUT_MS = 500;
 const DISCONNECT_TIMEOUT_MS = 100;
 const CONNECT_TIMEOUT_MS = 1_000;
-const RECONNECT_MS = 250;
+const RECONNECT_MS = 50;
+const RESEND_MS = 20;
 
 const OPTIONS = {
   lazyConnect: true,
@@ -20,7 +22,8 @@ const OPTIONS = {
   socketTimeout: CONNECT_TIMEOUT_MS,
   // A lost connection does not reply to QUIT; waiting for it delays the reconnect and the exit.
   disconnectTimeout: DISCONNECT_TIMEOUT_MS,
-  // Without a connection a command fails immediately: a request does not wait for Redis to return.
+  // Without a connection a command fails immediately. `run()` sends it again, but never after its
+  // timeout, which ioredis would do.
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
   autoResendUnfulfilledCommands: false,
@@ -77,19 +80,39 @@ export class RedisClient implements OnApplicationShutdown {
   }
 
   /**
-   * Runs a script of `define()` by its SHA-1, and loads it if Redis does not know it.
+   * Runs a script of `define()` by its SHA-1, and loads it if Redis does not know it. A lost
+   * connection that can be opened again in time is no failure: the script is sent again. It runs
+   * twice if only its reply was lost.
    * @throws {RedisUnavailableError} without a reply in time, or if Redis rejects the command
    */
   async run({ name }: Script, key: string, args: readonly (string | number)[] = []) {
     this.assertDatabase();
     const startedAtMs = performance.now();
+    const commands = this.connection as object as Record<string, ScriptCommand>;
     try {
-      const commands = this.connection as object as Record<string, ScriptCommand>;
-      return await withTimeout(this.timeoutMs, commands[name]!(key, ...args));
+      return await withTimeout(
+        this.timeoutMs,
+        this.whileLost(() => commands[name]!(key, ...args)),
+      );
     } catch (error) {
       throw new RedisUnavailableError(this.url, this.lastError ?? (error as Error));
     } finally {
       this.durations?.observe((performance.now() - startedAtMs) / 1000);
+    }
+  }
+
+  /** Repeats a command that failed without a reply of Redis, until its timeout. */
+  private async whileLost(send: () => Promise<unknown>): Promise<unknown> {
+    const deadlineMs = performance.now() + this.timeoutMs;
+    for (;;) {
+      try {
+        return await send();
+      } catch (error) {
+        const isReply = (error as Error).name === 'ReplyError';
+        const isOver = this.connection.status === 'end' || performance.now() > deadlineMs;
+        if (isReply || isOver) throw error;
+      }
+      await delay(RESEND_MS);
     }
   }
 

@@ -3,13 +3,11 @@ import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { bigintColumn, numberColumn } from '../database/columns.js';
 import type { CursorKind } from '../input/cursor.js';
 
-/** A column of a table, as a member of an entity and of JSON objects. */
+/** A column of a table: a member of its entity and of JSON objects. */
 export interface TableColumn {
   readonly member: string;
   readonly name: string;
   readonly kind: CursorKind;
-  /** The entity declares that it may be NULL. */
-  readonly isOptional: boolean;
   readonly isGenerated: boolean;
   /** Converts a value of the driver, or of JSON, to the entity's type. */
   readonly read: (value: unknown) => unknown;
@@ -57,7 +55,6 @@ export function columnsOf(metadata: EntityMetadata): TableColumn[] {
     member: column.propertyName,
     name: column.databaseName,
     kind: kindOf(column)!,
-    isOptional: column.isNullable,
     isGenerated: column.isGenerated,
     read: readerOf(column),
   }));

@@ -75,37 +75,35 @@ export class TableGateway<
   }
 
   /**
+   * The rows in the order of the primary key. A list in another order uses a Repository and
+   * `Page.of()`.
    * @param query of the request; its cursor continues the list
    * @param filter only rows with these values; `undefined` does not filter
-   * @param orderBy one or two members with an index, the last one unique; default: the primary key.
-   *   The database must declare them NOT NULL: no cursor continues after a NULL
    * @throws {ApiError} 400 `invalid_request` for a cursor of another list
    */
   async page(
     query: PageQuery,
     filter: { [Member in Columns<Entity>]?: NonNullable<Entity[Member]> | undefined } = {},
-    orderBy?: readonly Columns<Entity>[],
   ): Promise<Page<Row<Entity>>> {
+    const { key, columns } = this.table;
     const wanted = filter as Values;
-    const filters = this.table.columns.filter(({ member }) => wanted[member] !== undefined);
-    const order = orderBy?.map((name) => this.orderColumn(name)) ?? [this.table.key];
+    const filters = columns.filter(({ member }) => wanted[member] !== undefined);
     const values = filters.map(({ member }) => wanted[member]!);
-    const name = pageName(this.table, { filters, order });
+    const name = pageName(this.table, filters);
     const list = [name, ...values];
-    const kinds = order.map(({ kind }) => kind);
-    const keys = query.cursor?.read(kinds, list);
+    const keys = query.cursor?.read([key.kind], list);
     const isContinued = keys !== undefined;
-    const statement = (this.paging[name + isContinued] ??= pageStatement(this.table, {
+    const statement = (this.paging[name + isContinued] ??= pageStatement(
+      this.table,
       filters,
-      order,
       isContinued,
-    }));
+    ));
     const parameters = [...values, ...(keys ?? []), query.limit + 1];
     const found = await this.database.query<string>(statement, ...parameters);
     const rows = { texts: found.slice(0, query.limit), parse: this.parse };
     if (found.length <= query.limit) return new Page(rows, undefined);
     const last = this.parse(rows.texts.at(-1)!);
-    return new Page(rows, Cursor.after(this.keysOf(last, order), list).toString());
+    return new Page(rows, Cursor.after([this.keyOf(last)], list).toString());
   }
 
   /**
@@ -133,21 +131,12 @@ export class TableGateway<
     return Object.assign(new this.entity(), Object.fromEntries(members)) as Entity;
   }
 
-  /** @throws {Error} for a column without an order that a cursor can continue */
-  private orderColumn(name: keyof Entity): TableColumn {
-    const column = this.table.columns.find(({ member }) => member === name);
-    if (column === undefined || column.isOptional) {
-      throw new Error(`A page cannot be ordered by ${this.table.name}.${String(name)}`);
-    }
-    return column;
-  }
-
-  private keysOf(row: Row<Entity>, order: readonly TableColumn[]): CursorKey[] {
-    return order.map(({ member, name }) => {
-      const key = (row as Record<string, CursorKey | undefined>)[member];
-      if (key !== undefined) return key;
-      throw new Error(`"${this.table.name}"."${name}" is NULL, so no cursor can continue after it`);
-    });
+  /** @throws {Error} for NULL, which a text key may be on SQLite: no cursor continues after it */
+  private keyOf(row: Row<Entity>): CursorKey {
+    const { name, key } = this.table;
+    const value = (row as Record<string, CursorKey | undefined>)[key.member];
+    if (value !== undefined) return value;
+    throw new Error(`"${name}"."${key.name}" is NULL, so no cursor can continue after it`);
   }
 
   private readonly parse = (text: string): Row<Entity> => {

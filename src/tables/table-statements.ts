@@ -11,16 +11,6 @@ export interface TableSource {
   readonly given: readonly TableColumn[];
 }
 
-/** What distinguishes one page statement from another. */
-export interface PageShape {
-  /** The columns that the list is filtered by. */
-  readonly filters: readonly TableColumn[];
-  /** The columns that the list is ordered by. */
-  readonly order: readonly TableColumn[];
-  /** Whether the page comes after the keys of a row. */
-  readonly isContinued: boolean;
-}
-
 /** Selects the row with a primary key. */
 export function findStatement({ name, key, columns }: TableSource): Statement {
   const select = namesOf(columns);
@@ -34,26 +24,30 @@ export function findStatement({ name, key, columns }: TableSource): Statement {
 }
 
 /**
- * Selects rows as JSON object texts. Parameters: filter values, the keys of the last row if the
- * page is continued, limit.
+ * Selects rows as JSON object texts, in the order of the primary key. Parameters: filter values,
+ * the key of the last row if the page is continued, limit.
  *
  * SQLite plans a statement anew whenever a plain parameter of LIMIT is bound, which is a tenth of
  * the cost of a page; it does not for an expression.
  */
-export function pageStatement(source: TableSource, shape: PageShape): Statement {
-  const { name, columns } = source;
-  const { filters, order, isContinued } = shape;
-  const bound = isContinued ? [...filters, ...order] : filters;
+export function pageStatement(
+  source: TableSource,
+  filters: readonly TableColumn[],
+  isContinued: boolean,
+): Statement {
+  const { name, key, columns } = source;
+  const bound = isContinued ? [...filters, key] : filters;
   const limit = `p${bound.length + 1}`;
-  const orderBy = namesOf(order);
+  const orderBy = `"${key.name}"`;
   const where = (prefix: string): string => {
-    const keys = order.map((_, index) => `${prefix}p${filters.length + index + 1}`);
-    const conditions = filters.map((each, index) => `"${each.name}" = ${prefix}p${index + 1}`);
-    if (isContinued) conditions.push(`(${orderBy}) > (${keys.join(', ')})`);
+    const conditions = bound.map(
+      (column, index) =>
+        `"${column.name}" ${index < filters.length ? '=' : '>'} ${prefix}p${index + 1}`,
+    );
     return conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '';
   };
   return {
-    name: pageName(source, shape) + (isContinued ? ':after' : ''),
+    name: pageName(source, filters) + (isContinued ? ':after' : ''),
     sqlite: `SELECT ${jsonOf(columns, (column) => `json_quote(${column})`)} FROM "${name}"
       ${where('$')} ORDER BY ${orderBy} LIMIT +$${limit}`,
     postgres: `SELECT (
@@ -66,15 +60,9 @@ export function pageStatement(source: TableSource, shape: PageShape): Statement 
   };
 }
 
-/** The name of a list: for example `orders.page:status:by:placedAt:id`. */
-export function pageName(
-  table: TableSource,
-  { filters, order }: Pick<PageShape, 'filters' | 'order'>,
-): string {
-  let name = `${table.name}.page`;
-  for (const { member } of filters) name += `:${member}`;
-  const isByKey = order.length === 1 && order[0] === table.key;
-  return isByKey ? name : `${name}:by:${order.map(({ member }) => member).join(':')}`;
+/** The name of a list: for example `orders.page:status`. */
+export function pageName({ name }: TableSource, filters: readonly TableColumn[]): string {
+  return [`${name}.page`, ...filters.map(({ member }) => member)].join(':');
 }
 
 /** Inserts a row, and returns its key. Parameters: the columns that are not generated. */

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { constants, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { QueryFailedError } from 'typeorm';
 import { eventually } from '../../test/support/eventually.js';
 import { createLogger } from './logger.js';
 import { NestLogger } from './nest-logger.js';
@@ -67,6 +68,31 @@ describe(createLogger.name, () => {
     });
     expect(JSON.parse(lines[3]!)).toMatchObject({ details: { request: 7, failed: serialized } });
     expect(JSON.parse(lines[5]!)).toMatchObject({ err: { message: 'thrown' } });
+  });
+
+  it('writes no value that PostgreSQL or JSON.parse() quotes in a message', async () => {
+    const { path, fd } = open();
+    const logger = await createLogger({ logLevel: 'info', logFormat: 'json' }, fd);
+    const said = 'invalid input syntax for type bigint: "a "secret" of\na caller"';
+    const driverError = Object.assign(new Error(said), { code: '22P02' });
+    const failed = new QueryFailedError('SELECT $1', ['a secret'], driverError);
+    logger.error({ err: failed }, 'one');
+    logger.error({ err: new Error('wrapped', { cause: failed }) }, 'two');
+    let notJson: unknown;
+    try {
+      JSON.parse('a secret');
+    } catch (error) {
+      notJson = error;
+    }
+    logger.error({ err: notJson }, 'three');
+    const relation = Object.assign(new Error('relation "pets" does not exist'), { code: '42P01' });
+    logger.error({ err: relation }, 'four');
+    const lines = await written(path, 4);
+    expect(lines.join('')).not.toMatch(/secret|caller/);
+    const [one, , , four] = lines.map((line) => (JSON.parse(line) as { err: Error }).err);
+    expect(one!.message).toBe('invalid input syntax for type bigint: "..."');
+    expect(one!.stack).toMatch(/bigint: "\.\.\."\n +at .*logger\.spec/s);
+    expect(four!.message).toBe('relation "pets" does not exist');
   });
 
   it('writes no other member of an error that is nested at any depth, in a line or in details', async () => {

@@ -1,9 +1,21 @@
-import { createServer } from 'node:http';
 import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import {
+  Controller,
+  Get,
+  type MiddlewareConsumer,
+  Module,
+  type NestInterceptor,
+  type NestModule,
+} from '@nestjs/common';
+import { APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
 import { Public } from '../../src/http/public.decorator.js';
-import { Controller, Get, Module } from '@nestjs/common';
 import { startAdminService, useAdminService } from '../support/admin.js';
 import { Client } from '../support/client.js';
+import { eventually } from '../support/eventually.js';
+import { freePort } from '../support/free-port.js';
 import { recordedLog } from '../support/recorded-log.js';
 import { parseAnswers, sendRaw } from '../support/raw-answers.js';
 import { startAndClose, startService } from '../support/start-service.js';
@@ -19,6 +31,40 @@ class OpenController {
 
 @Module({ controllers: [OpenController] })
 class OpenModule {}
+
+const KEYS = '/admin/v1/keys';
+const HOOKS = [
+  'onModuleInit',
+  'onApplicationBootstrap',
+  'onModuleDestroy',
+  'beforeApplicationShutdown',
+  'onApplicationShutdown',
+];
+/** What has seen a request. */
+const watched: string[] = [];
+const guard = { canActivate: () => watched.push('guard') > 0 };
+const interceptor: NestInterceptor = {
+  intercept: (_context, next) => {
+    watched.push('interceptor');
+    return next.handle();
+  },
+};
+
+@Module({
+  providers: [
+    { provide: APP_GUARD, useValue: guard },
+    { provide: APP_INTERCEPTOR, useValue: interceptor },
+  ],
+})
+class WatchingModule implements NestModule {
+  configure(consumer: MiddlewareConsumer): void {
+    const watch = (_request: unknown, _response: unknown, next: () => void): void => {
+      watched.push('middleware');
+      next();
+    };
+    consumer.apply(watch).forRoutes('*path');
+  }
+}
 
 describe('the two ports', () => {
   const { logger, lines } = recordedLog();
@@ -153,21 +199,95 @@ describe('the two ports', () => {
 });
 
 describe('ADMIN_PORT', () => {
-  it('is closed by default, and drained and closed with the server', async () => {
+  /** An address of this machine that another program uses. */
+  async function takenPort(): Promise<{ port: number; free: () => void }> {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    return { port, free: () => other.close() };
+  }
+
+  it('is closed by default, and closes with the server', async () => {
     const { service, admin } = await startAdminService();
-    expect((await admin.get('/admin/v1/keys')).status).toBe(200);
+    expect((await admin.get(KEYS)).status).toBe(200);
     await service.close();
-    await expect(admin.get('/admin/v1/keys')).rejects.toThrow();
+    await expect(admin.get(KEYS)).rejects.toThrow();
     await using off = await startService();
-    expect((await off.anonymous().get('/admin/v1/keys')).status).toBe(404);
+    expect((await off.anonymous().get(KEYS)).status).toBe(404);
+  });
+
+  it('completes a request in progress when the server stops', async () => {
+    const { service, origin, admin } = await startAdminService();
+    const body = JSON.stringify({ name: 'Zoo', plan: 'free' });
+    const { hostname, port } = new URL(origin);
+    const socket = connect(Number(port), hostname);
+    socket.write(
+      `POST ${KEYS} HTTP/1.1\r\nHost: zoo\r\nAuthorization: Bearer ${admin.key}\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`,
+    );
+    // The server has read the head of the first request once it has answered a later one.
+    expect((await admin.get(KEYS)).status).toBe(200);
+    const closed = service.close();
+    await eventually(() =>
+      admin.get(KEYS).then(
+        () => false,
+        () => true,
+      ),
+    );
+    socket.end(body);
+    expect(await text(socket)).toMatch(/^HTTP\/1.1 201 [^]*\r\nconnection: close\r\n/i);
+    await closed;
   });
 
   it('stops the start if another program uses it', async () => {
-    const other = createServer().listen(0, '127.0.0.1');
-    await once(other, 'listening');
-    const { port } = other.address() as { port: number };
+    const { port, free } = await takenPort();
     const env = { ADMIN_PORT: String(port) };
+    await expect(startAndClose({ env })).rejects.toThrow(
+      /EADDRINUSE.*choose a free one with ADMIN_PORT/,
+    );
+    free();
+  });
+
+  it('is closed if another program uses PORT', async () => {
+    const { port, free } = await takenPort();
+    const adminPort = String(await freePort());
+    const env = { PORT: String(port), HOST: '127.0.0.1', ADMIN_PORT: adminPort };
     await expect(startAndClose({ env })).rejects.toThrow(/EADDRINUSE/);
-    other.close();
+    await expect(fetch(`http://127.0.0.1:${adminPort}`)).rejects.toThrow();
+    free();
+  });
+
+  it('calls no lifecycle hook of the service a second time', async () => {
+    const calls: string[] = [];
+    const seen = new Set<unknown>();
+    const record = (instance: Record<string, unknown>) => {
+      for (const hook of seen.has(instance) ? [] : HOOKS) {
+        const own = instance?.[hook];
+        if (typeof own !== 'function') continue;
+        const name = `${instance.constructor.name} ${seen.size} ${hook}`;
+        instance[hook] = (...given: unknown[]) => {
+          calls.push(name);
+          return own.apply(instance, given);
+        };
+      }
+      seen.add(instance);
+      return instance;
+    };
+    const { service } = await startAdminService({ instrument: { instanceDecorator: record } });
+    await service.close();
+    expect(calls.join()).toMatch(/KeyCache \d+ onModuleInit.*BackgroundWriter \d+ before/);
+    expect(calls).toEqual([...new Set(calls)]);
+  });
+
+  it('keeps its requests from middleware, guards and interceptors of extensions', async () => {
+    const { service, admin } = await startAdminService({
+      extensions: [{ module: WatchingModule }],
+    });
+    for (const path of [KEYS, '/', '/docs', '/nothing']) await admin.get(path);
+    expect(watched).toEqual([]);
+    const client = await service.client();
+    await client.get('/v1/pets');
+    expect(watched).toEqual(['middleware', 'guard', 'interceptor']);
+    await service.close();
   });
 });

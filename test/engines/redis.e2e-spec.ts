@@ -174,6 +174,33 @@ describeWith('redis', 'counters in Redis', (program) => {
       await test();
     });
 
+    it('take a lost connection that can be opened again for no outage', async () => {
+      const limit = 400;
+      const test = withinOne('day', async () => {
+        await inRedis();
+        const hasFallenBack = fallbacks(one, two)();
+        const { key } = await limited(limit);
+        const load = startLoad([...both(key!), ...both(key!), ...both(key!)], (client) =>
+          client.get('/v1/pets'),
+        );
+        const admitted = () => load.results.filter(({ status }) => status === 200).length;
+        const kills = [1, 2, 3].map((quarter) => (quarter * limit) / 4);
+        for (const count of kills) {
+          await eventually(() => Promise.resolve(admitted() > count));
+          await server.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+        }
+        await eventually(() => Promise.resolve(load.results.length > limit + 100));
+        await load.stop();
+        expect(hasFallenBack()).toBe(false);
+        expect(new Set(load.results.map(({ status }) => status))).toEqual(new Set([200, 429]));
+        expect(admitted()).toBeLessThanOrEqual(limit);
+        // A request is counted twice if only its reply was lost.
+        const inFlight = both(key!).length * 3;
+        expect(admitted()).toBeGreaterThanOrEqual(limit - kills.length * inFlight);
+      });
+      await test();
+    });
+
     it.each<[string, () => Promise<unknown>, () => Promise<unknown>]>([
       ['gone', () => server.kill(), () => server.run()],
       ['stalled', () => Promise.resolve(server.stall()), () => Promise.resolve(server.resume())],

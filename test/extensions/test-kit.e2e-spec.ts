@@ -51,14 +51,17 @@ class RemindersController {
 })
 class RemindersModule {}
 
-it('replaces classes and values of an extension, and of the service, before the start', async () => {
+it('overrides providers of every module, of the service too, before the start', async () => {
   await using store = await startTestStore({
     extensions: [{ name: 'reminders', module: RemindersModule }],
-    overrides: [
-      [Mailer, { send: () => 'faked' }],
-      [RATES, { toy: 2 }],
-      [Pets, { find: () => Promise.resolve({ name: 'Rex' }) }],
-    ],
+    override: (builder) =>
+      builder
+        .overrideProvider(Mailer)
+        .useValue({ send: () => 'faked' })
+        .overrideProvider(RATES)
+        .useFactory({ factory: () => ({ toy: 2 }) })
+        .overrideProvider(Pets)
+        .useValue({ find: () => Promise.resolve({ name: 'Rex' }) }),
   });
   const answer = await store.fetch('/v1/reminders', { key: await store.issueKey() });
   expect(await answer.json()).toEqual({ reminder: 'faked', name: 'Rex', rates: { toy: 2 } });

@@ -1,4 +1,4 @@
-import { KeysService } from '../../src/keys/keys.service.js';
+import { KeyList } from '../../src/keys/key-list.js';
 import { mintKey } from '../../src/keys/api-key-format.js';
 import { RateLimitStore } from '../../src/rate-limits/stores/rate-limit-store.js';
 import type { Answer } from '../support/client.js';
@@ -119,7 +119,7 @@ describe(`hostile requests (seed ${SEED})`, () => {
   it('each get one response, in their order, and are counted once', async () => {
     const key = client.key!;
     const used = async () => {
-      const { clientId } = await service.store.app.get(KeysService).get(client.keyId!);
+      const { clientId } = await service.store.app.get(KeyList).get(client.keyId!);
       return (await service.store.app.get(RateLimitStore).peek(clientId)).dayUsed;
     };
     const before = await used();

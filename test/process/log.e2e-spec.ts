@@ -53,8 +53,8 @@ function linesIn(served: Served): Line[] {
 }
 
 /** The lines with which an outage begins and ends, of a store or of a task. */
-const BEGINS = /^(?:The (database) cannot be read|(Redis) is unreachable|Cannot (.*); retrying)/;
-const ENDS = /^(?:The (database) can be read|(Redis) is reachable|Can (.*) again)/;
+const BEGINS = /^(?:(Redis) is unreachable|Cannot (.*); retrying)/;
+const ENDS = /^(?:(Redis) is reachable|Can (.*) again)/;
 
 /** @returns how each outage begins and ends, by what has it, and the other messages */
 function outagesIn(messages: readonly string[]): [Map<string, string>, others: string[]] {
@@ -131,7 +131,7 @@ describeWith('postgres', 'the log of a server that loses its stores', (initdb) =
         await new Promise((resume) => setTimeout(resume, 300));
       }
       await Promise.all([redis.run(), database.run()]);
-      await eventually(has('The database can be read again'));
+      await eventually(has('Can read changes from the database again'));
       await eventually(has('Redis is reachable'));
       await request();
       client.close();
@@ -143,7 +143,9 @@ describeWith('postgres', 'the log of a server that loses its stores', (initdb) =
       expect(failed.length).toBeGreaterThan(0);
       const others = faults.filter((line) => !failed.includes(line)).map(({ msg }) => msg);
       const [outages, rest] = outagesIn(others);
-      expect([...outages.keys()]).toEqual(expect.arrayContaining(['database', 'Redis']));
+      expect([...outages.keys()]).toEqual(
+        expect.arrayContaining(['read changes from the database', 'Redis']),
+      );
       // On a busy machine an outage may begin again.
       for (const each of outages.values()) expect(each).toMatch(/^(?:begins, ends, )+$/);
       expect(rest).toContain('Stopped');

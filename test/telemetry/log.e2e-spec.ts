@@ -10,6 +10,7 @@ import { KeysService } from '../../src/keys/keys.service.js';
 import { createLogger, Logger } from '../../src/telemetry/logger.js';
 import { eventually } from '../support/eventually.js';
 import { expectError } from '../support/expectations.js';
+import { metricValue } from '../support/metrics.js';
 import { recordedLog } from '../support/recorded-log.js';
 import { startService } from '../support/start-service.js';
 import { TemporaryDirectory } from '../support/temporary-directory.js';
@@ -58,6 +59,23 @@ describe('the log', () => {
       intercepted().map((line) => (JSON.parse(line) as { requestId: string }).requestId),
     ).toEqual(['get', 'post', 'late']);
     late.destroy();
+    client.close();
+  });
+
+  it('has the status of a request that code of the process injects, and so do the metrics', async () => {
+    const { logger, lines } = recordedLog();
+    await using service = await startService({ logger });
+    const client = await service.client();
+    const fastify = service.store.app.getHttpAdapter().getInstance();
+    const headers = { authorization: `Bearer ${client.key}` };
+    const { statusCode } = await fastify.inject({ url: '/v1/pets', headers });
+    expect(statusCode).toBe(200);
+    await eventually(() => Promise.resolve(lines.some(({ details }) => details.operation)));
+    const [line] = lines.filter(({ details }) => details.operation === 'listPets');
+    expect(line).toMatchObject({ message: 'request', details: { status: 200 } });
+    const labels = { operation: 'listPets', method: 'GET', status: '200' };
+    const count = 'petstore_http_request_duration_seconds_count';
+    expect(await metricValue(service, count, labels)).toBe(1);
     client.close();
   });
 

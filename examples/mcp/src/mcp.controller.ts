@@ -2,8 +2,8 @@ import { Controller, Post, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { SkipThrottle } from '@nestjs/throttler';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
-import { AnyScope } from 'pet-store-service';
-import type { CallerRequest } from './operations.js';
+import { AnyScope, ApiError, type ErrorBody } from 'pet-store-service';
+import { type CallerRequest, Operations } from './operations.js';
 import { Tools } from './tools.js';
 
 interface Reply {
@@ -16,9 +16,12 @@ const JSON_RPC = { type: 'object', additionalProperties: true };
 @ApiTags('mcp')
 @Controller('mcp')
 export class McpController {
-  constructor(private readonly tools: Tools) {}
+  constructor(
+    private readonly tools: Tools,
+    private readonly operations: Operations,
+  ) {}
 
-  // A tool consumes the quota of the operation that it calls. The protocol itself consumes none.
+  // A tool consumes the quota of the operation that it calls.
   @Post()
   @AnyScope()
   @SkipThrottle()
@@ -32,15 +35,33 @@ export class McpController {
     @Req() request: CallerRequest,
     @Res({ passthrough: true }) reply: Reply,
   ): Promise<string> {
+    const { method } = (request.body ?? {}) as { method?: unknown };
+    let hasCalled = false;
+    if (method !== 'tools/call') await this.countAsUsage(request);
     const server = new McpServer({ name: 'pet-store', version: '1.0.0' });
-    await this.tools.register(server, request);
+    await this.tools.register(server, request, () => (hasCalled = true));
     // Stateless: a server for each request, and no subscriptions, which would stay open.
     const { fetch } = createMcpHandler(() => server, { maxSubscriptions: 0 });
     const { headers, body: parsedBody } = request;
     const message = new Request('http://localhost/v1/mcp', { method: 'POST', headers });
     const response = await fetch(message, { parsedBody });
+    // Such as a call of an unknown tool.
+    if (method === 'tools/call' && !hasCalled) await this.countAsUsage(request);
     reply.status(response.status);
     reply.header('content-type', response.headers.get('content-type') ?? 'application/json');
     return response.text();
+  }
+
+  /**
+   * A message that calls no operation counts as a request to getUsage, which consumes no quota and
+   * is limited to 60 a minute, also for a key that is banned.
+   */
+  private async countAsUsage(request: CallerRequest): Promise<void> {
+    const usage = { method: 'GET', url: '/v1/usage', headers: {} };
+    const { statusCode, headers, body } = await this.operations.call(usage, request);
+    if (statusCode === 200) return;
+    const error = JSON.parse(body) as ErrorBody;
+    const options = { headers: { 'Retry-After': headers['retry-after'] ?? '1' } };
+    throw new ApiError(error, error.message, options);
   }
 }

@@ -17,10 +17,14 @@ export interface OperationRequest {
   body?: unknown;
 }
 
+interface OperationResponse {
+  statusCode: number;
+  headers: { link?: string; 'retry-after'?: string };
+  body: string;
+}
+
 interface Fastify {
-  inject(
-    request: object,
-  ): Promise<{ statusCode: number; headers: { link?: string }; body: string }>;
+  inject(request: object): Promise<OperationResponse>;
 }
 
 /**

@@ -31,15 +31,21 @@ export class Tools {
     private readonly operations: Operations,
   ) {}
 
-  /** Adds the tools to a server that runs them for one caller. */
-  async register(server: mcp.McpServer, caller: CallerRequest): Promise<void> {
+  /**
+   * Adds the tools to a server that runs them for one caller.
+   * @param onCall called before each call of an operation
+   */
+  async register(server: mcp.McpServer, caller: CallerRequest, onCall: () => void): Promise<void> {
     // The document is complete once the service has started, and does not change.
     this.tools ??= await this.load(caller);
     for (const tool of this.tools) {
       const { operationId, summary: title, description } = tool.operation;
       const annotations = { readOnlyHint: tool.method === 'get' };
       const config = { title, description, annotations, inputSchema: tool.inputSchema };
-      server.registerTool(operationId, config, (values) => this.run(tool, values, caller));
+      server.registerTool(operationId, config, (values) => {
+        onCall();
+        return this.run(tool, values, caller);
+      });
     }
   }
 

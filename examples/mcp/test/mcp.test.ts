@@ -118,6 +118,27 @@ describe('the server of the Model Context Protocol', () => {
     assert.equal((await call(limited, 'listPets')).isError, false);
   });
 
+  it('shares the 60 a minute of getUsage between all messages that call no operation', async () => {
+    const key = await store.issueKey({ perMinute: 100, perDay: 100 });
+    const send = (method: string, name?: string) => {
+      const params = { name, arguments: {} };
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+      const headers = { accept: 'application/json, text/event-stream' };
+      return store.fetch('/v1/mcp', { key, method: 'POST', headers, body });
+    };
+    for (let count = 0; count < 20; count++) {
+      assert.equal((await send('tools/list')).status, 200);
+      assert.notEqual((await send('tools/call', 'unknown')).status, 429);
+      assert.equal((await store.fetch('/v1/usage', { key })).status, 200);
+    }
+    for (const rejected of [await send('tools/list'), await send('tools/call', 'unknown')]) {
+      assert.equal(rejected.status, 429);
+      assert.equal(((await rejected.json()) as { code: string }).code, 'rate_limit_exceeded');
+      assert.match(rejected.headers.get('retry-after')!, /^[1-9]\d*$/);
+    }
+    assert.match(await (await send('tools/call', 'listPets')).text(), /"isError":false/);
+  });
+
   it('rejects callers without a valid key, unknown tools and methods', async () => {
     await assert.rejects(connect('psk_unknown'), /401|invalid_api_key/);
     const client = await connect(await store.issueKey());

@@ -43,7 +43,7 @@ export class DeadLettersController {
   })
   @ApiPage(DeadLetter)
   async listDeadLetters(@Query() query: PageQuery): Promise<Page<DeadLetter>> {
-    const page = await this.deliveries.page(query, { status: 'dead' }, ['nextAt', 'id']);
+    const page = await this.deliveries.page(query, { status: 'dead' });
     return page.map((row) => ({ ...row, status: undefined, nextAt: undefined }));
   }
 }

@@ -1,8 +1,9 @@
+import { setImmediate as nextTick } from 'node:timers/promises';
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
 import { QueryFailedError, type QueryRunner } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
-import { type Call, Database, type Parameter, type Statement } from '../database.js';
+import { Database, type Parameter, type Statement } from '../database.js';
 import type { DatabaseMetrics } from '../database-metrics.js';
 import { hasChangedNothing, isConnectionLost, isDataError, isHeld, isOutage } from '../outage.js';
 import type { PostgresDataSource } from './postgres.data-source.js';
@@ -15,6 +16,13 @@ const isRead = ({ postgres }: Statement): boolean => postgres.startsWith('SELECT
 /** A row of a batched statement: the result of one call. */
 type BatchRow = Record<string, string | null>;
 
+/** The calls of one tick with the same statement. */
+interface Batch {
+  calls: Parameter[][];
+  /** A row per call. */
+  rows: Promise<BatchRow[]>;
+}
+
 /**
  * PostgreSQL, on the pool of TypeORM, with named prepared statements.
  *
@@ -23,7 +31,7 @@ type BatchRow = Record<string, string | null>;
  * (a stale plan, a deadlock, a read on a broken connection) is repeated once, unprepared.
  */
 export class PostgresDatabase extends Database implements OnApplicationShutdown {
-  private readonly batches = new Map<Statement, Call[]>();
+  private readonly batches = new Map<Statement, Batch>();
   /** The poller and readiness never wait for requests. */
   private readonly observers: Pool;
 
@@ -94,32 +102,37 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
     }
   }
 
-  private enqueue(statement: Statement, parameters: Parameter[]): Promise<unknown[]> {
-    return new Promise((resolve, reject) => {
-      const batch = this.batches.get(statement) ?? [];
-      if (batch.push({ statement, parameters, resolve, reject }) > 1) return;
-      this.batches.set(statement, batch);
-      setImmediate(() => {
-        this.batches.delete(statement);
-        void this.executeAll(batch);
-      });
-    });
-  }
-
-  private async executeAll(calls: readonly Call[]): Promise<void> {
-    const { statement, parameters } = calls[0]!;
-    let rows: BatchRow[];
+  /** Adds a call to the batch of this tick. */
+  private async enqueue(statement: Statement, parameters: Parameter[]): Promise<unknown[]> {
+    const { calls, rows } = this.batches.get(statement) ?? this.startBatch(statement);
+    const index = calls.push(parameters) - 1;
     try {
-      const columns = parameters.map((_, index) => calls.map((call) => call.parameters[index]!));
-      rows = await this.execute<BatchRow>(statement, columns);
+      return rowsOf(statement, (await rows)[index]);
     } catch (error) {
       const isUnreachable = isOutage(error) && !isHeld(error);
-      if (calls.length === 1 || isUnreachable) for (const { reject } of calls) reject(error);
-      else for (const call of calls) void this.executeAll([call]);
-      return;
+      if (calls.length === 1 || isUnreachable) throw error;
+      // Here, not in the batch: the repetition belongs to the request of this call.
+      const [row] = await this.executeAll(statement, [parameters]);
+      return rowsOf(statement, row);
     }
+  }
+
+  private startBatch(statement: Statement): Batch {
+    const calls: Parameter[][] = [];
+    const rows = nextTick().then(() => {
+      this.batches.delete(statement);
+      return this.executeAll(statement, calls);
+    });
+    const batch = { calls, rows };
+    this.batches.set(statement, batch);
+    return batch;
+  }
+
+  private async executeAll(statement: Statement, calls: Parameter[][]): Promise<BatchRow[]> {
+    const columns = calls[0]!.map((_, index) => calls.map((call) => call[index]));
+    const rows = await this.execute<BatchRow>(statement, columns);
     if (!isRead(statement)) this.metrics.batchSizes.observe(calls.length);
-    calls.forEach(({ resolve }, index) => resolve(rowsOf(statement, rows[index])));
+    return rows;
   }
 
   private execute<Row>(statement: Statement, values: unknown[]): Promise<Row[]> {

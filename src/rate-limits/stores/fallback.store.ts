@@ -11,8 +11,10 @@ const PROBE_INTERVAL_MS = 100;
  * Counts in Redis, and in this process while Redis fails.
  *
  * - A command that fails, or has no reply after half a second (`redis.client.ts`), switches all
- *   requests to this process's counters. A shorter pause of Redis delays requests, and the counts
- *   stay exact. No request fails.
+ *   requests to this process's counters. A shorter pause of Redis, or a lost connection that is
+ *   open again within this time, delays requests. No request fails.
+ * - Counts are exact, except that a request counts twice if the connection is lost between the
+ *   count and its reply: never more than the limit is admitted.
  * - Every reply of Redis is mirrored in memory, so counting continues from there. Counts of an
  *   outage are not transferred to Redis: n nodes admit up to n times what was left of the quota
  *   according to the last reply that each of them received.
