@@ -63,7 +63,7 @@ export class DocsController {
     'llms.txt',
     '.well-known/api-catalog',
   ])
-  file(@Res() reply: ApiReply): Promise<void> {
+  docsFile(@Res() reply: ApiReply): Promise<void> {
     const servers = [this.address.baseUrl, this.config.stagingBaseUrl ?? []].flat();
     return this.files.send(reply, {
       ...pageHeaders(servers.map((url) => new URL(url).origin)),
