@@ -11,4 +11,5 @@ export const accountExtension = defineExtension({
     key: 'The API key that sends the request.',
     usage: 'Plan, scopes and quota of an API key.',
   },
+  from: import.meta.url,
 });

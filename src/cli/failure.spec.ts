@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { withBuiltIn } from '../built-in.js';
 import { ConfigError } from '../config/config.js';
 import { ExplainedError } from '../config/fixes.js';
 import { ExtensionError } from '../extensions/check.js';
@@ -36,7 +37,9 @@ describe(explain.name, () => {
         expect(line(failure(code, frames))).toBe(`error: extension toys: ${code}: it failed\n`);
       }
       const food = { ...toys, name: 'food' };
-      expect(line(failure(code), [toys, food])).toMatch(/^error: extension toys or food: /);
+      expect(line(failure(code), withBuiltIn([toys, food]))).toMatch(
+        /^error: extension toys or food: /,
+      );
     },
   );
 

@@ -6,7 +6,8 @@ import { driverErrorOf } from '../database/outage.js';
 import { type Extension, nameOf } from '../extensions/define.js';
 import type { Output } from './output.js';
 
-const OWN_CODE = fileURLToPath(new URL('..', import.meta.url));
+const OWN_URL = new URL('..', import.meta.url);
+const OWN_CODE = fileURLToPath(OWN_URL);
 /** They call extensions too. */
 const ENTRIES = /^(?:server|main|cli\/(?:serve|operator|openapi|program|add-command))\.[jt]s/;
 
@@ -29,7 +30,8 @@ export function explain(
     const fix = fixOf(file === undefined ? 'postgres' : 'sqlite', driverErrorOf(error), file);
     return fix === undefined ? error : new ExplainedError(reasonOf(error), fix, error);
   }
-  const names = extensions.map(nameOf).join(' or ');
+  const others = extensions.filter(({ from }) => !from?.startsWith(OWN_URL.href));
+  const names = others.map(nameOf).join(' or ');
   return names ? new Error(`extension ${names}: ${reasonOf(error)}`, { cause: error }) : error;
 }
 
