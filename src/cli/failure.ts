@@ -7,8 +7,9 @@ import { type Extension, nameOf } from '../extensions/define.js';
 import type { Output } from './output.js';
 
 const OWN_CODE = fileURLToPath(new URL('..', import.meta.url));
-/** They call extensions too. */
-const ENTRIES = /^(?:server|main|cli\/(?:serve|operator|openapi|program|add-command))\.[jt]s/;
+/** They call extensions, or are called by them. */
+const ENTRIES =
+  /^(?:server|main|telemetry\/metrics|cli\/(?:serve|operator|openapi|program|add-command))\.[jt]s/;
 
 /**
  * Finds out where an error happened. The service explains failures of its ports, and of
