@@ -5,6 +5,7 @@ import { coreModules, type CoreOptions } from './core.module.js';
 import { DeprecationGuard, SunsetGuard } from './deprecation/deprecation.js';
 import { HealthModule } from './health/health.module.js';
 import { ErrorFilter } from './error.filter.js';
+import { nameOf } from './extensions/define.js';
 import { FallbackController } from './http/fallback.controller.js';
 import { HttpModule } from './http/http.module.js';
 import type { Transport } from './http/transport.js';
@@ -52,7 +53,10 @@ export class AppModule {
         HttpModule.forRoot(transport),
         KeysModule.forRoot(
           extensions,
-          extensions.flatMap(({ verifier }) => verifier ?? []),
+          extensions.flatMap((each) => {
+            const { verifier } = each;
+            return verifier === undefined ? [] : { extension: nameOf(each), verifier };
+          }),
         ),
         IdempotencyModule,
         UsageModule,

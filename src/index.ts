@@ -46,6 +46,7 @@ export {
 export { Cursor, type CursorKey, type CursorKind } from './input/cursor.js';
 export { ApiPage } from './input/api-page.decorator.js';
 export { StrictInput } from './input/strict-input.decorator.js';
+export { InputPipe } from './input/input.pipe.js';
 export { Page, PageQuery } from './input/page.js';
 export { constrain, MayBeAbsent } from './input/constrain.js';
 export { isVisible } from './input/visible-text.js';

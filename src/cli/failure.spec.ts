@@ -43,6 +43,14 @@ describe(explain.name, () => {
     },
   );
 
+  it('names the extension that registers a metric twice', () => {
+    const own = `    at Metrics.counter (${resolve('src/telemetry/metrics.ts')}:1:2)`;
+    const theirs = '    at new Orders (file:///shop/orders.js:3:4)';
+    expect(line(failure('', [own, theirs], 'It has already been registered.'))).toBe(
+      'error: extension toys: It has already been registered.\n',
+    );
+  });
+
   it('adds the fix to an error of the database of the service', () => {
     const frame = `    at SqliteDatabase.query (${resolve('src/database/sqlite/x.ts')}:1:2)`;
     expect(line(failure('SQLITE_FULL', [frame]))).toBe(

@@ -8,8 +8,9 @@ import type { Output } from './output.js';
 
 const OWN_URL = new URL('..', import.meta.url);
 const OWN_CODE = fileURLToPath(OWN_URL);
-/** They call extensions too. */
-const ENTRIES = /^(?:server|main|cli\/(?:serve|operator|openapi|program|add-command))\.[jt]s/;
+/** They call extensions, or are called by them. */
+const ENTRIES =
+  /^(?:server|main|core\/telemetry\/metrics|cli\/(?:serve|operator|openapi|program|add-command))\.[jt]s/;
 
 /**
  * Finds out where an error happened. The service explains failures of its ports, and of

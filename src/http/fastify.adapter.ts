@@ -1,10 +1,21 @@
 import { type ParsedUrlQuery, stringify } from 'node:querystring';
+import { HttpException } from '@nestjs/common';
 import { FastifyAdapter as NestFastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
+import { toApiError } from '../errors/to-api-error.js';
 import { type ApiReply, appendHeader, isApiRoute } from './request.js';
 import { isPage, type PageBody, stringifyJson } from './stringify-json.js';
 import { pathOf } from './target.js';
 import type { Transport } from './transport.js';
+
+/** Nest's `BaseExceptionFilter`, which a filter of an extension may extend, sends such a body. */
+function isErrorOfNest(body: unknown, status = 200): body is object {
+  return status >= 400 && (body as { statusCode?: unknown } | undefined)?.statusCode === status;
+}
+
+function toErrorBody(body: object, status: number): object {
+  return toApiError(new HttpException(body, status)).getResponse() as object;
+}
 
 /**
  * Nest's adapter on the transport of the service. Responses have every digit of an int64, and a
@@ -25,7 +36,8 @@ export class FastifyAdapter extends NestFastifyAdapter {
 
   override reply(reply: ApiReply, body: unknown, status?: number): ApiReply {
     if (isPage(body) && body.next !== undefined) this.linkToNext(reply, body);
-    return super.reply(reply, body, status);
+    const sent = isErrorOfNest(body, status) ? toErrorBody(body, status!) : body;
+    return super.reply(reply, sent, status);
   }
 
   /** The URL has the query of this request, with an explicit limit and the next cursor. */

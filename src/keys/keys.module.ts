@@ -1,4 +1,4 @@
-import { type DynamicModule, Module, type Type } from '@nestjs/common';
+import { type DynamicModule, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AdminToken } from './admin-token.entity.js';
 import { AdminTokens } from './admin-tokens.service.js';
@@ -13,7 +13,7 @@ import { KeyList } from './key-list.js';
 import { KeysService } from './keys.service.js';
 import { LastUses } from './last-uses.js';
 import { type DeclaresScopes, Scopes } from './scopes.js';
-import { type TokenVerifier, VERIFIERS, Verifiers } from './verifiers.js';
+import { type NamedVerifier, VERIFIERS, Verifiers } from './verifiers.js';
 
 /**
  * Manages keys and admin tokens, on the command line and in a server. In a server, it also
@@ -31,7 +31,7 @@ export class KeysModule {
    */
   static forRoot(
     extensions: readonly DeclaresScopes[],
-    verifiers?: readonly (TokenVerifier | Type<TokenVerifier>)[],
+    verifiers?: readonly NamedVerifier[],
   ): DynamicModule {
     const ofServer = [
       { provide: VERIFIERS, useValue: verifiers },

@@ -31,7 +31,13 @@ export interface TokenVerifier {
   verify(token: string): Promise<VerifiedCaller | undefined | null>;
 }
 
-/** The verifiers of extensions; a class must be a provider of its module. */
+/** A verifier and the name of its extension. A class must be a provider of the module. */
+export interface NamedVerifier {
+  readonly extension: string;
+  readonly verifier: TokenVerifier | Type<TokenVerifier>;
+}
+
+/** Injection token: every `NamedVerifier`. */
 export const VERIFIERS = Symbol('verifiers');
 
 /** RFC 6750 section 2.1. */
@@ -46,19 +52,20 @@ const ID_LENGTH = 22;
  */
 @Injectable()
 export class Verifiers implements OnModuleInit {
-  private verifiers: readonly TokenVerifier[] = [];
+  private verifiers: readonly { extension: string; verifier: TokenVerifier }[] = [];
 
   constructor(
-    @Inject(VERIFIERS) private readonly given: readonly (TokenVerifier | Type<TokenVerifier>)[],
+    @Inject(VERIFIERS) private readonly given: readonly NamedVerifier[],
     private readonly modules: ModuleRef,
     private readonly clock: Clock,
     private readonly plans: Plans,
   ) {}
 
   onModuleInit(): void {
-    this.verifiers = this.given.map((each) =>
-      typeof each === 'function' ? this.modules.get(each, { strict: false }) : each,
-    );
+    this.verifiers = this.given.map(({ extension, verifier: each }) => {
+      const isClass = typeof each === 'function';
+      return { extension, verifier: isClass ? this.modules.get(each, { strict: false }) : each };
+    });
   }
 
   /** Whether a token is passed to the verifiers. */
@@ -72,17 +79,17 @@ export class Verifiers implements OnModuleInit {
    */
   async callerOf(token: string): Promise<Caller | undefined> {
     if (!this.canVerify(token)) return undefined;
-    try {
-      for (const verifier of this.verifiers) {
+    for (const { extension, verifier } of this.verifiers) {
+      try {
         const verified = await withTimeout(TIMEOUT_MS, Promise.resolve(verifier.verify(token)));
         if (!verified) continue;
         const caller = toCaller(verified, this.plans);
         return caller.expiresAtMs > this.clock.now() ? caller : undefined;
+      } catch (cause) {
+        throw serviceUnavailable(new Error(`extension ${extension}: verify() failed`, { cause }));
       }
-      return undefined;
-    } catch (error) {
-      throw serviceUnavailable(error);
     }
+    return undefined;
   }
 }
 
@@ -93,12 +100,15 @@ export class Verifiers implements OnModuleInit {
 function toCaller(verified: VerifiedCaller, plans: Plans): Caller {
   const { clientId, scopes, plan = 'enterprise', expiresAt = Infinity } = verified;
   const limits = verified.limits ?? plans.of(plan);
-  const isIdentified = typeof clientId === 'string' && clientId !== '' && Array.isArray(scopes);
-  if (!isIdentified || !arePlanLimits(limits) || !(expiresAt > 0)) {
-    throw new Error(`A verifier returned an invalid caller: ${JSON.stringify(verified)}`);
-  }
+  const faults = [
+    ...(typeof clientId === 'string' && clientId !== '' ? [] : ['clientId must be a text']),
+    ...(Array.isArray(scopes) ? [] : ['scopes must be an array']),
+    ...(arePlanLimits(limits) ? [] : [`limits, or those of plan "${plan}", are not valid`]),
+    ...(expiresAt > 0 ? [] : ['expiresAt must be Unix seconds']),
+  ];
+  if (faults.length > 0) throw new Error(faults.join('; '));
   const id = `tok_${digestOf(clientId).slice(0, ID_LENGTH)}`;
-  const quota = { key: id, plan, limits };
+  const quota = { key: id, plan, limits: limits! };
   const expiresAtMs = expiresAt * 1000;
   return { clientId, keyId: id, plan, scopes: new Set(scopes), quota, expiresAtMs };
 }

@@ -55,7 +55,14 @@ export class DocsController {
   @Redirect('/docs', 302)
   root(): void {}
 
-  @Get(['docs', 'docs/*path', 'openapi.json', 'openapi.yaml', 'llms.txt', '.well-known/api-catalog'])
+  @Get([
+    'docs',
+    'docs/*path',
+    'openapi.json',
+    'openapi.yaml',
+    'llms.txt',
+    '.well-known/api-catalog',
+  ])
   docsFile(@Res() reply: ApiReply): Promise<void> {
     const servers = [this.address.baseUrl, this.config.stagingBaseUrl ?? []].flat();
     return this.files.send(reply, {

@@ -1,14 +1,38 @@
-import { Body, Controller, Get, Header, Headers, Module, Post, Query } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
+import {
+  Body,
+  Controller,
+  type ExecutionContext,
+  Get,
+  Header,
+  Headers,
+  Injectable,
+  Module,
+  type NestInterceptor,
+  Post,
+  Query,
+} from '@nestjs/common';
+import { APP_INTERCEPTOR, HttpAdapterHost } from '@nestjs/core';
 import { ApiTags } from '@nestjs/swagger';
 import { IsIn, IsOptional } from 'class-validator';
 import type { FastifyInstance } from 'fastify';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import { MoreThan, Repository } from 'typeorm';
-import { AnyScope, ApiPage, Page, PageQuery, Pet, Public } from '../../src/index.js';
+import { of, type Observable } from 'rxjs';
+import {
+  AnyScope,
+  ApiPage,
+  Database,
+  InputPipe,
+  Page,
+  PageQuery,
+  Pet,
+  Public,
+  TableGateway,
+} from '../../src/index.js';
+import { Pets } from '../../src/pets/pets.service.js';
 import { PetDto } from '../../src/pets/pet.dto.js';
 import { expectError } from '../support/expectations.js';
-import { useService } from '../support/start-service.js';
+import { startService, useService } from '../support/start-service.js';
 
 class ZooQuery extends PageQuery {
   @IsOptional()
@@ -60,6 +84,26 @@ class PlainController {
     return { status, link: headers.link, body };
   }
 }
+
+/** Responds to listPets itself. Pipes run after it. */
+@Injectable()
+class ListInterceptor implements NestInterceptor {
+  private readonly pets: TableGateway<Pet>;
+
+  constructor(database: Database) {
+    this.pets = new TableGateway(Pet, database);
+  }
+
+  async intercept(context: ExecutionContext): Promise<Observable<unknown>> {
+    const { query } = context.switchToHttp().getRequest<{ query: unknown }>();
+    const metadata = { type: 'query', metatype: PageQuery } as const;
+    const valid = (await new InputPipe().transform(query, metadata)) as PageQuery;
+    return of(await this.pets.page(valid, {}));
+  }
+}
+
+@Module({ providers: [{ provide: APP_INTERCEPTOR, useClass: ListInterceptor }] })
+class ListModule {}
 
 @Public()
 @Controller('open/keepers')
@@ -164,5 +208,19 @@ describe('a list of an extension', () => {
     const url = `/v1/pets${direct.search}`;
     const relayed = (await client.post('/v1/zoo/relay', { url })).json();
     expect(relayed).toMatchObject({ status: 200, body: (await client.get(url)).text });
+  });
+
+  it('lets an interceptor validate the query of a list that it responds to itself', async () => {
+    await using other = await startService({ extensions: [{ module: ListModule }] });
+    const caller = await other.client();
+    for (const name of ['Rex', 'Luna'])
+      await other.store.app.get(Pets).create({ name, categoryId: 1n });
+    const first = await caller.get('/v1/pets?limit=1');
+    expect([first.status, first.json().length]).toEqual([200, 1]);
+    const [, next] = /<[^>]*(\/v1\/pets\?[^>]*)>/.exec(String(first.headers.link))!;
+    const second = await caller.get(next!);
+    expect([second.status, second.json().length]).toEqual([200, 1]);
+    expect(second.json()[0].id).not.toBe(first.json()[0].id);
+    expectError(await caller.get('/v1/pets?cursor=x'), 400, 'invalid_request');
   });
 });

@@ -5,6 +5,7 @@ import { type TokenVerifier, type VerifiedCaller } from '../../src/index.js';
 import { Client } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
+import { recordedLog } from '../support/recorded-log.js';
 import { startService, type TestService } from '../support/start-service.js';
 
 const issuer = 'https://id.example.com';
@@ -120,9 +121,12 @@ describe('a verifier', () => {
       minute: [{ ...caller, limits: { perMinute: 0, perDay: 9 } }, 503],
       day: [{ ...caller, limits: { perMinute: 9, perDay: 0 } }, 503],
       never: [{ ...caller, expiresAt: 0 }, 503],
+      plan: [{ clientId: 'c', scopes: [], plan: 'gold' }, 503],
     };
     const verify = (token: string) => Promise.resolve(rows[token]![0] as VerifiedCaller);
+    const { logger, lines } = recordedLog();
     await using service = await startService({
+      logger,
       clock: fixed,
       extensions: [{ name: 'rows', module: RowsModule, verifier: { verify } }],
     });
@@ -130,5 +134,9 @@ describe('a verifier', () => {
       const answer = await new Client(service.origin, token).get('/v1/pets');
       expect([token, answer.status]).toEqual([token, status]);
     }
+    const failures = lines.filter(({ level }) => level === 'warn').map(({ details }) => details);
+    expect(failures).toHaveLength(7);
+    for (const { err } of failures) expect(err.message).toContain('extension rows: ');
+    expect(failures.at(-1).err.cause.message).toContain('plan "gold"');
   });
 });

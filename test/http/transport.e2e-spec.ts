@@ -1,6 +1,16 @@
-import { type ArgumentsHost, Catch, type ExceptionFilter, Module } from '@nestjs/common';
-import { APP_FILTER } from '@nestjs/core';
+import {
+  type ArgumentsHost,
+  Catch,
+  ConflictException,
+  Controller,
+  type ExceptionFilter,
+  Get,
+  Module,
+  Param,
+} from '@nestjs/common';
+import { APP_FILTER, BaseExceptionFilter } from '@nestjs/core';
 import type { FastifyReply } from 'fastify';
+import { AnyScope } from 'pet-store-service';
 import { expectError } from '../support/expectations.js';
 import { recordedLog } from '../support/recorded-log.js';
 import { startService } from '../support/start-service.js';
@@ -15,7 +25,38 @@ class TeapotFilter implements ExceptionFilter {
 @Module({ providers: [{ provide: APP_FILTER, useClass: TeapotFilter }] })
 class TeapotModule {}
 
+class StrangeError extends Error {}
+
+@Catch(StrangeError, ConflictException)
+class ReportingFilter extends BaseExceptionFilter {}
+
+@AnyScope()
+@Controller('failures')
+class FailuresController {
+  @Get(':kind')
+  fail(@Param('kind') kind: string): never {
+    throw kind === 'strange' ? new StrangeError('a secret') : new ConflictException('Taken');
+  }
+}
+
+@Module({
+  controllers: [FailuresController],
+  providers: [{ provide: APP_FILTER, useClass: ReportingFilter }],
+})
+class ReportingModule {}
+
 describe('the transport', () => {
+  it('sends the Error body for a filter that extends BaseExceptionFilter', async () => {
+    await using service = await startService({ extensions: [{ module: ReportingModule }] });
+    const client = await service.client();
+    const conflict = await client.get('/v1/failures/conflict');
+    expectError(conflict, 409, 'conflict');
+    expect(conflict.json().message).toBe('Taken');
+    const strange = await client.get('/v1/failures/strange');
+    expectError(strange, 500, 'internal_error');
+    expect(strange.text).not.toContain('secret');
+  });
+
   it('keeps the exception filters of two applications in one process apart', async () => {
     await using other = await startService({ extensions: [{ module: TeapotModule }] });
     await using service = await startService();
