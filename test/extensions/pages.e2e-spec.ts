@@ -29,7 +29,7 @@ import {
   Public,
   TableGateway,
 } from '../../src/index.js';
-import { Pets } from '../../src/pets/pets.service.js';
+import { Pets } from '../../src/extensions/pets.js';
 import { PetDto } from '../../src/pets/pet.dto.js';
 import { expectError } from '../support/expectations.js';
 import { startService, useService } from '../support/start-service.js';
