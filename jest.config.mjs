@@ -85,9 +85,9 @@ export default {
     // These files run only in processes of their own (npm run test:process), where nothing is counted.
     ...[
       'src/cli/backup.ts',
-      'src/database/sqlite/sqlite.copy.ts',
+      'src/core/database/sqlite/sqlite.copy.ts',
       'src/cli/new-extension.ts',
-      'src/telemetry/traces.ts',
+      'src/core/telemetry/traces.ts',
       'src/testing.ts',
       // Types alone.
       'clients/typescript/src/{models,options}.ts',

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { getMetadataArgsStorage } from 'typeorm';
-import { loadConfig } from './src/config/config.js';
-import { createDataSource, dataSourceOptions } from './src/database/data-source-options.js';
+import { loadConfig } from './src/core/config/config.js';
+import { createDataSource, dataSourceOptions } from './src/core/database/data-source-options.js';
 import { migrationsOf } from './src/extensions/define.js';
 import { loadAllExtensions } from './src/built-in.js';
 

@@ -14,7 +14,7 @@ import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import { ConfigMap, Secret, Service } from 'kubernetes-models/v1';
 import { parse } from 'yaml';
-import { loadConfig } from '../dist/src/config/config.js';
+import { loadConfig } from '../dist/src/core/config/config.js';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const read = (file) => readFileSync(file, 'utf8');

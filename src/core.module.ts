@@ -1,13 +1,13 @@
 import type { DynamicModule, Type } from '@nestjs/common';
-import { Config } from './config/config.js';
-import { DatabaseModule } from './database/database.module.js';
-import { EventsModule } from './events/events.js';
+import { Config } from './core/config/config.js';
+import { DatabaseModule } from './core/database/database.module.js';
+import { EventsModule } from './core/events/events.js';
 import { type Extension, migrationsOf } from './extensions/define.js';
-import { type OwnPlans, Plans } from './rate-limits/plan.js';
-import { RateLimitsModule } from './rate-limits/rate-limits.module.js';
-import { Logger } from './telemetry/logger.js';
-import { Metrics } from './telemetry/metrics.js';
-import { Clock } from './time/clock.js';
+import { type OwnPlans, Plans } from './core/rate-limits/plan.js';
+import { RateLimitsModule } from './core/rate-limits/rate-limits.module.js';
+import { Logger } from './core/telemetry/logger.js';
+import { Metrics } from './core/telemetry/metrics.js';
+import { Clock } from './core/time/clock.js';
 
 export interface CoreOptions {
   config: Config;

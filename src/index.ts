@@ -1,9 +1,9 @@
-import { errors as coreErrors } from './errors/errors.js';
+import { errors as coreErrors } from './core/errors/errors.js';
 import { petErrors } from './pets/pet.errors.js';
 
 /** The public interface for extensions. Everything else may change at any time. */
-export { Clock } from './time/clock.js';
-export { type Config, loadConfig } from './config/config.js';
+export { Clock } from './core/time/clock.js';
+export { type Config, loadConfig } from './core/config/config.js';
 export {
   ApiError,
   type ApiErrorOptions,
@@ -11,9 +11,9 @@ export {
   type ErrorDefinition,
   type ErrorFactories,
   type ErrorFactory,
-} from './errors/api-error.js';
-export { ApiErrors, ErrorBody } from './errors/api-errors.decorator.js';
-export { Deprecated, type Deprecation } from './deprecation/deprecation.js';
+} from './core/errors/api-error.js';
+export { ApiErrors, ErrorBody } from './core/errors/api-errors.decorator.js';
+export { Deprecated, type Deprecation } from './core/deprecation/deprecation.js';
 export {
   defineConfig,
   defineExtension,
@@ -22,17 +22,17 @@ export {
   type PetStoreConfig,
   type Seed,
 } from './extensions/define.js';
-export type { KeyBanned, QuotaThreshold } from './keys/caller-events.js';
+export type { KeyBanned, QuotaThreshold } from './core/keys/caller-events.js';
 export type { PetEvent } from './pets/pet.events.js';
-export { Database } from './database/database.js';
-export { afterCommit, rowLock } from './database/transactions.js';
-export { Events } from './events/events.js';
-export { Readiness, type ReadinessCheck } from './health/readiness.js';
+export { Database } from './core/database/database.js';
+export { afterCommit, rowLock } from './core/database/transactions.js';
+export { Events } from './core/events/events.js';
+export { Readiness, type ReadinessCheck } from './core/health/readiness.js';
 export { settingsOf } from './extensions/settings.js';
-export { Public } from './http/public.decorator.js';
-export { stringifyJson } from './http/stringify-json.js';
-export { PublicAddress } from './config/public-address.js';
-export { bigintColumn, numberColumn } from './database/columns.js';
+export { Public } from './core/http/public.decorator.js';
+export { stringifyJson } from './core/http/stringify-json.js';
+export { PublicAddress } from './core/config/public-address.js';
+export { bigintColumn, numberColumn } from './core/database/columns.js';
 export {
   INT64_MAX,
   INT64_MIN,
@@ -41,29 +41,29 @@ export {
   IsInt64,
   IsInt64Text,
   parseInt64,
-} from './input/int64.js';
+} from './core/input/int64.js';
 
-export { Cursor, type CursorKey, type CursorKind } from './input/cursor.js';
-export { ApiPage } from './input/api-page.decorator.js';
-export { StrictInput } from './input/strict-input.decorator.js';
-export { InputPipe } from './input/input.pipe.js';
-export { Page, PageQuery } from './input/page.js';
-export { constrain, MayBeAbsent } from './input/constrain.js';
-export { isVisible } from './input/visible-text.js';
-export { Creates } from './http/creates.decorator.js';
-export { Idempotent } from './idempotency/idempotent.decorator.js';
-export { AnyScope, RequireScope } from './keys/scope.guard.js';
-export { type Caller, CurrentCaller } from './keys/caller.js';
-export type { TokenVerifier, VerifiedCaller } from './keys/verifiers.js';
+export { Cursor, type CursorKey, type CursorKind } from './core/input/cursor.js';
+export { ApiPage } from './core/input/api-page.decorator.js';
+export { StrictInput } from './core/input/strict-input.decorator.js';
+export { InputPipe } from './core/input/input.pipe.js';
+export { Page, PageQuery } from './core/input/page.js';
+export { constrain, MayBeAbsent } from './core/input/constrain.js';
+export { isVisible } from './core/input/visible-text.js';
+export { Creates } from './core/http/creates.decorator.js';
+export { Idempotent } from './core/idempotency/idempotent.decorator.js';
+export { AnyScope, RequireScope } from './core/keys/scope.guard.js';
+export { type Caller, CurrentCaller } from './core/keys/caller.js';
+export type { TokenVerifier, VerifiedCaller } from './core/keys/verifiers.js';
 export type { PetStore } from './pet-store.js';
 export { startPetStore } from './server.js';
-export { Logger } from './telemetry/logger.js';
-export { Metrics } from './telemetry/metrics.js';
+export { Logger } from './core/telemetry/logger.js';
+export { Metrics } from './core/telemetry/metrics.js';
 export type { Counter, Gauge, Histogram } from 'prom-client';
 export { Pet, type PetStatus } from './pets/pet.entity.js';
 export { Pets, type StoredPet } from './extensions/pets.js';
-export { type Row, TableGateway } from './tables/table-gateway.js';
-export { requestContext, type RequestContext } from './telemetry/request-context.js';
+export { type Row, TableGateway } from './core/tables/table-gateway.js';
+export { requestContext, type RequestContext } from './core/telemetry/request-context.js';
 
 /** The errors of the core and of pets. */
 export const errors = { ...coreErrors, ...petErrors };

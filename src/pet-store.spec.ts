@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Module } from '@nestjs/common';
-import { loadConfig } from './config/config.js';
+import { loadConfig } from './core/config/config.js';
 import { PetStore } from './pet-store.js';
 import { startPetStore } from './server.js';
 

@@ -1,11 +1,11 @@
 import type { AddressInfo } from 'node:net';
 import type { NestApplicationContext } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { Config } from './config/config.js';
-import { Readiness } from './health/readiness.js';
-import { Transport } from './http/transport.js';
-import { Logger } from './telemetry/logger.js';
-import { waitAtMost } from './time/timeout.js';
+import { Config } from './core/config/config.js';
+import { Readiness } from './core/health/readiness.js';
+import { Transport } from './core/http/transport.js';
+import { Logger } from './core/telemetry/logger.js';
+import { waitAtMost } from './core/time/timeout.js';
 
 /** Reserved for the last log lines and the exit of the process itself. */
 const EXIT_MS = 400;

@@ -6,25 +6,25 @@ import { DataSource } from 'typeorm';
 import { AppModule } from './app.module.js';
 import { withBuiltIn } from './built-in.js';
 import type { CoreOptions } from './core.module.js';
-import { loadConfig } from './config/config.js';
-import { explained } from './config/fixes.js';
-import { fileOf } from './database/data-source-options.js';
-import { migrate } from './database/migrate.js';
-import { lockFile } from './database/sqlite/sqlite.file.js';
+import { loadConfig } from './core/config/config.js';
+import { explained } from './core/config/fixes.js';
+import { fileOf } from './core/database/data-source-options.js';
+import { migrate } from './core/database/migrate.js';
+import { lockFile } from './core/database/sqlite/sqlite.file.js';
 import { checkApplication } from './extensions/check-application.js';
 import { checkExtensions, type CheckOptions } from './extensions/check.js';
 import { settingsOf } from './extensions/settings.js';
-import { FastifyAdapter } from './http/fastify.adapter.js';
-import { corsOptions } from './http/cors.js';
-import { Operations } from './http/operations.js';
-import { PublicAddress } from './config/public-address.js';
-import { warnOfProxy } from './http/client-address.js';
-import { Transport } from './http/transport.js';
-import { DocumentSource } from './openapi/document.js';
-import { publicDocument } from './openapi/public-document.js';
+import { FastifyAdapter } from './core/http/fastify.adapter.js';
+import { corsOptions } from './core/http/cors.js';
+import { Operations } from './core/http/operations.js';
+import { PublicAddress } from './core/config/public-address.js';
+import { warnOfProxy } from './core/http/client-address.js';
+import { Transport } from './core/http/transport.js';
+import { DocumentSource } from './docs/document.js';
+import { publicDocument } from './docs/public-document.js';
 import { PetStore } from './pet-store.js';
-import { createLogger } from './telemetry/logger.js';
-import { NestLogger } from './telemetry/nest-logger.js';
+import { createLogger } from './core/telemetry/logger.js';
+import { NestLogger } from './core/telemetry/nest-logger.js';
 
 /**
  * Same default as `net.core.somaxconn`; Node's is 511. On overflow, clients retry their SYN after 1
@@ -88,7 +88,7 @@ export async function startPetStore(options: StartOptions = {}): Promise<PetStor
   const { port, host, adminPort, adminHost, tracing } = config;
   // OpenTelemetry is loaded on demand.
   const stopTracing =
-    tracing && (await import('./telemetry/traces.js')).startTracing(tracing, logger);
+    tracing && (await import('./core/telemetry/traces.js')).startTracing(tracing, logger);
   const file = fileOf(config.databaseUrl);
   // PostgreSQL may have several servers.
   const unlock = file && (await explained('sqlite', file, () => lockFile(file)));

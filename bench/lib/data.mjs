@@ -2,7 +2,7 @@
 // with different schemas can be compared.
 import { writeFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { digestOf, mintId, mintKey } from '../../dist/src/keys/api-key-format.js';
+import { digestOf, mintId, mintKey } from '../../dist/src/core/keys/api-key-format.js';
 import { KEYS, PETS, root, UNLIMITED } from '../settings.mjs';
 import { query } from './engines.mjs';
 import { runtimeEnv } from './runtime.mjs';

@@ -29,7 +29,7 @@ const ALL_TEST_FILES = [
 ].filter((file) => !LEFT_OUT.includes(file));
 
 /** The short form mutates one file, and runs the specs of its room. */
-const SHORT_FILE = 'src/rate-limits/quota-report.ts';
+const SHORT_FILE = 'src/core/rate-limits/quota-report.ts';
 const { MUTATION_SHORT, MUTATION_FILES } = process.env;
 const isShort = MUTATION_SHORT === 'true';
 

@@ -1,8 +1,8 @@
-import type { Config } from '../../src/config/config.js';
-import type { Statement } from '../../src/database/database.js';
-import { type Ban, mergeBans } from '../../src/rate-limits/bans/bans.js';
-import { MemoryStore } from '../../src/rate-limits/stores/memory.store.js';
-import { Clock } from '../../src/time/clock.js';
+import type { Config } from '../../src/core/config/config.js';
+import type { Statement } from '../../src/core/database/database.js';
+import { type Ban, mergeBans } from '../../src/core/rate-limits/bans/bans.js';
+import { MemoryStore } from '../../src/core/rate-limits/stores/memory.store.js';
+import { Clock } from '../../src/core/time/clock.js';
 
 export const CONFIG = { banAfterRejections: 25, banSeconds: 4 } as Config;
 export const LIMITS = { minute: 12, day: 20 };

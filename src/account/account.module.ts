@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { UsageReportModule } from '../usage/usage-report.module.js';
+import { UsageReportModule } from '../core/usage/usage-report.module.js';
 import { KeyController } from './key.controller.js';
 import { UsageController } from './usage.controller.js';
 

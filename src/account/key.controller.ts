@@ -6,24 +6,24 @@ import {
   ApiOperation,
   ApiTags,
 } from '@nestjs/swagger';
-import { ApiErrors } from '../errors/api-errors.decorator.js';
-import { errors } from '../errors/errors.js';
-import { clientAddress } from '../http/client-address.js';
-import type { ApiRequest } from '../http/request.js';
-import { StrictInput } from '../input/strict-input.decorator.js';
-import type { Initiator } from '../keys/audit-record.entity.js';
-import { type Caller, CurrentCaller } from '../keys/caller.js';
-import { Key, RotatedKey } from '../keys/key.dto.js';
-import { KeyList } from '../keys/key-list.js';
-import { rotatedView } from '../keys/key-views.js';
-import { KeysService } from '../keys/keys.service.js';
-import { AnyScope, RequireScope } from '../keys/scope.guard.js';
-import { Plans } from '../rate-limits/plan.js';
-import { RateLimiter } from '../rate-limits/rate-limiter.js';
-import { SeparateQuota } from '../rate-limits/separate-quota.decorator.js';
-import { DAY_MS } from '../time/windows.js';
+import { ApiErrors } from '../core/errors/api-errors.decorator.js';
+import { errors } from '../core/errors/errors.js';
+import { clientAddress } from '../core/http/client-address.js';
+import type { ApiRequest } from '../core/http/request.js';
+import { StrictInput } from '../core/input/strict-input.decorator.js';
+import type { Initiator } from '../core/keys/audit-record.entity.js';
+import { type Caller, CurrentCaller } from '../core/keys/caller.js';
+import { Key, RotatedKey } from '../core/keys/key.dto.js';
+import { KeyList } from '../core/keys/key-list.js';
+import { rotatedView } from '../core/keys/key-views.js';
+import { KeysService } from '../core/keys/keys.service.js';
+import { AnyScope, RequireScope } from '../core/keys/scope.guard.js';
+import { Plans } from '../core/rate-limits/plan.js';
+import { RateLimiter } from '../core/rate-limits/rate-limiter.js';
+import { SeparateQuota } from '../core/rate-limits/separate-quota.decorator.js';
+import { DAY_MS } from '../core/time/windows.js';
 import { KeyRotation } from './key.dto.js';
-import { UsageService } from '../usage/usage.service.js';
+import { UsageService } from '../core/usage/usage.service.js';
 
 const FREE_OF_QUOTA =
   'Any valid key may call it, even when its quota is used up or it is banned. It consumes no ' +

@@ -1,5 +1,5 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsInteger } from '../input/int64.js';
+import { IsInteger } from '../core/input/int64.js';
 
 const MAX_GRACE_SECONDS = 86_400;
 

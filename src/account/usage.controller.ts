@@ -1,11 +1,11 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { StrictInput } from '../input/strict-input.decorator.js';
-import { type Caller, CurrentCaller } from '../keys/caller.js';
-import { AnyScope } from '../keys/scope.guard.js';
-import { SeparateQuota } from '../rate-limits/separate-quota.decorator.js';
+import { StrictInput } from '../core/input/strict-input.decorator.js';
+import { type Caller, CurrentCaller } from '../core/keys/caller.js';
+import { AnyScope } from '../core/keys/scope.guard.js';
+import { SeparateQuota } from '../core/rate-limits/separate-quota.decorator.js';
 import { Usage, UsageHistory, UsageHistoryQuery } from './usage.dto.js';
-import { UsageService } from '../usage/usage.service.js';
+import { UsageService } from '../core/usage/usage.service.js';
 
 const FREE_OF_QUOTA =
   'Any valid key may call this operation up to 60 times a minute, even when its quota is used up ' +

@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { IsIntegerText } from '../input/int64.js';
-import { ApiCount, ApiTime, ApiTimeOrNull, INT64 } from '../input/unix-time.js';
-import { PLAN } from '../rate-limits/plan.js';
+import { IsIntegerText } from '../core/input/int64.js';
+import { ApiCount, ApiTime, ApiTimeOrNull, INT64 } from '../core/input/unix-time.js';
+import { PLAN } from '../core/rate-limits/plan.js';
 
 export class UsageWindow {
   @ApiCount('Requests allowed per window.', 60, 1)

@@ -1,5 +1,5 @@
 import { DocumentBuilder } from '@nestjs/swagger';
-import type { ApiDescription } from '../openapi/document.js';
+import type { ApiDescription } from '../docs/document.js';
 
 /** The API of operators. */
 export const ADMIN_API: ApiDescription = {

@@ -19,20 +19,20 @@ import {
   ApiTags,
   IntersectionType,
 } from '@nestjs/swagger';
-import { ApiErrors } from '../errors/api-errors.decorator.js';
-import { notFound } from '../errors/errors.js';
-import { clientAddress } from '../http/client-address.js';
-import type { ApiReply, ApiRequest } from '../http/request.js';
-import { StrictInput } from '../input/strict-input.decorator.js';
-import { invalidRequest } from '../input/invalid-request.js';
-import type { Initiator } from '../keys/audit-record.entity.js';
-import { KeyList } from '../keys/key-list.js';
-import { IssuedKeyDto, Key, ReplacingKeyDto } from '../keys/key.dto.js';
-import { issuedView, rotatedView } from '../keys/key-views.js';
-import { KeysService } from '../keys/keys.service.js';
-import { Plans } from '../rate-limits/plan.js';
+import { ApiErrors } from '../core/errors/api-errors.decorator.js';
+import { notFound } from '../core/errors/errors.js';
+import { clientAddress } from '../core/http/client-address.js';
+import type { ApiReply, ApiRequest } from '../core/http/request.js';
+import { StrictInput } from '../core/input/strict-input.decorator.js';
+import { invalidRequest } from '../core/input/invalid-request.js';
+import type { Initiator } from '../core/keys/audit-record.entity.js';
+import { KeyList } from '../core/keys/key-list.js';
+import { IssuedKeyDto, Key, ReplacingKeyDto } from '../core/keys/key.dto.js';
+import { issuedView, rotatedView } from '../core/keys/key-views.js';
+import { KeysService } from '../core/keys/keys.service.js';
+import { Plans } from '../core/rate-limits/plan.js';
 import { Usage, UsageHistory, UsageHistoryQuery } from '../account/usage.dto.js';
-import { UsageService } from '../usage/usage.service.js';
+import { UsageService } from '../core/usage/usage.service.js';
 import { ID, KeyChange, KeyListQuery, NewKey, Rotation } from './admin.dto.js';
 import { pageOf } from './admin-view.js';
 

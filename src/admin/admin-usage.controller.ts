@@ -1,10 +1,10 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import type { ApiReply } from '../http/request.js';
-import { StrictInput } from '../input/strict-input.decorator.js';
-import { invalidRequest } from '../input/invalid-request.js';
-import type { AuditRecord } from '../keys/audit-record.entity.js';
-import { AuditTrail } from '../keys/audit-trail.js';
+import type { ApiReply } from '../core/http/request.js';
+import { StrictInput } from '../core/input/strict-input.decorator.js';
+import { invalidRequest } from '../core/input/invalid-request.js';
+import type { AuditRecord } from '../core/keys/audit-record.entity.js';
+import { AuditTrail } from '../core/keys/audit-trail.js';
 import { UsageHistoryQuery } from '../account/usage.dto.js';
 import { AuditQuery } from './admin.dto.js';
 import { AUDIT_RECORD, pageOf, USAGE } from './admin-view.js';

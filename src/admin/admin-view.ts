@@ -1,4 +1,4 @@
-import type { ApiReply } from '../http/request.js';
+import type { ApiReply } from '../core/http/request.js';
 
 type Members = Record<string, object>;
 

@@ -1,11 +1,11 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { Config } from '../config/config.js';
-import { AccessLog } from '../http/access-log.js';
-import { FastifyAdapter } from '../http/fastify.adapter.js';
-import { Transport } from '../http/transport.js';
-import { DocumentSource } from '../openapi/document.js';
+import { Config } from '../core/config/config.js';
+import { AccessLog } from '../core/http/access-log.js';
+import { FastifyAdapter } from '../core/http/fastify.adapter.js';
+import { Transport } from '../core/http/transport.js';
+import { DocumentSource } from '../docs/document.js';
 import { ADMIN_API } from './admin-document.js';
 import { AdminModule } from './admin.module.js';
 

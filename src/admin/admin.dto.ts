@@ -2,12 +2,12 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { IsBoolean, IsIn, Matches } from 'class-validator';
-import { constrain, MayBeAbsent } from '../input/constrain.js';
-import { IsInteger, IsIntegerText } from '../input/int64.js';
-import { KEY_ORDERS, KEY_STATUSES, type KeyOrder, type KeyStatus } from '../keys/key-list.js';
-import { isKeyName, MAX_NAME_LENGTH, parseExpiry } from '../keys/key-terms.js';
-import { isScope } from '../keys/scopes.js';
-import { arePlanLimits, ENTERPRISE, PLAN } from '../rate-limits/plan.js';
+import { constrain, MayBeAbsent } from '../core/input/constrain.js';
+import { IsInteger, IsIntegerText } from '../core/input/int64.js';
+import { KEY_ORDERS, KEY_STATUSES, type KeyOrder, type KeyStatus } from '../core/keys/key-list.js';
+import { isKeyName, MAX_NAME_LENGTH, parseExpiry } from '../core/keys/key-terms.js';
+import { isScope } from '../core/keys/scopes.js';
+import { arePlanLimits, ENTERPRISE, PLAN } from '../core/rate-limits/plan.js';
 
 const MAX_DAYS = 36_500;
 const MAX_GRACE_SECONDS = 365 * 86_400;

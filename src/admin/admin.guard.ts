@@ -1,9 +1,9 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import { Operations } from '../http/operations.js';
-import { isPublic } from '../http/public.decorator.js';
-import { replyOf, requestOf } from '../http/request.js';
-import { AdminTokens } from '../keys/admin-tokens.service.js';
-import { Authenticator, bearerToken } from '../keys/authenticator.js';
+import { Operations } from '../core/http/operations.js';
+import { isPublic } from '../core/http/public.decorator.js';
+import { replyOf, requestOf } from '../core/http/request.js';
+import { AdminTokens } from '../core/keys/admin-tokens.service.js';
+import { Authenticator, bearerToken } from '../core/keys/authenticator.js';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 import { Controller, Get, Res, UseGuards } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import { Public } from '../http/public.decorator.js';
-import type { ApiReply } from '../http/request.js';
-import { Scopes } from '../keys/scopes.js';
-import { fill, type Masthead, referenceFiles } from '../openapi/docs.files.js';
-import { DocumentSource } from '../openapi/document.js';
-import { pageHeaders } from '../openapi/page-headers.js';
-import { PageLimitGuard } from '../openapi/page-limit.guard.js';
-import { type Files, filesIn, StaticFiles } from '../openapi/static-files.js';
-import { Plans } from '../rate-limits/plan.js';
+import { Public } from '../core/http/public.decorator.js';
+import type { ApiReply } from '../core/http/request.js';
+import { Scopes } from '../core/keys/scopes.js';
+import { fill, type Masthead, referenceFiles } from '../docs/docs.files.js';
+import { DocumentSource } from '../docs/document.js';
+import { pageHeaders } from '../docs/page-headers.js';
+import { PageLimitGuard } from '../docs/page-limit.guard.js';
+import { type Files, filesIn, StaticFiles } from '../docs/static-files.js';
+import { Plans } from '../core/rate-limits/plan.js';
 
 const HEADERS = { ...pageHeaders(), 'cross-origin-opener-policy': 'same-origin' };
 const MASTHEAD: Masthead = {

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { forEachBatch } from '../database/in-batches.js';
-import { KeyList } from '../keys/key-list.js';
-import { KeyMetrics } from '../keys/key-metrics.js';
-import { Plans } from '../rate-limits/plan.js';
-import { Clock } from '../time/clock.js';
-import { dayOf, HOUR_MS, isoTime } from '../time/windows.js';
-import { UsageRepository } from '../usage/usage.repository.js';
-import { UsageService } from '../usage/usage.service.js';
+import { forEachBatch } from '../core/database/in-batches.js';
+import { KeyList } from '../core/keys/key-list.js';
+import { KeyMetrics } from '../core/keys/key-metrics.js';
+import { Plans } from '../core/rate-limits/plan.js';
+import { Clock } from '../core/time/clock.js';
+import { dayOf, HOUR_MS, isoTime } from '../core/time/windows.js';
+import { UsageRepository } from '../core/usage/usage.repository.js';
+import { UsageService } from '../core/usage/usage.service.js';
 
 /** Share of a limit that is left when a client is near it. */
 const NEAR = 0.2;

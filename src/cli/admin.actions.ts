@@ -1,6 +1,6 @@
-import type { AdminToken } from '../keys/admin-token.entity.js';
-import { AdminTokens } from '../keys/admin-tokens.service.js';
-import { isoTime } from '../time/windows.js';
+import type { AdminToken } from '../core/keys/admin-token.entity.js';
+import { AdminTokens } from '../core/keys/admin-tokens.service.js';
+import { isoTime } from '../core/time/windows.js';
 import type { CommonOptions, Result } from './add-command.js';
 import { confirm } from './confirmation.js';
 import { operator, runAsOperator } from './operator.js';

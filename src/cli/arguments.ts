@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
-import { isKeyName, MAX_NAME_LENGTH, parseExpiry } from '../keys/key-terms.js';
-import { isScope } from '../keys/scopes.js';
-import { MAX_QUOTA } from '../rate-limits/limits.js';
+import { isKeyName, MAX_NAME_LENGTH, parseExpiry } from '../core/keys/key-terms.js';
+import { isScope } from '../core/keys/scopes.js';
+import { MAX_QUOTA } from '../core/rate-limits/limits.js';
 
 const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const MAX_GRACE_MS = 365 * UNITS_MS.d;

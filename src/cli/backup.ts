@@ -1,10 +1,10 @@
 import { createReadStream, existsSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { loadConfig } from '../config/config.js';
-import { explained } from '../config/fixes.js';
-import { fileOf } from '../database/data-source-options.js';
-import { migrationNames } from '../database/extension-migrations.js';
-import { backupDatabase, restoreDatabase } from '../database/sqlite/sqlite.copy.js';
+import { loadConfig } from '../core/config/config.js';
+import { explained } from '../core/config/fixes.js';
+import { fileOf } from '../core/database/data-source-options.js';
+import { migrationNames } from '../core/database/extension-migrations.js';
+import { backupDatabase, restoreDatabase } from '../core/database/sqlite/sqlite.copy.js';
 import { migrationsOf } from '../extensions/define.js';
 import { loadAllExtensions } from '../built-in.js';
 import type { CommonOptions, Result } from './add-command.js';

@@ -2,18 +2,22 @@ import { existsSync, statSync } from 'node:fs';
 import { DataSource, getMetadataArgsStorage } from 'typeorm';
 // Loads the entities.
 import '../app.module.js';
-import type { Config } from '../config/config.js';
-import { explainAt } from '../config/fixes.js';
-import { connect } from '../database/connect.js';
-import { createDataSource, dataSourceOptions, fileOf } from '../database/data-source-options.js';
-import { databaseNow, NOW } from '../database/database-time.js';
-import { describeMigration, migrationNames } from '../database/extension-migrations.js';
-import { migrationsThatRan } from '../database/migrate.js';
-import { driverErrorOf } from '../database/outage.js';
-import { setSequence } from '../database/sequences.js';
+import type { Config } from '../core/config/config.js';
+import { explainAt } from '../core/config/fixes.js';
+import { connect } from '../core/database/connect.js';
+import {
+  createDataSource,
+  dataSourceOptions,
+  fileOf,
+} from '../core/database/data-source-options.js';
+import { databaseNow, NOW } from '../core/database/database-time.js';
+import { describeMigration, migrationNames } from '../core/database/extension-migrations.js';
+import { migrationsThatRan } from '../core/database/migrate.js';
+import { driverErrorOf } from '../core/database/outage.js';
+import { setSequence } from '../core/database/sequences.js';
 import { type Extension, migrationsOf } from '../extensions/define.js';
-import { plansInUse } from '../keys/key-cache.js';
-import { type OwnPlans, Plans } from '../rate-limits/plan.js';
+import { plansInUse } from '../core/keys/key-cache.js';
+import { type OwnPlans, Plans } from '../core/rate-limits/plan.js';
 import { checkClock, failed, type Finding, ok, warning } from './doctor.findings.js';
 
 /** Checks the database, its schema and its clock, and changes nothing. */

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer, isIPv6, type Server } from 'node:net';
-import type { Config } from '../config/config.js';
-import { explainAt } from '../config/fixes.js';
-import { fileOf } from '../database/data-source-options.js';
-import { isServed } from '../database/sqlite/sqlite.file.js';
+import type { Config } from '../core/config/config.js';
+import { explainAt } from '../core/config/fixes.js';
+import { fileOf } from '../core/database/data-source-options.js';
+import { isServed } from '../core/database/sqlite/sqlite.file.js';
 import { failed, type Finding, ok } from './doctor.findings.js';
 
 const TIMEOUT_MS = 1_000;

@@ -1,8 +1,8 @@
-import type { Config } from '../config/config.js';
-import { addressRateLimitKey } from '../rate-limits/rate-limit-key.js';
-import { RedisStore } from '../rate-limits/stores/redis.store.js';
-import { connectRedis, type RedisClient, type Script } from '../redis/redis.client.js';
-import type { RedisUnavailableError } from '../redis/redis-error.js';
+import type { Config } from '../core/config/config.js';
+import { addressRateLimitKey } from '../core/rate-limits/rate-limit-key.js';
+import { RedisStore } from '../core/rate-limits/stores/redis.store.js';
+import { connectRedis, type RedisClient, type Script } from '../core/redis/redis.client.js';
+import type { RedisUnavailableError } from '../core/redis/redis-error.js';
 import { checkClock, failed, type Finding, ok, warning } from './doctor.findings.js';
 
 const TIMEOUT_MS = 2_000;

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
-import { type Config, ConfigError, loadConfig } from '../config/config.js';
-import { fileOf } from '../database/data-source-options.js';
+import { type Config, ConfigError, loadConfig } from '../core/config/config.js';
+import { fileOf } from '../core/database/data-source-options.js';
 import { nameOf } from '../extensions/define.js';
 import { settingsOf } from '../extensions/settings.js';
 import { loadAllExtensions } from '../built-in.js';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { withBuiltIn } from '../built-in.js';
-import { ConfigError } from '../config/config.js';
-import { ExplainedError } from '../config/fixes.js';
+import { ConfigError } from '../core/config/config.js';
+import { ExplainedError } from '../core/config/fixes.js';
 import { ExtensionError } from '../extensions/check.js';
 import type { Extension } from '../extensions/define.js';
 import { explain, reportFailure } from './failure.js';
@@ -44,7 +44,7 @@ describe(explain.name, () => {
   );
 
   it('names the extension that registers a metric twice', () => {
-    const own = `    at Metrics.counter (${resolve('src/telemetry/metrics.ts')}:1:2)`;
+    const own = `    at Metrics.counter (${resolve('src/core/telemetry/metrics.ts')}:1:2)`;
     const theirs = '    at new Orders (file:///shop/orders.js:3:4)';
     expect(line(failure('', [own, theirs], 'It has already been registered.'))).toBe(
       'error: extension toys: It has already been registered.\n',
@@ -52,7 +52,7 @@ describe(explain.name, () => {
   });
 
   it('adds the fix to an error of the database of the service', () => {
-    const frame = `    at SqliteDatabase.query (${resolve('src/database/sqlite/x.ts')}:1:2)`;
+    const frame = `    at SqliteDatabase.query (${resolve('src/core/database/sqlite/x.ts')}:1:2)`;
     expect(line(failure('SQLITE_FULL', [frame]))).toBe(
       'error: SQLITE_FULL: it failed; free space on the disk of p.db\n',
     );

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
-import { type Config, ConfigError } from '../config/config.js';
-import { ExplainedError, fixOf } from '../config/fixes.js';
-import { fileOf } from '../database/data-source-options.js';
-import { driverErrorOf } from '../database/outage.js';
+import { type Config, ConfigError } from '../core/config/config.js';
+import { ExplainedError, fixOf } from '../core/config/fixes.js';
+import { fileOf } from '../core/database/data-source-options.js';
+import { driverErrorOf } from '../core/database/outage.js';
 import { type Extension, nameOf } from '../extensions/define.js';
 import type { Output } from './output.js';
 

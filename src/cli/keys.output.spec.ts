@@ -1,4 +1,4 @@
-import type { AuditRecord } from '../keys/audit-record.entity.js';
+import type { AuditRecord } from '../core/keys/audit-record.entity.js';
 import { audit, usage, type UsageView } from './keys.output.js';
 
 describe(usage.name, () => {

@@ -1,5 +1,5 @@
-import type { AuditRecord, State } from '../keys/audit-record.entity.js';
-import type { IssuedKeyDto, Key, ReplacingKeyDto } from '../keys/key.dto.js';
+import type { AuditRecord, State } from '../core/keys/audit-record.entity.js';
+import type { IssuedKeyDto, Key, ReplacingKeyDto } from '../core/keys/key.dto.js';
 import type { RejectedRequests } from '../account/usage.dto.js';
 import { table } from './output.js';
 

@@ -7,9 +7,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { MANIFEST, PACKAGE_ROOT, VERSION } from '../config/version.js';
+import { MANIFEST, PACKAGE_ROOT, VERSION } from '../core/config/version.js';
 import { loadAllExtensions } from '../built-in.js';
-import { fill } from '../openapi/docs.files.js';
+import { fill } from '../docs/docs.files.js';
 import type { CommonOptions, Result } from './add-command.js';
 
 const TEMPLATES = join(PACKAGE_ROOT, 'templates/extension');

@@ -1,11 +1,11 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { type Config, loadConfig } from '../config/config.js';
+import { type Config, loadConfig } from '../core/config/config.js';
 import type { CheckOptions } from '../extensions/check.js';
 import type { Extension, PetStoreConfig } from '../extensions/define.js';
 import { settingsOf } from '../extensions/settings.js';
-import { DocumentSource } from '../openapi/document.js';
+import { DocumentSource } from '../docs/document.js';
 import { createApp } from '../server.js';
-import { createLogger } from '../telemetry/logger.js';
+import { createLogger } from '../core/telemetry/logger.js';
 import { loadAllExtensions } from '../built-in.js';
 import type { CommonOptions } from './add-command.js';
 import { explain } from './failure.js';

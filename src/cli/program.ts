@@ -1,5 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
-import { VERSION } from '../config/version.js';
+import { VERSION } from '../core/config/version.js';
 import { addCommandTo } from './add-command.js';
 import * as parse from './arguments.js';
 import { reportFailure } from './failure.js';

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { VERSION } from '../config/version.js';
-import { defineErrors } from '../errors/api-error.js';
+import { VERSION } from '../core/config/version.js';
+import { defineErrors } from '../core/errors/api-error.js';
 import { checkExtensions, ExtensionError } from './check.js';
 import type { Extension } from './define.js';
 

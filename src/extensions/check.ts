@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url';
 import type { DynamicModule } from '@nestjs/common';
 import { IsArray, IsObject, IsOptional, IsString } from 'class-validator';
 import satisfies from 'semver/functions/satisfies.js';
-import { ConfigError } from '../config/config.js';
-import { mustBe, shapeFaults } from '../config/settings.js';
-import { PACKAGE_ROOT, VERSION } from '../config/version.js';
-import { errors } from '../errors/errors.js';
+import { ConfigError } from '../core/config/config.js';
+import { mustBe, shapeFaults } from '../core/config/settings.js';
+import { PACKAGE_ROOT, VERSION } from '../core/config/version.js';
+import { errors } from '../core/errors/errors.js';
 import { type Extension, nameOf } from './define.js';
 
 /** Classes, metadata and injection tokens of a second copy do not match those of the first. */

@@ -1,10 +1,10 @@
 import type { DynamicModule, Type } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
-import type { ExtensionMigrations, MigrationClass } from '../database/extension-migrations.js';
-import type { ErrorDefinition } from '../errors/api-error.js';
-import { errors as coreErrors } from '../errors/errors.js';
-import type { TokenVerifier } from '../keys/verifiers.js';
-import type { OwnPlans } from '../rate-limits/plan.js';
+import type { ExtensionMigrations, MigrationClass } from '../core/database/extension-migrations.js';
+import type { ErrorDefinition } from '../core/errors/api-error.js';
+import { errors as coreErrors } from '../core/errors/errors.js';
+import type { TokenVerifier } from '../core/keys/verifiers.js';
+import type { OwnPlans } from '../core/rate-limits/plan.js';
 
 /** An addition to the service: a Nest module and its manifest. */
 export interface Extension {

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { IsArray, IsObject, IsOptional } from 'class-validator';
-import { ConfigError } from '../config/config.js';
-import { shapeFaults } from '../config/settings.js';
-import { Plans } from '../rate-limits/plan.js';
+import { ConfigError } from '../core/config/config.js';
+import { shapeFaults } from '../core/config/settings.js';
+import { Plans } from '../core/rate-limits/plan.js';
 import { assertManifests, type CheckOptions } from './check.js';
 import type { PetStoreConfig } from './define.js';
 

@@ -8,10 +8,10 @@ import {
   OmitType,
 } from '@nestjs/swagger';
 import { IsIn } from 'class-validator';
-import { constrain, MayBeAbsent } from '../input/constrain.js';
-import { IsInt64 } from '../input/int64.js';
-import { PageQuery } from '../input/page.js';
-import { isVisible } from '../input/visible-text.js';
+import { constrain, MayBeAbsent } from '../core/input/constrain.js';
+import { IsInt64 } from '../core/input/int64.js';
+import { PageQuery } from '../core/input/page.js';
+import { isVisible } from '../core/input/visible-text.js';
 import { PET_STATUSES, type PetStatus } from './pet.entity.js';
 
 const MAX_NAME_LENGTH = 255;

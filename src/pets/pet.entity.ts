@@ -1,5 +1,5 @@
 import { Check, Column, Entity, Generated, Index, PrimaryColumn } from 'typeorm';
-import { bigintColumn } from '../database/columns.js';
+import { bigintColumn } from '../core/database/columns.js';
 
 export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
 export type PetStatus = (typeof PET_STATUSES)[number];

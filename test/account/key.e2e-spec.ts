@@ -1,7 +1,7 @@
-import { AuditTrail } from '../../src/keys/audit-trail.js';
-import { KeyList } from '../../src/keys/key-list.js';
-import { KeysService } from '../../src/keys/keys.service.js';
-import { UsageRecorder } from '../../src/usage/usage-recorder.js';
+import { AuditTrail } from '../../src/core/keys/audit-trail.js';
+import { KeyList } from '../../src/core/keys/key-list.js';
+import { KeysService } from '../../src/core/keys/keys.service.js';
+import { UsageRecorder } from '../../src/core/usage/usage-recorder.js';
 import { Client } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
 import { eventually } from '../support/eventually.js';

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { DataSource, EntityManager } from 'typeorm';
-import { ApiKey } from '../../src/keys/api-key.entity.js';
-import { KeysService } from '../../src/keys/keys.service.js';
-import { RateLimitStore } from '../../src/rate-limits/stores/rate-limit-store.js';
-import { UsageRecorder } from '../../src/usage/usage-recorder.js';
+import { ApiKey } from '../../src/core/keys/api-key.entity.js';
+import { KeysService } from '../../src/core/keys/keys.service.js';
+import { RateLimitStore } from '../../src/core/rate-limits/stores/rate-limit-store.js';
+import { UsageRecorder } from '../../src/core/usage/usage-recorder.js';
 import { issueAdminToken, useAdminService } from '../support/admin.js';
 import { type Answer, Client } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';

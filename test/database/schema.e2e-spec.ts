@@ -1,6 +1,9 @@
 import { DataSource, type QueryRunner } from 'typeorm';
-import { createDataSource, dataSourceOptions } from '../../src/database/data-source-options.js';
-import { migrate, migrationsThatRan } from '../../src/database/migrate.js';
+import {
+  createDataSource,
+  dataSourceOptions,
+} from '../../src/core/database/data-source-options.js';
+import { migrate, migrationsThatRan } from '../../src/core/database/migrate.js';
 import { Pet } from '../../src/index.js';
 import { describeWith } from '../support/engines.js';
 import { createDatabase, PostgresServer } from '../support/postgres.js';

@@ -1,7 +1,10 @@
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { DataSource } from 'typeorm';
-import { createDataSource, dataSourceOptions } from '../../src/database/data-source-options.js';
-import { migrate } from '../../src/database/migrate.js';
+import {
+  createDataSource,
+  dataSourceOptions,
+} from '../../src/core/database/data-source-options.js';
+import { migrate } from '../../src/core/database/migrate.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
 import { lockWrites } from '../support/lock-writes.js';
 import { startService, useService } from '../support/start-service.js';

@@ -47,8 +47,8 @@ import {
   type Row,
   TableGateway,
 } from '../../src/index.js';
-import type { PostgresDataSource } from '../../src/database/postgres/postgres.data-source.js';
-import { requestContext } from '../../src/telemetry/request-context.js';
+import type { PostgresDataSource } from '../../src/core/database/postgres/postgres.data-source.js';
+import { requestContext } from '../../src/core/telemetry/request-context.js';
 import { expectError } from '../support/expectations.js';
 import { onPostgres, startAndClose, useService } from '../support/start-service.js';
 

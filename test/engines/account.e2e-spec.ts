@@ -1,4 +1,4 @@
-import { UsageRecorder } from '../../src/usage/usage-recorder.js';
+import { UsageRecorder } from '../../src/core/usage/usage-recorder.js';
 import { Client } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
 import { closedAtEnd } from '../support/closed-at-end.js';

@@ -1,5 +1,5 @@
 import type { Finding } from '../../src/cli/doctor.findings.js';
-import { connectRedis } from '../../src/redis/redis.client.js';
+import { connectRedis } from '../../src/core/redis/redis.client.js';
 import { Client } from '../support/client.js';
 import { closedAtEnd } from '../support/closed-at-end.js';
 import { describeWith } from '../support/engines.js';

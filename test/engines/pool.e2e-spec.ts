@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
-import type { PostgresDataSource } from '../../src/database/postgres/postgres.data-source.js';
-import { mintKey } from '../../src/keys/api-key-format.js';
+import type { PostgresDataSource } from '../../src/core/database/postgres/postgres.data-source.js';
+import { mintKey } from '../../src/core/keys/api-key-format.js';
 import { type Answer, Client } from '../support/client.js';
 import { describeOnPostgres } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';

@@ -1,7 +1,10 @@
 import { DataSource } from 'typeorm';
-import { createDataSource, dataSourceOptions } from '../../src/database/data-source-options.js';
-import { migrate, MIGRATION_LOCK } from '../../src/database/migrate.js';
-import { mintKey } from '../../src/keys/api-key-format.js';
+import {
+  createDataSource,
+  dataSourceOptions,
+} from '../../src/core/database/data-source-options.js';
+import { migrate, MIGRATION_LOCK } from '../../src/core/database/migrate.js';
+import { mintKey } from '../../src/core/keys/api-key-format.js';
 import { PetsService } from '../../src/pets/pets.service.js';
 import type { Client } from '../support/client.js';
 import { closedAtEnd } from '../support/closed-at-end.js';

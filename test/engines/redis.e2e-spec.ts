@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Config } from '../../src/config/config.js';
-import { RedisStore } from '../../src/rate-limits/stores/redis.store.js';
-import { connectRedis } from '../../src/redis/redis.client.js';
+import type { Config } from '../../src/core/config/config.js';
+import { RedisStore } from '../../src/core/rate-limits/stores/redis.store.js';
+import { connectRedis } from '../../src/core/redis/redis.client.js';
 import { type Answer, Client } from '../support/client.js';
 import { closedAtEnd } from '../support/closed-at-end.js';
 import { describeOnPostgres, describeWith } from '../support/engines.js';

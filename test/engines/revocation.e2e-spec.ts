@@ -1,6 +1,6 @@
 import { Client as PostgresClient } from 'pg';
-import { Database } from '../../src/database/database.js';
-import { KeysService } from '../../src/keys/keys.service.js';
+import { Database } from '../../src/core/database/database.js';
+import { KeysService } from '../../src/core/keys/keys.service.js';
 import { describeOnPostgres } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { FaultProxy } from '../support/fault-proxy.js';

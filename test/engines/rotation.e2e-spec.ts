@@ -1,4 +1,4 @@
-import { KeysService } from '../../src/keys/keys.service.js';
+import { KeysService } from '../../src/core/keys/keys.service.js';
 import { Client } from '../support/client.js';
 import { describeOnPostgres } from '../support/engines.js';
 import { startService } from '../support/start-service.js';

@@ -1,10 +1,10 @@
-import { Clock } from '../../src/time/clock.js';
-import { type Ban, mergeBans } from '../../src/rate-limits/bans/bans.js';
-import { FallbackStore } from '../../src/rate-limits/stores/fallback.store.js';
-import { MemoryStore } from '../../src/rate-limits/stores/memory.store.js';
-import { RedisStore } from '../../src/rate-limits/stores/redis.store.js';
-import { connectRedis, type RedisClient } from '../../src/redis/redis.client.js';
-import type { Logger } from '../../src/telemetry/logger.js';
+import { Clock } from '../../src/core/time/clock.js';
+import { type Ban, mergeBans } from '../../src/core/rate-limits/bans/bans.js';
+import { FallbackStore } from '../../src/core/rate-limits/stores/fallback.store.js';
+import { MemoryStore } from '../../src/core/rate-limits/stores/memory.store.js';
+import { RedisStore } from '../../src/core/rate-limits/stores/redis.store.js';
+import { connectRedis, type RedisClient } from '../../src/core/redis/redis.client.js';
+import type { Logger } from '../../src/core/telemetry/logger.js';
 import { closedAtEnd } from '../support/closed-at-end.js';
 import { describeWith } from '../support/engines.js';
 import {

@@ -29,7 +29,7 @@ import {
   Public,
   TableGateway,
 } from '../../src/index.js';
-import { Pets } from '../../src/extensions/pets.js';
+import { PetsService } from '../../src/pets/pets.service.js';
 import { PetDto } from '../../src/pets/pet.dto.js';
 import { expectError } from '../support/expectations.js';
 import { startService, useService } from '../support/start-service.js';
@@ -214,7 +214,7 @@ describe('a list of an extension', () => {
     await using other = await startService({ extensions: [{ module: ListModule }] });
     const caller = await other.client();
     for (const name of ['Rex', 'Luna'])
-      await other.store.app.get(Pets).create({ name, categoryId: 1n });
+      await other.store.app.get(PetsService).create({ name, categoryId: 1n });
     const first = await caller.get('/v1/pets?limit=1');
     expect([first.status, first.json().length]).toEqual([200, 1]);
     const [, next] = /<[^>]*(\/v1\/pets\?[^>]*)>/.exec(String(first.headers.link))!;

@@ -12,7 +12,7 @@ import { APP_INTERCEPTOR } from '@nestjs/core';
 import { OnEvent } from '@nestjs/event-emitter';
 import { from, lastValueFrom, type Observable } from 'rxjs';
 import { DataSource } from 'typeorm';
-import { IdempotencyRecord } from '../../src/idempotency/idempotency-record.entity.js';
+import { IdempotencyRecord } from '../../src/core/idempotency/idempotency-record.entity.js';
 import { AnyScope, Idempotent, Pet, type PetEvent } from '../../src/index.js';
 import { eventually } from '../support/eventually.js';
 import { expectError } from '../support/expectations.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { EventEmitter2 } from '@nestjs/event-emitter';
 import type { PetEvent } from '../../src/index.js';
-import { createLogger } from '../../src/telemetry/logger.js';
+import { createLogger } from '../../src/core/telemetry/logger.js';
 import type { Answer, Client } from '../support/client.js';
 import { closedAtEnd } from '../support/closed-at-end.js';
 import { eventually } from '../support/eventually.js';

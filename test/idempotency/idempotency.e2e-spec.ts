@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
-import { IdempotencyRecord } from '../../src/idempotency/idempotency-record.entity.js';
-import { IdempotencyService } from '../../src/idempotency/idempotency.service.js';
+import { IdempotencyRecord } from '../../src/core/idempotency/idempotency-record.entity.js';
+import { IdempotencyService } from '../../src/core/idempotency/idempotency.service.js';
 import { FakeClock } from '../support/clock.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
 import { lockWrites } from '../support/lock-writes.js';

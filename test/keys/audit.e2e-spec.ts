@@ -1,6 +1,6 @@
-import { AuditTrail } from '../../src/keys/audit-trail.js';
-import { KeyList } from '../../src/keys/key-list.js';
-import { KeysService } from '../../src/keys/keys.service.js';
+import { AuditTrail } from '../../src/core/keys/audit-trail.js';
+import { KeyList } from '../../src/core/keys/key-list.js';
+import { KeysService } from '../../src/core/keys/keys.service.js';
 import { FakeClock } from '../support/clock.js';
 import { eventually } from '../support/eventually.js';
 import { recordedLog } from '../support/recorded-log.js';

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
-import { NOW } from '../../src/database/database-time.js';
-import { mintKey } from '../../src/keys/api-key-format.js';
-import { KeysService } from '../../src/keys/keys.service.js';
+import { NOW } from '../../src/core/database/database-time.js';
+import { mintKey } from '../../src/core/keys/api-key-format.js';
+import { KeysService } from '../../src/core/keys/keys.service.js';
 import { Client } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
 import { FakeClock } from '../support/clock.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type KeyFilter, KeyList } from '../../src/keys/key-list.js';
-import { KeysService } from '../../src/keys/keys.service.js';
+import { type KeyFilter, KeyList } from '../../src/core/keys/key-list.js';
+import { KeysService } from '../../src/core/keys/keys.service.js';
 import { FakeClock } from '../support/clock.js';
 import { eventually } from '../support/eventually.js';
 import { expectError } from '../support/expectations.js';

@@ -1,5 +1,5 @@
-import { KeyList } from '../../src/keys/key-list.js';
-import { LastUses } from '../../src/keys/last-uses.js';
+import { KeyList } from '../../src/core/keys/key-list.js';
+import { LastUses } from '../../src/core/keys/last-uses.js';
 import { FakeClock } from '../support/clock.js';
 import { startService } from '../support/start-service.js';
 

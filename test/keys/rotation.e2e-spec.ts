@@ -1,5 +1,5 @@
-import { KeyList } from '../../src/keys/key-list.js';
-import { KeysService } from '../../src/keys/keys.service.js';
+import { KeyList } from '../../src/core/keys/key-list.js';
+import { KeysService } from '../../src/core/keys/keys.service.js';
 import { Client } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
 import { eventually } from '../support/eventually.js';

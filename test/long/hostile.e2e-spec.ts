@@ -1,6 +1,6 @@
-import { KeyList } from '../../src/keys/key-list.js';
-import { mintKey } from '../../src/keys/api-key-format.js';
-import { RateLimitStore } from '../../src/rate-limits/stores/rate-limit-store.js';
+import { KeyList } from '../../src/core/keys/key-list.js';
+import { mintKey } from '../../src/core/keys/api-key-format.js';
+import { RateLimitStore } from '../../src/core/rate-limits/stores/rate-limit-store.js';
 import type { Answer } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
 import { expectError, expectRateHeaders, headerCounts } from '../support/expectations.js';

@@ -1,4 +1,4 @@
-import { RateLimitStore } from '../../src/rate-limits/stores/rate-limit-store.js';
+import { RateLimitStore } from '../../src/core/rate-limits/stores/rate-limit-store.js';
 import type { Answer, Client } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
 import { eventually } from '../support/eventually.js';

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { errors } from '../../src/errors/errors.js';
+import { errors } from '../../src/core/errors/errors.js';
 import { itWith } from '../support/engines.js';
 import { serveHttp } from '../support/serve-http.js';
 import { startService, type TestService } from '../support/start-service.js';

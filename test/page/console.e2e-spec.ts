@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
-import { KeysService } from '../../src/keys/keys.service.js';
-import { UsageRecorder } from '../../src/usage/usage-recorder.js';
+import { KeysService } from '../../src/core/keys/keys.service.js';
+import { UsageRecorder } from '../../src/core/usage/usage-recorder.js';
 import { type AdminService, startAdminService } from '../support/admin.js';
 import { launchChromium } from '../support/chromium.js';
 import type { Client } from '../support/client.js';

@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
-import { BanRepository } from '../../src/rate-limits/bans/ban.repository.js';
-import type { Ban } from '../../src/rate-limits/bans/bans.js';
+import { BanRepository } from '../../src/core/rate-limits/bans/ban.repository.js';
+import type { Ban } from '../../src/core/rate-limits/bans/bans.js';
 import { useService } from '../support/start-service.js';
 
 /** Before every change. */

@@ -1,6 +1,6 @@
-import { CounterRepository } from '../../src/rate-limits/counter.repository.js';
-import type { RateLimitCounter } from '../../src/rate-limits/rate-limit-counter.entity.js';
-import { addressRateLimitKey } from '../../src/rate-limits/rate-limit-key.js';
+import { CounterRepository } from '../../src/core/rate-limits/counter.repository.js';
+import type { RateLimitCounter } from '../../src/core/rate-limits/rate-limit-counter.entity.js';
+import { addressRateLimitKey } from '../../src/core/rate-limits/rate-limit-key.js';
 import { useService } from '../support/start-service.js';
 
 // A day in the future: the service itself has counted nothing in it.

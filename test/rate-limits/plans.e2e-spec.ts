@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { KeysService } from '../../src/keys/keys.service.js';
+import { KeysService } from '../../src/core/keys/keys.service.js';
 import { metricValue } from '../support/metrics.js';
 import { runInProcess } from '../support/run-program.js';
 import { startAndClose, startService } from '../support/start-service.js';

@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
-import { KeysService } from '../../src/keys/keys.service.js';
-import { RateLimitBan } from '../../src/rate-limits/bans/rate-limit-ban.entity.js';
+import { KeysService } from '../../src/core/keys/keys.service.js';
+import { RateLimitBan } from '../../src/core/rate-limits/bans/rate-limit-ban.entity.js';
 import { type Answer, Client } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
 import { eventually } from '../support/eventually.js';

@@ -1,5 +1,5 @@
-import { AdminTokens } from '../../src/keys/admin-tokens.service.js';
-import { SERVICE } from '../../src/keys/audit-record.entity.js';
+import { AdminTokens } from '../../src/core/keys/admin-tokens.service.js';
+import { SERVICE } from '../../src/core/keys/audit-record.entity.js';
 import { Client } from './client.js';
 import { freePort } from './free-port.js';
 import { startService, type TestService, type TestServiceOptions } from './start-service.js';

@@ -1,4 +1,4 @@
-import { Clock } from '../../src/time/clock.js';
+import { Clock } from '../../src/core/time/clock.js';
 
 /** A clock that only moves when it is advanced. It starts in the middle of a minute, at noon. */
 export class FakeClock extends Clock {

@@ -1,4 +1,4 @@
-import { RateLimitStore } from '../../src/rate-limits/stores/rate-limit-store.js';
+import { RateLimitStore } from '../../src/core/rate-limits/stores/rate-limit-store.js';
 import type { TestService } from './start-service.js';
 import type { Watch } from './undisturbed.js';
 

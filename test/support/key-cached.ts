@@ -1,4 +1,4 @@
-import { Database } from '../../src/database/database.js';
+import { Database } from '../../src/core/database/database.js';
 import type { Client } from './client.js';
 import { eventually } from './eventually.js';
 import type { TestService } from './start-service.js';

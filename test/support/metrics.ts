@@ -1,5 +1,5 @@
 import type { TestService } from './start-service.js';
-import { Metrics } from '../../src/telemetry/metrics.js';
+import { Metrics } from '../../src/core/telemetry/metrics.js';
 
 /** The lines of the text exposition. */
 export async function metricLines({ store }: TestService): Promise<string[]> {

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Config } from '../../src/config/config.js';
-import type { Limits } from '../../src/rate-limits/limits.js';
-import { addressRateLimitKey } from '../../src/rate-limits/rate-limit-key.js';
-import type { Ban } from '../../src/rate-limits/bans/bans.js';
-import type { RateLimitStore } from '../../src/rate-limits/stores/rate-limit-store.js';
+import type { Config } from '../../src/core/config/config.js';
+import type { Limits } from '../../src/core/rate-limits/limits.js';
+import { addressRateLimitKey } from '../../src/core/rate-limits/rate-limit-key.js';
+import type { Ban } from '../../src/core/rate-limits/bans/bans.js';
+import type { RateLimitStore } from '../../src/core/rate-limits/stores/rate-limit-store.js';
 import type { FakeClock } from './clock.js';
 import { withinOne } from './undisturbed.js';
 

@@ -1,4 +1,4 @@
-import type { Logger } from '../../src/telemetry/logger.js';
+import type { Logger } from '../../src/core/telemetry/logger.js';
 
 export interface Line {
   level: 'fatal' | 'error' | 'warn' | 'info' | 'debug';

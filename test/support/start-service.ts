@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Config, loadConfig } from '../../src/config/config.js';
+import { type Config, loadConfig } from '../../src/core/config/config.js';
 import { settingsOf } from '../../src/extensions/settings.js';
-import { KeysService, type NewKey } from '../../src/keys/keys.service.js';
+import { KeysService, type NewKey } from '../../src/core/keys/keys.service.js';
 import type { PetStore } from '../../src/pet-store.js';
 import { startPetStore, type StartOptions } from '../../src/server.js';
-import { createLogger } from '../../src/telemetry/logger.js';
+import { createLogger } from '../../src/core/telemetry/logger.js';
 import { Client } from './client.js';
 import { copyOfTemplate } from './templates.js';
 

@@ -2,8 +2,11 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { withBuiltIn } from '../../src/built-in.js';
-import { createDataSource, dataSourceOptions } from '../../src/database/data-source-options.js';
-import { migrate } from '../../src/database/migrate.js';
+import {
+  createDataSource,
+  dataSourceOptions,
+} from '../../src/core/database/data-source-options.js';
+import { migrate } from '../../src/core/database/migrate.js';
 import { migrationsOf } from '../../src/extensions/define.js';
 import { findEngine } from './engines.js';
 import { createDatabase, PostgresServer } from './postgres.js';

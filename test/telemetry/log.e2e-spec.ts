@@ -6,8 +6,8 @@ import { type CallHandler, Injectable, Module, type NestInterceptor } from '@nes
 import { APP_INTERCEPTOR } from '@nestjs/core';
 import type { Observable } from 'rxjs';
 import { DataSource } from 'typeorm';
-import { KeysService } from '../../src/keys/keys.service.js';
-import { createLogger, Logger } from '../../src/telemetry/logger.js';
+import { KeysService } from '../../src/core/keys/keys.service.js';
+import { createLogger, Logger } from '../../src/core/telemetry/logger.js';
 import { eventually } from '../support/eventually.js';
 import { expectError } from '../support/expectations.js';
 import { metricValue } from '../support/metrics.js';

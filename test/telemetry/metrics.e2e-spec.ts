@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { Metrics } from '../../src/telemetry/metrics.js';
-import { MetricsServer } from '../../src/telemetry/metrics.server.js';
-import { mintKey } from '../../src/keys/api-key-format.js';
-import { KeysService } from '../../src/keys/keys.service.js';
+import { Metrics } from '../../src/core/telemetry/metrics.js';
+import { MetricsServer } from '../../src/core/telemetry/metrics.server.js';
+import { mintKey } from '../../src/core/keys/api-key-format.js';
+import { KeysService } from '../../src/core/keys/keys.service.js';
 import { describeWith } from '../support/engines.js';
 import { FakeClock } from '../support/clock.js';
 import { metricLines, metricValue } from '../support/metrics.js';

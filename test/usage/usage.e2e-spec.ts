@@ -1,8 +1,8 @@
 import { DataSource } from 'typeorm';
-import { KeysService } from '../../src/keys/keys.service.js';
-import { UsageRecorder } from '../../src/usage/usage-recorder.js';
-import { RejectedGroup } from '../../src/usage/usage.entities.js';
-import { UsageRepository } from '../../src/usage/usage.repository.js';
+import { KeysService } from '../../src/core/keys/keys.service.js';
+import { UsageRecorder } from '../../src/core/usage/usage-recorder.js';
+import { RejectedGroup } from '../../src/core/usage/usage.entities.js';
+import { UsageRepository } from '../../src/core/usage/usage.repository.js';
 import { Client } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
