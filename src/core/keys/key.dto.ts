@@ -22,7 +22,7 @@ export class Key {
   @ApiProperty(PLAN)
   plan!: string;
 
-  @ApiProperty({ description: 'The scopes of the key.', type: [String], example: ['pets:read'] })
+  @ApiProperty({ description: 'The scopes of the key.', type: [String], example: ['key:rotate'] })
   scopes!: string[];
 
   @ApiCount('Requests allowed per minute.', 60, 1)
