@@ -77,7 +77,7 @@ export interface components {
             /**
              * @description The scopes of the key.
              * @example [
-             *       "pets:read"
+             *       "key:rotate"
              *     ]
              */
             scopes: string[];
