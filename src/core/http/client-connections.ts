@@ -152,9 +152,11 @@ export class ClientConnections {
     if (connection.response === undefined) {
       this.start(connection, response, handler);
     } else if (connection.waiting.length + 1 < MAX_UNANSWERED) {
-      // Otherwise it would run in the context of the request before it.
-      const start = AsyncResource.bind(() => this.start(connection, response, handler));
-      connection.waiting.push(start);
+      // Otherwise it would run in the context of the request before it. `AsyncResource.bind()` took
+      // a fifth of the time of 32 pipelined requests: on Node 20 it makes a deprecated property.
+      const context = new AsyncResource('PipelinedRequest');
+      const start = (): void => this.start(connection, response, handler);
+      connection.waiting.push(() => context.runInAsyncScope(start));
     } else {
       connection.waiting = [];
       socket.destroy();
