@@ -1,4 +1,5 @@
 import { DocumentBuilder } from '@nestjs/swagger';
+import { errorsOf } from '../extensions/define.js';
 import type { ApiDescription } from '../docs/document.js';
 
 /** The API of operators. */
@@ -9,7 +10,7 @@ export const ADMIN_API: ApiDescription = {
     description: 'A token of `petstore admin issue`.',
   },
   hasQuota: false,
-  declared: new Map(),
+  declared: errorsOf([]),
   builder: () =>
     new DocumentBuilder()
       .setTitle('Pet Store admin API')

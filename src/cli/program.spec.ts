@@ -139,7 +139,7 @@ describe(runProgram.name, () => {
     expect((await run('keys', 'unban', id)).out).toMatch(/bannedUntil +none/);
     expect((await run('keys', 'revoke', id)).out).toMatch(/revokedAt +20/);
     expect((await run('keys', 'audit', id)).out).toMatch(/key\.set_plan .*plan: pro -> free/);
-    expect((await run('seed', '--pets', '7')).out).toMatch(/^Added 7 pets\.\n$/);
+    expect((await run('seed', '--pets', '7')).out).toMatch(/^Added 7 sample pets\.\n$/);
   });
 
   it('finds keys by their properties, page by page', async () => {

@@ -18,9 +18,10 @@ interface Alert {
 const { groups } = parse(read(`${OBSERVABILITY}/alerts.yaml`)) as { groups: { rules: Alert[] }[] };
 const alerts = groups[0]!.rules;
 
-/** Splits a command into words as a shell does. */
+/** Splits a command into words as a shell does, without what follows a pipe or a comment. */
 function wordsOf(command: string): string[] {
-  return Array.from(command.matchAll(/"([^"]*)"|(\S+)/g), ([, quoted, plain]) => quoted ?? plain!);
+  const [own] = command.split(/ [|#] /);
+  return Array.from(own!.matchAll(/"([^"]*)"|(\S+)/g), ([, quoted, plain]) => quoted ?? plain!);
 }
 
 describe('docs/operating.md', () => {
@@ -52,7 +53,8 @@ describe('docs/operating.md', () => {
       word.replace('KEY_ID', keyId).replace('/var/backups', directory),
     );
     const { code, out, err } = await run(...argv);
-    expect({ code, err }).toEqual({ code: 0, err: '' });
+    // A secret stands alone on standard output, and its description on standard error.
+    expect({ code, err }).toEqual({ code: 0, err: expect.not.stringContaining('error:') });
     expect(out).not.toBe('');
   });
 
