@@ -20,8 +20,7 @@ export interface CoreOptions {
 
 /**
  * Modules of every process, the server and the command line. The first one provides configuration,
- * settings of extensions, clock, log and metrics in all of them. They do not load Fastify, which
- * takes long.
+ * settings of extensions, clock, log and metrics in all of them.
  */
 export function coreModules(options: CoreOptions): (DynamicModule | Type)[] {
   const { config, logger, clock = new Clock(), extensions = [], plans } = options;

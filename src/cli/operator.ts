@@ -43,7 +43,6 @@ export async function runAsOperator<T>(
   const config = loadConfig();
   if (may === undefined) assertDatabaseExists(fileOf(config.databaseUrl));
   const logger = await createLogger({ logLevel: 'silent', logFormat: 'json' });
-  // The HTTP server, which takes longest to load, is left out.
   const core = coreModules({ config, logger, ...known });
   const keys = KeysModule.forRoot(known.extensions);
   const imports = [...core, keys, UsageReportModule];
