@@ -31,7 +31,12 @@ function* namedTests(text) {
 }
 
 function fileOf(name) {
-  const files = [`test/${name}.e2e-spec.ts`, `src/${name}.spec.ts`, name];
+  const files = [
+    `test/${name}.e2e-spec.ts`,
+    `src/core/${name}.spec.ts`,
+    `src/${name}.spec.ts`,
+    name,
+  ];
   return files.find((file) => existsSync(file));
 }
 
