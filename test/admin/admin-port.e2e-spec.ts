@@ -237,7 +237,7 @@ describe('ADMIN_PORT', () => {
         () => true,
       ),
     );
-    socket.end(body);
+    socket.write(body);
     expect(await text(socket)).toMatch(/^HTTP\/1.1 201 [^]*\r\nconnection: close\r\n/i);
     await closed;
   });
